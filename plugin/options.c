@@ -1,0 +1,81 @@
+#include "options.h"
+
+/* The values as they stood in the file, as far as they fit. */
+static void print_values(const oconfig_item_t *item, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (int i = 0; i < item->values_num && used < size; i++) {
+        const oconfig_value_t *value = &item->values[i];
+        const char *space = i > 0 ? " " : "";
+        if (value->type == OCONFIG_TYPE_STRING)
+            used += snprintf(buffer + used, size - used, "%s\"%s\"", space, value->value.string);
+        else if (value->type == OCONFIG_TYPE_NUMBER)
+            used += snprintf(buffer + used, size - used, "%s%g", space, value->value.number);
+        else
+            used += snprintf(buffer + used, size - used, "%s%s", space,
+                             value->value.boolean ? "true" : "false");
+    }
+}
+
+int option_refuse(const char *block, const oconfig_item_t *item, const char *accepted)
+{
+    char values[256];
+
+    print_values(item, values, sizeof(values));
+    if (item->values_num == 0)
+        ERROR("%s: option %s has no value; it takes %s.", block, item->key, accepted);
+    else
+        ERROR("%s: option %s doesn't accept %s; it takes %s.", block, item->key, values, accepted);
+    return -1;
+}
+
+void option_warn_unknown(const char *block, const oconfig_item_t *item)
+{
+    WARNING("%s: option %s is not known and has no effect.", block, item->key);
+}
+
+int option_boolean(const char *block, const oconfig_item_t *item, bool *value)
+{
+    if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_BOOLEAN)
+        return option_refuse(block, item, "true or false, without quotes");
+    *value = item->values[0].value.boolean;
+    return 0;
+}
+
+int option_count(const char *block, const oconfig_item_t *item, size_t min, size_t max,
+                 size_t *value)
+{
+    char accepted[96];
+    double number = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
+                        ? item->values[0].value.number
+                        : -1;
+
+    /* Compared as numbers before the conversion, which is undefined out of range. */
+    if (!(number >= (double)min && number <= (double)max) || number != (double)(size_t)number) {
+        snprintf(accepted, sizeof(accepted), "a whole number from %zu to %zu", min, max);
+        return option_refuse(block, item, accepted);
+    }
+    *value = (size_t)number;
+    return 0;
+}
+
+int option_text(const char *block, const oconfig_item_t *item, const char **value)
+{
+    if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING ||
+        item->values[0].value.string[0] == '\0')
+        return option_refuse(block, item, "one text in quotes, not empty");
+    *value = item->values[0].value.string;
+    return 0;
+}
+
+int option_texts(const char *block, const oconfig_item_t *item, const char *accepted)
+{
+    if (item->values_num == 0)
+        return option_refuse(block, item, accepted);
+    for (int i = 0; i < item->values_num; i++)
+        if (item->values[i].type != OCONFIG_TYPE_STRING)
+            return option_refuse(block, item, accepted);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * options.h - values of configuration options, checked.
+ *
+ * What doesn't fit is logged as an error that names the block, the option, the value and what is
+ * accepted; the function then returns -1, which a configuration callback hands on, and collectd
+ * refuses to start.
+ */
+#ifndef HEADROOM_PLUGIN_OPTIONS_H
+#define HEADROOM_PLUGIN_OPTIONS_H
+
+#include "collectd.h"
+
+#include "plugin.h"
+
+/** Logs that a value isn't accepted. @param accepted  completes "it takes …". @return -1 */
+int option_refuse(const char *block, const oconfig_item_t *item, const char *accepted);
+
+/** Logs a warning that the option is not known in its block, and is passed over. */
+void option_warn_unknown(const char *block, const oconfig_item_t *item);
+
+/** Takes true or false. @return 0 or -1. */
+int option_boolean(const char *block, const oconfig_item_t *item, bool *value);
+
+/** Takes one whole number from min to max. @return 0 or -1. */
+int option_count(const char *block, const oconfig_item_t *item, size_t min, size_t max,
+                 size_t *value);
+
+/** Takes one text that isn't empty. The text stays the item's. @return 0 or -1. */
+int option_text(const char *block, const oconfig_item_t *item, const char **value);
+
+/**
+ * Checks that there is at least one value and all are texts.
+ *
+ * @param accepted  what kind of texts, for the message. @return 0 or -1.
+ */
+int option_texts(const char *block, const oconfig_item_t *item, const char *accepted);
+
+#endif

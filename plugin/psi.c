@@ -1,0 +1,442 @@
+/*
+ * The plugin psi: pressure stall information of the system and of cgroups.
+ */
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include <errno.h>
+
+#include "adapter.h"
+#include "headroom/cgroup.h"
+#include "headroom/psi.h"
+#include "headroom/root.h"
+#include "options.h"
+#include "selection.h"
+
+#define PLUGIN "psi"
+
+/* A file that isn't there is looked for again so often; those of the system at each interval. */
+#define CGROUP_RETRY_NS UINT64_C(60000000000)
+
+/* What is published of one group, or of the system. */
+struct series {
+    const char *instance;
+    struct hr_psi *psi; /* NULL while the group is empty */
+    struct hr_psi_snapshot previous;
+    bool has_previous;
+};
+
+/* Whether a resource could be read, of the system or of any group, as last told to the user. */
+struct report {
+    int told[HR_PSI_RESOURCE_COUNT];
+};
+
+/* What one interval found out about the files of all groups. */
+struct findings {
+    int status[HR_PSI_RESOURCE_COUNT]; /* 0, or that of the first group that failed */
+    size_t count[HR_PSI_RESOURCE_COUNT];
+    const char *example[HR_PSI_RESOURCE_COUNT];
+};
+
+static struct {
+    bool system;
+    bool averages;
+    bool resources[HR_PSI_RESOURCE_COUNT];
+    bool resources_given;
+    char *root;
+} config = {
+    .system = true,
+    .resources = {true, true, true, true},
+};
+
+static struct selection *selection;
+static struct hr_root *root;
+static struct series whole_system = {.instance = "system"};
+static struct report system_report, cgroup_report;
+
+/* --- Configuration ------------------------------------------------------------------------------
+ */
+
+static int find_resource(const char *name)
+{
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        if (strcasecmp(name, hr_psi_resource_name(i)) == 0)
+            return i;
+    return -1;
+}
+
+static int configure_resources(const oconfig_item_t *item)
+{
+    static const char accepted[] = "one or more of \"cpu\", \"memory\", \"io\" and \"irq\"";
+
+    if (option_texts(PLUGIN, item, accepted) < 0)
+        return -1;
+    if (!config.resources_given)
+        memset(config.resources, 0, sizeof(config.resources));
+    config.resources_given = true;
+    for (int i = 0; i < item->values_num; i++) {
+        int resource = find_resource(item->values[i].value.string);
+        if (resource < 0)
+            return option_refuse(PLUGIN, item, accepted);
+        config.resources[resource] = true;
+    }
+    return 0;
+}
+
+static int configure_root(const oconfig_item_t *item)
+{
+    const char *path;
+    struct hr_root *opened;
+
+    if (option_text(PLUGIN, item, &path) < 0)
+        return -1;
+    if (hr_root_open(path, &opened) < 0)
+        return option_refuse(PLUGIN, item,
+                             "a directory that exists, where the host's / is mounted");
+    hr_root_close(opened);
+    free(config.root);
+    config.root = strdup(path);
+    return config.root != NULL ? 0 : -1;
+}
+
+static int configure_option(const oconfig_item_t *item)
+{
+    if (strcasecmp(item->key, "System") == 0)
+        return option_boolean(PLUGIN, item, &config.system);
+    if (strcasecmp(item->key, "Resource") == 0)
+        return configure_resources(item);
+    if (strcasecmp(item->key, "ReportAverages") == 0)
+        return option_boolean(PLUGIN, item, &config.averages);
+    if (strcasecmp(item->key, "Root") == 0)
+        return configure_root(item);
+
+    int status = selection_option(selection, item);
+    if (status > 0)
+        option_warn_unknown(PLUGIN, item);
+    return status < 0 ? -1 : 0;
+}
+
+static int psi_config(oconfig_item_t *block)
+{
+    for (int i = 0; i < block->children_num; i++)
+        if (configure_option(&block->children[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- Values -------------------------------------------------------------------------------------
+ */
+
+/* The type instances, by resource and level. */
+#define LEVELS(resource)                                                                           \
+    {                                                                                              \
+        resource "-some", resource "-full"                                                         \
+    }
+static const char *const type_instances[HR_PSI_RESOURCE_COUNT][HR_PSI_LEVEL_COUNT] = {
+    [HR_PSI_CPU] = LEVELS("cpu"),
+    [HR_PSI_MEMORY] = LEVELS("memory"),
+    [HR_PSI_IO] = LEVELS("io"),
+    [HR_PSI_IRQ] = LEVELS("irq"),
+};
+
+static void submit_averages(const struct submission *submission, const char *type_instance,
+                            const struct hr_psi_stall *stall)
+{
+    char name[DATA_MAX_NAME_LEN];
+
+    snprintf(name, sizeof(name), "%s-avg10", type_instance);
+    adapter_submit_gauge(submission, "percent", name, stall->avg10_pct);
+    snprintf(name, sizeof(name), "%s-avg60", type_instance);
+    adapter_submit_gauge(submission, "percent", name, stall->avg60_pct);
+    snprintf(name, sizeof(name), "%s-avg300", type_instance);
+    adapter_submit_gauge(submission, "percent", name, stall->avg300_pct);
+}
+
+static void submit_resource(const struct submission *submission, enum hr_psi_resource resource,
+                            const struct hr_psi_sample *before, const struct hr_psi_sample *now)
+{
+    for (int level = 0; level < HR_PSI_LEVEL_COUNT; level++) {
+        const struct hr_psi_stall *stall = &now->stall[level];
+        const char *type_instance = type_instances[resource][level];
+        double pct;
+
+        if (!stall->present)
+            continue;
+        adapter_submit_derive(submission, "total_time_in_ms", type_instance,
+                              (int64_t)(stall->total_us / 1000));
+        if (before != NULL && hr_psi_delta(before, now, level, &pct) == 0)
+            adapter_submit_gauge(submission, "percent", type_instance, pct);
+        if (config.averages)
+            submit_averages(submission, type_instance, stall);
+    }
+}
+
+/* Reads and publishes one group, or the system. */
+static void sample(struct series *series, cdtime_t time, struct hr_psi_snapshot *snapshot)
+{
+    const struct submission submission = {PLUGIN, series->instance, time};
+
+    hr_psi_read(series->psi, snapshot);
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
+        const bool continued = series->has_previous && series->previous.status[i] == 0;
+        if (snapshot->status[i] == 0)
+            submit_resource(&submission, i, continued ? &series->previous.sample[i] : NULL,
+                            &snapshot->sample[i]);
+    }
+    series->previous = *snapshot;
+    series->has_previous = true;
+}
+
+/* --- Telling what stands in the way
+ * --------------------------------------------------------------- */
+
+/* Why a pressure file can't be read and what to do, after "… pressure of …". */
+static const char *explain(int status, bool of_system, bool is_irq)
+{
+    switch (status) {
+    case -ENOENT:
+        if (is_irq)
+            return "is not in this kernel: it needs Linux 6.1 or later with "
+                   "CONFIG_IRQ_TIME_ACCOUNTING=y";
+        return of_system ? "is not in this kernel: it needs Linux 4.20 or later with CONFIG_PSI=y"
+                         : "has no files: boot without cgroup_disable=pressure";
+    case -EOPNOTSUPP:
+        if (is_irq)
+            return "is switched off: the kernel accounts no irq time on this machine";
+        return of_system ? "is switched off: boot with psi=1"
+                         : "is switched off: write 1 to cgroup.pressure";
+    case -EACCES:
+    case -EPERM:
+        return "can't be read for lack of permission: let collectd's user read it, or run collectd "
+               "as root";
+    case -EBADMSG:
+    case -ENODATA:
+        return "is in a form that is not understood: a newer version of headroom may know it";
+    case -EMFILE:
+        return "can't be opened: raise LimitNOFILE= of collectd's service (ulimit -n)";
+    default:
+        return NULL;
+    }
+}
+
+/* "cpu, memory, io": the resources whose news is this status. */
+static void list_resources(const bool news[], const int status[], int wanted, char *buffer,
+                           size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT && used < size; i++)
+        if (news[i] && status[i] == wanted)
+            used += snprintf(buffer + used, size - used, "%s%s", used > 0 ? ", " : "",
+                             hr_psi_resource_name(i));
+}
+
+static void report_status(const char *names, const char *whose, int status, bool of_system,
+                          bool is_irq)
+{
+    const char *text = explain(status, of_system, is_irq);
+
+    if (status == 0)
+        INFO(PLUGIN ": %s pressure of %s is being read again.", names, whose);
+    else if (text != NULL)
+        WARNING(PLUGIN ": %s pressure of %s %s..", names, whose, text);
+    else
+        WARNING(PLUGIN ": %s pressure of %s can't be read: %s..", names,
+                whose, STRERROR(-status));
+}
+
+/* Tells what changed since the last time, one line for all resources that share a status. */
+static void report(struct report *report, const int status[], bool of_system,
+                   const struct findings *findings)
+{
+    bool news[HR_PSI_RESOURCE_COUNT];
+    char names[64], whose[512];
+
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        news[i] = status[i] != report->told[i];
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
+        if (status[i] == report->told[i])
+            continue; /* no news, or told along with another */
+        list_resources(news, status, status[i], names, sizeof(names));
+        if (of_system)
+            snprintf(whose, sizeof(whose), "the system");
+        else if (status[i] == 0)
+            snprintf(whose, sizeof(whose), "all cgroups");
+        else
+            snprintf(whose, sizeof(whose), "%zu cgroups (such as %s)", findings->count[i],
+                     findings->example[i]);
+        report_status(names, whose, status[i], of_system, i == HR_PSI_IRQ);
+        for (int j = i; j < HR_PSI_RESOURCE_COUNT; j++)
+            if (news[j] && status[j] == status[i])
+                report->told[j] = status[j];
+    }
+}
+
+/* Statuses that are no trouble: not asked for, gone with its group, or an irq pressure that the
+ * kernel lacks and nobody asked for by name. */
+static int trouble(int status, enum hr_psi_resource resource)
+{
+    if (status == -ECANCELED || status == -ENODEV)
+        return 0;
+    if (status == -ENOENT && resource == HR_PSI_IRQ && !config.resources_given)
+        return 0;
+    return status;
+}
+
+/* --- Callbacks
+ * ------------------------------------------------------------------------------------ */
+
+static void read_system(cdtime_t time)
+{
+    struct hr_psi_snapshot snapshot;
+    int status[HR_PSI_RESOURCE_COUNT];
+
+    sample(&whole_system, time, &snapshot);
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        status[i] = trouble(snapshot.status[i], i);
+    report(&system_report, status, true, NULL);
+}
+
+static void read_cgroups(cdtime_t time)
+{
+    struct hr_psi_snapshot snapshot;
+    struct findings findings = {0};
+
+    selection_read(selection);
+    for (struct hr_cgroup *group = NULL; (group = selection_next(selection, group)) != NULL;) {
+        struct series *series = group->data;
+        if (series == NULL || series->psi == NULL)
+            continue; /* memory was short, and it was said */
+        sample(series, time, &snapshot);
+        for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
+            int status = trouble(snapshot.status[i], i);
+            if (status == 0)
+                continue;
+            if (findings.count[i]++ == 0) {
+                findings.status[i] = status;
+                findings.example[i] = group->path;
+            }
+        }
+    }
+    /* What the kernel lacks as a whole was told of the system. */
+    for (int i = 0; config.system && i < HR_PSI_RESOURCE_COUNT; i++)
+        if (findings.status[i] != 0 && system_report.told[i] != 0)
+            findings.status[i] = cgroup_report.told[i];
+    report(&cgroup_report, findings.status, false, &findings);
+}
+
+static int psi_read(__attribute__((unused)) user_data_t *data)
+{
+    cdtime_t time = cdtime();
+
+    if (config.system)
+        read_system(time);
+    read_cgroups(time);
+    return 0;
+}
+
+static void begin_group(struct hr_cgroup *group)
+{
+    const char *instance = selection_name(selection, group);
+    struct series *series = instance != NULL ? calloc(1, sizeof(*series)) : NULL;
+
+    if (series == NULL) {
+        selection_unname(selection, instance);
+        return;
+    }
+    series->instance = instance;
+    group->data = series;
+}
+
+static void end_group(struct hr_cgroup *group)
+{
+    struct series *series = group->data;
+
+    if (series == NULL)
+        return;
+    selection_unname(selection, series->instance);
+    free(series);
+}
+
+static struct hr_psi_options options(uint64_t retry_ns)
+{
+    struct hr_psi_options options = {.retry_ns = retry_ns};
+
+    memcpy(options.resources, config.resources, sizeof(options.resources));
+    return options;
+}
+
+static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event,
+                         __attribute__((unused)) void *context)
+{
+    const struct hr_psi_options cgroup_options = options(CGROUP_RETRY_NS);
+    struct series *series = group->data;
+
+    switch (event) {
+    case HR_CGROUP_ADDED:
+        begin_group(group);
+        break;
+    case HR_CGROUP_POPULATED:
+        if (series != NULL && hr_psi_open_cgroup(group, &cgroup_options, &series->psi) < 0)
+            ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+        break;
+    case HR_CGROUP_EMPTIED:
+        if (series != NULL) {
+            hr_psi_close(series->psi);
+            series->psi = NULL;
+            series->has_previous = false;
+        }
+        break;
+    case HR_CGROUP_REMOVED:
+        end_group(group);
+        break;
+    }
+}
+
+static int psi_shutdown(void)
+{
+    selection_free(selection);
+    selection = NULL;
+    hr_psi_close(whole_system.psi);
+    whole_system.psi = NULL;
+    hr_root_close(root);
+    root = NULL;
+    free(config.root);
+    config.root = NULL;
+    return 0;
+}
+
+static int psi_init(void)
+{
+    const struct hr_psi_options system_options = options(0);
+    const char *path = config.root != NULL ? config.root : "/";
+
+    if (root != NULL)
+        return 0; /* collectd may call again */
+    int status = hr_root_open(path, &root);
+    if (status == 0 && config.system)
+        status = hr_psi_open_system(root, &system_options, &whole_system.psi);
+    if (status == 0)
+        status = selection_open(selection, root, follow_group, NULL);
+    if (status < 0) {
+        ERROR(PLUGIN ": can't start beneath %s: %s.", path, STRERROR(-status));
+        return -1;
+    }
+    if (!config.system && selection_is_empty(selection))
+        WARNING(PLUGIN ": there is nothing to sample: System is false and there is no Cgroup.");
+    return plugin_register_complex_read(NULL, PLUGIN, psi_read, 0, NULL);
+}
+
+void module_register(void)
+{
+    selection = selection_new(PLUGIN);
+    if (selection == NULL) {
+        ERROR(PLUGIN ": out of memory.");
+        return;
+    }
+    plugin_register_complex_config(PLUGIN, psi_config);
+    plugin_register_init(PLUGIN, psi_init);
+    plugin_register_shutdown(PLUGIN, psi_shutdown);
+}

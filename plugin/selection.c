@@ -1,0 +1,405 @@
+#include "selection.h"
+
+#include <errno.h>
+#include <search.h>
+
+#include "adapter.h"
+#include "options.h"
+
+#define DEFAULT_MAX_CGROUPS 1000
+
+/* The instance of the system as a whole: no group may have it. */
+#define SYSTEM_INSTANCE "system"
+
+/* A name in use. */
+struct name {
+    char instance[DATA_MAX_NAME_LEN]; /* first, so that it can be looked up by its text alone */
+    const char *path;                 /* the group's own */
+};
+
+struct selection {
+    const char *plugin;
+    char **patterns;
+    char **templates; /* of each pattern: its Instance, or NULL */
+    size_t pattern_count;
+    char **excludes;
+    size_t exclude_count;
+    size_t max_count;
+    struct hr_cgroup_set *set; /* NULL without patterns */
+    void *names;               /* tsearch(3) tree of struct name */
+    size_t excess_told;
+    struct complaint mount;
+    struct complaint watches;
+    struct complaint descriptors;
+};
+
+struct selection *selection_new(const char *plugin)
+{
+    struct selection *selection = calloc(1, sizeof(*selection));
+
+    if (selection == NULL)
+        return NULL;
+    selection->plugin = plugin;
+    selection->max_count = DEFAULT_MAX_CGROUPS;
+    return selection;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void selection_free(struct selection *selection)
+{
+    if (selection == NULL)
+        return;
+    hr_cgroup_set_close(selection->set);
+    free_texts(selection->patterns, selection->pattern_count);
+    free_texts(selection->templates, selection->pattern_count);
+    free_texts(selection->excludes, selection->exclude_count);
+    free(selection);
+}
+
+/* --- Options ------------------------------------------------------------------------------------
+ */
+
+/* Appends a copy of a text, or NULL. @return 0 or -1. */
+static int append(char ***texts, size_t count, const char *text)
+{
+    char *copy = NULL;
+    char **grown = reallocarray(*texts, count + 1, sizeof(**texts));
+
+    if (grown == NULL || (text != NULL && (copy = strdup(text)) == NULL)) {
+        *texts = grown != NULL ? grown : *texts;
+        ERROR("Out of memory.");
+        return -1;
+    }
+    grown[count] = copy;
+    *texts = grown;
+    return 0;
+}
+
+static int check_pattern(const char *plugin, const oconfig_item_t *item, const char *pattern,
+                         size_t *wildcards)
+{
+    const char *reason = "memory is short";
+    char accepted[256];
+
+    if (hr_cgroup_pattern_check(pattern, wildcards, &reason) == 0)
+        return 0;
+    snprintf(accepted, sizeof(accepted),
+             "paths below the cgroup mount such as \"system.slice/*.service\" (in \"%s\", %s)",
+             pattern, reason);
+    return option_refuse(plugin, item, accepted);
+}
+
+/* "%0" the path, "%l" its last component, "%1" to "%9" what a wildcard matched, "%%" a "%" */
+static bool is_template(const char *text, size_t wildcards)
+{
+    for (; (text = strchr(text, '%')) != NULL; text += 2) {
+        char c = text[1];
+        bool is_wildcard = c >= '1' && c <= '9' && (size_t)(c - '0') <= wildcards;
+        if (c != '%' && c != '0' && c != 'l' && !is_wildcard)
+            return false;
+    }
+    return true;
+}
+
+/* The options within <Cgroup …>. */
+static int read_block(const char *plugin, const oconfig_item_t *item, size_t wildcards,
+                      const char **template)
+{
+    char block[256], accepted[160];
+
+    snprintf(block, sizeof(block), "%s: <Cgroup \"%s\">", plugin, item->values[0].value.string);
+    for (int i = 0; i < item->children_num; i++) {
+        const oconfig_item_t *child = &item->children[i];
+        if (strcasecmp(child->key, "Instance") != 0) {
+            option_warn_unknown(block, child);
+            continue;
+        }
+        if (option_text(block, child, template) < 0)
+            return -1;
+        if (!is_template(*template, wildcards)) {
+            snprintf(accepted, sizeof(accepted),
+                     "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 "
+                     "to %%9 are wildcards of the pattern, which has %zu",
+                     wildcards);
+            return option_refuse(block, child, accepted);
+        }
+    }
+    return 0;
+}
+
+static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
+{
+    const char *accepted = "one path or pattern in quotes, or more";
+
+    if (option_texts(selection->plugin, item, accepted) < 0)
+        return -1;
+    if (item->children_num > 0 && item->values_num != 1)
+        return option_refuse(selection->plugin, item, "one pattern, as it is a block");
+    for (int i = 0; i < item->values_num; i++) {
+        const char *pattern = item->values[i].value.string;
+        const char *template = NULL;
+        size_t wildcards;
+        if (check_pattern(selection->plugin, item, pattern, &wildcards) < 0 ||
+            read_block(selection->plugin, item, wildcards, &template) < 0 ||
+            append(&selection->templates, selection->pattern_count, template) < 0)
+            return -1;
+        if (append(&selection->patterns, selection->pattern_count, pattern) < 0) {
+            free(selection->templates[selection->pattern_count]);
+            return -1;
+        }
+        selection->pattern_count++;
+    }
+    return 0;
+}
+
+static int read_exclude(struct selection *selection, const oconfig_item_t *item)
+{
+    if (option_texts(selection->plugin, item, "one path or pattern in quotes, or more") < 0)
+        return -1;
+    for (int i = 0; i < item->values_num; i++) {
+        const char *pattern = item->values[i].value.string;
+        if (check_pattern(selection->plugin, item, pattern, NULL) < 0 ||
+            append(&selection->excludes, selection->exclude_count, pattern) < 0)
+            return -1;
+        selection->exclude_count++;
+    }
+    return 0;
+}
+
+int selection_option(struct selection *selection, const oconfig_item_t *item)
+{
+    if (strcasecmp(item->key, "Cgroup") == 0)
+        return read_cgroup(selection, item);
+    if (strcasecmp(item->key, "ExcludeCgroup") == 0)
+        return read_exclude(selection, item);
+    if (strcasecmp(item->key, "MaxCgroups") == 0)
+        return option_count(selection->plugin, item, 1, 1000000, &selection->max_count);
+    return 1;
+}
+
+bool selection_is_empty(const struct selection *selection)
+{
+    return selection->pattern_count == 0;
+}
+
+/* --- Following ----------------------------------------------------------------------------------
+ */
+
+int selection_open(struct selection *selection, const struct hr_root *root,
+                   void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                 void *context),
+                   void *context)
+{
+    if (selection_is_empty(selection))
+        return 0;
+
+    const struct hr_cgroup_options options = {
+        .patterns = (const char *const *)selection->patterns,
+        .pattern_count = selection->pattern_count,
+        .excludes = (const char *const *)selection->excludes,
+        .exclude_count = selection->exclude_count,
+        .max_count = selection->max_count,
+        .event = event,
+        .context = context,
+    };
+    return hr_cgroup_set_open(root, &options, &selection->set);
+}
+
+static void report_mount(struct selection *selection, int status)
+{
+    const char *plugin = selection->plugin;
+
+    if (status == 0)
+        adapter_relieve(&selection->mount, "%s: cgroups are being read again.", plugin);
+    else if (status == -ENOENT)
+        adapter_complain(&selection->mount, LOG_WARNING, status,
+                         "%s: no cgroup2 hierarchy is mounted, so no cgroup is sampled. Mount one "
+                         "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is looked for at each "
+                         "interval.",
+                         plugin);
+    else if (status == -EACCES || status == -EPERM)
+        adapter_complain(&selection->mount, LOG_WARNING, status,
+                         "%s: no permission to list the cgroup2 mount, so no cgroup is sampled: "
+                         "let collectd's user read it, or run collectd as root.",
+                         plugin);
+    else
+        adapter_complain(&selection->mount, LOG_WARNING, status,
+                         "%s: some cgroups can't be listed: %s. They are tried again at each "
+                         "interval.",
+                         plugin, STRERROR(-status));
+}
+
+/* The excess comes and goes with every group: told once, and again only when it has doubled. */
+static void report_excess(struct selection *selection, size_t excess)
+{
+    if (excess == 0 || excess < 2 * selection->excess_told)
+        return;
+    selection->excess_told = excess;
+    WARNING("%s: %zu cgroups match but are left out: MaxCgroups is %zu. Raise it, or select fewer.",
+            selection->plugin, excess, selection->max_count);
+}
+
+static void report_watches(struct selection *selection, const struct hr_cgroup_counts *counts)
+{
+    if (counts->unwatched == 0) {
+        adapter_relieve(&selection->watches, "%s: all cgroups are watched by inotify again.",
+                        selection->plugin);
+        return;
+    }
+    const char *remedy = counts->watch_error == -ENOSPC ? "raise sysctl fs.inotify.max_user_watches"
+                         : counts->watch_error == -EMFILE
+                             ? "raise sysctl fs.inotify.max_user_instances, or LimitNOFILE= of "
+                               "collectd's service"
+                             : STRERROR(-counts->watch_error);
+    adapter_complain(&selection->watches, LOG_NOTICE, counts->watch_error,
+                     "%s: %zu directories can't be watched by inotify and are looked at each "
+                     "interval instead, which costs more: %s.",
+                     selection->plugin, counts->unwatched, remedy);
+}
+
+static void report_descriptors(struct selection *selection, const struct hr_cgroup_counts *counts)
+{
+    if (counts->unheld == 0)
+        adapter_relieve(&selection->descriptors, "%s: file descriptors suffice again.",
+                        selection->plugin);
+    else
+        adapter_complain(
+            &selection->descriptors, LOG_NOTICE, 1,
+            "%s: file descriptors are short, so %zu of %zu cgroups are opened anew at "
+            "each interval, which costs more: raise LimitNOFILE= of collectd's service "
+            "(ulimit -n).",
+            selection->plugin, counts->unheld, counts->selected);
+}
+
+void selection_read(struct selection *selection)
+{
+    if (selection->set == NULL)
+        return;
+    report_mount(selection, hr_cgroup_set_read(selection->set));
+
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(selection->set);
+    report_excess(selection, counts.excess);
+    report_watches(selection, &counts);
+    report_descriptors(selection, &counts);
+}
+
+struct hr_cgroup *selection_next(struct selection *selection, const struct hr_cgroup *previous)
+{
+    return selection->set != NULL ? hr_cgroup_set_next(selection->set, previous) : NULL;
+}
+
+/* --- Names --------------------------------------------------------------------------------------
+ */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Writes the text that one "%" sequence stands for. */
+static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
+{
+    const char *slash = strrchr(group->path, '/');
+    const char *text;
+    size_t length;
+
+    if (c == '0')
+        fputs(group->path, out);
+    else if (c == 'l')
+        fputs(slash != NULL ? slash + 1 : group->path, out);
+    else if (c == '%')
+        fputc('%', out);
+    else if (hr_cgroup_wildcard(group, (size_t)(c - '0'), &text, &length) == 0)
+        fwrite(text, 1, length, out);
+}
+
+/* @return what the template makes of the group, or its path if that is nothing; freed by the
+ * caller; NULL if memory is short. */
+static char *expand(const char *template, const struct hr_cgroup *group)
+{
+    char *text = NULL;
+    size_t size;
+
+    if (template == NULL)
+        return strdup(group->path);
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    for (const char *c = template; *c != '\0'; c++) {
+        if (*c == '%')
+            expand_sequence(out, *++c, group);
+        else
+            fputc(*c, out);
+    }
+    if (fclose(out) != 0 || size > 0)
+        return text;
+    free(text);
+    return strdup(group->path);
+}
+
+static const char *path_of_owner(const struct selection *selection, const char *instance)
+{
+    struct name **found = tfind(instance, &selection->names, compare_names);
+
+    if (found != NULL)
+        return (*found)->path;
+    return strcmp(instance, SYSTEM_INSTANCE) == 0 ? "the system as a whole" : NULL;
+}
+
+/* Finds a name that nobody has. @return whether there is one. */
+static bool find_free_name(struct selection *selection, const char *text, struct name *name)
+{
+    adapter_instance(text, name->path, false, name->instance);
+    const char *owner = path_of_owner(selection, name->instance);
+    if (owner == NULL)
+        return true;
+
+    char taken[DATA_MAX_NAME_LEN];
+    sstrncpy(taken, name->instance, sizeof(taken));
+    adapter_instance(text, name->path, true, name->instance);
+    if (path_of_owner(selection, name->instance) != NULL) {
+        ERROR(
+            "%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. Give "
+            "it another by Instance.",
+            selection->plugin, name->path, taken, owner);
+        return false;
+    }
+    WARNING("%s: cgroup %s is named %s, as %s is the name of %s.", selection->plugin, name->path,
+            name->instance, taken, owner);
+    return true;
+}
+
+const char *selection_name(struct selection *selection, const struct hr_cgroup *group)
+{
+    struct name *name = calloc(1, sizeof(*name));
+    char *text = expand(selection->templates[group->pattern], group);
+
+    if (name == NULL || text == NULL) {
+        ERROR("%s: cgroup %s is left out: out of memory.", selection->plugin, group->path);
+    } else {
+        name->path = group->path;
+        if (find_free_name(selection, text, name) &&
+            tsearch(name, &selection->names, compare_names) != NULL) {
+            free(text);
+            return name->instance;
+        }
+    }
+    free(text);
+    free(name);
+    return NULL;
+}
+
+void selection_unname(struct selection *selection, const char *instance)
+{
+    if (instance == NULL)
+        return;
+    struct name *name = *(struct name **)tfind(instance, &selection->names, compare_names);
+    tdelete(instance, &selection->names, compare_names);
+    free(name);
+}

@@ -1,0 +1,24 @@
+#include "descriptor.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+bool hr_descriptor_may_keep(int fd)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return false;
+    return limit.rlim_cur == RLIM_INFINITY || (rlim_t)fd < limit.rlim_cur / 4 * 3;
+}
+
+void hr_descriptor_close(int *fd)
+{
+    int saved = errno;
+
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    errno = saved;
+}

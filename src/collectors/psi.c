@@ -1,0 +1,285 @@
+#include "headroom/psi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "descriptor.h"
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "text.h"
+
+/* The files of a resource, in /proc/pressure and in a cgroup. */
+static const struct {
+    const char *name;
+    const char *system_path;
+    const char *cgroup_file;
+} resources[HR_PSI_RESOURCE_COUNT] = {
+    [HR_PSI_CPU] = {"cpu", "proc/pressure/cpu", "cpu.pressure"},
+    [HR_PSI_MEMORY] = {"memory", "proc/pressure/memory", "memory.pressure"},
+    [HR_PSI_IO] = {"io", "proc/pressure/io", "io.pressure"},
+    [HR_PSI_IRQ] = {"irq", "proc/pressure/irq", "irq.pressure"},
+};
+
+static const char *const level_names[HR_PSI_LEVEL_COUNT] = {
+    [HR_PSI_SOME] = "some",
+    [HR_PSI_FULL] = "full",
+};
+
+struct hr_psi {
+    const struct hr_root *root;    /* of the system; else NULL */
+    const struct hr_cgroup *group; /* else NULL */
+    struct hr_psi_options options;
+    int fd[HR_PSI_RESOURCE_COUNT];               /* kept open, or -1 */
+    int absence[HR_PSI_RESOURCE_COUNT];          /* 0, or why there is no such file */
+    uint64_t retry_at_ns[HR_PSI_RESOURCE_COUNT]; /* if absent */
+};
+
+const char *hr_psi_resource_name(enum hr_psi_resource resource)
+{
+    return resources[resource].name;
+}
+
+const char *hr_psi_level_name(enum hr_psi_level level)
+{
+    return level_names[level];
+}
+
+/* --- Parsing ---------------------------------------------------------------------------------- */
+
+/* Two digits after the point, always: the kernel prints "%lu.%02lu". */
+static bool parse_average(struct hr_text *text, const char *name, double *pct)
+{
+    struct hr_text rest = *text;
+    uint64_t whole, hundredths;
+
+    if (!hr_text_skip(&rest, name) || !hr_text_u64(&rest, &whole) || !hr_text_skip(&rest, "."))
+        return false;
+    const char *digits = rest.start;
+    if (!hr_text_u64(&rest, &hundredths) || rest.start - digits != 2)
+        return false;
+    *text = rest;
+    *pct = whole >= 100 ? 100 : (double)whole + (double)hundredths / 100;
+    return true;
+}
+
+/* " avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n", what follows "some" or "full" */
+static bool parse_stall(struct hr_text *text, struct hr_psi_stall *stall)
+{
+    struct hr_psi_stall parsed = {.present = true};
+
+    if (stall->present || !parse_average(text, " avg10=", &parsed.avg10_pct) ||
+        !parse_average(text, " avg60=", &parsed.avg60_pct) ||
+        !parse_average(text, " avg300=", &parsed.avg300_pct) || !hr_text_skip(text, " total=") ||
+        !hr_text_u64(text, &parsed.total_us) || !hr_text_skip(text, "\n"))
+        return false;
+    *stall = parsed;
+    return true;
+}
+
+int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
+{
+    struct hr_text text = {start, length};
+    struct hr_psi_sample parsed = {0};
+    struct hr_psi_stall *stall = parsed.stall;
+
+    while (text.length > 0) {
+        bool understood;
+        if (hr_text_skip(&text, "some"))
+            understood = parse_stall(&text, &stall[HR_PSI_SOME]);
+        else if (hr_text_skip(&text, "full"))
+            understood = parse_stall(&text, &stall[HR_PSI_FULL]);
+        else
+            understood = hr_text_skip_line(&text);
+        if (!understood)
+            return -EBADMSG;
+    }
+    if (!stall[HR_PSI_SOME].present && !stall[HR_PSI_FULL].present)
+        return -ENODATA;
+    *sample = parsed;
+    return 0;
+}
+
+int hr_psi_delta(const struct hr_psi_sample *before, const struct hr_psi_sample *after,
+                 enum hr_psi_level level, double *pct)
+{
+    const struct hr_psi_stall *from = &before->stall[level], *to = &after->stall[level];
+
+    if (!from->present || !to->present || after->time_ns <= before->time_ns ||
+        to->total_us < from->total_us)
+        return -ENODATA;
+
+    double stalled_ns = (double)(to->total_us - from->total_us) * 1000;
+    double share = 100 * stalled_ns / (double)(after->time_ns - before->time_ns);
+    *pct = share > 100 ? 100 : share;
+    return 0;
+}
+
+/* --- Opening ---------------------------------------------------------------------------------- */
+
+static int open_any(const struct hr_root *root, const struct hr_cgroup *group,
+                    const struct hr_psi_options *options, struct hr_psi **psi)
+{
+    struct hr_psi *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->root = root;
+    opened->group = group;
+    opened->options = *options;
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        opened->fd[i] = -1;
+    *psi = opened;
+    return 0;
+}
+
+int hr_psi_open_system(const struct hr_root *root, const struct hr_psi_options *options,
+                       struct hr_psi **psi)
+{
+    return open_any(root, NULL, options, psi);
+}
+
+int hr_psi_open_cgroup(const struct hr_cgroup *group, const struct hr_psi_options *options,
+                       struct hr_psi **psi)
+{
+    return open_any(NULL, group, options, psi);
+}
+
+void hr_psi_close(struct hr_psi *psi)
+{
+    if (psi == NULL)
+        return;
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        hr_descriptor_close(&psi->fd[i]);
+    free(psi);
+}
+
+/* Writing 0 to a group's cgroup.pressure takes its pressure files away, and what was open of them
+ * fails with ENODEV. irq pressure may be missing for a reason of its own. */
+static int explain_absence(const struct hr_cgroup *group, enum hr_psi_resource resource)
+{
+    char text[8];
+    size_t length;
+    int fd = hr_cgroup_openat(group, "cgroup.pressure", O_RDONLY);
+
+    if (fd == -ENODEV)
+        return -ENODEV;
+    if (fd < 0)
+        return -ENOENT;
+    int status = hr_text_read(fd, text, sizeof(text), &length);
+    close(fd);
+    if (status == -ENODEV)
+        return -ENODEV;
+    bool is_off = status == 0 && length == 2 && text[0] == '0';
+    return is_off && resource != HR_PSI_IRQ ? -EOPNOTSUPP : -ENOENT;
+}
+
+/* @param dirfd  the group's directory, if it is open. */
+static int open_file(const struct hr_psi *psi, enum hr_psi_resource resource, int dirfd)
+{
+    if (psi->group == NULL)
+        return hr_root_openat(psi->root, resources[resource].system_path, O_RDONLY);
+
+    const char *name = resources[resource].cgroup_file;
+    int fd;
+    if (dirfd < 0)
+        fd = hr_cgroup_openat(psi->group, name, O_RDONLY);
+    else if ((fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC)) < 0)
+        fd = -errno;
+    return fd == -ENOENT ? explain_absence(psi->group, resource) : fd;
+}
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+static int read_sample(int fd, struct hr_psi_sample *sample)
+{
+    char text[512];
+    size_t length;
+    uint64_t time_ns = hr_clock_ns();
+
+    int status = hr_text_read(fd, text, sizeof(text), &length);
+    if (status == 0)
+        status = hr_psi_parse(text, length, sample);
+    if (status == 0)
+        sample->time_ns = time_ns;
+    return status;
+}
+
+static bool is_absence(int status)
+{
+    return status == -ENOENT || status == -EOPNOTSUPP;
+}
+
+static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirfd,
+                     struct hr_psi_sample *sample)
+{
+    int *kept = &psi->fd[resource];
+    int status;
+
+    if (*kept >= 0) {
+        status = read_sample(*kept, sample);
+        if (status != -ENODEV)
+            return status;
+        hr_descriptor_close(kept); /* the group is gone, or its pressure was switched off */
+    }
+    int fd = open_file(psi, resource, dirfd);
+    if (fd < 0)
+        return fd;
+    status = read_sample(fd, sample);
+    if (status == 0 && hr_descriptor_may_keep(fd))
+        *kept = fd;
+    else
+        close(fd);
+    return status;
+}
+
+/* Whether it is known, from a moment ago, that the file isn't there. */
+static bool rests(const struct hr_psi *psi, enum hr_psi_resource resource)
+{
+    return psi->absence[resource] != 0 && psi->options.retry_ns != 0 &&
+           hr_clock_ns() < psi->retry_at_ns[resource];
+}
+
+static int read_resource(struct hr_psi *psi, enum hr_psi_resource resource, int dirfd,
+                         struct hr_psi_sample *sample)
+{
+    if (!psi->options.resources[resource])
+        return -ECANCELED;
+    if (rests(psi, resource))
+        return psi->absence[resource];
+
+    int status = read_file(psi, resource, dirfd, sample);
+    psi->absence[resource] = is_absence(status) ? status : 0;
+    if (is_absence(status))
+        psi->retry_at_ns[resource] = hr_clock_ns() + psi->options.retry_ns;
+    else if (status == 0 && psi->group == NULL && resource == HR_PSI_CPU)
+        sample->stall[HR_PSI_FULL] = (struct hr_psi_stall){0};
+    return status;
+}
+
+/* Whether a read has a file to open. */
+static bool opens_files(const struct hr_psi *psi)
+{
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        if (psi->options.resources[i] && psi->fd[i] < 0 && !rests(psi, i))
+            return true;
+    return false;
+}
+
+int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
+{
+    int dirfd = psi->group != NULL ? psi->group->dirfd : -1;
+    int by_path = -1, result = 0;
+
+    if (psi->group != NULL && dirfd < 0 && opens_files(psi))
+        dirfd = by_path = hr_cgroup_openat(psi->group, ".", O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
+        snapshot->status[i] = read_resource(psi, i, dirfd, &snapshot->sample[i]);
+        if (snapshot->status[i] == -ENODEV)
+            result = -ENODEV;
+    }
+    hr_descriptor_close(&by_path);
+    return result;
+}

@@ -1,0 +1,134 @@
+#include "headroom/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libcgroup.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <mntent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+struct hr_root {
+    int fd;
+    bool is_live; /* "/" itself */
+};
+
+static bool is_live_root(int fd)
+{
+    struct stat given, live;
+
+    return fstat(fd, &given) == 0 && stat("/", &live) == 0 && given.st_dev == live.st_dev &&
+           given.st_ino == live.st_ino;
+}
+
+int hr_root_open(const char *path, struct hr_root **root)
+{
+    struct hr_root *opened = malloc(sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (opened->fd < 0) {
+        int status = -errno;
+        free(opened);
+        return status;
+    }
+    opened->is_live = is_live_root(opened->fd);
+    *root = opened;
+    return 0;
+}
+
+void hr_root_close(struct hr_root *root)
+{
+    if (root == NULL)
+        return;
+    close(root->fd);
+    free(root);
+}
+
+int hr_root_openat(const struct hr_root *root, const char *path, int flags)
+{
+    const char *relative = path + strspn(path, "/");
+    int fd;
+
+    if (*relative == '\0')
+        relative = ".";
+    if (root->is_live) {
+        fd = openat(root->fd, relative, flags | O_CLOEXEC);
+    } else {
+        struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
+        fd = (int)syscall(SYS_openat2, root->fd, relative, &how, sizeof(how));
+        if (fd < 0 && errno == ENOSYS)
+            return -EOPNOTSUPP;
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* Opens a mount's directory if it is a version 2 hierarchy. In a tree of files that stands for a
+ * machine every directory of the mount table is what the table says. */
+static int open_mount(const struct hr_root *root, const char *path)
+{
+    struct statfs filesystem;
+    int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
+
+    if (fd < 0 || !root->is_live)
+        return fd;
+    if (fstatfs(fd, &filesystem) < 0 || filesystem.f_type != CGROUP2_SUPER_MAGIC) {
+        close(fd);
+        return -ENOENT;
+    }
+    return fd;
+}
+
+static int open_by_libcgroup(const struct hr_root *root)
+{
+    struct cgroup_mount_point mount;
+    void *handle = NULL;
+    int fd = -ENOENT;
+
+    if (cgroup_init() != 0)
+        return -ENOENT;
+    int status = cgroup_get_controller_begin(&handle, &mount);
+    while (status == 0 && fd == -ENOENT) {
+        fd = open_mount(root, mount.path);
+        status = cgroup_get_controller_next(&handle, &mount);
+    }
+    cgroup_get_controller_end(&handle);
+    return fd;
+}
+
+static int open_by_mount_table(const struct hr_root *root)
+{
+    int table =
+        hr_root_openat(root, root->is_live ? "proc/self/mounts" : "proc/1/mounts", O_RDONLY);
+    if (table < 0)
+        return table;
+    FILE *stream = fdopen(table, "r");
+    if (stream == NULL) {
+        close(table);
+        return -ENOMEM;
+    }
+
+    struct mntent entry;
+    char buffer[8192];
+    int fd = -ENOENT;
+    while (fd == -ENOENT && getmntent_r(stream, &entry, buffer, sizeof(buffer)) != NULL)
+        if (strcmp(entry.mnt_type, "cgroup2") == 0)
+            fd = open_mount(root, entry.mnt_dir);
+    fclose(stream);
+    return fd;
+}
+
+int hr_root_open_cgroup2(const struct hr_root *root)
+{
+    int fd = root->is_live ? open_by_libcgroup(root) : -ENOENT;
+
+    return fd == -ENOENT ? open_by_mount_table(root) : fd;
+}
