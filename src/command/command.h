@@ -1,0 +1,24 @@
+/*
+ * command.h - what main.c and the subcommands of `headroom` know of each other.
+ */
+#ifndef HEADROOM_COMMAND_H
+#define HEADROOM_COMMAND_H
+
+/** Exit statuses of every subcommand; a signal's default action comes on top. */
+enum command_status {
+    COMMAND_DONE = 0,   /**< did what it was asked, or was ended by q or Ctrl-C */
+    COMMAND_FAILED = 1, /**< could not; standard error says why */
+    COMMAND_MISUSED = 2 /**< unknown option, argument or value; standard error names it */
+};
+
+/**
+ * Shows what collectd holds of headroom's plugins: `headroom top`.
+ *
+ * @param argc, argv  the subcommand's own arguments; argv[0] is the text that messages begin with.
+ *                    The order of argv may change.
+ * @return an enum command_status. Ended by SIGTERM or SIGHUP it does not return: it restores the
+ *         terminal and lets the signal end the process.
+ */
+int top_main(int argc, char **argv);
+
+#endif

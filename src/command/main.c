@@ -1,0 +1,72 @@
+/*
+ * main.c - the command `headroom`: finds the subcommand and hands over.
+ */
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef HEADROOM_VERSION
+#error "HEADROOM_VERSION comes from the makefile: -DHEADROOM_VERSION='\"1.2.3\"'"
+#endif
+
+struct subcommand {
+    const char *name;
+    char *title; /* becomes the subcommand's argv[0] */
+    int (*run)(int argc, char **argv);
+    const char *summary;
+};
+
+static char top_title[] = "headroom top";
+
+static const struct subcommand subcommands[] = {
+    {"top", top_title, top_main, "a live table of the pressure collectd measures, by group"},
+};
+
+#define SUBCOMMAND_COUNT (sizeof(subcommands) / sizeof(subcommands[0]))
+
+static void print_usage(FILE *out)
+{
+    fputs("Usage: headroom SUBCOMMAND [OPTION]...\n"
+          "       headroom --help | --version\n\n"
+          "Tells how much room this machine has left, and who is taking it.\n\n"
+          "Subcommands:\n",
+          out);
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
+    fputs("\nheadroom SUBCOMMAND --help describes its options.\n", out);
+}
+
+/* Only what really reached its destination counts as done. */
+static int finish_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return COMMAND_DONE;
+    perror("headroom: cannot write");
+    return COMMAND_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return COMMAND_MISUSED;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return finish_output();
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("headroom " HEADROOM_VERSION);
+        return finish_output();
+    }
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
+        if (strcmp(argv[1], subcommands[i].name) != 0)
+            continue;
+        argv[1] = subcommands[i].title;
+        return subcommands[i].run(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "headroom: there is no %s '%s'; headroom --help lists what there is\n",
+            argv[1][0] == '-' ? "option" : "subcommand", argv[1]);
+    return COMMAND_MISUSED;
+}

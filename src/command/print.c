@@ -1,0 +1,115 @@
+#include "print.h"
+
+#include "label.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static int finish(FILE *out)
+{
+    errno = 0;
+    if (fflush(out) == 0 && !ferror(out))
+        return 0;
+    return errno != 0 ? -errno : -EIO;
+}
+
+static int print_name(FILE *out, const struct table *table, const struct row *row, int width)
+{
+    char name[ROW_NAME_SIZE], label[ROW_NAME_SIZE];
+    row_name(table, row, name, sizeof(name));
+    int taken = label_fit(name, INT_MAX, LABEL_UTF8, label, sizeof(label));
+    if (out != NULL)
+        fprintf(out, "%s%*s", label, width > taken ? width - taken : 0, "");
+    return taken;
+}
+
+/* A column is as wide as its heading, but no value is wider than 6. */
+static int line_width(const struct column *column)
+{
+    int width = (int)strlen(column->key);
+    return width < 6 ? 6 : width;
+}
+
+static void print_heading(FILE *out, const struct table *table, int name_width)
+{
+    char clock[32];
+    time_t seconds = (time_t)table->time;
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(clock, sizeof(clock), "%Y-%m-%dT%H:%M:%S", &local);
+    fprintf(out, "%-*s", name_width, "group");
+    for (size_t i = 0; i < column_count; i++)
+        fprintf(out, " %*s", line_width(&columns[i]), columns[i].key);
+    fprintf(out, "  %s\n", clock);
+}
+
+int print_lines(FILE *out, const struct table *table)
+{
+    int name_width = (int)strlen("group");
+    for (size_t i = 0; i < table->count; i++) {
+        int width = print_name(NULL, table, &table->rows[i], 0);
+        name_width = width > name_width ? width : name_width;
+    }
+    print_heading(out, table, name_width);
+    for (size_t i = 0; i < table->count; i++) {
+        print_name(out, table, &table->rows[i], name_width);
+        for (size_t column = 0; column < column_count; column++) {
+            char text[16];
+            format_value(table->rows[i].values[column], columns[column].decimals, text);
+            fprintf(out, " %*s", line_width(&columns[column]), text);
+        }
+        putc('\n', out);
+    }
+    return finish(out);
+}
+
+void print_json_string(FILE *out, const char *text)
+{
+    putc('"', out);
+    while (*text != '\0') {
+        uint32_t character;
+        size_t length = utf8_decode(text, &character);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (character < 0x20 || character == 0x7f)
+            fprintf(out, "\\u%04x", (unsigned)character);
+        else if (character == '"' || character == '\\')
+            fprintf(out, "\\%c", (char)character);
+        else
+            fwrite(text, 1, length, out);
+        text += length ? length : 1;
+    }
+    putc('"', out);
+}
+
+static void print_json_row(FILE *out, const struct row *row)
+{
+    fputs("{\"host\":", out);
+    print_json_string(out, row->host);
+    fputs(",\"group\":", out);
+    print_json_string(out, row->group);
+    for (size_t i = 0; i < column_count; i++) {
+        fprintf(out, ",\"%s\":", columns[i].key);
+        /* collectd sends seven digits. JSON has no infinity. */
+        if (isfinite(row->values[i]))
+            fprintf(out, "%.7g", row->values[i]);
+        else
+            fputs("null", out);
+    }
+    putc('}', out);
+}
+
+int print_json(FILE *out, const struct table *table)
+{
+    fprintf(out, "{\"time\":%.3f,\"groups\":[", table->time);
+    for (size_t i = 0; i < table->count; i++) {
+        if (i > 0)
+            putc(',', out);
+        print_json_row(out, &table->rows[i]);
+    }
+    fputs("]}\n", out);
+    return finish(out);
+}

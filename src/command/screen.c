@@ -1,0 +1,391 @@
+#include "screen.h"
+
+#include "label.h"
+#include "layout.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TEXT_SIZE = 1024, /* of a line; no terminal shows more of it */
+    HEAD_LINES = 2,   /* the header and the titles */
+    ESCAPE_WAIT_MS = 25
+};
+
+struct screen {
+    SCREEN *curses;
+    FILE *keys;
+    enum label_charset charset;
+    bool colours;
+    size_t offset; /* rows scrolled away, of those not pinned */
+    size_t page;   /* as last drawn: rows that scroll and fit, and how many there are */
+    size_t scrolling;
+};
+
+static FILE *open_keys(void)
+{
+    return isatty(STDIN_FILENO) ? stdin : fopen("/dev/tty", "re");
+}
+
+/* https://no-color.org: any value but an empty one. */
+static bool colours_wanted(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return no_color == NULL || no_color[0] == '\0';
+}
+
+static void set_up_terminal(struct screen *screen)
+{
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(ESCAPE_WAIT_MS);
+    curs_set(0);
+    screen->colours = colours_wanted() && has_colors() && start_color() == OK;
+    if (!screen->colours)
+        return;
+    bool background = use_default_colors() == OK;
+    init_pair(SEVERITY_CALM, COLOR_GREEN, background ? -1 : COLOR_BLACK);
+    init_pair(SEVERITY_WARN, COLOR_YELLOW, background ? -1 : COLOR_BLACK);
+    init_pair(SEVERITY_ALARM, COLOR_RED, background ? -1 : COLOR_BLACK);
+}
+
+/* newterm() is content with less, and would draw over lines it can't go back to. */
+static bool can_move_cursor(void)
+{
+    const char *move = tigetstr("cup");
+    return move != NULL && move != (char *)-1;
+}
+
+/* Frees a screen that is no longer, or was never, on the terminal. */
+static void release(struct screen *screen)
+{
+    if (screen->curses != NULL) {
+        endwin();
+        delscreen(screen->curses);
+    }
+    if (screen->keys != NULL && screen->keys != stdin)
+        fclose(screen->keys);
+    free(screen);
+}
+
+int screen_open(struct screen **result)
+{
+    if (!isatty(STDOUT_FILENO))
+        return -ENOTTY;
+    struct screen *screen = calloc(1, sizeof(*screen));
+    if (screen == NULL)
+        return -ENOMEM;
+    screen->keys = open_keys();
+    if (screen->keys == NULL) {
+        release(screen);
+        return -ENOTTY;
+    }
+    screen->curses = newterm(NULL, stdout, screen->keys);
+    if (screen->curses == NULL || !can_move_cursor()) {
+        release(screen);
+        return -EOPNOTSUPP;
+    }
+    screen->charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII;
+    set_up_terminal(screen);
+    *result = screen;
+    return 0;
+}
+
+void screen_close(struct screen *screen)
+{
+    if (screen != NULL)
+        release(screen);
+}
+
+int screen_input(const struct screen *screen)
+{
+    return fileno(screen->keys);
+}
+
+/* Without colours, bold and reverse tell the severities apart. */
+static attr_t severity_attribute(const struct screen *screen, enum severity severity)
+{
+    static const attr_t plain[] = {
+        [SEVERITY_NONE] = A_NORMAL,
+        [SEVERITY_CALM] = A_NORMAL,
+        [SEVERITY_WARN] = A_BOLD,
+        [SEVERITY_ALARM] = A_REVERSE,
+    };
+    if (!screen->colours || severity == SEVERITY_NONE)
+        return plain[severity];
+    return (attr_t)COLOR_PAIR(severity);
+}
+
+/* Writes a text, made safe and cut to `width`. Returns the columns it took. */
+static int draw_text(const struct screen *screen, int y, int x, const char *text, int width)
+{
+    char label[TEXT_SIZE];
+    int taken = label_fit(text, width, screen->charset, label, sizeof(label));
+    mvaddstr(y, x, label);
+    return taken;
+}
+
+/* A bar of eighths of a character, or of # where the terminal has no UTF-8. */
+static void draw_bar(const struct screen *screen, int width, double value)
+{
+    static const char *const eighths[] = {"",
+                                          "\xe2\x96\x8f",
+                                          "\xe2\x96\x8e",
+                                          "\xe2\x96\x8d",
+                                          "\xe2\x96\x8c",
+                                          "\xe2\x96\x8b",
+                                          "\xe2\x96\x8a",
+                                          "\xe2\x96\x89",
+                                          "\xe2\x96\x88"};
+    int steps = screen->charset == LABEL_UTF8 ? 8 : 1;
+    double share = isnan(value) || value < 0 ? 0 : value > 100 ? 1 : value / 100;
+    int filled = (int)lround(share * width * steps);
+    for (int i = 0; i < width; i++, filled -= steps) {
+        if (filled <= 0)
+            addch(' ');
+        else if (steps == 1)
+            addch('#');
+        else
+            addstr(eighths[filled < steps ? filled : steps]);
+    }
+}
+
+static void draw_row(const struct screen *screen, int y, const struct layout *layout,
+                     const struct table *table, const struct row *row)
+{
+    char name[ROW_NAME_SIZE], text[16];
+    row_name(table, row, name, sizeof(name));
+    draw_text(screen, y, 0, name, layout->name);
+    move(y, layout->name);
+    for (size_t i = 0; i < column_count; i++) {
+        if (!layout->shown[i])
+            continue;
+        attr_t attribute = severity_attribute(screen, column_severity(&columns[i], row->values[i]));
+        if (layout->bar > 0 && columns[i].drawn == COLUMN_BAR) {
+            addch(' ');
+            /* A reversed bar would show its empty part as full. */
+            attrset(attribute & ~A_REVERSE);
+            draw_bar(screen, layout->bar, row->values[i]);
+            attrset(A_NORMAL);
+        }
+        format_value(row->values[i], columns[i].decimals, text);
+        addch(' ');
+        attrset(attribute);
+        printw("%*s", NUMBER_WIDTH, text);
+        attrset(A_NORMAL);
+    }
+}
+
+static void draw_titles(int y, const struct layout *layout, const struct sort_key *sort)
+{
+    attrset(A_BOLD);
+    mvaddnstr(y, 0, "group", layout->name);
+    move(y, layout->name);
+    for (size_t i = 0; i < column_count; i++) {
+        if (!layout->shown[i])
+            continue;
+        bool bar = layout->bar > 0 && columns[i].drawn == COLUMN_BAR;
+        int width = NUMBER_WIDTH + (bar ? layout->bar + 1 : 0);
+        addch(' ');
+        printw("%*s", width - (int)strlen(columns[i].title), "");
+        attrset(sort->column == (int)i ? A_BOLD | A_UNDERLINE : A_BOLD);
+        addstr(columns[i].title);
+        attrset(A_BOLD);
+    }
+    attrset(A_NORMAL);
+}
+
+/* What matters more stands on the right, and stays when there is no room for both. */
+static void draw_header(const struct screen *screen, int width, const struct screen_view *view)
+{
+    char left[TEXT_SIZE], right[128], clock[32];
+    time_t seconds = time(NULL);
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+    const struct table *table = view->table;
+    const char *host = table->count == 0      ? ""
+                       : table->several_hosts ? "several hosts"
+                                              : table->rows[0].host;
+    snprintf(left, sizeof(left), "%s%s%s", host, *host != '\0' ? "  " : "", view->socket);
+    /* With a problem, the table is an old one. */
+    if (view->problem[0] != '\0')
+        snprintf(right, sizeof(right), "%s", clock);
+    else
+        snprintf(right, sizeof(right), "%zu group%s  by %s  %s", table->count,
+                 table->count == 1 ? "" : "s", view->sort->name, clock);
+    int right_width = (int)strlen(right);
+    int room = width - right_width - 2;
+    bool both = room >= 8;
+    if (both)
+        draw_text(screen, 0, 0, left, room);
+    mvaddnstr(0, both ? width - right_width : 0, right, width);
+}
+
+static void draw_footer(const struct screen *screen, int y, int width, size_t first, size_t last)
+{
+    char keys_text[TEXT_SIZE] = "", text[TEXT_SIZE + 64];
+    struct sort_key keys[SORT_KEY_MAX];
+    size_t count = sort_keys(keys), used = 0;
+    for (size_t i = 0; i < count && used < TEXT_SIZE; i++)
+        used += (size_t)snprintf(keys_text + used, TEXT_SIZE - used, "%c %s  ", keys[i].letter,
+                                 keys[i].name);
+    if (screen->scrolling > screen->page)
+        snprintf(text, sizeof(text), "%zu-%zu/%zu  q quit  sort: %s arrows scroll", first, last,
+                 screen->scrolling, keys_text);
+    else
+        snprintf(text, sizeof(text), "q quit  sort: %s", keys_text);
+    /* From the left: where a line is short, the first of it matters. */
+    char label[TEXT_SIZE];
+    attrset(A_REVERSE);
+    mvhline(y, 0, ' ', width);
+    label_fit(text, TEXT_SIZE, screen->charset, label, sizeof(label));
+    mvaddnstr(y, 0, label, width);
+    attrset(A_NORMAL);
+}
+
+/* Breaks a message into lines, at spaces where it can. */
+static void draw_message(const struct screen *screen, int y, int bottom, int width,
+                         const char *message)
+{
+    char label[TEXT_SIZE];
+    label_fit(message, TEXT_SIZE, LABEL_ASCII, label, sizeof(label));
+    attrset(severity_attribute(screen, SEVERITY_ALARM));
+    for (const char *rest = label; *rest != '\0' && y < bottom; y++) {
+        int length = (int)strnlen(rest, (size_t)width);
+        if (rest[length] != '\0') {
+            int space = length;
+            while (space > 0 && rest[space] != ' ')
+                space--;
+            length = space > 0 ? space : length;
+        }
+        mvaddnstr(y, 0, rest, length);
+        rest += length;
+        while (*rest == ' ')
+            rest++;
+    }
+    attrset(A_NORMAL);
+}
+
+/* The systems stay in sight while the rest scrolls, unless they would take half the screen. */
+static size_t count_pinned(const struct table *table, size_t lines)
+{
+    size_t pinned = 0;
+    while (pinned < table->count && row_is_system(&table->rows[pinned]))
+        pinned++;
+    return 2 * pinned > lines ? 0 : pinned;
+}
+
+static void clamp_offset(struct screen *screen)
+{
+    size_t most = screen->scrolling > screen->page ? screen->scrolling - screen->page : 0;
+    if (screen->offset > most)
+        screen->offset = most;
+}
+
+static int longest_name(const struct screen *screen, const struct table *table)
+{
+    int longest = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        char name[ROW_NAME_SIZE];
+        row_name(table, &table->rows[i], name, sizeof(name));
+        int width = label_width(name, screen->charset);
+        longest = width > longest ? width : longest;
+    }
+    return longest;
+}
+
+/* Draws the titles and rows into the lines from `top` to before `bottom`. Returns rows pinned. */
+static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles, int width,
+                        const struct screen_view *view)
+{
+    const struct table *table = view->table;
+    bool present[COLUMN_MAX];
+    struct layout layout;
+    table_present(table, present);
+    layout_fit(width, longest_name(screen, table), present, &layout);
+    if (titles)
+        draw_titles(top++, &layout, view->sort);
+
+    size_t lines = bottom > top ? (size_t)(bottom - top) : 0;
+    size_t pinned = count_pinned(table, lines);
+    screen->page = lines - pinned;
+    screen->scrolling = table->count - pinned;
+    clamp_offset(screen);
+    for (size_t line = 0; line < lines; line++) {
+        size_t row = line < pinned ? line : line + screen->offset;
+        if (row < table->count)
+            draw_row(screen, top + (int)line, &layout, table, &table->rows[row]);
+    }
+    return pinned;
+}
+
+void screen_draw(struct screen *screen, const struct screen_view *view)
+{
+    int height, width;
+    getmaxyx(stdscr, height, width);
+    /* With little height, rows matter more than what surrounds them. */
+    bool header = height >= 3, titles = height >= 4, footer = height >= 5;
+    int bottom = height - footer;
+    erase();
+    if (header)
+        draw_header(screen, width, view);
+    if (view->problem[0] != '\0') {
+        screen->page = screen->scrolling = 0;
+        draw_message(screen, header ? HEAD_LINES : 0, bottom, width, view->problem);
+    } else {
+        draw_rows(screen, header, bottom, titles, width, view);
+    }
+    if (footer) {
+        size_t last = screen->offset + screen->page;
+        draw_footer(screen, height - 1, width, screen->offset + 1,
+                    last < screen->scrolling ? last : screen->scrolling);
+    }
+    refresh();
+}
+
+static size_t scrolled(const struct screen *screen, int key)
+{
+    size_t page = screen->page > 0 ? screen->page : 1, offset = screen->offset;
+    switch (key) {
+    case KEY_UP:
+        return offset > 0 ? offset - 1 : 0;
+    case KEY_DOWN:
+        return offset + 1;
+    case KEY_PPAGE:
+        return offset > page ? offset - page : 0;
+    case KEY_NPAGE:
+        return offset + page;
+    case KEY_HOME:
+        return 0;
+    case KEY_END:
+        return screen->scrolling;
+    default:
+        return offset;
+    }
+}
+
+enum screen_event screen_read(struct screen *screen, int *letter)
+{
+    int key = getch();
+    if (key == ERR)
+        return SCREEN_IDLE;
+    if (key == 'q')
+        return SCREEN_QUIT;
+    if (key > ' ' && key < 0x7f) {
+        *letter = key;
+        return SCREEN_LETTER;
+    }
+    screen->offset = scrolled(screen, key);
+    clamp_offset(screen);
+    return SCREEN_REDRAW;
+}
