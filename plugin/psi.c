@@ -12,6 +12,7 @@
 #include "headroom/psi.h"
 #include "headroom/root.h"
 #include "options.h"
+#include "psi_trouble.h"
 #include "selection.h"
 
 #define PLUGIN "psi"
@@ -25,18 +26,6 @@ struct series {
     struct hr_psi *psi; /* NULL while the group is empty */
     struct hr_psi_snapshot previous;
     bool has_previous;
-};
-
-/* Whether a resource could be read, of the system or of any group, as last told to the user. */
-struct report {
-    int told[HR_PSI_RESOURCE_COUNT];
-};
-
-/* What one interval found out about the files of all groups. */
-struct findings {
-    int status[HR_PSI_RESOURCE_COUNT]; /* 0, or that of the first group that failed */
-    size_t count[HR_PSI_RESOURCE_COUNT];
-    const char *example[HR_PSI_RESOURCE_COUNT];
 };
 
 static struct {
@@ -53,7 +42,7 @@ static struct {
 static struct selection *selection;
 static struct hr_root *root;
 static struct series whole_system = {.instance = "system"};
-static struct report system_report, cgroup_report;
+static struct psi_trouble system_trouble, cgroup_trouble;
 
 /* --- Configuration ------------------------------------------------------------------------------
  */
@@ -91,7 +80,10 @@ static int configure_root(const oconfig_item_t *item)
 
     if (option_text(PLUGIN, item, &path) < 0)
         return -1;
-    if (hr_root_open(path, &opened) < 0)
+    int status = hr_root_open(path, &opened);
+    if (status == -ENOSYS)
+        return option_refuse(PLUGIN, item, "\"/\" only, as this kernel is older than Linux 5.6");
+    if (status < 0)
         return option_refuse(PLUGIN, item,
                              "a directory that exists, where the host's / is mounted");
     hr_root_close(opened);
@@ -188,121 +180,24 @@ static void sample(struct series *series, cdtime_t time, struct hr_psi_snapshot 
     series->has_previous = true;
 }
 
-/* --- Telling what stands in the way
- * --------------------------------------------------------------- */
-
-/* Why a pressure file can't be read and what to do, after "… pressure of …". */
-static const char *explain(int status, bool of_system, bool is_irq)
-{
-    switch (status) {
-    case -ENOENT:
-        if (is_irq)
-            return "is not in this kernel: it needs Linux 6.1 or later with "
-                   "CONFIG_IRQ_TIME_ACCOUNTING=y";
-        return of_system ? "is not in this kernel: it needs Linux 4.20 or later with CONFIG_PSI=y"
-                         : "has no files: boot without cgroup_disable=pressure";
-    case -EOPNOTSUPP:
-        if (is_irq)
-            return "is switched off: the kernel accounts no irq time on this machine";
-        return of_system ? "is switched off: boot with psi=1"
-                         : "is switched off: write 1 to cgroup.pressure";
-    case -EACCES:
-    case -EPERM:
-        return "can't be read for lack of permission: let collectd's user read it, or run collectd "
-               "as root";
-    case -EBADMSG:
-    case -ENODATA:
-        return "is in a form that is not understood: a newer version of headroom may know it";
-    case -EMFILE:
-        return "can't be opened: raise LimitNOFILE= of collectd's service (ulimit -n)";
-    default:
-        return NULL;
-    }
-}
-
-/* "cpu, memory, io": the resources whose news is this status. */
-static void list_resources(const bool news[], const int status[], int wanted, char *buffer,
-                           size_t size)
-{
-    size_t used = 0;
-
-    buffer[0] = '\0';
-    for (int i = 0; i < HR_PSI_RESOURCE_COUNT && used < size; i++)
-        if (news[i] && status[i] == wanted)
-            used += snprintf(buffer + used, size - used, "%s%s", used > 0 ? ", " : "",
-                             hr_psi_resource_name(i));
-}
-
-static void report_status(const char *names, const char *whose, int status, bool of_system,
-                          bool is_irq)
-{
-    const char *text = explain(status, of_system, is_irq);
-
-    if (status == 0)
-        INFO(PLUGIN ": %s pressure of %s is being read again.", names, whose);
-    else if (text != NULL)
-        WARNING(PLUGIN ": %s pressure of %s %s..", names, whose, text);
-    else
-        WARNING(PLUGIN ": %s pressure of %s can't be read: %s..", names,
-                whose, STRERROR(-status));
-}
-
-/* Tells what changed since the last time, one line for all resources that share a status. */
-static void report(struct report *report, const int status[], bool of_system,
-                   const struct findings *findings)
-{
-    bool news[HR_PSI_RESOURCE_COUNT];
-    char names[64], whose[512];
-
-    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
-        news[i] = status[i] != report->told[i];
-    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
-        if (status[i] == report->told[i])
-            continue; /* no news, or told along with another */
-        list_resources(news, status, status[i], names, sizeof(names));
-        if (of_system)
-            snprintf(whose, sizeof(whose), "the system");
-        else if (status[i] == 0)
-            snprintf(whose, sizeof(whose), "all cgroups");
-        else
-            snprintf(whose, sizeof(whose), "%zu cgroups (such as %s)", findings->count[i],
-                     findings->example[i]);
-        report_status(names, whose, status[i], of_system, i == HR_PSI_IRQ);
-        for (int j = i; j < HR_PSI_RESOURCE_COUNT; j++)
-            if (news[j] && status[j] == status[i])
-                report->told[j] = status[j];
-    }
-}
-
-/* Statuses that are no trouble: not asked for, gone with its group, or an irq pressure that the
- * kernel lacks and nobody asked for by name. */
-static int trouble(int status, enum hr_psi_resource resource)
-{
-    if (status == -ECANCELED || status == -ENODEV)
-        return 0;
-    if (status == -ENOENT && resource == HR_PSI_IRQ && !config.resources_given)
-        return 0;
-    return status;
-}
-
 /* --- Callbacks
  * ------------------------------------------------------------------------------------ */
 
 static void read_system(cdtime_t time)
 {
     struct hr_psi_snapshot snapshot;
-    int status[HR_PSI_RESOURCE_COUNT];
 
     sample(&whole_system, time, &snapshot);
-    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
-        status[i] = trouble(snapshot.status[i], i);
-    report(&system_report, status, true, NULL);
+    /* Most kernels have no irq pressure: only news to whom asked for it by name. */
+    if (snapshot.status[HR_PSI_IRQ] == -ENOENT && !config.resources_given)
+        snapshot.status[HR_PSI_IRQ] = -ECANCELED;
+    psi_trouble_note(&system_trouble, NULL, snapshot.status);
+    psi_trouble_tell_system(&system_trouble);
 }
 
 static void read_cgroups(cdtime_t time)
 {
     struct hr_psi_snapshot snapshot;
-    struct findings findings = {0};
 
     selection_read(selection);
     for (struct hr_cgroup *group = NULL; (group = selection_next(selection, group)) != NULL;) {
@@ -310,21 +205,15 @@ static void read_cgroups(cdtime_t time)
         if (series == NULL || series->psi == NULL)
             continue; /* memory was short, and it was said */
         sample(series, time, &snapshot);
-        for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
-            int status = trouble(snapshot.status[i], i);
-            if (status == 0)
-                continue;
-            if (findings.count[i]++ == 0) {
-                findings.status[i] = status;
-                findings.example[i] = group->path;
-            }
-        }
+        /* What the kernel lacks as a whole was told of the system. */
+        for (int i = 0; config.system && i < HR_PSI_RESOURCE_COUNT; i++)
+            if (snapshot.status[i] == whole_system.previous.status[i])
+                snapshot.status[i] = -ECANCELED;
+        if (snapshot.status[HR_PSI_IRQ] == -ENOENT && !config.resources_given)
+            snapshot.status[HR_PSI_IRQ] = -ECANCELED;
+        psi_trouble_note(&cgroup_trouble, group->path, snapshot.status);
     }
-    /* What the kernel lacks as a whole was told of the system. */
-    for (int i = 0; config.system && i < HR_PSI_RESOURCE_COUNT; i++)
-        if (findings.status[i] != 0 && system_report.told[i] != 0)
-            findings.status[i] = cgroup_report.told[i];
-    report(&cgroup_report, findings.status, false, &findings);
+    psi_trouble_tell_cgroups(&cgroup_trouble, time);
 }
 
 static int psi_read(__attribute__((unused)) user_data_t *data)

@@ -18,7 +18,8 @@ struct hr_root;
  *
  * @param path  an existing directory; "/" for the live machine.
  * @param root  receives the root; the caller owns it and ends it with hr_root_close().
- * @return 0, -ENOENT, -ENOTDIR, -EACCES, -EMFILE, -ENFILE or -ENOMEM.
+ * @return 0, -ENOENT, -ENOTDIR, -EACCES, -EMFILE, -ENFILE, -ENOMEM, or -ENOSYS where the path isn't
+ *         "/" and the kernel is older than 5.6.
  */
 int hr_root_open(const char *path, struct hr_root **root);
 
@@ -31,8 +32,7 @@ void hr_root_close(struct hr_root *root);
  *
  * @param path   with or without a leading slash; "" is the root itself.
  * @param flags  those of open(2) but O_CREAT; O_CLOEXEC is added.
- * @return a descriptor that the caller closes, or the negative errno of open(2);
- *         -EOPNOTSUPP where the root is not "/" and the kernel is older than 5.6.
+ * @return a descriptor that the caller closes, or the negative errno of open(2).
  */
 int hr_root_openat(const struct hr_root *root, const char *path, int flags);
 

@@ -50,33 +50,33 @@ const char *hr_psi_level_name(enum hr_psi_level level)
 /* --- Parsing ---------------------------------------------------------------------------------- */
 
 /* Two digits after the point, always: the kernel prints "%lu.%02lu". */
-static bool parse_average(struct hr_text *text, const char *name, double *pct)
+static bool parse_average(struct hr_text *text, double *pct)
 {
-    struct hr_text rest = *text;
-    uint64_t whole, hundredths;
+    uint64_t whole;
 
-    if (!hr_text_skip(&rest, name) || !hr_text_u64(&rest, &whole) || !hr_text_skip(&rest, "."))
+    if (!hr_text_u64(text, &whole) || text->length < 3 || text->start[0] != '.')
         return false;
-    const char *digits = rest.start;
-    if (!hr_text_u64(&rest, &hundredths) || rest.start - digits != 2)
+    unsigned tenths = (unsigned char)text->start[1] - '0';
+    unsigned hundredths = (unsigned char)text->start[2] - '0';
+    if (tenths > 9 || hundredths > 9)
         return false;
-    *text = rest;
-    *pct = whole >= 100 ? 100 : (double)whole + (double)hundredths / 100;
+    text->start += 3;
+    text->length -= 3;
+    *pct = whole >= 100 ? 100 : (double)(100 * whole + 10 * tenths + hundredths) / 100;
     return true;
 }
 
-/* " avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n", what follows "some" or "full" */
+/* "avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n", what follows "some " or "full " */
 static bool parse_stall(struct hr_text *text, struct hr_psi_stall *stall)
 {
-    struct hr_psi_stall parsed = {.present = true};
-
-    if (stall->present || !parse_average(text, " avg10=", &parsed.avg10_pct) ||
-        !parse_average(text, " avg60=", &parsed.avg60_pct) ||
-        !parse_average(text, " avg300=", &parsed.avg300_pct) || !hr_text_skip(text, " total=") ||
-        !hr_text_u64(text, &parsed.total_us) || !hr_text_skip(text, "\n"))
+    if (stall->present)
         return false;
-    *stall = parsed;
-    return true;
+    stall->present = true;
+    return hr_text_skip(text, "avg10=") && parse_average(text, &stall->avg10_pct) &&
+           hr_text_skip(text, " avg60=") && parse_average(text, &stall->avg60_pct) &&
+           hr_text_skip(text, " avg300=") && parse_average(text, &stall->avg300_pct) &&
+           hr_text_skip(text, " total=") && hr_text_u64(text, &stall->total_us) &&
+           hr_text_skip(text, "\n");
 }
 
 int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
@@ -87,9 +87,9 @@ int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
 
     while (text.length > 0) {
         bool understood;
-        if (hr_text_skip(&text, "some"))
+        if (hr_text_skip(&text, "some "))
             understood = parse_stall(&text, &stall[HR_PSI_SOME]);
-        else if (hr_text_skip(&text, "full"))
+        else if (hr_text_skip(&text, "full "))
             understood = parse_stall(&text, &stall[HR_PSI_FULL]);
         else
             understood = hr_text_skip_line(&text);

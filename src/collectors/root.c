@@ -41,6 +41,13 @@ int hr_root_open(const char *path, struct hr_root **root)
         return status;
     }
     opened->is_live = is_live_root(opened->fd);
+
+    int probe = hr_root_openat(opened, "", O_PATH);
+    if (probe < 0) {
+        hr_root_close(opened);
+        return probe;
+    }
+    close(probe);
     *root = opened;
     return 0;
 }
@@ -65,8 +72,6 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags)
     } else {
         struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
         fd = (int)syscall(SYS_openat2, root->fd, relative, &how, sizeof(how));
-        if (fd < 0 && errno == ENOSYS)
-            return -EOPNOTSUPP;
     }
     return fd < 0 ? -errno : fd;
 }

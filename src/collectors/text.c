@@ -1,7 +1,6 @@
 #include "text.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 int hr_text_read(int fd, char *buffer, size_t size, size_t *length)
@@ -21,17 +20,6 @@ int hr_text_read(int fd, char *buffer, size_t size, size_t *length)
     return 0;
 }
 
-bool hr_text_skip(struct hr_text *text, const char *word)
-{
-    size_t length = strlen(word);
-
-    if (text->length < length || memcmp(text->start, word, length) != 0)
-        return false;
-    text->start += length;
-    text->length -= length;
-    return true;
-}
-
 bool hr_text_skip_line(struct hr_text *text)
 {
     const char *newline = memchr(text->start, '\n', text->length);
@@ -40,25 +28,5 @@ bool hr_text_skip_line(struct hr_text *text)
         return false;
     text->length -= (size_t)(newline + 1 - text->start);
     text->start = newline + 1;
-    return true;
-}
-
-bool hr_text_u64(struct hr_text *text, uint64_t *value)
-{
-    uint64_t sum = 0;
-    size_t digits = 0;
-
-    for (; digits < text->length; digits++) {
-        char c = text->start[digits];
-        if (c < '0' || c > '9')
-            break;
-        if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, c - '0', &sum))
-            return false;
-    }
-    if (digits == 0)
-        return false;
-    text->start += digits;
-    text->length -= digits;
-    *value = sum;
     return true;
 }
