@@ -1,0 +1,307 @@
+/*
+ * What sampling pressure costs, as a ratio against a bare loop over the same files in the same run.
+ *
+ *     bench_psi [GROUPS…]      default: 100 1000 10000
+ *
+ * Each round measures the CPU time of the bare loop and of the collectors, one after the other; the
+ * table tells the medians. Where descriptors suffice for all files, the bare loop is pread of files
+ * kept open; beyond that it is open, read and close by path. At last groups come and go, 1,000 a
+ * second.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../groups.h"
+#include "headroom/cgroup.h"
+#include "headroom/psi.h"
+#include "headroom/root.h"
+
+#define ROUNDS    21
+#define RESOURCES 3
+
+static const char *const files[RESOURCES] = {"cpu.pressure", "memory.pressure", "io.pressure"};
+static const struct hr_psi_options options = {.resources = {true, true, true, false}};
+
+/* Groups and what reads them. */
+struct stage {
+    struct groups *groups;
+    size_t count;
+    struct hr_root *root;
+    struct hr_cgroup_set *set;
+    int *fds; /* of the bare loop; NULL: it opens, reads and closes */
+};
+
+static void require(bool condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "%s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static double cpu_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), by_value);
+    return values[count / 2];
+}
+
+static void name_group(char name[32], size_t number)
+{
+    snprintf(name, 32, "g%zu", number);
+}
+
+/* --- The collectors -----------------------------------------------------------------------------
+ */
+
+static void follow(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    (void)context;
+    if (event == HR_CGROUP_POPULATED) {
+        struct hr_psi *psi;
+        require(hr_psi_open_cgroup(group, &options, &psi) == 0, "open a group");
+        group->data = psi;
+    } else if (event == HR_CGROUP_EMPTIED) {
+        hr_psi_close(group->data);
+        group->data = NULL;
+    }
+}
+
+/* @return how many groups were read */
+static size_t read_by_collectors(const struct stage *stage)
+{
+    struct hr_psi_snapshot snapshot;
+    size_t count = 0;
+
+    require(hr_cgroup_set_read(stage->set) == 0, "read the set");
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(stage->set, group)) != NULL;
+         count++)
+        if (hr_psi_read(group->data, &snapshot) == 0)
+            require(snapshot.status[HR_PSI_CPU] == 0, "read a group");
+    return count;
+}
+
+/* --- The bare loop
+ * -------------------------------------------------------------------------------- */
+
+static void open_bare(struct stage *stage)
+{
+    char path[128], name[32];
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (2 * RESOURCES * stage->count + stage->count > limit.rlim_cur)
+        return;
+    stage->fds = calloc(stage->count * RESOURCES, sizeof(*stage->fds));
+    for (size_t i = 0; i < stage->count * RESOURCES; i++) {
+        name_group(name, i / RESOURCES);
+        snprintf(path, sizeof(path), "%s/%s", name, files[i % RESOURCES]);
+        stage->fds[i] = openat(groups_dirfd(stage->groups), path, O_RDONLY | O_CLOEXEC);
+        require(stage->fds[i] >= 0, path);
+    }
+}
+
+static void close_bare(struct stage *stage)
+{
+    for (size_t i = 0; stage->fds != NULL && i < stage->count * RESOURCES; i++)
+        close(stage->fds[i]);
+    free(stage->fds);
+    stage->fds = NULL;
+}
+
+static void read_by_pread(const struct stage *stage)
+{
+    char text[512];
+
+    for (size_t i = 0; i < stage->count * RESOURCES; i++)
+        require(pread(stage->fds[i], text, sizeof(text), 0) > 0, "pread");
+}
+
+static void read_by_path(const struct stage *stage)
+{
+    char text[512], path[256], mount[128], link[64];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", groups_dirfd(stage->groups));
+    ssize_t length = readlink(link, mount, sizeof(mount) - 1);
+    require(length > 0, link);
+    mount[length] = '\0';
+    for (size_t i = 0; i < stage->count * RESOURCES; i++) {
+        snprintf(path, sizeof(path), "%s/g%zu/%s", mount, i / RESOURCES, files[i % RESOURCES]);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        require(fd >= 0 && read(fd, text, sizeof(text)) > 0, path);
+        close(fd);
+    }
+}
+
+/* --- One row of the table
+ * --------------------------------------------------------------------------- */
+
+static void set_stage(struct stage *stage, size_t count)
+{
+    char name[32];
+
+    *stage = (struct stage){.groups = groups_new(), .count = count};
+    require(stage->groups != NULL, "no cgroup2 hierarchy that can be written to");
+    for (size_t i = 0; i < count; i++) {
+        name_group(name, i);
+        groups_make(stage->groups, name);
+        groups_start_sleeper(stage->groups, name);
+    }
+    require(hr_root_open("/", &stage->root) == 0, "/");
+}
+
+static void open_set(struct stage *stage)
+{
+    char pattern[128];
+    const char *patterns[] = {pattern};
+    const struct hr_cgroup_options set_options = {
+        .patterns = patterns, .pattern_count = 1, .event = follow};
+
+    snprintf(pattern, sizeof(pattern), "%s/*", groups_path(stage->groups));
+    require(hr_cgroup_set_open(stage->root, &set_options, &stage->set) == 0, "open the set");
+    require(read_by_collectors(stage) == stage->count || stage->count == 0, "every group is read");
+}
+
+static void clear_stage(struct stage *stage)
+{
+    hr_cgroup_set_close(stage->set);
+    hr_root_close(stage->root);
+    groups_free(stage->groups);
+}
+
+static size_t read_slab_kb(void)
+{
+    FILE *stream = fopen("/proc/meminfo", "r");
+    char line[128];
+    size_t kb = 0;
+
+    while (stream != NULL && fgets(line, sizeof(line), stream) != NULL)
+        if (sscanf(line, "Slab: %zu kB", &kb) == 1)
+            break;
+    fclose(stream);
+    return kb;
+}
+
+static void measure(size_t count)
+{
+    double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
+    struct stage stage;
+
+    set_stage(&stage, count);
+    size_t slab = read_slab_kb();
+    size_t heap = mallinfo2().uordblks;
+    open_set(&stage);
+    slab = read_slab_kb() - slab;
+    heap = mallinfo2().uordblks - heap;
+    open_bare(&stage);
+    for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
+        double start = cpu_us();
+        if (stage.fds != NULL)
+            read_by_pread(&stage);
+        else
+            read_by_path(&stage);
+        double between = cpu_us();
+        require(read_by_collectors(&stage) == count, "every group is read");
+        double end = cpu_us();
+        if (round < 0)
+            continue;
+        bare[round] = between - start;
+        ours[round] = end - between;
+        ratio[round] = ours[round] / bare[round];
+    }
+    printf("%7zu  %-16s  %10.0f  %10.0f  %5.2f  %8.2f  %9.0f  %9.1f\n", count,
+           stage.fds != NULL ? "pread" : "open/read/close", median(bare, ROUNDS),
+           median(ours, ROUNDS), median(ratio, ROUNDS), median(ours, ROUNDS) / (double)count,
+           (double)heap / (double)count, (double)slab / (double)count);
+    fflush(stdout);
+    close_bare(&stage);
+    clear_stage(&stage);
+}
+
+/* --- Coming and going
+ * ------------------------------------------------------------------------------- */
+
+static int count_descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 32768; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Makes and removes groups for a tenth of a second, at 1,000 a second. */
+static void churn(const struct stage *stage, unsigned *number)
+{
+    char name[32];
+
+    for (int i = 0; i < 100; i++) {
+        name_group(name, 100000 + (*number)++);
+        groups_make(stage->groups, name);
+        groups_remove(stage->groups, name);
+        usleep(900);
+    }
+}
+
+static void measure_churn(void)
+{
+    enum { SECONDS = 10, LASTING = 100 };
+    double cost[SECONDS];
+    unsigned number = 0;
+    struct stage stage;
+
+    set_stage(&stage, LASTING);
+    open_set(&stage);
+    size_t heap = mallinfo2().uordblks;
+    int descriptors = count_descriptors();
+    for (int second = 0; second < SECONDS; second++) {
+        for (int tenth = 0; tenth < 10; tenth++)
+            churn(&stage, &number);
+        double start = cpu_us();
+        require(read_by_collectors(&stage) == LASTING, "every lasting group is read");
+        cost[second] = cpu_us() - start;
+    }
+    printf("\n%u groups made and removed in %d s beside %d that last: %.0f us CPU a sample, "
+           "%+d descriptors, %+ld bytes\n",
+           number, SECONDS, LASTING, median(cost, SECONDS), count_descriptors() - descriptors,
+           (long)mallinfo2().uordblks - (long)heap);
+    clear_stage(&stage);
+}
+
+int main(int argc, char **argv)
+{
+    static const size_t defaults[] = {100, 1000, 10000};
+
+    printf("psi: CPU time of one interval, 3 files a group\n\n"
+           " groups  bare loop          bare (us)   ours (us)  ratio  us/group  heap/grp  slab "
+           "kB/grp\n");
+    if (argc > 1)
+        for (int i = 1; i < argc; i++)
+            measure(strtoul(argv[i], NULL, 10));
+    else
+        for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+            measure(defaults[i]);
+    measure_churn();
+    return 0;
+}

@@ -1,0 +1,97 @@
+/* The parsing of numbers and words that every collector stands on. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suite.h"
+#include "text.h"
+
+static const struct {
+    const char *text;
+    bool accepted;
+    uint64_t value;
+    const char *rest;
+} numbers[] = {
+    {"0", true, 0, ""},
+    {"7 x", true, 7, " x"},
+    {"0012", true, 12, ""},
+    {"18446744073709551615\n", true, UINT64_MAX, "\n"},
+    {"18446744073709551616", false, 0, "18446744073709551616"},
+    {"99999999999999999999999", false, 0, "99999999999999999999999"},
+    {"", false, 0, ""},
+    {"-1", false, 0, "-1"},
+    {"+1", false, 0, "+1"},
+    {" 1", false, 0, " 1"},
+    {"x", false, 0, "x"},
+};
+
+START_TEST(reads_numbers)
+{
+    struct hr_text text = {numbers[_i].text, strlen(numbers[_i].text)};
+    uint64_t value = 4711;
+
+    ck_assert_int_eq(hr_text_u64(&text, &value), numbers[_i].accepted);
+    ck_assert_uint_eq(value, numbers[_i].accepted ? numbers[_i].value : 4711);
+    ck_assert_uint_eq(text.length, strlen(numbers[_i].rest));
+    ck_assert_str_eq(text.start, numbers[_i].rest);
+}
+END_TEST
+
+START_TEST(never_reads_past_the_end)
+{
+    struct hr_text text = {"1234", 2};
+    uint64_t value;
+
+    ck_assert(hr_text_u64(&text, &value));
+    ck_assert_uint_eq(value, 12);
+    ck_assert_uint_eq(text.length, 0);
+    text = (struct hr_text){"some", 3};
+    ck_assert(!hr_text_skip(&text, "some"));
+    ck_assert_uint_eq(text.length, 3);
+}
+END_TEST
+
+START_TEST(skips_lines)
+{
+    const char *lines = "one\ntwo";
+    struct hr_text text = {lines, strlen(lines)};
+
+    ck_assert(hr_text_skip_line(&text));
+    ck_assert_str_eq(text.start, "two");
+    ck_assert(!hr_text_skip_line(&text));
+    ck_assert_uint_eq(text.length, 3);
+}
+END_TEST
+
+START_TEST(reads_files_from_their_beginning)
+{
+    char path[] = "/tmp/check_text.XXXXXX", buffer[8];
+    size_t length = 0;
+    int fd = mkstemp(path);
+
+    ck_assert_int_ge(fd, 0);
+    unlink(path);
+    ck_assert_int_eq(write(fd, "1234567", 7), 7);
+    ck_assert_int_eq(hr_text_read(fd, buffer, sizeof(buffer), &length), 0);
+    ck_assert_uint_eq(length, 7);
+    ck_assert_mem_eq(buffer, "1234567", 7);
+    /* One byte more might be cut off: not to be told from a whole file. */
+    ck_assert_int_eq(write(fd, "8", 1), 1);
+    ck_assert_int_eq(hr_text_read(fd, buffer, sizeof(buffer), &length), -EBADMSG);
+    close(fd);
+    ck_assert_int_eq(hr_text_read(fd, buffer, sizeof(buffer), &length), -EBADF);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("text");
+
+    tcase_add_loop_test(tests, reads_numbers, 0, sizeof(numbers) / sizeof(numbers[0]));
+    tcase_add_test(tests, never_reads_past_the_end);
+    tcase_add_test(tests, skips_lines);
+    tcase_add_test(tests, reads_files_from_their_beginning);
+    return run_suite("text", tests);
+}

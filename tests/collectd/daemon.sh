@@ -1,0 +1,202 @@
+# shellcheck shell=bash
+# daemon.sh - what the tests of a real collectd share: results as TAP, a private daemon in a folder of
+# its own, cgroups of its own, and an end that leaves nothing behind. To be sourced.
+#
+# HEADROOM_PLUGIN_DIR  where our plugins were built (default .libs)
+# COLLECTD             the daemon (default: found)
+# COLLECTD_PLUGINDIR   where its plugins are (default: found)
+set -u
+export LC_ALL=C.UTF-8 TZ=UTC
+
+collectd=${COLLECTD:-$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v collectd)}
+collectd_plugins=${COLLECTD_PLUGINDIR:-}
+for folder in /usr/lib/collectd /usr/lib64/collectd /usr/lib/*/collectd /usr/local/lib/collectd; do
+    [ -z "$collectd_plugins" ] && [ -e "$folder/csv.so" ] && collectd_plugins=$folder
+done
+types_db=${TYPESDB:-/usr/share/collectd/types.db}
+our_plugins=${HEADROOM_PLUGIN_DIR:-.libs}
+
+dir=$(mktemp -d) || exit 1
+chmod 755 "$dir"
+log=$dir/log
+group_name=headroom-test-$$
+daemon=""       # pid of the daemon
+processes=""    # pids of all else that was started
+results=0
+
+skip_all() {
+    echo "1..0 # SKIP $1"
+    rm -rf "$dir"
+    trap - EXIT
+    exit 0
+}
+
+# ok STATUS NAME: a line of TAP; the end of the daemon's log goes along with a failure.
+ok() {
+    results=$((results + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $results - $2"
+        return
+    fi
+    echo "not ok $results - $2"
+    tail -n 20 "$log" 2>/dev/null | sed 's/^/# /'
+}
+
+# check NAME COMMAND...: ok if the command succeeds.
+check() {
+    local name=$1
+    shift
+    "$@"
+    ok $? "$name"
+}
+
+# eventually COMMAND...: tries for 15 seconds.
+eventually() {
+    local end=$((SECONDS + 15))
+    until "$@" 2>/dev/null; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.1
+    done
+}
+
+# is_about VALUE EXPECTED TOLERANCE
+is_about() {
+    awk -v value="$1" -v expected="$2" -v tolerance="$3" 'BEGIN {
+        exit !(value >= expected - tolerance && value <= expected + tolerance) }' && return
+    echo "# $1 is not $2 +- $3"
+    return 1
+}
+
+logged() { grep -q -- "$1" "$log"; }
+logged_times() { [ "$(grep -c -- "$1" "$log")" -eq "$2" ]; }
+
+# --- the daemon --------------------------------------------------------------
+
+# write_config PLUGIN...: a configuration that loads csv, logfile and the plugins named, ours or
+# collectd's; the text on standard input is appended.
+write_config() {
+    local plugin
+    mkdir -p "$dir/base" "$dir/plugins" "$dir/csv"
+    # collectd knows one folder of plugins and takes no links
+    for plugin in logfile csv "$@"; do
+        cp "$our_plugins/$plugin.so" "$dir/plugins/" 2>/dev/null ||
+            cp "$collectd_plugins/$plugin.so" "$dir/plugins/" || return 1
+    done
+    cat >"$dir/collectd.conf" <<EOF
+Hostname "h"
+BaseDir "$dir/base"
+PIDFile "$dir/pid"
+PluginDir "$dir/plugins"
+TypesDB "$types_db"
+Interval 1
+LoadPlugin logfile
+<Plugin logfile>
+  LogLevel info
+  File "$log"
+  PrintSeverity true
+</Plugin>
+LoadPlugin csv
+<Plugin csv>
+  DataDir "$dir/csv"
+</Plugin>
+EOF
+    for plugin in "$@"; do
+        echo "LoadPlugin $plugin" >>"$dir/collectd.conf"
+    done
+    cat >>"$dir/collectd.conf"
+}
+
+# start_daemon NAME [COMMAND...]: starts collectd, by way of a command if one is given. Without it there
+# is nothing to test.
+start_daemon() {
+    local name=$1
+    shift
+    : >"$log"
+    "$@" "$collectd" -f -C "$dir/collectd.conf" >"$dir/out" 2>&1 &
+    daemon=$!
+    check "$name" eventually logged "entering read-loop"
+    logged "entering read-loop" && return
+    echo "Bail out! collectd doesn't start"
+    exit 1
+}
+
+# stop_daemon: ends it; its exit status.
+stop_daemon() {
+    local status
+    kill "$daemon" 2>/dev/null
+    wait "$daemon" 2>/dev/null
+    status=$?
+    daemon=""
+    return $status
+}
+
+# csv SERIES: prints the values of a series such as psi-system/percent-cpu-some, one a line.
+csv() {
+    grep -hv '^epoch' "$dir/csv/h/$1"-20* | cut -d, -f2
+}
+
+# csv_times SERIES: the times of the same.
+csv_times() {
+    grep -hv '^epoch' "$dir/csv/h/$1"-20* | cut -d, -f1
+}
+
+csv_count() { csv "$1" 2>/dev/null | wc -l; }
+has_values() { [ "$(csv_count "$1")" -ge "$2" ]; }
+
+# --- cgroups and loads -------------------------------------------------------
+
+cgroup_mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+groups=$cgroup_mount/$group_name
+
+# require_groups: makes the group that holds all others, or skips.
+require_groups() {
+    [ -n "$cgroup_mount" ] || skip_all "no cgroup2 hierarchy is mounted"
+    mkdir "$groups" 2>/dev/null || skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
+}
+
+require_collectd() {
+    [ -x "$collectd" ] || skip_all "collectd is missing"
+    [ -e "$collectd_plugins/csv.so" ] || skip_all "collectd's plugins are missing"
+}
+
+# start_in GROUP COMMAND...: starts a command in a group ("": where we are).
+start_in() {
+    local group=$1
+    shift
+    (
+        [ -z "$group" ] || echo $BASHPID >"$groups/$group/cgroup.procs"
+        exec "$@"
+    ) &
+    processes="$processes $!"
+}
+
+# start_hog GROUP CPU: a loop that wants all of a CPU, before everybody else's.
+start_hog() {
+    start_in "$1" nice -n -19 taskset -c "$2" "$BASH" -c 'while :; do :; done' 2>/dev/null
+}
+
+end_processes() {
+    local pid
+    for pid in $processes; do
+        kill -KILL "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
+    processes=""
+}
+
+remove_groups() {
+    [ -d "$groups" ] && find "$groups" -depth -mindepth 1 -type d -exec rmdir {} + 2>/dev/null
+}
+
+clean_up() {
+    if [ -n "$daemon" ]; then
+        kill -KILL "$daemon" 2>/dev/null
+        wait "$daemon" 2>/dev/null
+    fi
+    end_processes
+    eventually remove_groups
+    [ ! -d "$groups" ] || eventually rmdir "$groups"
+    rm -rf "$dir"
+}
+trap clean_up EXIT
+trap 'exit 1' INT TERM HUP

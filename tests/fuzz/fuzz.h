@@ -1,0 +1,17 @@
+/*
+ * fuzz.h - what a fuzzer of a parser defines. Built with --enable-fuzzing it is driven by
+ * libFuzzer; otherwise replay.c hands it every file of its corpus, in `make check`.
+ */
+#ifndef HEADROOM_TESTS_FUZZ_H
+#define HEADROOM_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** The corpus' folder in tests/fuzz/corpus. */
+extern const char fuzz_corpus[];
+
+/** libFuzzer's entry: parses one input and aborts where a promise of the parser is broken. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,139 @@
+#include "groups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "headroom/root.h"
+
+#define MAX_SLEEPERS 16384
+
+struct groups {
+    char path[64];
+    int mount;
+    int dirfd;
+    size_t count;
+    pid_t sleepers[MAX_SLEEPERS];
+};
+
+static void require(bool condition, const char *what, const char *name)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "%s %s: %s\n", what, name, strerror(errno));
+    abort();
+}
+
+struct groups *groups_new(void)
+{
+    struct hr_root *root;
+    struct groups *groups = calloc(1, sizeof(*groups));
+
+    require(groups != NULL && hr_root_open("/", &root) == 0, "open", "/");
+    groups->mount = hr_root_open_cgroup2(root);
+    hr_root_close(root);
+    snprintf(groups->path, sizeof(groups->path), "headroom-test-%d", (int)getpid());
+    if (groups->mount < 0 || mkdirat(groups->mount, groups->path, 0755) < 0) {
+        free(groups);
+        return NULL;
+    }
+    groups->dirfd = openat(groups->mount, groups->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    require(groups->dirfd >= 0, "open", groups->path);
+    return groups;
+}
+
+static int remove_one(const char *path, __attribute__((unused)) const struct stat *status, int type,
+                      __attribute__((unused)) struct FTW *where)
+{
+    return type == FTW_DP ? rmdir(path) : 0;
+}
+
+void groups_free(struct groups *groups)
+{
+    char path[128];
+
+    while (groups->count > 0)
+        groups_end(groups, groups->sleepers[groups->count - 1]);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", groups->mount, groups->path);
+    require(nftw(path, remove_one, 64, FTW_DEPTH | FTW_PHYS) == 0, "remove", groups->path);
+    close(groups->dirfd);
+    close(groups->mount);
+    free(groups);
+}
+
+const char *groups_path(const struct groups *groups)
+{
+    return groups->path;
+}
+
+int groups_dirfd(const struct groups *groups)
+{
+    return groups->dirfd;
+}
+
+void groups_make(struct groups *groups, const char *name)
+{
+    require(mkdirat(groups->dirfd, name, 0755) == 0, "make", name);
+}
+
+void groups_remove(struct groups *groups, const char *name)
+{
+    int status;
+
+    /* A process that was waited for may stay in its group for a moment. */
+    for (int i = 0; (status = unlinkat(groups->dirfd, name, AT_REMOVEDIR)) < 0 && i < 100; i++) {
+        require(errno == EBUSY, "remove", name);
+        usleep(20000);
+    }
+    require(status == 0, "remove", name);
+}
+
+pid_t groups_start_sleeper(struct groups *groups, const char *name)
+{
+    int fd = openat(groups->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct clone_args how = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD};
+
+    require(fd >= 0 && groups->count < MAX_SLEEPERS, "open", name);
+    how.cgroup = (unsigned)fd;
+    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof(how));
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is ended leaves nobody behind */
+        for (;;)
+            pause();
+    }
+    require(pid > 0, "start a process in", name);
+    close(fd);
+    groups->sleepers[groups->count++] = pid;
+    return pid;
+}
+
+void groups_end(struct groups *groups, pid_t pid)
+{
+    size_t i = 0;
+
+    kill(pid, SIGKILL);
+    require(waitpid(pid, NULL, 0) == pid, "wait for", "a process");
+    while (i < groups->count && groups->sleepers[i] != pid)
+        i++;
+    groups->sleepers[i] = groups->sleepers[--groups->count];
+}
+
+void groups_write(struct groups *groups, const char *name, const char *file, const char *text)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/%s", name, file);
+    int fd = openat(groups->dirfd, path, O_WRONLY | O_CLOEXEC);
+    require(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "write to", path);
+    close(fd);
+}
