@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# setup.sh - what contrib/try and contrib/check share: installing what is missing, and building. To be
+# sourced from the top folder.
+
+build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
+    collectd-core collectd-dev libcgroup-dev libncurses-dev)
+check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
+    binutils util-linux procps man-db)
+
+say() { printf '%s\n' "$*"; }
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+# missing_packages PACKAGE...: prints those that are not installed.
+missing_packages() {
+    local package
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+            echo "$package"
+    done
+}
+
+# install_packages PACKAGE...: on Debian and Ubuntu installs what is missing; elsewhere says what is
+# needed, and goes on if the most important of it is there.
+install_packages() {
+    local missing sudo=()
+    if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+        list_requirements
+        return
+    fi
+    mapfile -t missing < <(missing_packages "$@")
+    [ ${#missing[@]} -gt 0 ] || return 0
+    [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    say "Installing: ${missing[*]}"
+    "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
+    # Where clang brings its runtime library along, there is no package of this name.
+    if ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
+        missing=("${missing[@]/libclang-rt-dev/}")
+    fi
+    # shellcheck disable=SC2068 # the empty one must vanish
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends \
+        ${missing[@]} </dev/null >build/packages.log 2>&1 && return
+    tail -n 5 build/packages.log >&2
+    fail "Installing failed. Install these by hand: ${missing[*]}"
+}
+
+list_requirements() {
+    local tool lacking=()
+    for tool in autoreconf libtoolize pkg-config cc make; do
+        command -v "$tool" >/dev/null || lacking+=("$tool")
+    done
+    PATH=$PATH:/usr/sbin:/usr/local/sbin command -v collectd >/dev/null || lacking+=(collectd)
+    [ ${#lacking[@]} -eq 0 ] && return
+    say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
+    say "autoconf, automake, libtool, pkg-config, collectd with its development headers, and the"
+    say "development files of libcgroup and ncurses (wide characters)."
+    fail "Not found: ${lacking[*]}"
+}
+
+# quietly LOG COMMAND...: runs a command, its output in a file; the end of that on failure.
+quietly() {
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 && return
+    tail -n 30 "$log" >&2
+    return 1
+}
+
+# bootstrap: makes configure, if it is missing or older than what it comes from.
+bootstrap() {
+    if [ configure -nt configure.ac ] && [ configure -nt acinclude.m4 ] && [ Makefile.in -nt Makefile.am ]; then
+        return
+    fi
+    say "Making configure"
+    quietly build/autoreconf.log autoreconf -fi || fail "autoreconf failed: see build/autoreconf.log"
+}
+
+# build_in FOLDER [CONFIGURE ARGUMENT...]: configures, if the arguments are new, and makes all.
+build_in() {
+    local folder=$1 top=$PWD
+    shift
+    mkdir -p "$folder"
+    (
+        cd "$folder" || exit
+        if [ ! -e Makefile ] || [ "$(cat arguments 2>/dev/null)" != "$*" ]; then
+            quietly configure.log "$top/configure" "$@" || exit
+            echo "$*" >arguments
+        fi
+        quietly make.log make -j"$(nproc)"
+    )
+}
