@@ -8,9 +8,9 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "few_descriptors.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
-#include "few_descriptors.h"
 #include "suite.h"
 #include "tree.h"
 

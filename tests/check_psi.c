@@ -10,10 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "few_descriptors.h"
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
 #include "headroom/root.h"
-#include "few_descriptors.h"
 #include "suite.h"
 #include "tree.h"
 
