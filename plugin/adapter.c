@@ -6,6 +6,9 @@
 /* Of a shortened instance at least so much of the head is kept, however long the leaf. */
 #define MIN_HEAD 16
 
+/* What wasn't seen for so long is news again. */
+#define FORGET_AFTER TIME_T_TO_CDTIME_T_STATIC(3600)
+
 /* FNV-1a, 32 bits */
 static uint32_t hash(const char *text)
 {
@@ -81,6 +84,22 @@ void adapter_submit_derive(const struct submission *submission, const char *type
                            const char *type_instance, int64_t value)
 {
     submit(submission, type, type_instance, (value_t){.derive = value});
+}
+
+bool adapter_is_news(struct tally *tally, size_t count)
+{
+    cdtime_t now = cdtime();
+
+    if (count == 0) {
+        if (now - tally->last_seen > FORGET_AFTER)
+            tally->told = 0;
+        return false;
+    }
+    tally->last_seen = now;
+    if (count < 2 * tally->told)
+        return false;
+    tally->told = count;
+    return true;
 }
 
 static void log_message(int severity, const char *format, va_list arguments)

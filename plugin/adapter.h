@@ -40,6 +40,18 @@ void adapter_submit_gauge(const struct submission *submission, const char *type,
 void adapter_submit_derive(const struct submission *submission, const char *type,
                            const char *type_instance, int64_t value);
 
+/** How often something has happened that may come and go with every group; all zeros: never. */
+struct tally {
+    size_t told;
+    cdtime_t last_seen;
+};
+
+/**
+ * Tells whether a count is worth a line of the log: the first, and then each that is twice what was
+ * told last. After an hour of zeros the first is news again.
+ */
+bool adapter_is_news(struct tally *tally, size_t count);
+
 /** A trouble that may be there or not; all zeros: it isn't. */
 struct complaint {
     int cause;

@@ -12,7 +12,7 @@ static void print_values(const oconfig_item_t *item, char *buffer, size_t size)
         if (value->type == OCONFIG_TYPE_STRING)
             used += snprintf(buffer + used, size - used, "%s\"%s\"", space, value->value.string);
         else if (value->type == OCONFIG_TYPE_NUMBER)
-            used += snprintf(buffer + used, size - used, "%s%g", space, value->value.number);
+            used += snprintf(buffer + used, size - used, "%s%.15g", space, value->value.number);
         else
             used += snprintf(buffer + used, size - used, "%s%s", space,
                              value->value.boolean ? "true" : "false");

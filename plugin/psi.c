@@ -73,22 +73,29 @@ static int configure_resources(const oconfig_item_t *item)
     return 0;
 }
 
+/* collectd changes to its BaseDir later on, so a relative path would lead elsewhere by then. */
 static int configure_root(const oconfig_item_t *item)
 {
     const char *path;
     struct hr_root *opened;
+    char accepted[160];
 
     if (option_text(PLUGIN, item, &path) < 0)
         return -1;
-    int status = hr_root_open(path, &opened);
+    int status = path[0] == '/' ? hr_root_open(path, &opened) : -EINVAL;
     if (status == -ENOSYS)
         return option_refuse(PLUGIN, item, "\"/\" only, as this kernel is older than Linux 5.6");
-    if (status < 0)
-        return option_refuse(PLUGIN, item,
-                             "a directory that exists, where the host's / is mounted");
+    if (status < 0) {
+        snprintf(accepted, sizeof(accepted),
+                 "the absolute path of a directory where the host's / is mounted (%s)",
+                 STRERROR(-status));
+        return option_refuse(PLUGIN, item, accepted);
+    }
     hr_root_close(opened);
     free(config.root);
     config.root = strdup(path);
+    if (config.root == NULL)
+        ERROR(PLUGIN ": out of memory.");
     return config.root != NULL ? 0 : -1;
 }
 
@@ -183,15 +190,22 @@ static void sample(struct series *series, cdtime_t time, struct hr_psi_snapshot 
 /* --- Callbacks
  * ------------------------------------------------------------------------------------ */
 
+/* Most kernels have no irq pressure: that is news only to whom asked for it by name. */
+static void expect_no_irq(struct hr_psi_snapshot *snapshot)
+{
+    int *status = &snapshot->status[HR_PSI_IRQ];
+
+    if (!config.resources_given && (*status == -ENOENT || *status == -EOPNOTSUPP))
+        *status = -ECANCELED;
+}
+
 static void read_system(cdtime_t time)
 {
     struct hr_psi_snapshot snapshot;
 
     sample(&whole_system, time, &snapshot);
-    /* Most kernels have no irq pressure: only news to whom asked for it by name. */
-    if (snapshot.status[HR_PSI_IRQ] == -ENOENT && !config.resources_given)
-        snapshot.status[HR_PSI_IRQ] = -ECANCELED;
-    psi_trouble_note(&system_trouble, NULL, snapshot.status);
+    expect_no_irq(&snapshot);
+    psi_trouble_note(&system_trouble, NULL, &snapshot);
     psi_trouble_tell_system(&system_trouble);
 }
 
@@ -205,15 +219,14 @@ static void read_cgroups(cdtime_t time)
         if (series == NULL || series->psi == NULL)
             continue; /* memory was short, and it was said */
         sample(series, time, &snapshot);
+        expect_no_irq(&snapshot);
         /* What the kernel lacks as a whole was told of the system. */
         for (int i = 0; config.system && i < HR_PSI_RESOURCE_COUNT; i++)
-            if (snapshot.status[i] == whole_system.previous.status[i])
+            if (snapshot.status[i] != 0 && snapshot.status[i] == whole_system.previous.status[i])
                 snapshot.status[i] = -ECANCELED;
-        if (snapshot.status[HR_PSI_IRQ] == -ENOENT && !config.resources_given)
-            snapshot.status[HR_PSI_IRQ] = -ECANCELED;
-        psi_trouble_note(&cgroup_trouble, group->path, snapshot.status);
+        psi_trouble_note(&cgroup_trouble, group->path, &snapshot);
     }
-    psi_trouble_tell_cgroups(&cgroup_trouble, time);
+    psi_trouble_tell_cgroups(&cgroup_trouble);
 }
 
 static int psi_read(__attribute__((unused)) user_data_t *data)
@@ -311,6 +324,8 @@ static int psi_init(void)
         status = selection_open(selection, root, follow_group, NULL);
     if (status < 0) {
         ERROR(PLUGIN ": can't start beneath %s: %s.", path, STRERROR(-status));
+        hr_root_close(root);
+        root = NULL;
         return -1;
     }
     if (!config.system && selection_is_empty(selection))

@@ -6,9 +6,6 @@
 
 #define PLUGIN "psi"
 
-/* A trouble of cgroups that wasn't seen for so long is news again. */
-#define FORGET_AFTER TIME_T_TO_CDTIME_T_STATIC(3600)
-
 #define IRQ (1u << HR_PSI_IRQ)
 
 /* What to say of a kind, after "… pressure of …": of the system, of cgroups, of irq in both. */
@@ -16,9 +13,10 @@ static const struct {
     const char *of_system, *of_cgroups, *of_irq;
 } texts[PSI_TROUBLE_COUNT] = {
     [PSI_TROUBLE_ABSENT] =
-        {"is not in this kernel: it needs Linux 4.20 or later with CONFIG_PSI=y",
-         "has no files: boot without cgroup_disable=pressure",
-         "is not in this kernel: it needs Linux 6.1 or later with CONFIG_IRQ_TIME_ACCOUNTING=y"},
+        {"is not there: it needs Linux 4.20 or later with CONFIG_PSI=y, and "
+         "psi=1 at boot if CONFIG_PSI_DEFAULT_DISABLED=y",
+         "has no files: boot with psi=1 and without cgroup_disable=pressure",
+         "is not there: it needs Linux 6.1 or later with CONFIG_IRQ_TIME_ACCOUNTING=y"},
     [PSI_TROUBLE_OFF] = {"is switched off: boot with psi=1",
                          "is switched off: write 1 to cgroup.pressure",
                          "is switched off: the kernel accounts no irq time on this machine"},
@@ -59,13 +57,17 @@ static enum psi_trouble_kind kind_of(int status)
 }
 
 void psi_trouble_note(struct psi_trouble *trouble, const char *group,
-                      const int status[HR_PSI_RESOURCE_COUNT])
+                      const struct hr_psi_snapshot *snapshot)
 {
+    const int *status = snapshot->status;
     bool counted[PSI_TROUBLE_COUNT] = {false};
 
+    trouble->reopened += snapshot->reopened_count;
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
-        if (status[i] == 0)
+        if (status[i] == 0) {
             trouble->fine |= 1u << i;
+            trouble->files++;
+        }
         if (status[i] == 0 || status[i] == -ECANCELED || status[i] == -ENODEV)
             continue;
         enum psi_trouble_kind kind = kind_of(status[i]);
@@ -140,27 +142,34 @@ void psi_trouble_tell_system(struct psi_trouble *trouble)
     trouble->fine = 0;
 }
 
-void psi_trouble_tell_cgroups(struct psi_trouble *trouble, cdtime_t now)
+static void tell_reopened(struct psi_trouble *trouble)
+{
+    if (adapter_is_news(&trouble->told_reopened, trouble->reopened))
+        NOTICE(PLUGIN
+               ": file descriptors are short, so %zu of %zu pressure files are opened anew at "
+               "each interval, which costs more: raise LimitNOFILE= of collectd's service "
+               "(ulimit -n).",
+               trouble->reopened, trouble->files);
+    trouble->reopened = 0;
+    trouble->files = 0;
+}
+
+void psi_trouble_tell_cgroups(struct psi_trouble *trouble)
 {
     char whose[384];
 
     for (int kind = 0; kind < PSI_TROUBLE_COUNT; kind++) {
         struct psi_trouble_state *state = &trouble->kinds[kind];
-        if (state->groups > 0)
-            state->last_seen = now;
-        else if (now - state->last_seen > FORGET_AFTER)
-            state->told_groups = 0;
-        if (state->groups > 0 && state->groups >= 2 * state->told_groups) {
+        if (adapter_is_news(&state->told_groups, state->groups)) {
             if (state->groups == 1)
                 snprintf(whose, sizeof(whose), "cgroup %s", state->example);
             else
                 snprintf(whose, sizeof(whose), "%zu cgroups (such as %s)", state->groups,
                          state->example);
             warn_kind(kind, state->resources, whose, false, state->status);
-            state->told_groups = state->groups;
         }
         state->resources = 0;
         state->groups = 0;
     }
-    trouble->fine = 0;
+    tell_reopened(trouble);
 }

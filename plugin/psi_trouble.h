@@ -11,6 +11,7 @@
 
 #include "plugin.h"
 
+#include "adapter.h"
 #include "headroom/psi.h"
 
 /** Kinds of trouble, as a user can do something about them. */
@@ -31,29 +32,31 @@ struct psi_trouble_state {
     char example[256]; /**< the path of the first of these groups */
     int status;        /**< a negative errno */
     unsigned told_resources;
-    size_t told_groups;
-    cdtime_t last_seen;
+    struct tally told_groups;
 };
 
 /** The troubles of the system, or of all groups; all zeros at first. */
 struct psi_trouble {
     unsigned fine; /**< resources that were read */
+    size_t files;  /**< that were read */
+    size_t reopened;
+    struct tally told_reopened;
     struct psi_trouble_state kinds[PSI_TROUBLE_COUNT];
 };
 
 /**
- * Notes the statuses of one snapshot.
+ * Notes what one snapshot tells.
  *
- * @param group   the group's path; NULL: the system.
- * @param status  by resource; 0, -ECANCELED and -ENODEV are no trouble.
+ * @param group     the group's path; NULL: the system.
+ * @param snapshot  of its statuses 0, -ECANCELED and -ENODEV are no trouble.
  */
 void psi_trouble_note(struct psi_trouble *trouble, const char *group,
-                      const int status[HR_PSI_RESOURCE_COUNT]);
+                      const struct hr_psi_snapshot *snapshot);
 
 /** Tells what is new of the system, and begins anew. */
 void psi_trouble_tell_system(struct psi_trouble *trouble);
 
-/** Tells what is new of cgroups, and begins anew. @param now  for forgetting, after an hour. */
-void psi_trouble_tell_cgroups(struct psi_trouble *trouble, cdtime_t now);
+/** Tells what is new of cgroups, and begins anew. */
+void psi_trouble_tell_cgroups(struct psi_trouble *trouble);
 
 #endif

@@ -27,10 +27,11 @@ struct selection {
     size_t max_count;
     struct hr_cgroup_set *set; /* NULL without patterns */
     void *names;               /* tsearch(3) tree of struct name */
-    size_t excess_told;
     struct complaint mount;
-    struct complaint watches;
-    struct complaint descriptors;
+    struct tally excess;
+    struct tally watches;
+    size_t collision_count;
+    struct tally collisions;
 };
 
 struct selection *selection_new(const char *plugin)
@@ -228,6 +229,11 @@ static void report_mount(struct selection *selection, int status)
                          "%s: no permission to list the cgroup2 mount, so no cgroup is sampled: "
                          "let collectd's user read it, or run collectd as root.",
                          plugin);
+    else if (status == -EMFILE || status == -ENFILE)
+        adapter_complain(&selection->mount, LOG_WARNING, status,
+                         "%s: cgroups can't be listed as file descriptors ran out: raise "
+                         "LimitNOFILE= of collectd's service (ulimit -n).",
+                         plugin);
     else
         adapter_complain(&selection->mount, LOG_WARNING, status,
                          "%s: some cgroups can't be listed: %s. They are tried again at each "
@@ -235,46 +241,27 @@ static void report_mount(struct selection *selection, int status)
                          plugin, STRERROR(-status));
 }
 
-/* The excess comes and goes with every group: told once, and again only when it has doubled. */
 static void report_excess(struct selection *selection, size_t excess)
 {
-    if (excess == 0 || excess < 2 * selection->excess_told)
-        return;
-    selection->excess_told = excess;
-    WARNING("%s: %zu cgroups match but are left out: MaxCgroups is %zu. Raise it, or select fewer.",
-            selection->plugin, excess, selection->max_count);
+    if (adapter_is_news(&selection->excess, excess))
+        WARNING("%s: %zu cgroups match but are left out: MaxCgroups is %zu. Raise it, or select "
+                "fewer.",
+                selection->plugin, excess, selection->max_count);
 }
 
 static void report_watches(struct selection *selection, const struct hr_cgroup_counts *counts)
 {
-    if (counts->unwatched == 0) {
-        adapter_relieve(&selection->watches, "%s: all cgroups are watched by inotify again.",
-                        selection->plugin);
-        return;
-    }
     const char *remedy = counts->watch_error == -ENOSPC ? "raise sysctl fs.inotify.max_user_watches"
                          : counts->watch_error == -EMFILE
                              ? "raise sysctl fs.inotify.max_user_instances, or LimitNOFILE= of "
                                "collectd's service"
                              : STRERROR(-counts->watch_error);
-    adapter_complain(&selection->watches, LOG_NOTICE, counts->watch_error,
-                     "%s: %zu directories can't be watched by inotify and are looked at each "
-                     "interval instead, which costs more: %s.",
-                     selection->plugin, counts->unwatched, remedy);
-}
 
-static void report_descriptors(struct selection *selection, const struct hr_cgroup_counts *counts)
-{
-    if (counts->unheld == 0)
-        adapter_relieve(&selection->descriptors, "%s: file descriptors suffice again.",
-                        selection->plugin);
-    else
-        adapter_complain(
-            &selection->descriptors, LOG_NOTICE, 1,
-            "%s: file descriptors are short, so %zu of %zu cgroups are opened anew at "
-            "each interval, which costs more: raise LimitNOFILE= of collectd's service "
-            "(ulimit -n).",
-            selection->plugin, counts->unheld, counts->selected);
+    if (adapter_is_news(&selection->watches, counts->unwatched))
+        NOTICE(
+            "%s: %zu inotify watches can't be had, so these cgroups are looked at each interval, "
+            "which costs more: %s.",
+            selection->plugin, counts->unwatched, remedy);
 }
 
 void selection_read(struct selection *selection)
@@ -286,7 +273,6 @@ void selection_read(struct selection *selection)
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(selection->set);
     report_excess(selection, counts.excess);
     report_watches(selection, &counts);
-    report_descriptors(selection, &counts);
 }
 
 struct hr_cgroup *selection_next(struct selection *selection, const struct hr_cgroup *previous)
@@ -364,14 +350,17 @@ static bool find_free_name(struct selection *selection, const char *text, struct
     sstrncpy(taken, name->instance, sizeof(taken));
     adapter_instance(text, name->path, true, name->instance);
     if (path_of_owner(selection, name->instance) != NULL) {
-        ERROR(
-            "%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. Give "
-            "it another by Instance.",
-            selection->plugin, name->path, taken, owner);
+        if (adapter_is_news(&selection->collisions, ++selection->collision_count))
+            ERROR("%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. "
+                  "Give "
+                  "it another by Instance.",
+                  selection->plugin, name->path, taken, owner);
         return false;
     }
-    WARNING("%s: cgroup %s is named %s, as %s is the name of %s.", selection->plugin, name->path,
-            name->instance, taken, owner);
+    if (adapter_is_news(&selection->collisions, ++selection->collision_count))
+        WARNING("%s: cgroup %s is named %s, as %s is the name of %s (collision number %zu).",
+                selection->plugin, name->path, name->instance, taken, owner,
+                selection->collision_count);
     return true;
 }
 

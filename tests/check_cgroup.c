@@ -272,7 +272,7 @@ START_TEST(waits_for_the_mount)
     tree_write(tree, "proc/1/mounts", "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n");
     open_set(&pattern, 1, NULL, 0, 0);
     ck_assert_int_eq(hr_cgroup_set_read(set), -ENOENT);
-    tree_add_directory(tree, "sys/fs/cgroup/unified");
+    tree_write(tree, "sys/fs/cgroup/unified/cgroup.procs", "%s", "");
     tree_write(tree, "proc/1/mounts",
                "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n"
                "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n");

@@ -335,7 +335,7 @@ START_TEST(gets_over_a_file_that_vanishes)
         psi_assert_count("psi-system/*-memory-*", 0);
         psi_assert_count("psi-system/*-io-*", 4);
     }
-    psi_assert_logs(1, "warning: psi: memory pressure of the system is not in this kernel");
+    psi_assert_logs(1, "warning: psi: memory pressure of the system is not there");
     tree_pressure(tree, NULL, "memory", 5000, 5000);
     psi_read();
     psi_assert_count("psi-system/*-memory-*", 2);

@@ -72,7 +72,7 @@ struct hr_cgroup_counts {
     size_t selected;  /**< groups in the set, populated or not */
     size_t populated; /**< of these, with a process */
     size_t excess;    /**< selected by a pattern, but over max_count */
-    size_t unwatched; /**< directories without an inotify watch; they are polled at each read */
+    size_t unwatched; /**< inotify watches that can't be had; these directories are polled */
     int watch_error;  /**< why: 0, or -ENOSPC (fs.inotify.max_user_watches), -EMFILE
                            (fs.inotify.max_user_instances, RLIMIT_NOFILE), … */
     size_t unheld;    /**< groups whose directory isn't kept open as descriptors are short */

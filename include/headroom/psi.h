@@ -63,6 +63,8 @@ struct hr_psi_snapshot {
      */
     int status[HR_PSI_RESOURCE_COUNT];
     struct hr_psi_sample sample[HR_PSI_RESOURCE_COUNT];
+    /** How many files were opened for this read only, as descriptors are short. */
+    unsigned reopened_count;
 };
 
 struct hr_psi_options {

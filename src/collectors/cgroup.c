@@ -81,21 +81,23 @@ static bool parse_populated(const char *buffer, size_t length, bool *populated)
 }
 
 /* Where the kernel doesn't tell, a living group is taken for populated: that costs a few reads, the
- * opposite would lose the group. */
-static bool read_populated(int dirfd)
+ * opposite would lose the group.
+ * @return 0, or a negative errno if it can't be known now. */
+static int read_populated(int dirfd, bool *populated)
 {
     char buffer[256];
     size_t length;
-    bool populated;
     int fd = openat(dirfd, "cgroup.events", O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0)
-        return is_alive(dirfd);
-    int status = hr_text_read(fd, buffer, sizeof(buffer), &length);
-    close(fd);
-    if (status < 0 || !parse_populated(buffer, length, &populated))
-        return is_alive(dirfd);
-    return populated;
+    if (fd < 0 && errno != ENOENT)
+        return -errno;
+    int status = fd < 0 ? -ENODEV : hr_text_read(fd, buffer, sizeof(buffer), &length);
+    hr_descriptor_close(&fd);
+    if (status < 0 && status != -ENODEV)
+        return status;
+    if (status < 0 || !parse_populated(buffer, length, populated))
+        *populated = is_alive(dirfd);
+    return 0;
 }
 
 static void tell(struct hr_node *node, enum hr_cgroup_event event)
@@ -124,6 +126,17 @@ static void set_populated(struct hr_node *node, bool populated)
     }
 }
 
+/* What can't be known now stays as it was, and is looked at again. */
+static void learn_populated(struct hr_node *node, int dirfd)
+{
+    bool populated;
+
+    if (read_populated(dirfd, &populated) == 0)
+        set_populated(node, populated);
+    else
+        node->set->rescan_now = true;
+}
+
 /* --- Selection -------------------------------------------------------------------------------- */
 
 static bool has_room(const struct hr_cgroup_set *set)
@@ -135,7 +148,7 @@ static bool has_room(const struct hr_cgroup_set *set)
 static bool select_node(struct hr_node *node, int dirfd)
 {
     struct hr_cgroup_set *set = node->set;
-    bool kept = dirfd >= 0 && hr_descriptor_may_keep(dirfd);
+    bool kept = dirfd >= 0 && hr_descriptor_may_keep(dirfd, HR_KEEP_DIRECTORY);
 
     node->role = SELECTED;
     set->counts.selected++;
@@ -209,7 +222,7 @@ static void establish(struct hr_node *node, bool selected)
     }
     hr_node_add_watches(node, dirfd);
     if (node->role == SELECTED)
-        set_populated(node, read_populated(dirfd));
+        learn_populated(node, dirfd);
     if (node->has_below)
         hr_node_make_listing_due(node);
     if (!kept)
@@ -236,6 +249,8 @@ static int admit(struct hr_node *parent, const struct hr_scan_entry *entry)
     struct hr_node *former = hr_node_find(set, entry->id);
 
     /* A directory has one place only: what had this inode number elsewhere is gone. */
+    if (former == set->top)
+        return 0;
     if (former != NULL)
         remove_node(former);
     struct hr_node *node = hr_node_new(set, parent, entry->name, entry->id);
@@ -281,7 +296,8 @@ static bool is_known_leaf(const struct hr_node *node)
 {
     struct stat status;
 
-    return node->group.dirfd >= 0 && LIST_EMPTY(&node->children) &&
+    /* What is not watched yet must be listed after the watch was added, not before. */
+    return node->watches_missing == 0 && node->group.dirfd >= 0 && LIST_EMPTY(&node->children) &&
            fstat(node->group.dirfd, &status) == 0 && status.st_nlink == 2;
 }
 
@@ -334,14 +350,16 @@ static void update_populated(struct hr_node *node)
 
     if (node->group.dirfd < 0) {
         by_path = hr_node_open(node);
-        if (by_path < 0)
+        if (by_path < 0) {
+            node->set->rescan_now |= by_path != -ENODEV;
             return;
+        }
     }
     int dirfd = node->group.dirfd >= 0 ? node->group.dirfd : by_path;
     if (node->watches_missing > 0)
         hr_node_add_watches(node, dirfd);
-    set_populated(node, read_populated(dirfd));
-    if (by_path >= 0 && hr_descriptor_may_keep(by_path)) {
+    learn_populated(node, dirfd);
+    if (by_path >= 0 && hr_descriptor_may_keep(by_path, HR_KEEP_DIRECTORY)) {
         node->group.dirfd = by_path;
         node->set->counts.unheld--;
         return;
@@ -367,12 +385,15 @@ static void promote_excess(struct hr_cgroup_set *set)
     }
 }
 
-static void make_everything_due(struct hr_cgroup_set *set)
+/* Makes due all that is known, or only what inotify doesn't watch. */
+static void make_due(struct hr_cgroup_set *set, bool only_unwatched)
 {
     struct hr_node *node;
 
     LIST_FOREACH(node, &set->nodes, any)
     {
+        if (only_unwatched && node->watches_missing == 0)
+            continue;
         if (node->has_below)
             hr_node_make_listing_due(node);
         if (node->role == SELECTED)
@@ -419,15 +440,15 @@ static int attach(struct hr_cgroup_set *set)
 static void collect_changes(struct hr_cgroup_set *set)
 {
     uint64_t now = hr_clock_ns();
-    bool timely = now >= set->rescan_at_ns;
 
-    if (timely)
-        open_watch(set);
+    open_watch(set);
     int status = hr_node_drain_watches(set);
-    if (timely || set->rescan_now || status < 0 || set->counts.unwatched > 0) {
-        make_everything_due(set);
+    if (status < 0 || set->rescan_now || now >= set->rescan_at_ns) {
+        make_due(set, false);
         set->rescan_now = false;
         set->rescan_at_ns = now + set->options.rescan_ns;
+    } else if (set->counts.unwatched > 0) {
+        make_due(set, true);
     }
 }
 

@@ -140,7 +140,7 @@ static void add_watch(struct hr_node *node, struct hr_watched *watched, int dirf
         return;
     }
     int descriptor = hr_watch_add(set->watch, dirfd, name, mask);
-    if (descriptor == -ENOENT)
+    if (descriptor == -ENOENT && name != NULL)
         return; /* there is nothing to be told of, or it went this moment */
     if (descriptor < 0) {
         miss_watch(node, descriptor);

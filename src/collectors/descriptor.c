@@ -4,13 +4,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-bool hr_descriptor_may_keep(int fd)
+bool hr_descriptor_may_keep(int fd, enum hr_keep what)
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return false;
-    return limit.rlim_cur == RLIM_INFINITY || (rlim_t)fd < limit.rlim_cur / 4 * 3;
+    return limit.rlim_cur == RLIM_INFINITY || (rlim_t)fd < limit.rlim_cur / 4 * (rlim_t)what;
 }
 
 void hr_descriptor_close(int *fd)

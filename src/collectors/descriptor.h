@@ -2,16 +2,20 @@
  * descriptor.h - how many file descriptors the collectors may keep open.
  *
  * The process belongs to somebody else, who needs descriptors too. As open(2) gives the lowest free
- * number, a high one tells that many are in use, by whomever: the collectors keep descriptors only
- * below three quarters of RLIMIT_NOFILE, and beyond that open, use and close.
+ * number, a high one tells that many are in use, by whomever: beyond a share of RLIMIT_NOFILE the
+ * collectors keep none, but open, use and close.
  */
 #ifndef HEADROOM_DESCRIPTOR_H
 #define HEADROOM_DESCRIPTOR_H
 
 #include <stdbool.h>
 
+/** What a descriptor is for. A file that is read each time gains most from being kept, and needs
+ * its directory no more, so directories get a quarter of the limit and files may go up to three. */
+enum hr_keep { HR_KEEP_DIRECTORY = 1, HR_KEEP_FILE = 3 };
+
 /** Tells whether a descriptor just opened may be kept, rather than closed after use. */
-bool hr_descriptor_may_keep(int fd);
+bool hr_descriptor_may_keep(int fd, enum hr_keep what);
 
 /** Closes a descriptor if it is one, and sets it to -1. errno is left alone. */
 void hr_descriptor_close(int *fd);

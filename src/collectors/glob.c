@@ -82,10 +82,17 @@ static size_t put_set(struct translation *translation, const char *text, size_t 
         fprintf(translation->out, "%.*s)", (int)end, text);
         return end;
     }
-    /* No wildcard but "**" matches a slash. A "]" must stay first in the set, and a "-" last. */
-    size_t first = text[2] == ']' ? 3 : 2;
-    fprintf(translation->out, "[^%s/%.*s)", first == 3 ? "]" : "", (int)(end - first),
-            text + first);
+    /* No wildcard but "**" matches a slash, so that joins the set: at its end, or at its start
+     * where the end is a "-", which has a meaning there. */
+    const char *members = text + 2;
+    int length_of_members = (int)end - 3;
+    bool dash_last = length_of_members > 1 && members[length_of_members - 1] == '-';
+    if (!dash_last)
+        fprintf(translation->out, "[^%.*s/])", length_of_members, members);
+    else if (members[0] != ']' && members[0] != '-')
+        fprintf(translation->out, "[^/%.*s])", length_of_members, members);
+    else
+        fprintf(translation->out, "[^%.*s/-])", length_of_members - 1, members);
     return end;
 }
 

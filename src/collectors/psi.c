@@ -228,7 +228,7 @@ static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirf
     if (fd < 0)
         return fd;
     status = read_sample(fd, sample);
-    if (status == 0 && hr_descriptor_may_keep(fd))
+    if (status == 0 && hr_descriptor_may_keep(fd, HR_KEEP_FILE))
         *kept = fd;
     else
         close(fd);
@@ -273,10 +273,12 @@ int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
     int dirfd = psi->group != NULL ? psi->group->dirfd : -1;
     int by_path = -1, result = 0;
 
+    snapshot->reopened_count = 0;
     if (psi->group != NULL && dirfd < 0 && opens_files(psi))
         dirfd = by_path = hr_cgroup_openat(psi->group, ".", O_RDONLY | O_DIRECTORY);
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
         snapshot->status[i] = read_resource(psi, i, dirfd, &snapshot->sample[i]);
+        snapshot->reopened_count += snapshot->status[i] == 0 && psi->fd[i] < 0;
         if (snapshot->status[i] == -ENODEV)
             result = -ENODEV;
     }

@@ -76,16 +76,19 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Opens a mount's directory if it is a version 2 hierarchy. In a tree of files that stands for a
- * machine every directory of the mount table is what the table says. */
+/* Opens a mount's directory if it is a version 2 hierarchy. In another root, which may be a tree of
+ * files, the file that every group has must do for a proof. */
 static int open_mount(const struct hr_root *root, const char *path)
 {
     struct statfs filesystem;
     int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
 
-    if (fd < 0 || !root->is_live)
+    if (fd < 0)
         return fd;
-    if (fstatfs(fd, &filesystem) < 0 || filesystem.f_type != CGROUP2_SUPER_MAGIC) {
+    bool is_cgroup2 =
+        root->is_live ? fstatfs(fd, &filesystem) == 0 && filesystem.f_type == CGROUP2_SUPER_MAGIC
+                      : faccessat(fd, "cgroup.procs", F_OK, 0) == 0;
+    if (!is_cgroup2) {
         close(fd);
         return -ENOENT;
     }
@@ -101,12 +104,12 @@ static int open_by_libcgroup(const struct hr_root *root)
     if (cgroup_init() != 0)
         return -ENOENT;
     int status = cgroup_get_controller_begin(&handle, &mount);
-    while (status == 0 && fd == -ENOENT) {
+    while (status == 0 && fd < 0) {
         fd = open_mount(root, mount.path);
         status = cgroup_get_controller_next(&handle, &mount);
     }
     cgroup_get_controller_end(&handle);
-    return fd;
+    return fd < 0 ? -ENOENT : fd; /* what a version 1 mount refuses is of no interest */
 }
 
 static int open_by_mount_table(const struct hr_root *root)

@@ -325,17 +325,19 @@ static int run(struct top *top)
 }
 
 /*
- * Signals are blocked but where we wait, so that none comes between a look at ending_signal and
- * the waiting. That holds for SIGWINCH, too, whose handler is ncurses'.
+ * With a terminal to restore, signals are blocked but where we wait, so that none comes between a
+ * look at ending_signal and the waiting. That holds for SIGWINCH, too, whose handler is ncurses'.
+ * Without one they end the process by themselves, also where it waits for who reads its output.
  */
 static void handle_signals(struct top *top)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const size_t count = top->screen != NULL ? sizeof(numbers) / sizeof(numbers[0]) : 0;
     struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: end the waiting */
     sigset_t blocked;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGWINCH);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         struct sigaction before;
         /* nohup(1) and the like want SIGHUP ignored. */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
@@ -515,8 +517,8 @@ int top_main(int argc, char **argv)
     if (status != COMMAND_DONE)
         return status;
 
-    handle_signals(&top);
     open_screen(&top);
+    handle_signals(&top);
     status = run(&top);
     screen_close(top.screen);
     client_close(top.client);

@@ -196,7 +196,8 @@ static size_t read_slab_kb(void)
     char line[128];
     size_t kb = 0;
 
-    while (stream != NULL && fgets(line, sizeof(line), stream) != NULL)
+    require(stream != NULL, "/proc/meminfo");
+    while (fgets(line, sizeof(line), stream) != NULL)
         if (sscanf(line, "Slab: %zu kB", &kb) == 1)
             break;
     fclose(stream);

@@ -31,7 +31,7 @@ skip_all() {
     exit 0
 }
 
-# ok STATUS NAME: a line of TAP; the end of the daemon's log goes along with a failure.
+# ok STATUS NAME: a line of TAP; the end of what was seen goes along with a failure.
 ok() {
     results=$((results + 1))
     if [ "$1" -eq 0 ]; then
@@ -39,7 +39,7 @@ ok() {
         return
     fi
     echo "not ok $results - $2"
-    tail -n 20 "$log" 2>/dev/null | sed 's/^/# /'
+    tail -n 20 "$log" "$dir/out" "$dir/err" 2>/dev/null | sed 's/^/# /'
 }
 
 # check NAME COMMAND...: ok if the command succeeds.
@@ -50,9 +50,9 @@ check() {
     ok $? "$name"
 }
 
-# eventually COMMAND...: tries for 15 seconds.
+# eventually COMMAND...: tries for 20 seconds.
 eventually() {
-    local end=$((SECONDS + 15))
+    local end=$((SECONDS + 20))
     until "$@" 2>/dev/null; do
         [ $SECONDS -lt $end ] || return 1
         sleep 0.1
