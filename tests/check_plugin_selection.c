@@ -451,6 +451,17 @@ START_TEST(tells_two_of_one_name_apart)
 }
 END_TEST
 
+/* A template that says too little: a line for each of many would flood the log. */
+START_TEST(tells_of_many_of_one_name_now_and_then)
+{
+    add_groups("g", 100);
+    psi_begin("System false\nResource \"io\"\n<Cgroup \"g*\">\nInstance \"web\"\n</Cgroup>");
+    psi_read();
+    psi_assert_count("psi-web*/total_time_in_ms-io-some", 100);
+    psi_assert_logs(7, "web is the name of g0000"); /* the 1st, 2nd, 4th … 64th of 99 */
+}
+END_TEST
+
 START_TEST(frees_the_names_of_groups_that_went)
 {
     tree_add_group(tree, "x/svc", true);
@@ -501,6 +512,7 @@ int main(void)
     tcase_add_loop_test(tests, shortens_no_more_than_needed, 0, COUNT(lengths));
     tcase_add_loop_test(tests, keeps_characters_whole, 0, 4 * COUNT(characters));
     tcase_add_loop_test(tests, tells_two_of_one_name_apart, 0, COUNT(alike));
+    tcase_add_test(tests, tells_of_many_of_one_name_now_and_then);
     tcase_add_test(tests, frees_the_names_of_groups_that_went);
     tcase_add_loop_test(tests, keeps_the_name_of_the_system, 0, 2);
     return run_suite("plugin selection", tests);
