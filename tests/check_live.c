@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "few_descriptors.h"
 #include "groups.h"
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
@@ -144,15 +145,6 @@ START_TEST(tells_pressure_switched_off_and_on_again)
     hr_psi_close(psi);
 }
 END_TEST
-
-static int count_descriptors(void)
-{
-    int count = 0;
-
-    for (int fd = 0; fd < 4096; fd++)
-        count += fcntl(fd, F_GETFD) >= 0;
-    return count;
-}
 
 /* Watches that outlive their group would pile up without a trace in the process. */
 static unsigned count_watches(void)

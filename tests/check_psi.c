@@ -381,15 +381,6 @@ START_TEST(tells_a_removed_group)
 }
 END_TEST
 
-static int count_descriptors(void)
-{
-    int count = 0;
-
-    for (int fd = 0; fd < 4096; fd++)
-        count += fcntl(fd, F_GETFD) >= 0;
-    return count;
-}
-
 /* With few descriptors left nothing is kept open, and everything is read all the same. */
 START_TEST(gets_by_with_few_descriptors)
 {

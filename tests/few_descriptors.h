@@ -1,9 +1,10 @@
 /*
- * few_descriptors.h - makes file descriptors short.
+ * few_descriptors.h - makes file descriptors short, and counts them.
  */
 #ifndef HEADROOM_TESTS_FEW_DESCRIPTORS_H
 #define HEADROOM_TESTS_FEW_DESCRIPTORS_H
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,6 +23,16 @@ static inline void leave_descriptors(int count)
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = (rlim_t)(fd + count);
     setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/** How many descriptors are open. */
+static inline int count_descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 4096; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
 }
 
 #endif
