@@ -5,7 +5,7 @@
 build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
     collectd-core collectd-dev libcgroup-dev libncurses-dev)
 check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
-    binutils util-linux procps man-db)
+    binutils util-linux procps man-db locales)
 
 say() { printf '%s\n' "$*"; }
 fail() {

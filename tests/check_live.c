@@ -2,6 +2,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +54,17 @@ static struct hr_cgroup *read_first(void)
     return hr_cgroup_set_next(set, NULL);
 }
 
-/* The kernel tells by and by that the last process left. */
-static bool becomes_empty(void)
+/* The kernel tells by and by that a process came or that the last one left. */
+static struct hr_cgroup *read_until(bool populated)
 {
-    for (int i = 0; i < 100; i++) {
-        if (read_first() == NULL)
-            return true;
+    struct hr_cgroup *group = read_first();
+
+    for (int i = 0; i < 100 && (group != NULL) != populated; i++) {
         usleep(20000);
+        group = read_first();
     }
-    return false;
+    ck_assert_int_eq(group != NULL, populated);
+    return group;
 }
 
 START_TEST(reads_the_system)
@@ -88,10 +91,10 @@ START_TEST(follows_processes_in_and_out)
     ck_assert_ptr_null(hr_cgroup_set_next(set, NULL));
     ck_assert_uint_eq(hr_cgroup_set_counts(set).selected, 2);
     pid_t pid = groups_start_sleeper(groups, "a/b");
-    ck_assert_ptr_nonnull(read_first());
+    read_until(true);
     ck_assert_uint_eq(hr_cgroup_set_counts(set).populated, 2); /* a process below counts */
     groups_end(groups, pid);
-    ck_assert(becomes_empty());
+    read_until(false);
 }
 END_TEST
 
@@ -103,7 +106,7 @@ START_TEST(tells_a_group_that_goes_while_its_files_are_open)
     groups_make(groups, "a");
     pid_t pid = groups_start_sleeper(groups, "a");
     follow("a");
-    struct hr_cgroup *group = read_first();
+    struct hr_cgroup *group = read_until(true);
     ck_assert_int_eq(hr_psi_open_cgroup(group, &every_resource, &psi), 0);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
     ck_assert_int_eq(snapshot.status[HR_PSI_CPU], 0);
@@ -118,8 +121,7 @@ START_TEST(tells_a_group_that_goes_while_its_files_are_open)
 
     uint64_t id = group->id;
     groups_start_sleeper(groups, "a");
-    group = read_first();
-    ck_assert_ptr_nonnull(group);
+    group = read_until(true);
     ck_assert_uint_ne(group->id, id);
     ck_assert_uint_eq(hr_cgroup_set_counts(set).selected, 1);
 }
@@ -133,7 +135,7 @@ START_TEST(tells_pressure_switched_off_and_on_again)
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
     follow("a");
-    ck_assert_int_eq(hr_psi_open_cgroup(read_first(), &every_resource, &psi), 0);
+    ck_assert_int_eq(hr_psi_open_cgroup(read_until(true), &every_resource, &psi), 0);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
     groups_write(groups, "a", "cgroup.pressure", "0");
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
@@ -192,6 +194,28 @@ START_TEST(leaves_nothing_of_groups_that_went)
 }
 END_TEST
 
+START_TEST(takes_no_memory_in_10000_intervals)
+{
+    struct hr_psi_snapshot snapshot;
+    struct hr_psi *psi;
+
+    groups_make(groups, "a");
+    groups_start_sleeper(groups, "a");
+    follow("**");
+    ck_assert_int_eq(hr_psi_open_cgroup(read_until(true), &every_resource, &psi), 0);
+    hr_psi_read(psi, &snapshot);
+    size_t heap = mallinfo2().uordblks;
+    int descriptors = count_descriptors();
+    for (int interval = 0; interval < 10000; interval++) {
+        read_first();
+        ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
+    }
+    ck_assert_uint_eq(mallinfo2().uordblks, heap);
+    ck_assert_int_eq(count_descriptors(), descriptors);
+    hr_psi_close(psi);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("live");
@@ -208,5 +232,7 @@ int main(void)
     tcase_add_test(tests, tells_a_group_that_goes_while_its_files_are_open);
     tcase_add_test(tests, tells_pressure_switched_off_and_on_again);
     tcase_add_test(tests, leaves_nothing_of_groups_that_went);
+    tcase_add_test(tests, takes_no_memory_in_10000_intervals);
+    tcase_set_timeout(tests, 30);
     return run_suite("live", tests);
 }
