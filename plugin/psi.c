@@ -44,8 +44,7 @@ static struct hr_root *root;
 static struct series whole_system = {.instance = "system"};
 static struct psi_trouble system_trouble, cgroup_trouble;
 
-/* --- Configuration ------------------------------------------------------------------------------
- */
+/* --- Configuration -------------------------------------------------------- */
 
 static int find_resource(const char *name)
 {
@@ -124,8 +123,7 @@ static int psi_config(oconfig_item_t *block)
     return 0;
 }
 
-/* --- Values -------------------------------------------------------------------------------------
- */
+/* --- Values --------------------------------------------------------------- */
 
 /* The type instances, by resource and level. */
 #define LEVELS(resource)                                                                           \
@@ -187,8 +185,7 @@ static void sample(struct series *series, cdtime_t time, struct hr_psi_snapshot 
     series->has_previous = true;
 }
 
-/* --- Callbacks
- * ------------------------------------------------------------------------------------ */
+/* --- Callbacks ------------------------------------------------------------ */
 
 /* Most kernels have no irq pressure: that is news only to whom asked for it by name. */
 static void expect_no_irq(struct hr_psi_snapshot *snapshot)

@@ -63,8 +63,7 @@ void selection_free(struct selection *selection)
     free(selection);
 }
 
-/* --- Options ------------------------------------------------------------------------------------
- */
+/* --- Options -------------------------------------------------------------- */
 
 /* Appends a copy of a text, or NULL. @return 0 or -1. */
 static int append(char ***texts, size_t count, const char *text)
@@ -189,8 +188,7 @@ bool selection_is_empty(const struct selection *selection)
     return selection->pattern_count == 0;
 }
 
-/* --- Following ----------------------------------------------------------------------------------
- */
+/* --- Following ------------------------------------------------------------ */
 
 int selection_open(struct selection *selection, const struct hr_root *root,
                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
@@ -280,8 +278,7 @@ struct hr_cgroup *selection_next(struct selection *selection, const struct hr_cg
     return selection->set != NULL ? hr_cgroup_set_next(selection->set, previous) : NULL;
 }
 
-/* --- Names --------------------------------------------------------------------------------------
- */
+/* --- Names ---------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b)
 {

@@ -11,8 +11,7 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* --- Values --------------------------------------------------------------------------------------
- */
+/* --- Values --------------------------------------------------------------- */
 
 static void set_up(void)
 {
@@ -199,8 +198,7 @@ START_TEST(keeps_notifications_with_their_metadata)
 }
 END_TEST
 
-/* --- Configuration -------------------------------------------------------------------------------
- */
+/* --- Configuration -------------------------------------------------------- */
 
 static const struct {
     const char *text;

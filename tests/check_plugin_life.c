@@ -8,8 +8,7 @@
 
 #include "suite.h"
 
-/* --- Beginning and end --------------------------------------------------------------------------
- */
+/* --- Beginning and end ---------------------------------------------------- */
 
 START_TEST(begins_once_though_asked_twice)
 {
@@ -85,8 +84,7 @@ START_TEST(exports_one_symbol)
 }
 END_TEST
 
-/* --- Other kernels -------------------------------------------------------------------------------
- */
+/* --- Other kernels -------------------------------------------------------- */
 
 /* From now on a system call fails, for the rest of the process. */
 static void make_fail(unsigned call, unsigned error)

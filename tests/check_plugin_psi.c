@@ -146,8 +146,7 @@ START_TEST(converts_totals_to_ms)
 }
 END_TEST
 
-/* --- The share of an interval -------------------------------------------------------------------
- */
+/* --- The share of an interval --------------------------------------------- */
 
 static double clock_us(void)
 {
@@ -227,8 +226,7 @@ START_TEST(tells_no_percent_of_a_total_that_went_back)
 }
 END_TEST
 
-/* --- What is left out by options ---------------------------------------------------------------
- */
+/* --- What is left out by options ------------------------------------------ */
 
 static const struct {
     const char *options;
@@ -259,8 +257,7 @@ START_TEST(limits_what_is_published)
 }
 END_TEST
 
-/* --- What stands in the way ----------------------------------------------------------------------
- */
+/* --- What stands in the way ----------------------------------------------- */
 
 /* What a file can turn into, and what is said then. */
 static const struct {

@@ -36,8 +36,7 @@ static const char *only_instance(void)
     ck_abort_msg("no group was published");
 }
 
-/* --- Coming and going ---------------------------------------------------------------------------
- */
+/* --- Coming and going ----------------------------------------------------- */
 
 START_TEST(follows_processes_in_and_out)
 {
@@ -169,8 +168,7 @@ START_TEST(waits_for_the_mount)
 }
 END_TEST
 
-/* --- Which --------------------------------------------------------------------------------------
- */
+/* --- Which ---------------------------------------------------------------- */
 
 START_TEST(excludes_what_is_selected)
 {
@@ -231,8 +229,7 @@ START_TEST(goes_on_with_few_descriptors)
 }
 END_TEST
 
-/* --- Names --------------------------------------------------------------------------------------
- */
+/* --- Names ---------------------------------------------------------------- */
 
 #define POD "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice"
 

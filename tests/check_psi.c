@@ -17,8 +17,7 @@
 #include "suite.h"
 #include "tree.h"
 
-/* --- The text of captured files ------------------------------------------------------------------
- */
+/* --- The text of captured files ------------------------------------------- */
 
 static const struct {
     const char *file;
@@ -83,8 +82,7 @@ START_TEST(refuses_every_truncation)
 }
 END_TEST
 
-/* --- Text that no kernel prints today
- * -------------------------------------------------------------- */
+/* --- Text that no kernel prints today ------------------------------------- */
 
 #define SOME "some avg10=1.00 avg60=2.00 avg300=3.00 total=4\n"
 #define FULL "full avg10=5.00 avg60=6.00 avg300=7.00 total=8\n"
@@ -154,8 +152,7 @@ START_TEST(clamps_averages)
 }
 END_TEST
 
-/* --- Intervals
- * -------------------------------------------------------------------------------------- */
+/* --- Intervals ------------------------------------------------------------ */
 
 static const struct {
     uint64_t from_ns, from_us, to_ns, to_us;
@@ -191,8 +188,7 @@ START_TEST(measures_intervals)
 }
 END_TEST
 
-/* --- Files
- * -------------------------------------------------------------------------------------------- */
+/* --- Files ---------------------------------------------------------------- */
 
 static struct tree *tree;
 static struct hr_root *root;

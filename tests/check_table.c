@@ -27,7 +27,7 @@ static int column_of_key(const char *key)
     return -1;
 }
 
-/* --- identifiers --------------------------------------------------------- */
+/* --- identifiers ---------------------------------------------------------- */
 
 static const struct {
     const char *text, *host, *plugin, *instance, *type, *type_instance;
@@ -97,7 +97,7 @@ START_TEST(maps_series_to_column)
 }
 END_TEST
 
-/* --- numbers ------------------------------------------------------------- */
+/* --- numbers -------------------------------------------------------------- */
 
 static const struct {
     double value;
@@ -132,7 +132,7 @@ START_TEST(tells_severity)
 }
 END_TEST
 
-/* --- the table of columns itself ----------------------------------------- */
+/* --- the table of columns itself ------------------------------------------ */
 
 START_TEST(columns_are_consistent)
 {
@@ -167,7 +167,7 @@ START_TEST(finds_sort_key)
 }
 END_TEST
 
-/* --- sorting ------------------------------------------------------------- */
+/* --- sorting -------------------------------------------------------------- */
 
 /* cpu, memory, io some; cpu full, which must not count as pressure, is 99 everywhere. */
 static const struct {
@@ -247,7 +247,7 @@ START_TEST(names_rows)
 }
 END_TEST
 
-/* --- names --------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------- */
 
 #define WIDE  "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e" /* three characters of two columns */
 #define DOTS  "\xe2\x80\xa6"
@@ -313,7 +313,7 @@ START_TEST(label_stays_in_its_buffer)
 }
 END_TEST
 
-/* --- the layout ---------------------------------------------------------- */
+/* --- the layout ----------------------------------------------------------- */
 
 static const struct {
     int width, longest;
@@ -349,7 +349,7 @@ START_TEST(fits_layout)
 }
 END_TEST
 
-/* --- output -------------------------------------------------------------- */
+/* --- output --------------------------------------------------------------- */
 
 static const struct {
     const char *text, *json;

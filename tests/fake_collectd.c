@@ -82,7 +82,7 @@ static void *checked(void *memory)
     return memory;
 }
 
-/* --- types.db -------------------------------------------------------------------------------- */
+/* --- types.db ------------------------------------------------------------- */
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -149,7 +149,7 @@ static void read_types(void)
     fclose(file);
 }
 
-/* --- Life ------------------------------------------------------------------------------------ */
+/* --- Life ----------------------------------------------------------------- */
 
 void fake_start(const char *plugin)
 {
@@ -249,7 +249,7 @@ void fake_stop(void)
     memset(&fake, 0, sizeof(fake));
 }
 
-/* --- Registration ---------------------------------------------------------------------------- */
+/* --- Registration --------------------------------------------------------- */
 
 int plugin_register_complex_config(const char *type, int (*callback)(oconfig_item_t *))
 {
@@ -290,7 +290,7 @@ int plugin_register_complex_read(__attribute__((unused)) const char *group, cons
     return 0;
 }
 
-/* --- Clock and texts ------------------------------------------------------------------------- */
+/* --- Clock and texts ------------------------------------------------------ */
 
 void fake_set_time(cdtime_t time)
 {
@@ -339,7 +339,7 @@ int plugin_thread_create(pthread_t *thread, void *(*start)(void *), void *argume
     return pthread_create(thread, NULL, start, argument);
 }
 
-/* --- Values ---------------------------------------------------------------------------------- */
+/* --- Values --------------------------------------------------------------- */
 
 static bool is_clean(const char part[DATA_MAX_NAME_LEN])
 {
@@ -508,7 +508,7 @@ void fake_on_dispatch(void (*hook)(const struct fake_value *value, void *context
     fake.hook_context = context;
 }
 
-/* --- Log ------------------------------------------------------------------------------------- */
+/* --- Log ------------------------------------------------------------------ */
 
 static const char *name_severity(int severity)
 {

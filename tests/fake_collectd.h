@@ -43,7 +43,7 @@ struct fake_value {
     const char *rejected;
 };
 
-/* --- Life ------------------------------------------------------------------------------------ */
+/* --- Life ----------------------------------------------------------------- */
 
 /** Opens PLUGIN.so and calls its module_register(). */
 void fake_start(const char *plugin);
@@ -75,12 +75,12 @@ int fake_shutdown(void);
 /** Closes the plugin, after fake_shutdown(), and forgets all that is recorded. */
 void fake_stop(void);
 
-/* --- Clock ----------------------------------------------------------------------------------- */
+/* --- Clock ---------------------------------------------------------------- */
 
 /** Sets what cdtime() tells next. Each call of cdtime() lets a moment pass, as in life. */
 void fake_set_time(cdtime_t time);
 
-/* --- Values ---------------------------------------------------------------------------------- */
+/* --- Values --------------------------------------------------------------- */
 
 /** The values dispatched since the last fake_read() began, in their order. Valid until the next
  * value comes. */
@@ -102,7 +102,7 @@ size_t fake_truncations(void);
  * the call. */
 void fake_on_dispatch(void (*hook)(const struct fake_value *value, void *context), void *context);
 
-/* --- Log ------------------------------------------------------------------------------------- */
+/* --- Log ------------------------------------------------------------------ */
 
 /** How many lines were logged with a severity (0: any) and a text in them (NULL: any). */
 size_t fake_logs(int severity, const char *containing);
@@ -113,7 +113,7 @@ const char *fake_log(size_t index);
 /** Forgets all lines. */
 void fake_forget_logs(void);
 
-/* --- Notifications --------------------------------------------------------------------------- */
+/* --- Notifications -------------------------------------------------------- */
 
 /** How many were dispatched. */
 size_t fake_notifications(void);

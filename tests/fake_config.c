@@ -72,7 +72,7 @@ static char *take_word(struct input *input)
     return word;
 }
 
-/* --- Values ---------------------------------------------------------------------------------- */
+/* --- Values --------------------------------------------------------------- */
 
 static char *take_quoted(struct input *input)
 {
@@ -169,7 +169,7 @@ static void take_values(struct input *input, oconfig_item_t *item)
     }
 }
 
-/* --- Items ----------------------------------------------------------------------------------- */
+/* --- Items ---------------------------------------------------------------- */
 
 static void take_children(struct input *input, oconfig_item_t *parent);
 

@@ -40,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static void print_path(char path[PATH_MAX]
     }
 }
 
-/* --- Files ----------------------------------------------------------------------------------- */
+/* --- Files ---------------------------------------------------------------- */
 
 static void make_directory(const char *path)
 {
@@ -120,7 +120,7 @@ void tree_rename(struct tree *tree, const char *from, const char *to)
         fail("rename", full_from);
 }
 
-/* --- Groups ---------------------------------------------------------------------------------- */
+/* --- Groups --------------------------------------------------------------- */
 
 void tree_set_populated(struct tree *tree, const char *group, bool populated)
 {
@@ -198,7 +198,7 @@ void tree_remove_pressure(struct tree *tree, const char *group, const char *reso
     tree_remove(tree, path);
 }
 
-/* --- The tree -------------------------------------------------------------------------------- */
+/* --- The tree ------------------------------------------------------------- */
 
 /* Makes the tree's folder in one of the usual places. */
 static void make_home(struct tree *tree)

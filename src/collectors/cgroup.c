@@ -15,7 +15,7 @@
 
 #define DEFAULT_RESCAN_NS UINT64_C(300000000000)
 
-/* --- Patterns ------------------------------------------------------------------------------- */
+/* --- Patterns ------------------------------------------------------------- */
 
 int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char **reason)
 {
@@ -34,7 +34,7 @@ int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char *
     return 0;
 }
 
-/* --- Directories and their population --------------------------------------------------------- */
+/* --- Directories and their population ------------------------------------- */
 
 /* A removed directory that is still held has no files any more, and a living one always has this.
  */
@@ -137,7 +137,7 @@ static void learn_populated(struct hr_node *node, int dirfd)
         node->set->rescan_now = true;
 }
 
-/* --- Selection -------------------------------------------------------------------------------- */
+/* --- Selection ------------------------------------------------------------ */
 
 static bool has_room(const struct hr_cgroup_set *set)
 {
@@ -229,7 +229,7 @@ static void establish(struct hr_node *node, bool selected)
         close(dirfd);
 }
 
-/* --- Listings --------------------------------------------------------------------------------- */
+/* --- Listings ------------------------------------------------------------- */
 
 static void remove_unseen_children(struct hr_node *parent)
 {
@@ -341,8 +341,7 @@ static int list_due(struct hr_cgroup_set *set)
     return result;
 }
 
-/* --- Bringing a set up to date ------------------------------------------------------------------
- */
+/* --- Bringing a set up to date -------------------------------------------- */
 
 static void update_populated(struct hr_node *node)
 {
@@ -469,8 +468,7 @@ int hr_cgroup_set_read(struct hr_cgroup_set *set)
     return status < 0 ? status : promoted;
 }
 
-/* --- The set ------------------------------------------------------------------------------------
- */
+/* --- The set -------------------------------------------------------------- */
 
 int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_options *options,
                        struct hr_cgroup_set **set)

@@ -47,7 +47,7 @@ const char *hr_psi_level_name(enum hr_psi_level level)
     return level_names[level];
 }
 
-/* --- Parsing ---------------------------------------------------------------------------------- */
+/* --- Parsing -------------------------------------------------------------- */
 
 /* Two digits after the point, always: the kernel prints "%lu.%02lu". */
 static bool parse_average(struct hr_text *text, double *pct)
@@ -117,7 +117,7 @@ int hr_psi_delta(const struct hr_psi_sample *before, const struct hr_psi_sample 
     return 0;
 }
 
-/* --- Opening ---------------------------------------------------------------------------------- */
+/* --- Opening -------------------------------------------------------------- */
 
 static int open_any(const struct hr_root *root, const struct hr_cgroup *group,
                     const struct hr_psi_options *options, struct hr_psi **psi)
@@ -191,7 +191,7 @@ static int open_file(const struct hr_psi *psi, enum hr_psi_resource resource, in
     return fd == -ENOENT ? explain_absence(psi->group, resource) : fd;
 }
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Reading -------------------------------------------------------------- */
 
 static int read_sample(int fd, struct hr_psi_sample *sample)
 {

@@ -68,7 +68,7 @@ static double seconds_now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* --- showing ------------------------------------------------------------- */
+/* --- showing -------------------------------------------------------------- */
 
 static void draw(struct top *top)
 {
@@ -169,7 +169,7 @@ static void tell_solved(struct top *top)
     top->problem[0] = '\0';
 }
 
-/* --- waiting ------------------------------------------------------------- */
+/* --- waiting -------------------------------------------------------------- */
 
 /* Does what the keys that wait ask for. 0, or -ECANCELED to end. */
 static int handle_keys(struct top *top, bool readable)
@@ -252,7 +252,7 @@ static int wait_for_collectd(void *context, int fd, short events)
     return wait_for(top, fd, events, INFINITY);
 }
 
-/* --- the loop ------------------------------------------------------------ */
+/* --- the loop ------------------------------------------------------------- */
 
 /* Fetches a new table; the old one stays when that fails. */
 static int fetch(struct top *top)
@@ -379,7 +379,7 @@ static void open_screen(struct top *top)
     draw(top);
 }
 
-/* --- options ------------------------------------------------------------- */
+/* --- options -------------------------------------------------------------- */
 
 static void print_sort_keys(FILE *out)
 {

@@ -72,8 +72,7 @@ static void name_group(char name[32], size_t number)
     snprintf(name, 32, "g%zu", number);
 }
 
-/* --- The collectors -----------------------------------------------------------------------------
- */
+/* --- The collectors ------------------------------------------------------- */
 
 static void follow(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
@@ -102,8 +101,7 @@ static size_t read_by_collectors(const struct stage *stage)
     return count;
 }
 
-/* --- The bare loop
- * -------------------------------------------------------------------------------- */
+/* --- The bare loop -------------------------------------------------------- */
 
 static void open_bare(struct stage *stage)
 {
@@ -154,8 +152,7 @@ static void read_by_path(const struct stage *stage)
     }
 }
 
-/* --- One row of the table
- * --------------------------------------------------------------------------- */
+/* --- One row of the table ------------------------------------------------- */
 
 static void set_stage(struct stage *stage, size_t count)
 {
@@ -240,8 +237,7 @@ static void measure(size_t count)
     clear_stage(&stage);
 }
 
-/* --- Coming and going
- * ------------------------------------------------------------------------------- */
+/* --- Coming and going ----------------------------------------------------- */
 
 static int count_descriptors(void)
 {
