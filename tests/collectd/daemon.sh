@@ -170,9 +170,9 @@ start_in() {
     processes="$processes $!"
 }
 
-# start_hog GROUP CPU: a loop that wants all of a CPU, before everybody else's.
+# start_hog GROUP CPU: a loop that wants all of a CPU.
 start_hog() {
-    start_in "$1" nice -n -19 taskset -c "$2" "$BASH" -c 'while :; do :; done' 2>/dev/null
+    start_in "$1" taskset -c "$2" "$BASH" -c 'while :; do :; done'
 }
 
 end_processes() {
