@@ -349,8 +349,7 @@ static bool find_free_name(struct selection *selection, const char *text, struct
     if (path_of_owner(selection, name->instance) != NULL) {
         if (adapter_is_news(&selection->collisions, ++selection->collision_count))
             ERROR("%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. "
-                  "Give "
-                  "it another by Instance.",
+                  "Give it another by Instance.",
                   selection->plugin, name->path, taken, owner);
         return false;
     }

@@ -342,13 +342,18 @@ START_TEST(gets_over_a_file_that_vanishes)
 }
 END_TEST
 
+static void remove_every_pressure(const char *group)
+{
+    tree_remove_pressure(tree, group, "cpu");
+    tree_remove_pressure(tree, group, "memory");
+    tree_remove_pressure(tree, group, "io");
+}
+
 START_TEST(tells_once_that_the_kernel_has_no_pressure)
 {
     tree_remove(tree, "proc/pressure");
     tree_add_group(tree, "a", true);
-    tree_remove_pressure(tree, "a", "cpu");
-    tree_remove_pressure(tree, "a", "memory");
-    tree_remove_pressure(tree, "a", "io");
+    remove_every_pressure("a");
     psi_begin("Cgroup \"*\"");
     psi_read();
     psi_read();
@@ -384,9 +389,7 @@ static void switch_off(const char *group)
 
     snprintf(path, sizeof(path), TREE_CGROUPS "/%s/cgroup.pressure", group);
     tree_write(tree, path, "0\n");
-    tree_remove_pressure(tree, group, "cpu");
-    tree_remove_pressure(tree, group, "memory");
-    tree_remove_pressure(tree, group, "io");
+    remove_every_pressure(group);
 }
 
 START_TEST(tells_which_groups_are_switched_off)
@@ -410,9 +413,7 @@ END_TEST
 START_TEST(tells_of_groups_without_files)
 {
     tree_add_group(tree, "a", true);
-    tree_remove_pressure(tree, "a", "cpu");
-    tree_remove_pressure(tree, "a", "memory");
-    tree_remove_pressure(tree, "a", "io");
+    remove_every_pressure("a");
     psi_begin("Cgroup \"*\"");
     psi_read();
     psi_read();

@@ -338,11 +338,8 @@ START_TEST(tells_a_group_switched_off_from_one_without_files)
     struct hr_psi *psi;
 
     tree_add_group(tree, "a", true);
-    for (int i = 0; i < 3; i++) {
-        char path[64];
-        snprintf(path, sizeof(path), "sys/fs/cgroup/a/%s.pressure", hr_psi_resource_name(i));
-        tree_remove(tree, path);
-    }
+    for (int i = HR_PSI_CPU; i <= HR_PSI_IO; i++)
+        tree_remove_pressure(tree, "a", hr_psi_resource_name(i));
     struct hr_cgroup *group = open_group("a", &set);
     ck_assert_int_eq(hr_psi_open_cgroup(group, &every_resource, &psi), 0);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
