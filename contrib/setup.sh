@@ -3,7 +3,7 @@
 # sourced from the top folder.
 
 build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
-    collectd-core collectd-dev libcgroup-dev libncurses-dev)
+    collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev)
 check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
     binutils util-linux procps man-db locales)
 
@@ -55,7 +55,7 @@ list_requirements() {
     [ ${#lacking[@]} -eq 0 ] && return
     say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
     say "autoconf, automake, libtool, pkg-config, collectd with its development headers, and the"
-    say "development files of libcgroup and ncurses (wide characters)."
+    say "development files of libcgroup, libmnl and ncurses (wide characters)."
     fail "Not found: ${lacking[*]}"
 }
 

@@ -9,6 +9,14 @@
 /* What wasn't seen for so long is news again. */
 #define FORGET_AFTER TIME_T_TO_CDTIME_T_STATIC(3600)
 
+uint64_t adapter_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* FNV-1a, 32 bits */
 static uint32_t hash(const char *text)
 {

@@ -25,6 +25,9 @@
 void adapter_instance(const char *text, const char *path, bool distinct,
                       char instance[DATA_MAX_NAME_LEN]);
 
+/** Nanoseconds of CLOCK_MONOTONIC, as the collectors tell times. */
+uint64_t adapter_clock_ns(void);
+
 /** What the values of one snapshot of one instance have in common. */
 struct submission {
     const char *plugin;

@@ -61,6 +61,25 @@ int option_count(const char *block, const oconfig_item_t *item, size_t min, size
     return 0;
 }
 
+int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_us, uint64_t max_us,
+                   uint64_t *us)
+{
+    char accepted[96];
+    double number = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
+                        ? item->values[0].value.number * 1e6
+                        : -1;
+
+    /* Half a microsecond is what a decimal fraction may lack in binary. */
+    if (!(number >= (double)min_us - 0.5 && number <= (double)max_us + 0.5)) {
+        snprintf(accepted, sizeof(accepted), "a number of seconds from %s%.9g to %.9g",
+                 min_us == 1 ? "0.00000" : "", min_us == 1 ? 1 : (double)min_us / 1e6,
+                 (double)max_us / 1e6);
+        return option_refuse(block, item, accepted);
+    }
+    *us = (uint64_t)(number + 0.5);
+    return 0;
+}
+
 int option_text(const char *block, const oconfig_item_t *item, const char **value)
 {
     if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING ||

@@ -25,6 +25,12 @@ int option_boolean(const char *block, const oconfig_item_t *item, bool *value);
 int option_count(const char *block, const oconfig_item_t *item, size_t min, size_t max,
                  size_t *value);
 
+/** Takes one number of seconds, with decimals. @param us  receives microseconds, from min_us to
+ * max_us.
+ * @return 0 or -1. */
+int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_us, uint64_t max_us,
+                   uint64_t *us);
+
 /** Takes one text that isn't empty. The text stays the item's. @return 0 or -1. */
 int option_text(const char *block, const oconfig_item_t *item, const char **value);
 

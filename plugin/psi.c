@@ -12,6 +12,7 @@
 #include "headroom/psi.h"
 #include "headroom/root.h"
 #include "options.h"
+#include "psi_alerts.h"
 #include "psi_trouble.h"
 #include "selection.h"
 
@@ -41,6 +42,8 @@ static struct {
 
 static struct selection *selection;
 static struct hr_root *root;
+static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
+static struct psi_alerts *alerts;
 static struct series whole_system = {.instance = "system"};
 static struct psi_trouble system_trouble, cgroup_trouble;
 
@@ -110,6 +113,8 @@ static int configure_option(const oconfig_item_t *item)
         return configure_root(item);
 
     int status = selection_option(selection, item);
+    if (status > 0)
+        status = psi_alerts_option(alerts, item);
     if (status > 0)
         option_warn_unknown(PLUGIN, item);
     return status < 0 ? -1 : 0;
@@ -210,8 +215,10 @@ static void read_cgroups(cdtime_t time)
 {
     struct hr_psi_snapshot snapshot;
 
-    selection_read(selection);
-    for (struct hr_cgroup *group = NULL; (group = selection_next(selection, group)) != NULL;) {
+    if (groups == NULL)
+        return;
+    selection_read(selection, groups);
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(groups, group)) != NULL;) {
         struct series *series = group->data;
         if (series == NULL || series->psi == NULL)
             continue; /* memory was short, and it was said */
@@ -233,6 +240,7 @@ static int psi_read(__attribute__((unused)) user_data_t *data)
     if (config.system)
         read_system(time);
     read_cgroups(time);
+    psi_alerts_publish(alerts, time);
     return 0;
 }
 
@@ -296,6 +304,10 @@ static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event,
 
 static int psi_shutdown(void)
 {
+    psi_alerts_free(alerts);
+    alerts = NULL;
+    hr_cgroup_set_close(groups);
+    groups = NULL;
     selection_free(selection);
     selection = NULL;
     hr_psi_close(whole_system.psi);
@@ -318,22 +330,24 @@ static int psi_init(void)
     if (status == 0 && config.system)
         status = hr_psi_open_system(root, &system_options, &whole_system.psi);
     if (status == 0)
-        status = selection_open(selection, root, follow_group, NULL);
+        status = selection_open(selection, root, follow_group, NULL, &groups);
     if (status < 0) {
         ERROR(PLUGIN ": can't start beneath %s: %s.", path, STRERROR(-status));
         hr_root_close(root);
         root = NULL;
         return -1;
     }
-    if (!config.system && selection_is_empty(selection))
+    if (!config.system && selection_is_empty(selection) && psi_alerts_is_empty(alerts))
         WARNING(PLUGIN ": there is nothing to sample: System is false and there is no Cgroup.");
+    psi_alerts_start(alerts, root, selection);
     return plugin_register_complex_read(NULL, PLUGIN, psi_read, 0, NULL);
 }
 
 void module_register(void)
 {
     selection = selection_new(PLUGIN);
-    if (selection == NULL) {
+    alerts = psi_alerts_new();
+    if (selection == NULL || alerts == NULL) {
         ERROR(PLUGIN ": out of memory.");
         return;
     }

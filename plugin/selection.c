@@ -1,21 +1,12 @@
 #include "selection.h"
 
 #include <errno.h>
-#include <search.h>
 
 #include "adapter.h"
+#include "names.h"
 #include "options.h"
 
 #define DEFAULT_MAX_CGROUPS 1000
-
-/* The instance of the system as a whole: no group may have it. */
-#define SYSTEM_INSTANCE "system"
-
-/* A name in use. */
-struct name {
-    char instance[DATA_MAX_NAME_LEN]; /* first, so that it can be looked up by its text alone */
-    const char *path;                 /* the group's own */
-};
 
 struct selection {
     const char *plugin;
@@ -25,13 +16,10 @@ struct selection {
     char **excludes;
     size_t exclude_count;
     size_t max_count;
-    struct hr_cgroup_set *set; /* NULL without patterns */
-    void *names;               /* tsearch(3) tree of struct name */
+    struct names *names;
     struct complaint mount;
     struct tally excess;
     struct tally watches;
-    size_t collision_count;
-    struct tally collisions;
 };
 
 struct selection *selection_new(const char *plugin)
@@ -42,6 +30,11 @@ struct selection *selection_new(const char *plugin)
         return NULL;
     selection->plugin = plugin;
     selection->max_count = DEFAULT_MAX_CGROUPS;
+    selection->names = names_new(plugin);
+    if (selection->names == NULL) {
+        free(selection);
+        return NULL;
+    }
     return selection;
 }
 
@@ -56,7 +49,7 @@ void selection_free(struct selection *selection)
 {
     if (selection == NULL)
         return;
-    hr_cgroup_set_close(selection->set);
+    names_free(selection->names);
     free_texts(selection->patterns, selection->pattern_count);
     free_texts(selection->templates, selection->pattern_count);
     free_texts(selection->excludes, selection->exclude_count);
@@ -190,10 +183,10 @@ bool selection_is_empty(const struct selection *selection)
 
 /* --- Following ------------------------------------------------------------ */
 
-int selection_open(struct selection *selection, const struct hr_root *root,
+int selection_open(const struct selection *selection, const struct hr_root *root,
                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
                                  void *context),
-                   void *context)
+                   void *context, struct hr_cgroup_set **set)
 {
     if (selection_is_empty(selection))
         return 0;
@@ -207,7 +200,7 @@ int selection_open(struct selection *selection, const struct hr_root *root,
         .event = event,
         .context = context,
     };
-    return hr_cgroup_set_open(root, &options, &selection->set);
+    return hr_cgroup_set_open(root, &options, set);
 }
 
 static void report_mount(struct selection *selection, int status)
@@ -262,28 +255,18 @@ static void report_watches(struct selection *selection, const struct hr_cgroup_c
             selection->plugin, counts->unwatched, remedy);
 }
 
-void selection_read(struct selection *selection)
+void selection_read(struct selection *selection, struct hr_cgroup_set *set)
 {
-    if (selection->set == NULL)
+    if (set == NULL)
         return;
-    report_mount(selection, hr_cgroup_set_read(selection->set));
+    report_mount(selection, hr_cgroup_set_read(set));
 
-    struct hr_cgroup_counts counts = hr_cgroup_set_counts(selection->set);
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
     report_excess(selection, counts.excess);
     report_watches(selection, &counts);
 }
 
-struct hr_cgroup *selection_next(struct selection *selection, const struct hr_cgroup *previous)
-{
-    return selection->set != NULL ? hr_cgroup_set_next(selection->set, previous) : NULL;
-}
-
 /* --- Names ---------------------------------------------------------------- */
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
 
 /* Writes the text that one "%" sequence stands for. */
 static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
@@ -326,65 +309,20 @@ static char *expand(const char *template, const struct hr_cgroup *group)
     return strdup(group->path);
 }
 
-static const char *path_of_owner(const struct selection *selection, const char *instance)
-{
-    struct name **found = tfind(instance, &selection->names, compare_names);
-
-    if (found != NULL)
-        return (*found)->path;
-    return strcmp(instance, SYSTEM_INSTANCE) == 0 ? "the system as a whole" : NULL;
-}
-
-/* Finds a name that nobody has. @return whether there is one. */
-static bool find_free_name(struct selection *selection, const char *text, struct name *name)
-{
-    adapter_instance(text, name->path, false, name->instance);
-    const char *owner = path_of_owner(selection, name->instance);
-    if (owner == NULL)
-        return true;
-
-    char taken[DATA_MAX_NAME_LEN];
-    sstrncpy(taken, name->instance, sizeof(taken));
-    adapter_instance(text, name->path, true, name->instance);
-    if (path_of_owner(selection, name->instance) != NULL) {
-        if (adapter_is_news(&selection->collisions, ++selection->collision_count))
-            ERROR("%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. "
-                  "Give it another by Instance.",
-                  selection->plugin, name->path, taken, owner);
-        return false;
-    }
-    if (adapter_is_news(&selection->collisions, ++selection->collision_count))
-        WARNING("%s: cgroup %s is named %s, as %s is the name of %s (collision number %zu).",
-                selection->plugin, name->path, name->instance, taken, owner,
-                selection->collision_count);
-    return true;
-}
-
 const char *selection_name(struct selection *selection, const struct hr_cgroup *group)
 {
-    struct name *name = calloc(1, sizeof(*name));
     char *text = expand(selection->templates[group->pattern], group);
+    const char *instance = NULL;
 
-    if (name == NULL || text == NULL) {
+    if (text == NULL)
         ERROR("%s: cgroup %s is left out: out of memory.", selection->plugin, group->path);
-    } else {
-        name->path = group->path;
-        if (find_free_name(selection, text, name) &&
-            tsearch(name, &selection->names, compare_names) != NULL) {
-            free(text);
-            return name->instance;
-        }
-    }
+    else
+        instance = names_take(selection->names, group->path, text);
     free(text);
-    free(name);
-    return NULL;
+    return instance;
 }
 
 void selection_unname(struct selection *selection, const char *instance)
 {
-    if (instance == NULL)
-        return;
-    struct name *name = *(struct name **)tfind(instance, &selection->names, compare_names);
-    tdelete(instance, &selection->names, compare_names);
-    free(name);
+    names_release(selection->names, instance);
 }

@@ -22,7 +22,8 @@ struct selection;
  */
 struct selection *selection_new(const char *plugin);
 
-/** Tells the end of every group and ends the selection. NULL is allowed. */
+/** Ends the selection; the sets made of it must have ended, and their names been given back. NULL
+ * is allowed. */
 void selection_free(struct selection *selection);
 
 /** Takes an option if it is one of a selection's. @return 0; 1: it isn't; -1: refused, and logged.
@@ -33,31 +34,32 @@ int selection_option(struct selection *selection, const oconfig_item_t *item);
 bool selection_is_empty(const struct selection *selection);
 
 /**
- * Begins to follow the groups, if there is a Cgroup option.
+ * Makes a set of the selected groups, if there is a Cgroup option. Several sets may be made, each
+ * for a thread of its own.
  *
  * @param event    told of each change, as hr_cgroup_options.event is.
+ * @param set      receives the set, ended by hr_cgroup_set_close(); untouched without a Cgroup
+ *                 option.
  * @return 0, or a negative errno.
  */
-int selection_open(struct selection *selection, const struct hr_root *root,
+int selection_open(const struct selection *selection, const struct hr_root *root,
                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
                                  void *context),
-                   void *context);
+                   void *context, struct hr_cgroup_set **set);
 
-/** Brings the groups up to date; logs what stands in the way, once, with what to do. */
-void selection_read(struct selection *selection);
-
-/** Walks the populated groups, like hr_cgroup_set_next(). */
-struct hr_cgroup *selection_next(struct selection *selection, const struct hr_cgroup *previous);
+/** Brings a set up to date; logs what stands in the way, once, with what to do. To be called for
+ * one set only, as the others fare alike. NULL is allowed. */
+void selection_read(struct selection *selection, struct hr_cgroup_set *set);
 
 /**
- * Gives a group its plugin instance, which no other group has as long as this one is named. Where
- * two would get the same, the later takes a hash of its path too, and a warning names both.
+ * Gives a group its plugin instance, made by its pattern's Instance; see names_take(). Any thread
+ * may ask.
  *
- * @return the instance, ended by selection_unname(); NULL, logged, if memory is short.
+ * @return the instance, ended by selection_unname(); NULL, logged, if there is none to be had.
  */
 const char *selection_name(struct selection *selection, const struct hr_cgroup *group);
 
-/** Gives a name back. NULL is allowed. */
+/** Gives a name back; any thread may. NULL is allowed. */
 void selection_unname(struct selection *selection, const char *instance);
 
 #endif

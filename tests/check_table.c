@@ -302,11 +302,48 @@ START_TEST(fits_label)
 }
 END_TEST
 
+/* What is longer than there is room for is cut at its end. */
+static const struct {
+    const char *text;
+    int width;
+    enum label_charset charset;
+    const char *label;
+} sentences[] = {
+    {"abcdefgh", 8, LABEL_UTF8, "abcdefgh"},
+    {"abcdefgh", 7, LABEL_UTF8, "abcdef" DOTS},
+    {"abcdefgh", 7, LABEL_ASCII, "abcde.."},
+    {"abcdefgh", 2, LABEL_UTF8, "a" DOTS},
+    {"abcdefgh", 2, LABEL_ASCII, "ab"},
+    {"abcdefgh", 1, LABEL_UTF8, "a"},
+    {"abcdefgh", 0, LABEL_UTF8, ""},
+    {"abcdefgh", -1, LABEL_UTF8, ""},
+    {"", 5, LABEL_UTF8, ""},
+    {ACUTE "a", 0, LABEL_UTF8, ""},
+    {WIDE, 6, LABEL_UTF8, WIDE},
+    {WIDE, 5, LABEL_UTF8, "\xe6\x97\xa5\xe6\x9c\xac" DOTS},
+    {WIDE, 4, LABEL_UTF8, "\xe6\x97\xa5" DOTS},
+    {"e" ACUTE "xx", 2, LABEL_UTF8, "e" ACUTE DOTS},
+    {"a\033[31m\xff\n", 20, LABEL_UTF8, "a?[31m??"},
+};
+
+START_TEST(fits_sentence)
+{
+    char label[64];
+    int taken = label_fit_start(sentences[_i].text, sentences[_i].width, sentences[_i].charset,
+                                label, sizeof(label));
+    ck_assert_str_eq(label, sentences[_i].label);
+    ck_assert_int_eq(taken, label_width(label, LABEL_UTF8));
+}
+END_TEST
+
 START_TEST(label_stays_in_its_buffer)
 {
     char label[] = "xxxxxxxx";
     ck_assert_int_eq(label_fit("ab\xc3\xbc", 20, LABEL_UTF8, label, 4), 2);
     ck_assert_str_eq(label, "ab");
+    ck_assert_int_eq(label[4], 'x');
+    ck_assert_int_eq(label_fit_start("abcdef", 4, LABEL_UTF8, label, 4), 3);
+    ck_assert_str_eq(label, "abc");
     ck_assert_int_eq(label[4], 'x');
     ck_assert_int_eq(label_fit("ab", 20, LABEL_UTF8, label, 1), 0);
     ck_assert_str_eq(label, "");
@@ -387,7 +424,7 @@ START_TEST(prints_json)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    ck_assert_int_eq(print_json(out, &table), 0);
+    ck_assert_int_eq(print_json(out, &table, NULL), 0);
     fclose(out);
     ck_assert_str_eq(text, "{\"time\":12.500,\"groups\":[{\"host\":\"h\",\"group\":\"a\","
                            "\"cpu_some\":0.25,\"cpu_full\":null,\"memory_some\":null,"
@@ -406,7 +443,7 @@ START_TEST(prints_aligned_lines)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    ck_assert_int_eq(print_lines(out, &table), 0);
+    ck_assert_int_eq(print_lines(out, &table, NULL), 0);
     fclose(out);
     table_free(&table);
 
@@ -424,12 +461,84 @@ START_TEST(prints_aligned_lines)
 }
 END_TEST
 
+/* The first was there before. */
+static struct alert some_alerts[] = {
+    {.time = "2026-11-21 02:31:11", .severity = ALERT_FAILURE, .message = "old"},
+    {.time = "2026-11-21 02:31:12",
+     .severity = ALERT_WARNING,
+     .host = "h",
+     .instance = "a\"\xff",
+     .type_instance = "trigger_x",
+     .message = "memory \033[31m\xff\xc3\xbc\n"},
+    {.severity = ALERT_OKAY, .host = "g", .message = "well"},
+    {.severity = ALERT_FAILURE},
+};
+
+static const struct {
+    size_t fresh;
+    bool several_hosts;
+    const char *lines, *json;
+} alert_outputs[] = {
+    {0, false, "", ",\"alerts\":[]}\n"},
+    {1, false, "alert - FAILURE -\n",
+     ",\"alerts\":[{\"time\":null,\"severity\":\"failure\",\"host\":null,\"instance\":null,"
+     "\"type_instance\":null,\"message\":null}]}\n"},
+    {3, false,
+     "alert 02:31:12 WARNING memory ?[31m?\xc3\xbc?\n"
+     "alert - OKAY well\n"
+     "alert - FAILURE -\n",
+     ",\"alerts\":[{\"time\":\"2026-11-21 02:31:12\",\"severity\":\"warning\",\"host\":\"h\","
+     "\"instance\":\"a\\\"\\ufffd\",\"type_instance\":\"trigger_x\","
+     "\"message\":\"memory \\u001b[31m\\ufffd\xc3\xbc\\u000a\"},"
+     "{\"time\":null,\"severity\":\"okay\",\"host\":\"g\",\"instance\":null,"
+     "\"type_instance\":null,\"message\":\"well\"},"
+     "{\"time\":null,\"severity\":\"failure\",\"host\":null,\"instance\":null,"
+     "\"type_instance\":null,\"message\":null}]}\n"},
+    {3, true,
+     "alert 02:31:12 WARNING h: memory ?[31m?\xc3\xbc?\n"
+     "alert - OKAY g: well\n"
+     "alert - FAILURE -\n",
+     NULL},
+};
+
+/* What print_lines() or print_json() prints, with alerts or without. */
+static char *printed(bool json, const struct table *table, const struct alert_list *alerts)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    ck_assert_int_eq(json ? print_json(out, table, alerts) : print_lines(out, table, alerts), 0);
+    fclose(out);
+    return text;
+}
+
+START_TEST(prints_fresh_alerts)
+{
+    struct alert_list alerts = {some_alerts, COUNT(some_alerts), alert_outputs[_i].fresh};
+    struct table table = {0};
+    fill(&table);
+    table.several_hosts = alert_outputs[_i].several_hosts;
+    for (int json = 0; json < 2; json++) {
+        const char *added = json ? alert_outputs[_i].json : alert_outputs[_i].lines;
+        char *without = printed(json, &table, NULL), *with = printed(json, &table, &alerts);
+        /* The last brace of JSON comes behind the alerts. */
+        size_t same = strlen(without) - (json ? strlen("}\n") : 0);
+        ck_assert_mem_eq(with, without, same);
+        if (added != NULL)
+            ck_assert_str_eq(with + same, added);
+        free(without);
+        free(with);
+    }
+    table_free(&table);
+}
+END_TEST
+
 START_TEST(tells_write_errors)
 {
     struct table table = {0};
     FILE *full = fopen("/dev/full", "w");
     ck_assert_ptr_nonnull(full);
-    ck_assert_int_eq(print_lines(full, &table), -ENOSPC);
+    ck_assert_int_eq(print_lines(full, &table, NULL), -ENOSPC);
     fclose(full);
 }
 END_TEST
@@ -448,11 +557,13 @@ static Suite *make_suite(void)
     tcase_add_test(all, tells_columns_present);
     tcase_add_test(all, names_rows);
     tcase_add_loop_test(all, fits_label, 0, COUNT(labels));
+    tcase_add_loop_test(all, fits_sentence, 0, COUNT(sentences));
     tcase_add_test(all, label_stays_in_its_buffer);
     tcase_add_loop_test(all, fits_layout, 0, COUNT(layouts));
     tcase_add_loop_test(all, escapes_json, 0, COUNT(strings));
     tcase_add_test(all, prints_json);
     tcase_add_test(all, prints_aligned_lines);
+    tcase_add_loop_test(all, prints_fresh_alerts, 0, COUNT(alert_outputs));
     tcase_add_test(all, tells_write_errors);
     suite_add_tcase(suite, all);
     return suite;

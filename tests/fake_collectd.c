@@ -246,6 +246,7 @@ void fake_stop(void)
     free(fake.values);
     fake_forget_logs();
     fake_forget_notifications();
+    fake_on_notification(NULL, NULL);
     memset(&fake, 0, sizeof(fake));
 }
 
@@ -299,6 +300,8 @@ void fake_set_time(cdtime_t time)
     pthread_mutex_unlock(&lock);
 }
 
+char *hostname_g = "host.example";
+
 cdtime_t cdtime(void)
 {
     pthread_mutex_lock(&lock);
@@ -336,7 +339,10 @@ int plugin_thread_create(pthread_t *thread, void *(*start)(void *), void *argume
 {
     if (strlen(name) > THREAD_NAME_BYTES)
         fail("thread name %s is too long", name);
-    return pthread_create(thread, NULL, start, argument);
+    int status = pthread_create(thread, NULL, start, argument);
+    if (status == 0)
+        pthread_setname_np(*thread, name);
+    return status;
 }
 
 /* --- Values --------------------------------------------------------------- */
@@ -545,22 +551,29 @@ size_t fake_logs(int severity, const char *containing)
 {
     size_t count = 0;
 
+    pthread_mutex_lock(&lock);
     for (size_t i = 0; i < fake.line_count; i++)
         count += (severity == 0 || fake.lines[i].severity == severity) &&
                  (containing == NULL || strstr(fake.lines[i].text, containing) != NULL);
+    pthread_mutex_unlock(&lock);
     return count;
 }
 
 const char *fake_log(size_t index)
 {
-    return index < fake.line_count ? fake.lines[index].text : NULL;
+    pthread_mutex_lock(&lock);
+    const char *text = index < fake.line_count ? fake.lines[index].text : NULL;
+    pthread_mutex_unlock(&lock);
+    return text;
 }
 
 void fake_forget_logs(void)
 {
+    pthread_mutex_lock(&lock);
     for (size_t i = 0; i < fake.line_count; i++)
         free(fake.lines[i].text);
     free(fake.lines);
     fake.lines = NULL;
     fake.line_count = 0;
+    pthread_mutex_unlock(&lock);
 }

@@ -118,10 +118,16 @@ void fake_forget_logs(void);
 /** How many were dispatched. */
 size_t fake_notifications(void);
 
-/** One of these, with its metadata; NULL after the last. */
+/** One of these, with its metadata; NULL after the last. Valid until they are forgotten, though
+ * others may come meanwhile. */
 const notification_t *fake_notification(size_t index);
 
 /** Forgets them. */
 void fake_forget_notifications(void);
+
+/** Sets what is called with each notification before it is recorded, in the thread that dispatches
+ * it; NULL: nothing. */
+void fake_on_notification(void (*hook)(const notification_t *notification, void *context),
+                          void *context);
 
 #endif

@@ -4,8 +4,10 @@
 #include "utils/common/common.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static notification_t *notifications;
+static notification_t **notifications; /* each apart, as the test may look at one meanwhile */
 static size_t notification_count;
+static void (*notification_hook)(const notification_t *, void *);
+static void *hook_context;
 
 static void *checked(void *memory)
 {
@@ -83,16 +85,37 @@ int plugin_notification_meta_free(notification_meta_t *list)
     return 0;
 }
 
+void fake_on_notification(void (*hook)(const notification_t *notification, void *context),
+                          void *context)
+{
+    pthread_mutex_lock(&lock);
+    notification_hook = hook;
+    hook_context = context;
+    pthread_mutex_unlock(&lock);
+}
+
+static void call_hook(const notification_t *notification)
+{
+    pthread_mutex_lock(&lock);
+    void (*hook)(const notification_t *, void *) = notification_hook;
+    void *context = hook_context;
+    pthread_mutex_unlock(&lock);
+    if (hook != NULL)
+        hook(notification, context);
+}
+
 int plugin_dispatch_notification(const notification_t *notification)
 {
-    notification_t copy = *notification;
+    call_hook(notification);
+    notification_t *copy = checked(malloc(sizeof(*copy)));
 
-    copy.meta = NULL;
+    *copy = *notification;
+    copy->meta = NULL;
     for (const notification_meta_t *entry = notification->meta; entry != NULL;
          entry = entry->next) {
         notification_meta_t value = *entry;
         value.next = NULL;
-        add_meta(&copy.meta, entry->name,
+        add_meta(&copy->meta, entry->name,
                  entry->type == NM_TYPE_STRING ? entry->nm_value.nm_string : NULL, value);
     }
     pthread_mutex_lock(&lock);
@@ -113,14 +136,21 @@ size_t fake_notifications(void)
 
 const notification_t *fake_notification(size_t index)
 {
-    return index < fake_notifications() ? &notifications[index] : NULL;
+    pthread_mutex_lock(&lock);
+    const notification_t *found = index < notification_count ? notifications[index] : NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 void fake_forget_notifications(void)
 {
-    for (size_t i = 0; i < notification_count; i++)
-        plugin_notification_meta_free(notifications[i].meta);
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < notification_count; i++) {
+        plugin_notification_meta_free(notifications[i]->meta);
+        free(notifications[i]);
+    }
     free(notifications);
     notifications = NULL;
     notification_count = 0;
+    pthread_mutex_unlock(&lock);
 }

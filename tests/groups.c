@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 #include "headroom/root.h"
 
-#define MAX_SLEEPERS 16384
+#define MAX_PROCESSES 16384
 
 struct groups {
     char path[64];
@@ -25,7 +26,7 @@ struct groups {
     pid_t janitor;
     int janitor_pipe; /* it reads the end of this when we close it, or end */
     size_t count;
-    pid_t sleepers[MAX_SLEEPERS];
+    pid_t processes[MAX_PROCESSES];
 };
 
 static void require(bool condition, const char *what, const char *name)
@@ -42,7 +43,7 @@ static int remove_one(const char *path, __attribute__((unused)) const struct sta
     return type == FTW_DP ? rmdir(path) : 0;
 }
 
-/* The sleepers end with the test, but may stay in their groups for a moment. */
+/* The processes end with the test, but may stay in their groups for a moment. */
 static bool remove_all(const struct groups *groups)
 {
     char path[128];
@@ -100,7 +101,7 @@ struct groups *groups_new(void)
 void groups_free(struct groups *groups)
 {
     while (groups->count > 0)
-        groups_end(groups, groups->sleepers[groups->count - 1]);
+        groups_end(groups, groups->processes[groups->count - 1]);
     require(remove_all(groups), "remove", groups->path);
     close(groups->janitor_pipe);
     waitpid(groups->janitor, NULL, 0);
@@ -136,23 +137,53 @@ void groups_remove(struct groups *groups, const char *name)
     require(status == 0, "remove", name);
 }
 
-pid_t groups_start_sleeper(struct groups *groups, const char *name)
+/* Makes a process in a group, or, if name is NULL, where we are. @return as fork(2). */
+static pid_t start(struct groups *groups, const char *name)
 {
-    int fd = openat(groups->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct clone_args how = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD};
+    struct clone_args how = {.exit_signal = SIGCHLD};
+    int fd = -1;
 
-    require(fd >= 0 && groups->count < MAX_SLEEPERS, "open", name);
-    how.cgroup = (unsigned)fd;
+    require(groups->count < MAX_PROCESSES, "start a process in", name);
+    if (name != NULL) {
+        fd = openat(groups->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        require(fd >= 0, "open", name);
+        how.flags = CLONE_INTO_CGROUP;
+        how.cgroup = (unsigned)fd;
+    }
     pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof(how));
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is ended leaves nobody behind */
-        for (;;)
-            pause();
+        return 0;
     }
     require(pid > 0, "start a process in", name);
-    close(fd);
-    groups->sleepers[groups->count++] = pid;
+    if (fd >= 0)
+        close(fd);
+    groups->processes[groups->count++] = pid;
     return pid;
+}
+
+pid_t groups_start_sleeper(struct groups *groups, const char *name)
+{
+    pid_t pid = start(groups, name);
+
+    while (pid == 0)
+        pause();
+    return pid;
+}
+
+pid_t groups_start_busy(struct groups *groups, const char *name, int cpu)
+{
+    cpu_set_t only;
+    pid_t pid = start(groups, name);
+
+    if (pid > 0)
+        return pid;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    if (sched_setaffinity(0, sizeof(only), &only) < 0)
+        _exit(1);
+    for (volatile unsigned i = 0;; i++)
+        continue;
 }
 
 void groups_end(struct groups *groups, pid_t pid)
@@ -161,9 +192,9 @@ void groups_end(struct groups *groups, pid_t pid)
 
     kill(pid, SIGKILL);
     require(waitpid(pid, NULL, 0) == pid, "wait for", "a process");
-    while (i < groups->count && groups->sleepers[i] != pid)
+    while (i < groups->count && groups->processes[i] != pid)
         i++;
-    groups->sleepers[i] = groups->sleepers[--groups->count];
+    groups->processes[i] = groups->processes[--groups->count];
 }
 
 void groups_write(struct groups *groups, const char *name, const char *file, const char *text)

@@ -37,6 +37,9 @@ void groups_remove(struct groups *groups, const char *name);
 /** Starts a process within a group that sleeps until it is ended. At most 16,384 at once. */
 pid_t groups_start_sleeper(struct groups *groups, const char *name);
 
+/** Likewise for a process that wants all of one CPU; name may be NULL: outside of the groups. */
+pid_t groups_start_busy(struct groups *groups, const char *name, int cpu);
+
 /** Ends a process and waits until it has left its group. */
 void groups_end(struct groups *groups, pid_t pid);
 

@@ -112,6 +112,17 @@ void hr_cgroup_set_close(struct hr_cgroup_set *set);
 int hr_cgroup_set_read(struct hr_cgroup_set *set);
 
 /**
+ * The descriptor to wait on for changes, so that a set that must be up to date at once need not be
+ * read all the time: it is readable until the next hr_cgroup_set_read(). It is the set's own.
+ *
+ * Not all is told by it: also read the set each second while there is no descriptor or counts have
+ * `unwatched` directories, and each few minutes in any case.
+ *
+ * @return -1 while there is none: no mount, or no inotify.
+ */
+int hr_cgroup_set_fd(const struct hr_cgroup_set *set);
+
+/**
  * Walks the populated groups. The order is that of their population.
  *
  * @param previous  NULL for the first.

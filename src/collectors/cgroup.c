@@ -513,6 +513,11 @@ void hr_cgroup_set_close(struct hr_cgroup_set *set)
     free(set);
 }
 
+int hr_cgroup_set_fd(const struct hr_cgroup_set *set)
+{
+    return set->watch != NULL ? hr_watch_fd(set->watch) : -1;
+}
+
 struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_cgroup *previous)
 {
     struct hr_node *next = previous == NULL

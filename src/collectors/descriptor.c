@@ -10,7 +10,7 @@ bool hr_descriptor_may_keep(int fd, enum hr_keep what)
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return false;
-    return limit.rlim_cur == RLIM_INFINITY || (rlim_t)fd < limit.rlim_cur / 4 * (rlim_t)what;
+    return limit.rlim_cur == RLIM_INFINITY || (rlim_t)fd < limit.rlim_cur / 8 * (rlim_t)what;
 }
 
 void hr_descriptor_close(int *fd)

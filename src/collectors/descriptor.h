@@ -10,9 +10,11 @@
 
 #include <stdbool.h>
 
-/** What a descriptor is for. A file that is read each time gains most from being kept, and needs
- * its directory no more, so directories get a quarter of the limit and files may go up to three. */
-enum hr_keep { HR_KEEP_DIRECTORY = 1, HR_KEEP_FILE = 3 };
+/** What a descriptor is for, and the eighths of the limit that it may use. A file that is read each
+ * time gains most from being kept, and needs its directory no more, so directories get two eighths
+ * and files may go up to six. A trigger is no trigger unless its file is kept: it may take seven.
+ */
+enum hr_keep { HR_KEEP_DIRECTORY = 2, HR_KEEP_FILE = 6, HR_KEEP_TRIGGER = 7 };
 
 /** Tells whether a descriptor just opened may be kept, rather than closed after use. */
 bool hr_descriptor_may_keep(int fd, enum hr_keep what);

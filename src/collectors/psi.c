@@ -8,19 +8,14 @@
 #include "clock.h"
 #include "descriptor.h"
 #include "headroom/cgroup.h"
-#include "headroom/root.h"
+#include "psi_file.h"
 #include "text.h"
 
-/* The files of a resource, in /proc/pressure and in a cgroup. */
-static const struct {
-    const char *name;
-    const char *system_path;
-    const char *cgroup_file;
-} resources[HR_PSI_RESOURCE_COUNT] = {
-    [HR_PSI_CPU] = {"cpu", "proc/pressure/cpu", "cpu.pressure"},
-    [HR_PSI_MEMORY] = {"memory", "proc/pressure/memory", "memory.pressure"},
-    [HR_PSI_IO] = {"io", "proc/pressure/io", "io.pressure"},
-    [HR_PSI_IRQ] = {"irq", "proc/pressure/irq", "irq.pressure"},
+static const char *const resource_names[HR_PSI_RESOURCE_COUNT] = {
+    [HR_PSI_CPU] = "cpu",
+    [HR_PSI_MEMORY] = "memory",
+    [HR_PSI_IO] = "io",
+    [HR_PSI_IRQ] = "irq",
 };
 
 static const char *const level_names[HR_PSI_LEVEL_COUNT] = {
@@ -29,8 +24,7 @@ static const char *const level_names[HR_PSI_LEVEL_COUNT] = {
 };
 
 struct hr_psi {
-    const struct hr_root *root;    /* of the system; else NULL */
-    const struct hr_cgroup *group; /* else NULL */
+    struct hr_psi_target target;
     struct hr_psi_options options;
     int fd[HR_PSI_RESOURCE_COUNT];               /* kept open, or -1 */
     int absence[HR_PSI_RESOURCE_COUNT];          /* 0, or why there is no such file */
@@ -39,7 +33,7 @@ struct hr_psi {
 
 const char *hr_psi_resource_name(enum hr_psi_resource resource)
 {
-    return resources[resource].name;
+    return resource_names[resource];
 }
 
 const char *hr_psi_level_name(enum hr_psi_level level)
@@ -126,8 +120,7 @@ static int open_any(const struct hr_root *root, const struct hr_cgroup *group,
 
     if (opened == NULL)
         return -ENOMEM;
-    opened->root = root;
-    opened->group = group;
+    opened->target = (struct hr_psi_target){root, group};
     opened->options = *options;
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
         opened->fd[i] = -1;
@@ -156,56 +149,7 @@ void hr_psi_close(struct hr_psi *psi)
     free(psi);
 }
 
-/* Writing 0 to a group's cgroup.pressure takes its pressure files away, and what was open of them
- * fails with ENODEV. irq pressure may be missing for a reason of its own. */
-static int explain_absence(const struct hr_cgroup *group, enum hr_psi_resource resource)
-{
-    char text[8];
-    size_t length;
-    int fd = hr_cgroup_openat(group, "cgroup.pressure", O_RDONLY);
-
-    if (fd == -ENODEV)
-        return -ENODEV;
-    if (fd < 0)
-        return -ENOENT;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    close(fd);
-    if (status == -ENODEV)
-        return -ENODEV;
-    bool is_off = status == 0 && length == 2 && text[0] == '0';
-    return is_off && resource != HR_PSI_IRQ ? -EOPNOTSUPP : -ENOENT;
-}
-
-/* @param dirfd  the group's directory, if it is open. */
-static int open_file(const struct hr_psi *psi, enum hr_psi_resource resource, int dirfd)
-{
-    if (psi->group == NULL)
-        return hr_root_openat(psi->root, resources[resource].system_path, O_RDONLY);
-
-    const char *name = resources[resource].cgroup_file;
-    int fd;
-    if (dirfd < 0)
-        fd = hr_cgroup_openat(psi->group, name, O_RDONLY);
-    else if ((fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC)) < 0)
-        fd = -errno;
-    return fd == -ENOENT ? explain_absence(psi->group, resource) : fd;
-}
-
 /* --- Reading -------------------------------------------------------------- */
-
-static int read_sample(int fd, struct hr_psi_sample *sample)
-{
-    char text[512];
-    size_t length;
-    uint64_t time_ns = hr_clock_ns();
-
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    if (status == 0)
-        status = hr_psi_parse(text, length, sample);
-    if (status == 0)
-        sample->time_ns = time_ns;
-    return status;
-}
 
 static bool is_absence(int status)
 {
@@ -219,15 +163,15 @@ static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirf
     int status;
 
     if (*kept >= 0) {
-        status = read_sample(*kept, sample);
+        status = hr_psi_file_read(*kept, &psi->target, resource, sample);
         if (status != -ENODEV)
             return status;
         hr_descriptor_close(kept); /* the group is gone, or its pressure was switched off */
     }
-    int fd = open_file(psi, resource, dirfd);
+    int fd = hr_psi_file_open(&psi->target, resource, dirfd, O_RDONLY);
     if (fd < 0)
         return fd;
-    status = read_sample(fd, sample);
+    status = hr_psi_file_read(fd, &psi->target, resource, sample);
     if (status == 0 && hr_descriptor_may_keep(fd, HR_KEEP_FILE))
         *kept = fd;
     else
@@ -254,8 +198,6 @@ static int read_resource(struct hr_psi *psi, enum hr_psi_resource resource, int 
     psi->absence[resource] = is_absence(status) ? status : 0;
     if (is_absence(status))
         psi->retry_at_ns[resource] = hr_clock_ns() + psi->options.retry_ns;
-    else if (status == 0 && psi->group == NULL && resource == HR_PSI_CPU)
-        sample->stall[HR_PSI_FULL] = (struct hr_psi_stall){0};
     return status;
 }
 
@@ -270,12 +212,13 @@ static bool opens_files(const struct hr_psi *psi)
 
 int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
 {
-    int dirfd = psi->group != NULL ? psi->group->dirfd : -1;
+    const struct hr_cgroup *group = psi->target.group;
+    int dirfd = group != NULL ? group->dirfd : -1;
     int by_path = -1, result = 0;
 
     snapshot->reopened_count = 0;
-    if (psi->group != NULL && dirfd < 0 && opens_files(psi))
-        dirfd = by_path = hr_cgroup_openat(psi->group, ".", O_RDONLY | O_DIRECTORY);
+    if (group != NULL && dirfd < 0 && opens_files(psi))
+        dirfd = by_path = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY);
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
         snapshot->status[i] = read_resource(psi, i, dirfd, &snapshot->sample[i]);
         snapshot->reopened_count += snapshot->status[i] == 0 && psi->fd[i] < 0;

@@ -34,6 +34,11 @@ void hr_watch_close(struct hr_watch *watch)
     free(watch);
 }
 
+int hr_watch_fd(const struct hr_watch *watch)
+{
+    return watch->fd;
+}
+
 int hr_watch_add(struct hr_watch *watch, int dirfd, const char *name, uint32_t mask)
 {
     /* inotify takes paths only; by way of the descriptor it is this directory and no other that

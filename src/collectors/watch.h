@@ -30,6 +30,9 @@ int hr_watch_add(struct hr_watch *watch, int dirfd, const char *name, uint32_t m
 /** Ends a watch; events already queued for it still come. */
 void hr_watch_remove(struct hr_watch *watch, int descriptor);
 
+/** The descriptor, which is the watch's own; readable when there are events. */
+int hr_watch_fd(const struct hr_watch *watch);
+
 /**
  * Takes the queued events, without waiting.
  *

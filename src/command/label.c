@@ -123,12 +123,13 @@ int label_width(const char *name, enum label_charset charset)
     return width;
 }
 
+static const struct glyph ellipses[] = {
+    [LABEL_ASCII] = {"..", 0, 2, 2},
+    [LABEL_UTF8] = {"\xe2\x80\xa6", 0, 3, 1},
+};
+
 int label_fit(const char *name, int width, enum label_charset charset, char *label, size_t size)
 {
-    static const struct glyph ellipses[] = {
-        [LABEL_ASCII] = {"..", 0, 2, 2},
-        [LABEL_UTF8] = {"\xe2\x80\xa6", 0, 3, 1},
-    };
     struct target target = {label, 0, size, 0};
     const struct glyph *ellipsis = &ellipses[charset];
     if (width > 0 && (width <= ellipsis->width || label_width(name, charset) <= width)) {
@@ -138,6 +139,21 @@ int label_fit(const char *name, int width, enum label_charset charset, char *lab
         put_head(&target, name, (kept + 1) / 2, charset);
         put(&target, ellipsis);
         put_head(&target, find_tail(name, width - target.width, charset), width, charset);
+    }
+    label[target.used] = '\0';
+    return target.width;
+}
+
+int label_fit_start(const char *text, int width, enum label_charset charset, char *label,
+                    size_t size)
+{
+    struct target target = {label, 0, size, 0};
+    const struct glyph *ellipsis = &ellipses[charset];
+    if (width > 0 && (width <= ellipsis->width || label_width(text, charset) <= width)) {
+        put_head(&target, text, width, charset);
+    } else if (width > 0) {
+        put_head(&target, text, width - ellipsis->width, charset);
+        put(&target, ellipsis);
     }
     label[target.used] = '\0';
     return target.width;

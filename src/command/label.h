@@ -1,7 +1,8 @@
 /*
- * label.h - names of groups, made fit to be shown: safe for a terminal, cut to a width.
+ * label.h - names of groups and other texts, made fit to be shown: safe for a terminal, cut to a
+ * width.
  *
- * Names are bytes, mostly UTF-8, and may hold anything.
+ * They are bytes, mostly UTF-8, and may hold anything.
  */
 #ifndef HEADROOM_LABEL_H
 #define HEADROOM_LABEL_H
@@ -35,6 +36,10 @@ enum label_charset {
  * @return the columns the label takes.
  */
 int label_fit(const char *name, int width, enum label_charset charset, char *label, size_t size);
+
+/** The same, but what is longer is cut at its end: for sentences, whose beginning matters. */
+int label_fit_start(const char *text, int width, enum label_charset charset, char *label,
+                    size_t size);
 
 /** @return the columns that label_fit() takes for `name` when it need not cut. */
 int label_width(const char *name, enum label_charset charset);

@@ -46,7 +46,21 @@ static void print_heading(FILE *out, const struct table *table, int name_width)
     fprintf(out, "  %s\n", clock);
 }
 
-int print_lines(FILE *out, const struct table *table)
+/* The first of those that are fresh. */
+static const struct alert *first_fresh(const struct alert_list *alerts)
+{
+    return alerts->entries + alerts->count - alerts->fresh;
+}
+
+static void print_alert(FILE *out, const struct table *table, const struct alert *alert)
+{
+    char text[ALERT_TEXT_SIZE], label[ALERT_TEXT_SIZE];
+    alert_text(alert, table->several_hosts, text);
+    label_fit(text, INT_MAX, LABEL_UTF8, label, sizeof(label));
+    fprintf(out, "alert %s %s %s\n", alert_clock(alert), alert_word(alert->severity), label);
+}
+
+int print_lines(FILE *out, const struct table *table, const struct alert_list *alerts)
 {
     int name_width = (int)strlen("group");
     for (size_t i = 0; i < table->count; i++) {
@@ -63,6 +77,8 @@ int print_lines(FILE *out, const struct table *table)
         }
         putc('\n', out);
     }
+    for (size_t i = 0; alerts != NULL && i < alerts->fresh; i++)
+        print_alert(out, table, first_fresh(alerts) + i);
     return finish(out);
 }
 
@@ -102,7 +118,44 @@ static void print_json_row(FILE *out, const struct row *row)
     putc('}', out);
 }
 
-int print_json(FILE *out, const struct table *table)
+/* `before` is what separates the member from others, and its name. */
+static void print_json_text(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    if (text[0] != '\0')
+        print_json_string(out, text);
+    else
+        fputs("null", out);
+}
+
+static void print_json_alert(FILE *out, const struct alert *alert)
+{
+    static const char *const severities[] = {
+        [ALERT_FAILURE] = "failure",
+        [ALERT_WARNING] = "warning",
+        [ALERT_OKAY] = "okay",
+    };
+    print_json_text(out, "{\"time\":", alert->time);
+    print_json_text(out, ",\"severity\":", severities[alert->severity]);
+    print_json_text(out, ",\"host\":", alert->host);
+    print_json_text(out, ",\"instance\":", alert->instance);
+    print_json_text(out, ",\"type_instance\":", alert->type_instance);
+    print_json_text(out, ",\"message\":", alert->message);
+    putc('}', out);
+}
+
+static void print_json_alerts(FILE *out, const struct alert_list *alerts)
+{
+    fputs(",\"alerts\":[", out);
+    for (size_t i = 0; i < alerts->fresh; i++) {
+        if (i > 0)
+            putc(',', out);
+        print_json_alert(out, first_fresh(alerts) + i);
+    }
+    putc(']', out);
+}
+
+int print_json(FILE *out, const struct table *table, const struct alert_list *alerts)
 {
     fprintf(out, "{\"time\":%.3f,\"groups\":[", table->time);
     for (size_t i = 0; i < table->count; i++) {
@@ -110,6 +163,9 @@ int print_json(FILE *out, const struct table *table)
             putc(',', out);
         print_json_row(out, &table->rows[i]);
     }
-    fputs("]}\n", out);
+    putc(']', out);
+    if (alerts != NULL)
+        print_json_alerts(out, alerts);
+    fputs("}\n", out);
     return finish(out);
 }

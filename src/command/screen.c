@@ -1,3 +1,7 @@
+/* memrchr(), wcwidth() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "screen.h"
 
 #include "label.h"
@@ -11,10 +15,17 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum {
     TEXT_SIZE = 1024, /* of a line; no terminal shows more of it */
     HEAD_LINES = 2,   /* the header and the titles */
+    ROWS_KEPT = 5,    /* alerts leave as many to the table, if it has them */
+    CLOCK_WIDTH = 8,
+    WORD_WIDTH = 7,
+    MESSAGE_COLUMN = CLOCK_WIDTH + 1 + WORD_WIDTH + 1,
+    MESSAGE_LINES = 4,     /* that the newest alert may take */
+    MESSAGE_MIN_WIDTH = 8, /* of lines that are worth more than one */
     ESCAPE_WAIT_MS = 25
 };
 
@@ -132,6 +143,14 @@ static int draw_text(const struct screen *screen, int y, int x, const char *text
     int taken = label_fit(text, width, screen->charset, label, sizeof(label));
     mvaddstr(y, x, label);
     return taken;
+}
+
+/* The same for a sentence, whose beginning matters. */
+static void draw_sentence(const struct screen *screen, int y, int x, const char *text, int width)
+{
+    char label[TEXT_SIZE];
+    label_fit_start(text, width, screen->charset, label, sizeof(label));
+    mvaddstr(y, x, label);
 }
 
 /* A bar of eighths of a character, or of # where the terminal has no UTF-8. */
@@ -253,27 +272,172 @@ static void draw_footer(const struct screen *screen, int y, int width, size_t fi
     attrset(A_NORMAL);
 }
 
-/* Breaks a message into lines, at spaces where it can. */
-static void draw_message(const struct screen *screen, int y, int bottom, int width,
-                         const char *message)
+/* The bytes of a safe text that fit into `width` columns: at least one character. */
+static size_t fitting(const char *text, int width)
+{
+    size_t length = 0;
+    while (text[length] != '\0') {
+        uint32_t character;
+        size_t bytes = utf8_decode(text + length, &character);
+        int taken = wcwidth((wchar_t)character);
+        width -= taken < 0 ? 1 : taken;
+        if (width < 0 && length > 0)
+            break;
+        length += bytes;
+    }
+    return length;
+}
+
+/*
+ * Takes a line of at most `width` columns off a text that label_fit() made safe. It ends with a
+ * word; one that is longer than a line is broken. Returns its bytes.
+ */
+static size_t take_line(const char **rest, int width)
+{
+    const char *text = *rest;
+    size_t length = fitting(text, width);
+    const char *space = memrchr(text, ' ', length);
+    if (text[length] != '\0' && text[length] != ' ' && space != NULL && space > text &&
+        fitting(space + 1, width) >= strcspn(space + 1, " "))
+        length = (size_t)(space - text);
+    *rest = text + length + strspn(text + length, " ");
+    return length;
+}
+
+static int count_lines(const char *text, int width)
+{
+    int lines = 0;
+    for (; *text != '\0'; lines++)
+        take_line(&text, width);
+    return lines;
+}
+
+/* Draws a safe text from `x` on, into the lines from `y` to before `bottom`. */
+static void draw_lines(int y, int bottom, int x, const char *text, int width)
+{
+    for (; *text != '\0' && y < bottom; y++) {
+        const char *line = text;
+        size_t length = take_line(&text, width - x);
+        mvaddnstr(y, x, line, (int)length);
+    }
+}
+
+static void draw_problem(const struct screen *screen, int y, int bottom, int width,
+                         const char *problem)
 {
     char label[TEXT_SIZE];
-    label_fit(message, TEXT_SIZE, LABEL_ASCII, label, sizeof(label));
+    label_fit(problem, TEXT_SIZE, LABEL_ASCII, label, sizeof(label));
     attrset(severity_attribute(screen, SEVERITY_ALARM));
-    for (const char *rest = label; *rest != '\0' && y < bottom; y++) {
-        int length = (int)strnlen(rest, (size_t)width);
-        if (rest[length] != '\0') {
-            int space = length;
-            while (space > 0 && rest[space] != ' ')
-                space--;
-            length = space > 0 ? space : length;
-        }
-        mvaddnstr(y, 0, rest, length);
-        rest += length;
-        while (*rest == ' ')
-            rest++;
-    }
+    draw_lines(y, bottom, 0, label, width);
     attrset(A_NORMAL);
+}
+
+/*
+ * Makes the newest alert's text fit into some lines behind MESSAGE_COLUMN. Who waits stands at its
+ * end, so that it is cut in its middle, and no more than it must. Returns the lines it takes.
+ */
+static int fit_newest(const struct screen *screen, const struct screen_view *view, int lines,
+                      int width, char label[TEXT_SIZE])
+{
+    const struct alert_list *list = view->alerts;
+    char text[ALERT_TEXT_SIZE];
+    width -= MESSAGE_COLUMN;
+    int most = width < MESSAGE_MIN_WIDTH ? 1 : lines < MESSAGE_LINES ? lines : MESSAGE_LINES;
+    int room = most * width, taken;
+    alert_text(&list->entries[list->count - 1], view->table->several_hosts, text);
+    do {
+        label_fit(text, room--, screen->charset, label, TEXT_SIZE);
+        taken = count_lines(label, width);
+    } while (taken > most);
+    return taken > 0 ? taken : 1;
+}
+
+/* How many lines the heading and all alerts would take. */
+static int count_alert_lines(const struct screen *screen, const struct screen_view *view, int width)
+{
+    char label[TEXT_SIZE];
+    size_t count = view->alerts->count;
+    if (count == 0)
+        return 1;
+    int older = (int)(count < ALERTS_SHOWN ? count : ALERTS_SHOWN) - 1;
+    return 1 + older + fit_newest(screen, view, MESSAGE_LINES, width, label);
+}
+
+/* How many lines the alerts get: of `room`, what rows or the problem don't need. */
+static int share_lines(const struct screen *screen, const struct screen_view *view, int room,
+                       int width)
+{
+    if (view->alerts == NULL)
+        return 0;
+    size_t rows = view->table->count < ROWS_KEPT ? view->table->count : ROWS_KEPT;
+    /* A line of the problem more than its length asks for, as it is broken at spaces. */
+    if (view->problem[0] != '\0')
+        rows = strlen(view->problem) / (size_t)width + 2;
+    int spare = room - (int)rows, wanted = count_alert_lines(screen, view, width);
+    return spare < 0 ? 0 : spare < wanted ? spare : wanted;
+}
+
+static void draw_alerts_heading(const struct screen *screen, int y, int width,
+                                const struct screen_view *view)
+{
+    char text[TEXT_SIZE];
+    const char *problem = view->alerts_problem;
+    bool none = view->alerts->count == 0;
+    if (problem[0] != '\0')
+        snprintf(text, sizeof(text), "%s: %s", none ? "no alerts" : "alerts", problem);
+    else
+        snprintf(text, sizeof(text), "%s in %s", none ? "no alerts" : "alerts", view->alerts_file);
+    attrset(none || problem[0] != '\0' ? A_DIM : A_BOLD);
+    draw_sentence(screen, y, 0, text, width);
+    attrset(A_NORMAL);
+}
+
+/* Draws what stands before the message. */
+static void draw_severity(const struct screen *screen, int y, int width, const struct alert *alert)
+{
+    static const enum severity severities[] = {
+        [ALERT_FAILURE] = SEVERITY_ALARM,
+        [ALERT_WARNING] = SEVERITY_WARN,
+        [ALERT_OKAY] = SEVERITY_CALM,
+    };
+    const int word = CLOCK_WIDTH + 1;
+    draw_text(screen, y, 0, alert_clock(alert), width);
+    attrset(severity_attribute(screen, severities[alert->severity]));
+    draw_sentence(screen, y, word, alert_word(alert->severity), width - word);
+    attrset(A_NORMAL);
+}
+
+static void draw_older(const struct screen *screen, int y, int width, bool with_host,
+                       const struct alert *alert)
+{
+    char text[ALERT_TEXT_SIZE];
+    draw_severity(screen, y, width, alert);
+    alert_text(alert, with_host, text);
+    draw_sentence(screen, y, MESSAGE_COLUMN, text, width - MESSAGE_COLUMN);
+}
+
+/*
+ * Draws the latest into the lines from `top` to before `bottom`, the newest last. Where they are
+ * few, it matters more than the heading, and that more than the others.
+ */
+static void draw_alerts(const struct screen *screen, int top, int bottom, int width,
+                        const struct screen_view *view)
+{
+    const struct alert_list *list = view->alerts;
+    char label[TEXT_SIZE] = "";
+    if (bottom <= top)
+        return;
+    int newest = list->count > 0 ? fit_newest(screen, view, bottom - top, width, label) : 0;
+    int y = bottom - newest;
+    if (top < y)
+        draw_alerts_heading(screen, top++, width, view);
+    if (newest > 0) {
+        draw_severity(screen, y, width, &list->entries[list->count - 1]);
+        draw_lines(y, bottom, MESSAGE_COLUMN, label, width);
+    }
+    for (int age = 1; age < (int)list->count && y - age >= top; age++)
+        draw_older(screen, y - age, width, view->table->several_hosts,
+                   &list->entries[list->count - 1 - (size_t)age]);
 }
 
 /* The systems stay in sight while the rest scrolls, unless they would take half the screen. */
@@ -336,15 +500,17 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
     /* With little height, rows matter more than what surrounds them. */
     bool header = height >= 3, titles = height >= 4, footer = height >= 5;
     int bottom = height - footer;
+    int alerts = share_lines(screen, view, bottom - header - titles, width);
     erase();
     if (header)
         draw_header(screen, width, view);
     if (view->problem[0] != '\0') {
         screen->page = screen->scrolling = 0;
-        draw_message(screen, header ? HEAD_LINES : 0, bottom, width, view->problem);
+        draw_problem(screen, header ? HEAD_LINES : 0, bottom - alerts, width, view->problem);
     } else {
-        draw_rows(screen, header, bottom, titles, width, view);
+        draw_rows(screen, header, bottom - alerts, titles, width, view);
     }
+    draw_alerts(screen, bottom - alerts, bottom, width, view);
     if (footer) {
         size_t last = screen->offset + screen->page;
         draw_footer(screen, height - 1, width, screen->offset + 1,

@@ -8,6 +8,7 @@
 #ifndef HEADROOM_SCREEN_H
 #define HEADROOM_SCREEN_H
 
+#include "alerts.h"
 #include "table.h"
 
 struct screen;
@@ -18,6 +19,9 @@ struct screen_view {
     const char *problem; /**< shown in place of the rows; "" for none */
     const char *socket;
     const struct sort_key *sort;
+    const struct alert_list *alerts; /**< shown below the rows; NULL: not asked for */
+    const char *alerts_file;         /**< where they come from */
+    const char *alerts_problem;      /**< what keeps them from being read; "" for nothing */
 };
 
 /** What a key asks for. */

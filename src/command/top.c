@@ -5,6 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "alerts.h"
 #include "client.h"
 #include "columns.h"
 #include "command.h"
@@ -37,6 +38,7 @@ static const double interval_min = 0.1, interval_max = 3600;
 
 struct options {
     const char *socket;
+    const char *alerts; /* the log file; NULL: none */
     struct sort_key sort;
     double interval;
     bool once, json;
@@ -49,7 +51,9 @@ struct top {
     struct client *client; /* NULL: not connected */
     struct screen *screen; /* NULL: lines or JSON */
     struct table table;
-    char problem[512]; /* what keeps the table from being shown; "" */
+    char problem[512];        /* what keeps the table from being shown; "" */
+    struct alerts *alerts;    /* NULL: not asked for */
+    char alerts_problem[512]; /* what keeps the log file from being read; "" */
     int deaf_reads;
     sigset_t waiting_mask; /* signals are handled only where we wait */
 };
@@ -70,9 +74,43 @@ static double seconds_now(void)
 
 /* --- showing -------------------------------------------------------------- */
 
+static void describe_alerts_problem(int error, const char *file, char *text, size_t size)
+{
+    if (error == 0)
+        text[0] = '\0';
+    else if (error == -ENOENT)
+        snprintf(text, size, "%s does not exist: is it the File of collectd's logfile plugin?",
+                 file);
+    else if (error == -EINVAL)
+        snprintf(text, size, "cannot read %s: it is no regular file", file);
+    else
+        snprintf(text, size, "cannot read %s: %s", file, strerror(-error));
+}
+
+/* What was logged since the last time; NULL if nobody asks for it. Tells what is wrong, if new. */
+static const struct alert_list *read_alerts(struct top *top)
+{
+    if (top->alerts == NULL)
+        return NULL;
+    char text[sizeof(top->alerts_problem)];
+    const char *file = top->options.alerts;
+    describe_alerts_problem(alerts_read(top->alerts), file, text, sizeof(text));
+    if (top->screen == NULL && strcmp(text, top->alerts_problem) != 0) {
+        if (text[0] != '\0')
+            fprintf(stderr, "%s: no alerts: %s\n", top->title, text);
+        else
+            fprintf(stderr, "%s: alerts are read from %s\n", top->title, file);
+    }
+    memcpy(top->alerts_problem, text, sizeof(text));
+    return alerts_found(top->alerts);
+}
+
 static void draw(struct top *top)
 {
     const struct screen_view view = {
+        .alerts = read_alerts(top),
+        .alerts_file = top->options.alerts,
+        .alerts_problem = top->alerts_problem,
         .table = &top->table,
         .problem = top->problem,
         .socket = top->options.socket,
@@ -88,7 +126,9 @@ static int show(struct top *top)
         draw(top);
         return 0;
     }
-    return top->options.json ? print_json(stdout, &top->table) : print_lines(stdout, &top->table);
+    const struct alert_list *alerts = read_alerts(top);
+    return top->options.json ? print_json(stdout, &top->table, alerts)
+                             : print_lines(stdout, &top->table, alerts);
 }
 
 /* What keeps us from showing values, and what can be done. Each takes the socket's path. */
@@ -400,6 +440,8 @@ static void print_help(void)
     print_sort_keys(stdout);
     printf("\n                      (default: pressure, the highest of a row's \"some\" values)\n"
            "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
+           "  --alerts FILE       show the latest notifications of headroom's plugins, too, as\n"
+           "                      they come; FILE is that of collectd's logfile plugin\n"
            "  --once              print the table once and exit\n"
            "  --json              print a line of JSON for each refresh\n"
            "  --help              show this help\n\n"
@@ -465,17 +507,22 @@ static int take_interval(const char *title, const char *text, struct options *op
                    interval_min, interval_max, text);
 }
 
+static int take_alerts(const char *title, const char *path, struct options *options)
+{
+    if (path[0] == '\0')
+        return misused(title, "--alerts takes the path of a log file, not '%s'", path);
+    options->alerts = path;
+    return COMMAND_DONE;
+}
+
 /* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
-        {"socket", required_argument, NULL, 's'},
-        {"sort", required_argument, NULL, 'k'},
-        {"interval", required_argument, NULL, 'i'},
-        {"once", no_argument, NULL, 'o'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"socket", required_argument, NULL, 's'},   {"sort", required_argument, NULL, 'k'},
+        {"interval", required_argument, NULL, 'i'}, {"alerts", required_argument, NULL, 'a'},
+        {"once", no_argument, NULL, 'o'},           {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},           {0},
     };
     int option, rc = COMMAND_DONE;
     while (rc == COMMAND_DONE && (option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
@@ -485,6 +532,8 @@ static int parse_options(int argc, char **argv, struct options *options)
             rc = take_sort(argv[0], optarg, options);
         else if (option == 'i')
             rc = take_interval(argv[0], optarg, options);
+        else if (option == 'a')
+            rc = take_alerts(argv[0], optarg, options);
         else if (option == 'o')
             options->once = true;
         else if (option == 'j')
@@ -517,10 +566,16 @@ int top_main(int argc, char **argv)
     if (status != COMMAND_DONE)
         return status;
 
+    int rc = top.options.alerts != NULL ? alerts_open(top.options.alerts, &top.alerts) : 0;
+    if (rc != 0) {
+        fprintf(stderr, "%s: %s\n", top.title, strerror(-rc));
+        return COMMAND_FAILED;
+    }
     open_screen(&top);
     handle_signals(&top);
     status = run(&top);
     screen_close(top.screen);
+    alerts_close(top.alerts);
     client_close(top.client);
     table_free(&top.table);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)

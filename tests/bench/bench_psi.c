@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "../groups.h"
+#include "bench.h"
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
 #include "headroom/root.h"
@@ -38,33 +39,12 @@ struct stage {
     int *fds; /* of the bare loop; NULL: it opens, reads and closes */
 };
 
-static void require(bool condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "%s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
 static double cpu_us(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-
-    return (*left > *right) - (*left < *right);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), by_value);
-    return values[count / 2];
 }
 
 static void name_group(char name[32], size_t number)

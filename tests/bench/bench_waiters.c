@@ -1,0 +1,203 @@
+/*
+ * What it costs to find out who waits, as a ratio against a bare loop of the same requests.
+ *
+ *     bench_waiters [PROCESSES…]      default: 200 2000
+ *
+ * Each round asks the kernel about every process of a group twice: by a bare loop, which sends
+ * messages made before and receives replies that it doesn't look at; and by the collector, which
+ * lists the group, too, takes two samples and ranks them. The table tells medians.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../groups.h"
+#include "bench.h"
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "headroom/taskstats.h"
+#include "headroom/waiters.h"
+#include "taskstats_reply.h"
+
+#define ROUNDS 21
+#define TOP    5
+
+struct cost {
+    double cpu_ms, wall_ms;
+};
+
+/* A group and who is in it. */
+struct stage {
+    struct groups *groups;
+    size_t count;
+    struct hr_root *root;
+    struct hr_cgroup_set *set;
+    const struct hr_cgroup *group;
+    struct hr_taskstats *taskstats;
+    struct mnl_socket *socket; /* of the bare loop */
+    unsigned char (*messages)[HR_TASKSTATS_REQUEST_SIZE];
+    size_t message_length;
+};
+
+static double read_ms(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* --- The bare loop -------------------------------------------------------- */
+
+/* The number of taskstats, asked for as the collector does. */
+static uint16_t find_family(struct mnl_socket *socket)
+{
+    _Alignas(8) unsigned char buffer[8192];
+    const struct hr_taskstats_request request = {.sequence = 1};
+    uint16_t family = 0;
+
+    size_t length = hr_taskstats_print(&request, buffer);
+    require(mnl_socket_sendto(socket, buffer, length) > 0, "send");
+    ssize_t got = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
+    require(got > 0 && hr_taskstats_parse_family(buffer, (size_t)got, &request, &family) == 0,
+            "taskstats");
+    return family;
+}
+
+static void open_bare(struct stage *stage, const pid_t *pids)
+{
+    stage->socket = mnl_socket_open(NETLINK_GENERIC);
+    require(stage->socket != NULL && mnl_socket_bind(stage->socket, 0, MNL_SOCKET_AUTOPID) == 0,
+            "netlink");
+    stage->messages = calloc(stage->count, sizeof(*stage->messages));
+    require(stage->messages != NULL, "memory");
+    struct hr_taskstats_request request = {.family = find_family(stage->socket),
+                                           .of_process = true};
+    for (size_t i = 0; i < stage->count; i++) {
+        request.pid = pids[i];
+        request.sequence = (uint32_t)i + 2;
+        stage->message_length = hr_taskstats_print(&request, stage->messages[i]);
+    }
+}
+
+static void ask_bare(const struct stage *stage)
+{
+    _Alignas(8) unsigned char buffer[8192];
+
+    for (int sample = 0; sample < 2; sample++)
+        for (size_t i = 0; i < stage->count; i++) {
+            require(mnl_socket_sendto(stage->socket, stage->messages[i], stage->message_length) > 0,
+                    "send");
+            require(mnl_socket_recvfrom(stage->socket, buffer, sizeof(buffer)) > 500, "receive");
+        }
+}
+
+/* --- The collector -------------------------------------------------------- */
+
+static void ask_by_collector(const struct stage *stage)
+{
+    struct hr_waiter top[TOP];
+    struct hr_waiters_report report;
+    struct hr_waiters *waiters;
+
+    require(hr_waiters_open(stage->root, stage->group, stage->taskstats, HR_PSI_CPU,
+                            2 * stage->count, &waiters) == 0,
+            "the first sample");
+    require(hr_waiters_read(waiters, top, TOP, &report) == 0, "the second sample");
+    require(report.looked_count == stage->count, "every process is looked at");
+    hr_waiters_close(waiters);
+}
+
+/* --- One row of the table ------------------------------------------------- */
+
+static void open_set(struct stage *stage)
+{
+    char pattern[128];
+    const char *patterns[] = {pattern};
+    const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = 1};
+
+    snprintf(pattern, sizeof(pattern), "%s/a", groups_path(stage->groups));
+    require(hr_cgroup_set_open(stage->root, &options, &stage->set) == 0 &&
+                hr_cgroup_set_read(stage->set) == 0,
+            "the group");
+    stage->group = hr_cgroup_set_next(stage->set, NULL);
+    require(stage->group != NULL, "the group is populated");
+}
+
+static void set_stage(struct stage *stage, size_t count)
+{
+    *stage = (struct stage){.groups = groups_new(), .count = count};
+    require(stage->groups != NULL, "no cgroup2 hierarchy that can be written to");
+    pid_t *pids = calloc(count, sizeof(*pids));
+    require(pids != NULL, "memory");
+    groups_make(stage->groups, "a");
+    for (size_t i = 0; i < count; i++)
+        pids[i] = groups_start_sleeper(stage->groups, "a");
+    require(hr_root_open("/", &stage->root) == 0, "/");
+    require(hr_taskstats_open(NULL, &stage->taskstats) == 0, "taskstats (root is needed)");
+    open_set(stage);
+    open_bare(stage, pids);
+    free(pids);
+}
+
+static void clear_stage(struct stage *stage)
+{
+    mnl_socket_close(stage->socket);
+    free(stage->messages);
+    hr_taskstats_close(stage->taskstats);
+    hr_cgroup_set_close(stage->set);
+    hr_root_close(stage->root);
+    groups_free(stage->groups);
+}
+
+static struct cost measure_one(void (*ask)(const struct stage *), const struct stage *stage)
+{
+    double cpu_ms = read_ms(CLOCK_PROCESS_CPUTIME_ID), wall_ms = read_ms(CLOCK_MONOTONIC);
+
+    ask(stage);
+    return (struct cost){read_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu_ms,
+                         read_ms(CLOCK_MONOTONIC) - wall_ms};
+}
+
+static void measure(size_t count)
+{
+    double bare_cpu[ROUNDS], bare_wall[ROUNDS], cpu[ROUNDS], wall[ROUNDS], ratio[ROUNDS];
+    struct stage stage;
+
+    set_stage(&stage, count);
+    for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
+        struct cost bare = measure_one(ask_bare, &stage);
+        struct cost ours = measure_one(ask_by_collector, &stage);
+        if (round < 0)
+            continue;
+        bare_cpu[round] = bare.cpu_ms;
+        bare_wall[round] = bare.wall_ms;
+        cpu[round] = ours.cpu_ms;
+        wall[round] = ours.wall_ms;
+        ratio[round] = ours.cpu_ms / bare.cpu_ms;
+    }
+    printf("%9zu  %10.2f  %10.2f  %10.2f  %10.2f  %5.2f  %10.2f\n", count, median(bare_cpu, ROUNDS),
+           median(bare_wall, ROUNDS), median(cpu, ROUNDS), median(wall, ROUNDS),
+           median(ratio, ROUNDS), 1e3 * median(cpu, ROUNDS) / (double)count);
+    fflush(stdout);
+    clear_stage(&stage);
+}
+
+int main(int argc, char **argv)
+{
+    static const size_t defaults[] = {200, 2000};
+
+    printf("waiters: two samples of all processes in a group, in ms\n\n"
+           "processes    bare cpu   bare wall         cpu        wall  ratio  us/process\n");
+    if (argc > 1)
+        for (int i = 1; i < argc; i++)
+            measure(strtoul(argv[i], NULL, 10));
+    else
+        for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+            measure(defaults[i]);
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* alert_parse: an input is a log file, each line of which is parsed. Whatever it holds, nothing
+ * beyond its end is looked at. An accepted one has no zero byte, a severity that stands in it, a
+ * time or none, and texts that end and stand in it. Any other leaves the alert as it was. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/command/alerts.h"
+#include "fuzz.h"
+
+const char fuzz_corpus[] = "alerts";
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void require_part(const char *text, size_t size, const char *line, size_t length)
+{
+    size_t used = strnlen(text, size);
+    require(used < size && memchr(text, '\n', used) == NULL);
+    require(used == 0 || memmem(line, length, text, used) != NULL);
+}
+
+static void require_time(const char *time)
+{
+    static const char shape[] = "dddd-dd-dd dd:dd:dd";
+    if (time[0] == '\0')
+        return;
+    for (size_t i = 0; i < sizeof(shape); i++)
+        require(shape[i] == 'd' ? isdigit((unsigned char)time[i]) : time[i] == shape[i]);
+}
+
+static void require_sensible(const struct alert *alert, const char *line, size_t length)
+{
+    require(alert->severity == ALERT_FAILURE || alert->severity == ALERT_WARNING ||
+            alert->severity == ALERT_OKAY);
+    require(memchr(line, '\0', length) == NULL);
+    const char *word = alert_word(alert->severity);
+    require(memmem(line, length, word, strlen(word)) != NULL);
+    require_part(alert->time, sizeof(alert->time), line, length);
+    require_part(alert->host, sizeof(alert->host), line, length);
+    require_part(alert->instance, sizeof(alert->instance), line, length);
+    require_part(alert->type_instance, sizeof(alert->type_instance), line, length);
+    require_part(alert->message, sizeof(alert->message), line, length);
+    require_time(alert->time);
+}
+
+/* What is shown of it: the whole message, behind the host or not. */
+static void require_shown(const struct alert *alert)
+{
+    char text[ALERT_TEXT_SIZE];
+    const char *message = alert->message[0] != '\0' ? alert->message : "-";
+    require(alert_clock(alert)[0] != '\0');
+    alert_text(alert, false, text);
+    require(strcmp(text, message) == 0);
+    alert_text(alert, true, text);
+    require(strncmp(text, alert->host, strlen(alert->host)) == 0);
+    require(strcmp(text + strlen(text) - strlen(message), message) == 0);
+}
+
+static void parse_line(const uint8_t *data, size_t length)
+{
+    struct alert alert, before;
+    char *line = malloc(length > 0 ? length : 1); /* of just this size: beyond is not ours */
+    memcpy(line, data, length);
+    memset(&alert, 0xa5, sizeof(alert));
+    before = alert;
+    int rc = alert_parse(line, length, &alert);
+    require(rc == 0 || rc == -ENOENT || rc == -EBADMSG);
+    if (rc == 0) {
+        require_sensible(&alert, line, length);
+        require_shown(&alert);
+    } else {
+        require(memcmp(&alert, &before, sizeof(alert)) == 0);
+    }
+    free(line);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        const uint8_t *end = memchr(data, '\n', size);
+        size_t length = end != NULL ? (size_t)(end - data) : size;
+        parse_line(data, length);
+        if (end == NULL)
+            break;
+        data += length + 1;
+        size -= length + 1;
+    }
+    return 0;
+}
