@@ -1,5 +1,10 @@
 #include "options.h"
 
+#include <errno.h>
+
+#include "headroom/root.h"
+#include "utils/common/common.h"
+
 /* The values as they stood in the file, as far as they fit. */
 static void print_values(const oconfig_item_t *item, char *buffer, size_t size)
 {
@@ -96,5 +101,34 @@ int option_texts(const char *block, const oconfig_item_t *item, const char *acce
     for (int i = 0; i < item->values_num; i++)
         if (item->values[i].type != OCONFIG_TYPE_STRING)
             return option_refuse(block, item, accepted);
+    return 0;
+}
+
+/* collectd changes to its BaseDir later on, so a relative path would lead elsewhere by then. */
+int option_root(const char *block, const oconfig_item_t *item, char **path)
+{
+    const char *text;
+    struct hr_root *opened;
+    char accepted[160];
+
+    if (option_text(block, item, &text) < 0)
+        return -1;
+    int status = text[0] == '/' ? hr_root_open(text, &opened) : -EINVAL;
+    if (status == -ENOSYS)
+        return option_refuse(block, item, "\"/\" only, as this kernel is older than Linux 5.6");
+    if (status < 0) {
+        snprintf(accepted, sizeof(accepted),
+                 "the absolute path of a directory where the host's / is mounted (%s)",
+                 STRERROR(-status));
+        return option_refuse(block, item, accepted);
+    }
+    hr_root_close(opened);
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        ERROR("%s: out of memory.", block);
+        return -1;
+    }
+    free(*path);
+    *path = copy;
     return 0;
 }

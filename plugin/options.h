@@ -35,6 +35,14 @@ int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_u
 int option_text(const char *block, const oconfig_item_t *item, const char **value);
 
 /**
+ * Takes the absolute path of an existing directory, where the host's "/" is mounted.
+ *
+ * @param path  receives a copy that the caller frees; what it held before is freed. @return 0 or
+ * -1.
+ */
+int option_root(const char *block, const oconfig_item_t *item, char **path);
+
+/**
  * Checks that there is at least one value and all are texts.
  *
  * @param accepted  what kind of texts, for the message. @return 0 or -1.

@@ -5,8 +5,6 @@
 
 #include "plugin.h"
 
-#include <errno.h>
-
 #include "adapter.h"
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
@@ -75,32 +73,6 @@ static int configure_resources(const oconfig_item_t *item)
     return 0;
 }
 
-/* collectd changes to its BaseDir later on, so a relative path would lead elsewhere by then. */
-static int configure_root(const oconfig_item_t *item)
-{
-    const char *path;
-    struct hr_root *opened;
-    char accepted[160];
-
-    if (option_text(PLUGIN, item, &path) < 0)
-        return -1;
-    int status = path[0] == '/' ? hr_root_open(path, &opened) : -EINVAL;
-    if (status == -ENOSYS)
-        return option_refuse(PLUGIN, item, "\"/\" only, as this kernel is older than Linux 5.6");
-    if (status < 0) {
-        snprintf(accepted, sizeof(accepted),
-                 "the absolute path of a directory where the host's / is mounted (%s)",
-                 STRERROR(-status));
-        return option_refuse(PLUGIN, item, accepted);
-    }
-    hr_root_close(opened);
-    free(config.root);
-    config.root = strdup(path);
-    if (config.root == NULL)
-        ERROR(PLUGIN ": out of memory.");
-    return config.root != NULL ? 0 : -1;
-}
-
 static int configure_option(const oconfig_item_t *item)
 {
     if (strcasecmp(item->key, "System") == 0)
@@ -110,7 +82,7 @@ static int configure_option(const oconfig_item_t *item)
     if (strcasecmp(item->key, "ReportAverages") == 0)
         return option_boolean(PLUGIN, item, &config.averages);
     if (strcasecmp(item->key, "Root") == 0)
-        return configure_root(item);
+        return option_root(PLUGIN, item, &config.root);
 
     int status = selection_option(selection, item);
     if (status > 0)
@@ -345,7 +317,7 @@ static int psi_init(void)
 
 void module_register(void)
 {
-    selection = selection_new(PLUGIN);
+    selection = selection_new(PLUGIN, NULL);
     alerts = psi_alerts_new();
     if (selection == NULL || alerts == NULL) {
         ERROR(PLUGIN ": out of memory.");

@@ -10,6 +10,7 @@
 
 struct selection {
     const char *plugin;
+    const char *controller; /* NULL: cgroup2 */
     char **patterns;
     char **templates; /* of each pattern: its Instance, or NULL */
     size_t pattern_count;
@@ -22,13 +23,14 @@ struct selection {
     struct tally watches;
 };
 
-struct selection *selection_new(const char *plugin)
+struct selection *selection_new(const char *plugin, const char *controller)
 {
     struct selection *selection = calloc(1, sizeof(*selection));
 
     if (selection == NULL)
         return NULL;
     selection->plugin = plugin;
+    selection->controller = controller;
     selection->max_count = DEFAULT_MAX_CGROUPS;
     selection->names = names_new(plugin);
     if (selection->names == NULL) {
@@ -192,6 +194,7 @@ int selection_open(const struct selection *selection, const struct hr_root *root
         return 0;
 
     const struct hr_cgroup_options options = {
+        .controller = selection->controller,
         .patterns = (const char *const *)selection->patterns,
         .pattern_count = selection->pattern_count,
         .excludes = (const char *const *)selection->excludes,
@@ -203,6 +206,21 @@ int selection_open(const struct selection *selection, const struct hr_root *root
     return hr_cgroup_set_open(root, &options, set);
 }
 
+static void report_no_mount(struct selection *selection)
+{
+    const char *controller = selection->controller;
+    char otherwise[128] = "";
+
+    if (controller != NULL)
+        snprintf(otherwise, sizeof(otherwise), ", nor one of version 1 with the controller %s",
+                 controller);
+    adapter_complain(&selection->mount, LOG_WARNING, -ENOENT,
+                     "%s: no cgroup2 hierarchy is mounted%s, so no cgroup is sampled. Mount one "
+                     "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is looked for at each "
+                     "interval.",
+                     selection->plugin, otherwise);
+}
+
 static void report_mount(struct selection *selection, int status)
 {
     const char *plugin = selection->plugin;
@@ -210,16 +228,12 @@ static void report_mount(struct selection *selection, int status)
     if (status == 0)
         adapter_relieve(&selection->mount, "%s: cgroups are being read again.", plugin);
     else if (status == -ENOENT)
-        adapter_complain(&selection->mount, LOG_WARNING, status,
-                         "%s: no cgroup2 hierarchy is mounted, so no cgroup is sampled. Mount one "
-                         "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is looked for at each "
-                         "interval.",
-                         plugin);
+        report_no_mount(selection);
     else if (status == -EACCES || status == -EPERM)
         adapter_complain(&selection->mount, LOG_WARNING, status,
-                         "%s: no permission to list the cgroup2 mount, so no cgroup is sampled: "
-                         "let collectd's user read it, or run collectd as root.",
-                         plugin);
+                         "%s: no permission to list the %s mount, so no cgroup is sampled: let "
+                         "collectd's user read it, or run collectd as root.",
+                         plugin, selection->controller != NULL ? "cgroup" : "cgroup2");
     else if (status == -EMFILE || status == -ENFILE)
         adapter_complain(&selection->mount, LOG_WARNING, status,
                          "%s: cgroups can't be listed as file descriptors ran out: raise "

@@ -17,10 +17,12 @@ struct selection;
 /**
  * Makes a selection that selects nothing.
  *
- * @param plugin  the plugin's name, for messages; kept.
+ * @param plugin      the plugin's name, for messages; kept.
+ * @param controller  whose hierarchy the groups are of, see hr_cgroup_options.controller; NULL:
+ *                    they are of cgroup2. Kept.
  * @return NULL if memory is short.
  */
-struct selection *selection_new(const char *plugin);
+struct selection *selection_new(const char *plugin, const char *controller);
 
 /** Ends the selection; the sets made of it must have ended, and their names been given back. NULL
  * is allowed. */

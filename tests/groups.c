@@ -79,16 +79,17 @@ static void start_janitor(struct groups *groups)
     groups->janitor_pipe = ends[1];
 }
 
-struct groups *groups_new(void)
+/* Makes the groups in a hierarchy whose directory is handed over, or a negative errno. */
+static struct groups *make_groups(int mount)
 {
-    struct hr_root *root;
     struct groups *groups = calloc(1, sizeof(*groups));
 
-    require(groups != NULL && hr_root_open("/", &root) == 0, "open", "/");
-    groups->mount = hr_root_open_cgroup2(root);
-    hr_root_close(root);
+    require(groups != NULL, "allocate", "groups");
+    groups->mount = mount;
     snprintf(groups->path, sizeof(groups->path), "headroom-test-%d", (int)getpid());
-    if (groups->mount < 0 || mkdirat(groups->mount, groups->path, 0755) < 0) {
+    if (mount < 0 || mkdirat(mount, groups->path, 0755) < 0) {
+        if (mount >= 0)
+            close(mount);
         free(groups);
         return NULL;
     }
@@ -96,6 +97,31 @@ struct groups *groups_new(void)
     groups->dirfd = openat(groups->mount, groups->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     require(groups->dirfd >= 0, "open", groups->path);
     return groups;
+}
+
+struct groups *groups_new(void)
+{
+    struct hr_root *root;
+
+    require(hr_root_open("/", &root) == 0, "open", "/");
+    int mount = hr_root_open_cgroup2(root);
+    hr_root_close(root);
+    return make_groups(mount);
+}
+
+struct groups *groups_new_v1(const char *controller)
+{
+    struct hr_root *root;
+    int version = 0;
+
+    require(hr_root_open("/", &root) == 0, "open", "/");
+    int mount = hr_root_open_cgroup(root, controller, &version);
+    hr_root_close(root);
+    if (mount >= 0 && version != 1) {
+        close(mount);
+        mount = -ENOENT;
+    }
+    return make_groups(mount);
 }
 
 void groups_free(struct groups *groups)

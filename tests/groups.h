@@ -1,9 +1,8 @@
 /*
  * groups.h - cgroups of the running kernel, made for a test and removed after it.
  *
- * All lie below one group of their own at the top of the cgroup2 mount, so that a test disturbs
- * nobody. Names of groups are relative to that one. Whatever goes wrong ends the program with a
- * message.
+ * All lie below one group of their own at the top of the mount, so that a test disturbs nobody.
+ * Names of groups are relative to that one. Whatever goes wrong ends the program with a message.
  */
 #ifndef HEADROOM_TESTS_GROUPS_H
 #define HEADROOM_TESTS_GROUPS_H
@@ -20,6 +19,10 @@ struct groups;
  *         by groups_free().
  */
 struct groups *groups_new(void);
+
+/** Likewise in the version 1 hierarchy of a controller, where groups_start_… can't place a process.
+ */
+struct groups *groups_new_v1(const char *controller);
 
 /** Ends the processes, removes the groups. */
 void groups_free(struct groups *groups);

@@ -6,13 +6,14 @@
  * is listed again once in a while, and whenever the queue ran over.
  *
  * A group is its directory, not its path: removed and made again under the same name, it is another
- * group. The identity is the inode number, which cgroup2 never gives twice.
+ * group. The identity is the inode number, which a hierarchy never gives twice.
  *
  * Empty groups (no process in them or below) are kept but not walked by hr_cgroup_set_next(), and
- * cost nothing until the kernel tells that they were populated.
+ * cost nothing until the kernel tells that they were populated. It does so in cgroup2 only, by
+ * cgroup.events: a group of a version 1 hierarchy counts as populated for as long as it exists.
  *
- * Sources: Documentation/admin-guide/cgroup-v2.rst ("Core Interface Files"), inotify(7),
- * fs/kernfs/dir.c.
+ * Sources: Documentation/admin-guide/cgroup-v2.rst ("Core Interface Files"),
+ * Documentation/admin-guide/cgroup-v1/cgroups.rst, inotify(7), fs/kernfs/dir.c.
  *
  * A set and its groups are used by one thread at a time.
  */
@@ -28,24 +29,31 @@ struct hr_cgroup_set;
 
 /** One selected group. All but `data` belongs to the set. */
 struct hr_cgroup {
-    const char
-        *path;   /**< below the cgroup2 mount, without a leading slash: "system.slice/a.service" */
-    uint64_t id; /**< the directory's inode number, the kernel's own id of a cgroup */
-    size_t pattern; /**< index of the first pattern that selected it */
-    bool populated; /**< a process lives in it or below it */
-    int dirfd;      /**< its directory, kept open; -1 where descriptors are short */
-    void *data;     /**< the owner's; NULL at first, never touched by the set */
+    const char *path; /**< below the mount, without a leading slash: "system.slice/a.service" */
+    uint64_t id;      /**< the directory's inode number, the kernel's own id of a cgroup */
+    size_t pattern;   /**< index of the first pattern that selected it */
+    bool populated;   /**< a process lives in it or below it; in version 1: it exists */
+    int dirfd;        /**< its directory, kept open; -1 where descriptors are short */
+    void *data;       /**< the owner's; NULL at first, never touched by the set */
 };
 
 /** What happens to a selected group, in the order in which it can happen. */
 enum hr_cgroup_event {
     HR_CGROUP_ADDED,     /**< it is new in the set; still taken for empty */
-    HR_CGROUP_POPULATED, /**< a process lives in it */
-    HR_CGROUP_EMPTIED,   /**< the last process left; also told before a populated group's removal */
-    HR_CGROUP_REMOVED, /**< its directory is gone, or the set is closed; `group` ends after this */
+    HR_CGROUP_POPULATED, /**< a process lives in it; in version 1 it follows ADDED at once */
+    HR_CGROUP_EMPTIED,   /**< the last process left; also told before a populated group's removal,
+                              in version 1 only then */
+    HR_CGROUP_REMOVED,   /**< its directory is gone, or the set is closed, or it follows another
+                              hierarchy by now; `group` ends after this */
 };
 
 struct hr_cgroup_options {
+    /**
+     * Whose hierarchy is followed, such as "perf_event": version 1's if it is mounted with this
+     * controller, else cgroup2. NULL: cgroup2 in any case. When the controller has moved to another
+     * hierarchy, a full scan finds out: all groups end, and those of the other one are added.
+     */
+    const char *controller;
     /**
      * Which groups: a glob per path component, relative to the mount. "*" matches any text within a
      * component, "?" one byte, "[a-z]" and "[!a-z]" one byte of a set, "**" any text across
@@ -92,7 +100,7 @@ int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char *
  * Makes a set. No group is looked for before the first hr_cgroup_set_read().
  *
  * @param root     must outlive the set.
- * @param options  copied, patterns included.
+ * @param options  copied, texts included.
  * @param set      receives the set; the caller owns it and ends it with hr_cgroup_set_close().
  * @return 0, -EINVAL for a pattern that isn't one, -ENOMEM.
  */
@@ -105,9 +113,9 @@ void hr_cgroup_set_close(struct hr_cgroup_set *set);
 /**
  * Brings the set up to date, telling each change by the event function.
  *
- * @return 0; -ENOENT while no cgroup2 hierarchy is mounted (it is looked for again at each call);
- *         -EACCES or another negative errno if the mount's directory can't be read; -ENOMEM: some
- *         groups may be missing until a later call.
+ * @return 0; -ENOENT while the hierarchy isn't mounted, see hr_root_open_cgroup() (it is looked for
+ *         again at each call); -EACCES or another negative errno if the mount's directory can't be
+ *         read; -ENOMEM: some groups may be missing until a later call.
  */
 int hr_cgroup_set_read(struct hr_cgroup_set *set);
 

@@ -1,5 +1,5 @@
 /*
- * root.h - the directory that stands for "/", and the cgroup mount found beneath it.
+ * root.h - the directory that stands for "/", and the cgroup mounts found beneath it.
  *
  * Every collector takes its files from a root. On a live machine that is "/"; a collectd in a
  * container reads the host through the folder where the host's "/" is mounted; a test hands over a
@@ -48,5 +48,22 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags);
  *         negative errno of opening the mount table or the directory.
  */
 int hr_root_open_cgroup2(const struct hr_root *root);
+
+/**
+ * Opens the directory on which the hierarchy of a controller is mounted: version 1's if there is
+ * one with that controller, alone or beside others ("cpu,cpuacct"), else cgroup2. The kernel binds
+ * a controller to one hierarchy only. Whether cgroup2 has it switched on (cgroup.subtree_control)
+ * isn't looked at; perf_event always is.
+ *
+ * Source: the mount table, see hr_root_open_cgroup2(). What is mounted in no place that the table's
+ * process sees isn't known.
+ *
+ * @param controller  its name, such as "perf_event"; NULL: none, it is cgroup2.
+ * @param version     receives 1 or 2; may be NULL.
+ * @return a descriptor that the caller closes; -ENOENT if there is no such hierarchy: none of both
+ *         is mounted, or version 1's isn't to be found where the table says; or the negative errno
+ *         of opening the mount table or the directory.
+ */
+int hr_root_open_cgroup(const struct hr_root *root, const char *controller, int *version);
 
 #endif

@@ -409,20 +409,17 @@ static void open_watch(struct hr_cgroup_set *set)
         set->counts.watch_error = status;
 }
 
-/* Finds the mount and begins at its top. */
-static int attach(struct hr_cgroup_set *set)
+/* Begins at the top of the hierarchy whose directory is handed over. */
+static int begin(struct hr_cgroup_set *set, int mount)
 {
     struct stat status;
-    int fd = hr_root_open_cgroup2(set->root);
 
-    if (fd < 0)
-        return fd;
-    if (fstat(fd, &status) < 0) {
+    if (fstat(mount, &status) < 0) {
         int error = -errno;
-        close(fd);
+        close(mount);
         return error;
     }
-    set->mount = fd;
+    set->mount = mount;
     open_watch(set);
     set->top = hr_node_new(set, NULL, "", status.st_ino);
     if (set->top == NULL) {
@@ -430,13 +427,52 @@ static int attach(struct hr_cgroup_set *set)
         return -ENOMEM;
     }
     set->top->has_below = true;
-    hr_node_add_watches(set->top, fd);
+    hr_node_add_watches(set->top, mount);
     hr_node_make_listing_due(set->top);
     set->rescan_at_ns = hr_clock_ns() + set->options.rescan_ns;
     return 0;
 }
 
-static void collect_changes(struct hr_cgroup_set *set)
+static int attach(struct hr_cgroup_set *set)
+{
+    int mount = hr_root_open_cgroup(set->root, set->controller, NULL);
+
+    return mount < 0 ? mount : begin(set, mount);
+}
+
+static void detach(struct hr_cgroup_set *set)
+{
+    remove_node(set->top);
+    set->top = NULL;
+    hr_descriptor_close(&set->mount);
+}
+
+static bool is_same_directory(int a, int b)
+{
+    struct stat first, second;
+
+    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* A controller leaves cgroup2 when version 1 is mounted with it, and may come back when that is
+ * unmounted, while the directory that is held stays as it was. cgroup2 itself never is another. */
+static int follow_controller(struct hr_cgroup_set *set)
+{
+    if (set->controller == NULL)
+        return 0;
+    int mount = hr_root_open_cgroup(set->root, set->controller, NULL);
+    if (mount < 0 && mount != -ENOENT)
+        return 0; /* it can't be known now */
+    if (mount >= 0 && is_same_directory(mount, set->mount)) {
+        close(mount);
+        return 0;
+    }
+    detach(set);
+    return mount < 0 ? mount : begin(set, mount);
+}
+
+static int collect_changes(struct hr_cgroup_set *set)
 {
     uint64_t now = hr_clock_ns();
 
@@ -446,9 +482,11 @@ static void collect_changes(struct hr_cgroup_set *set)
         make_due(set, false);
         set->rescan_now = false;
         set->rescan_at_ns = now + set->options.rescan_ns;
-    } else if (set->counts.unwatched > 0) {
-        make_due(set, true);
+        return follow_controller(set);
     }
+    if (set->counts.unwatched > 0)
+        make_due(set, true);
+    return 0;
 }
 
 int hr_cgroup_set_read(struct hr_cgroup_set *set)
@@ -458,8 +496,10 @@ int hr_cgroup_set_read(struct hr_cgroup_set *set)
         if (status < 0)
             return status;
     }
-    collect_changes(set);
-    int status = list_due(set);
+    int status = collect_changes(set);
+    if (status < 0)
+        return status;
+    status = list_due(set);
     promote_excess(set);
     int promoted = list_due(set);
     update_populations(set);
@@ -470,6 +510,15 @@ int hr_cgroup_set_read(struct hr_cgroup_set *set)
 
 /* --- The set -------------------------------------------------------------- */
 
+/* Copies a text, which may be NULL. */
+static int copy_text(const char *text, char **copy)
+{
+    if (text == NULL)
+        return 0;
+    *copy = strdup(text);
+    return *copy != NULL ? 0 : -ENOMEM;
+}
+
 int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_options *options,
                        struct hr_cgroup_set **set)
 {
@@ -479,6 +528,7 @@ int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_option
         return -ENOMEM;
     opened->root = root;
     opened->options = *options;
+    opened->options.controller = NULL;
     opened->options.patterns = opened->options.excludes = NULL;
     if (opened->options.rescan_ns == 0)
         opened->options.rescan_ns = DEFAULT_RESCAN_NS;
@@ -488,7 +538,9 @@ int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_option
     TAILQ_INIT(&opened->events);
     TAILQ_INIT(&opened->populated);
     TAILQ_INIT(&opened->excess);
-    int status = hr_globs_compile(options->patterns, options->pattern_count, &opened->patterns);
+    int status = copy_text(options->controller, &opened->controller);
+    if (status == 0)
+        status = hr_globs_compile(options->patterns, options->pattern_count, &opened->patterns);
     if (status == 0)
         status = hr_globs_compile(options->excludes, options->exclude_count, &opened->excludes);
     if (status < 0) {
@@ -510,12 +562,13 @@ void hr_cgroup_set_close(struct hr_cgroup_set *set)
     hr_scan_free(&set->scan);
     hr_globs_free(&set->patterns);
     hr_globs_free(&set->excludes);
+    free(set->controller);
     free(set);
 }
 
 int hr_cgroup_set_fd(const struct hr_cgroup_set *set)
 {
-    return set->watch != NULL ? hr_watch_fd(set->watch) : -1;
+    return set->mount >= 0 && set->watch != NULL ? hr_watch_fd(set->watch) : -1;
 }
 
 struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_cgroup *previous)

@@ -46,7 +46,8 @@ TAILQ_HEAD(hr_nodes, hr_node);
 
 struct hr_cgroup_set {
     const struct hr_root *root;
-    struct hr_cgroup_options options; /**< but for its patterns, which are the caller's */
+    struct hr_cgroup_options options; /**< but for its texts, which are the caller's */
+    char *controller;                 /**< NULL: cgroup2, whatever is mounted beside it */
     struct hr_globs patterns;
     struct hr_globs excludes;
     int mount; /**< -1: not found yet */

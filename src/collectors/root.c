@@ -76,19 +76,21 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Opens a mount's directory if it is a version 2 hierarchy. In another root, which may be a tree of
- * files, the file that every group has must do for a proof. */
-static int open_mount(const struct hr_root *root, const char *path)
+/* What no errno of opening a directory is: the mount table has no such hierarchy. */
+#define NOT_LISTED (-ESRCH)
+
+/* Opens a mount's directory if it is a hierarchy of the version that has the magic number. In
+ * another root, which may be a tree of files, the file that every group has must do for a proof. */
+static int open_mount(const struct hr_root *root, const char *path, long magic)
 {
     struct statfs filesystem;
     int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
 
     if (fd < 0)
         return fd;
-    bool is_cgroup2 =
-        root->is_live ? fstatfs(fd, &filesystem) == 0 && filesystem.f_type == CGROUP2_SUPER_MAGIC
-                      : faccessat(fd, "cgroup.procs", F_OK, 0) == 0;
-    if (!is_cgroup2) {
+    bool is_hierarchy = root->is_live ? fstatfs(fd, &filesystem) == 0 && filesystem.f_type == magic
+                                      : faccessat(fd, "cgroup.procs", F_OK, 0) == 0;
+    if (!is_hierarchy) {
         close(fd);
         return -ENOENT;
     }
@@ -105,19 +107,28 @@ static int open_by_libcgroup(const struct hr_root *root)
         return -ENOENT;
     int status = cgroup_get_controller_begin(&handle, &mount);
     while (status == 0 && fd < 0) {
-        fd = open_mount(root, mount.path);
+        fd = open_mount(root, mount.path, CGROUP2_SUPER_MAGIC);
         status = cgroup_get_controller_next(&handle, &mount);
     }
     cgroup_get_controller_end(&handle);
     return fd < 0 ? -ENOENT : fd; /* what a version 1 mount refuses is of no interest */
 }
 
-static int open_by_mount_table(const struct hr_root *root)
+/* Tells whether a line of the mount table is version 1's hierarchy with a controller, or, where
+ * that is NULL, cgroup2. The name of a hierarchy without controllers is an option "name=…". */
+static bool is_wanted(const struct mntent *entry, const char *controller)
+{
+    if (controller == NULL)
+        return strcmp(entry->mnt_type, "cgroup2") == 0;
+    return strcmp(entry->mnt_type, "cgroup") == 0 && hasmntopt(entry, controller) != NULL;
+}
+
+static int open_by_mount_table(const struct hr_root *root, const char *controller)
 {
     int table =
         hr_root_openat(root, root->is_live ? "proc/self/mounts" : "proc/1/mounts", O_RDONLY);
     if (table < 0)
-        return table;
+        return table == -ENOENT ? NOT_LISTED : table;
     FILE *stream = fdopen(table, "r");
     if (stream == NULL) {
         close(table);
@@ -126,10 +137,12 @@ static int open_by_mount_table(const struct hr_root *root)
 
     struct mntent entry;
     char buffer[8192];
-    int fd = -ENOENT;
-    while (fd == -ENOENT && getmntent_r(stream, &entry, buffer, sizeof(buffer)) != NULL)
-        if (strcmp(entry.mnt_type, "cgroup2") == 0)
-            fd = open_mount(root, entry.mnt_dir);
+    int fd = NOT_LISTED;
+    while ((fd == NOT_LISTED || fd == -ENOENT) &&
+           getmntent_r(stream, &entry, buffer, sizeof(buffer)) != NULL)
+        if (is_wanted(&entry, controller))
+            fd = open_mount(root, entry.mnt_dir,
+                            controller != NULL ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC);
     fclose(stream);
     return fd;
 }
@@ -138,5 +151,20 @@ int hr_root_open_cgroup2(const struct hr_root *root)
 {
     int fd = root->is_live ? open_by_libcgroup(root) : -ENOENT;
 
-    return fd == -ENOENT ? open_by_mount_table(root) : fd;
+    if (fd == -ENOENT)
+        fd = open_by_mount_table(root, NULL);
+    return fd == NOT_LISTED ? -ENOENT : fd;
+}
+
+/* libcgroup isn't asked for version 1's: it reads the same table, but doesn't tell the version. */
+int hr_root_open_cgroup(const struct hr_root *root, const char *controller, int *version)
+{
+    int fd = controller != NULL ? open_by_mount_table(root, controller) : NOT_LISTED;
+    int found = fd == NOT_LISTED ? 2 : 1;
+
+    if (fd == NOT_LISTED)
+        fd = hr_root_open_cgroup2(root);
+    if (fd >= 0 && version != NULL)
+        *version = found;
+    return fd;
 }
