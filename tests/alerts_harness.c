@@ -13,7 +13,7 @@ static uint64_t total_us;
 void alerts_set_up(void)
 {
     total_us = BEGINNING;
-    psi_set_up();
+    harness_set_up();
 }
 
 /* --- Pressure ------------------------------------------------------------- */
@@ -80,19 +80,19 @@ const notification_t *alerts_await(const char *instance, int severity, size_t nu
         for (size_t i = 0; fake_notification(i) != NULL; i++)
             if (fits(fake_notification(i), instance, severity) && ++count == number)
                 return fake_notification(i);
-        psi_sleep(5);
+        harness_sleep(5);
     }
     ck_abort_msg("no notification %zu of %s with severity %d", number, instance, severity);
 }
 
 void alerts_await_count(const char *pattern, size_t count)
 {
-    psi_read();
+    harness_read();
     for (int waited = 0; fake_count(pattern) != count; waited += 5) {
         ck_assert_msg(waited < ALERTS_PATIENCE_MS, "%zu instead of %zu of %s", fake_count(pattern),
                       count, pattern);
-        psi_sleep(5);
-        psi_read();
+        harness_sleep(5);
+        harness_read();
     }
 }
 

@@ -1,16 +1,17 @@
 /*
- * alerts_harness.h - what tests of the alerts of the plugin psi share, on top of psi_harness.h: the
- * pressure of a tree grows while the plugin's thread reads it, and notifications come by and by.
+ * alerts_harness.h - what tests of the alerts of the plugin psi share, on top of plugin_harness.h:
+ * the pressure of a tree grows while the plugin's thread reads it, and notifications come by and
+ * by.
  */
 #ifndef HEADROOM_TESTS_ALERTS_HARNESS_H
 #define HEADROOM_TESTS_ALERTS_HARNESS_H
 
-#include "psi_harness.h"
+#include "plugin_harness.h"
 
 /** How long is waited for what has to come, however busy the machine is. */
 #define ALERTS_PATIENCE_MS 10000
 
-/** Begins as psi_set_up() does; the end is psi_tear_down(). */
+/** Begins as harness_set_up() does; the end is harness_tear_down(). */
 void alerts_set_up(void);
 
 /* --- Pressure; a group of NULL is the system -------------------------------- */

@@ -6,6 +6,8 @@
 
 #include "suite.h"
 
+const char *const harness_plugin = "psi";
+
 /* A rule whose window is long enough for a machine that is busy, and short enough for a test. */
 #define WINDOW_MS 500
 #define RULE(name, more)                                                                           \
@@ -69,7 +71,7 @@ START_TEST(tells_a_stall_and_its_end)
              "Cgroup \"*/*\"\n<Trigger \"M-1.x\">\nResource \"%s\"\nStall 0.2\nWindow 0.5\n"
              "Mode \"poll\"\nQuiet 1\n%s\n</Trigger>",
              stalls[_i].resource, stalls[_i].options);
-    psi_begin(text);
+    harness_begin(text);
     alerts_await_value(stalls[_i].group != NULL ? "psi-a.slice_b/derive-trigger_M-1.x"
                                                 : "psi-system/derive-trigger_M-1.x",
                        true);
@@ -93,7 +95,7 @@ START_TEST(tells_a_stall_and_its_end)
              stalls[_i].resource, stalls[_i].level, place);
     ck_assert_str_eq(notice->message, text);
     ck_assert_uint_eq(fake_notifications(), 2);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -102,12 +104,12 @@ END_TEST
 START_TEST(waits_for_the_quiet_time)
 {
     alerts_prepare(NULL, "memory");
-    psi_begin(RULE("m", "Quiet 2"));
+    harness_begin(RULE("m", "Quiet 2"));
     alerts_await_value("psi-system/derive-trigger_m", true);
     for (size_t turn = 1; turn <= 2; turn++) {
         alerts_stall(NULL, "memory", STALL_US);
         alerts_await("system", NOTIF_WARNING, 2 * turn - 1);
-        psi_sleep(WINDOW_MS); /* another stall in the quiet time: it begins anew */
+        harness_sleep(WINDOW_MS); /* another stall in the quiet time: it begins anew */
         uint64_t begun_ms = alerts_now_ms();
         alerts_stall(NULL, "memory", STALL_US);
         alerts_await("system", NOTIF_WARNING, 2 * turn);
@@ -116,9 +118,9 @@ START_TEST(waits_for_the_quiet_time)
         ck_assert_uint_eq(alerts_count(NULL, NOTIF_WARNING), 2 * turn);
         ck_assert_uint_eq(alerts_count(NULL, NOTIF_OKAY), turn);
     }
-    psi_read();
-    ck_assert_double_eq(psi_number("psi-system/derive-trigger_m"), 4);
-    psi_assert_logs(0, NULL);
+    harness_read();
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), 4);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -127,20 +129,20 @@ START_TEST(tells_a_lasting_stall_once_a_window)
     uint64_t begun_ms = alerts_now_ms(), lasted_ms;
 
     alerts_prepare(NULL, "memory");
-    psi_begin(RULE("m", ""));
+    harness_begin(RULE("m", ""));
     alerts_await_value("psi-system/derive-trigger_m", true);
     do {
         alerts_stall(NULL, "memory", 100000);
-        psi_sleep(20);
+        harness_sleep(20);
         lasted_ms = alerts_now_ms() - begun_ms;
     } while (lasted_ms < 5 * WINDOW_MS);
     size_t count = alerts_count("system", NOTIF_WARNING);
     ck_assert_uint_ge(count, 2);
     ck_assert_uint_le(count, (alerts_now_ms() - begun_ms) / (WINDOW_MS * 95 / 100) + 1);
     alerts_await("system", NOTIF_OKAY, 1);
-    psi_read();
+    harness_read();
     count = alerts_count("system", NOTIF_WARNING);
-    ck_assert_double_eq(psi_number("psi-system/derive-trigger_m"), (double)count);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), (double)count);
     ck_assert_uint_eq(fake_notifications(), count + 1);
 }
 END_TEST
@@ -148,15 +150,15 @@ END_TEST
 START_TEST(tells_nothing_below_the_limit)
 {
     alerts_prepare(NULL, "memory");
-    psi_begin(RULE("m", "") RULE("finer", "Stall 0.1"));
+    harness_begin(RULE("m", "") RULE("finer", "Stall 0.1"));
     alerts_await_value("psi-system/derive-trigger_m", true);
     alerts_stall(NULL, "memory", 150000);
     ck_assert_str_eq(alerts_await(NULL, NOTIF_WARNING, 1)->type_instance, "trigger_finer");
     alerts_await(NULL, NOTIF_OKAY, 1);
     ck_assert_uint_eq(fake_notifications(), 2);
-    psi_read();
-    ck_assert_double_eq(psi_number("psi-system/derive-trigger_m"), 0);
-    ck_assert_double_eq(psi_number("psi-system/derive-trigger_finer"), 1);
+    harness_read();
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), 0);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_finer"), 1);
 }
 END_TEST
 
@@ -167,7 +169,7 @@ static void assert_quiet_but_for_a(size_t number)
 {
     const size_t before = fake_notifications();
 
-    psi_sleep(WINDOW_MS / 5);
+    harness_sleep(WINDOW_MS / 5);
     alerts_stall("a", "memory", STALL_US);
     alerts_await("a", NOTIF_WARNING, number);
     alerts_await("a", NOTIF_OKAY, number);
@@ -181,21 +183,21 @@ START_TEST(applies_to_selected_groups_with_a_process)
     alerts_add_group("excluded", true);
     alerts_add_group("a/below", true);
     alerts_prepare(NULL, "memory");
-    psi_begin("Cgroup \"*\"\nExcludeCgroup \"ex*\"\n" RULE("m", OF_GROUPS) RULE("s", ""));
+    harness_begin("Cgroup \"*\"\nExcludeCgroup \"ex*\"\n" RULE("m", OF_GROUPS) RULE("s", ""));
     alerts_await_value("psi-a/derive-trigger_m", true);
     alerts_await_value("psi-system/derive-trigger_s", true);
-    psi_assert_count("*/derive-*", 2);
-    ck_assert_double_eq(psi_number("psi-a/derive-trigger_m"), 0);
-    ck_assert_double_eq(psi_number("psi-system/derive-trigger_s"), 0);
+    harness_assert_count("*/derive-*", 2);
+    ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 0);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_s"), 0);
     alerts_stall("empty", "memory", STALL_US);
     alerts_stall("excluded", "memory", STALL_US);
     alerts_stall("a/below", "memory", STALL_US);
     assert_quiet_but_for_a(1);
-    psi_read();
-    psi_assert_count("*/derive-*", 2);
-    ck_assert_double_eq(psi_number("psi-a/derive-trigger_m"), 1);
-    ck_assert_double_eq(psi_number("psi-system/derive-trigger_s"), 0);
-    psi_assert_logs(0, NULL);
+    harness_read();
+    harness_assert_count("*/derive-*", 2);
+    ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 1);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_s"), 0);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -204,7 +206,7 @@ START_TEST(follows_groups)
     const notification_t *notice;
 
     alerts_add_group("a", true);
-    psi_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
     alerts_await_value("psi-a/derive-trigger_m", true);
 
     /* it comes */
@@ -227,7 +229,7 @@ START_TEST(follows_groups)
     /* gets processes again: the series goes on, and what was meanwhile doesn't count */
     tree_set_populated(tree, "b", true);
     alerts_await_value("psi-b/derive-trigger_m", true);
-    ck_assert_double_eq(psi_number("psi-b/derive-trigger_m"), 1);
+    ck_assert_double_eq(harness_number("psi-b/derive-trigger_m"), 1);
     assert_quiet_but_for_a(2);
     alerts_stall("b", "memory", STALL_US);
     alerts_await("b", NOTIF_WARNING, 2);
@@ -238,20 +240,20 @@ START_TEST(follows_groups)
     alerts_await_value("psi-b/derive-trigger_m", false);
     alerts_add_group("b", true);
     alerts_await_value("psi-b/derive-trigger_m", true);
-    ck_assert_double_eq(psi_number("psi-b/derive-trigger_m"), 0);
+    ck_assert_double_eq(harness_number("psi-b/derive-trigger_m"), 0);
     alerts_stall("b", "memory", STALL_US);
     alerts_await("b", NOTIF_WARNING, 3);
     alerts_await("b", NOTIF_OKAY, 3);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
 START_TEST(warns_of_rules_without_groups)
 {
-    psi_begin(RULE("m", OF_GROUPS) RULE("n", OF_GROUPS));
-    psi_assert_logs(1, "Scope \"cgroups\"");
-    psi_read();
-    psi_assert_count("*/derive-*", 0);
+    harness_begin(RULE("m", OF_GROUPS) RULE("n", OF_GROUPS));
+    harness_assert_logs(1, "Scope \"cgroups\"");
+    harness_read();
+    harness_assert_count("*/derive-*", 0);
 }
 END_TEST
 
@@ -259,12 +261,12 @@ END_TEST
 START_TEST(needs_no_values_of_the_system)
 {
     alerts_prepare(NULL, "memory");
-    psi_begin("System false\n" RULE("m", ""));
+    harness_begin("System false\n" RULE("m", ""));
     alerts_await_value("psi-system/derive-trigger_m", true);
-    psi_assert_count("*", 1);
+    harness_assert_count("*", 1);
     alerts_stall(NULL, "memory", STALL_US);
     alerts_await("system", NOTIF_WARNING, 1);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -278,7 +280,7 @@ static const char *instance_of(const char *path)
         for (size_t i = 0; (notice = fake_notification(i)) != NULL; i++)
             if (strcmp(alerts_meta_text(notice, "Cgroup"), path) == 0)
                 return notice->plugin_instance;
-        psi_sleep(5);
+        harness_sleep(5);
     }
     ck_abort_msg("no notification of %s", path);
 }
@@ -301,23 +303,23 @@ static void assert_one_name(const char *path, int seconds)
     char identifier[256];
     const char *instance = instance_of(path);
 
-    psi_read();
+    harness_read();
     ck_assert_str_eq(instance, instance_with(seconds));
     snprintf(identifier, sizeof(identifier), "psi-%s/derive-trigger_m", instance);
-    ck_assert_double_ge(psi_number(identifier), 1);
+    ck_assert_double_ge(harness_number(identifier), 1);
 }
 
 START_TEST(takes_the_name_of_a_template)
 {
     alerts_add_group("system.slice/a.service", true);
     tree_pressure(tree, "system.slice/a.service", "io", 7000000, 0);
-    psi_begin("<Cgroup \"system.slice/*.service\">\nInstance \"svc %1\"\n</Cgroup>\n" RULE(
+    harness_begin("<Cgroup \"system.slice/*.service\">\nInstance \"svc %1\"\n</Cgroup>\n" RULE(
         "m", OF_GROUPS));
     alerts_await_value("psi-svc a/derive-trigger_m", true);
     alerts_stall("system.slice/a.service", "memory", STALL_US);
     assert_one_name("system.slice/a.service", 7);
     ck_assert_str_eq(instance_of("system.slice/a.service"), "svc a");
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -328,16 +330,16 @@ START_TEST(tells_groups_apart_that_would_have_one_name)
     alerts_add_group("a_b", true);
     tree_pressure(tree, "a/b", "io", 7000000, 0);
     tree_pressure(tree, "a_b", "io", 8000000, 0);
-    psi_begin("Cgroup \"a/b\" \"a_b\"\n" RULE("m", OF_GROUPS));
+    harness_begin("Cgroup \"a/b\" \"a_b\"\n" RULE("m", OF_GROUPS));
     alerts_await_count("*/derive-trigger_m", 2);
-    psi_assert_count("psi-a_b/derive-trigger_m", 1);
-    psi_assert_count("psi-a_b~*/derive-trigger_m", 1);
+    harness_assert_count("psi-a_b/derive-trigger_m", 1);
+    harness_assert_count("psi-a_b~*/derive-trigger_m", 1);
     alerts_stall("a/b", "memory", STALL_US);
     alerts_stall("a_b", "memory", STALL_US);
     assert_one_name("a/b", 7);
     assert_one_name("a_b", 8);
     ck_assert_str_ne(instance_of("a/b"), instance_of("a_b"));
-    psi_assert_logs(1, "is named a_b~");
+    harness_assert_logs(1, "is named a_b~");
 
     /* once both are gone, the name is free for either */
     const char *other = strcmp(instance_of("a/b"), "a_b") == 0 ? "a_b" : "a/b";
@@ -346,7 +348,7 @@ START_TEST(tells_groups_apart_that_would_have_one_name)
     alerts_await_count("psi-a_b*", 0);
     alerts_add_group(other, true);
     alerts_await_value("psi-a_b/derive-trigger_m", true);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -361,7 +363,7 @@ START_TEST(shortens_a_long_path)
     ck_assert_uint_eq(strlen(path), 190);
     alerts_add_group(path, true);
     tree_pressure(tree, path, "io", 7000000, 0);
-    psi_begin("Cgroup \"**/leaf.sv\"\n" RULE("m", OF_GROUPS));
+    harness_begin("Cgroup \"**/leaf.sv\"\n" RULE("m", OF_GROUPS));
     alerts_await_count("*/derive-trigger_m", 1);
     alerts_stall(path, "memory", STALL_US);
     assert_one_name(path, 7);
@@ -370,7 +372,7 @@ START_TEST(shortens_a_long_path)
     ck_assert_uint_lt(length, NOTIF_MAX_MSG_LEN);
     ck_assert_str_eq(notice->message + length - tail, notice->plugin_instance);
     ck_assert_uint_eq(tail, DATA_MAX_NAME_LEN - 1);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -379,15 +381,15 @@ END_TEST
 START_TEST(tells_once_what_the_kernel_lacks)
 {
     alerts_prepare(NULL, "memory");
-    psi_begin(RULE("i", "Resource \"irq\"\nLevel \"full\"") RULE("m", ""));
+    harness_begin(RULE("i", "Resource \"irq\"\nLevel \"full\"") RULE("m", ""));
     alerts_await_value("psi-system/derive-trigger_m", true);
     for (int i = 0; i < 5; i++) {
-        psi_read();
-        psi_sleep(50);
+        harness_read();
+        harness_sleep(50);
     }
-    psi_assert_count("*/derive-trigger_i", 0);
+    harness_assert_count("*/derive-trigger_i", 0);
     ck_assert_uint_eq(fake_logs(LOG_ERR, "trigger i can't be armed"), 1);
-    psi_assert_logs(1, "this kernel doesn't measure that");
+    harness_assert_logs(1, "this kernel doesn't measure that");
     alerts_stall(NULL, "memory", STALL_US);
     alerts_await("system", NOTIF_WARNING, 1);
 }
@@ -397,28 +399,28 @@ END_TEST
 START_TEST(arms_groups_as_soon_as_it_can)
 {
     alerts_add_group("a", true);
-    psi_begin("Cgroup \"*\"\n" RULE("i", OF_GROUPS "Resource \"irq\"\nLevel \"full\""));
+    harness_begin("Cgroup \"*\"\n" RULE("i", OF_GROUPS "Resource \"irq\"\nLevel \"full\""));
     for (int waited = 0; fake_logs(LOG_ERR, NULL) == 0 && waited < ALERTS_PATIENCE_MS; waited += 5)
-        psi_sleep(5);
-    psi_read();
-    psi_assert_count("*/derive-*", 0);
-    psi_assert_logs(1, "for 1 of the cgroups, such as a, and");
+        harness_sleep(5);
+    harness_read();
+    harness_assert_count("*/derive-*", 0);
+    harness_assert_logs(1, "for 1 of the cgroups, such as a, and");
     alerts_prepare("a", "irq");
     tree_set_populated(tree, "a", false);
     alerts_await_value("psi-a/total_time_in_ms-io-some", false);
-    psi_sleep(200);
+    harness_sleep(200);
     tree_set_populated(tree, "a", true);
     alerts_await_value("psi-a/derive-trigger_i", true);
     alerts_stall("a", "irq", STALL_US);
     alerts_await("a", NOTIF_WARNING, 1);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
 START_TEST(gives_up_what_can_no_longer_be_read)
 {
     alerts_prepare(NULL, "memory");
-    psi_begin(RULE("m", ""));
+    harness_begin(RULE("m", ""));
     alerts_await_value("psi-system/derive-trigger_m", true);
     alerts_stall(NULL, "memory", STALL_US);
     alerts_await("system", NOTIF_WARNING, 1);
@@ -464,7 +466,7 @@ static size_t count_told(size_t *one_by_one, size_t *summaries)
 static void assert_ends(size_t count)
 {
     alerts_await(NULL, NOTIF_OKAY, count);
-    psi_sleep(2 * QUIET_MS(1));
+    harness_sleep(2 * QUIET_MS(1));
     size_t of_summaries = alerts_count("", NOTIF_OKAY); /* they are over, too */
     ck_assert_uint_ge(of_summaries, 1);
     ck_assert_uint_eq(alerts_count(NULL, NOTIF_OKAY), count + of_summaries);
@@ -484,7 +486,7 @@ START_TEST(limits_notifications)
         snprintf(group, sizeof(group), "g%d", i);
         alerts_add_group(group, true);
     }
-    psi_begin("Cgroup \"g*\"\nMaxNotificationsPerSecond 5\n" RULE("m", OF_GROUPS));
+    harness_begin("Cgroup \"g*\"\nMaxNotificationsPerSecond 5\n" RULE("m", OF_GROUPS));
     alerts_await_count("*/derive-trigger_m", MANY);
     for (int i = 0; i < MANY; i++) {
         snprintf(group, sizeof(group), "g%d", i);
@@ -492,21 +494,21 @@ START_TEST(limits_notifications)
     }
     for (int waited = 0; count_told(&one_by_one, &summaries) < MANY; waited += 5) {
         ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
-        psi_sleep(5);
+        harness_sleep(5);
     }
     ck_assert_uint_eq(count_told(&one_by_one, &summaries), MANY);
     /* Twice as many if they came just when one second ended and another began. */
     ck_assert(one_by_one == LIMIT || one_by_one == 2 * LIMIT);
     ck_assert_uint_ge(summaries, 1);
     ck_assert_uint_le(summaries, one_by_one / LIMIT);
-    psi_read();
+    harness_read();
     for (int i = 0; i < MANY; i++) {
         char identifier[64];
         snprintf(identifier, sizeof(identifier), "psi-g%d/derive-trigger_m", i);
-        ck_assert_double_eq(psi_number(identifier), 1);
+        ck_assert_double_eq(harness_number(identifier), 1);
     }
     assert_ends(one_by_one);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -525,14 +527,14 @@ START_TEST(publishes_values_while_a_notification_is_handled)
     sem_init(&entered, 0, 0);
     sem_init(&released, 0, 0);
     alerts_add_group("a", true);
-    psi_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
     alerts_await_value("psi-a/derive-trigger_m", true);
     fake_on_notification(block, NULL);
     alerts_stall("a", "memory", STALL_US);
     sem_wait(&entered);
-    psi_read();
-    ck_assert_double_eq(psi_number("psi-a/derive-trigger_m"), 1);
-    psi_assert_count("psi-a/*", 13);
+    harness_read();
+    ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 1);
+    harness_assert_count("psi-a/*", 13);
     fake_on_notification(NULL, NULL);
     sem_post(&released);
     alerts_await("a", NOTIF_OKAY, 1);
@@ -548,7 +550,7 @@ START_TEST(tells_why_nobody_can_be_named)
 
     tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
     alerts_prepare(NULL, "memory");
-    psi_begin(RULE("m", "TopTasks 3"));
+    harness_begin(RULE("m", "TopTasks 3"));
     alerts_await_value("psi-system/derive-trigger_m", true);
     for (size_t i = 1; i <= 2; i++) {
         alerts_stall(NULL, "memory", STALL_US);
@@ -559,7 +561,7 @@ START_TEST(tells_why_nobody_can_be_named)
         alerts_await("system", NOTIF_OKAY, i);
     }
     ck_assert_uint_eq(fake_logs(LOG_WARNING, NULL), 1);
-    psi_assert_logs(1, "kernel.task_delayacct=1");
+    harness_assert_logs(1, "kernel.task_delayacct=1");
 }
 END_TEST
 
@@ -567,7 +569,7 @@ END_TEST
 START_TEST(says_something_of_who_waits)
 {
     alerts_prepare(NULL, "cpu");
-    psi_begin(RULE("c", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.01"));
+    harness_begin(RULE("c", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.01"));
     alerts_await_value("psi-system/derive-trigger_c", true);
     alerts_stall(NULL, "cpu", STALL_US);
     alerts_assert_message(alerts_await("system", NOTIF_WARNING, 1), "in the system; ");
@@ -582,7 +584,7 @@ static void be_slow(const notification_t *notification, void *context)
 {
     (void)context;
     if (strcmp(notification->type_instance, "trigger_slow") == 0) {
-        psi_sleep(300);
+        harness_sleep(300);
         slow_ends_ms = alerts_now_ms();
     } else if (notification->severity == NOTIF_WARNING && looked_ms == 0 &&
                strstr(notification->message, "unknown") == NULL) {
@@ -596,8 +598,8 @@ START_TEST(looks_as_long_as_it_should)
     slow_ends_ms = looked_ms = 0;
     fake_on_notification(be_slow, NULL);
     alerts_prepare(NULL, "cpu");
-    psi_begin(RULE("slow", "Resource \"cpu\"")
-                  RULE("who", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.2"));
+    harness_begin(RULE("slow", "Resource \"cpu\"")
+                      RULE("who", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.2"));
     alerts_await_value("psi-system/derive-trigger_who", true);
     alerts_stall(NULL, "cpu", STALL_US);
     alerts_await("system", NOTIF_WARNING, 2);
@@ -614,13 +616,13 @@ START_TEST(tells_a_stall_before_its_end)
 
     alerts_add_group("a", true);
     alerts_prepare("a", "cpu");
-    psi_begin("Cgroup \"*\"\n" RULE("c", OF_GROUPS
-                                    "Resource \"cpu\"\nQuiet 1000\nTopTasks 1\nTopTasksWindow 1"));
+    harness_begin("Cgroup \"*\"\n" RULE(
+        "c", OF_GROUPS "Resource \"cpu\"\nQuiet 1000\nTopTasks 1\nTopTasksWindow 1"));
     alerts_await_value("psi-a/derive-trigger_c", true);
     alerts_stall("a", "cpu", STALL_US);
     do
-        psi_read();
-    while (psi_number("psi-a/derive-trigger_c") == 0 &&
+        harness_read();
+    while (harness_number("psi-a/derive-trigger_c") == 0 &&
            alerts_now_ms() < begun_ms + ALERTS_PATIENCE_MS);
     tree_set_populated(tree, "a", false);
     alerts_assert_message(alerts_await("a", NOTIF_OKAY, 1), "no process is left in it");
@@ -658,7 +660,7 @@ START_TEST(ends_at_once_and_tells_no_end)
              "Cgroup \"*\"\nMaxNotificationsPerSecond %s\n" RULE("s", "%s")
                  RULE("g", OF_GROUPS "%s"),
              endings[_i].limit, endings[_i].rule, endings[_i].rule);
-    psi_begin(options);
+    harness_begin(options);
     alerts_await_value("psi-system/derive-trigger_s", true);
     alerts_await_value("psi-a/derive-trigger_g", true);
     if (endings[_i].stalled) {
@@ -667,10 +669,10 @@ START_TEST(ends_at_once_and_tells_no_end)
         alerts_stall("a", "memory", STALL_US);
         alerts_stall("a", "cpu", STALL_US);
         do
-            psi_read();
+            harness_read();
         while (alerts_now_ms() < begun_ms + ALERTS_PATIENCE_MS &&
-               (psi_number("psi-system/derive-trigger_s") == 0 ||
-                psi_number("psi-a/derive-trigger_g") == 0 ||
+               (harness_number("psi-system/derive-trigger_s") == 0 ||
+                harness_number("psi-a/derive-trigger_g") == 0 ||
                 alerts_count(NULL, NOTIF_WARNING) < endings[_i].least));
     }
     begun_ms = alerts_now_ms();
@@ -686,7 +688,7 @@ static void take_half_a_second(const notification_t *notification, void *context
 {
     (void)notification;
     (void)context;
-    psi_sleep(500);
+    harness_sleep(500);
 }
 
 /* One handler that is at work can't be helped; those after it aren't begun. */
@@ -694,7 +696,8 @@ START_TEST(ends_soon_though_handlers_are_slow)
 {
     fake_on_notification(take_half_a_second, NULL);
     alerts_prepare(NULL, "memory");
-    psi_begin(RULE("a", "") RULE("b", "") RULE("c", "") RULE("d", "") RULE("e", "") RULE("f", ""));
+    harness_begin(RULE("a", "") RULE("b", "") RULE("c", "") RULE("d", "") RULE("e", "")
+                      RULE("f", ""));
     alerts_await_value("psi-system/derive-trigger_f", true);
     alerts_stall(NULL, "memory", STALL_US);
     alerts_await("system", NOTIF_WARNING, 1);
@@ -710,7 +713,7 @@ int main(void)
 {
     TCase *tests = tcase_create("alerts");
 
-    tcase_add_checked_fixture(tests, alerts_set_up, psi_tear_down);
+    tcase_add_checked_fixture(tests, alerts_set_up, harness_tear_down);
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, tells_a_stall_and_its_end, 0, COUNT(stalls));
     tcase_add_test(tests, waits_for_the_quiet_time);

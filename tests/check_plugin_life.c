@@ -1,5 +1,5 @@
 /* How the plugin psi begins and ends, and how it gets by where the kernel lacks a call. */
-#include "psi_harness.h"
+#include "plugin_harness.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -8,19 +8,21 @@
 
 #include "suite.h"
 
+const char *const harness_plugin = "psi";
+
 /* --- Beginning and end ---------------------------------------------------- */
 
 START_TEST(begins_once_though_asked_twice)
 {
     tree_add_group(tree, "a", true);
-    psi_begin("Cgroup \"*\"");
+    harness_begin("Cgroup \"*\"");
     ck_assert_int_eq(fake_init(), 0);
     ck_assert_uint_eq(fake_read_callbacks(), 1);
-    psi_read();
+    harness_read();
     ck_assert_int_eq(fake_init(), 0);
-    psi_read();
-    psi_assert_count("psi-a/*", 12);
-    psi_assert_logs(0, NULL);
+    harness_read();
+    harness_assert_count("psi-a/*", 12);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -34,26 +36,26 @@ START_TEST(fails_to_begin_without_its_root)
     tree_remove(tree, "host");
     ck_assert_int_ne(fake_init(), 0);
     ck_assert_uint_eq(fake_read_callbacks(), 0);
-    psi_assert_logs(1, "error: psi: can't start beneath ");
+    harness_assert_logs(1, "error: psi: can't start beneath ");
 }
 END_TEST
 
 START_TEST(runs_without_any_configuration)
 {
     ck_assert_int_eq(fake_init(), 0);
-    psi_read();
-    psi_read();
+    harness_read();
+    harness_read();
     if (access("/proc/pressure/io", R_OK) == 0)
-        psi_assert_count("psi-system/*-io-*", 4);
+        harness_assert_count("psi-system/*-io-*", 4);
 }
 END_TEST
 
 START_TEST(warns_if_there_is_nothing_to_do)
 {
-    psi_begin("System false");
-    psi_read();
-    psi_assert_count("*", 0);
-    psi_assert_logs(1, "warning: psi: there is nothing to sample");
+    harness_begin("System false");
+    harness_read();
+    harness_assert_count("*", 0);
+    harness_assert_logs(1, "warning: psi: there is nothing to sample");
 }
 END_TEST
 
@@ -104,14 +106,14 @@ static void make_fail(unsigned call, unsigned error)
 /* With psi=0 the files can be opened, but not read. */
 START_TEST(tells_once_that_the_kernel_has_pressure_switched_off)
 {
-    psi_begin("");
+    harness_begin("");
     make_fail(SYS_pread64, EOPNOTSUPP);
     for (int i = 0; i < 3; i++) {
-        psi_read();
-        psi_assert_count("*", 0);
+        harness_read();
+        harness_assert_count("*", 0);
     }
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "cpu, memory, io pressure of the system"), 1);
-    psi_assert_logs(1, "psi=1");
+    harness_assert_logs(1, "psi=1");
 }
 END_TEST
 
@@ -124,11 +126,11 @@ START_TEST(tells_that_a_root_needs_a_later_kernel)
     make_fail(SYS_openat2, ENOSYS);
     snprintf(text, sizeof(text), "<Plugin psi>\nRoot \"%s\"\n</Plugin>", tree_path(tree));
     if (fake_configure(text) == 0 && fake_init() == 0) {
-        psi_read();
-        psi_read();
+        harness_read();
+        harness_read();
     }
-    psi_assert_count("*", 0);
-    psi_assert_logs(1, "5.6");
+    harness_assert_count("*", 0);
+    harness_assert_logs(1, "5.6");
 }
 END_TEST
 
@@ -137,7 +139,7 @@ int main(void)
     TCase *tests = tcase_create("life");
     const char *forks = getenv("CK_FORK");
 
-    tcase_add_checked_fixture(tests, psi_set_up, psi_tear_down);
+    tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
     tcase_add_test(tests, begins_once_though_asked_twice);
     tcase_add_test(tests, fails_to_begin_without_its_root);
     tcase_add_test(tests, runs_without_any_configuration);

@@ -1,8 +1,10 @@
 /* The plugin psi on the running kernel, in cgroups made for it: what files in a tree can't show. */
-#include "psi_harness.h"
+#include "plugin_harness.h"
 
 #include "groups.h"
 #include "suite.h"
+
+const char *const harness_plugin = "psi";
 
 /* The values of a group in its first read, and in later ones. */
 #define FIRST 6
@@ -15,12 +17,12 @@ static void set_up(void)
     groups = groups_new();
     if (groups == NULL)
         ck_abort_msg("needs a cgroup2 hierarchy that can be written to");
-    psi_set_up();
+    harness_set_up();
 }
 
 static void tear_down(void)
 {
-    psi_tear_down();
+    harness_tear_down();
     groups_free(groups);
 }
 
@@ -33,30 +35,30 @@ static void begin(const char *pattern)
              "Resource \"cpu\" \"memory\" \"io\"\n<Cgroup \"%s/%s\">\nInstance \"live.%%l\"\n"
              "</Cgroup>",
              groups_path(groups), pattern);
-    psi_begin_live(options);
+    harness_begin_live(options);
 }
 
 /* Reads until so many values of a group are published: the kernel tells of a group's population a
  * little later, as it tells it every 10 ms at most. */
 static void read_until(const char *pattern, size_t count)
 {
-    psi_read();
+    harness_read();
     for (int i = 0; i < 200 && fake_count(pattern) != count; i++) {
-        psi_sleep(10);
-        psi_read();
+        harness_sleep(10);
+        harness_read();
     }
-    psi_assert_count(pattern, count);
+    harness_assert_count(pattern, count);
 }
 
 START_TEST(publishes_the_system)
 {
-    psi_begin_live("Resource \"cpu\" \"memory\" \"io\"");
-    psi_read();
-    psi_assert_count("*", 5);
-    ck_assert_double_gt(psi_number("psi-system/total_time_in_ms-cpu-some"), 0);
-    psi_read();
-    psi_assert_count("*", 10);
-    psi_assert_logs(0, NULL);
+    harness_begin_live("Resource \"cpu\" \"memory\" \"io\"");
+    harness_read();
+    harness_assert_count("*", 5);
+    ck_assert_double_gt(harness_number("psi-system/total_time_in_ms-cpu-some"), 0);
+    harness_read();
+    harness_assert_count("*", 10);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -64,16 +66,16 @@ START_TEST(follows_processes_in_and_out)
 {
     groups_make(groups, "a");
     begin("*");
-    psi_read();
-    psi_assert_count("psi-live.*", 0);
+    harness_read();
+    harness_assert_count("psi-live.*", 0);
     pid_t pid = groups_start_sleeper(groups, "a");
     read_until("psi-live.a/*", FIRST);
-    psi_assert_count("psi-live.a/percent-*", 0);
-    psi_read();
-    psi_assert_count("psi-live.a/*", LATER);
+    harness_assert_count("psi-live.a/percent-*", 0);
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
     groups_end(groups, pid);
     read_until("psi-live.*", 0);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -82,19 +84,19 @@ START_TEST(takes_a_group_made_again_for_another)
     groups_make(groups, "a");
     pid_t pid = groups_start_sleeper(groups, "a");
     begin("*");
-    psi_read();
-    psi_read();
-    psi_assert_count("psi-live.a/*", LATER);
+    harness_read();
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
     groups_end(groups, pid);
     groups_remove(groups, "a");
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
-    psi_read();
-    psi_assert_count("psi-live.a/total_time_in_ms-*", FIRST);
-    psi_assert_count("psi-live.a/percent-*", 0);
-    psi_read();
-    psi_assert_count("psi-live.a/*", LATER);
-    psi_assert_logs(0, NULL);
+    harness_read();
+    harness_assert_count("psi-live.a/total_time_in_ms-*", FIRST);
+    harness_assert_count("psi-live.a/percent-*", 0);
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -118,15 +120,15 @@ START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
     pid_t pid = groups_start_sleeper(groups, "b");
     begin("*");
     if (_i == 1)
-        psi_read();
+        harness_read();
     fake_on_dispatch(remove_group_b, &pid);
-    psi_read();
+    harness_read();
     ck_assert_int_eq(pid, 0);
-    psi_assert_count("psi-live.a/*", _i == 1 ? LATER : FIRST);
-    psi_assert_count("psi-live.b/*", 0);
-    psi_read();
-    psi_assert_count("psi-live.a/*", LATER);
-    psi_assert_logs(0, NULL);
+    harness_assert_count("psi-live.a/*", _i == 1 ? LATER : FIRST);
+    harness_assert_count("psi-live.b/*", 0);
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -138,16 +140,16 @@ START_TEST(tells_once_that_a_group_is_switched_off)
     groups_start_sleeper(groups, "a");
     groups_start_sleeper(groups, "b");
     begin("*");
-    psi_read();
-    psi_assert_count("psi-live.*", 2 * FIRST);
+    harness_read();
+    harness_assert_count("psi-live.*", 2 * FIRST);
     groups_write(groups, "b", "cgroup.pressure", "0");
     for (int i = 0; i < 3; i++) {
-        psi_read();
-        psi_assert_count("psi-live.a/*", LATER);
-        psi_assert_count("psi-live.b/*", 0);
+        harness_read();
+        harness_assert_count("psi-live.a/*", LATER);
+        harness_assert_count("psi-live.b/*", 0);
     }
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "cpu, memory, io"), 1);
-    psi_assert_logs(1, "write 1 to cgroup.pressure");
+    harness_assert_logs(1, "write 1 to cgroup.pressure");
 }
 END_TEST
 

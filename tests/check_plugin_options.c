@@ -1,7 +1,9 @@
 /* The options of the plugin psi, and what is said of those that don't fit. */
-#include "psi_harness.h"
+#include "plugin_harness.h"
 
 #include "suite.h"
+
+const char *const harness_plugin = "psi";
 
 /* What is refused: the lines, and what the message has to name. */
 static const struct {
@@ -82,7 +84,7 @@ START_TEST(refuses_what_does_not_fit)
     ck_assert_uint_eq(fake_logs(LOG_ERR, "error: psi: "), 1);
     ck_assert_msg(fake_logs(LOG_ERR, refused[_i].value) == 1, "no %s in: %s", refused[_i].value,
                   fake_log(0));
-    psi_assert_logs(1, refused[_i].accepted);
+    harness_assert_logs(1, refused[_i].accepted);
 }
 END_TEST
 
@@ -109,7 +111,7 @@ static const char *const accepted[] = {
 START_TEST(accepts_what_fits)
 {
     ck_assert_msg(configure(accepted[_i]) == 0, "%s: %s", accepted[_i], fake_log(0));
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -129,11 +131,11 @@ START_TEST(warns_of_what_is_unknown_and_goes_on)
 
     snprintf(options, sizeof(options), "%s\nCgroup \"h\"", unknown[_i].options);
     tree_add_group(tree, "h", true);
-    psi_begin(options);
+    harness_begin(options);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "not known"), 1);
-    psi_assert_logs(1, unknown[_i].named);
-    psi_read();
-    psi_assert_count("psi-h/*", 6);
+    harness_assert_logs(1, unknown[_i].named);
+    harness_read();
+    harness_assert_count("psi-h/*", 6);
 }
 END_TEST
 
@@ -149,11 +151,11 @@ START_TEST(takes_several_blocks)
              tree_path(tree));
     ck_assert_int_eq(fake_configure(text), 0);
     ck_assert_int_eq(fake_init(), 0);
-    psi_read();
-    psi_assert_count("psi-a/*", 4);
-    psi_assert_count("psi-b/*", 4);
-    psi_assert_count("psi-*/*-memory-*", 0);
-    psi_assert_logs(0, NULL);
+    harness_read();
+    harness_assert_count("psi-a/*", 4);
+    harness_assert_count("psi-b/*", 4);
+    harness_assert_count("psi-*/*-memory-*", 0);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -161,7 +163,7 @@ int main(void)
 {
     TCase *tests = tcase_create("options");
 
-    tcase_add_checked_fixture(tests, psi_set_up, psi_tear_down);
+    tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
     tcase_add_loop_test(tests, refuses_what_does_not_fit, 0, COUNT(refused));
     tcase_add_loop_test(tests, accepts_what_fits, 0, COUNT(accepted));
     tcase_add_loop_test(tests, warns_of_what_is_unknown_and_goes_on, 0, COUNT(unknown));

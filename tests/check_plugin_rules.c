@@ -1,7 +1,9 @@
 /* The blocks <Trigger> of the plugin psi, and what is said of those that don't fit. */
-#include "psi_harness.h"
+#include "plugin_harness.h"
 
 #include "suite.h"
+
+const char *const harness_plugin = "psi";
 
 /* A block that is as it should be, but for what is added. */
 #define BLOCK(more)                                                                                \
@@ -95,7 +97,7 @@ START_TEST(refuses_what_does_not_fit)
                   fake_log(0));
     ck_assert_msg(fake_logs(LOG_ERR, refused[_i].value) == 1, "no %s in: %s", refused[_i].value,
                   fake_log(0));
-    psi_assert_logs(1, refused[_i].accepted);
+    harness_assert_logs(1, refused[_i].accepted);
 }
 END_TEST
 
@@ -123,7 +125,7 @@ static const char *const accepted[] = {
 START_TEST(accepts_what_fits)
 {
     ck_assert_msg(configure(accepted[_i]) == 0, "%s: %s", accepted[_i], fake_log(0));
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -132,7 +134,7 @@ START_TEST(refuses_a_name_in_another_plugin_block)
 {
     ck_assert_int_eq(configure(BLOCK("") "\n</Plugin>\n<Plugin psi>\nSystem true"), 0);
     ck_assert_int_ne(configure(BLOCK("")), 0);
-    psi_assert_logs(1, "no other <Trigger>");
+    harness_assert_logs(1, "no other <Trigger>");
 }
 END_TEST
 
@@ -140,13 +142,13 @@ START_TEST(warns_of_what_is_unknown_and_goes_on)
 {
     ck_assert_int_eq(configure(BLOCK("Treshold 1")), 0);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, IN_BLOCK "Treshold "), 1);
-    psi_assert_logs(1, "not known");
+    harness_assert_logs(1, "not known");
     ck_assert_int_eq(fake_init(), 0);
     for (int i = 0; i < 1000 && fake_find("psi-system/derive-trigger_t") == NULL; i++) {
-        psi_sleep(10);
-        psi_read();
+        harness_sleep(10);
+        harness_read();
     }
-    ck_assert_double_eq(psi_number("psi-system/derive-trigger_t"), 0);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_t"), 0);
 }
 END_TEST
 
@@ -154,7 +156,7 @@ int main(void)
 {
     TCase *tests = tcase_create("rules");
 
-    tcase_add_checked_fixture(tests, psi_set_up, psi_tear_down);
+    tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
     tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, refuses_what_does_not_fit, 0, COUNT(refused));
     tcase_add_loop_test(tests, accepts_what_fits, 0, COUNT(accepted));

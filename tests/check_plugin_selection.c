@@ -1,7 +1,9 @@
 /* Which groups the plugin psi publishes, as they come and go, and under which names. */
-#include "psi_harness.h"
+#include "plugin_harness.h"
 
 #include "suite.h"
+
+const char *const harness_plugin = "psi";
 
 /* All values of a group in its first read, and in later ones. */
 #define FIRST 6
@@ -41,46 +43,46 @@ static const char *only_instance(void)
 START_TEST(follows_processes_in_and_out)
 {
     tree_add_group(tree, "a", false);
-    psi_begin("Cgroup \"*\"");
-    psi_read();
+    harness_begin("Cgroup \"*\"");
+    harness_read();
     assert_instance("a", 0);
     tree_set_populated(tree, "a", true);
-    psi_read();
+    harness_read();
     assert_instance("a", FIRST);
-    psi_assert_count("psi-a/percent-*", 0);
-    psi_read();
+    harness_assert_count("psi-a/percent-*", 0);
+    harness_read();
     assert_instance("a", LATER);
     tree_set_populated(tree, "a", true); /* written anew, as when it is frozen */
-    psi_read();
+    harness_read();
     assert_instance("a", LATER);
     tree_set_populated(tree, "a", false);
-    psi_read();
+    harness_read();
     assert_instance("a", 0);
     tree_set_populated(tree, "a", true);
-    psi_read();
+    harness_read();
     assert_instance("a", FIRST);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
 START_TEST(follows_groups_that_are_made_and_removed)
 {
-    psi_begin("Cgroup \"**/*.service\"");
-    psi_read();
-    psi_assert_count("*", 5);
+    harness_begin("Cgroup \"**/*.service\"");
+    harness_read();
+    harness_assert_count("*", 5);
     tree_add_group(tree, "system.slice/a.service", true);
-    psi_read();
+    harness_read();
     assert_instance("system.slice_a.service", FIRST);
     tree_add_group(tree, "system.slice/sub.slice/b.service", true);
-    psi_read();
+    harness_read();
     assert_instance("system.slice_a.service", LATER);
     assert_instance("system.slice_sub.slice_b.service", FIRST);
     assert_instance("system.slice", 0);
     tree_remove_group(tree, "system.slice/sub.slice");
-    psi_read();
+    harness_read();
     assert_instance("system.slice_a.service", LATER);
     assert_instance("system.slice_sub.slice_b.service", 0);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -101,17 +103,17 @@ START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
     tree_add_group(tree, "a", true);
     tree_add_group(tree, "b", true);
     tree_add_group(tree, "c", true);
-    psi_begin("Cgroup \"*\"");
+    harness_begin("Cgroup \"*\"");
     fake_on_dispatch(remove_group_b, &removed);
-    psi_read();
+    harness_read();
     ck_assert(removed);
     assert_instance("a", FIRST);
     assert_instance("b", 0);
     assert_instance("c", FIRST);
-    psi_read();
+    harness_read();
     assert_instance("b", 0);
     assert_instance("c", LATER);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -119,22 +121,22 @@ START_TEST(takes_a_group_made_again_for_another)
 {
     tree_add_group(tree, "a", true);
     tree_pressure(tree, "a", "io", 9000000, 8000000);
-    psi_begin("Cgroup \"*\"");
-    psi_read();
-    psi_read();
+    harness_begin("Cgroup \"*\"");
+    harness_read();
+    harness_read();
     assert_instance("a", LATER);
     tree_remove_group(tree, "a");
     tree_add_group(tree, "a", true);
     /* Above the former's, so that a share of the two would show. */
     tree_pressure(tree, "a", "io", 9500000, 8500000);
-    psi_read();
+    harness_read();
     assert_instance("a", FIRST);
-    psi_assert_count("psi-a/percent-*", 0);
-    ck_assert_double_eq(psi_number("psi-a/total_time_in_ms-io-some"), 9500);
-    psi_read();
+    harness_assert_count("psi-a/percent-*", 0);
+    ck_assert_double_eq(harness_number("psi-a/total_time_in_ms-io-some"), 9500);
+    harness_read();
     assert_instance("a", LATER);
-    ck_assert_double_eq(psi_number("psi-a/percent-io-some"), 0);
-    psi_assert_logs(0, NULL);
+    ck_assert_double_eq(harness_number("psi-a/percent-io-some"), 0);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -151,20 +153,20 @@ START_TEST(waits_for_the_mount)
         tree_write(tree, "proc/1/mounts", "%s", mounts);
     else
         tree_remove(tree, "proc/1/mounts");
-    psi_begin("Cgroup \"*\"");
+    harness_begin("Cgroup \"*\"");
     for (int i = 0; i < 3; i++) {
-        psi_read();
-        psi_assert_count("psi-system/total*", 5);
-        psi_assert_count("*", i == 0 ? 5 : 10);
+        harness_read();
+        harness_assert_count("psi-system/total*", 5);
+        harness_assert_count("*", i == 0 ? 5 : 10);
     }
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "no cgroup is sampled"), 1);
-    psi_assert_logs(1, "no cgroup2 hierarchy is mounted");
+    harness_assert_logs(1, "no cgroup2 hierarchy is mounted");
 
     tree_add_group(tree, "a", true);
     tree_write(tree, "proc/1/mounts", "none /" TREE_CGROUPS " cgroup2 rw 0 0\n");
-    psi_read();
+    harness_read();
     assert_instance("a", FIRST);
-    psi_assert_logs(1, "info: psi: cgroups are being read again");
+    harness_assert_logs(1, "info: psi: cgroups are being read again");
 }
 END_TEST
 
@@ -175,15 +177,15 @@ START_TEST(excludes_what_is_selected)
     tree_add_group(tree, "system.slice/a.service", true);
     tree_add_group(tree, "system.slice/systemd-b.service", true);
     tree_add_group(tree, "system.slice/c.service", true);
-    psi_begin("ExcludeCgroup \"system.slice/systemd-*\"\nCgroup \"system.slice/*\"\n"
-              "Cgroup \"system.slice/systemd-b.service\"\nExcludeCgroup \"x\" \"*/c.*\"");
-    psi_read();
+    harness_begin("ExcludeCgroup \"system.slice/systemd-*\"\nCgroup \"system.slice/*\"\n"
+                  "Cgroup \"system.slice/systemd-b.service\"\nExcludeCgroup \"x\" \"*/c.*\"");
+    harness_read();
     assert_instance("system.slice_a.service", FIRST);
-    psi_assert_count("psi-system.slice*", FIRST);
+    harness_assert_count("psi-system.slice*", FIRST);
     tree_add_group(tree, "system.slice/systemd-d.service", true);
-    psi_read();
-    psi_assert_count("psi-system.slice*", LATER);
-    psi_assert_logs(0, NULL);
+    harness_read();
+    harness_assert_count("psi-system.slice*", LATER);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -200,30 +202,30 @@ static void add_groups(const char *prefix, int count)
 START_TEST(takes_no_more_than_the_limit)
 {
     add_groups("g", 1000);
-    psi_begin("System false\nResource \"io\"\nCgroup \"g*\"\nMaxCgroups 100");
-    psi_read();
-    psi_assert_count("psi-g*/total_time_in_ms-io-some", 100);
-    psi_assert_count("psi-g00*", 200);
+    harness_begin("System false\nResource \"io\"\nCgroup \"g*\"\nMaxCgroups 100");
+    harness_read();
+    harness_assert_count("psi-g*/total_time_in_ms-io-some", 100);
+    harness_assert_count("psi-g00*", 200);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "900 cgroups"), 1);
-    psi_assert_logs(1, "MaxCgroups is 100");
+    harness_assert_logs(1, "MaxCgroups is 100");
     tree_remove_group(tree, "g0050");
-    psi_read();
-    psi_assert_count("psi-g*/total_time_in_ms-io-some", 100); /* another moved up */
+    harness_read();
+    harness_assert_count("psi-g*/total_time_in_ms-io-some", 100); /* another moved up */
     assert_instance("g0050", 0);
-    psi_assert_count("*/percent-*", 2 * 99);
-    psi_assert_logs(0, NULL);
+    harness_assert_count("*/percent-*", 2 * 99);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
 START_TEST(goes_on_with_few_descriptors)
 {
-    psi_run_short_of_descriptors();
+    harness_run_short_of_descriptors();
     add_groups("g", 20);
-    psi_begin("Cgroup \"g*\"");
-    psi_read();
-    psi_assert_count("psi-g*", 20 * FIRST);
-    psi_read();
-    psi_assert_count("psi-g*", 20 * LATER);
+    harness_begin("Cgroup \"g*\"");
+    harness_read();
+    harness_assert_count("psi-g*", 20 * FIRST);
+    harness_read();
+    harness_assert_count("psi-g*", 20 * LATER);
     ck_assert_uint_eq(fake_logs(0, "LimitNOFILE="), fake_logs(0, NULL));
     ck_assert_uint_ge(fake_logs(0, NULL), 1);
 }
@@ -273,12 +275,12 @@ START_TEST(names_groups)
     else
         snprintf(options, sizeof(options), "Cgroup \"%s\"", named[_i].pattern);
     tree_add_group(tree, named[_i].group, true);
-    psi_begin(options);
-    psi_read();
+    harness_begin(options);
+    harness_read();
     assert_instance(named[_i].instance, FIRST);
-    psi_read();
+    harness_read();
     assert_instance(named[_i].instance, LATER);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -286,12 +288,12 @@ START_TEST(names_groups_by_the_first_pattern_that_selects_them)
 {
     tree_add_group(tree, "a.service", true);
     tree_add_group(tree, "b.service", true);
-    psi_begin("<Cgroup \"a*\">\nInstance \"first%1\"\n</Cgroup>\n"
-              "<Cgroup \"*.service\">\nInstance \"second-%1\"\n</Cgroup>\nCgroup \"*\"");
-    psi_read();
+    harness_begin("<Cgroup \"a*\">\nInstance \"first%1\"\n</Cgroup>\n"
+                  "<Cgroup \"*.service\">\nInstance \"second-%1\"\n</Cgroup>\nCgroup \"*\"");
+    harness_read();
     assert_instance("first.service", FIRST);
     assert_instance("second-b", FIRST);
-    psi_assert_count("*", 5 + 2 * FIRST);
+    harness_assert_count("*", 5 + 2 * FIRST);
 }
 END_TEST
 
@@ -317,8 +319,8 @@ START_TEST(shortens_long_names)
     char first[DATA_MAX_NAME_LEN];
 
     tree_add_group(tree, LONG_HEAD LONG_LEAF, true);
-    psi_begin("Cgroup \"kubepods.slice/**/cri-containerd-*.scope\"");
-    psi_read();
+    harness_begin("Cgroup \"kubepods.slice/**/cri-containerd-*.scope\"");
+    harness_read();
     const char *instance = only_instance();
     const char *mark = find_mark(instance);
     ck_assert_uint_ge(strlen(LONG_HEAD LONG_LEAF), 180);
@@ -330,11 +332,11 @@ START_TEST(shortens_long_names)
 
     snprintf(first, sizeof(first), "%s", instance);
     tree_remove_group(tree, "kubepods.slice");
-    psi_read();
+    harness_read();
     tree_add_group(tree, LONG_HEAD LONG_LEAF, true);
-    psi_read();
+    harness_read();
     assert_instance(first, FIRST);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -343,11 +345,11 @@ START_TEST(tells_long_names_apart)
 {
     tree_add_group(tree, LONG_HEAD "one.slice/" LONG_LEAF, true);
     tree_add_group(tree, LONG_HEAD "two.slice/" LONG_LEAF, true);
-    psi_begin("Cgroup \"**/cri-containerd-*\"");
-    psi_read();
-    psi_assert_count("psi-kubepods*/total_time_in_ms-io-some", 2);
-    psi_assert_count("psi-kubepods*", 2 * FIRST);
-    psi_assert_logs(0, NULL);
+    harness_begin("Cgroup \"**/cri-containerd-*\"");
+    harness_read();
+    harness_assert_count("psi-kubepods*/total_time_in_ms-io-some", 2);
+    harness_assert_count("psi-kubepods*", 2 * FIRST);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -363,8 +365,8 @@ START_TEST(shortens_no_more_than_needed)
     memset(name, 'x', sizeof(name));
     name[lengths[_i].length] = '\0';
     tree_add_group(tree, name, true);
-    psi_begin("Cgroup \"*\"");
-    psi_read();
+    harness_begin("Cgroup \"*\"");
+    harness_read();
     if (lengths[_i].shortened) {
         ck_assert_uint_le(strlen(only_instance()), DATA_MAX_NAME_LEN - 1);
         find_mark(only_instance());
@@ -404,8 +406,8 @@ START_TEST(keeps_characters_whole)
     for (size_t begin = length; length < begin + 200;)
         length += (size_t)snprintf(name + length, sizeof(name) - length, "%s", character);
     tree_add_group(tree, name, true);
-    psi_begin("Cgroup \"*/*\"");
-    psi_read();
+    harness_begin("Cgroup \"*/*\"");
+    harness_read();
     const char *instance = only_instance();
     ck_assert_uint_le(strlen(instance), DATA_MAX_NAME_LEN - 1);
     ck_assert_uint_ge(strlen(instance), DATA_MAX_NAME_LEN - 1 - 6);
@@ -433,18 +435,18 @@ START_TEST(tells_two_of_one_name_apart)
 
     tree_add_group(tree, alike[_i].one, true);
     tree_add_group(tree, alike[_i].other, true);
-    psi_begin(alike[_i].options);
-    psi_read();
+    harness_begin(alike[_i].options);
+    harness_read();
     assert_instance(plain, FIRST);
     snprintf(pattern, sizeof(pattern), "psi-%s~*/*", plain);
-    psi_assert_count(pattern, FIRST);
+    harness_assert_count(pattern, FIRST);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, alike[_i].one), 1);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, alike[_i].other), 1);
-    psi_assert_logs(1, plain);
-    psi_read();
+    harness_assert_logs(1, plain);
+    harness_read();
     assert_instance(plain, LATER);
-    psi_assert_count(pattern, LATER);
-    psi_assert_logs(0, NULL);
+    harness_assert_count(pattern, LATER);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -452,25 +454,25 @@ END_TEST
 START_TEST(tells_of_many_of_one_name_now_and_then)
 {
     add_groups("g", 100);
-    psi_begin("System false\nResource \"io\"\n<Cgroup \"g*\">\nInstance \"web\"\n</Cgroup>");
-    psi_read();
-    psi_assert_count("psi-web*/total_time_in_ms-io-some", 100);
-    psi_assert_logs(7, "web is the name of g0000"); /* the 1st, 2nd, 4th … 64th of 99 */
+    harness_begin("System false\nResource \"io\"\n<Cgroup \"g*\">\nInstance \"web\"\n</Cgroup>");
+    harness_read();
+    harness_assert_count("psi-web*/total_time_in_ms-io-some", 100);
+    harness_assert_logs(7, "web is the name of g0000"); /* the 1st, 2nd, 4th … 64th of 99 */
 }
 END_TEST
 
 START_TEST(frees_the_names_of_groups_that_went)
 {
     tree_add_group(tree, "x/svc", true);
-    psi_begin("<Cgroup \"*/svc\">\nInstance \"%l\"\n</Cgroup>");
-    psi_read();
+    harness_begin("<Cgroup \"*/svc\">\nInstance \"%l\"\n</Cgroup>");
+    harness_read();
     assert_instance("svc", FIRST);
     tree_remove_group(tree, "x");
-    psi_read();
+    harness_read();
     tree_add_group(tree, "y/svc", true);
-    psi_read();
+    harness_read();
     assert_instance("svc", FIRST);
-    psi_assert_logs(0, NULL);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -480,12 +482,13 @@ START_TEST(keeps_the_name_of_the_system)
     tree_add_group(tree, "system", true);
     tree_add_group(tree, "other", true);
     tree_pressure(tree, "system", "io", 77000, 66000);
-    psi_begin(_i == 0 ? "Cgroup \"system\"" : "<Cgroup \"system\">\nInstance \"%l\"\n</Cgroup>");
-    psi_read();
+    harness_begin(_i == 0 ? "Cgroup \"system\""
+                          : "<Cgroup \"system\">\nInstance \"%l\"\n</Cgroup>");
+    harness_read();
     assert_instance("system", 5);
-    ck_assert_double_eq(psi_number("psi-system/total_time_in_ms-io-some"), 0);
-    psi_assert_count("psi-system~*/*", FIRST);
-    psi_assert_logs(1, "system as a whole");
+    ck_assert_double_eq(harness_number("psi-system/total_time_in_ms-io-some"), 0);
+    harness_assert_count("psi-system~*/*", FIRST);
+    harness_assert_logs(1, "system as a whole");
 }
 END_TEST
 
@@ -493,7 +496,7 @@ int main(void)
 {
     TCase *tests = tcase_create("selection");
 
-    tcase_add_checked_fixture(tests, psi_set_up, psi_tear_down);
+    tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
     tcase_add_test(tests, follows_processes_in_and_out);
     tcase_add_test(tests, follows_groups_that_are_made_and_removed);
     tcase_add_test(tests, gets_over_a_group_that_vanishes_before_it_is_read);

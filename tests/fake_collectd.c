@@ -315,15 +315,31 @@ cdtime_t plugin_get_interval(void)
     return INTERVAL;
 }
 
+static void note_length(size_t length, size_t size)
+{
+    if (length < size)
+        return;
+    pthread_mutex_lock(&lock);
+    fake.truncations++;
+    pthread_mutex_unlock(&lock);
+}
+
 char *sstrncpy(char *to, const char *from, size_t size)
 {
-    if (strlen(from) >= size) {
-        pthread_mutex_lock(&lock);
-        fake.truncations++;
-        pthread_mutex_unlock(&lock);
-    }
+    note_length(strlen(from), size);
     snprintf(to, size, "%s", from);
     return to;
+}
+
+int ssnprintf(char *to, size_t size, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(to, size, format, arguments);
+    va_end(arguments);
+    note_length((size_t)length, size);
+    return length;
 }
 
 char *sstrerror(int number, char *buffer, size_t size)

@@ -95,7 +95,7 @@ size_t fake_count(const char *pattern);
 /** How many values were rejected since fake_start(); the first of them is shown on stderr. */
 size_t fake_rejections(void);
 
-/** How often sstrncpy() cut a text off since fake_start(). */
+/** How often sstrncpy() or ssnprintf() cut a text off since fake_start(). */
 size_t fake_truncations(void);
 
 /** Sets what is called after each value is recorded; NULL: nothing. The value is valid only within

@@ -1,4 +1,4 @@
-#include "psi_harness.h"
+#include "plugin_harness.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -26,20 +26,22 @@ static size_t count_descriptors(void)
     return count;
 }
 
-void psi_set_up(void)
+void harness_set_up(void)
 {
     tree = tree_new();
     descriptors_before = count_descriptors();
-    fake_start("psi");
+    fake_start(harness_plugin);
 }
 
 /* "warning: psi: …." */
 static void assert_line(const char *line)
 {
-    const char *message = strstr(line, ": ");
-    size_t length = strlen(line);
+    const char *message = strstr(line, ": ") + 2;
+    size_t length = strlen(line), named = strlen(harness_plugin);
 
-    ck_assert_msg(strncmp(message, ": psi: ", 7) == 0, "whose line is this: %s", line);
+    ck_assert_msg(strncmp(message, harness_plugin, named) == 0 &&
+                      strncmp(message + named, ": ", 2) == 0,
+                  "whose line is this: %s", line);
     ck_assert_msg(line[length - 1] == '.' && line[length - 2] != '.', "not a sentence: %s", line);
     ck_assert_msg(strchr(line, '\n') == NULL, "more than a line: %s", line);
 }
@@ -52,10 +54,10 @@ static void forget_logs(void)
     fake_forget_logs();
 }
 
-void psi_tear_down(void)
+void harness_tear_down(void)
 {
     ck_assert_int_eq(fake_shutdown(), 0);
-    psi_release_descriptors();
+    harness_release_descriptors();
     ck_assert_uint_eq(count_descriptors(), descriptors_before);
     ck_assert_uint_eq(fake_rejections(), 0);
     ck_assert_uint_eq(fake_truncations(), 0);
@@ -64,39 +66,40 @@ void psi_tear_down(void)
     tree_free(tree);
 }
 
-void psi_begin(const char *options)
+void harness_begin(const char *options)
 {
     char *text;
 
-    ck_assert_int_gt(
-        asprintf(&text, "<Plugin psi>\nRoot \"%s\"\n%s\n</Plugin>\n", tree_path(tree), options), 0);
+    ck_assert_int_gt(asprintf(&text, "<Plugin %s>\nRoot \"%s\"\n%s\n</Plugin>\n", harness_plugin,
+                              tree_path(tree), options),
+                     0);
     ck_assert_int_eq(fake_configure(text), 0);
     free(text);
     ck_assert_int_eq(fake_init(), 0);
     ck_assert_uint_eq(fake_read_callbacks(), 1);
 }
 
-void psi_begin_live(const char *options)
+void harness_begin_live(const char *options)
 {
     char *text;
 
-    ck_assert_int_gt(asprintf(&text, "<Plugin psi>\n%s\n</Plugin>\n", options), 0);
+    ck_assert_int_gt(asprintf(&text, "<Plugin %s>\n%s\n</Plugin>\n", harness_plugin, options), 0);
     ck_assert_int_eq(fake_configure(text), 0);
     free(text);
     ck_assert_int_eq(fake_init(), 0);
 }
 
-void psi_read(void)
+void harness_read(void)
 {
     ck_assert_int_eq(fake_read(), 0);
 }
 
-void psi_sleep(unsigned milliseconds)
+void harness_sleep(unsigned milliseconds)
 {
     usleep(milliseconds * 1000);
 }
 
-double psi_number(const char *identifier)
+double harness_number(const char *identifier)
 {
     const struct fake_value *value = fake_find(identifier);
 
@@ -104,7 +107,7 @@ double psi_number(const char *identifier)
     return value->number;
 }
 
-void psi_assert_logs(size_t count, const char *containing)
+void harness_assert_logs(size_t count, const char *containing)
 {
     const char *first = fake_log(0);
 
@@ -114,7 +117,7 @@ void psi_assert_logs(size_t count, const char *containing)
     forget_logs();
 }
 
-void psi_run_short_of_descriptors(void)
+void harness_run_short_of_descriptors(void)
 {
     struct rlimit limit;
     int fd;
@@ -129,7 +132,7 @@ void psi_run_short_of_descriptors(void)
     close(fd);
 }
 
-void psi_release_descriptors(void)
+void harness_release_descriptors(void)
 {
     while (occupied_count > 0)
         close(occupied[--occupied_count]);
