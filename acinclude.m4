@@ -21,6 +21,18 @@ AC_DEFUN([HR_NEEDS], [
   m4_define([HR_NAME_$1], [$2])
 ])
 
+dnl HR_NEEDS_FILES(VARIABLE, NAME, HEADER, LIBRARY, FUNCTION)
+dnl The same for a library without a file of pkg-config's: looks for its header
+dnl and a function in it; sets have_VARIABLE and VARIABLE_LIBS.
+AC_DEFUN([HR_NEEDS_FILES], [
+  AC_ARG_VAR([$1_LIBS], [linker flags for $4])
+  have_$1=no
+  AC_CHECK_HEADER([$3], [
+    AS_IF([test -n "$$1_LIBS"], [have_$1=yes],
+      [AC_CHECK_LIB([$4], [$5], [have_$1=yes; $1_LIBS=-l$4])])])
+  m4_define([HR_NAME_$1], [$2])
+])
+
 dnl HR_PART(NAME, WHAT, REQUIREMENTS)
 dnl A part of the package that can be left out: a plugin or a program.
 dnl --enable-NAME=yes fails where something is missing, auto (the default) leaves

@@ -3,9 +3,9 @@
 # sourced from the top folder.
 
 build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
-    collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev)
+    collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev)
 check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
-    binutils util-linux procps man-db locales)
+    binutils util-linux procps man-db locales linux-perf)
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -35,10 +35,12 @@ install_packages() {
     [ "$(id -u)" -eq 0 ] || sudo=(sudo)
     say "Installing: ${missing[*]}"
     "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
-    # Where clang brings its runtime library along, there is no package of this name.
-    if ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
-        missing=("${missing[@]/libclang-rt-dev/}")
-    fi
+    # Where clang brings its runtime library along, and perf comes with the kernel's tools, there are
+    # no packages of these names.
+    local package
+    for package in libclang-rt-dev linux-perf; do
+        apt-cache show $package >/dev/null 2>&1 || missing=("${missing[@]/$package/}")
+    done
     # shellcheck disable=SC2068 # the empty one must vanish
     DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends \
         ${missing[@]} </dev/null >build/packages.log 2>&1 && return
@@ -55,7 +57,7 @@ list_requirements() {
     [ ${#lacking[@]} -eq 0 ] && return
     say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
     say "autoconf, automake, libtool, pkg-config, collectd with its development headers, and the"
-    say "development files of libcgroup, libmnl and ncurses (wide characters)."
+    say "development files of libcgroup, libmnl, libpfm4 and ncurses (wide characters)."
     fail "Not found: ${lacking[*]}"
 }
 

@@ -52,15 +52,17 @@ int hr_cgroup_openat(const struct hr_cgroup *group, const char *name, int flags)
         by_path = hr_node_open(node);
         if (by_path < 0)
             return by_path;
-        if (strcmp(name, ".") == 0)
-            return by_path;
     }
     int dirfd = group->dirfd >= 0 ? group->dirfd : by_path;
     int fd = openat(dirfd, name, flags | O_CLOEXEC);
-    if (fd < 0)
-        fd = errno == ENOENT && !is_alive(dirfd) ? -ENODEV : -errno;
+    int status = fd < 0 ? -errno : fd;
+    /* A removed directory itself can still be opened. */
+    if ((status == -ENOENT || (fd >= 0 && strcmp(name, ".") == 0)) && !is_alive(dirfd)) {
+        hr_descriptor_close(&fd);
+        status = -ENODEV;
+    }
     hr_descriptor_close(&by_path);
-    return fd;
+    return status;
 }
 
 /* cgroup.events holds lines like "populated 1" and "frozen 0". */

@@ -1,0 +1,48 @@
+/*
+ * cpu_set.h - sets of CPUs, as the kernel writes them: "0-3,8".
+ *
+ * Source: Documentation/admin-guide/cputopology.rst, lib/bitmap.c (bitmap_parselist). A set is a
+ * plain value: it owns nothing.
+ */
+#ifndef HEADROOM_CPU_SET_H
+#define HEADROOM_CPU_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** CPUs have numbers below this: the most that any kernel is built for (x86's MAXSMP). */
+#define HR_CPU_MAX 8192
+
+/** All zeros is the empty set. */
+struct hr_cpu_set {
+    uint64_t words[HR_CPU_MAX / 64];
+};
+
+/**
+ * Parses a list like "0-3,8", with or without a newline at its end. An empty text, or a newline
+ * alone, is the empty set. Ranges may come in any order and overlap.
+ *
+ * @param text  need not be terminated.
+ * @return 0; -EBADMSG for anything else, such as "3-1", "1,", " 1"; -ERANGE for a CPU of HR_CPU_MAX
+ *         or more. The set is untouched on failure.
+ */
+int hr_cpu_set_parse(const char *text, size_t length, struct hr_cpu_set *set);
+
+/** Tells whether a CPU is in the set; any number may be asked for. */
+bool hr_cpu_set_has(const struct hr_cpu_set *set, unsigned cpu);
+
+/** Puts a CPU, below HR_CPU_MAX, into the set. */
+void hr_cpu_set_add(struct hr_cpu_set *set, unsigned cpu);
+
+/** How many CPUs are in the set. */
+size_t hr_cpu_set_count(const struct hr_cpu_set *set);
+
+/**
+ * Walks the set upwards: the first of its CPUs that is `from` or above.
+ *
+ * @return HR_CPU_MAX if there is none.
+ */
+unsigned hr_cpu_set_next(const struct hr_cpu_set *set, unsigned from);
+
+#endif

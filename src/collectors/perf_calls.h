@@ -1,0 +1,15 @@
+/*
+ * perf_calls.h - the kernel's calls for perf events.
+ */
+#ifndef HEADROOM_PERF_CALLS_H
+#define HEADROOM_PERF_CALLS_H
+
+#include "headroom/perf.h"
+
+/**
+ * The live kernel's. The descriptors get numbers from 1024 up where RLIMIT_NOFILE allows: those
+ * below are left to whoever in the process uses select(2), which knows no others.
+ */
+extern const struct hr_perf_calls hr_perf_kernel_calls;
+
+#endif

@@ -1,0 +1,355 @@
+/*
+ * What counting perf events costs.
+ *
+ *     bench_perf [read | workload]      default: both
+ *
+ * "read": the CPU time of reading all counters of 100 groups, 2 event groups each, on all CPUs, as
+ * a ratio against a bare loop of the same reads.
+ *
+ * "workload": what monitored groups pay, for 1 event and for 4, as the kernel changes counters each
+ * time it goes from a task of one group to a task of another. Two processes in two groups pass a
+ * byte to and fro on one CPU, while none, one (of the two), or more groups (the two among them) are
+ * monitored.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../groups.h"
+#include "bench.h"
+#include "headroom/cgroup.h"
+#include "headroom/perf.h"
+#include "headroom/perf_event.h"
+#include "headroom/root.h"
+#include "perf_bank.h"
+#include "perf_calls.h"
+
+#define ROUNDS 41
+
+/* Two lines of the option Event: what is counted where nothing is said, and one more. */
+static const char *const names[2][2] = {{"task-clock", "context-switches"},
+                                        {"cpu-migrations", "page-faults"}};
+
+static struct hr_root *root;
+static struct hr_perf_event *events[2][2];
+static struct hr_perf_event_group event_groups[2];
+static const struct hr_perf_event_group one_event = {events[0], 1};
+
+/* Groups, and what counts them. */
+struct stage {
+    struct groups *groups;
+    struct hr_perf *perf;
+    struct hr_cgroup_set *set;
+    struct hr_perf_bank *banks; /* of the bare loop */
+    size_t bank_count;
+};
+
+static void find_events(void)
+{
+    struct hr_perf_vocabulary *vocabulary;
+    struct hr_perf_fault fault;
+
+    require(hr_root_open("/", &root) == 0, "/");
+    require(hr_perf_vocabulary_open(root, &vocabulary) == 0, "vocabulary");
+    for (int g = 0; g < 2; g++) {
+        for (int e = 0; e < 2; e++)
+            require(hr_perf_event_find(vocabulary, names[g][e], &events[g][e], &fault) == 0,
+                    names[g][e]);
+        event_groups[g] = (struct hr_perf_event_group){events[g], 2};
+    }
+    hr_perf_vocabulary_close(vocabulary);
+}
+
+static void name_group(char name[32], size_t number)
+{
+    snprintf(name, 32, "g%zu", number);
+}
+
+static const struct hr_perf_options all_events = {.groups = event_groups, .group_count = 2};
+static const struct hr_perf_options only_one = {.groups = &one_event, .group_count = 1};
+
+/* --- The collectors ------------------------------------------------------- */
+
+static void follow(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    struct hr_perf_target *target;
+
+    if (event == HR_CGROUP_POPULATED) {
+        require(hr_perf_target_open_cgroup(context, group, &target) == 0, "open a group");
+        group->data = target;
+    } else if (event == HR_CGROUP_EMPTIED) {
+        hr_perf_target_close(group->data);
+        group->data = NULL;
+    }
+}
+
+/* Reads as the plugin does. @return how many values were counted. */
+static size_t read_by_collectors(const struct stage *stage)
+{
+    size_t count = 0;
+
+    require(hr_perf_read(stage->perf) == 0, "online CPUs");
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(stage->set, group)) != NULL;) {
+        require(hr_perf_target_read(group->data) == 0, "read a group");
+        for (size_t g = 0; g < 2; g++)
+            for (size_t e = 0; e < 2; e++)
+                count += hr_perf_target_value(group->data, g, e).counted;
+    }
+    return count;
+}
+
+/* @param options  what is counted of the first `count` groups, g0, g1, … */
+static void open_set(struct stage *stage, const struct hr_perf_options *options, size_t count)
+{
+    char(*paths)[128] = calloc(count, sizeof(*paths));
+    const char **patterns = calloc(count, sizeof(*patterns));
+
+    require(paths != NULL && patterns != NULL, "memory");
+    for (size_t i = 0; i < count; i++) {
+        snprintf(paths[i], sizeof(paths[i]), "%s/g%zu", groups_path(stage->groups), i);
+        patterns[i] = paths[i];
+    }
+    require(hr_perf_open(root, options, &stage->perf) == 0, "open");
+    const struct hr_cgroup_options set_options = {.patterns = patterns,
+                                                  .pattern_count = count,
+                                                  .controller = "perf_event",
+                                                  .event = follow,
+                                                  .context = stage->perf};
+    require(hr_cgroup_set_open(root, &set_options, &stage->set) == 0, "open the set");
+    for (int i = 0; i < 100 && hr_cgroup_set_counts(stage->set).populated < count; i++) {
+        usleep(10000);
+        require(hr_cgroup_set_read(stage->set) == 0, "read the set");
+    }
+    free(patterns);
+    free(paths);
+}
+
+static void close_set(struct stage *stage)
+{
+    hr_cgroup_set_close(stage->set);
+    hr_perf_close(stage->perf);
+    stage->set = NULL;
+    stage->perf = NULL;
+}
+
+static void set_stage(struct stage *stage, size_t count)
+{
+    char name[32];
+
+    *stage = (struct stage){.groups = groups_new()};
+    require(stage->groups != NULL, "no cgroup2 hierarchy that can be written to");
+    for (size_t i = 0; i < count; i++) {
+        name_group(name, i);
+        groups_make(stage->groups, name);
+        groups_start_sleeper(stage->groups, name);
+    }
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+static double cpu_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* The descriptors of the event groups' leaders, opened like the collectors'. */
+static int *open_bare(const struct stage *stage, size_t count, size_t cpus, size_t *fd_count)
+{
+    static int fds[HR_PERF_GROUP_MAX];
+    static uint64_t words[HR_PERF_GROUP_MAX];
+    int *leaders = calloc(count * cpus * 2, sizeof(*leaders));
+    char name[32];
+
+    *fd_count = 0;
+    for (size_t i = 0; i < count * cpus * 2; i++) {
+        struct hr_perf_bank bank = {.fds = fds, .base_counts = words, .deltas = words};
+        name_group(name, i / (2 * cpus));
+        int dirfd = openat(groups_dirfd(stage->groups), name, O_RDONLY | O_DIRECTORY);
+        const struct hr_perf_place place = {&hr_perf_kernel_calls, dirfd, (unsigned)(i / 2 % cpus)};
+        require(dirfd >= 0 && hr_perf_bank_open(&bank, &place, &event_groups[i % 2], 3) == 0,
+                "open bare counters");
+        close(dirfd);
+        leaders[(*fd_count)++] = bank.fds[0];
+    }
+    return leaders;
+}
+
+static void read_bare(const int *leaders, size_t count)
+{
+    uint64_t buffer[5];
+
+    for (size_t i = 0; i < count; i++)
+        require(read(leaders[i], buffer, sizeof(buffer)) == sizeof(buffer), "read");
+}
+
+static void measure_reading(size_t count)
+{
+    const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
+    struct stage stage;
+    size_t leader_count;
+
+    set_stage(&stage, count);
+    open_set(&stage, &all_events, count);
+    require(read_by_collectors(&stage) == 4 * count, "every event is counted");
+    int *leaders = open_bare(&stage, count, cpus, &leader_count);
+    for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
+        double start = cpu_us();
+        read_bare(leaders, leader_count);
+        double between = cpu_us();
+        require(read_by_collectors(&stage) == 4 * count, "every event is counted");
+        double end = cpu_us();
+        if (round < 0)
+            continue;
+        bare[round] = between - start;
+        ours[round] = end - between;
+        ratio[round] = ours[round] / bare[round];
+    }
+    printf("%7zu  %4zu  %12.0f  %10.0f  %5.2f\n", count, cpus, median(bare, ROUNDS),
+           median(ours, ROUNDS), median(ratio, ROUNDS));
+    fflush(stdout);
+    free(leaders);
+    close_set(&stage);
+    groups_free(stage.groups);
+}
+
+/* --- The workload --------------------------------------------------------- */
+
+/* Moves the caller into a group and onto the last CPU. */
+static void settle(const struct stage *stage, const char *name)
+{
+    cpu_set_t cpus;
+
+    groups_write(stage->groups, name, "cgroup.procs", "0");
+    CPU_ZERO(&cpus);
+    CPU_SET((size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, &cpus);
+    require(sched_setaffinity(0, sizeof(cpus), &cpus) == 0, "sched_setaffinity");
+}
+
+static pid_t start_echo(const struct stage *stage, int in, int out)
+{
+    pid_t pid = fork();
+    char byte;
+
+    require(pid >= 0, "fork");
+    if (pid > 0)
+        return pid;
+    settle(stage, "g1");
+    while (read(in, &byte, 1) == 1 && write(out, &byte, 1) == 1)
+        continue;
+    _exit(0);
+}
+
+/* Microseconds a round trip, the best of some. */
+static double play(int in, int out)
+{
+    enum { TRIPS = 50000 };
+    struct timespec from, until;
+    char byte = 'x';
+
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < TRIPS; i++)
+        require(write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1, "pipe");
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    return ((double)(until.tv_sec - from.tv_sec) * 1e6 +
+            (double)(until.tv_nsec - from.tv_nsec) / 1e3) /
+           TRIPS;
+}
+
+/* The player is a process of its own, which tells its time: this one reads counters meanwhile. */
+static double play_in_groups(const struct stage *stage)
+{
+    int there[2], back[2], result[2];
+    double us;
+
+    require(pipe(there) == 0 && pipe(back) == 0 && pipe(result) == 0, "pipe");
+    pid_t echo = start_echo(stage, there[0], back[1]);
+    pid_t player = fork();
+    require(player >= 0, "fork");
+    if (player == 0) {
+        settle(stage, "g0");
+        us = play(back[0], there[1]);
+        require(write(result[1], &us, sizeof(us)) == sizeof(us), "pipe");
+        _exit(0);
+    }
+    require(read(result[0], &us, sizeof(us)) == sizeof(us), "pipe");
+    waitpid(player, NULL, 0);
+    kill(echo, SIGKILL);
+    waitpid(echo, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        close(there[i]);
+        close(back[i]);
+        close(result[i]);
+    }
+    return us;
+}
+
+/* A game with so many groups monitored. */
+static double play_monitored(struct stage *stage, const struct hr_perf_options *options,
+                             size_t count)
+{
+    if (count == 0)
+        return play_in_groups(stage);
+    open_set(stage, options, count);
+    require(hr_perf_read(stage->perf) == 0, "online CPUs");
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(stage->set, group)) != NULL;)
+        require(hr_perf_target_read(group->data) == 0, "open a group");
+    double us = play_in_groups(stage);
+    close_set(stage);
+    return us;
+}
+
+static void measure_workload(void)
+{
+    enum { GAMES = 9, KINDS = 4 };
+    static const size_t monitored[KINDS] = {0, 1, 8, 64};
+    double one[KINDS][GAMES], all[KINDS][GAMES];
+    struct stage stage;
+
+    set_stage(&stage, monitored[KINDS - 1]);
+    /* In turns, so that whatever else the machine does hits all alike. */
+    for (int game = 0; game < GAMES; game++) {
+        for (size_t kind = 0; kind < KINDS; kind++) {
+            one[kind][game] = play_monitored(&stage, &only_one, monitored[kind]);
+            all[kind][game] = play_monitored(&stage, &all_events, monitored[kind]);
+        }
+    }
+    printf("\nA byte there and back between two groups on one CPU (2 switches), in us:\n\n"
+           " groups monitored  1 event   more  4 events   more\n");
+    for (size_t kind = 0; kind < KINDS; kind++)
+        printf(
+            "%17zu  %7.2f  %3.0f %%  %8.2f  %3.0f %%\n", monitored[kind], median(one[kind], GAMES),
+            100 * (median(one[kind], GAMES) / median(one[0], GAMES) - 1), median(all[kind], GAMES),
+            100 * (median(all[kind], GAMES) / median(all[0], GAMES) - 1));
+    groups_free(stage.groups);
+}
+
+int main(int argc, char **argv)
+{
+    struct rlimit limit;
+
+    require(getrlimit(RLIMIT_NOFILE, &limit) == 0, "RLIMIT_NOFILE");
+    limit.rlim_cur = limit.rlim_max;
+    require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "RLIMIT_NOFILE");
+    find_events();
+    if (argc < 2 || strcmp(argv[1], "read") == 0) {
+        printf("cgroup_perf: CPU time of reading all counters, 2 event groups of 2 events\n\n"
+               " groups  CPUs  read only (us)  ours (us)  ratio\n");
+        measure_reading(100);
+        measure_reading(400);
+    }
+    if (argc < 2 || strcmp(argv[1], "workload") == 0)
+        measure_workload();
+    return 0;
+}
