@@ -3,6 +3,12 @@
  *
  * One table of data; what is fetched, the table on the screen, plain lines, JSON, sort keys and
  * --help derive from it.
+ *
+ * Where the screen has no room for all columns, the least useful leave first. The most useful tell
+ * who waits, and for what: cpu, memory, io "some". Then comes who takes the CPUs, the first
+ * question that follows; then "full", the worse half of waiting: of memory and io, then of cpu,
+ * which the system doesn't have. ipc and context switches explain a load rather than find it.
+ * Interrupts concern few machines, and most page faults mean nothing.
  */
 #ifndef HEADROOM_COLUMNS_H
 #define HEADROOM_COLUMNS_H
@@ -12,22 +18,25 @@
 
 /** How the screen draws a column. */
 enum column_drawn {
-    COLUMN_BAR,   /**< a bar of 0..100, where there is room, and the number: a main column */
-    COLUMN_NUMBER /**< the number; left out where there is little room */
+    COLUMN_BAR,   /**< a bar of 0..100, where there is room, and the number */
+    COLUMN_NUMBER /**< the number alone */
 };
 
 /** One column. A group's value comes from series HOST/plugin-GROUP/type-type_instance. */
 struct column {
-    const char *title;         /**< on the screen; up to 5 characters */
+    const char *title;         /**< on the screen; up to VALUE_WIDTH characters */
     const char *plugin;        /**< of the series */
     const char *type;          /**< of the series */
     const char *type_instance; /**< of the series; "" for none */
     const char *key;           /**< in JSON, and the heading of plain lines */
     const char *unit;          /**< for --help */
-    int decimals;              /**< digits after the point */
+    double divisor;            /**< a value of the series, divided by this, is in that unit */
+    int decimals;              /**< digits after the point, if there is room */
+    int rank;                  /**< of usefulness, from 1; without room the highest leaves first */
     enum column_drawn drawn;
+    bool not_of_system;   /**< absent in the row of the machine, where it means something else */
     bool in_pressure;     /**< the sort key "pressure" is the highest of these */
-    double warn, alarm;   /**< from here on yellow, red; INFINITY for never */
+    double warn, alarm;   /**< from here on yellow, red; both INFINITY: no colour at all */
     const char *sort_key; /**< the name in --sort; NULL when one can't sort by it */
     char sort_letter;     /**< the key on the screen; not q, p or n */
 };
@@ -41,7 +50,7 @@ extern const size_t column_count;
 /** How a value stands to its column's limits. */
 enum severity { SEVERITY_NONE, SEVERITY_CALM, SEVERITY_WARN, SEVERITY_ALARM };
 
-/** @return SEVERITY_NONE for an absent value, that is NaN. */
+/** @return SEVERITY_NONE for an absent value, that is NaN, and in a column without limits. */
 enum severity column_severity(const struct column *column, double value);
 
 /** What rows are sorted by. */
@@ -67,10 +76,13 @@ size_t sort_keys(struct sort_key keys[SORT_KEY_MAX]);
  */
 int sort_key_find(const char *name, int letter, struct sort_key *found);
 
+/** No number is wider, nor any title. */
+#define VALUE_WIDTH 5
+
 /**
- * Writes a number in at most 6 characters, for columns of text: with `decimals` digits after the
- * point below 1,000, above with one and a k, M, G, T, P or E. The caller sees to it that the locale
- * (LC_NUMERIC) has a point.
+ * Writes a number in at most VALUE_WIDTH characters, for columns of text: with `decimals` digits
+ * after the point below 1,000, above with one and a k, M, G, T, P or E; with fewer where these
+ * don't fit. The caller sees to it that the locale (LC_NUMERIC) has a point.
  *
  * @param text  receives "-" for what is not a finite number, and beyond the E's.
  */

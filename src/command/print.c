@@ -26,11 +26,11 @@ static int print_name(FILE *out, const struct table *table, const struct row *ro
     return taken;
 }
 
-/* A column is as wide as its heading, but no value is wider than 6. */
+/* A column is as wide as its heading, or as its values. */
 static int line_width(const struct column *column)
 {
     int width = (int)strlen(column->key);
-    return width < 6 ? 6 : width;
+    return width < VALUE_WIDTH ? VALUE_WIDTH : width;
 }
 
 static void print_heading(FILE *out, const struct table *table, int name_width)

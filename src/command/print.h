@@ -13,8 +13,9 @@
 
 /**
  * Prints a heading (the columns' keys and the time of day) and a line per row, aligned. An absent
- * value is "-". A line "alert TIME-OF-DAY SEVERITY MESSAGE" per alert that is fresh follows; behind
- * "alert", its severity is a word where a row has a value. Flushes.
+ * value is "-", and all columns are there, so that each keeps its place. A line "alert TIME-OF-DAY
+ * SEVERITY MESSAGE" per alert that is fresh follows; behind "alert", its severity is a word where a
+ * row has a value. Flushes.
  *
  * @param alerts  NULL: none are asked for.
  * @return 0, or the negative errno of writing.

@@ -250,25 +250,19 @@ static void draw_header(const struct screen *screen, int width, const struct scr
     mvaddnstr(0, both ? width - right_width : 0, right, width);
 }
 
-static void draw_footer(const struct screen *screen, int y, int width, size_t first, size_t last)
+static void draw_footer(const struct screen *screen, int y, int width, const struct table *table)
 {
-    char keys_text[TEXT_SIZE] = "", text[TEXT_SIZE + 64];
-    struct sort_key keys[SORT_KEY_MAX];
-    size_t count = sort_keys(keys), used = 0;
-    for (size_t i = 0; i < count && used < TEXT_SIZE; i++)
-        used += (size_t)snprintf(keys_text + used, TEXT_SIZE - used, "%c %s  ", keys[i].letter,
-                                 keys[i].name);
+    char position[64] = "", text[FOOTER_SIZE];
+    bool present[COLUMN_MAX];
+    size_t last = screen->offset + screen->page;
     if (screen->scrolling > screen->page)
-        snprintf(text, sizeof(text), "%zu-%zu/%zu  q quit  sort: %s arrows scroll", first, last,
-                 screen->scrolling, keys_text);
-    else
-        snprintf(text, sizeof(text), "q quit  sort: %s", keys_text);
-    /* From the left: where a line is short, the first of it matters. */
-    char label[TEXT_SIZE];
+        snprintf(position, sizeof(position), "%zu-%zu/%zu", screen->offset + 1,
+                 last < screen->scrolling ? last : screen->scrolling, screen->scrolling);
+    table_present(table, present);
+    footer_fit(width, position, present, text);
     attrset(A_REVERSE);
     mvhline(y, 0, ' ', width);
-    label_fit(text, TEXT_SIZE, screen->charset, label, sizeof(label));
-    mvaddnstr(y, 0, label, width);
+    mvaddnstr(y, 0, text, width);
     attrset(A_NORMAL);
 }
 
@@ -511,11 +505,8 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
         draw_rows(screen, header, bottom - alerts, titles, width, view);
     }
     draw_alerts(screen, bottom - alerts, bottom, width, view);
-    if (footer) {
-        size_t last = screen->offset + screen->page;
-        draw_footer(screen, height - 1, width, screen->offset + 1,
-                    last < screen->scrolling ? last : screen->scrolling);
-    }
+    if (footer)
+        draw_footer(screen, height - 1, width, view->table);
     refresh();
 }
 

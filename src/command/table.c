@@ -55,7 +55,8 @@ int identifier_column(const struct identifier *parts)
     for (size_t i = 0; i < column_count; i++) {
         if (piece_is(&parts->type_instance, columns[i].type_instance) &&
             piece_is(&parts->type, columns[i].type) && piece_is(&parts->plugin, columns[i].plugin))
-            return (int)i;
+            return columns[i].not_of_system && piece_is(&parts->instance, SYSTEM_GROUP) ? -ENOENT
+                                                                                        : (int)i;
     }
     return -ENOENT;
 }
@@ -159,7 +160,8 @@ static int build_rows(const struct series_list *list, const double *values, stru
             if (rc != 0)
                 return rc;
         }
-        table->rows[table->count - 1].values[series->column] = values[i];
+        table->rows[table->count - 1].values[series->column] =
+            values[i] / columns[series->column].divisor;
     }
     return 0;
 }

@@ -33,8 +33,8 @@ struct identifier {
 int identifier_parse(const char *text, struct identifier *parts);
 
 /**
- * @return the index of the column that shows this series, or -ENOENT: none does, or the series has
- *         no plugin instance and so no group.
+ * @return the index of the column that shows this series, or -ENOENT: none does, not of this group,
+ *         or the series has no plugin instance and so no group.
  */
 int identifier_column(const struct identifier *parts);
 
@@ -42,7 +42,7 @@ int identifier_column(const struct identifier *parts);
 struct row {
     char *host;
     char *group;               /**< the plugin instance; SYSTEM_GROUP is the whole machine */
-    double values[COLUMN_MAX]; /**< by index into columns; NaN: collectd has none */
+    double values[COLUMN_MAX]; /**< by index into columns, in their units; NaN: there is none */
 };
 
 /** The group that stands for the whole machine. */
@@ -57,7 +57,8 @@ struct table {
 };
 
 /**
- * Asks collectd for the values of all columns; rows come by host and group.
+ * Asks collectd for the values of all columns; rows come by host and group. What several plugins
+ * tell of one group is one row.
  *
  * @param table  is overwritten; to be given to table_free(). Untouched on failure.
  * @return 0, -ENOMEM, or as client_get(). A value that vanished meanwhile is NaN.

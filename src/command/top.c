@@ -436,7 +436,7 @@ static void print_help(void)
            "group. Where standard output is no terminal, plain lines.\n\n"
            "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
            "                      (default: " DEFAULT_SOCKET ")\n"
-           "  --sort KEY          what to sort by: ");
+           "  --sort KEY          what to sort by:\n                      ");
     print_sort_keys(stdout);
     printf("\n                      (default: pressure, the highest of a row's \"some\" values)\n"
            "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
@@ -448,11 +448,15 @@ static void print_help(void)
            "Columns, by their names in JSON and plain lines:\n",
            interval_min, interval_max);
     for (size_t i = 0; i < column_count; i++)
-        printf("  %-12s %-10s %s-GROUP/%s%s%s\n", columns[i].key, columns[i].unit,
+        printf("  %-16s %-18s %s-GROUP/%s%s%s\n", columns[i].key, columns[i].unit,
                columns[i].plugin, columns[i].type, columns[i].type_instance[0] ? "-" : "",
                columns[i].type_instance);
-    printf("\nThe group \"" SYSTEM_GROUP "\" is the whole machine. A value collectd doesn't have "
-           "is shown as -.\n");
+    printf("\nThe group \"" SYSTEM_GROUP "\" is the whole machine");
+    for (size_t i = 0; i < column_count; i++) {
+        if (columns[i].not_of_system)
+            printf("; it has no %s", columns[i].key);
+    }
+    printf(".\nA value collectd doesn't have is shown as -.\n");
 }
 
 /* What is wrong with the command line, and where to read on. */
