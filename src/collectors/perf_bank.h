@@ -72,8 +72,8 @@ int hr_perf_bank_open(struct hr_perf_bank *bank, const struct hr_perf_place *pla
 /**
  * Reads, and makes `interval` and `deltas`. A closed bank gives zeros.
  *
- * @param together  the events are still a group; false: the CPU was offline since, which makes each a
- *                  group of its own (kernel/events/core.c, perf_group_detach).
+ * @param together  the events are still a group; false: the CPU was offline since, which makes each
+ * a group of its own (kernel/events/core.c, perf_group_detach).
  * @return 0, or -EIO if the kernel gives none (any more).
  */
 int hr_perf_bank_read(struct hr_perf_bank *bank, const struct hr_perf_calls *calls, bool together);
