@@ -132,7 +132,9 @@ static int try_events(void)
     perf_trouble_tell(&trouble, &events, perf, root);
     for (size_t g = 0; g < events.group_count && status == 0; g++)
         for (size_t e = 0; e < events.groups[g].count && status == 0; e++)
-            status = hr_perf_status(perf, HR_PERF_SYSTEM, g, e);
+            status = config.system || !events.groups[g].events[e]->whole_machine
+                         ? hr_perf_status(perf, HR_PERF_SYSTEM, g, e)
+                         : -EINVAL;
     hr_perf_target_close(target);
     return status;
 }

@@ -101,11 +101,6 @@ static int find_line(const struct hr_perf_vocabulary *vocabulary, const char *co
 
 /* --- Series --------------------------------------------------------------- */
 
-static const struct perf_event_attr *first_attr(const struct hr_perf_event *event)
-{
-    return &event->encodings[0].attr;
-}
-
 /* The event before one, in its line or in those above, that has its label. */
 static const struct hr_perf_event *find_former(const struct perf_events *events, size_t number,
                                                size_t event)
@@ -124,7 +119,7 @@ static const struct hr_perf_event *find_former(const struct perf_events *events,
 
 static void tell_twice(const struct hr_perf_event *event, const struct hr_perf_event *former)
 {
-    if (memcmp(first_attr(event), first_attr(former), sizeof(struct perf_event_attr)) == 0)
+    if (hr_perf_event_is_same(event, former))
         INFO(PLUGIN ": event \"%s\" comes more than once: perf-%s is its first.", event->text,
              event->label);
     else
@@ -155,16 +150,9 @@ static int name_series(struct perf_events *events, size_t number)
 
 /* --- Ratios --------------------------------------------------------------- */
 
-/* Both count in the same mode. */
-static bool is_alike(const struct hr_perf_event *a, const struct hr_perf_event *b)
-{
-    return first_attr(a)->exclude_user == first_attr(b)->exclude_user &&
-           first_attr(a)->exclude_kernel == first_attr(b)->exclude_kernel;
-}
-
 static bool is_denominator(const struct hr_perf_event *numerator, const struct hr_perf_event *event)
 {
-    if (!is_alike(numerator, event) || event->cache != numerator->cache)
+    if (event->mode != numerator->mode || event->cache != numerator->cache)
         return false;
     if (numerator->role == HR_PERF_INSTRUCTIONS)
         return event->role == HR_PERF_CYCLES;
@@ -173,7 +161,8 @@ static bool is_denominator(const struct hr_perf_event *numerator, const struct h
 
 static struct perf_ratio make_ratio(const struct hr_perf_event *numerator)
 {
-    const struct perf_event_attr *attr = first_attr(numerator);
+    static const char *const modes[] = {
+        [HR_PERF_ANY_MODE] = "", [HR_PERF_USER] = "u", [HR_PERF_KERNEL] = "k"};
     struct perf_ratio ratio = {.type = "cache_ratio", .factor = 100, .max = 100};
 
     if (numerator->role == HR_PERF_CACHE_MISSES) {
@@ -183,9 +172,7 @@ static struct perf_ratio make_ratio(const struct hr_perf_event *numerator)
     ratio.type = "ipc";
     ratio.factor = 1;
     ratio.max = INFINITY;
-    if (attr->exclude_kernel != attr->exclude_user)
-        sstrncpy(ratio.type_instance, attr->exclude_kernel ? "u" : "k",
-                 sizeof(ratio.type_instance));
+    sstrncpy(ratio.type_instance, modes[numerator->mode], sizeof(ratio.type_instance));
     return ratio;
 }
 

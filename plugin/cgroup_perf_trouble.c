@@ -174,7 +174,7 @@ static void tell_events(struct perf_trouble *trouble, const struct perf_events *
 /* --- Targets -------------------------------------------------------------- */
 
 static void note_starving(struct perf_trouble *trouble, const struct perf_events *events,
-                          const struct hr_perf_target *target)
+                          const struct hr_perf_target *target, const char *path)
 {
     for (size_t g = 0; g < events->group_count && g < 64; g++) {
         const struct hr_perf_event_group *group = &events->groups[g];
@@ -182,10 +182,12 @@ static void note_starving(struct perf_trouble *trouble, const struct perf_events
         if ((trouble->starving & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
             continue;
         trouble->starving |= bit;
-        WARNING(PLUGIN ": the line of event \"%s\" has had no turn on the counters for %g s, and "
-                       "nothing of it is published: it has more events than counters are free. "
-                       "Split it, or free a counter (sysctl kernel.nmi_watchdog=0).",
-                group->events[0]->text, (double)STARVED_NS / 1e9);
+        WARNING(PLUGIN ": the line of event \"%s\" has had no turn on the counters for %g s of CPU "
+                       "time of %s, and nothing of it is published there: it has more events than "
+                       "counters are free. Split it, or free a counter (sysctl "
+                       "kernel.nmi_watchdog=0).",
+                group->events[0]->text, (double)STARVED_NS / 1e9,
+                path != NULL ? path : "the machine");
     }
 }
 
@@ -220,7 +222,7 @@ static void note_group(struct perf_trouble *trouble, const char *group, int stat
 void perf_trouble_note(struct perf_trouble *trouble, const struct perf_events *events,
                        const struct hr_perf_target *target, const char *group, int status)
 {
-    note_starving(trouble, events, target);
+    note_starving(trouble, events, target, group);
     /* Of a lack of events it is told anyhow; a group may go. */
     if (status == -ENODATA || status == -ENODEV)
         status = 0;
@@ -272,13 +274,23 @@ static void complain_of_files(const struct perf_trouble *trouble, const struct h
                 what);
         return;
     }
-    if (files->limited_by_option)
+    switch (files->limited_by) {
+    case HR_PERF_BY_OPTION:
         snprintf(limit, sizeof(limit), "MaxFiles is %zu", files->limit);
-    else
+        break;
+    case HR_PERF_BY_RLIMIT:
         snprintf(limit, sizeof(limit),
                  "may have %zu by LimitNOFILE= of collectd's service (ulimit -n), of which a "
                  "quarter is left to others",
                  files->limit);
+        break;
+    case HR_PERF_BY_OTHERS:
+        snprintf(limit, sizeof(limit),
+                 "no more than %zu were to be had by LimitNOFILE= of collectd's service "
+                 "(ulimit -n), or sysctl fs.file-max",
+                 files->limit);
+        break;
+    }
     WARNING(PLUGIN ": %s not counted, as file descriptors don't suffice: the counters take %zu in "
                    "all (one for each event, cgroup and CPU), but %s. Raise it, or count fewer "
                    "cgroups or events.",
@@ -290,9 +302,9 @@ static void tell_files(struct perf_trouble *trouble, const struct hr_perf *perf)
     const struct hr_perf_files files = hr_perf_files(perf);
 
     if (files.raised_to != 0 && !trouble->raised_told) {
-        NOTICE(PLUGIN ": raised the limit of open files of collectd to %zu, as the counters take "
-                      "%zu (one for each event, cgroup and CPU).",
-               files.raised_to, files.wanted);
+        INFO(PLUGIN ": raised the limit of open files of collectd to %zu, as the counters take %zu "
+                    "(one for each event, cgroup and CPU) above those that other plugins use.",
+             files.raised_to, files.wanted);
         trouble->raised_told = true;
     }
     if (adapter_is_news(&trouble->told_files,

@@ -241,6 +241,12 @@ START_TEST(counts_whole_machine_events_on_their_cpus)
     ck_assert(hr_perf_target_cpu(machine, 0, &cpu));
     ck_assert_uint_eq(cpu, 0);
     assert_cpu_value(machine, 1, 1, 0, 11, 11);
+    ck_assert(!hr_perf_target_cpu_value(machine, 0, 1, 0).counted); /* rather than 0 */
+    set_online("0");
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(read_target(machine), 0);
+    assert_value(machine, 0, 0, 0, 0);
+    assert_absent(machine, 1, 0, 11);
 }
 END_TEST
 
@@ -264,6 +270,27 @@ START_TEST(counts_on_each_kind_of_core)
     }
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 10, 10);
+}
+END_TEST
+
+/* Older kernels of some machines know the generic type only, and find the PMU by the CPU. */
+START_TEST(does_without_extended_types)
+{
+    static const int errors[] = {-ENOENT, -EINVAL, -EOPNOTSUPP};
+
+    for (uint64_t pmu = 4; pmu <= 10; pmu += 6) {
+        count_on(1, (uint32_t)pmu, pmu == 4 ? "0" : "1");
+        extend(1, (uint32_t)pmu);
+        fake_perf_refuse(
+            (struct fake_refusal){.error = errors[_i], .of_config = true, .config = pmu << 32 | 1});
+    }
+    open_perf("1");
+    struct hr_perf_target *target = open_machine();
+    ck_assert_int_eq(read_target(target), 0);
+    run(FAKE_MACHINE, 0, 1, 3, SECOND);
+    run(FAKE_MACHINE, 1, 1, 4, SECOND);
+    ck_assert_int_eq(read_target(target), 0);
+    assert_value(target, 0, 0, 7, 7);
 }
 END_TEST
 
@@ -496,6 +523,7 @@ int main(void)
     tcase_add_test(tests, closes_all_when_enabling_fails);
     tcase_add_test(tests, counts_whole_machine_events_on_their_cpus);
     tcase_add_test(tests, counts_on_each_kind_of_core);
+    tcase_add_loop_test(tests, does_without_extended_types, 0, 3);
     tcase_add_test(tests, refuses_what_a_kind_of_core_lacks);
     tcase_add_test(tests, refuses_a_group_too_large_for_a_kind_of_core);
     tcase_add_test(tests, refuses_what_no_online_cpu_has);

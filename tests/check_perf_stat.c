@@ -47,8 +47,9 @@ static FILE *start_perf(const char *name)
     char command[1024], byte;
 
     snprintf(command, sizeof(command),
-             "perf stat -a -x, -o %s -e '{task-clock,context-switches,page-faults%s}'"
-             " --for-each-cgroup %s/%s -- sh -c 'echo > %s; cat %s'",
+             "exec setpriv --pdeathsig KILL perf stat -a -x, -o %s -e "
+             "'{task-clock,context-switches,page-faults%s}'"
+             " --for-each-cgroup %s/%s -- setpriv --pdeathsig KILL sh -c 'echo > %s; exec cat %s'",
              counted, live_has_tsc() ? ",msr/tsc/" : "", groups_path(groups), name, started,
              finish);
     FILE *perf_tool = popen(command, "r");
@@ -97,7 +98,6 @@ START_TEST(agrees_with_perf_stat)
     groups_make(groups, "a");
     live_start_worker("a");
     struct hr_perf_target *target = live_open("a");
-    make_folder();
     FILE *perf_tool = start_perf("a");
     struct live_counts counts = live_read(target);
     counts = live_read(target);
@@ -109,7 +109,6 @@ START_TEST(agrees_with_perf_stat)
         ck_assert_msg(fabs((double)counts.of[i] - count) <= count / 100 && count > 0,
                       "%s: %llu, by perf %.0f", names[i], (unsigned long long)counts.of[i], count);
     }
-    remove_folder();
 }
 END_TEST
 
@@ -126,6 +125,7 @@ int main(void)
         return 0;
     }
     tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
+    tcase_add_unchecked_fixture(tests, make_folder, remove_folder);
     tcase_add_loop_test(tests, agrees_with_perf_stat, 0, 2);
     tcase_set_timeout(tests, 30);
     return run_suite("perf stat", tests);

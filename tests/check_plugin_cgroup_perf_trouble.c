@@ -365,7 +365,7 @@ START_TEST(raises_the_limit_of_open_files_and_tells_it_once)
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
     ck_assert_uint_gt(limit.rlim_cur, SOFT_LIMIT * perf_cpus());
     snprintf(expected, sizeof(expected), "open files of collectd to %zu", (size_t)limit.rlim_cur);
-    ck_assert_uint_eq(fake_logs(LOG_NOTICE, expected), 1);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, expected), 1);
     snprintf(expected, sizeof(expected), "take %zu ", SOFT_LIMIT * perf_cpus());
     harness_assert_logs(1, expected);
 }

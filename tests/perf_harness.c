@@ -51,6 +51,17 @@ void count_on(uint64_t config, uint32_t type, const char *cpus)
     ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &encoding->cpus), 0);
 }
 
+void extend(uint64_t config, uint32_t pmu)
+{
+    for (size_t i = 0; i < events[config].encoding_count; i++) {
+        struct perf_event_attr *attr = &encodings[config][i].attr;
+        if (attr->type != pmu)
+            continue;
+        attr->type = PERF_TYPE_HARDWARE;
+        attr->config |= (uint64_t)pmu << 32;
+    }
+}
+
 void set_groups(const char *text)
 {
     size_t count = 0, member = 0;

@@ -38,6 +38,9 @@ void tear_down(void);
  * by that one there as well. */
 void count_on(uint64_t config, uint32_t type, const char *cpus);
 
+/* Makes it a generic event there, with that PMU's type in the upper half of its config. */
+void extend(uint64_t config, uint32_t pmu);
+
 /* Puts groups of events, written as their configs ("12 3"), into the options. */
 void set_groups(const char *groups);
 /* And opens with these. */

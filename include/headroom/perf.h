@@ -61,12 +61,19 @@ struct hr_perf_options {
     const struct hr_perf_calls *calls; /**< NULL: the kernel's; must outlive the object */
 };
 
+/** What limits the descriptors. */
+enum hr_perf_limit {
+    HR_PERF_BY_OPTION, /**< max_files */
+    HR_PERF_BY_RLIMIT, /**< RLIMIT_NOFILE, of which a quarter is left to the rest of the process */
+    HR_PERF_BY_OTHERS  /**< none were left a short while ago, though by these two there should */
+};
+
 /** Descriptors, one per target, event and CPU. */
 struct hr_perf_files {
-    size_t open;            /**< now */
-    size_t wanted;          /**< by all targets that were read, with those that don't fit */
-    size_t limit;           /**< how many may be open */
-    bool limited_by_option; /**< by max_files; else by RLIMIT_NOFILE */
+    size_t open;   /**< now */
+    size_t wanted; /**< by all targets that were read, with those that don't fit */
+    size_t limit;  /**< how many may be open */
+    enum hr_perf_limit limited_by;
     size_t raised_to; /**< what RLIMIT_NOFILE was raised to, as the hard limit allowed; 0: wasn't */
 };
 
@@ -103,8 +110,8 @@ void hr_perf_close(struct hr_perf *perf);
 /**
  * Finds out which CPUs are online. To be called before the targets are read, each time.
  *
- * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, -EBADMSG if it isn't
- *         understood; the CPUs known before are then kept.
+ * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, -EBADMSG or -ERANGE
+ * if it isn't understood; the CPUs known before are then kept.
  */
 int hr_perf_read(struct hr_perf *perf);
 
@@ -154,11 +161,14 @@ void hr_perf_target_close(struct hr_perf_target *target);
  * Reads all counters, and opens those that should be and aren't: at first all, later those of CPUs
  * that came online. Either all of a target's counters are open or none.
  *
- * @return 0, or why none is open: -EMFILE if descriptors don't suffice, see hr_perf_files();
- *         -ENODEV if the cgroup was removed; -EXDEV if the cgroup is of a hierarchy without the
- *         controller "perf_event", or cgroup2 has not made it for this cgroup yet, as it does when
- * any controller is enabled above it (cgroup.subtree_control); -ENOMEM; -ENODATA if no event at all
- * can be counted, see hr_perf_status(); or another negative errno of perf_event_open(2).
+ * @return 0, also for a removed cgroup as long as its counters are open; or why none is open:
+ *         -EMFILE  descriptors don't suffice, see hr_perf_files();
+ *         -ENODEV  the cgroup was removed;
+ *         -EXDEV   the cgroup is of a hierarchy without the controller "perf_event"; or cgroup2 has
+ *                  made none for it yet, as it does when any controller is enabled at the top
+ *                  (cgroup.subtree_control);
+ *         -ENODATA no event at all can be counted, see hr_perf_status();
+ *         -ENOMEM, or another negative errno of perf_event_open(2).
  */
 int hr_perf_target_read(struct hr_perf_target *target);
 

@@ -46,6 +46,13 @@ enum hr_perf_role {
     HR_PERF_CACHE_MISSES      /**< … and misses, told apart by `cache` */
 };
 
+/** In which modes of the CPU an event is counted. */
+enum hr_perf_mode {
+    HR_PERF_ANY_MODE,
+    HR_PERF_USER,  /**< ":u" */
+    HR_PERF_KERNEL /**< ":k" */
+};
+
 /** How the event is counted on some of the CPUs. */
 struct hr_perf_encoding {
     /** type, config, config1, config2, config3 and exclude_user, exclude_kernel; with `size` set,
@@ -62,6 +69,7 @@ struct hr_perf_event {
                       ("cycles:u", whichever way that was written); never empty, and no longer than
                       63 bytes: if it is cut, "~" and a hash of the text tell it apart */
     enum hr_perf_role role;
+    enum hr_perf_mode mode;
     uint64_t cache; /**< of the two cache roles: equal for references and misses of one cache and
                          kind of access. On hybrid machines the aliases of one kind of core have
                          its PMU's type in the upper 32 bits, in all roles: ratios are made of
@@ -97,12 +105,6 @@ int hr_perf_vocabulary_open(const struct hr_root *root, struct hr_perf_vocabular
 void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary);
 
 /**
- * Tells whether the machine has a PMU of the CPUs, so that cycles and the like may be counted: one
- * whose folder is "cpu", or that has a file "cpus".
- */
-bool hr_perf_vocabulary_has_core_pmu(const struct hr_perf_vocabulary *vocabulary);
-
-/**
  * Finds out how an event is counted. Whether the kernel lets us is only known when it is opened.
  *
  * On hybrid machines (several PMUs with a file "cpus"), a generic hardware or cache event and a raw
@@ -119,6 +121,9 @@ bool hr_perf_vocabulary_has_core_pmu(const struct hr_perf_vocabulary *vocabulary
  */
 int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
                        struct hr_perf_event **event, struct hr_perf_fault *fault);
+
+/** Tells whether two events, however they are written, are counted in the same way. */
+bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_event *b);
 
 /** NULL is allowed. */
 void hr_perf_event_free(struct hr_perf_event *event);

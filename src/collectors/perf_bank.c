@@ -17,6 +17,13 @@ const struct hr_perf_encoding *hr_perf_encoding_on(const struct hr_perf_event *e
     return NULL;
 }
 
+/* A generic event with a PMU's type in the upper half of config (PERF_PMU_TYPE_SHIFT). */
+static bool is_extended(const struct perf_event_attr *attr)
+{
+    return (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
+           attr->config > UINT32_MAX;
+}
+
 int hr_perf_bank_open_event(const struct hr_perf_place *place,
                             const struct hr_perf_encoding *encoding, int leader)
 {
@@ -26,7 +33,14 @@ int hr_perf_bank_open_event(const struct hr_perf_place *place,
     attr.read_format =
         PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attr.disabled = leader < 0; /* and with the leader the others, so that all begin at once */
-    return place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
+    int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
+    if ((fd != -ENOENT && fd != -EINVAL && fd != -EOPNOTSUPP) || !is_extended(&attr))
+        return fd;
+    /* Arm's kernels before Linux 6.6 know the generic type only. They open it with the PMU of the
+     * CPU, or not at all. */
+    attr.config &= UINT32_MAX;
+    int plain = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
+    return plain >= 0 ? plain : fd;
 }
 
 int hr_perf_bank_open_starter(const struct hr_perf_place *place)

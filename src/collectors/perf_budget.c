@@ -1,8 +1,12 @@
 #include "perf_budget.h"
 
 #include <sys/resource.h>
+#include <sys/select.h>
 
 #include "clock.h"
+
+/* For what is open for a moment only, and what others have above FD_SETSIZE. */
+#define SLACK 64
 
 void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t retry_ns)
 {
@@ -15,12 +19,14 @@ static size_t share(rlim_t limit)
     return limit == RLIM_INFINITY ? SIZE_MAX : (size_t)(limit - limit / 4);
 }
 
-/* Only as far as it takes: each of the process's other parts sees this limit, too. */
+/* Only as far as it takes: each of the process's other parts sees this limit, too. It takes that
+ * the counters' numbers begin where select(2) ends, and a quarter is left. */
 static void raise_limit(struct hr_perf_budget *budget, struct rlimit *limit, size_t count)
 {
+    const rlim_t numbers = FD_SETSIZE + (rlim_t)count;
     struct rlimit raised = *limit;
 
-    raised.rlim_cur = (rlim_t)count + count / 3 + 1;
+    raised.rlim_cur = numbers + numbers / 3 + SLACK;
     if (raised.rlim_cur > limit->rlim_max)
         raised.rlim_cur = limit->rlim_max;
     if (raised.rlim_cur <= limit->rlim_cur || setrlimit(RLIMIT_NOFILE, &raised) < 0)
@@ -29,28 +35,32 @@ static void raise_limit(struct hr_perf_budget *budget, struct rlimit *limit, siz
     budget->files.raised_to = (size_t)raised.rlim_cur;
 }
 
+void hr_perf_budget_make_room(struct hr_perf_budget *budget, size_t count)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        raise_limit(budget, &limit, count);
+}
+
 /* Brings the limit up to date, so that `count` fit if that can be. */
 static void update_limit(struct hr_perf_budget *budget, size_t count)
 {
     struct hr_perf_files *files = &budget->files;
     struct rlimit limit;
 
+    hr_perf_budget_make_room(budget, count < budget->max ? count : budget->max);
     files->limit = budget->max;
-    files->limited_by_option = true;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return;
-    size_t needed = count < budget->max ? count : budget->max;
-    if (share(limit.rlim_cur) < needed)
-        raise_limit(budget, &limit, needed);
-    if (share(limit.rlim_cur) < files->limit) {
+    files->limited_by = HR_PERF_BY_OPTION;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && share(limit.rlim_cur) < files->limit) {
         files->limit = share(limit.rlim_cur);
-        files->limited_by_option = false;
+        files->limited_by = HR_PERF_BY_RLIMIT;
     }
     if (budget->ran_out_at != 0 && hr_clock_ns() - budget->ran_out_ns >= budget->retry_ns)
         budget->ran_out_at = 0;
     if (budget->ran_out_at != 0 && budget->ran_out_at < files->limit) {
         files->limit = budget->ran_out_at;
-        files->limited_by_option = false;
+        files->limited_by = HR_PERF_BY_OTHERS;
     }
 }
 

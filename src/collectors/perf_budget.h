@@ -19,8 +19,10 @@ struct hr_perf_budget {
 
 void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t retry_ns);
 
-/** Takes so many; raises the limit of the process if it doesn't suffice and the hard limit allows.
- * @return whether they fit. */
+/** Raises the limit of the process, if the hard limit allows, so that so many can be had. */
+void hr_perf_budget_make_room(struct hr_perf_budget *budget, size_t count);
+
+/** Takes so many; makes room for them. @return whether they fit. */
 bool hr_perf_budget_take(struct hr_perf_budget *budget, size_t count);
 
 /** Gives so many back. */

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "descriptor.h"
+
 /* A descriptor stays where it is if there is no room above. */
 static int move_up(int fd)
 {
@@ -22,9 +24,17 @@ static int move_up(int fd)
 static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                        unsigned long flags)
 {
-    long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+    long opened =
+        syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
 
-    return fd < 0 ? -errno : move_up((int)fd);
+    if (opened < 0)
+        return -errno;
+    int fd = move_up((int)opened);
+    /* Who else in the process has many may want more. */
+    if (hr_descriptor_may_keep(fd, HR_KEEP_FILE))
+        return fd;
+    close(fd);
+    return -EMFILE;
 }
 
 static int kernel_enable(int fd)

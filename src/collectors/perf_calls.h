@@ -8,7 +8,8 @@
 
 /**
  * The live kernel's. The descriptors get numbers from 1024 up where RLIMIT_NOFILE allows: those
- * below are left to whoever in the process uses select(2), which knows no others.
+ * below are left to whoever in the process uses select(2), which knows no others. Beyond three
+ * quarters of that limit, whoever uses the rest, open() gives -EMFILE.
  */
 extern const struct hr_perf_calls hr_perf_kernel_calls;
 

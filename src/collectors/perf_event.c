@@ -61,14 +61,6 @@ void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary)
     free(vocabulary);
 }
 
-bool hr_perf_vocabulary_has_core_pmu(const struct hr_perf_vocabulary *vocabulary)
-{
-    for (size_t i = 0; i < vocabulary->pmus.count; i++)
-        if (hr_perf_pmu_is_core(&vocabulary->pmus.list[i]))
-            return true;
-    return false;
-}
-
 /* --- Modifiers --------------------------------------------------------------- */
 
 /* Takes ":u", ":k" and the like off the end. */
@@ -365,6 +357,13 @@ static int encode_each(struct search *search, struct hr_perf_event *event)
     return 0;
 }
 
+static enum hr_perf_mode mode_of(const struct perf_event_attr *attr)
+{
+    if (attr->exclude_user == attr->exclude_kernel)
+        return HR_PERF_ANY_MODE;
+    return attr->exclude_kernel ? HR_PERF_USER : HR_PERF_KERNEL;
+}
+
 static int make_event(struct search *search, const char *text, struct hr_perf_event *event)
 {
     size_t core_pmus = search->vocabulary->core_pmus;
@@ -373,6 +372,7 @@ static int make_event(struct search *search, const char *text, struct hr_perf_ev
     apply_modifier(&search->modifier, &search->attr);
     event->role = search->role.role;
     event->cache = search->role.cache;
+    event->mode = mode_of(&search->attr);
     event->text = strdup(text);
     event->label = hr_perf_label(
         text, search->own_name.length > 0 ? search->own_name : search->name, &search->modifier);
@@ -405,6 +405,16 @@ int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *
     if (status != -ENOMEM)
         *fault = search.fault;
     return status;
+}
+
+bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_event *b)
+{
+    if (a->encoding_count != b->encoding_count)
+        return false;
+    for (size_t i = 0; i < a->encoding_count; i++)
+        if (memcmp(&a->encodings[i].attr, &b->encodings[i].attr, sizeof(a->encodings[i].attr)) != 0)
+            return false;
+    return true;
 }
 
 void hr_perf_event_free(struct hr_perf_event *event)

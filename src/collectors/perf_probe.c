@@ -112,7 +112,7 @@ static int try_group(const struct hr_perf_place *place, const struct hr_perf_eve
         else if (count > 0 && is_too_much(place, encoding, fd))
             too_much = true;
         else
-            status[e] = fd;
+            status[e] = fd == -E2BIG ? -EINVAL : fd; /* that is ours for a group, see below */
     }
     while (count > 0)
         place->calls->close(fds[--count]);
@@ -148,20 +148,6 @@ static int try_all(const struct hr_perf *perf, int cgroup, int *status)
         for (size_t g = 0; g < perf->group_count && obstacle == 0; g++)
             obstacle = try_group(&place, &perf->groups[g], &status[perf->first[g]]);
     return obstacle;
-}
-
-/* The limit of descriptors may have to be raised already for this. */
-static bool make_room(struct hr_perf *perf)
-{
-    size_t largest = 0;
-
-    for (size_t g = 0; g < perf->group_count; g++)
-        if (perf->groups[g].count > largest)
-            largest = perf->groups[g].count;
-    if (!hr_perf_budget_take(&perf->budget, largest))
-        return false;
-    hr_perf_budget_return(&perf->budget, largest);
-    return true;
 }
 
 /* Takes over what was found. */
@@ -201,7 +187,8 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
     int *status = calloc(perf->event_count, sizeof(*status));
     if (status == NULL)
         return -ENOMEM;
-    int result = make_room(perf) ? try_all(perf, cgroup, status) : -EMFILE;
+    hr_perf_budget_make_room(&perf->budget, HR_PERF_GROUP_MAX);
+    int result = try_all(perf, cgroup, status);
     /* In a removed group nothing can be counted, which says nothing of others. */
     if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_removed(group))
         result = -ENODEV;

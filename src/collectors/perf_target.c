@@ -452,6 +452,26 @@ static bool is_usable(const struct hr_perf_target *target, size_t group, size_t 
     return (target->perf->probes[target->scope].usable[group] >> event & 1) != 0;
 }
 
+/* It is, or was at the last read, open on a CPU. */
+static bool is_there(const struct hr_perf_target *target, size_t index,
+                     const struct hr_perf_event *event)
+{
+    const struct on_cpu *cpu = target->cpus[index];
+
+    return cpu != NULL && (cpu->open || cpu->was_read) &&
+           hr_perf_encoding_on(event, target->perf->cpus.list[index].number) != NULL;
+}
+
+static bool is_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
+{
+    if (event->encodings[0].every_cpu)
+        return target->reserved > 0 || target->was_read;
+    for (size_t i = 0; i < target->cpu_count; i++)
+        if (is_there(target, i, event))
+            return true;
+    return false;
+}
+
 struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, size_t group,
                                           size_t event)
 {
@@ -464,7 +484,9 @@ struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, s
         .running_ns = sums->interval[group].running_ns,
     };
 
-    value.counted = (target->reserved > 0 || target->was_read) && is_usable(target, group, event) &&
+    if (!is_usable(target, group, event))
+        return (struct hr_perf_value){.total = value.total};
+    value.counted = is_anywhere(target, target->perf->groups[group].events[event]) &&
                     is_counted(&value, &sums->ever[group]);
     return value;
 }
@@ -482,8 +504,10 @@ struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *targe
 {
     const struct on_cpu *cpu = target->cpus[index];
 
-    if (cpu == NULL)
-        return (struct hr_perf_value){0};
+    if (!is_usable(target, group, event) ||
+        !is_there(target, index, target->perf->groups[group].events[event]))
+        return (struct hr_perf_value){
+            .total = cpu != NULL ? cpu->totals[target->perf->first[group] + event] : 0};
     const struct hr_perf_bank *bank = &cpu->banks[group];
     struct hr_perf_value value = {
         .total = cpu->totals[target->perf->first[group] + event],
@@ -491,8 +515,7 @@ struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *targe
         .enabled_ns = bank->interval.enabled_ns,
         .running_ns = bank->interval.running_ns,
     };
-    value.counted = (cpu->open || cpu->was_read) && is_usable(target, group, event) &&
-                    is_counted(&value, &cpu->ever[group]);
+    value.counted = is_counted(&value, &cpu->ever[group]);
     return value;
 }
 
