@@ -6,8 +6,6 @@ build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
     collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev)
 check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86)
-# for tests/vm/build-kernel
-kernel_packages=(linux-source flex bison bc libelf-dev libssl-dev xz-utils)
 
 say() { printf '%s\n' "$*"; }
 fail() {
