@@ -22,3 +22,15 @@ void hr_descriptor_close(int *fd)
     *fd = -1;
     errno = saved;
 }
+
+DIR *hr_descriptor_folder(int fd)
+{
+    if (fd < 0) {
+        errno = -fd;
+        return NULL;
+    }
+    DIR *folder = fdopendir(fd);
+    if (folder == NULL)
+        hr_descriptor_close(&fd);
+    return folder;
+}

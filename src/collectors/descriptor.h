@@ -8,6 +8,7 @@
 #ifndef HEADROOM_DESCRIPTOR_H
 #define HEADROOM_DESCRIPTOR_H
 
+#include <dirent.h>
 #include <stdbool.h>
 
 /** What a descriptor is for, and the eighths of the limit that it may use. A file that is read each
@@ -21,5 +22,13 @@ bool hr_descriptor_may_keep(int fd, enum hr_keep what);
 
 /** Closes a descriptor if it is one, and sets it to -1. errno is left alone. */
 void hr_descriptor_close(int *fd);
+
+/**
+ * Makes a folder that can be listed of a directory just opened, and takes the descriptor over.
+ *
+ * @param fd  or a negative errno.
+ * @return NULL, with errno, if it is that or memory is short; the descriptor is then closed.
+ */
+DIR *hr_descriptor_folder(int fd);
 
 #endif

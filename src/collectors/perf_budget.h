@@ -7,7 +7,15 @@
 #ifndef HEADROOM_PERF_BUDGET_H
 #define HEADROOM_PERF_BUDGET_H
 
+#include <errno.h>
+
 #include "headroom/perf.h"
+
+/** Descriptors ran out, of the process or of the machine. */
+static inline bool hr_perf_ran_out(int status)
+{
+    return status == -EMFILE || status == -ENFILE;
+}
 
 struct hr_perf_budget {
     size_t max; /**< struct hr_perf_options.max_files */

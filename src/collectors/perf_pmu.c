@@ -40,16 +40,7 @@ static int read_device(const struct hr_root *root, const char *pmu, const char *
 
 static DIR *open_folder(const struct hr_root *root, const char *path)
 {
-    int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
-
-    if (fd < 0) {
-        errno = -fd;
-        return NULL;
-    }
-    DIR *folder = fdopendir(fd);
-    if (folder == NULL)
-        hr_descriptor_close(&fd);
-    return folder;
+    return hr_descriptor_folder(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
 }
 
 /* --- A PMU ------------------------------------------------------------------ */
@@ -61,16 +52,12 @@ static DIR *open_folder(const struct hr_root *root, const char *path)
  */
 int hr_perf_pmu_type_parse(const char *text, size_t length, uint32_t *type)
 {
-    struct hr_text rest = {text, length};
     uint64_t number;
+    int status = hr_text_number_parse(text, length, UINT32_MAX, &number);
 
-    if (!hr_text_u64(&rest, &number) || number > UINT32_MAX)
-        return -EBADMSG;
-    hr_text_skip(&rest, "\n");
-    if (rest.length > 0)
-        return -EBADMSG;
-    *type = (uint32_t)number;
-    return 0;
+    if (status == 0)
+        *type = (uint32_t)number;
+    return status;
 }
 
 /* @return 0, also if there is no such file; or a negative errno. */

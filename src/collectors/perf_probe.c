@@ -33,7 +33,7 @@ bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope)
 
 static bool is_shortage(int status)
 {
-    return status == -EMFILE || status == -ENFILE || status == -ENOMEM;
+    return hr_perf_ran_out(status) || status == -ENOMEM;
 }
 
 /* Where there is a kind of core for some of the events only, one CPU of each kind stands for all.

@@ -320,11 +320,6 @@ static bool is_any_missing(const struct hr_perf_target *target)
     return false;
 }
 
-static bool is_shortage(int status)
-{
-    return status == -EMFILE || status == -ENFILE;
-}
-
 /* Makes sure that exactly those descriptors are reserved that will be open. @return whether they
  * may be. */
 static bool reserve(struct hr_perf_target *target)
@@ -356,7 +351,7 @@ static int open_missing(struct hr_perf_target *target, int cgroup)
     if (status == 0)
         return target->reserved > 0 ? 0 : -ENODATA;
     close_all(target);
-    if (is_shortage(status))
+    if (hr_perf_ran_out(status))
         hr_perf_budget_ran_out(&target->perf->budget);
     return status;
 }
@@ -420,12 +415,12 @@ int hr_perf_target_read(struct hr_perf_target *target)
     target->cpus_seen = target->perf->cpus.generation;
     int status = target->group != NULL ? open_in_cgroup(target) : open_with(target, -1);
     /* It was only to find out whether more can be counted now: that may wait. */
-    if (is_shortage(status) && target->reserved > 0 && !is_any_missing(target))
+    if (hr_perf_ran_out(status) && target->reserved > 0 && !is_any_missing(target))
         return 0;
     if (status < 0)
         close_all(target);
     /* Descriptors may be had at any time, and a removed group ends; all else would fail again. */
-    target->failed = !is_shortage(status) && status != -ENODEV ? status : 0;
+    target->failed = !hr_perf_ran_out(status) && status != -ENODEV ? status : 0;
     target->failed_ns = hr_clock_ns();
     return status;
 }

@@ -52,12 +52,16 @@ static DIR *open_folder(int parent, const char *path)
 {
     int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd < 0)
-        return NULL;
-    DIR *folder = fdopendir(fd);
-    if (folder == NULL)
-        hr_descriptor_close(&fd);
-    return folder;
+    return hr_descriptor_folder(fd < 0 ? -errno : fd);
+}
+
+static bool is_folder(int parent, const char *path)
+{
+    DIR *folder = open_folder(parent, path);
+
+    if (folder != NULL)
+        closedir(folder);
+    return folder != NULL;
 }
 
 bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem)
@@ -67,10 +71,7 @@ bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem)
     if (!hr_perf_is_name(subsystem))
         return false;
     print_subsystem(path, subsystem);
-    DIR *folder = open_folder(events, path);
-    if (folder != NULL)
-        closedir(folder);
-    return folder != NULL;
+    return is_folder(events, path);
 }
 
 /* --- A tracepoint ------------------------------------------------------------ */
@@ -82,16 +83,7 @@ bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem)
  */
 int hr_perf_tracepoint_id_parse(const char *text, size_t length, uint64_t *id)
 {
-    struct hr_text rest = {text, length};
-    uint64_t number;
-
-    if (!hr_text_u64(&rest, &number))
-        return -EBADMSG;
-    hr_text_skip(&rest, "\n");
-    if (rest.length > 0)
-        return -EBADMSG;
-    *id = number;
-    return 0;
+    return hr_text_number_parse(text, length, UINT64_MAX, id);
 }
 
 static int read_id(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id)
@@ -117,10 +109,7 @@ static bool has_folder(int events, struct hr_text subsystem, struct hr_text name
         return false;
     snprintf(path, sizeof(path), "%.*s/%.*s", (int)subsystem.length, subsystem.start,
              (int)name.length, name.start);
-    DIR *folder = open_folder(events, path);
-    if (folder != NULL)
-        closedir(folder);
-    return folder != NULL;
+    return is_folder(events, path);
 }
 
 /* Why there is no id. */

@@ -237,17 +237,12 @@ static pid_t parse_name(const char *name)
 
 int hr_task_list_read_system(const struct hr_root *root, struct hr_task_list *list)
 {
-    int fd = hr_root_openat(root, "proc", O_RDONLY | O_DIRECTORY);
+    DIR *directory = hr_descriptor_folder(hr_root_openat(root, "proc", O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
     int status = 0;
 
-    if (fd < 0)
-        return fd;
-    DIR *directory = fdopendir(fd);
-    if (directory == NULL) {
-        close(fd);
-        return -ENOMEM;
-    }
+    if (directory == NULL)
+        return -errno;
     while (status == 0 && (entry = readdir(directory)) != NULL) {
         pid_t pid = parse_name(entry->d_name);
         status = pid > 0 ? append(list, pid) : 0;

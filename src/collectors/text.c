@@ -30,3 +30,17 @@ bool hr_text_skip_line(struct hr_text *text)
     text->start = newline + 1;
     return true;
 }
+
+int hr_text_number_parse(const char *text, size_t length, uint64_t max, uint64_t *value)
+{
+    struct hr_text rest = {text, length};
+    uint64_t number;
+
+    if (!hr_text_u64(&rest, &number) || number > max)
+        return -EBADMSG;
+    hr_text_skip(&rest, "\n");
+    if (rest.length > 0)
+        return -EBADMSG;
+    *value = number;
+    return 0;
+}

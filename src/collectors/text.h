@@ -68,4 +68,11 @@ static inline bool hr_text_u64(struct hr_text *text, uint64_t *value)
     return true;
 }
 
+/**
+ * Parses a file that holds one decimal number, with or without a newline after it.
+ *
+ * @return 0, or -EBADMSG for anything else, or above `max`; the value is then untouched.
+ */
+int hr_text_number_parse(const char *text, size_t length, uint64_t max, uint64_t *value);
+
 #endif
