@@ -1,0 +1,130 @@
+/*
+ * toucher.c - a process with a known working set, for measuring it.
+ *
+ *     toucher KIND HOLD TOUCH [FILE]
+ *
+ * Holds HOLD MiB of memory, all of it touched once, and touches the first TOUCH MiB of it again and
+ * again, each page, in every 20 ms or so, until its standard input ends. It says "ready" when it
+ * does. KIND:
+ *
+ *   anon    anonymous memory in pages of 4 KiB
+ *   huge    anonymous memory in transparent huge pages; fails if the kernel gives none
+ *   file    FILE, of HOLD MiB, mapped and read
+ *   shared  anonymous memory shared with a child, which touches the same pages
+ *   swap    like anon, with what isn't touched swapped out
+ *   still   like anon, but nothing is touched any more
+ *
+ * Exits with 0 at the end of standard input, with 77 if this machine can't do that, else with 1.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MIB       ((size_t)1 << 20)
+#define PAGE      ((size_t)4096)
+#define HUGE_PAGE (2 * MIB)
+#define CANNOT    77
+
+static char *map(const char *kind, size_t size, const char *file)
+{
+    int flags = strcmp(kind, "shared") == 0 ? MAP_SHARED : MAP_PRIVATE;
+    char *memory;
+
+    if (strcmp(kind, "file") == 0) {
+        struct stat status;
+        int fd = open(file, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &status) < 0 || (size_t)status.st_size < size)
+            err(1, "%s", file);
+        memory = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    } else {
+        memory = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    }
+    if (memory == MAP_FAILED)
+        err(1, "mmap");
+    if (strcmp(kind, "file") == 0)
+        return memory;
+    memory += HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE;
+    if (strcmp(kind, "huge") != 0)
+        madvise(memory, size, MADV_NOHUGEPAGE);
+    else if (madvise(memory, size, MADV_HUGEPAGE) < 0)
+        err(CANNOT, "no huge pages");
+    memset(memory, 1, size);
+    return memory;
+}
+
+/* Reads a byte of each page; that sets the page's bit just as writing does. */
+static void touch(const volatile char *memory, size_t size)
+{
+    for (size_t i = 0; i < size; i += PAGE)
+        (void)memory[i];
+}
+
+/* How much of the process's memory smaps_rollup tells of a kind, in bytes. */
+static size_t rollup(const char *name)
+{
+    char line[256];
+    size_t kib = 0;
+    FILE *file = fopen("/proc/self/smaps_rollup", "re");
+
+    if (file == NULL)
+        err(CANNOT, "smaps_rollup");
+    while (fgets(line, sizeof(line), file) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            kib = strtoul(line + strlen(name), NULL, 10);
+    fclose(file);
+    return kib << 10;
+}
+
+static bool input_has_ended(int milliseconds)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char byte;
+
+    return poll(&input, 1, milliseconds) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        errx(1, "toucher KIND HOLD TOUCH [FILE]");
+    const char *kind = argv[1];
+    size_t hold = strtoul(argv[2], NULL, 10) * MIB, touched = strtoul(argv[3], NULL, 10) * MIB;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    char *memory = map(kind, hold, argv[4]);
+    touch(memory, hold);
+    if (strcmp(kind, "huge") == 0 && rollup("AnonHugePages:") < hold)
+        errx(CANNOT, "the kernel gives no huge pages");
+    if (strcmp(kind, "swap") == 0) {
+        if (madvise(memory + touched, hold - touched, MADV_PAGEOUT) < 0)
+            err(CANNOT, "no memory can be swapped out");
+        if (rollup("Swap:") < (hold - touched) / 2)
+            errx(CANNOT, "there is no swap space");
+    }
+    if (strcmp(kind, "shared") == 0) {
+        pid_t parent = getpid();
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (; getppid() == parent; usleep(15000))
+                touch(memory, touched);
+            return 0;
+        }
+    }
+    if (puts("ready") < 0 || fflush(stdout) != 0)
+        return 1;
+    do {
+        if (strcmp(kind, "still") != 0)
+            touch(memory, touched);
+    } while (!input_has_ended(15));
+    return 0;
+}
