@@ -1,8 +1,8 @@
 /*
  * process.h - processes of the running system, held so that they can't be mistaken for others.
  *
- * A process is held by its directory in /proc. When it ends, every file in there gives ESRCH, even
- * if its number is given to another one by then.
+ * A process is known by its number and the time at which it was started, so one that was given its
+ * number since is not taken for it. Holding it takes no descriptor.
  *
  * Sources: Documentation/filesystems/proc.rst (stat, statm, comm), fs/proc/base.c,
  * include/linux/sched.h (PF_KTHREAD).
@@ -35,9 +35,10 @@ struct hr_process_choice {
 
 /** A process that is held. */
 struct hr_process {
+    const struct hr_root *root; /**< beneath which its /proc is */
     pid_t pid;
-    char name[HR_PROCESS_NAME_SIZE]; /**< as it was when it was opened */
-    int dirfd;                       /**< its directory in /proc */
+    uint64_t started_ticks;          /**< after the machine's start; see proc(5), stat, field 22 */
+    char name[HR_PROCESS_NAME_SIZE]; /**< as it was when it was found */
 };
 
 /** Processes that are held. All zeros is an empty list. */
@@ -49,20 +50,17 @@ struct hr_process_list {
     size_t zombies;        /**< have ended, and wait for their parent; no memory */
     size_t kernel_threads; /**< threads of the kernel, which have no memory of their own */
     size_t denied;         /**< no permission even to look */
-    size_t short_of;       /**< file descriptors ran out */
 };
 
 /**
  * Holds a process.
  *
- * @param process  receives it; the caller ends it with hr_process_close().
+ * @param root     must outlive it.
+ * @param process  receives it; there is nothing to be freed.
  * @return 0; -ESRCH: there is none of that number; -ECHILD: it is a zombie; -ENXIO: it is a thread
  *         of the kernel; -EACCES or -EPERM; -EBADMSG: its stat file isn't understood; -EMFILE, …
  */
 int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *process);
-
-/** Lets a process go. */
-void hr_process_close(struct hr_process *process);
 
 /**
  * Holds the processes that are meant, in the order of their numbers.
@@ -70,8 +68,8 @@ void hr_process_close(struct hr_process *process);
  * @param list  what it held before is let go.
  * @return 0, with at least one; -ESRCH: there is none, or the number of BY_PID and BY_FILE is none
  *         of a process; -ENOENT: there is no such file; -EBADMSG: the file doesn't begin with a
- *         number; as hr_process_open() where only one is meant; -ECHILD, -ENXIO, -EACCES or -EMFILE
- *         if all that are meant are so; -ENOMEM, … The list then has no items, but tells what was
+ *         number; -ECHILD, -ENXIO or -EACCES if all that are meant are so, see
+ *         hr_process_open(); -ENOMEM, -EMFILE, … The list then has no items, but tells what was
  *         left out.
  */
 int hr_process_list_find(const struct hr_root *root, const struct hr_process_choice *choice,
@@ -81,7 +79,8 @@ int hr_process_list_find(const struct hr_root *root, const struct hr_process_cho
  * Holds all processes of a cgroup and of those below it.
  *
  * @param dirfd  the cgroup's directory.
- * @return as hr_process_list_find(); -ENODEV: the cgroup was removed.
+ * @return as hr_process_list_find(); -ENODEV: the cgroup was removed; -EOPNOTSUPP: it is threaded,
+ *         and has threads of processes that belong to a group above.
  */
 int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
                                    struct hr_process_list *list);
@@ -98,13 +97,14 @@ void hr_process_list_free(struct hr_process_list *list);
 int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes);
 
 /**
- * Reads a file of a process, as hr_text_read() does.
+ * Opens a file of a process.
  *
- * @param name  such as "smaps_rollup".
- * @return 0; -ESRCH: it has ended; -ENOENT: the kernel has no such file; -EACCES, …; -EBADMSG: it
- *         doesn't fit.
+ * @param name   in its directory, such as "smaps_rollup".
+ * @param flags  those of open(2); O_CLOEXEC is added.
+ * @return a descriptor that the caller closes; -ESRCH: the process has ended; -ENOENT: the kernel
+ *         has no such file; -EACCES, …. Whoever reads from it gets ESRCH, or an empty file, when
+ * the process ends.
  */
-int hr_process_read_file(const struct hr_process *process, const char *name, char *buffer,
-                         size_t size, size_t *length);
+int hr_process_openat(const struct hr_process *process, const char *name, int flags);
 
 #endif

@@ -60,13 +60,15 @@ struct hr_wss_options {
     /** How long one look at a process's memory may take; 0: as long as it takes. What is known to
      * take longer isn't begun, what turns out to isn't gone on with. */
     uint64_t max_scan_ns;
-    uint64_t max_rss_bytes; /**< targets with more resident memory are left alone; 0: none are */
+    /** Processes with more resident memory, all of a target together, are left alone by the methods
+     * that walk it (referenced, idle); 0: none are. */
+    uint64_t max_rss_bytes;
 };
 
 /** Why something can't be done, and what would help: "cause: remedy", one line without an end. */
 struct hr_wss_reason {
     int error;      /**< the negative errno, 0 for none */
-    char text[224]; /**< empty for none */
+    char text[480]; /**< empty for none */
 };
 
 /** One reading. */
@@ -107,7 +109,7 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  * cgroup is seen at each beginning.
  *
  * HR_WSS_AUTO takes the first that works: of processes idle, referenced, damon; of a cgroup lru_gen
- * (with aging, or as the kernel ages anyway), idle, referenced; of the system lru_gen, damon.
+ * if it may age, idle, referenced; of the system lru_gen if it may age, damon, lru_gen.
  *
  * @param root    must outlive the object.
  * @param wss     receives the object; the caller ends it with hr_wss_close().

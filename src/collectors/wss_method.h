@@ -14,7 +14,7 @@ struct hr_wss_subject {
     const struct hr_root *root;
     enum hr_wss_scope scope;
     /** PROCESSES, and CGROUP if the method wants its processes: those found at the beginning. A
-     * method may not let any go. */
+     * method may not change it. */
     const struct hr_process_list *processes;
     int cgroup_dirfd; /**< CGROUP: its directory in cgroup2, open from beginning to end */
     const char
@@ -27,6 +27,9 @@ struct hr_wss_ops {
     enum hr_wss_method method;
     bool scopes[HR_WSS_SCOPE_COUNT]; /**< those it can do */
     bool wants_processes;            /**< of a cgroup, too */
+    bool walks_memory;               /**< at a cost that grows with it: max_rss_bytes applies */
+    bool needs_no_rights; /**< of the user's own processes: a probe that fails for lack of
+                               permission isn't the last word */
     size_t max_windows,
         max_windows_passive; /**< see hr_wss_max_windows(): with aging, and without */
     bool looks_back_passive; /**< looks back unless it ages */

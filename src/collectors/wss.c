@@ -1,0 +1,432 @@
+#include "headroom/wss.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "descriptor.h"
+#include "headroom/root.h"
+#include "wss_method.h"
+
+struct hr_wss {
+    const struct hr_wss_ops *ops;
+    void *state;
+    struct hr_wss_target target;
+    char *text, *cgroup_path; /* the target's texts, owned; the latter with a leading slash */
+    uint64_t max_rss_bytes;
+    struct hr_process_list processes;
+    struct hr_wss_subject subject;
+    bool begun;
+    uint64_t marked_ns;  /* the middle of marking */
+    uint64_t marking_ns; /* what it took, until a reading has told it */
+    size_t readings;     /* of this measurement */
+};
+
+/* --- Methods -------------------------------------------------------------- */
+
+static const struct hr_wss_ops *const methods[HR_WSS_METHOD_COUNT] = {
+    [HR_WSS_REFERENCED] = &hr_wss_referenced_ops,
+};
+
+static const char *const method_names[HR_WSS_METHOD_COUNT + 1] = {
+    [HR_WSS_REFERENCED] = "referenced", [HR_WSS_IDLE] = "idle", [HR_WSS_LRU_GEN] = "lru_gen",
+    [HR_WSS_DAMON] = "damon",           [HR_WSS_AUTO] = "auto",
+};
+
+static const char *const scope_names[HR_WSS_SCOPE_COUNT] = {
+    [HR_WSS_PROCESSES] = "processes",
+    [HR_WSS_CGROUP] = "a cgroup",
+    [HR_WSS_SYSTEM] = "the whole system",
+};
+
+/* What HR_WSS_AUTO tries, in this order. Generations that the kernel begins when it likes tell of
+ * windows that nobody asked for, so without aging they come last, or not at all. */
+struct preference {
+    enum hr_wss_method method;
+    enum { EITHER, IF_AGING, UNLESS_AGING } aging;
+};
+
+#define PREFERENCE_MAX 3
+
+static const struct preference preferences[HR_WSS_SCOPE_COUNT][PREFERENCE_MAX] = {
+    [HR_WSS_PROCESSES] = {{HR_WSS_IDLE, EITHER},
+                          {HR_WSS_REFERENCED, EITHER},
+                          {HR_WSS_DAMON, EITHER}},
+    [HR_WSS_CGROUP] = {{HR_WSS_LRU_GEN, IF_AGING},
+                       {HR_WSS_IDLE, EITHER},
+                       {HR_WSS_REFERENCED, EITHER}},
+    [HR_WSS_SYSTEM] = {{HR_WSS_LRU_GEN, IF_AGING},
+                       {HR_WSS_DAMON, EITHER},
+                       {HR_WSS_LRU_GEN, UNLESS_AGING}},
+};
+
+const char *hr_wss_method_name(enum hr_wss_method method)
+{
+    return method_names[method];
+}
+
+int hr_wss_method_parse(const char *name, enum hr_wss_method *method)
+{
+    for (int i = 0; i <= HR_WSS_AUTO; i++)
+        if (strcmp(name, method_names[i]) == 0) {
+            *method = i;
+            return 0;
+        }
+    return -ENOENT;
+}
+
+/* --- Reasons -------------------------------------------------------------- */
+
+int hr_wss_because(struct hr_wss_reason *reason, int error, const char *format, ...)
+{
+    va_list arguments;
+
+    if (reason == NULL)
+        return error;
+    reason->error = error;
+    va_start(arguments, format);
+    vsnprintf(reason->text, sizeof(reason->text), format, arguments);
+    va_end(arguments);
+    return error;
+}
+
+static void clear_reason(struct hr_wss_reason *reason)
+{
+    if (reason != NULL)
+        *reason = (struct hr_wss_reason){0};
+}
+
+/* A method tells a reason where it knows more than the error says. */
+static int explain(struct hr_wss_reason *reason, int status)
+{
+    const char *text = strerror(-status);
+
+    if (reason == NULL || reason->error != 0)
+        return status;
+    if (status == -ESRCH)
+        text = "there is no such process (any more)";
+    else if (status == -ENODEV)
+        text = "there is no such cgroup (any more)";
+    return hr_wss_because(reason, status, "%s", text);
+}
+
+/* --- Opening -------------------------------------------------------------- */
+
+int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
+                 struct hr_wss_reason *reason)
+{
+    clear_reason(reason);
+    if (methods[method] == NULL || !methods[method]->scopes[scope])
+        return hr_wss_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
+                              scope_names[scope]);
+    int status = methods[method]->probe(root, scope, reason);
+    return status < 0 ? explain(reason, status) : 0;
+}
+
+/* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
+static int settle(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
+                  struct hr_wss_reason *reason)
+{
+    int status = hr_wss_probe(root, method, scope, reason);
+
+    if ((status == -EACCES || status == -EPERM) && methods[method]->needs_no_rights)
+        return 0;
+    return status;
+}
+
+/* Three reasons have room, each cut if need be. */
+static void append_reason(struct hr_wss_reason *all, const char *name, const char *text)
+{
+    size_t length = strlen(all->text);
+
+    snprintf(all->text + length, sizeof(all->text) - length, "%s%s: %.140s", length > 0 ? "; " : "",
+             name, text);
+}
+
+/* @return 0 or, if none works, the error of the first that was tried. */
+static int choose(const struct hr_root *root, const struct hr_wss_options *options,
+                  enum hr_wss_method *method, struct hr_wss_reason *reason)
+{
+    struct hr_wss_reason all = {0}, one;
+
+    for (size_t i = 0; i < PREFERENCE_MAX; i++) {
+        const struct preference *next = &preferences[options->target.scope][i];
+        if (next->aging != EITHER && options->aging != (next->aging == IF_AGING))
+            continue;
+        int status = settle(root, next->method, options->target.scope, &one);
+        if (status == 0) {
+            *method = next->method;
+            return 0;
+        }
+        if (all.error == 0)
+            all.error = status;
+        append_reason(&all, method_names[next->method], one.text);
+    }
+    if (reason != NULL)
+        *reason = all;
+    return all.error;
+}
+
+/* A path below the mount, without components that lead elsewhere. */
+static bool is_cgroup_path(const char *path)
+{
+    for (const char *part = path; *part != '\0';) {
+        size_t length = strcspn(part, "/");
+        if (length == 0 || (length == 1 && part[0] == '.') ||
+            (length == 2 && part[0] == '.' && part[1] == '.'))
+            return false;
+        part += length;
+        part += *part == '/';
+        if (*part == '\0' && part[-1] == '/')
+            return false;
+    }
+    return true;
+}
+
+/* The target's texts become our own. */
+static int copy_target(struct hr_wss *wss, const struct hr_wss_target *target)
+{
+    wss->target = *target;
+    if (target->scope == HR_WSS_PROCESSES && target->processes.by != HR_PROCESS_BY_PID) {
+        wss->text = strdup(target->processes.text);
+        wss->target.processes.text = wss->text;
+        return wss->text == NULL ? -ENOMEM : 0;
+    }
+    if (target->scope != HR_WSS_CGROUP)
+        return 0;
+    if (!is_cgroup_path(target->cgroup))
+        return -EINVAL;
+    if (asprintf(&wss->cgroup_path, "/%s", target->cgroup) < 0) {
+        wss->cgroup_path = NULL;
+        return -ENOMEM;
+    }
+    wss->target.cgroup = wss->cgroup_path + 1;
+    return 0;
+}
+
+static int prepare(struct hr_wss *wss, const struct hr_root *root,
+                   const struct hr_wss_options *options, const struct hr_wss_ops *ops)
+{
+    wss->max_rss_bytes = options->max_rss_bytes;
+    wss->subject = (struct hr_wss_subject){
+        .root = root,
+        .scope = options->target.scope,
+        .processes = &wss->processes,
+        .cgroup_dirfd = -1,
+        .aging = options->aging,
+        .max_scan_ns = options->max_scan_ns,
+    };
+    int status = copy_target(wss, &options->target);
+    wss->subject.cgroup_path = wss->cgroup_path;
+    if (status == 0)
+        status = ops->open(&wss->subject, &wss->state);
+    if (status == 0)
+        wss->ops = ops;
+    return status;
+}
+
+int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options,
+                struct hr_wss **wss, struct hr_wss_reason *reason)
+{
+    enum hr_wss_method method = options->method;
+
+    clear_reason(reason);
+    int status = method == HR_WSS_AUTO ? choose(root, options, &method, reason)
+                                       : settle(root, method, options->target.scope, reason);
+    if (status < 0)
+        return status;
+    clear_reason(reason);
+    struct hr_wss *opened = calloc(1, sizeof(*opened));
+    if (opened == NULL)
+        return explain(reason, -ENOMEM);
+    status = prepare(opened, root, options, methods[method]);
+    if (status < 0) {
+        hr_wss_close(opened);
+        return explain(reason, status);
+    }
+    *wss = opened;
+    return 0;
+}
+
+static void end(struct hr_wss *wss)
+{
+    if (wss->begun && wss->ops->end != NULL)
+        wss->ops->end(wss->state);
+    wss->begun = false;
+    hr_descriptor_close(&wss->subject.cgroup_dirfd);
+}
+
+void hr_wss_close(struct hr_wss *wss)
+{
+    if (wss == NULL)
+        return;
+    end(wss);
+    if (wss->ops != NULL)
+        wss->ops->close(wss->state);
+    hr_process_list_free(&wss->processes);
+    free(wss->text);
+    free(wss->cgroup_path);
+    free(wss);
+}
+
+enum hr_wss_method hr_wss_method(const struct hr_wss *wss)
+{
+    return wss->ops->method;
+}
+
+size_t hr_wss_max_windows(const struct hr_wss *wss)
+{
+    return wss->subject.aging ? wss->ops->max_windows : wss->ops->max_windows_passive;
+}
+
+bool hr_wss_looks_back(const struct hr_wss *wss)
+{
+    return wss->ops->looks_back_passive && !wss->subject.aging;
+}
+
+/* --- The target ----------------------------------------------------------- */
+
+static int open_cgroup(struct hr_wss *wss, struct hr_wss_reason *reason)
+{
+    int mount = hr_root_open_cgroup2(wss->subject.root);
+    if (mount == -ENOENT)
+        return hr_wss_because(reason, mount,
+                              "no cgroup2 hierarchy is mounted: mount one, such as "
+                              "by mount -t cgroup2 none /sys/fs/cgroup");
+    if (mount < 0)
+        return mount;
+    const char *path = *wss->target.cgroup != '\0' ? wss->target.cgroup : ".";
+    int fd = openat(mount, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int status = fd >= 0 ? 0 : errno == ENOENT ? -ENODEV : -errno;
+    hr_descriptor_close(&mount);
+    if (status < 0)
+        return status;
+    wss->subject.cgroup_dirfd = fd;
+    return 0;
+}
+
+static int explain_processes(const struct hr_wss *wss, int status, struct hr_wss_reason *reason)
+{
+    bool of_cgroup = wss->target.scope == HR_WSS_CGROUP;
+
+    switch (status) {
+    case -ESRCH:
+        return hr_wss_because(
+            reason, status, of_cgroup ? "no process is in the cgroup" : "there is no such process");
+    case -ECHILD:
+        return hr_wss_because(reason, status,
+                              "the process has ended, and its parent hasn't taken "
+                              "notice (a zombie): it has no memory");
+    case -ENXIO:
+        return hr_wss_because(reason, status,
+                              "it is a thread of the kernel: that has no memory of "
+                              "its own");
+    case -ENOENT:
+        return hr_wss_because(reason, status, "the file of the process's number is missing");
+    case -EBADMSG:
+        return hr_wss_because(reason, status, "the file doesn't begin with a process's number");
+    case -EOPNOTSUPP:
+        return hr_wss_because(reason, status,
+                              "the cgroup is threaded: its threads belong to "
+                              "processes of a cgroup above; choose that one");
+    default:
+        return status;
+    }
+}
+
+static int find_processes(struct hr_wss *wss, struct hr_wss_reason *reason)
+{
+    const struct hr_root *root = wss->subject.root;
+    int status =
+        wss->target.scope == HR_WSS_CGROUP
+            ? hr_process_list_find_in_cgroup(root, wss->subject.cgroup_dirfd, &wss->processes)
+            : hr_process_list_find(root, &wss->target.processes, &wss->processes);
+
+    return status < 0 ? explain_processes(wss, status, reason) : 0;
+}
+
+static int check_rss(const struct hr_wss *wss, struct hr_wss_reason *reason)
+{
+    uint64_t sum_bytes = 0, rss_bytes;
+
+    if (wss->max_rss_bytes == 0 || !wss->ops->walks_memory)
+        return 0;
+    for (size_t i = 0; i < wss->processes.count; i++)
+        if (hr_process_read_rss(&wss->processes.items[i], &rss_bytes) == 0)
+            sum_bytes += rss_bytes;
+    if (sum_bytes <= wss->max_rss_bytes)
+        return 0;
+    return hr_wss_because(reason, -EFBIG,
+                          "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
+                          "lru_gen or damon",
+                          (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30));
+}
+
+/* --- Measuring ------------------------------------------------------------ */
+
+static int find_target(struct hr_wss *wss, struct hr_wss_reason *reason)
+{
+    int status = 0;
+
+    wss->processes.count = 0;
+    if (wss->target.scope == HR_WSS_CGROUP)
+        status = open_cgroup(wss, reason);
+    if (status == 0 && (wss->target.scope == HR_WSS_PROCESSES ||
+                        (wss->target.scope == HR_WSS_CGROUP && wss->ops->wants_processes)))
+        status = find_processes(wss, reason);
+    return status < 0 ? status : check_rss(wss, reason);
+}
+
+static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *reason)
+{
+    uint64_t from = hr_clock_ns();
+    int status = wss->ops->begin(wss->state, &wss->subject, window_ns, reason);
+
+    wss->marking_ns = hr_clock_ns() - from;
+    wss->marked_ns = from + wss->marking_ns / 2;
+    wss->readings = 0;
+    wss->begun = true;
+    return status;
+}
+
+int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *reason)
+{
+    clear_reason(reason);
+    end(wss);
+    int status = find_target(wss, reason);
+    if (status == 0)
+        status = mark(wss, window_ns, reason);
+    if (status == 0)
+        return 0;
+    end(wss);
+    return explain(reason, status);
+}
+
+int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
+                struct hr_wss_reason *reason)
+{
+    struct hr_wss_sample read = {0};
+    size_t max = hr_wss_max_windows(wss);
+
+    clear_reason(reason);
+    if (!wss->begun || (max > 0 && wss->readings == max))
+        return explain(reason, -EINVAL);
+    uint64_t from = hr_clock_ns();
+    int status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
+    if (status < 0)
+        return explain(reason, status);
+    uint64_t reading_ns = hr_clock_ns() - from;
+    if (read.window_ns == 0)
+        read.window_ns = from + reading_ns / 2 - wss->marked_ns;
+    read.scan_ns = reading_ns + wss->marking_ns;
+    read.left_count += wss->processes.denied;
+    wss->marking_ns = 0;
+    wss->readings++;
+    *sample = read;
+    return 0;
+}
