@@ -1,0 +1,223 @@
+/* Known answers of the method referenced on the running kernel: processes that touch a known part
+ * of what they hold. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "groups.h"
+#include "headroom/root.h"
+#include "headroom/wss.h"
+#include "suite.h"
+#include "touch.h"
+
+#define HOLD  256
+#define TOUCH 128
+#define HUGE  2
+
+/* Of what is touched: the program's own code, its libraries and its stack are about 1.3 MiB. */
+#define TOLERANCE_MIB (0.02 * TOUCH)
+
+static struct hr_root *root;
+static struct hr_wss *wss;
+static struct hr_wss_reason reason;
+static struct hr_wss_sample sample;
+static struct touch touch;
+static char file[] = "/dev/shm/headroom-wss-XXXXXX";
+
+static void set_up(void)
+{
+    wss = NULL;
+    touch = (struct touch){0};
+    ck_assert_int_eq(hr_root_open("/", &root), 0);
+    int fd = mkstemp(file);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(posix_fallocate(fd, 0, (off_t)HOLD << 20), 0);
+    close(fd);
+}
+
+static void tear_down(void)
+{
+    touch_end(&touch);
+    unlink(file);
+    hr_wss_close(wss);
+    hr_root_close(root);
+}
+
+static void pause_ms(long milliseconds)
+{
+    struct timespec wait = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+
+    nanosleep(&wait, NULL);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void open_pid(pid_t pid, uint64_t max_scan_ns)
+{
+    struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_PROCESSES, .processes = {.by = HR_PROCESS_BY_PID, .pid = pid}},
+        .method = HR_WSS_REFERENCED,
+        .max_scan_ns = max_scan_ns,
+    };
+
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+}
+
+/* Touching goes on meanwhile, but on a busy machine it may take its time: what is missing is looked
+ * for again; what is too much stays so. */
+static double measure(double expected_mib)
+{
+    double seen_mib = 0;
+
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+    for (int i = 0; i < 50; i++) {
+        pause_ms(200);
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        seen_mib = (double)sample.referenced_bytes / TOUCH_MIB;
+        if (seen_mib >= expected_mib)
+            break;
+    }
+    return seen_mib;
+}
+
+/* --- Known answers -------------------------------------------------------- */
+
+static const struct {
+    const char *kind;
+    double expected_mib, rss_mib;
+} kinds[] = {
+    {"anon", TOUCH, HOLD},   {"huge", TOUCH, HOLD},  {"file", TOUCH, HOLD},
+    {"shared", TOUCH, HOLD}, {"swap", TOUCH, TOUCH}, {"still", 0, HOLD},
+};
+
+START_TEST(tells_what_is_touched)
+{
+    touch = touch_start(-1, kinds[_i].kind, HOLD, TOUCH, file);
+    if (touch.pid == 0)
+        return; /* no huge pages, or no swap space; the emulated machine has both */
+    open_pid(touch.pid, 0);
+    double seen_mib = measure(kinds[_i].expected_mib);
+    /* Once more, as the first clearing may have met what was touched while it began. */
+    seen_mib = measure(kinds[_i].expected_mib);
+    ck_assert_double_ge(seen_mib, kinds[_i].expected_mib);
+    ck_assert_double_le(seen_mib, kinds[_i].expected_mib + TOLERANCE_MIB);
+    /* Swapping out what isn't touched may have left some of it. */
+    double rss_mib = (double)sample.rss_bytes / TOUCH_MIB;
+    ck_assert_double_ge(rss_mib, kinds[_i].rss_mib);
+    if (strcmp(kinds[_i].kind, "swap") != 0)
+        ck_assert_double_le(rss_mib, kinds[_i].rss_mib + 4);
+    ck_assert_uint_le(sample.pss_bytes, sample.rss_bytes);
+}
+END_TEST
+
+/* --- Times ---------------------------------------------------------------- */
+
+/* Est, as Brendan Gregg's wss.pl has it: all the time, but half of clearing and half of reading. */
+START_TEST(measures_the_window_as_gregg_does)
+{
+    double est, window;
+
+    touch = touch_start(-1, "anon", HOLD, TOUCH, NULL);
+    open_pid(touch.pid, 0);
+    for (int i = 0; i < 20; i++) {
+        uint64_t begun = now_ns();
+        ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+        uint64_t marked = now_ns();
+        pause_ms(250);
+        uint64_t reading = now_ns();
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        uint64_t read = now_ns();
+        est = (double)(read - begun) - (double)(marked - begun) / 2 - (double)(read - reading) / 2;
+        window = (double)sample.window_ns;
+        ck_assert_uint_le(sample.scan_ns, (marked - begun) + (read - reading));
+        /* Between our looks at the clock and the collector's the machine may do other things. */
+        if (fabs(window - est) < 0.01 * est)
+            return;
+    }
+    ck_assert_double_eq_tol(window, est, 0.01 * est);
+}
+END_TEST
+
+/* --- Ends and limits ------------------------------------------------------ */
+
+START_TEST(notices_its_end)
+{
+    touch = touch_start(-1, "anon", HUGE, HUGE, NULL);
+    open_pid(touch.pid, 0);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+    kill(touch.pid, SIGKILL);
+    touch_end(&touch);
+    ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ESRCH);
+}
+END_TEST
+
+/* A look at 256 MiB in pages of 4 KiB takes milliseconds; of a hundredth of that nothing is known
+ * that would forbid it. What is refused is not cleared: it stays as it was. */
+START_TEST(foretells_what_takes_too_long)
+{
+    touch = touch_start(-1, "still", HOLD, TOUCH, NULL);
+    open_pid(touch.pid, 100000);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ETIME);
+    hr_wss_close(wss);
+    open_pid(touch.pid, 0);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+    ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+    ck_assert_double_le((double)sample.referenced_bytes / TOUCH_MIB, TOLERANCE_MIB);
+}
+END_TEST
+
+START_TEST(measures_all_of_a_cgroup)
+{
+    struct groups *groups = groups_new();
+    struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP},
+                                     .method = HR_WSS_REFERENCED};
+
+    if (groups == NULL)
+        return;
+    groups_make(groups, "inner");
+    int fd = openat(groups_dirfd(groups), "inner/cgroup.procs", O_WRONLY | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    touch = touch_start(fd, "anon", HOLD, TOUCH, NULL);
+    close(fd);
+    options.target.cgroup = groups_path(groups);
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    measure(TOUCH);
+    double seen_mib = measure(TOUCH);
+    ck_assert_double_eq_tol(seen_mib, TOUCH, TOLERANCE_MIB);
+    ck_assert_uint_eq(sample.process_count, 1);
+    touch_end(&touch);
+    groups_free(groups);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("wss_live");
+
+    if (access("/proc/self/clear_refs", W_OK) < 0) {
+        puts("1..0 # SKIP this kernel has no /proc/PID/clear_refs");
+        return 0;
+    }
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_loop_test(tests, tells_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));
+    tcase_add_test(tests, measures_the_window_as_gregg_does);
+    tcase_add_test(tests, notices_its_end);
+    tcase_add_test(tests, foretells_what_takes_too_long);
+    tcase_add_test(tests, measures_all_of_a_cgroup);
+    return run_suite("wss_live", tests);
+}
