@@ -47,7 +47,7 @@ static bool parse_field(struct hr_text *text, int field, struct hr_process_stat 
 
     switch (field) {
     case FIELD_STATE:
-        if (text->length == 0 || !*text->start < 'A')
+        if (text->length == 0 || *text->start < 'A')
             return false;
         stat->is_zombie = memchr("ZXx", *text->start, 3) != NULL;
         text->start++;
