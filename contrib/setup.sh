@@ -6,6 +6,7 @@ build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
     collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev)
 check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86)
+kernel_packages=(bc bison flex libelf-dev libssl-dev)
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -20,6 +21,12 @@ missing_packages() {
         dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q 'install ok installed' ||
             echo "$package"
     done
+}
+
+# kernel_sources: the package of the sources that tests/vm/kernel.config is for, or the release's own.
+kernel_sources() {
+    local package=linux-source-6.12
+    apt-cache show $package >/dev/null 2>&1 && echo $package || echo linux-source
 }
 
 # install_packages PACKAGE...: on Debian and Ubuntu installs what is missing; elsewhere says what is
