@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "few_descriptors.h"
 #include "headroom/process.h"
 #include "headroom/root.h"
 #include "process_stat.h"
@@ -146,20 +147,46 @@ START_TEST(tells_kinds_apart)
 }
 END_TEST
 
+/* With its directory kept, and without. */
 START_TEST(knows_who_got_the_number_later)
 {
     struct hr_process process;
     uint64_t rss_bytes;
 
     add_process(42, "mysqld", 'S', 0, 500);
+    if (_i == 1)
+        leave_descriptors(8);
     ck_assert_int_eq(hr_process_open(root, 42, &process), 0);
+    ck_assert_int_eq(process.dirfd < 0, _i);
+    ck_assert_int_eq(hr_process_read_rss(&process, &rss_bytes), 0);
+    tree_remove(tree, "proc/42");
+    ck_assert_int_eq(hr_process_openat(&process, "comm", O_RDONLY), -ESRCH);
     add_process(42, "mysqld", 'S', 0, 501);
     ck_assert_int_eq(hr_process_read_rss(&process, &rss_bytes), -ESRCH);
     ck_assert_int_eq(hr_process_openat(&process, "comm", O_RDONLY), -ESRCH);
-    add_process(42, "mysqld", 'Z', 0, 500);
-    ck_assert_int_eq(hr_process_openat(&process, "comm", O_RDONLY), -ESRCH);
-    tree_remove(tree, "proc/42");
-    ck_assert_int_eq(hr_process_openat(&process, "comm", O_RDONLY), -ESRCH);
+    hr_process_close(&process);
+}
+END_TEST
+
+/* Neither opening nor failing leaves a descriptor behind. */
+START_TEST(leaves_no_descriptor)
+{
+    int before = count_descriptors();
+
+    add_process(42, "a", 'S', 0, 1);
+    add_process(43, "a", 'Z', 0, 1);
+    add_process(44, "a", 'S', 0, 1);
+    tree_write(tree, "proc/45/comm", "a\n");
+    tree_write(tree, "proc/45/stat", "nonsense");
+    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "a", 0), -EBADMSG);
+    ck_assert_uint_eq(list.count, 0);
+    ck_assert_int_eq(count_descriptors(), before);
+    tree_remove(tree, "proc/45");
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "a", 0), 0);
+    ck_assert_int_eq(count_descriptors(), before + 2);
+    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "b", 0), -ESRCH);
+    ck_assert_int_eq(count_descriptors(), before);
 }
 END_TEST
 
@@ -296,11 +323,12 @@ START_TEST(holds_one_that_runs_until_it_ends)
     kill(pid, SIGKILL);
     siginfo_t info;
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-    ck_assert_int_eq(hr_process_openat(&process, "stat", O_RDONLY), -ESRCH);
+    /* Its files are there for as long as it is a zombie, but not its memory. */
     ck_assert_int_eq(hr_process_open(live, pid, &other), -ECHILD);
     waitpid(pid, NULL, 0);
     ck_assert_int_eq(hr_process_openat(&process, "stat", O_RDONLY), -ESRCH);
     ck_assert_int_eq(hr_process_open(live, pid, &other), -ESRCH);
+    hr_process_close(&process);
     hr_root_close(live);
 }
 END_TEST
@@ -330,7 +358,8 @@ int main(void)
     tcase_add_loop_test(tests, refuses_what_is_no_stat, 0, COUNT(no_stats));
     tcase_add_test(tests, holds_a_process);
     tcase_add_test(tests, tells_kinds_apart);
-    tcase_add_test(tests, knows_who_got_the_number_later);
+    tcase_add_loop_test(tests, knows_who_got_the_number_later, 0, 2);
+    tcase_add_test(tests, leaves_no_descriptor);
     tcase_add_loop_test(tests, refuses_what_is_no_statm, 0, COUNT(no_statms));
     tcase_add_test(tests, finds_by_name);
     tcase_add_test(tests, cuts_a_name_as_the_kernel_does);

@@ -278,6 +278,7 @@ START_TEST(adds_up_processes)
     ck_assert_uint_eq(sample.process_count, 2);
     ck_assert_uint_eq(sample.ended_count, 1);
     tree_remove(tree, "proc/42");
+    tree_remove(tree, "proc/43");
     add_process(43, "mysqld", 'S', 0, 2); /* another one by now */
     ck_assert_int_eq(read_sample(), -ESRCH);
     ck_assert_str_ne(reason.text, "");

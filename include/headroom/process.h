@@ -1,8 +1,9 @@
 /*
  * process.h - processes of the running system, held so that they can't be mistaken for others.
  *
- * A process is known by its number and the time at which it was started, so one that was given its
- * number since is not taken for it. Holding it takes no descriptor.
+ * A process is held by its directory in /proc: once that is open it stands for this process only,
+ * whoever is given its number later. Where descriptors are short (see descriptor.h) it is opened
+ * anew each time, and the time at which the process was started tells whether it is still the same.
  *
  * Sources: Documentation/filesystems/proc.rst (stat, statm, comm), fs/proc/base.c,
  * include/linux/sched.h (PF_KTHREAD).
@@ -39,6 +40,7 @@ struct hr_process {
     pid_t pid;
     uint64_t started_ticks;          /**< after the machine's start; see proc(5), stat, field 22 */
     char name[HR_PROCESS_NAME_SIZE]; /**< as it was when it was found */
+    int dirfd; /**< its directory, kept open; -1 where descriptors are short */
 };
 
 /** Processes that are held. All zeros is an empty list. */
@@ -56,11 +58,14 @@ struct hr_process_list {
  * Holds a process.
  *
  * @param root     must outlive it.
- * @param process  receives it; there is nothing to be freed.
+ * @param process  receives it; the caller ends it with hr_process_close().
  * @return 0; -ESRCH: there is none of that number; -ECHILD: it is a zombie; -ENXIO: it is a thread
  *         of the kernel; -EACCES or -EPERM; -EBADMSG: its stat file isn't understood; -EMFILE, …
  */
 int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *process);
+
+/** Lets a process go. */
+void hr_process_close(struct hr_process *process);
 
 /**
  * Holds the processes that are meant, in the order of their numbers.
@@ -84,6 +89,9 @@ int hr_process_list_find(const struct hr_root *root, const struct hr_process_cho
  */
 int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
                                    struct hr_process_list *list);
+
+/** Lets all go and forgets what was left out, but keeps the list's memory. */
+void hr_process_list_release(struct hr_process_list *list);
 
 /** Lets all go, and frees the list's memory. */
 void hr_process_list_free(struct hr_process_list *list);

@@ -41,42 +41,72 @@ static int read_stat(int dirfd, struct hr_process_stat *stat)
     return hr_process_stat_parse(text, length, stat);
 }
 
-int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *process)
+/* Fills in all but the descriptor. */
+static int look(const struct hr_root *root, pid_t pid, int dirfd, struct hr_process *process)
 {
     struct hr_process_stat stat;
-    int dirfd = open_directory(root, pid);
 
-    if (dirfd < 0)
-        return dirfd;
     int status = read_stat(dirfd, &stat);
-    hr_descriptor_close(&dirfd);
     if (status < 0)
         return status;
     if (stat.is_zombie)
         return -ECHILD;
     if (stat.is_kernel_thread)
         return -ENXIO;
-    *process = (struct hr_process){.root = root, .pid = pid, .started_ticks = stat.started_ticks};
+    *process = (struct hr_process){
+        .root = root, .pid = pid, .started_ticks = stat.started_ticks, .dirfd = -1};
     memcpy(process->name, stat.name, sizeof(process->name));
     return 0;
 }
 
-int hr_process_openat(const struct hr_process *process, const char *name, int flags)
+int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *process)
+{
+    int dirfd = open_directory(root, pid);
+
+    if (dirfd < 0)
+        return dirfd;
+    int status = look(root, pid, dirfd, process);
+    if (status == 0 && hr_descriptor_may_keep(dirfd, HR_KEEP_DIRECTORY))
+        process->dirfd = dirfd;
+    else
+        hr_descriptor_close(&dirfd);
+    return status;
+}
+
+void hr_process_close(struct hr_process *process)
+{
+    hr_descriptor_close(&process->dirfd);
+}
+
+/* For one whose directory isn't kept. */
+static int open_again(const struct hr_process *process, const char *name, int flags)
 {
     struct hr_process_stat stat;
     int dirfd = open_directory(process->root, process->pid);
 
     if (dirfd < 0)
         return dirfd;
-    /* Once the directory is open it stands for one process only, whoever gets the number then. */
     int status = read_stat(dirfd, &stat);
-    if (status == 0 && (stat.started_ticks != process->started_ticks || stat.is_zombie))
+    if (status == 0 && stat.started_ticks != process->started_ticks)
         status = -ESRCH;
     int fd = status < 0 ? status : openat(dirfd, name, flags | O_CLOEXEC);
     if (status == 0 && fd < 0)
         fd = -errno;
     hr_descriptor_close(&dirfd);
     return fd;
+}
+
+int hr_process_openat(const struct hr_process *process, const char *name, int flags)
+{
+    if (process->dirfd < 0)
+        return open_again(process, name, flags);
+    int fd = openat(process->dirfd, name, flags | O_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    /* Once it has ended, its directory is empty. */
+    if (errno == ENOENT && faccessat(process->dirfd, "stat", F_OK, 0) < 0)
+        return -ESRCH;
+    return -errno;
 }
 
 int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
@@ -103,8 +133,19 @@ int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
 
 /* --- Lists ---------------------------------------------------------------- */
 
+void hr_process_list_release(struct hr_process_list *list)
+{
+    struct hr_process *items = list->items;
+    size_t capacity = list->capacity;
+
+    for (size_t i = 0; i < list->count; i++)
+        hr_process_close(&items[i]);
+    *list = (struct hr_process_list){.items = items, .capacity = capacity};
+}
+
 void hr_process_list_free(struct hr_process_list *list)
 {
+    hr_process_list_release(list);
     free(list->items);
     *list = (struct hr_process_list){0};
 }
@@ -162,7 +203,7 @@ static int add(const struct hr_root *root, pid_t pid, struct hr_process_list *li
 static int finish(struct hr_process_list *list, int status)
 {
     if (status < 0) {
-        list->count = 0;
+        hr_process_list_release(list);
         return status;
     }
     if (list->count > 0)
@@ -172,14 +213,6 @@ static int finish(struct hr_process_list *list, int status)
     if (list->kernel_threads > 0)
         return -ENXIO;
     return list->zombies > 0 ? -ECHILD : -ESRCH;
-}
-
-static void empty(struct hr_process_list *list)
-{
-    struct hr_process *items = list->items;
-    size_t capacity = list->capacity;
-
-    *list = (struct hr_process_list){.items = items, .capacity = capacity};
 }
 
 static int add_tasks(const struct hr_root *root, const struct hr_task_list *tasks,
@@ -259,7 +292,7 @@ int hr_process_list_find(const struct hr_root *root, const struct hr_process_cho
     pid_t pid = choice->pid;
     int status = 0;
 
-    empty(list);
+    hr_process_list_release(list);
     if (choice->by == HR_PROCESS_BY_NAME)
         return finish(list, find_by_name(root, choice->text, list));
     if (choice->by == HR_PROCESS_BY_FILE)
@@ -272,7 +305,7 @@ int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
 {
     struct hr_task_list tasks = {0};
 
-    empty(list);
+    hr_process_list_release(list);
     int status = hr_task_list_read_group(dirfd, SIZE_MAX, &tasks);
     if (status == 0)
         status = tasks.of_threads ? -EOPNOTSUPP : add_tasks(root, &tasks, list);

@@ -258,6 +258,7 @@ static void end(struct hr_wss *wss)
     if (wss->begun && wss->ops->end != NULL)
         wss->ops->end(wss->state);
     wss->begun = false;
+    hr_process_list_release(&wss->processes);
     hr_descriptor_close(&wss->subject.cgroup_dirfd);
 }
 
@@ -373,7 +374,6 @@ static int find_target(struct hr_wss *wss, struct hr_wss_reason *reason)
 {
     int status = 0;
 
-    wss->processes.count = 0;
     if (wss->target.scope == HR_WSS_CGROUP)
         status = open_cgroup(wss, reason);
     if (status == 0 && (wss->target.scope == HR_WSS_PROCESSES ||
