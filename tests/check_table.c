@@ -99,6 +99,13 @@ static const struct {
     {"h/cgroup_perf-a/perf-context-switches", "context_switches"},
     {"h/cgroup_perf-system/perf-context-switches", "context_switches"},
     {"h/cgroup_perf-a/perf-page-faults", "page_faults"},
+    {"h/wss-mysqld/memory-referenced", "referenced_bytes"},
+    {"h/wss-system/memory-referenced", "referenced_bytes"},
+    {"h/wss-a/memory-rss", "rss_bytes"},
+    {"h/wss-a/memory-pss", NULL},
+    {"h/wss-a/memory-referenced-10s", NULL},
+    {"h/wss-a/duration-window", NULL},
+    {"h/memory/memory-referenced", NULL},
     {"h/cgroup_perf-system/perf-task-clock", NULL}, /* counts CPUs, busy or not */
     {"h/cgroup_perf-a/perf-task-clock-cpu0", NULL},
     {"h/cgroup_perf-a/ipc-cpu0", NULL},
@@ -702,7 +709,8 @@ START_TEST(prints_json)
                            "\"cpu_some\":0.25,\"cpu_full\":null,\"memory_some\":null,"
                            "\"memory_full\":null,\"io_some\":null,\"io_full\":null,"
                            "\"irq_full\":null,\"cpus_used\":1.25,\"ipc\":null,"
-                           "\"context_switches\":1234567,\"page_faults\":0.5}]}\n");
+                           "\"context_switches\":1234567,\"page_faults\":0.5,"
+                           "\"referenced_bytes\":null,\"rss_bytes\":null}]}\n");
     free(text);
 }
 END_TEST

@@ -16,37 +16,45 @@
 /* Of counters nobody can say in general how much is too much. */
 #define COUNTER .plugin = "cgroup_perf", .drawn = COLUMN_NUMBER, .warn = INFINITY, .alarm = INFINITY
 
+#define MEMORY                                                                                     \
+    .plugin = "wss", .type = "memory", .unit = "bytes", .divisor = 1, .decimals = 0,               \
+    .drawn = COLUMN_NUMBER, .warn = INFINITY, .alarm = INFINITY
+
 const struct column columns[] = {
     {PRESSURE, .title = "cpu", .type_instance = "cpu-some", .key = "cpu_some", .rank = 1,
      .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "cpu", .sort_letter = 'c'},
-    {PRESSURE, .title = "full", .type_instance = "cpu-full", .key = "cpu_full", .rank = 7,
+    {PRESSURE, .title = "full", .type_instance = "cpu-full", .key = "cpu_full", .rank = 8,
      .drawn = COLUMN_NUMBER},
     {PRESSURE, .title = "mem", .type_instance = "memory-some", .key = "memory_some", .rank = 2,
      .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "memory", .sort_letter = 'm'},
-    {PRESSURE, .title = "full", .type_instance = "memory-full", .key = "memory_full", .rank = 5,
+    {PRESSURE, .title = "full", .type_instance = "memory-full", .key = "memory_full", .rank = 6,
      .drawn = COLUMN_NUMBER},
     {PRESSURE, .title = "io", .type_instance = "io-some", .key = "io_some", .rank = 3,
      .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "io", .sort_letter = 'i'},
-    {PRESSURE, .title = "full", .type_instance = "io-full", .key = "io_full", .rank = 6,
+    {PRESSURE, .title = "full", .type_instance = "io-full", .key = "io_full", .rank = 7,
      .drawn = COLUMN_NUMBER},
-    {PRESSURE, .title = "irq", .type_instance = "irq-full", .key = "irq_full", .rank = 10,
+    {PRESSURE, .title = "irq", .type_instance = "irq-full", .key = "irq_full", .rank = 11,
      .drawn = COLUMN_NUMBER},
     /* The CPU time of tasks, in ns. The machine's own goes on while CPUs idle: it counts CPUs. */
     {COUNTER, .title = "cpus", .type_instance = "task-clock", .key = "cpus_used", .rank = 4,
      .type = "perf", .unit = "CPUs", .divisor = 1e9, .decimals = 2, .not_of_system = true,
      .sort_key = "cpus", .sort_letter = 'u'},
-    {COUNTER, .title = "ipc", .type_instance = "", .key = "ipc", .rank = 8, .type = "ipc",
+    {COUNTER, .title = "ipc", .type_instance = "", .key = "ipc", .rank = 9, .type = "ipc",
      .unit = "instructions/cycle", .divisor = 1, .decimals = 2},
     {COUNTER, .title = "csw/s", .type_instance = "context-switches", .key = "context_switches",
-     .rank = 9, .type = "perf", .unit = "per second", .divisor = 1, .decimals = 0,
+     .rank = 10, .type = "perf", .unit = "per second", .divisor = 1, .decimals = 0,
      .sort_key = "switches", .sort_letter = 's'},
-    {COUNTER, .title = "flt/s", .type_instance = "page-faults", .key = "page_faults", .rank = 11,
+    {COUNTER, .title = "flt/s", .type_instance = "page-faults", .key = "page_faults", .rank = 12,
      .type = "perf", .unit = "per second", .divisor = 1, .decimals = 0, .sort_key = "faults",
      .sort_letter = 'f'},
+    {MEMORY, .title = "wss", .type_instance = "referenced", .key = "referenced_bytes", .rank = 5,
+     .sort_key = "wss", .sort_letter = 'w'},
+    {MEMORY, .title = "rss", .type_instance = "rss", .key = "rss_bytes", .rank = 13},
 };
 
 #undef PRESSURE
 #undef COUNTER
+#undef MEMORY
 
 const size_t column_count = sizeof(columns) / sizeof(columns[0]);
 

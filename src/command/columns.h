@@ -6,9 +6,10 @@
  *
  * Where the screen has no room for all columns, the least useful leave first. The most useful tell
  * who waits, and for what: cpu, memory, io "some". Then comes who takes the CPUs, the first
- * question that follows; then "full", the worse half of waiting: of memory and io, then of cpu,
- * which the system doesn't have. ipc and context switches explain a load rather than find it.
- * Interrupts concern few machines, and most page faults mean nothing.
+ * question that follows, and who needs how much memory; then "full", the worse half of waiting: of
+ * memory and io, then of cpu, which the system doesn't have. ipc and context switches explain a
+ * load rather than find it. Interrupts concern few machines, and most page faults mean nothing;
+ * what is resident is for comparison with what is needed.
  */
 #ifndef HEADROOM_COLUMNS_H
 #define HEADROOM_COLUMNS_H
