@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "few_descriptors.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "suite.h"
@@ -352,10 +353,12 @@ START_TEST(leaves_the_large_alone)
 
     options.max_rss_bytes = 4096 * KIB;
     open_wss(&options);
+    int before = count_descriptors();
     ck_assert_int_eq(begin(), 0);
     ck_assert(is_cleared(42));
     write_memory(42, 4100, 0);
     ck_assert_int_eq(begin(), -EFBIG);
+    ck_assert_int_eq(count_descriptors(), before);
     ck_assert_ptr_nonnull(strstr(reason.text, "raise the limit"));
     ck_assert(!is_cleared(42));
     ck_assert_int_eq(read_sample(), -EINVAL);

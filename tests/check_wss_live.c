@@ -142,7 +142,12 @@ START_TEST(measures_the_window_as_gregg_does)
         uint64_t read = now_ns();
         est = (double)(read - begun) - (double)(marked - begun) / 2 - (double)(read - reading) / 2;
         window = (double)sample.window_ns;
-        ck_assert_uint_le(sample.scan_ns, (marked - begun) + (read - reading));
+        uint64_t spent_ns = (marked - begun) + (read - reading);
+        ck_assert_uint_le(sample.scan_ns, spent_ns);
+        ck_assert_uint_ge(sample.scan_ns, spent_ns / 2);
+        reading = now_ns();
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        ck_assert_uint_le(sample.scan_ns, now_ns() - reading);
         /* Between our looks at the clock and the collector's the machine may do other things. */
         if (fabs(window - est) < 0.01 * est)
             return;
@@ -204,6 +209,26 @@ START_TEST(measures_all_of_a_cgroup)
 }
 END_TEST
 
+START_TEST(leaves_threads_to_their_processes)
+{
+    struct groups *groups = groups_new();
+    struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP},
+                                     .method = HR_WSS_REFERENCED};
+    char path[256];
+
+    if (groups == NULL)
+        return;
+    groups_make(groups, "threaded");
+    groups_write(groups, "threaded", "cgroup.type", "threaded");
+    snprintf(path, sizeof(path), "%s/threaded", groups_path(groups));
+    options.target.cgroup = path;
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -EOPNOTSUPP);
+    ck_assert_ptr_nonnull(strstr(reason.text, "threaded"));
+    groups_free(groups);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("wss_live");
@@ -219,5 +244,6 @@ int main(void)
     tcase_add_test(tests, notices_its_end);
     tcase_add_test(tests, foretells_what_takes_too_long);
     tcase_add_test(tests, measures_all_of_a_cgroup);
+    tcase_add_test(tests, leaves_threads_to_their_processes);
     return run_suite("wss_live", tests);
 }
