@@ -21,4 +21,13 @@ enum command_status {
  */
 int top_main(int argc, char **argv);
 
+/**
+ * Tells what of the plugins works on this machine: `headroom doctor`.
+ *
+ * @param argc, argv  likewise.
+ * @return COMMAND_DONE; COMMAND_FAILED also if something is lacking; COMMAND_MISUSED also if there
+ *         is no such root or plugin.
+ */
+int doctor_main(int argc, char **argv);
+
 #endif

@@ -17,10 +17,11 @@ struct subcommand {
     const char *summary;
 };
 
-static char top_title[] = "headroom top";
+static char top_title[] = "headroom top", doctor_title[] = "headroom doctor";
 
 static const struct subcommand subcommands[] = {
     {"top", top_title, top_main, "a live table of the pressure collectd measures, by group"},
+    {"doctor", doctor_title, doctor_main, "what works on this machine, and what the rest needs"},
 };
 
 #define SUBCOMMAND_COUNT (sizeof(subcommands) / sizeof(subcommands[0]))
