@@ -31,6 +31,7 @@ struct hr_wss {
 
 static const struct hr_wss_ops *const methods[HR_WSS_METHOD_COUNT] = {
     [HR_WSS_REFERENCED] = &hr_wss_referenced_ops,
+    [HR_WSS_IDLE] = &hr_wss_idle_ops,
 };
 
 static const char *const method_names[HR_WSS_METHOD_COUNT + 1] = {

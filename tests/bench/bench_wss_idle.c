@@ -1,0 +1,166 @@
+/*
+ * What it costs to measure a working set by idle pages, as a ratio against a page at a time, the
+ * way of Brendan Gregg's wss-v1: a call of the kernel's for each page's entry in pagemap, and
+ * another one for its bit. (His marks 64 pages with each; here it is the one.)
+ *
+ *     bench_wss_idle [MIB…]      default: 512
+ *
+ * Few kernels have the bitmap. In the emulated machine, from the build's folder:
+ *
+ *     tests/vm/run KERNEL 600 ./bench_wss_idle
+ *
+ * which is why the numbers are told as TAP. The bar is a tenth of the time, of marking and reading
+ * together.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../touch.h"
+#include "bench.h"
+#include "headroom/root.h"
+#include "headroom/wss.h"
+
+#define ROUNDS 5
+#define BAR    10
+
+#define PRESENT  ((uint64_t)1 << 63)
+#define PFN_MASK (((uint64_t)1 << 55) - 1)
+
+static double read_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* --- A page at a time ----------------------------------------------------- */
+
+struct bare {
+    int pagemap, bitmap;
+    bool marks;
+    uint64_t touched;
+};
+
+static void look_at_page(struct bare *bare, uint64_t page)
+{
+    uint64_t entry = 0, word;
+
+    if (pread(bare->pagemap, &entry, 8, (off_t)(page * 8)) != 8 || (entry & PRESENT) == 0)
+        return;
+    uint64_t pfn = entry & PFN_MASK, bit = (uint64_t)1 << pfn % 64;
+    off_t offset = (off_t)(pfn / 64 * 8);
+    if (bare->marks)
+        require(pwrite(bare->bitmap, &bit, 8, offset) == 8, "mark");
+    else
+        bare->touched += pread(bare->bitmap, &word, 8, offset) == 8 && (word & bit) == 0;
+}
+
+/* @return how many pages were touched, if it doesn't mark. */
+static uint64_t look_bare(pid_t pid, bool marks)
+{
+    char path[64], line[4096];
+    uint64_t start, end;
+
+    snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+    struct bare bare = {.marks = marks,
+                        .pagemap = open(path, O_RDONLY | O_CLOEXEC),
+                        .bitmap = open("/sys/kernel/mm/page_idle/bitmap", O_RDWR | O_CLOEXEC)};
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    require(bare.pagemap >= 0 && bare.bitmap >= 0 && maps != NULL, "the kernel's files");
+    while (fgets(line, sizeof(line), maps) != NULL)
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && start >> 63 == 0)
+            for (uint64_t page = start / 4096; page < end / 4096; page++)
+                look_at_page(&bare, page);
+    fclose(maps);
+    close(bare.bitmap);
+    close(bare.pagemap);
+    return bare.touched;
+}
+
+/* --- One row of the table ------------------------------------------------- */
+
+struct row {
+    double mark_ms[ROUNDS], read_ms[ROUNDS], sum_ms[ROUNDS];
+    double mib;
+};
+
+static void measure_bare(pid_t pid, struct row *row, int round)
+{
+    double from = read_ms();
+    look_bare(pid, true);
+    double marked = read_ms();
+    row->mib = (double)look_bare(pid, false) / 256;
+    row->mark_ms[round] = marked - from;
+    row->read_ms[round] = read_ms() - marked;
+    row->sum_ms[round] = read_ms() - from;
+}
+
+static void measure(struct hr_wss *wss, struct row *row, int round)
+{
+    struct hr_wss_sample sample;
+
+    double from = read_ms();
+    require(hr_wss_begin(wss, 1, NULL) == 0, "begin");
+    double marked = read_ms();
+    require(hr_wss_read(wss, 1, &sample, NULL) == 0, "read");
+    row->mib = (double)sample.referenced_bytes / TOUCH_MIB;
+    row->mark_ms[round] = marked - from;
+    row->read_ms[round] = read_ms() - marked;
+    row->sum_ms[round] = read_ms() - from;
+}
+
+static void print(const char *name, struct row *row)
+{
+    printf("# %-16s %10.2f %10.2f %10.2f %10.2f\n", name, median(row->mark_ms, ROUNDS),
+           median(row->read_ms, ROUNDS), median(row->sum_ms, ROUNDS), row->mib);
+}
+
+static void compare(const struct hr_root *root, int mib, int number)
+{
+    struct touch touch = touch_start(-1, "anon", mib, mib / 2, NULL);
+    const struct hr_wss_options options = {
+        .target = {.processes = {.by = HR_PROCESS_BY_PID, .pid = touch.pid}},
+        .method = HR_WSS_IDLE};
+    struct row bare, ours;
+    struct hr_wss *wss;
+
+    require(hr_wss_open(root, &options, &wss, NULL) == 0, "the method idle");
+    for (int round = 0; round < ROUNDS; round++) {
+        measure_bare(touch.pid, &bare, round);
+        measure(wss, &ours, round);
+    }
+    hr_wss_close(wss);
+    touch_end(&touch);
+    printf("# %d MiB            mark ms    read ms     sum ms touched MiB\n", mib);
+    print("a page at a time", &bare);
+    print("headroom", &ours);
+    double ratio = median(bare.sum_ms, ROUNDS) / median(ours.sum_ms, ROUNDS);
+    printf("%s %d - %d MiB: %.1f times as fast (the bar is %d)\n", ratio >= BAR ? "ok" : "not ok",
+           number, mib, ratio, BAR);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    struct hr_wss_reason reason;
+    struct hr_root *root;
+
+    require(hr_root_open("/", &root) == 0, "/");
+    if (hr_wss_probe(root, HR_WSS_IDLE, HR_WSS_PROCESSES, &reason) < 0) {
+        printf("1..0 # SKIP %s\n", reason.text);
+        return 0;
+    }
+    for (int i = 1; i < argc; i++)
+        compare(root, atoi(argv[i]), i);
+    if (argc == 1)
+        compare(root, 512, 1);
+    printf("1..%d\n", argc > 1 ? argc - 1 : 1);
+    hr_root_close(root);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* hr_maps_parse: a line that it takes begins with the range that it tells; one that it doesn't is
+ * left as it was. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "pagemap.h"
+
+const char fuzz_corpus[] = "maps";
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* The kernel pads with zeros to eight digits, others may with more. */
+static void check_range(struct hr_text line, const struct hr_maps_range *range)
+{
+    char text[40];
+
+    require(range->start < range->end);
+    while (line.length > 1 && *line.start == '0' && line.start[1] != '-')
+        line.start++, line.length--;
+    int length = snprintf(text, sizeof(text), "%" PRIx64 "-", range->start);
+    require(length > 0 && hr_text_skip(&line, text));
+    while (line.length > 1 && *line.start == '0' && line.start[1] != ' ')
+        line.start++, line.length--;
+    snprintf(text, sizeof(text), "%" PRIx64 " ", range->end);
+    require(hr_text_skip(&line, text));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct hr_text text = {(const char *)data, size};
+    int status;
+
+    for (;;) {
+        struct hr_maps_range range = {1, 2};
+        struct hr_text before = text;
+        status = hr_maps_parse(&text, &range);
+        if (status < 0) {
+            require(status == -EAGAIN || status == -EBADMSG);
+            require(text.start == before.start && text.length == before.length);
+            require(range.start == 1 && range.end == 2);
+            break;
+        }
+        require(text.start > before.start && text.start[-1] == '\n');
+        require(text.length + (size_t)(text.start - before.start) == before.length);
+        check_range(before, &range);
+    }
+    require((status == -EAGAIN) ==
+            (text.length == 0 || memchr(text.start, '\n', text.length) == NULL));
+    return 0;
+}
