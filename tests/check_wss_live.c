@@ -14,6 +14,7 @@
 #include "groups.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
+#include "stir.h"
 #include "suite.h"
 #include "touch.h"
 
@@ -237,6 +238,7 @@ int main(void)
         puts("1..0 # SKIP this kernel has no /proc/PID/clear_refs");
         return 0;
     }
+    stir();
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, tells_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));

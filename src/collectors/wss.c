@@ -32,6 +32,8 @@ struct hr_wss {
 static const struct hr_wss_ops *const methods[HR_WSS_METHOD_COUNT] = {
     [HR_WSS_REFERENCED] = &hr_wss_referenced_ops,
     [HR_WSS_IDLE] = &hr_wss_idle_ops,
+    [HR_WSS_LRU_GEN] = &hr_wss_lru_gen_ops,
+    [HR_WSS_DAMON] = &hr_wss_damon_ops,
 };
 
 static const char *const method_names[HR_WSS_METHOD_COUNT + 1] = {
@@ -122,7 +124,7 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
                  struct hr_wss_reason *reason)
 {
     clear_reason(reason);
-    if (methods[method] == NULL || !methods[method]->scopes[scope])
+    if (!methods[method]->scopes[scope])
         return hr_wss_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
                               scope_names[scope]);
     int status = methods[method]->probe(root, scope, reason);

@@ -1,0 +1,426 @@
+/*
+ * The method lru_gen: how many pages are in the generations that were born within the window.
+ *
+ * Without aging it asks what the kernel knows, by the ages of the generations. It begins new ones
+ * when it is short of memory only, so it may know nothing of a window.
+ *
+ * With aging a generation begins at time zero, in each group on each node. What was touched before
+ * is older then. A reading has a next one begin: that finds what was touched since, and moves it
+ * to the generation of time zero or a later one. Of a page that is touched again the younger
+ * generation counts, so each reading has all that was touched since the beginning. There is room
+ * for two: a third would need a fifth generation, and what wasn't touched would be merged into the
+ * one of time zero.
+ *
+ * The kernel passes over a process that holds the lock of its memory map for writing at that
+ * moment: what it touched is missing then.
+ *
+ * Sources: see lru_gen.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "headroom/root.h"
+#include "lru_gen.h"
+#include "lru_gen_file.h"
+#include "wss_method.h"
+
+#define NS_PER_MS 1000000
+
+/* How many readings there is room for: see above. */
+#define MAX_AGED_WINDOWS (HR_LRU_GEN_MAX - 2)
+
+/* How often aging is tried where somebody else is at it, and how long the first pause is; the next
+ * are twice as long each. */
+#define AGING_TRIES    6
+#define AGING_PAUSE_NS (2 * NS_PER_MS)
+
+/** A generation that is waited for, or that was the youngest at time zero. */
+struct birth {
+    uint64_t memcg_id;
+    unsigned node;
+    bool seen;
+    uint64_t seq;
+};
+
+struct births {
+    struct birth *items;
+    size_t count, capacity;
+};
+
+struct lru_gen {
+    uint64_t page_bytes;
+    struct hr_lru_gen_text text;
+    struct births beginning; /* sorted; the generations of time zero */
+    struct births wanted;    /* sorted; those that are about to begin */
+};
+
+static int open_state(const struct hr_wss_subject *subject, void **state)
+{
+    struct lru_gen *lru_gen = calloc(1, sizeof(*lru_gen));
+
+    (void)subject;
+    if (lru_gen == NULL)
+        return -ENOMEM;
+    lru_gen->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    *state = lru_gen;
+    return 0;
+}
+
+static void close_state(void *state)
+{
+    struct lru_gen *lru_gen = state;
+
+    free(lru_gen->text.start);
+    free(lru_gen->beginning.items);
+    free(lru_gen->wanted.items);
+    free(lru_gen);
+}
+
+static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
+{
+    (void)scope;
+    return hr_lru_gen_file_probe(root, false, reason);
+}
+
+/* --- The target's lists --------------------------------------------------- */
+
+/* Its memory isn't free yet, but nobody touches it, and the kernel takes no command for it. */
+static bool is_removed(const struct hr_lru_gen_list *list)
+{
+    return list->memcg_id == 0 && list->path.length > 0;
+}
+
+static const char *group_of(const struct hr_wss_subject *subject)
+{
+    return subject->scope == HR_WSS_CGROUP ? subject->cgroup_path : "/";
+}
+
+static struct hr_lru_gen_reader reader_of(const struct lru_gen *lru_gen)
+{
+    return (struct hr_lru_gen_reader){.rest = {lru_gen->text.start, lru_gen->text.length}};
+}
+
+/* Takes the next list of the target. @return 1, 0: there are no more, or -EBADMSG. */
+static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_gen_reader *reader,
+                          struct hr_lru_gen_list *list)
+{
+    int status;
+
+    do
+        status = hr_lru_gen_next(reader, list);
+    while (status > 0 && !hr_lru_gen_is_below(list, group_of(subject)));
+    return status;
+}
+
+/* A group without a memory cgroup of its own isn't in the text. */
+static int explain_absence(const struct hr_wss_subject *subject, struct hr_wss_reason *reason)
+{
+    if (subject->scope != HR_WSS_CGROUP)
+        return hr_wss_because(reason, -EBADMSG, HR_LRU_GEN_FILE " has no group at all");
+    return hr_wss_because(reason, -EOPNOTSUPP,
+                          "the group's memory isn't counted apart: write +memory to the "
+                          "cgroup.subtree_control of the groups above it");
+}
+
+/* A group just removed is still in the text for a moment. */
+static int read_text(struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
+{
+    if (subject->scope == HR_WSS_CGROUP &&
+        faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, 0) < 0)
+        return -ENODEV;
+    return hr_lru_gen_file_read(subject->root, &lru_gen->text);
+}
+
+static int explain_text(int status, struct hr_wss_reason *reason)
+{
+    if (status == -EBADMSG)
+        return hr_wss_because(reason, status, HR_LRU_GEN_FILE " isn't understood");
+    return status;
+}
+
+/* --- Looking back --------------------------------------------------------- */
+
+static int recall(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t window_ms,
+                  struct hr_lru_gen_recall *sum, struct hr_wss_reason *reason)
+{
+    struct hr_lru_gen_reader reader;
+    struct hr_lru_gen_list list;
+    bool found = false;
+
+    int status = read_text(lru_gen, subject);
+    if (status < 0)
+        return status;
+    reader = reader_of(lru_gen);
+    while ((status = next_of_target(subject, &reader, &list)) > 0) {
+        found = found || hr_lru_gen_is_of(&list, group_of(subject));
+        hr_lru_gen_recall(&list, window_ms, sum);
+    }
+    if (status < 0)
+        return explain_text(status, reason);
+    return found ? 0 : explain_absence(subject, reason);
+}
+
+/* Each group on each node has generations of its own. What tells nothing may be a tenth of the
+ * target's memory, which then is the most that can be missing. */
+static int look_back(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                     uint64_t window_ns, struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+{
+    struct hr_lru_gen_recall sum = {0};
+
+    int status = recall(lru_gen, subject, window_ns / NS_PER_MS, &sum, reason);
+    if (status < 0)
+        return status;
+    if (sum.window_ms == 0 || sum.known_pages < sum.all_pages - sum.all_pages / 10)
+        return hr_wss_because(reason, -ENODATA,
+                              "the kernel began no generations within the last %.0f s for %s: "
+                              "use aging, or a longer window",
+                              (double)window_ns / 1e9,
+                              sum.known_pages > 0 ? "part of the memory" : "this memory");
+    sample->referenced_bytes = sum.touched_pages * lru_gen->page_bytes;
+    sample->window_ns = sum.window_ms * NS_PER_MS;
+    return 0;
+}
+
+/* --- Aging ---------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct birth *a = left, *b = right;
+
+    if (a->memcg_id != b->memcg_id)
+        return a->memcg_id < b->memcg_id ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static struct birth *find(const struct births *births, const struct hr_lru_gen_list *list)
+{
+    struct birth key = {.memcg_id = list->memcg_id, .node = list->node};
+
+    if (births->count == 0)
+        return NULL;
+    return bsearch(&key, births->items, births->count, sizeof(key), compare);
+}
+
+static int add(struct births *births, struct birth birth)
+{
+    if (births->count == births->capacity) {
+        size_t capacity = births->capacity > 0 ? 2 * births->capacity : 32;
+        struct birth *items = reallocarray(births->items, capacity, sizeof(*items));
+        if (items == NULL)
+            return -ENOMEM;
+        births->items = items;
+        births->capacity = capacity;
+    }
+    births->items[births->count++] = birth;
+    return 0;
+}
+
+/* Notes the next generation of each group and node of the target that can be aged. What came into
+ * being since time zero needs no aging, as all its pages were touched since. */
+static int plan(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                const struct births *only, struct hr_wss_reason *reason)
+{
+    struct hr_lru_gen_reader reader = reader_of(lru_gen);
+    struct births *wanted = &lru_gen->wanted;
+    struct hr_lru_gen_list list;
+    bool found = false;
+    int status;
+
+    wanted->count = 0;
+    while ((status = next_of_target(subject, &reader, &list)) > 0) {
+        found = found || hr_lru_gen_is_of(&list, group_of(subject));
+        if (is_removed(&list))
+            continue;
+        if (only != NULL && find(only, &list) == NULL)
+            continue;
+        if (add(wanted, (struct birth){.memcg_id = list.memcg_id,
+                                       .node = list.node,
+                                       .seq = hr_lru_gen_youngest(&list) + 1}) < 0)
+            return -ENOMEM;
+    }
+    if (status < 0)
+        return explain_text(status, reason);
+    if (!found)
+        return explain_absence(subject, reason);
+    if (wanted->count > 0)
+        qsort(wanted->items, wanted->count, sizeof(*wanted->items), compare);
+    return 0;
+}
+
+static bool has_passed(uint64_t deadline_ns)
+{
+    return deadline_ns != 0 && hr_clock_ns() > deadline_ns;
+}
+
+static int write_commands(int fd, const struct births *wanted, uint64_t deadline_ns)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct birth *birth = &wanted->items[i];
+        if (birth->seen)
+            continue;
+        if (has_passed(deadline_ns))
+            return -ETIME;
+        int status = hr_lru_gen_file_age(fd, birth->memcg_id, birth->node, birth->seq - 1);
+        /* The group is gone, or somebody else came first: looking tells. */
+        if (status < 0 && status != -EINVAL && status != -EEXIST && status != -EINTR)
+            return status;
+    }
+    return 0;
+}
+
+/* Reads again, and marks what is seen to have begun. @return how many have not; a group that is
+ * gone isn't waited for. */
+static int count_unborn(struct lru_gen *lru_gen, const struct hr_root *root)
+{
+    struct hr_lru_gen_reader reader;
+    struct hr_lru_gen_list list;
+    int unborn = 0;
+
+    int status = hr_lru_gen_file_read(root, &lru_gen->text);
+    if (status < 0)
+        return status;
+    reader = reader_of(lru_gen);
+    while ((status = hr_lru_gen_next(&reader, &list)) > 0) {
+        struct birth *birth = find(&lru_gen->wanted, &list);
+        if (birth == NULL || is_removed(&list))
+            continue;
+        birth->seen = hr_lru_gen_youngest(&list) >= birth->seq;
+        unborn += !birth->seen;
+    }
+    return status < 0 ? status : unborn;
+}
+
+/* A command does nothing while somebody else is aging the group, or just did. */
+static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, uint64_t deadline_ns)
+{
+    struct timespec pause = {.tv_nsec = AGING_PAUSE_NS};
+
+    for (int i = 0; i < AGING_TRIES; i++) {
+        if (i > 0)
+            nanosleep(&pause, NULL);
+        pause.tv_nsec *= 2;
+        int status = write_commands(fd, &lru_gen->wanted, deadline_ns);
+        if (status == 0)
+            status = count_unborn(lru_gen, root);
+        if (status <= 0)
+            return status;
+    }
+    return -EBUSY;
+}
+
+/* Begins the generations that are wanted; the text is then one that was read after. */
+static int age(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+               struct hr_wss_reason *reason)
+{
+    uint64_t deadline_ns = subject->max_scan_ns > 0 ? hr_clock_ns() + subject->max_scan_ns : 0;
+
+    int fd = hr_root_openat(subject->root, HR_LRU_GEN_FILE, O_WRONLY);
+    if (fd < 0)
+        return fd;
+    int status = age_by(lru_gen, subject->root, fd, deadline_ns);
+    close(fd);
+    if (status == -EBUSY)
+        return hr_wss_because(reason, status,
+                              "the kernel didn't begin a generation: somebody else ages the same "
+                              "memory: try again");
+    if (status == -ETIME)
+        return hr_wss_because(reason, status,
+                              "the kernel took longer to walk the page tables than is allowed: "
+                              "raise the limit, or do without aging");
+    return explain_text(status, reason);
+}
+
+static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                      struct hr_wss_reason *reason)
+{
+    int status = hr_lru_gen_file_probe(subject->root, true, reason);
+    if (status == 0)
+        status = read_text(lru_gen, subject);
+    if (status == 0)
+        status = plan(lru_gen, subject, NULL, reason);
+    if (status == 0)
+        status = age(lru_gen, subject, reason);
+    if (status < 0)
+        return status;
+    struct births now = lru_gen->wanted;
+    lru_gen->wanted = lru_gen->beginning;
+    lru_gen->beginning = now;
+    return 0;
+}
+
+/* Sums what is in the generations of time zero and after. */
+static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t *pages,
+                     struct hr_wss_reason *reason)
+{
+    struct hr_lru_gen_reader reader = reader_of(lru_gen);
+    struct hr_lru_gen_list list;
+    uint64_t sum = 0;
+    int status;
+
+    while ((status = next_of_target(subject, &reader, &list)) > 0) {
+        const struct birth *birth = find(&lru_gen->beginning, &list);
+        if (is_removed(&list))
+            continue;
+        if (birth != NULL && hr_lru_gen_youngest(&list) > birth->seq + MAX_AGED_WINDOWS)
+            return hr_wss_because(reason, -EBUSY,
+                                  "somebody else began generations meanwhile, or the kernel did, "
+                                  "short of memory, in %.*s: try again, with a shorter window",
+                                  list.path.length < 100 ? (int)list.path.length : 100,
+                                  list.path.start);
+        sum += hr_lru_gen_pages_since(&list, birth != NULL ? birth->seq : 0);
+    }
+    *pages = sum;
+    return explain_text(status, reason);
+}
+
+static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                     struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+{
+    uint64_t pages = 0;
+
+    int status = read_text(lru_gen, subject);
+    if (status == 0)
+        status = plan(lru_gen, subject, &lru_gen->beginning, reason);
+    if (status == 0)
+        status = age(lru_gen, subject, reason);
+    if (status == 0)
+        status = sum_since(lru_gen, subject, &pages, reason);
+    if (status < 0)
+        return status;
+    sample->referenced_bytes = pages * lru_gen->page_bytes;
+    return 0;
+}
+
+/* --- The method ----------------------------------------------------------- */
+
+static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                 struct hr_wss_reason *reason)
+{
+    (void)window_ns;
+    return subject->aging ? begin_aged(state, subject, reason) : 0;
+}
+
+static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                       struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+{
+    return subject->aging ? read_aged(state, subject, sample, reason)
+                          : look_back(state, subject, window_ns, sample, reason);
+}
+
+const struct hr_wss_ops hr_wss_lru_gen_ops = {
+    .method = HR_WSS_LRU_GEN,
+    .scopes = {[HR_WSS_CGROUP] = true, [HR_WSS_SYSTEM] = true},
+    .max_windows = MAX_AGED_WINDOWS,
+    .max_windows_passive = 0,
+    .looks_back_passive = true,
+    .probe = probe,
+    .open = open_state,
+    .begin = begin,
+    .read = read_sample,
+    .close = close_state,
+};
