@@ -290,15 +290,6 @@ START_TEST(tells_a_group_without_memory_controller)
 }
 END_TEST
 
-/* In a machine that is nobody else's, so that "swap" has somewhere to go. */
-static void add_swap(void)
-{
-    if (getenv("HEADROOM_EMULATED") != NULL &&
-        system("{ echo 512M >/sys/block/zram0/disksize && mkswap /dev/zram0 && "
-               "swapon /dev/zram0; } >/dev/null") != 0)
-        puts("# there is no swap space");
-}
-
 int main(void)
 {
     TCase *tests = tcase_create("wss lru_gen live");
@@ -315,7 +306,6 @@ int main(void)
         return 0;
     }
     hr_root_close(root);
-    add_swap();
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, knows_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));
     tcase_add_test(tests, readings_tell_what_was_touched_since_the_beginning);

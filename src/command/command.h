@@ -22,6 +22,15 @@ enum command_status {
 int top_main(int argc, char **argv);
 
 /**
+ * Measures working sets: `headroom wss`.
+ *
+ * @param argc, argv  as of top_main().
+ * @return an enum command_status. Ended by a signal it does not return, unless Ctrl-C is the usual
+ *         end: it tells what was measured, and lets the signal end the process.
+ */
+int wss_main(int argc, char **argv);
+
+/**
  * Tells what of the plugins works on this machine: `headroom doctor`.
  *
  * @param argc, argv  likewise.
