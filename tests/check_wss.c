@@ -191,6 +191,7 @@ START_TEST(keeps_within_the_mount)
     };
 
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), cgroups[_i].status);
+    ck_assert(cgroups[_i].status == 0 || strstr(reason.text, "below the mount") != NULL);
 }
 END_TEST
 

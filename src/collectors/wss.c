@@ -115,6 +115,9 @@ static int explain(struct hr_wss_reason *reason, int status)
         text = "there is no such process (any more)";
     else if (status == -ENODEV)
         text = "there is no such cgroup (any more)";
+    else if (status == -EACCES || status == -EPERM)
+        text = "no permission to look at the memory of other users' processes: run as root, or add "
+               "CAP_SYS_PTRACE and CAP_DAC_OVERRIDE";
     return hr_wss_because(reason, status, "%s", text);
 }
 
@@ -212,6 +215,17 @@ static int copy_target(struct hr_wss *wss, const struct hr_wss_target *target)
     return 0;
 }
 
+static int explain_target(const struct hr_wss_target *target, int status,
+                          struct hr_wss_reason *reason)
+{
+    if (status == -EINVAL && target->scope == HR_WSS_CGROUP)
+        return hr_wss_because(reason, status,
+                              "'%s' is no path of a cgroup: give that below the mount, without a "
+                              "leading slash, such as system.slice/cron.service",
+                              target->cgroup);
+    return status;
+}
+
 static int prepare(struct hr_wss *wss, const struct hr_root *root,
                    const struct hr_wss_options *options, const struct hr_wss_ops *ops)
 {
@@ -250,7 +264,7 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
     status = prepare(opened, root, options, methods[method]);
     if (status < 0) {
         hr_wss_close(opened);
-        return explain(reason, status);
+        return explain(reason, explain_target(&options->target, status, reason));
     }
     *wss = opened;
     return 0;

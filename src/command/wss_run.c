@@ -60,16 +60,9 @@ static bool is_referenced(const struct run *run)
 
 /* --- telling -------------------------------------------------------------- */
 
-/* What keeps the processes of other users from being measured is known to the probe only. */
 static void tell_problem(const struct run *run, const struct hr_wss_reason *reason)
 {
-    enum hr_wss_method method = hr_wss_method(run->wss);
-    struct hr_wss_reason probed = {0};
-    const char *text = reason->text;
-    if ((reason->error == -EACCES || reason->error == -EPERM) &&
-        hr_wss_probe(run->root, method, run->request->target.scope, &probed) != 0)
-        text = probed.text;
-    complain(run, "%s: %s", run->target, text);
+    complain(run, "%s: %s", run->target, reason->text);
 }
 
 static void print_headline(const struct run *run)
@@ -342,14 +335,9 @@ static int open_all(struct run *run)
         return COMMAND_FAILED;
     }
     rc = wss_choose(run->root, request, &run->wss, &reason);
-    if (rc == -EINVAL && request->target.scope == HR_WSS_CGROUP) {
-        complain(run, "--cgroup takes a path below the cgroup2 mount, such as "
-                      "system.slice/cron.service, without . and .. in it");
-        return COMMAND_MISUSED;
-    }
     if (rc != 0) {
         complain(run, "%s", reason.text);
-        return rc == -E2BIG ? COMMAND_MISUSED : COMMAND_FAILED;
+        return rc == -E2BIG || rc == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
     }
     run->plan.looks_back = hr_wss_looks_back(run->wss);
     return COMMAND_DONE;
