@@ -74,6 +74,7 @@ static void submit(const struct submission *submission, const char *type, const 
     list.values = &value;
     list.values_len = 1;
     list.time = submission->time;
+    list.interval = submission->interval;
     sstrncpy(list.plugin, submission->plugin, sizeof(list.plugin));
     sstrncpy(list.plugin_instance, submission->instance, sizeof(list.plugin_instance));
     sstrncpy(list.type, type, sizeof(list.type));

@@ -33,6 +33,8 @@ struct submission {
     const char *plugin;
     const char *instance;
     cdtime_t time;
+    cdtime_t interval; /**< until the next such values; 0: the plugin's. Where it is longer,
+                          collectd must know, or it takes the series for missing. */
 };
 
 /** Hands a gauge to collectd; a value that isn't a number (NaN) is dropped. */

@@ -178,7 +178,7 @@ static int perf_config(oconfig_item_t *block)
 
 static void submit(const char *instance, const struct hr_perf_target *target)
 {
-    const struct submission submission = {PLUGIN, instance, now};
+    const struct submission submission = {.plugin = PLUGIN, .instance = instance, .time = now};
 
     perf_values_submit(&submission, &events, target, &config.publishing);
 }

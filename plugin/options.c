@@ -85,6 +85,40 @@ int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_u
     return 0;
 }
 
+/* @return whether it is digits, and one of the letters perhaps. */
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end & ~0x20) : NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) ||
+        number > UINT64_MAX >> shift)
+        return false;
+    *bytes = number << shift;
+    return true;
+}
+
+int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes)
+{
+    const oconfig_value_t *value = item->values;
+
+    if (item->values_num == 1 && value->type == OCONFIG_TYPE_STRING &&
+        parse_bytes(value->value.string, bytes))
+        return 0;
+    /* Up to here a number can tell each byte. */
+    if (item->values_num != 1 || value->type != OCONFIG_TYPE_NUMBER ||
+        !(value->value.number >= 0 && value->value.number <= (double)(UINT64_C(1) << 53)))
+        return option_refuse(block, item, "a size in bytes, or with K, M, G or T, as \"64G\"");
+    *bytes = (uint64_t)value->value.number;
+    return 0;
+}
+
 int option_text(const char *block, const oconfig_item_t *item, const char **value)
 {
     if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING ||

@@ -31,6 +31,10 @@ int option_count(const char *block, const oconfig_item_t *item, size_t min, size
 int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_us, uint64_t max_us,
                    uint64_t *us);
 
+/** Takes one size: a number of bytes, or a text with K, M, G or T behind it ("64G").
+ * @return 0 or -1. */
+int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes);
+
 /** Takes one text that isn't empty. The text stays the item's. @return 0 or -1. */
 int option_text(const char *block, const oconfig_item_t *item, const char **value);
 

@@ -149,7 +149,8 @@ static void submit_resource(const struct submission *submission, enum hr_psi_res
 /* Reads and publishes one group, or the system. */
 static void sample(struct series *series, cdtime_t time, struct hr_psi_snapshot *snapshot)
 {
-    const struct submission submission = {PLUGIN, series->instance, time};
+    const struct submission submission = {
+        .plugin = PLUGIN, .instance = series->instance, .time = time};
 
     hr_psi_read(series->psi, snapshot);
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {

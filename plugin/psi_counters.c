@@ -92,7 +92,8 @@ void psi_counters_publish(struct psi_counters *counters, cdtime_t time)
 
     for (size_t i = 0; i < count; i++) {
         const struct psi_counter_copy *copy = &counters->copies[i];
-        const struct submission submission = {PLUGIN, copy->instance, time};
+        const struct submission submission = {
+            .plugin = PLUGIN, .instance = copy->instance, .time = time};
         adapter_submit_derive(&submission, "derive", copy->type_instance, copy->events);
     }
 }

@@ -17,6 +17,8 @@ struct selection {
     char **excludes;
     size_t exclude_count;
     size_t max_count;
+    int (*option)(const char *block, size_t pattern, const oconfig_item_t *item, void *context);
+    void *option_context;
     struct names *names;
     struct complaint mount;
     struct tally excess;
@@ -102,28 +104,42 @@ static bool is_template(const char *text, size_t wildcards)
     return true;
 }
 
+static int read_instance(const char *block, const oconfig_item_t *item, size_t wildcards,
+                         const char **template)
+{
+    char accepted[160];
+
+    if (option_text(block, item, template) < 0)
+        return -1;
+    if (is_template(*template, wildcards))
+        return 0;
+    snprintf(accepted, sizeof(accepted),
+             "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 "
+             "to %%9 are wildcards of the pattern, which has %zu",
+             wildcards);
+    return option_refuse(block, item, accepted);
+}
+
 /* The options within <Cgroup …>. */
-static int read_block(const char *plugin, const oconfig_item_t *item, size_t wildcards,
+static int read_block(struct selection *selection, const oconfig_item_t *item, size_t wildcards,
                       const char **template)
 {
-    char block[256], accepted[160];
+    char block[256];
 
-    snprintf(block, sizeof(block), "%s: <Cgroup \"%s\">", plugin, item->values[0].value.string);
+    snprintf(block, sizeof(block), "%s: <Cgroup \"%s\">", selection->plugin,
+             item->values[0].value.string);
     for (int i = 0; i < item->children_num; i++) {
         const oconfig_item_t *child = &item->children[i];
-        if (strcasecmp(child->key, "Instance") != 0) {
-            option_warn_unknown(block, child);
-            continue;
-        }
-        if (option_text(block, child, template) < 0)
+        int status = 1;
+        if (strcasecmp(child->key, "Instance") == 0)
+            status = read_instance(block, child, wildcards, template);
+        else if (selection->option != NULL)
+            status = selection->option(block, selection->pattern_count, child,
+                                       selection->option_context);
+        if (status < 0)
             return -1;
-        if (!is_template(*template, wildcards)) {
-            snprintf(accepted, sizeof(accepted),
-                     "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 "
-                     "to %%9 are wildcards of the pattern, which has %zu",
-                     wildcards);
-            return option_refuse(block, child, accepted);
-        }
+        if (status > 0)
+            option_warn_unknown(block, child);
     }
     return 0;
 }
@@ -141,7 +157,7 @@ static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
         const char *template = NULL;
         size_t wildcards;
         if (check_pattern(selection->plugin, item, pattern, &wildcards) < 0 ||
-            read_block(selection->plugin, item, wildcards, &template) < 0 ||
+            read_block(selection, item, wildcards, &template) < 0 ||
             append(&selection->templates, selection->pattern_count, template) < 0)
             return -1;
         if (append(&selection->patterns, selection->pattern_count, pattern) < 0) {
@@ -176,6 +192,20 @@ int selection_option(struct selection *selection, const oconfig_item_t *item)
     if (strcasecmp(item->key, "MaxCgroups") == 0)
         return option_count(selection->plugin, item, 1, 1000000, &selection->max_count);
     return 1;
+}
+
+void selection_on_option(struct selection *selection,
+                         int (*option)(const char *block, size_t pattern,
+                                       const oconfig_item_t *item, void *context),
+                         void *context)
+{
+    selection->option = option;
+    selection->option_context = context;
+}
+
+const char *selection_pattern(const struct selection *selection, size_t index)
+{
+    return index < selection->pattern_count ? selection->patterns[index] : NULL;
 }
 
 bool selection_is_empty(const struct selection *selection)
@@ -334,6 +364,11 @@ const char *selection_name(struct selection *selection, const struct hr_cgroup *
         instance = names_take(selection->names, group->path, text);
     free(text);
     return instance;
+}
+
+const char *selection_reserve(struct selection *selection, const char *owner, const char *text)
+{
+    return names_take(selection->names, owner, text);
 }
 
 void selection_unname(struct selection *selection, const char *instance)

@@ -32,6 +32,29 @@ void selection_free(struct selection *selection);
  */
 int selection_option(struct selection *selection, const oconfig_item_t *item);
 
+/**
+ * Sets who takes the options within a Cgroup block that the selection doesn't know, such as
+ * settings of the pattern's groups, see hr_cgroup.pattern.
+ *
+ * @param option  returns 0; 1: it doesn't know it either; -1: refused, and logged. block names the
+ *                block, for messages.
+ */
+void selection_on_option(struct selection *selection,
+                         int (*option)(const char *block, size_t pattern,
+                                       const oconfig_item_t *item, void *context),
+                         void *context);
+
+/** A pattern, by its index; NULL after the last. */
+const char *selection_pattern(const struct selection *selection, size_t index);
+
+/**
+ * Takes a name for what isn't a cgroup, so that no group gets it.
+ *
+ * @param owner  who has it, for messages about the name.
+ * @return the instance, ended by selection_unname(); NULL, logged, if there is none to be had.
+ */
+const char *selection_reserve(struct selection *selection, const char *owner, const char *text);
+
 /** Tells whether there is no Cgroup option. */
 bool selection_is_empty(const struct selection *selection);
 

@@ -347,6 +347,43 @@ START_TEST(finds_no_thread_of_the_kernel)
 }
 END_TEST
 
+/* --- Its cgroup ----------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    int status;
+    const char *path;
+} cgroups[] = {
+    {"0::/system.slice/a.service\n", 0, "system.slice/a.service"},
+    {"4:pids:/b\n1:name=systemd:/c\n0::/a\n", 0, "a"},
+    {"0::/\n", 0, ""},
+    {"0::/a", 0, "a"},
+    {"0::/..a/b:c\n", 0, "..a/b:c"},
+    {"0::/0123456789012345678901234567\n", 0, "0123456789012345678901234567"},
+    {"0::/../a\n", -ENOENT, NULL},
+    {"0::/..\n", -ENOENT, NULL},
+    {"4:pids:/b\n10::/x\n", -ENOENT, NULL},
+    {"", -ENOENT, NULL},
+    {"0::\n", -EBADMSG, NULL},
+    {"0::a\n", -EBADMSG, NULL},
+    {"0::/01234567890123456789012345678901\n", -ENAMETOOLONG, NULL},
+};
+
+START_TEST(tells_its_cgroup)
+{
+    struct hr_process process;
+    char path[32] = "untouched";
+
+    add_process(42, "mysqld", 'S', 0, 500);
+    tree_write(tree, "proc/42/cgroup", "%s", cgroups[_i].text);
+    ck_assert_int_eq(hr_process_open(root, 42, &process), 0);
+    ck_assert_int_eq(hr_process_read_cgroup(&process, path, sizeof(path)), cgroups[_i].status);
+    if (cgroups[_i].status == 0)
+        ck_assert_str_eq(path, cgroups[_i].path);
+    hr_process_close(&process);
+}
+END_TEST
+
 #define COUNT(array) (int)(sizeof(array) / sizeof(array[0]))
 
 int main(void)
@@ -361,6 +398,7 @@ int main(void)
     tcase_add_loop_test(tests, knows_who_got_the_number_later, 0, 2);
     tcase_add_test(tests, leaves_no_descriptor);
     tcase_add_loop_test(tests, refuses_what_is_no_statm, 0, COUNT(no_statms));
+    tcase_add_loop_test(tests, tells_its_cgroup, 0, COUNT(cgroups));
     tcase_add_test(tests, finds_by_name);
     tcase_add_test(tests, cuts_a_name_as_the_kernel_does);
     tcase_add_test(tests, tells_why_nobody_was_found);

@@ -54,6 +54,7 @@ static struct {
     void *types; /* tsearch(3) trees */
     void *series;
     cdtime_t now;
+    cdtime_t interval;
     struct fake_value *values;
     size_t value_count, value_capacity;
     size_t rejections, truncations;
@@ -160,6 +161,7 @@ void fake_start(const char *plugin)
         fail("a plugin is open already");
     read_types();
     fake.now = BEGINNING;
+    fake.interval = INTERVAL;
     snprintf(fake.plugin, sizeof(fake.plugin), "%s", plugin);
     snprintf(path, sizeof(path), "%s/%s.so", directory != NULL ? directory : ".libs", plugin);
     fake.handle = dlopen(path, RTLD_NOW);
@@ -300,6 +302,11 @@ void fake_set_time(cdtime_t time)
     pthread_mutex_unlock(&lock);
 }
 
+void fake_set_interval(cdtime_t interval)
+{
+    fake.interval = interval;
+}
+
 char *hostname_g = "host.example";
 
 cdtime_t cdtime(void)
@@ -312,7 +319,7 @@ cdtime_t cdtime(void)
 
 cdtime_t plugin_get_interval(void)
 {
-    return INTERVAL;
+    return fake.interval;
 }
 
 static void note_length(size_t length, size_t size)
@@ -481,6 +488,7 @@ int plugin_dispatch_values(const value_list_t *list)
     snprintf(value->instance, sizeof(value->instance), "%.*s", DATA_MAX_NAME_LEN - 1,
              list->plugin_instance);
     value->time = list->time != 0 ? list->time : fake.now++;
+    value->interval = list->interval;
     value->rejected = take_value(list, value);
     if (value->rejected != NULL && fake.rejections++ == 0)
         fprintf(stderr, "fake_collectd: rejected %s: %s\n", value->identifier, value->rejected);

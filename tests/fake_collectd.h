@@ -30,7 +30,8 @@ struct fake_value {
     char identifier[4 * DATA_MAX_NAME_LEN]; /**< without the host: "psi-system/percent-cpu-some" */
     char instance[DATA_MAX_NAME_LEN];       /**< the plugin instance */
     cdtime_t time;
-    int type; /**< DS_TYPE_GAUGE, … */
+    cdtime_t interval; /**< as it was dispatched; 0: the plugin's */
+    int type;          /**< DS_TYPE_GAUGE, … */
     value_t value;
     double number;  /**< the value, whatever its type */
     bool decreased; /**< a DERIVE below the one before it, of which nothing can be made */
@@ -76,6 +77,11 @@ int fake_shutdown(void);
 void fake_stop(void);
 
 /* --- Clock ---------------------------------------------------------------- */
+
+/** Sets what plugin_get_interval() tells, of 10 seconds by default. A plugin takes it for real
+ * time.
+ */
+void fake_set_interval(cdtime_t interval);
 
 /** Sets what cdtime() tells next. Each call of cdtime() lets a moment pass, as in life. */
 void fake_set_time(cdtime_t time);

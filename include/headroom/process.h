@@ -105,6 +105,20 @@ void hr_process_list_free(struct hr_process_list *list);
 int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes);
 
 /**
+ * Tells in which group of cgroup2 a process is.
+ *
+ * Source: /proc/PID/cgroup, see Documentation/admin-guide/cgroup-v2.rst ("Processes"). The path is
+ * told as seen by the caller's cgroup namespace.
+ *
+ * @param path  receives its path below the mount, without a leading slash ("" is the top), as in
+ *              hr_cgroup.path.
+ * @param size  of the buffer.
+ * @return 0; -ESRCH: it has ended; -ENOENT: it is in none, or in one outside of the namespace;
+ *         -ENAMETOOLONG; -EBADMSG; -EACCES, …
+ */
+int hr_process_read_cgroup(const struct hr_process *process, char *path, size_t size);
+
+/**
  * Opens a file of a process.
  *
  * @param name   in its directory, such as "smaps_rollup".

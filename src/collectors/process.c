@@ -131,6 +131,44 @@ int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
     return 0;
 }
 
+/*
+ * A line a hierarchy, version 2's with the number 0 and no controllers:
+ *
+ *     4:pids:/user.slice
+ *     0::/user.slice/user-0.slice
+ */
+static int parse_cgroup(struct hr_text text, char *path, size_t size)
+{
+    do {
+        if (!hr_text_skip(&text, "0::"))
+            continue;
+        const char *end = memchr(text.start, '\n', text.length);
+        size_t length = end != NULL ? (size_t)(end - text.start) : text.length;
+        if (length == 0 || *text.start != '/')
+            return -EBADMSG;
+        if (length > size)
+            return -ENAMETOOLONG;
+        memcpy(path, text.start + 1, length - 1);
+        path[length - 1] = '\0';
+        bool is_outside = strncmp(path, "..", 2) == 0 && (path[2] == '/' || path[2] == '\0');
+        return is_outside ? -ENOENT : 0;
+    } while (hr_text_skip_line(&text));
+    return -ENOENT;
+}
+
+int hr_process_read_cgroup(const struct hr_process *process, char *path, size_t size)
+{
+    char text[16384]; /* paths of 4096 bytes at most, and hardly more than a dozen hierarchies */
+    size_t length;
+
+    int fd = hr_process_openat(process, "cgroup", O_RDONLY);
+    if (fd < 0)
+        return fd;
+    int status = hr_text_read(fd, text, sizeof(text), &length);
+    hr_descriptor_close(&fd);
+    return status < 0 ? status : parse_cgroup((struct hr_text){text, length}, path, size);
+}
+
 /* --- Lists ---------------------------------------------------------------- */
 
 void hr_process_list_release(struct hr_process_list *list)
