@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -274,6 +275,28 @@ START_TEST(needs_the_file)
 }
 END_TEST
 
+/* Neither waits for somebody to write into a pipe. */
+START_TEST(takes_no_pipe_for_a_file)
+{
+    char path[300];
+
+    tree_add_directory(tree, "run");
+    snprintf(path, sizeof(path), "%s/run/a.pid", tree_path(tree));
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(find(HR_PROCESS_BY_FILE, "/run/a.pid", 0), -EBADMSG);
+}
+END_TEST
+
+/* Its name was another one when it was looked for. */
+START_TEST(leaves_out_who_has_another_name_by_now)
+{
+    add_process(42, "a", 'S', 0, 1);
+    tree_write(tree, "proc/42/comm", "b\n");
+    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "b", 0), -ESRCH);
+    ck_assert_uint_eq(list.ended, 1);
+}
+END_TEST
+
 START_TEST(finds_in_a_cgroup)
 {
     add_process(42, "a", 'S', 0, 1);
@@ -404,6 +427,8 @@ int main(void)
     tcase_add_test(tests, tells_why_nobody_was_found);
     tcase_add_loop_test(tests, finds_by_file, 0, COUNT(files));
     tcase_add_test(tests, needs_the_file);
+    tcase_add_test(tests, takes_no_pipe_for_a_file);
+    tcase_add_test(tests, leaves_out_who_has_another_name_by_now);
     tcase_add_test(tests, finds_in_a_cgroup);
     tcase_add_test(tests, holds_one_that_runs_until_it_ends);
     tcase_add_test(tests, finds_no_thread_of_the_kernel);

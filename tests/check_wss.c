@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -346,6 +347,52 @@ START_TEST(tells_an_old_kernel)
 }
 END_TEST
 
+/* What it referenced before it was marked is nobody's business. */
+START_TEST(counts_only_who_is_marked)
+{
+    char path[300];
+
+    add_process(43, "mysqld", 'S', 0, 1);
+    write_memory(43, 4096, 4000);
+    chmod(tree_path(tree), 0755);
+    snprintf(path, sizeof(path), "%s/proc/42/clear_refs", tree_path(tree));
+    ck_assert_int_eq(chmod(path, 0666), 0);
+    open_name("mysqld");
+    ck_assert_int_eq(seteuid(65534), 0);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, 0);
+    ck_assert_uint_eq(sample.process_count, 1);
+    ck_assert_uint_eq(sample.left_count, 1);
+    ck_assert_int_eq(seteuid(0), 0);
+    tree_remove(tree, "proc/42");
+    ck_assert_int_eq(read_sample(), -EACCES);
+}
+END_TEST
+
+START_TEST(takes_hidden_processes_for_forbidden)
+{
+    struct hr_wss_options options = options_of_pid(42);
+
+    tree_remove(tree, "proc/1");
+    tree_remove(tree, "proc/42");
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_REFERENCED, HR_WSS_PROCESSES, &reason), -EACCES);
+    ck_assert_ptr_nonnull(strstr(reason.text, "hidepid"));
+    add_process(42, "ours", 'S', 0, 1);
+    open_wss(&options);
+    ck_assert_int_eq(begin(), 0);
+}
+END_TEST
+
+START_TEST(needs_cgroups)
+{
+    tree_write(tree, "proc/1/mounts", "%s", "");
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_REFERENCED, HR_WSS_CGROUP, &reason), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(reason.text, "no cgroup2 hierarchy is mounted: "));
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_REFERENCED, HR_WSS_PROCESSES, &reason), 0);
+}
+END_TEST
+
 /* --- Limits --------------------------------------------------------------- */
 
 START_TEST(leaves_the_large_alone)
@@ -393,6 +440,10 @@ START_TEST(does_not_begin_what_takes_too_long)
     ck_assert_int_eq(begin(), -ETIME);
     ck_assert_ptr_nonnull(strstr(reason.text, "mysqld[42]"));
     ck_assert(!is_cleared(42));
+    /* It isn't even read again at once. */
+    tree_write(tree, "proc/42/smaps_rollup", "%s", "nonsense");
+    ck_assert_int_eq(begin(), -ETIME);
+    write_memory(42, 4096, 0);
     hr_wss_close(wss);
     options.max_scan_ns = UINT64_C(60000000000);
     open_wss(&options);
@@ -421,6 +472,10 @@ int main(void)
     tcase_add_test(tests, measures_a_cgroup);
     tcase_add_loop_test(tests, tells_kinds_of_processes_apart, 0, COUNT(kinds));
     tcase_add_test(tests, tells_an_old_kernel);
+    if (geteuid() == 0)
+        tcase_add_test(tests, counts_only_who_is_marked);
+    tcase_add_test(tests, takes_hidden_processes_for_forbidden);
+    tcase_add_test(tests, needs_cgroups);
     tcase_add_test(tests, leaves_the_large_alone);
     tcase_add_test(tests, leaves_the_many_alone);
     tcase_add_test(tests, does_not_begin_what_takes_too_long);

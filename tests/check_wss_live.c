@@ -14,6 +14,7 @@
 #include "groups.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
+#include "smaps.h"
 #include "stir.h"
 #include "suite.h"
 #include "touch.h"
@@ -30,25 +31,43 @@ static struct hr_wss *wss;
 static struct hr_wss_reason reason;
 static struct hr_wss_sample sample;
 static struct touch touch;
-static char file[] = "/dev/shm/headroom-wss-XXXXXX";
+static char *file; /* of HOLD MiB; NULL: there is none */
 
 static void set_up(void)
 {
     wss = NULL;
     touch = (struct touch){0};
     ck_assert_int_eq(hr_root_open("/", &root), 0);
-    int fd = mkstemp(file);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(posix_fallocate(fd, 0, (off_t)HOLD << 20), 0);
-    close(fd);
+    file = NULL;
 }
 
 static void tear_down(void)
 {
     touch_end(&touch);
-    unlink(file);
+    if (file != NULL)
+        unlink(file);
     hr_wss_close(wss);
     hr_root_close(root);
+}
+
+/* @return whether there is room for it. */
+static bool make_file(void)
+{
+    static char path[] = "/dev/shm/headroom-wss-XXXXXX";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ge(fd, 0);
+    file = path;
+    bool has_room = posix_fallocate(fd, 0, (off_t)HOLD << 20) == 0;
+    close(fd);
+    return has_room;
+}
+
+/* The emulated machine can do everything; elsewhere it is told what can't be tried. */
+static void cannot_try(const char *what)
+{
+    ck_assert_ptr_null(getenv("HEADROOM_EMULATED"));
+    printf("# not tried: %s\n", what);
 }
 
 static void pause_ms(long milliseconds)
@@ -106,9 +125,12 @@ static const struct {
 
 START_TEST(tells_what_is_touched)
 {
-    touch = touch_start(-1, kinds[_i].kind, HOLD, TOUCH, file);
-    if (touch.pid == 0)
-        return; /* no huge pages, or no swap space; the emulated machine has both */
+    if (strcmp(kinds[_i].kind, "file") != 0 || make_file())
+        touch = touch_start(-1, kinds[_i].kind, HOLD, TOUCH, file);
+    if (touch.pid == 0) {
+        cannot_try(kinds[_i].kind);
+        return;
+    }
     open_pid(touch.pid, 0);
     double seen_mib = measure(kinds[_i].expected_mib);
     /* Once more, as the first clearing may have met what was touched while it began. */
@@ -143,17 +165,16 @@ START_TEST(measures_the_window_as_gregg_does)
         uint64_t read = now_ns();
         est = (double)(read - begun) - (double)(marked - begun) / 2 - (double)(read - reading) / 2;
         window = (double)sample.window_ns;
-        uint64_t spent_ns = (marked - begun) + (read - reading);
-        ck_assert_uint_le(sample.scan_ns, spent_ns);
-        ck_assert_uint_ge(sample.scan_ns, spent_ns / 2);
+        uint64_t spent_ns = (marked - begun) + (read - reading), scan_ns = sample.scan_ns;
+        ck_assert_uint_le(scan_ns, spent_ns);
         reading = now_ns();
         ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
         ck_assert_uint_le(sample.scan_ns, now_ns() - reading);
         /* Between our looks at the clock and the collector's the machine may do other things. */
-        if (fabs(window - est) < 0.01 * est)
+        if (fabs(window - est) < 0.01 * est && scan_ns >= spent_ns / 2)
             return;
     }
-    ck_assert_double_eq_tol(window, est, 0.01 * est);
+    ck_abort_msg("window %.0f ns, est %.0f ns", window, est);
 }
 END_TEST
 
@@ -171,18 +192,52 @@ START_TEST(notices_its_end)
 }
 END_TEST
 
-/* A look at 256 MiB in pages of 4 KiB takes milliseconds; of a hundredth of that nothing is known
- * that would forbid it. What is refused is not cleared: it stays as it was. */
+/* A look at 256 MiB in pages of 4 KiB takes milliseconds. What is refused keeps its bits. */
 START_TEST(foretells_what_takes_too_long)
 {
+    struct hr_process process;
+    struct hr_smaps sums;
+
     touch = touch_start(-1, "still", HOLD, TOUCH, NULL);
     open_pid(touch.pid, 100000);
     ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ETIME);
-    hr_wss_close(wss);
-    open_pid(touch.pid, 0);
-    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
-    ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
-    ck_assert_double_le((double)sample.referenced_bytes / TOUCH_MIB, TOLERANCE_MIB);
+    ck_assert_int_eq(hr_process_open(root, touch.pid, &process), 0);
+    ck_assert_int_eq(hr_smaps_read(&process, &sums), 0);
+    hr_process_close(&process);
+    ck_assert_double_ge((double)sums.referenced_bytes / TOUCH_MIB, HOLD);
+}
+END_TEST
+
+static int open_procs(struct groups *groups)
+{
+    int fd = openat(groups_dirfd(groups), "inner/cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+/* That huge pages take no time says nothing of another process's small ones. */
+START_TEST(foretells_for_each_process)
+{
+    struct groups *groups = groups_new();
+    struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_CGROUP}, .method = HR_WSS_REFERENCED, .max_scan_ns = 500000};
+
+    if (groups == NULL) {
+        cannot_try("cgroups");
+        return;
+    }
+    groups_make(groups, "inner");
+    int fd = open_procs(groups);
+    struct touch huge = touch_start(fd, "huge", HOLD, TOUCH, NULL);
+    touch = touch_start(fd, "still", HOLD, TOUCH, NULL);
+    close(fd);
+    options.target.cgroup = groups_path(groups);
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ETIME);
+    touch_end(&huge);
+    touch_end(&touch);
+    groups_free(groups);
 }
 END_TEST
 
@@ -192,11 +247,12 @@ START_TEST(measures_all_of_a_cgroup)
     struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP},
                                      .method = HR_WSS_REFERENCED};
 
-    if (groups == NULL)
+    if (groups == NULL) {
+        cannot_try("cgroups");
         return;
+    }
     groups_make(groups, "inner");
-    int fd = openat(groups_dirfd(groups), "inner/cgroup.procs", O_WRONLY | O_CLOEXEC);
-    ck_assert_int_ge(fd, 0);
+    int fd = open_procs(groups);
     touch = touch_start(fd, "anon", HOLD, TOUCH, NULL);
     close(fd);
     options.target.cgroup = groups_path(groups);
@@ -217,8 +273,10 @@ START_TEST(leaves_threads_to_their_processes)
                                      .method = HR_WSS_REFERENCED};
     char path[256];
 
-    if (groups == NULL)
+    if (groups == NULL) {
+        cannot_try("cgroups");
         return;
+    }
     groups_make(groups, "threaded");
     groups_write(groups, "threaded", "cgroup.type", "threaded");
     snprintf(path, sizeof(path), "%s/threaded", groups_path(groups));
@@ -245,6 +303,7 @@ int main(void)
     tcase_add_test(tests, measures_the_window_as_gregg_does);
     tcase_add_test(tests, notices_its_end);
     tcase_add_test(tests, foretells_what_takes_too_long);
+    tcase_add_test(tests, foretells_for_each_process);
     tcase_add_test(tests, measures_all_of_a_cgroup);
     tcase_add_test(tests, leaves_threads_to_their_processes);
     return run_suite("wss_live", tests);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "descriptor.h"
@@ -282,6 +283,25 @@ static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
            text[wanted] == '\n';
 }
 
+/* One that runs another program by now, or got the number since, is another one. A name with a
+ * newline or a backslash is written in other ways in stat than in comm, and isn't compared. */
+static void leave_out_renamed(const char *name, struct hr_process_list *list)
+{
+    size_t kept = 0;
+
+    if (strpbrk(name, "\\\n") != NULL)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        if (strncmp(list->items[i].name, name, HR_PROCESS_NAME_SIZE - 1) == 0) {
+            list->items[kept++] = list->items[i];
+            continue;
+        }
+        hr_process_close(&list->items[i]);
+        list->ended++;
+    }
+    list->count = kept;
+}
+
 static int find_by_name(const struct hr_root *root, const char *name, struct hr_process_list *list)
 {
     struct hr_task_list tasks = {0};
@@ -296,6 +316,7 @@ static int find_by_name(const struct hr_root *root, const char *name, struct hr_
     tasks.count = kept;
     status = add_tasks(root, &tasks, list);
     hr_task_list_free(&tasks);
+    leave_out_renamed(name, list);
     return status;
 }
 
@@ -304,13 +325,17 @@ static int find_by_name(const struct hr_root *root, const char *name, struct hr_
 static int read_pid_file(const struct hr_root *root, const char *path, pid_t *pid)
 {
     char text[4096];
+    struct stat stat;
     size_t length;
     uint64_t number;
 
-    int fd = hr_root_openat(root, path, O_RDONLY);
+    /* A pipe or a terminal would keep us waiting. */
+    int fd = hr_root_openat(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return fd;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
+    int status = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) ? 0 : -EBADMSG;
+    if (status == 0)
+        status = hr_text_read(fd, text, sizeof(text), &length);
     hr_descriptor_close(&fd);
     if (status < 0)
         return status;
@@ -318,7 +343,7 @@ static int read_pid_file(const struct hr_root *root, const char *path, pid_t *pi
     while (hr_text_skip(&rest, " "))
         ;
     if (!hr_text_u64(&rest, &number) || number == 0 || number > INT32_MAX ||
-        (rest.length > 0 && strchr(" \t\r\n", *rest.start) == NULL))
+        (rest.length > 0 && memchr(" \t\r\n", *rest.start, 4) == NULL))
         return -EBADMSG;
     *pid = (pid_t)number;
     return 0;

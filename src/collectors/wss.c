@@ -121,6 +121,29 @@ static int explain(struct hr_wss_reason *reason, int status)
     return hr_wss_because(reason, status, "%s", text);
 }
 
+/* --- The mount ------------------------------------------------------------- */
+
+static int open_mount(const struct hr_root *root, struct hr_wss_reason *reason)
+{
+    int fd = hr_root_open_cgroup2(root);
+
+    if (fd != -ENOENT)
+        return fd;
+    return hr_wss_because(reason, fd,
+                          "no cgroup2 hierarchy is mounted: mount one, such as by "
+                          "mount -t cgroup2 none /sys/fs/cgroup");
+}
+
+static int find_mount(const struct hr_root *root, struct hr_wss_reason *reason)
+{
+    int fd = open_mount(root, reason);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}
+
 /* --- Opening -------------------------------------------------------------- */
 
 int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
@@ -130,7 +153,9 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
     if (!methods[method]->scopes[scope])
         return hr_wss_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
                               scope_names[scope]);
-    int status = methods[method]->probe(root, scope, reason);
+    int status = scope == HR_WSS_CGROUP ? find_mount(root, reason) : 0;
+    if (status == 0)
+        status = methods[method]->probe(root, scope, reason);
     return status < 0 ? explain(reason, status) : 0;
 }
 
@@ -311,11 +336,7 @@ bool hr_wss_looks_back(const struct hr_wss *wss)
 
 static int open_cgroup(struct hr_wss *wss, struct hr_wss_reason *reason)
 {
-    int mount = hr_root_open_cgroup2(wss->subject.root);
-    if (mount == -ENOENT)
-        return hr_wss_because(reason, mount,
-                              "no cgroup2 hierarchy is mounted: mount one, such as "
-                              "by mount -t cgroup2 none /sys/fs/cgroup");
+    int mount = open_mount(wss->subject.root, reason);
     if (mount < 0)
         return mount;
     const char *path = *wss->target.cgroup != '\0' ? wss->target.cgroup : ".";
@@ -381,8 +402,9 @@ static int check_rss(const struct hr_wss *wss, struct hr_wss_reason *reason)
         return 0;
     return hr_wss_because(reason, -EFBIG,
                           "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
-                          "lru_gen or damon",
-                          (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30));
+                          "the method %s",
+                          (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
+                          wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
 }
 
 /* --- Measuring ------------------------------------------------------------ */

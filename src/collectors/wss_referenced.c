@@ -28,12 +28,25 @@
 
 #define NS_PER_MS 1000000
 
+/* A process that takes too long is looked at again after so long, then twice as long, and so on. */
+#define REST_MIN_NS UINT64_C(60000000000)
+#define REST_MAX_NS UINT64_C(3600000000000)
+
 /* How many processes a probe tries at most. */
 #define TRIED_MAX 256
 
+/* What is known of looks at a process's memory, from one measurement to the next. */
+struct look {
+    pid_t pid;
+    uint64_t started_ticks;
+    bool is_marked;            /* in this measurement */
+    uint64_t ns, rss_bytes;    /* the latest look; ns 0: none was taken */
+    uint64_t next_ns, rest_ns; /* refused: when it is tried again, and how long that is put off */
+};
+
 struct referenced {
-    /* The slowest look at memory so far, to foretell the next; 0: none was taken. */
-    uint64_t look_ns, look_rss_bytes;
+    struct look *looks; /* of the processes of this measurement, in their order */
+    size_t count;
 };
 
 static int open_state(const struct hr_wss_subject *subject, void **state)
@@ -44,6 +57,39 @@ static int open_state(const struct hr_wss_subject *subject, void **state)
     if (referenced == NULL)
         return -ENOMEM;
     *state = referenced;
+    return 0;
+}
+
+static void close_state(void *state)
+{
+    struct referenced *referenced = state;
+
+    free(referenced->looks);
+    free(referenced);
+}
+
+/* Makes room for the processes, and keeps what is known of them. Both lists are in the order of
+ * numbers. */
+static int take_processes(struct referenced *referenced, const struct hr_process_list *processes)
+{
+    struct look *looks = calloc(processes->count + 1, sizeof(*looks));
+    size_t old = 0;
+
+    if (looks == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct hr_process *process = &processes->items[i];
+        while (old < referenced->count && referenced->looks[old].pid < process->pid)
+            old++;
+        if (old < referenced->count && referenced->looks[old].pid == process->pid &&
+            referenced->looks[old].started_ticks == process->started_ticks)
+            looks[i] = referenced->looks[old];
+        looks[i].pid = process->pid;
+        looks[i].started_ticks = process->started_ticks;
+        looks[i].is_marked = false;
+    }
+    free(referenced->looks);
+    *referenced = (struct referenced){looks, processes->count};
     return 0;
 }
 
@@ -115,8 +161,12 @@ static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_
 {
     (void)scope;
     int status = try_process(root, 1);
-    if (status == -EACCES || status == -EPERM)
+    if (status == -EACCES || status == -EPERM || status == -ESRCH)
         status = try_others(root, status);
+    if (status == -ESRCH)
+        return hr_wss_because(reason, -EACCES,
+                              "other users' processes are hidden: mount /proc without hidepid, or "
+                              "run as root");
     if (status == -ENOENT)
         return hr_wss_because(reason, status,
                               "/proc/PID/clear_refs and smaps are missing: the kernel needs "
@@ -133,22 +183,10 @@ static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_
 
 /* --- Limits --------------------------------------------------------------- */
 
-static void learn(struct referenced *referenced, uint64_t look_ns, uint64_t rss_bytes)
-{
-    __uint128_t learnt = (__uint128_t)referenced->look_ns * (rss_bytes + 1);
-    __uint128_t seen = (__uint128_t)look_ns * (referenced->look_rss_bytes + 1);
-
-    if (referenced->look_ns > 0 && seen < learnt)
-        return;
-    referenced->look_ns = look_ns;
-    referenced->look_rss_bytes = rss_bytes;
-}
-
 /* @return nanoseconds; 0: nothing is known yet. */
-static uint64_t foretell(const struct referenced *referenced, uint64_t rss_bytes)
+static uint64_t foretell(const struct look *look, uint64_t rss_bytes)
 {
-    return (uint64_t)((__uint128_t)referenced->look_ns * (rss_bytes + 1) /
-                      (referenced->look_rss_bytes + 1));
+    return (uint64_t)((__uint128_t)look->ns * (rss_bytes + 1) / (look->rss_bytes + 1));
 }
 
 static int too_long(const struct hr_process *process, uint64_t look_ns, uint64_t max_ns,
@@ -161,11 +199,32 @@ static int too_long(const struct hr_process *process, uint64_t look_ns, uint64_t
                           max_ns / NS_PER_MS);
 }
 
-/* Tells whether clearing a process's bits is too long a look, without clearing them. */
-static int check_time(struct referenced *referenced, const struct hr_process *process,
-                      uint64_t max_ns, struct hr_wss_reason *reason)
+/* Finds out what clearing would take, by reading. */
+static int look_by_reading(struct look *look, const struct hr_process *process)
 {
     struct hr_smaps sums;
+    uint64_t from = hr_clock_ns();
+
+    int status = hr_smaps_read(process, &sums);
+    if (status < 0)
+        return status;
+    look->ns = CLEAR_PER_READ * (hr_clock_ns() - from);
+    look->rss_bytes = sums.rss_bytes;
+    return 0;
+}
+
+static void put_off(struct look *look)
+{
+    look->rest_ns = look->rest_ns == 0 ? REST_MIN_NS : 2 * look->rest_ns;
+    if (look->rest_ns > REST_MAX_NS)
+        look->rest_ns = REST_MAX_NS;
+    look->next_ns = hr_clock_ns() + look->rest_ns;
+}
+
+/* Tells whether clearing a process's bits is too long a look, without clearing them. */
+static int check_time(struct look *look, const struct hr_process *process, uint64_t max_ns,
+                      struct hr_wss_reason *reason)
+{
     uint64_t rss_bytes;
 
     if (max_ns == 0)
@@ -173,17 +232,21 @@ static int check_time(struct referenced *referenced, const struct hr_process *pr
     int status = hr_process_read_rss(process, &rss_bytes);
     if (status < 0)
         return status;
-    uint64_t look_ns = foretell(referenced, rss_bytes);
-    if (look_ns > 0 && look_ns <= max_ns)
-        return 0;
-    /* It may have shrunk, or have got huge pages, which take next to no time. */
-    uint64_t from = hr_clock_ns();
-    status = hr_smaps_read(process, &sums);
-    look_ns = CLEAR_PER_READ * (hr_clock_ns() - from);
+    uint64_t look_ns = foretell(look, rss_bytes);
+    /* It may have got huge pages since, which take next to no time: but even reading is not to be
+     * done each time in order to find out. */
+    if (look_ns == 0 || (look_ns > max_ns && hr_clock_ns() >= look->next_ns)) {
+        status = look_by_reading(look, process);
+        look_ns = look->ns;
+        if (status == 0 && look_ns > max_ns)
+            put_off(look);
+    }
     if (status < 0)
         return status;
-    *referenced = (struct referenced){look_ns, sums.rss_bytes};
-    return look_ns > max_ns ? too_long(process, look_ns, max_ns, reason) : 0;
+    if (look_ns > max_ns)
+        return too_long(process, look_ns, max_ns, reason);
+    look->rest_ns = 0;
+    return 0;
 }
 
 /* --- Marking -------------------------------------------------------------- */
@@ -198,15 +261,28 @@ static int clear_bits(const struct hr_process *process)
     return status;
 }
 
-static int mark(struct referenced *referenced, const struct hr_process *process, uint64_t max_ns)
+/* What turns out to take too long is not gone on with, and known the next time. */
+static int mark(struct look *look, const struct hr_process *process, uint64_t max_ns,
+                struct hr_wss_reason *reason)
 {
-    uint64_t from = hr_clock_ns(), rss_bytes = 0;
+    uint64_t from = hr_clock_ns(), rss_bytes;
 
     int status = clear_bits(process);
     uint64_t look_ns = hr_clock_ns() - from;
-    if (status == 0 && max_ns > 0 && hr_process_read_rss(process, &rss_bytes) == 0)
-        learn(referenced, look_ns, rss_bytes);
-    return status;
+    if (status < 0)
+        return status;
+    look->is_marked = true;
+    if (max_ns == 0)
+        return 0;
+    status = hr_process_read_rss(process, &rss_bytes);
+    if (status < 0)
+        return status;
+    look->ns = look_ns;
+    look->rss_bytes = rss_bytes;
+    if (look_ns <= max_ns)
+        return 0;
+    put_off(look);
+    return too_long(process, look_ns, max_ns, reason);
 }
 
 static bool is_of_one_process(int status)
@@ -218,25 +294,26 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
                  struct hr_wss_reason *reason)
 {
     const struct hr_process_list *processes = subject->processes;
-    size_t marked = 0;
+    struct referenced *referenced = state;
+    size_t marked_count = 0;
     int last = 0;
 
     (void)window_ns;
-    for (size_t i = 0; i < processes->count; i++) {
-        int status = check_time(state, &processes->items[i], subject->max_scan_ns, reason);
-        if (status < 0 && !is_of_one_process(status))
-            return status;
+    int status = take_processes(referenced, processes);
+    for (size_t i = 0; i < processes->count && status == 0; i++) {
+        status =
+            check_time(&referenced->looks[i], &processes->items[i], subject->max_scan_ns, reason);
+        status = is_of_one_process(status) ? 0 : status;
     }
-    for (size_t i = 0; i < processes->count; i++) {
-        int status = mark(state, &processes->items[i], subject->max_scan_ns);
-        if (status < 0 && !is_of_one_process(status))
-            return status;
-        if (status < 0)
-            last = status;
-        else
-            marked++;
+    for (size_t i = 0; i < processes->count && status == 0; i++) {
+        status = mark(&referenced->looks[i], &processes->items[i], subject->max_scan_ns, reason);
+        marked_count += status == 0;
+        last = status < 0 ? status : last;
+        status = is_of_one_process(status) ? 0 : status;
     }
-    return marked > 0 ? 0 : last;
+    if (status < 0)
+        return status;
+    return marked_count > 0 ? 0 : last;
 }
 
 /* --- Counting ------------------------------------------------------------- */
@@ -251,37 +328,37 @@ static void add(struct hr_wss_sample *sample, const struct hr_smaps *sums)
     sample->process_count++;
 }
 
-static int count_process(struct referenced *referenced, const struct hr_process *process,
-                         uint64_t max_ns, struct hr_wss_sample *sample)
+/* What a process references counts only since it was marked. */
+static int count_process(const struct look *look, const struct hr_process *process,
+                         struct hr_wss_sample *sample)
 {
     struct hr_smaps sums;
-    uint64_t from = hr_clock_ns();
 
     int status = hr_smaps_read(process, &sums);
     if (status == 0 && !sums.has_referenced)
         return -ENOENT;
-    if (status == 0) {
-        add(sample, &sums);
-        if (max_ns > 0)
-            learn(referenced, hr_clock_ns() - from, sums.rss_bytes);
-    } else if (status == -ESRCH) {
+    if (status == -ESRCH) {
         sample->ended_count++;
-    } else if (is_of_one_process(status)) {
-        sample->left_count++;
-    } else {
-        return status;
+        return 0;
     }
-    return 0;
+    if (is_of_one_process(status) || (status == 0 && !look->is_marked)) {
+        sample->left_count++;
+        return 0;
+    }
+    if (status == 0)
+        add(sample, &sums);
+    return status;
 }
 
 static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                        struct hr_wss_sample *sample, struct hr_wss_reason *reason)
 {
     const struct hr_process_list *processes = subject->processes;
+    struct referenced *referenced = state;
 
     (void)window_ns;
     for (size_t i = 0; i < processes->count; i++) {
-        int status = count_process(state, &processes->items[i], subject->max_scan_ns, sample);
+        int status = count_process(&referenced->looks[i], &processes->items[i], sample);
         if (status == -ENOENT)
             return hr_wss_because(reason, status,
                                   "smaps tells of no referenced memory: the kernel needs "
@@ -291,7 +368,7 @@ static int read_sample(void *state, const struct hr_wss_subject *subject, uint64
     }
     if (sample->process_count > 0)
         return 0;
-    return sample->ended_count > 0 ? -ESRCH : -EACCES;
+    return sample->left_count > 0 ? -EACCES : -ESRCH;
 }
 
 const struct hr_wss_ops hr_wss_referenced_ops = {
@@ -304,5 +381,5 @@ const struct hr_wss_ops hr_wss_referenced_ops = {
     .open = open_state,
     .begin = begin,
     .read = read_sample,
-    .close = free,
+    .close = close_state,
 };
