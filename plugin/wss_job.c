@@ -85,6 +85,13 @@ static uint64_t pause_ns(const struct wss_job *job)
     return job->cycle_ns << job->backoff < longest_ns ? job->cycle_ns << job->backoff : longest_ns;
 }
 
+static void end_measuring(struct wss_job *job)
+{
+    job->measuring = false;
+    if (job->wss != NULL)
+        hr_wss_end(job->wss);
+}
+
 /* --- Trouble -------------------------------------------------------------- */
 
 /* @return when it is tried again. */
@@ -93,7 +100,7 @@ static uint64_t fail(struct wss_job *job, enum wss_finding finding,
 {
     uint64_t retry_ns = job->shop->interval_ns;
 
-    job->measuring = false;
+    end_measuring(job);
     if (finding == WSS_NO_METHOD)
         retry_ns = METHOD_RETRY_NS;
     if (finding == WSS_LIMITED) {
@@ -231,7 +238,7 @@ static uint64_t finish(struct wss_job *job, const struct hr_wss_sample *sample)
 {
     uint64_t now_ns = adapter_clock_ns();
 
-    job->measuring = false;
+    end_measuring(job);
     if (job->backoff > 0)
         job->backoff--;
     note_success(job, sample);

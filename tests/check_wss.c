@@ -263,6 +263,23 @@ START_TEST(needs_a_beginning)
 }
 END_TEST
 
+START_TEST(ends_before_the_next_begins)
+{
+    struct hr_wss_options options = options_of_pid(42);
+    int before = count_descriptors();
+
+    open_wss(&options);
+    hr_wss_end(wss);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_gt(count_descriptors(), before);
+    hr_wss_end(wss);
+    ck_assert_int_eq(count_descriptors(), before);
+    ck_assert_int_eq(read_sample(), -EINVAL);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_sample(), 0);
+}
+END_TEST
+
 START_TEST(adds_up_processes)
 {
     add_process(43, "mysqld", 'S', 0, 1);
@@ -468,6 +485,7 @@ int main(void)
     tcase_add_test(tests, reads_what_was_touched_since);
     tcase_add_test(tests, reads_again_and_again);
     tcase_add_test(tests, needs_a_beginning);
+    tcase_add_test(tests, ends_before_the_next_begins);
     tcase_add_test(tests, adds_up_processes);
     tcase_add_test(tests, measures_a_cgroup);
     tcase_add_loop_test(tests, tells_kinds_of_processes_apart, 0, COUNT(kinds));

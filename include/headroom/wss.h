@@ -160,4 +160,8 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *r
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
                 struct hr_wss_reason *reason);
 
+/** Ends the measurement, if one was begun, and leaves the kernel as it was found; nothing is held
+ * any more of the processes. The next may begin at any time. */
+void hr_wss_end(struct hr_wss *wss);
+
 #endif

@@ -295,7 +295,7 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
     return 0;
 }
 
-static void end(struct hr_wss *wss)
+void hr_wss_end(struct hr_wss *wss)
 {
     if (wss->begun && wss->ops->end != NULL)
         wss->ops->end(wss->state);
@@ -308,7 +308,7 @@ void hr_wss_close(struct hr_wss *wss)
 {
     if (wss == NULL)
         return;
-    end(wss);
+    hr_wss_end(wss);
     if (wss->ops != NULL)
         wss->ops->close(wss->state);
     hr_process_list_free(&wss->processes);
@@ -436,13 +436,13 @@ static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *re
 int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *reason)
 {
     clear_reason(reason);
-    end(wss);
+    hr_wss_end(wss);
     int status = find_target(wss, reason);
     if (status == 0)
         status = mark(wss, window_ns, reason);
     if (status == 0)
         return 0;
-    end(wss);
+    hr_wss_end(wss);
     return explain(reason, status);
 }
 
