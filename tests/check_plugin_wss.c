@@ -317,8 +317,7 @@ END_TEST
 
 START_TEST(tells_that_the_kernel_lacks_a_method)
 {
-    tree_write(tree, "proc/1/stat",
-               "1 (init) S 0 1 1 0 -1 4194560 1 1 1 1 1 1 1 1 20 0 1 0 5 1 1\n");
+    tree_add_process(tree, &(struct tree_process){.pid = 1, .name = "init", .started = 5});
     wss_set_interval(20);
     harness_begin("<Process \"it\">\n" REFERENCED "</Process>\n<Process \"other\">\n" REFERENCED
                   "</Process>");

@@ -98,17 +98,18 @@ END_TEST
 
 #define KERNEL_THREAD 0x200000
 
-static void add_process(int pid, const char *name, char state, int flags, int started)
+static void add_process(int pid, const char *name, char state, unsigned flags, uint64_t started)
 {
-    char path[64];
+    const struct tree_process process = {
+        .pid = pid,
+        .name = name,
+        .state = state,
+        .flags = flags,
+        .started = started,
+        .rss_bytes = (uint64_t)pid * (uint64_t)sysconf(_SC_PAGESIZE),
+    };
 
-    snprintf(path, sizeof(path), "proc/%d/stat", pid);
-    tree_write(tree, path, "%d (%s) %c" TO_FLAGS "%d" TO_START "%d" TO_END, pid, name, state, flags,
-               started);
-    snprintf(path, sizeof(path), "proc/%d/comm", pid);
-    tree_write(tree, path, "%s\n", name);
-    snprintf(path, sizeof(path), "proc/%d/statm", pid);
-    tree_write(tree, path, "1000 %d 3 4 0 6 0\n", pid);
+    tree_add_process(tree, &process);
 }
 
 static int find(enum hr_process_by by, const char *text, pid_t pid)

@@ -97,8 +97,7 @@ static void set_up(void)
 {
     tree = tree_new();
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
-    tree_write(tree, "proc/42/stat",
-               "42 (a) S 1 4711 4711 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 500 2703360\n");
+    tree_add_process(tree, &(struct tree_process){.pid = 42, .name = "a", .started = 500});
     ck_assert_int_eq(hr_process_open(root, 42, &process), 0);
 }
 

@@ -32,19 +32,16 @@ static void write_memory(int pid, int rss_kib, int referenced_kib)
     tree_write(tree, path,
                "1-2 ---p 0 00:00 0 [rollup]\nRss: %d kB\nPss: %d kB\nReferenced: %d kB\n", rss_kib,
                rss_kib / 2, referenced_kib);
-    snprintf(path, sizeof(path), "proc/%d/statm", pid);
-    tree_write(tree, path, "9999 %ld 3 4 0 6 0\n", rss_kib * 1024L / sysconf(_SC_PAGESIZE));
+    tree_set_resident(tree, pid, (uint64_t)rss_kib * 1024);
 }
 
-static void add_process(int pid, const char *name, char state, int flags, int started)
+static void add_process(int pid, const char *name, char state, unsigned flags, uint64_t started)
 {
+    const struct tree_process process = {
+        .pid = pid, .name = name, .state = state, .flags = flags, .started = started};
     char path[64];
 
-    snprintf(path, sizeof(path), "proc/%d/stat", pid);
-    tree_write(tree, path, "%d (%s) %c 1 1 1 0 -1 %d 1 2 3 4 5 6 7 8 20 0 1 0 %d 1\n", pid, name,
-               state, flags, started);
-    snprintf(path, sizeof(path), "proc/%d/comm", pid);
-    tree_write(tree, path, "%s\n", name);
+    tree_add_process(tree, &process);
     snprintf(path, sizeof(path), "proc/%d/clear_refs", pid);
     tree_write(tree, path, "%s", "");
     write_memory(pid, 4096, 0);
@@ -332,7 +329,8 @@ END_TEST
 
 static const struct {
     char state;
-    int flags, status;
+    unsigned flags;
+    int status;
     const char *text;
 } kinds[] = {
     {'S', 0, 0, ""},

@@ -53,15 +53,10 @@ static void set_sums(uint64_t touched, uint64_t all)
 
 static void add_process(int pid, uint64_t rss_bytes)
 {
-    char path[64];
+    const struct tree_process process = {
+        .pid = pid, .name = "worker", .started = (uint64_t)pid, .rss_bytes = rss_bytes};
 
-    snprintf(path, sizeof(path), "proc/%d/stat", pid);
-    tree_write(tree, path, "%d (worker) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 %d 1\n", pid, pid);
-    snprintf(path, sizeof(path), "proc/%d/comm", pid);
-    tree_write(tree, path, "worker\n");
-    snprintf(path, sizeof(path), "proc/%d/statm", pid);
-    tree_write(tree, path, "999999 %" PRIu64 " 3 4 0 6 0\n",
-               rss_bytes / (uint64_t)sysconf(_SC_PAGESIZE));
+    tree_add_process(tree, &process);
 }
 
 static void add_scheme(int number)

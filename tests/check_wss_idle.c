@@ -43,14 +43,10 @@ static void fill_own_pagemap(uint64_t entry)
 
 static void add_process(int pid, const char *name)
 {
-    char path[64];
+    const struct tree_process process = {
+        .pid = pid, .name = name, .started = 77, .rss_bytes = 100 * page_size};
 
-    snprintf(path, sizeof(path), "proc/%d/stat", pid);
-    tree_write(tree, path, "%d (%s) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 77 1\n", pid, name);
-    snprintf(path, sizeof(path), "proc/%d/comm", pid);
-    tree_write(tree, path, "%s\n", name);
-    snprintf(path, sizeof(path), "proc/%d/statm", pid);
-    tree_write(tree, path, "1000 100 3 4 0 6 0\n");
+    tree_add_process(tree, &process);
 }
 
 /* It has the 16 pages at 64 KiB, of which none is there. */

@@ -120,6 +120,32 @@ void tree_rename(struct tree *tree, const char *from, const char *to)
         fail("rename", full_from);
 }
 
+/* --- Processes ------------------------------------------------------------ */
+
+void tree_set_resident(struct tree *tree, int pid, uint64_t rss_bytes)
+{
+    char path[PATH_MAX];
+
+    print_path(path, "proc/%d/statm", pid);
+    tree_write(tree, path, "999999 %" PRIu64 " 3 4 0 6 0\n",
+               rss_bytes / (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+void tree_add_process(struct tree *tree, const struct tree_process *process)
+{
+    char path[PATH_MAX];
+
+    print_path(path, "proc/%d/stat", process->pid);
+    tree_write(tree, path,
+               "%d (%s) %c 1 4711 4711 0 -1 %u 1 2 3 4 5 6 7 8 20 0 1 0 %" PRIu64 " 2703360 236 "
+               "18446744073709551615 1 1 0 0 0 0 0 4096 0 0 0 0 17 1 0 0 0 0 0\n",
+               process->pid, process->name, process->state != 0 ? process->state : 'S',
+               process->flags, process->started);
+    print_path(path, "proc/%d/comm", process->pid);
+    tree_write(tree, path, "%s\n", process->name);
+    tree_set_resident(tree, process->pid, process->rss_bytes);
+}
+
 /* --- Groups --------------------------------------------------------------- */
 
 void tree_set_populated(struct tree *tree, const char *group, bool populated)

@@ -64,6 +64,22 @@ void tree_remove(struct tree *tree, const char *path);
 /** Renames a file or directory; the new name must be free. cgroup2 itself can't do that. */
 void tree_rename(struct tree *tree, const char *from, const char *to);
 
+/** A process, for tree_add_process(). */
+struct tree_process {
+    int pid;
+    const char *name;
+    char state;         /* 0: S */
+    unsigned flags;     /* PF_... of the kernel */
+    uint64_t started;   /* in ticks since boot */
+    uint64_t rss_bytes; /* resident */
+};
+
+/** Makes a process: stat, comm and statm in its folder of proc; or writes these anew. */
+void tree_add_process(struct tree *tree, const struct tree_process *process);
+
+/** Rewrites statm of a process. */
+void tree_set_resident(struct tree *tree, int pid, uint64_t rss_bytes);
+
 /**
  * Makes a group: cgroup.procs, cgroup.events, cgroup.pressure and cpu, memory and io pressure with
  * totals of 0. Groups above it are made likewise as far as they are missing, as populated as this.

@@ -67,7 +67,8 @@ static int probe_enabled(const struct hr_root *root, bool aging, struct hr_wss_r
                               HR_LRU_GEN_ENABLED " is missing: the kernel needs CONFIG_LRU_GEN=y "
                                                  "(Linux 6.1)");
     if (status < 0)
-        return hr_wss_because(reason, status, HR_LRU_GEN_ENABLED ": %s", strerror(-status));
+        return hr_wss_because(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
+                              strerror(-status));
     if (!(enabled & HAS_GENERATIONS))
         return hr_wss_because(reason, -EOPNOTSUPP,
                               "the multi-gen LRU is switched off: write y to " HR_LRU_GEN_ENABLED);
@@ -99,7 +100,7 @@ int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_wss_
         return hr_wss_because(reason, fd,
                               HR_LRU_GEN_FILE " is locked: start the kernel without lockdown "
                                               "(/sys/kernel/security/lockdown)");
-    return hr_wss_because(reason, fd, HR_LRU_GEN_FILE ": %s", strerror(-fd));
+    return hr_wss_because(reason, fd, HR_LRU_GEN_FILE " can't be opened (%s)", strerror(-fd));
 }
 
 /* --- Reading -------------------------------------------------------------- */

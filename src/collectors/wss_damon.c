@@ -109,7 +109,8 @@ static int explain_files(int status, struct hr_wss_reason *reason)
     if (status == -EACCES || status == -EPERM)
         return hr_wss_because(reason, status,
                               "no permission to open " HR_DAMON_KDAMONDS ": run as root");
-    return hr_wss_because(reason, status, HR_DAMON_KDAMONDS ": %s", strerror(-status));
+    return hr_wss_because(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)",
+                          strerror(-status));
 }
 
 static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
@@ -135,7 +136,7 @@ static int explain_start(int status, const struct hr_damon_plan *plan, struct hr
                               "DAMON can't look at that kind of memory: the kernel needs "
                               "CONFIG_DAMON_%s=y",
                               plan->pids != NULL ? "VADDR" : "PADDR");
-    return hr_wss_because(reason, status, "DAMON can't be started: %s", strerror(-status));
+    return hr_wss_because(reason, status, "DAMON can't be started (%s)", strerror(-status));
 }
 
 /* --- Planning ------------------------------------------------------------- */
@@ -267,9 +268,12 @@ static int begin_system(struct damon *damon, struct hr_wss_reason *reason)
     if (status == 0)
         status = hr_damon_divide(ranges, range_count, REGIONS, (uint64_t)sysconf(_SC_PAGESIZE),
                                  &regions, &region_count);
+    if (status == -EACCES)
+        return hr_wss_because(reason, status,
+                              "/proc/iomem doesn't tell where memory is: add CAP_SYS_ADMIN");
     if (status < 0)
-        return hr_wss_because(reason, status, "/proc/iomem doesn't tell where memory is: %s",
-                              status == -EACCES ? "add CAP_SYS_ADMIN" : strerror(-status));
+        return hr_wss_because(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
+                              strerror(-status));
     struct hr_damon_plan plan = make_plan(damon, 0);
     plan.regions = regions;
     plan.region_count = region_count;

@@ -101,7 +101,7 @@ static int no_file(const char *path, const char *option, int status, struct hr_w
                               "%s can't be written to, as its file system is mounted read-only: in "
                               "a container, mount /sys for writing",
                               path);
-    return hr_wss_because(reason, status, "%s: %s", path, strerror(-status));
+    return hr_wss_because(reason, status, "%s can't be used (%s)", path, strerror(-status));
 }
 
 static int try_bitmap(const struct hr_root *root, struct hr_wss_reason *reason)
@@ -146,7 +146,8 @@ static int try_pagemap(const struct hr_root *root, struct hr_wss_reason *reason)
                               "/proc/PID/pagemap doesn't tell page frames: run as root, or add "
                               "CAP_SYS_ADMIN");
     if (status < 0)
-        return hr_wss_because(reason, status, "/proc/self/pagemap: %s", strerror(-status));
+        return hr_wss_because(reason, status, "/proc/self/pagemap can't be read (%s)",
+                              strerror(-status));
     return 0;
 }
 

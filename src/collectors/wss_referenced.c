@@ -176,7 +176,8 @@ static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_
                               "no permission to look at the memory of other users' processes: run "
                               "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
     if (status < 0)
-        return hr_wss_because(reason, status, "/proc/1/clear_refs or smaps_rollup: %s",
+        return hr_wss_because(reason, status,
+                              "/proc/1/clear_refs or smaps_rollup can't be used (%s)",
                               strerror(-status));
     return 0;
 }

@@ -14,12 +14,16 @@ static const char *const scopes[HR_WSS_SCOPE_COUNT] = {
     [HR_WSS_SYSTEM] = "the system",
 };
 
-/* The collector's reason is "cause: remedy". */
+/* The collector's reason is "cause: remedy", or just the cause where it knows no remedy. */
 static void add_reason(struct findings *findings, const char *facility,
                        struct hr_wss_reason *reason)
 {
     char *remedy = strstr(reason->text, ": ");
 
+    if (remedy == NULL && reason->error == -EMFILE) {
+        findings_add(findings, FINDING_LACKS, facility, DOCTOR_NO_DESCRIPTORS);
+        return;
+    }
     if (remedy != NULL) {
         *remedy = '\0';
         remedy += 2;

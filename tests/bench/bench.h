@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /** Ends the program, telling errno, unless a condition holds. */
 static inline void require(bool condition, const char *what)
@@ -17,6 +18,20 @@ static inline void require(bool condition, const char *what)
         return;
     fprintf(stderr, "%s: %s\n", what, strerror(errno));
     exit(1);
+}
+
+/** What a clock shows: CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID. */
+static inline double read_us(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static inline double read_ms(clockid_t clock)
+{
+    return read_us(clock) / 1e3;
 }
 
 /** The order of doubles, for qsort(3). */

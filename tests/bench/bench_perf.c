@@ -155,14 +155,6 @@ static void set_stage(struct stage *stage, size_t count)
 
 /* --- Reading -------------------------------------------------------------- */
 
-static double cpu_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 /* The descriptors of the event groups' leaders, opened like the collectors'. */
 static int *open_bare(const struct stage *stage, size_t count, size_t cpus, size_t *fd_count)
 {
@@ -205,11 +197,11 @@ static void measure_reading(size_t count)
     require(read_by_collectors(&stage) == 4 * count, "every event is counted");
     int *leaders = open_bare(&stage, count, cpus, &leader_count);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
-        double start = cpu_us();
+        double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
         read_bare(leaders, leader_count);
-        double between = cpu_us();
+        double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
         require(read_by_collectors(&stage) == 4 * count, "every event is counted");
-        double end = cpu_us();
+        double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
         if (round < 0)
             continue;
         bare[round] = between - start;
@@ -255,16 +247,12 @@ static pid_t start_echo(const struct stage *stage, int in, int out)
 static double play(int in, int out)
 {
     enum { TRIPS = 50000 };
-    struct timespec from, until;
     char byte = 'x';
 
-    clock_gettime(CLOCK_MONOTONIC, &from);
+    double from_us = read_us(CLOCK_MONOTONIC);
     for (int i = 0; i < TRIPS; i++)
         require(write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1, "pipe");
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    return ((double)(until.tv_sec - from.tv_sec) * 1e6 +
-            (double)(until.tv_nsec - from.tv_nsec) / 1e3) /
-           TRIPS;
+    return (read_us(CLOCK_MONOTONIC) - from_us) / TRIPS;
 }
 
 /* The player is a process of its own, which tells its time: this one reads counters meanwhile. */

@@ -39,14 +39,6 @@ struct stage {
     int *fds; /* of the bare loop; NULL: it opens, reads and closes */
 };
 
-static double cpu_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 static void name_group(char name[32], size_t number)
 {
     snprintf(name, 32, "g%zu", number);
@@ -194,14 +186,14 @@ static void measure(size_t count)
     heap = mallinfo2().uordblks - heap;
     open_bare(&stage);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
-        double start = cpu_us();
+        double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
         if (stage.fds != NULL)
             read_by_pread(&stage);
         else
             read_by_path(&stage);
-        double between = cpu_us();
+        double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
         require(read_by_collectors(&stage) == count, "every group is read");
-        double end = cpu_us();
+        double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
         if (round < 0)
             continue;
         bare[round] = between - start;
@@ -255,9 +247,9 @@ static void measure_churn(void)
     for (int second = 0; second < SECONDS; second++) {
         for (int tenth = 0; tenth < 10; tenth++)
             churn(&stage, &number);
-        double start = cpu_us();
+        double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
         require(read_by_collectors(&stage) == LASTING, "every lasting group is read");
-        cost[second] = cpu_us() - start;
+        cost[second] = read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
     }
     printf("\n%u groups made and removed in %d s beside %d that last: %.0f us CPU a sample, "
            "%+d descriptors, %+ld bytes\n",

@@ -43,14 +43,6 @@ struct stage {
     size_t message_length;
 };
 
-static double read_ms(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* --- The bare loop -------------------------------------------------------- */
 
 /* The number of taskstats, asked for as the collector does. */

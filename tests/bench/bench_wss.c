@@ -31,14 +31,6 @@
 
 static struct hr_root *root;
 
-static double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* --- The method referenced against a bare loop ---------------------------- */
 
 static void write_bare(pid_t pid)
@@ -89,14 +81,14 @@ static void compare(const char *kind, const char *title, int mib)
     struct hr_wss *wss = open_wss(touch.pid, HR_WSS_REFERENCED, &reason);
     require(wss != NULL, reason.text);
     for (int i = 0; i < ROUNDS; i++) {
-        double from_ms = now_ms();
+        double from_ms = read_ms(CLOCK_MONOTONIC);
         write_bare(touch.pid);
         read_bare(touch.pid);
-        bare_ms[i] = now_ms() - from_ms;
-        from_ms = now_ms();
+        bare_ms[i] = read_ms(CLOCK_MONOTONIC) - from_ms;
+        from_ms = read_ms(CLOCK_MONOTONIC);
         require(hr_wss_begin(wss, 1, &reason) == 0, reason.text);
         require(hr_wss_read(wss, 1, &sample, &reason) == 0, reason.text);
-        ours_ms[i] = now_ms() - from_ms;
+        ours_ms[i] = read_ms(CLOCK_MONOTONIC) - from_ms;
     }
     hr_wss_close(wss);
     touch_end(&touch);
@@ -146,7 +138,7 @@ static double passes_per_s(const struct worker *worker, struct hr_wss *wss, doub
     struct hr_wss_reason reason;
     struct hr_wss_sample sample = {0};
     uint64_t before = atomic_load(worker->passes);
-    double from_ms = now_ms();
+    double from_ms = read_ms(CLOCK_MONOTONIC);
 
     require(wss == NULL || hr_wss_begin(wss, 500000000, &reason) == 0, "begin");
     nanosleep(&half, NULL);
@@ -154,7 +146,8 @@ static double passes_per_s(const struct worker *worker, struct hr_wss *wss, doub
         hr_wss_read(wss, 500000000, &sample, &reason);
     nanosleep(&half, NULL);
     *scan_ms = (double)sample.scan_ns / 1e6;
-    return (double)(atomic_load(worker->passes) - before) / (now_ms() - from_ms) * 1e3;
+    return (double)(atomic_load(worker->passes) - before) / (read_ms(CLOCK_MONOTONIC) - from_ms) *
+           1e3;
 }
 
 static void cost(enum hr_wss_method method, const struct worker *worker)

@@ -30,14 +30,6 @@
 #define PRESENT  ((uint64_t)1 << 63)
 #define PFN_MASK (((uint64_t)1 << 55) - 1)
 
-static double read_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* --- A page at a time ----------------------------------------------------- */
 
 struct bare {
@@ -92,27 +84,27 @@ struct row {
 
 static void measure_bare(pid_t pid, struct row *row, int round)
 {
-    double from = read_ms();
+    double from = read_ms(CLOCK_MONOTONIC);
     look_bare(pid, true);
-    double marked = read_ms();
+    double marked = read_ms(CLOCK_MONOTONIC);
     row->mib = (double)look_bare(pid, false) / 256;
     row->mark_ms[round] = marked - from;
-    row->read_ms[round] = read_ms() - marked;
-    row->sum_ms[round] = read_ms() - from;
+    row->read_ms[round] = read_ms(CLOCK_MONOTONIC) - marked;
+    row->sum_ms[round] = read_ms(CLOCK_MONOTONIC) - from;
 }
 
 static void measure(struct hr_wss *wss, struct row *row, int round)
 {
     struct hr_wss_sample sample;
 
-    double from = read_ms();
+    double from = read_ms(CLOCK_MONOTONIC);
     require(hr_wss_begin(wss, 1, NULL) == 0, "begin");
-    double marked = read_ms();
+    double marked = read_ms(CLOCK_MONOTONIC);
     require(hr_wss_read(wss, 1, &sample, NULL) == 0, "read");
     row->mib = (double)sample.referenced_bytes / TOUCH_MIB;
     row->mark_ms[round] = marked - from;
-    row->read_ms[round] = read_ms() - marked;
-    row->sum_ms[round] = read_ms() - from;
+    row->read_ms[round] = read_ms(CLOCK_MONOTONIC) - marked;
+    row->sum_ms[round] = read_ms(CLOCK_MONOTONIC) - from;
 }
 
 static void print(const char *name, struct row *row)
