@@ -172,6 +172,45 @@ START_TEST(tells_why_nothing_works)
 }
 END_TEST
 
+/* The multi-gen LRU keeps four generations: two windows with aging; without it it is only read. */
+static const struct {
+    bool aging;
+    enum hr_wss_scope scope;
+    enum hr_wss_method method, takes;
+    size_t window_count;
+    int status;
+} readings[] = {
+    {true, HR_WSS_SYSTEM, HR_WSS_LRU_GEN, HR_WSS_LRU_GEN, 2, 0},
+    {true, HR_WSS_SYSTEM, HR_WSS_LRU_GEN, HR_WSS_LRU_GEN, 3, -E2BIG},
+    {true, HR_WSS_CGROUP, HR_WSS_LRU_GEN, HR_WSS_LRU_GEN, SIZE_MAX, -E2BIG},
+    {false, HR_WSS_SYSTEM, HR_WSS_LRU_GEN, HR_WSS_LRU_GEN, SIZE_MAX, 0},
+    {true, HR_WSS_CGROUP, HR_WSS_AUTO, HR_WSS_LRU_GEN, 0, 0},
+    {true, HR_WSS_CGROUP, HR_WSS_AUTO, HR_WSS_LRU_GEN, 2, 0},
+    {true, HR_WSS_CGROUP, HR_WSS_AUTO, HR_WSS_REFERENCED, 3, 0},
+    {true, HR_WSS_CGROUP, HR_WSS_AUTO, HR_WSS_REFERENCED, SIZE_MAX, 0},
+    {true, HR_WSS_SYSTEM, HR_WSS_AUTO, HR_WSS_LRU_GEN, 3, -E2BIG},
+    {false, HR_WSS_CGROUP, HR_WSS_REFERENCED, HR_WSS_REFERENCED, SIZE_MAX, 0},
+};
+
+START_TEST(takes_what_can_be_read_so_often)
+{
+    struct hr_wss_options options = {
+        .target = {.scope = readings[_i].scope, .cgroup = "a.slice"},
+        .method = readings[_i].method,
+        .window_count = readings[_i].window_count,
+        .aging = readings[_i].aging,
+    };
+
+    tree_write(tree, "sys/kernel/mm/lru_gen/enabled", "0x0007\n");
+    tree_write(tree, "sys/kernel/debug/lru_gen", "%s", "");
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), readings[_i].status);
+    if (wss != NULL)
+        ck_assert_int_eq(hr_wss_method(wss), readings[_i].takes);
+    else
+        ck_assert_ptr_nonnull(strstr(reason.text, "lru_gen can tell of 2 windows"));
+}
+END_TEST
+
 static const struct {
     const char *path;
     int status;
@@ -306,6 +345,7 @@ START_TEST(adds_up_processes)
 }
 END_TEST
 
+/* With its directory kept, and without. */
 START_TEST(measures_a_cgroup)
 {
     struct hr_wss_options options = {
@@ -319,11 +359,25 @@ START_TEST(measures_a_cgroup)
     tree_write(tree, TREE_CGROUPS "/a.slice/cgroup.procs", "%s", "");
     ck_assert_int_eq(begin(), -ESRCH);
     tree_write(tree, TREE_CGROUPS "/a.slice/cgroup.procs", "42\n");
+    ck_assert(!is_cleared(42));
+    if (_i == 1)
+        leave_descriptors(12);
+    int before = count_descriptors();
     ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(count_descriptors() - before, _i == 0 ? 2 : 0);
     ck_assert(is_cleared(42));
     write_memory(42, 4096, 9);
-    ck_assert_int_eq(read_sample(), 0);
-    ck_assert_uint_eq(sample.referenced_bytes, 9 * KIB);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(read_sample(), 0);
+        ck_assert_uint_eq(sample.referenced_bytes, 9 * KIB);
+        ck_assert_int_eq(count_descriptors() - before, _i == 0 ? 2 : 0);
+    }
+    if (_i == 0)
+        return;
+    tree_remove_group(tree, "a.slice");
+    ck_assert_int_eq(read_sample(), -ENODEV);
+    tree_add_group(tree, "a.slice", false); /* another one */
+    ck_assert_int_eq(read_sample(), -ENODEV);
 }
 END_TEST
 
@@ -479,13 +533,14 @@ int main(void)
     tcase_add_loop_test(tests, tells_what_the_kernel_lacks, 0, COUNT(needed));
     tcase_add_test(tests, takes_what_works);
     tcase_add_test(tests, tells_why_nothing_works);
+    tcase_add_loop_test(tests, takes_what_can_be_read_so_often, 0, COUNT(readings));
     tcase_add_loop_test(tests, keeps_within_the_mount, 0, COUNT(cgroups));
     tcase_add_test(tests, reads_what_was_touched_since);
     tcase_add_test(tests, reads_again_and_again);
     tcase_add_test(tests, needs_a_beginning);
     tcase_add_test(tests, ends_before_the_next_begins);
     tcase_add_test(tests, adds_up_processes);
-    tcase_add_test(tests, measures_a_cgroup);
+    tcase_add_loop_test(tests, measures_a_cgroup, 0, 2);
     tcase_add_loop_test(tests, tells_kinds_of_processes_apart, 0, COUNT(kinds));
     tcase_add_test(tests, tells_an_old_kernel);
     if (geteuid() == 0)

@@ -56,6 +56,9 @@ struct hr_wss_target {
 struct hr_wss_options {
     struct hr_wss_target target; /**< copied, texts included */
     enum hr_wss_method method;
+    /** How many windows of a measurement will be read: at most so many readings to a beginning.
+     * 0: one; SIZE_MAX: without an end. */
+    size_t window_count;
     bool aging; /**< lru_gen: has the kernel begin new generations; else it reads what there is */
     /** How long one look at a process's memory may take; 0: as long as it takes. What is known to
      * take longer isn't begun, what turns out to isn't gone on with. */
@@ -93,13 +96,16 @@ const char *hr_wss_method_name(enum hr_wss_method method);
 /** Finds a method by its name. @return 0 or -ENOENT. */
 int hr_wss_method_parse(const char *name, enum hr_wss_method *method);
 
+/** Tells whether a method can measure a scope on any machine. @param method  not HR_WSS_AUTO. */
+bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope);
+
 /**
  * Tries whether a method works here for a scope, without disturbing anybody.
  *
  * @param method  not HR_WSS_AUTO.
  * @param reason  receives the reason if it doesn't.
- * @return 0; -EOPNOTSUPP: it can't do that scope at all; -ENOENT: the kernel lacks it; -EACCES or
- *         -EPERM: privilege; -EBUSY: somebody else uses it; …
+ * @return 0; -EOPNOTSUPP: it doesn't measure that scope, or is switched off; -ENOENT: the kernel
+ * lacks it; -EACCES or -EPERM: privilege; -EBUSY: somebody else uses it; …
  */
 int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
                  struct hr_wss_reason *reason);
@@ -108,13 +114,14 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  * Prepares measuring a target. The method is settled here; whether there is such a process or
  * cgroup is seen at each beginning.
  *
- * HR_WSS_AUTO takes the first that works: of processes idle, referenced, damon; of a cgroup lru_gen
- * if it may age, idle, referenced; of the system lru_gen if it may age, damon, lru_gen.
+ * HR_WSS_AUTO takes the first that works and can be read so often: of processes idle, referenced,
+ * damon; of a cgroup lru_gen if it may age, idle, referenced; of the system lru_gen if it may age,
+ * damon, lru_gen.
  *
  * @param root    must outlive the object.
  * @param wss     receives the object; the caller ends it with hr_wss_close().
  * @param reason  receives, on failure, why: with HR_WSS_AUTO that of each method. May be NULL.
- * @return 0; as hr_wss_probe(); -EINVAL; -ENOMEM.
+ * @return 0; as hr_wss_probe(); -E2BIG: the method can't be read so often; -EINVAL; -ENOMEM.
  */
 int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options,
                 struct hr_wss **wss, struct hr_wss_reason *reason);

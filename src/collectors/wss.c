@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -21,6 +22,7 @@ struct hr_wss {
     uint64_t max_rss_bytes;
     struct hr_process_list processes;
     struct hr_wss_subject subject;
+    ino_t cgroup_id;
     bool begun;
     uint64_t marked_ns;  /* the middle of marking */
     uint64_t marking_ns; /* what it took, until a reading has told it */
@@ -146,11 +148,16 @@ static int find_mount(const struct hr_root *root, struct hr_wss_reason *reason)
 
 /* --- Opening -------------------------------------------------------------- */
 
+bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
+{
+    return methods[method]->scopes[scope];
+}
+
 int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
                  struct hr_wss_reason *reason)
 {
     clear_reason(reason);
-    if (!methods[method]->scopes[scope])
+    if (!hr_wss_measures(method, scope))
         return hr_wss_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
                               scope_names[scope]);
     int status = scope == HR_WSS_CGROUP ? find_mount(root, reason) : 0;
@@ -159,15 +166,35 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
     return status < 0 ? explain(reason, status) : 0;
 }
 
-/* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
-static int settle(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                  struct hr_wss_reason *reason)
+static size_t max_windows(const struct hr_wss_ops *ops, bool aging)
 {
-    int status = hr_wss_probe(root, method, scope, reason);
+    return aging ? ops->max_windows : ops->max_windows_passive;
+}
+
+static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_options *options,
+                         struct hr_wss_reason *reason)
+{
+    size_t max = max_windows(ops, options->aging);
+
+    if (max == 0 || options->window_count <= max)
+        return 0;
+    return hr_wss_because(
+        reason, -E2BIG,
+        "the method %s can tell of %zu window%s of a measurement only: ask for "
+        "fewer%s",
+        method_names[ops->method], max, max == 1 ? "" : "s",
+        options->target.scope != HR_WSS_SYSTEM ? ", or choose the method referenced or idle" : "");
+}
+
+/* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
+static int settle(const struct hr_root *root, const struct hr_wss_options *options,
+                  enum hr_wss_method method, struct hr_wss_reason *reason)
+{
+    int status = hr_wss_probe(root, method, options->target.scope, reason);
 
     if ((status == -EACCES || status == -EPERM) && methods[method]->needs_no_rights)
-        return 0;
-    return status;
+        status = 0;
+    return status < 0 ? status : check_windows(methods[method], options, reason);
 }
 
 /* Three reasons have room, each cut if need be. */
@@ -189,7 +216,7 @@ static int choose(const struct hr_root *root, const struct hr_wss_options *optio
         const struct preference *next = &preferences[options->target.scope][i];
         if (next->aging != EITHER && options->aging != (next->aging == IF_AGING))
             continue;
-        int status = settle(root, next->method, options->target.scope, &one);
+        int status = settle(root, options, next->method, &one);
         if (status == 0) {
             *method = next->method;
             return 0;
@@ -279,7 +306,7 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
 
     clear_reason(reason);
     int status = method == HR_WSS_AUTO ? choose(root, options, &method, reason)
-                                       : settle(root, method, options->target.scope, reason);
+                                       : settle(root, options, method, reason);
     if (status < 0)
         return status;
     clear_reason(reason);
@@ -324,7 +351,7 @@ enum hr_wss_method hr_wss_method(const struct hr_wss *wss)
 
 size_t hr_wss_max_windows(const struct hr_wss *wss)
 {
-    return wss->subject.aging ? wss->ops->max_windows : wss->ops->max_windows_passive;
+    return max_windows(wss->ops, wss->subject.aging);
 }
 
 bool hr_wss_looks_back(const struct hr_wss *wss)
@@ -347,6 +374,30 @@ static int open_cgroup(struct hr_wss *wss, struct hr_wss_reason *reason)
         return status;
     wss->subject.cgroup_dirfd = fd;
     return 0;
+}
+
+/* The inode's number, which a hierarchy gives only once; 0: there is none. */
+static ino_t cgroup_id(const struct hr_wss *wss)
+{
+    struct stat stat;
+
+    return fstat(wss->subject.cgroup_dirfd, &stat) == 0 ? stat.st_ino : 0;
+}
+
+/* Where descriptors are short, a directory isn't kept open until it is read. */
+static void rest_cgroup(struct hr_wss *wss)
+{
+    wss->cgroup_id = cgroup_id(wss);
+    if (!hr_descriptor_may_keep(wss->subject.cgroup_dirfd, HR_KEEP_DIRECTORY))
+        hr_descriptor_close(&wss->subject.cgroup_dirfd);
+}
+
+static int wake_cgroup(struct hr_wss *wss, struct hr_wss_reason *reason)
+{
+    if (wss->target.scope != HR_WSS_CGROUP || wss->subject.cgroup_dirfd >= 0)
+        return 0;
+    int status = open_cgroup(wss, reason);
+    return status == 0 && cgroup_id(wss) != wss->cgroup_id ? -ENODEV : status;
 }
 
 static int explain_processes(const struct hr_wss *wss, int status, struct hr_wss_reason *reason)
@@ -440,6 +491,8 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *r
     int status = find_target(wss, reason);
     if (status == 0)
         status = mark(wss, window_ns, reason);
+    if (status == 0 && wss->target.scope == HR_WSS_CGROUP)
+        rest_cgroup(wss);
     if (status == 0)
         return 0;
     hr_wss_end(wss);
@@ -455,11 +508,15 @@ int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sa
     clear_reason(reason);
     if (!wss->begun || (max > 0 && wss->readings == max))
         return explain(reason, -EINVAL);
+    int status = wake_cgroup(wss, reason);
     uint64_t from = hr_clock_ns();
-    int status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
+    if (status == 0)
+        status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
+    uint64_t reading_ns = hr_clock_ns() - from;
+    if (wss->target.scope == HR_WSS_CGROUP)
+        rest_cgroup(wss);
     if (status < 0)
         return explain(reason, status);
-    uint64_t reading_ns = hr_clock_ns() - from;
     if (read.window_ns == 0)
         read.window_ns = from + reading_ns / 2 - wss->marked_ns;
     read.scan_ns = reading_ns + wss->marking_ns;

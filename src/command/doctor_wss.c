@@ -36,10 +36,8 @@ static void check(const struct hr_root *root, enum hr_wss_method method, enum hr
 {
     char facility[64];
     struct hr_wss_reason reason;
-    int status = hr_wss_probe(root, method, scope, &reason);
 
-    if (status == -EOPNOTSUPP) /* on no machine */
-        return;
+    int status = hr_wss_probe(root, method, scope, &reason);
     snprintf(facility, sizeof(facility), "method %s, of %s", hr_wss_method_name(method),
              scopes[scope]);
     if (status == 0)
@@ -52,5 +50,6 @@ void doctor_check_wss(const struct hr_root *root, struct findings *findings)
 {
     for (int method = 0; method < HR_WSS_METHOD_COUNT; method++)
         for (int scope = 0; scope < HR_WSS_SCOPE_COUNT; scope++)
-            check(root, method, scope, findings);
+            if (hr_wss_measures(method, scope))
+                check(root, method, scope, findings);
 }

@@ -1,7 +1,6 @@
 #include "wss_run.h"
 
 #include "command.h"
-#include "wss_choose.h"
 #include "wss_gnuplot.h"
 #include "wss_plot.h"
 #include "wss_target.h"
@@ -334,7 +333,14 @@ static int open_all(struct run *run)
         complain(run, "cannot use %s as root: %s", request->root, strerror(-rc));
         return COMMAND_FAILED;
     }
-    rc = wss_choose(run->root, request, &run->wss, &reason);
+    size_t readings = wss_plan_readings(&request->plan);
+    const struct hr_wss_options options = {
+        .target = request->target,
+        .method = request->method,
+        .window_count = readings > 0 ? readings : SIZE_MAX,
+        .aging = request->aging,
+    };
+    rc = hr_wss_open(run->root, &options, &run->wss, &reason);
     if (rc != 0) {
         complain(run, "%s", reason.text);
         return rc == -E2BIG || rc == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
