@@ -10,9 +10,12 @@
  *   anon    anonymous memory in pages of 4 KiB
  *   huge    anonymous memory in transparent huge pages; fails if the kernel gives none
  *   file    FILE, of HOLD MiB, mapped and read
+ *   read    FILE, of HOLD MiB, read by read(2) and not mapped
  *   shared  anonymous memory shared with a child, which touches the same pages
  *   swap    like anon, with what isn't touched swapped out
  *   still   like anon, but nothing is touched any more
+ *
+ * TOUCHER_NAME  what it calls itself, for whoever looks for processes by name
  *
  * Exits with 0 at the end of standard input, with 77 if this machine can't do that, else with 1.
  */
@@ -34,6 +37,15 @@
 #define PAGE      ((size_t)4096)
 #define HUGE_PAGE (2 * MIB)
 #define CANNOT    77
+
+static void read_file(int fd, size_t size)
+{
+    static char buffer[16 * PAGE];
+
+    for (size_t i = 0; i < size; i += sizeof(buffer))
+        if (pread(fd, buffer, sizeof(buffer), (off_t)i) != (ssize_t)sizeof(buffer))
+            err(1, "read");
+}
 
 static char *map(const char *kind, size_t size, const char *file)
 {
@@ -93,6 +105,21 @@ static bool input_has_ended(int milliseconds)
     return poll(&input, 1, milliseconds) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
 }
 
+static int be_reader(const char *file, size_t hold, size_t touched)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        err(1, "%s", file);
+    read_file(fd, hold);
+    if (puts("ready") < 0 || fflush(stdout) != 0)
+        return 1;
+    do
+        read_file(fd, touched);
+    while (!input_has_ended(15));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4)
@@ -101,6 +128,10 @@ int main(int argc, char **argv)
     size_t hold = strtoul(argv[2], NULL, 10) * MIB, touched = strtoul(argv[3], NULL, 10) * MIB;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getenv("TOUCHER_NAME") != NULL)
+        prctl(PR_SET_NAME, getenv("TOUCHER_NAME"));
+    if (strcmp(kind, "read") == 0)
+        return be_reader(argv[4], hold, touched);
     char *memory = map(kind, hold, argv[4]);
     touch(memory, hold);
     if (strcmp(kind, "huge") == 0 && rollup("AnonHugePages:") < hold)

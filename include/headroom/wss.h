@@ -7,7 +7,8 @@
  *   referenced  Clears the referenced bits of a process (/proc/PID/clear_refs) and adds up, later,
  *               which came back (smaps_rollup). Reclaim loses what it knew by these bits.
  *   idle        Marks the pages of a process or cgroup idle (/sys/kernel/mm/page_idle/bitmap) and
- *               counts, later, which no longer are. Reclaim is told what was taken from it.
+ *               counts, later, which no longer are. Reclaim is told what was taken from it. Not
+ *               where the multi-gen LRU is enabled: that one keeps no idle pages.
  *   lru_gen     Reads the generations in which the kernel keeps the pages of a cgroup (multi-gen
  *               LRU, debugfs); if asked to, has it begin new ones.
  *   damon       Has the kernel sample regions of memory (DAMON, sysfs). Cheap at any size, coarse.
@@ -16,6 +17,9 @@
  * the beginning. So several windows cost one clearing.
  *
  *     hr_wss_begin(wss, 60 s)  …1 s…  hr_wss_read(wss, 1 s)  …9 s…  hr_wss_read(wss, 10 s)  …
+ *
+ * A page that two measurements have in common spoils both: each takes the other's evidence. Of what
+ * several processes of a target share, referenced counts each page in each of them, idle once.
  *
  * Sources: Documentation/filesystems/proc.rst (clear_refs, smaps),
  * Documentation/admin-guide/mm/idle_page_tracking.rst, multigen_lru.rst and damon/usage.rst.
@@ -60,11 +64,13 @@ struct hr_wss_options {
      * 0: one; SIZE_MAX: without an end. */
     size_t window_count;
     bool aging; /**< lru_gen: has the kernel begin new generations; else it reads what there is */
-    /** How long one look at a process's memory may take; 0: as long as it takes. What is known to
-     * take longer isn't begun, what turns out to isn't gone on with. */
+    /** How long one look at memory may take; 0: as long as it takes. With referenced a look is at
+     * one process, with idle at the whole target, once to mark it and once for each reading. What
+     * is known to take longer isn't begun, what turns out to isn't gone on with. */
     uint64_t max_scan_ns;
-    /** Processes with more resident memory, all of a target together, are left alone by the methods
-     * that walk it (referenced, idle); 0: none are. */
+    /** Targets with more memory are left alone by the methods that walk it (referenced, idle); 0:
+     * none are. That is what is resident of all their processes together, or for idle of a cgroup
+     * what the group is charged for (memory.current). */
     uint64_t max_rss_bytes;
 };
 

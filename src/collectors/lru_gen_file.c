@@ -57,6 +57,17 @@ static int read_enabled(const struct hr_root *root, unsigned *enabled)
     return status;
 }
 
+int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled)
+{
+    unsigned enabled = 0;
+
+    int status = read_enabled(root, &enabled);
+    if (status < 0 && status != -ENOENT) /* a kernel without generations lacks the file */
+        return status;
+    *is_enabled = (enabled & HAS_GENERATIONS) != 0;
+    return 0;
+}
+
 static int probe_enabled(const struct hr_root *root, bool aging, struct hr_wss_reason *reason)
 {
     unsigned enabled = 0;

@@ -31,6 +31,10 @@ struct hr_lru_gen_text {
  */
 int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_wss_reason *reason);
 
+/** Tells whether the kernel keeps its pages in generations now. @return 0; -EBADMSG; or the
+ * negative errno of open(2) or pread(2). */
+int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled);
+
 /**
  * Reads the file. The kernel prints 4 KiB at a time: of groups made or removed meanwhile, and of
  * some others then, nothing may be told, or twice the same.

@@ -4,7 +4,8 @@
  * A bit for each page frame, in words of 64 in the machine's byte order. Writing a 1 clears the
  * referenced bits of all mappings of the page and marks it idle; writing a 0 does nothing, so what
  * isn't meant is left alone. Reading looks at the mappings again: 1 means that nobody touched the
- * page since. Reclaim is told of the references that either took away (PG_young).
+ * page since. Reclaim is told of the references that either took away (PG_young); in turn it takes
+ * the mark from pages that it finds referenced, unless it is the multi-gen LRU.
  *
  * Only the first page of a folio has a bit that means anything, and only while the folio is on an
  * LRU list: all others read 0, marked or not.

@@ -141,6 +141,24 @@ struct scan_request {
 /* What one call goes over at most, for the deadline's sake: of a full range 20 ms or so. */
 #define SCAN_STEP    ((uint64_t)4 << 30)
 #define SCAN_REGIONS 512
+/* Pages that are quicker read than passed over: a call of the kernel's costs as much as the entries
+ * of some hundreds. */
+#define SCAN_GAP_PAGES 64
+
+/* Reads regions, and what lies between them where that is less work than another call. */
+static int read_regions(struct walk *walk, const struct scan_region *regions, int count)
+{
+    const uint64_t gap = SCAN_GAP_PAGES * walk->page_size;
+    int status = 0;
+
+    for (int i = 0, last; i < count && status == 0; i = last + 1) {
+        last = i;
+        while (last + 1 < count && regions[last + 1].start - regions[last].end <= gap)
+            last++;
+        status = read_range(walk, regions[i].start, regions[last].end);
+    }
+    return status;
+}
 
 /* Reads what is present in a part of a range. @param next receives where that part ended. */
 static int scan_part(struct walk *walk, uint64_t start, uint64_t end, uint64_t *next)
@@ -155,13 +173,11 @@ static int scan_part(struct walk *walk, uint64_t start, uint64_t end, uint64_t *
         .all_of = SCAN_PRESENT,
         .returned = SCAN_PRESENT,
     };
-    int status = 0;
 
     int found = ioctl(walk->pagemap, SCAN, &request);
     if (found < 0)
         return -errno;
-    for (int i = 0; i < found && status == 0; i++)
-        status = read_range(walk, regions[i].start, regions[i].end);
+    int status = read_regions(walk, regions, found);
     *next = request.walk_end;
     return *next > start ? status : -EBADMSG;
 }
@@ -247,6 +263,15 @@ static int read_maps(struct walk *walk)
     return walk->has_range ? read_pending(walk) : -ESRCH;
 }
 
+/* Of a process that ends meanwhile, maps may just end, too: what was read may be a part only. */
+static int check_end(const struct walk *walk)
+{
+    uint64_t entry;
+    ssize_t got = read_entries(walk->pagemap, 0, 1, &entry);
+
+    return got < 0 ? (int)got : got == 0 ? -ESRCH : 0;
+}
+
 /* If it ends right now there is no such file any more. */
 static int open_file(const struct hr_process *process, const char *name)
 {
@@ -270,6 +295,8 @@ int hr_pagemap_read(const struct hr_process *process, uint64_t deadline_ns,
     walk->maps = open_file(process, "maps");
     walk->pagemap = walk->maps < 0 ? walk->maps : open_file(process, "pagemap");
     int status = walk->pagemap < 0 ? walk->pagemap : read_maps(walk);
+    if (status == 0)
+        status = check_end(walk);
     hr_descriptor_close(&walk->pagemap);
     hr_descriptor_close(&walk->maps);
     free(walk);

@@ -3,14 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cgroup_walk.h"
 #include "descriptor.h"
 #include "headroom/root.h"
-#include "scan.h"
 
 /* --- Numbers -------------------------------------------------------------- */
 
@@ -124,73 +123,6 @@ static int append_group(struct hr_task_list *list, int dirfd)
     return has_vanished(status) ? -ENODEV : status;
 }
 
-/* --- Groups below --------------------------------------------------------- */
-
-/* The directories still to be read, as paths below the group's own, so that however deep they lie
- * only two are open at a time. */
-struct queue {
-    char **paths;
-    size_t count, capacity, max;
-};
-
-static int push(struct queue *queue, const char *above, const char *name)
-{
-    if (queue->count == queue->capacity) {
-        size_t capacity = queue->capacity ? 2 * queue->capacity : 16;
-        void *grown = reallocarray(queue->paths, capacity, sizeof(*queue->paths));
-        if (grown == NULL)
-            return -ENOMEM;
-        queue->paths = grown;
-        queue->capacity = capacity;
-    }
-    if (asprintf(&queue->paths[queue->count], "%s/%s", above, name) < 0)
-        return -ENOMEM;
-    queue->count++;
-    return 0;
-}
-
-static int push_subdirectories(struct queue *queue, const char *path, int dirfd,
-                               struct hr_scan *scan)
-{
-    int status = hr_scan_read(dirfd, scan);
-
-    for (size_t i = 0; i < scan->count && status == 0 && queue->count < queue->max; i++)
-        status = push(queue, path, scan->entries[i].name);
-    return status;
-}
-
-static int append_directory(struct hr_task_list *list, struct queue *queue, int dirfd,
-                            const char *path, struct hr_scan *scan)
-{
-    int status = append_group(list, dirfd);
-
-    /* A threaded group's processes are told by the first group above that isn't threaded. */
-    if (status < 0 && status != -EOPNOTSUPP)
-        return status;
-    return push_subdirectories(queue, path, dirfd, scan);
-}
-
-static int append_below(struct hr_task_list *list, int top, struct queue *queue,
-                        struct hr_scan *scan)
-{
-    for (size_t i = 0; i < queue->count; i++) {
-        int dirfd = openat(top, queue->paths[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        int status =
-            dirfd < 0 ? -errno : append_directory(list, queue, dirfd, queue->paths[i], scan);
-        hr_descriptor_close(&dirfd);
-        if (status < 0 && !has_vanished(status))
-            return status;
-    }
-    return 0;
-}
-
-static void free_queue(struct queue *queue)
-{
-    for (size_t i = 0; i < queue->count; i++)
-        free(queue->paths[i]);
-    free(queue->paths);
-}
-
 /* --- Whole lists ---------------------------------------------------------- */
 
 static int finish(struct hr_task_list *list, int status)
@@ -202,22 +134,25 @@ static int finish(struct hr_task_list *list, int status)
     return status;
 }
 
+/* A threaded group's processes are told by the first group above that isn't threaded. */
+static int append_below(void *list, int dirfd)
+{
+    int status = append_group(list, dirfd);
+
+    return status == -EOPNOTSUPP ? 0 : status;
+}
+
 int hr_task_list_read_group(int dirfd, size_t max_directories, struct hr_task_list *list)
 {
-    struct queue queue = {.max = max_directories > 0 ? max_directories - 1 : 0};
-    struct hr_scan scan = {0};
-
     int status = append_group(list, dirfd);
+
     if (status == -EOPNOTSUPP) {
         list->of_threads = true;
         status = append_group(list, dirfd);
     }
     if (status == 0)
-        status = push_subdirectories(&queue, ".", dirfd, &scan);
-    if (status == 0)
-        status = append_below(list, dirfd, &queue, &scan);
-    hr_scan_free(&scan);
-    free_queue(&queue);
+        status = hr_cgroup_walk(dirfd, max_directories > 0 ? max_directories - 1 : 0, append_below,
+                                list);
     return finish(list, has_vanished(status) ? -ENODEV : status);
 }
 

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "descriptor.h"
 #include "headroom/root.h"
+#include "text.h"
 #include "wss_method.h"
 
 struct hr_wss {
@@ -440,12 +441,28 @@ static int find_processes(struct hr_wss *wss, struct hr_wss_reason *reason)
     return status < 0 ? explain_processes(wss, status, reason) : 0;
 }
 
+/* What a group is charged for; 0 where nobody counts that. */
+static uint64_t read_charge(int cgroup_dirfd)
+{
+    char buffer[32];
+    size_t length;
+    uint64_t bytes = 0;
+    int fd = openat(cgroup_dirfd, "memory.current", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && hr_text_read(fd, buffer, sizeof(buffer), &length) == 0)
+        hr_text_u64(&(struct hr_text){buffer, length}, &bytes);
+    hr_descriptor_close(&fd);
+    return bytes;
+}
+
 static int check_rss(const struct hr_wss *wss, struct hr_wss_reason *reason)
 {
     uint64_t sum_bytes = 0, rss_bytes;
 
     if (wss->max_rss_bytes == 0 || !wss->ops->walks_memory)
         return 0;
+    if (wss->target.scope == HR_WSS_CGROUP && !wss->ops->wants_processes)
+        sum_bytes = read_charge(wss->subject.cgroup_dirfd);
     for (size_t i = 0; i < wss->processes.count; i++)
         if (hr_process_read_rss(&wss->processes.items[i], &rss_bytes) == 0)
             sum_bytes += rss_bytes;

@@ -15,7 +15,10 @@
  * and given to another: some ms, with no harm but a page that looks idle to whoever else asks.
  *
  * Nothing has to be put back: a mark means nothing to anybody, and what reclaim would have learned
- * by the referenced bits the kernel itself keeps for it.
+ * by the referenced bits the kernel itself keeps for it (PG_young).
+ *
+ * That is so of the lists of active and inactive pages. The multi-gen LRU keeps no idle bits, see
+ * idle_probe.h: nothing is measured as long as it is enabled.
  *
  * As with clearing referenced bits the TLB isn't flushed: windows of less than some 100 ms read
  * low.
@@ -27,13 +30,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cgroup_inodes.h"
 #include "deadline.h"
 #include "descriptor.h"
-#include "headroom/root.h"
+#include "idle_probe.h"
 #include "kpage.h"
 #include "page_cgroup.h"
 #include "page_idle.h"
@@ -84,99 +86,6 @@ static void close_state(void *state)
 {
     end(state);
     free(state);
-}
-
-/* --- What it needs -------------------------------------------------------- */
-
-static int no_file(const char *path, const char *option, int status, struct hr_wss_reason *reason)
-{
-    if (status == -ENOENT)
-        return hr_wss_because(reason, status,
-                              "%s is missing: the kernel needs %s; or choose another method", path,
-                              option);
-    if (status == -EACCES || status == -EPERM)
-        return hr_wss_because(reason, status, "no permission to use %s: run as root", path);
-    if (status == -EROFS)
-        return hr_wss_because(reason, status,
-                              "%s can't be written to, as its file system is mounted read-only: in "
-                              "a container, mount /sys for writing",
-                              path);
-    return hr_wss_because(reason, status, "%s can't be used (%s)", path, strerror(-status));
-}
-
-static int try_bitmap(const struct hr_root *root, struct hr_wss_reason *reason)
-{
-    uint64_t word;
-    int fd = hr_page_idle_open(root);
-
-    int status = fd < 0 ? fd : 0;
-    errno = 0;
-    if (fd >= 0 && pread(fd, &word, sizeof(word), 0) != sizeof(word))
-        status = errno != 0 ? -errno : -ENODATA;
-    hr_descriptor_close(&fd);
-    if (status == 0)
-        return 0;
-    return no_file(HR_PAGE_IDLE_PATH, "CONFIG_IDLE_PAGE_TRACKING=y", status, reason);
-}
-
-static int try_file(const struct hr_root *root, const char *path, const char *option,
-                    struct hr_wss_reason *reason)
-{
-    int fd = hr_root_openat(root, path, O_RDONLY);
-
-    if (fd < 0)
-        return no_file(path, option, fd, reason);
-    hr_descriptor_close(&fd);
-    return 0;
-}
-
-/* Without CAP_SYS_ADMIN page frames read 0, as if nobody had any. */
-static int try_pagemap(const struct hr_root *root, struct hr_wss_reason *reason)
-{
-    volatile char own = 1; /* something that is in memory */
-    uint64_t pfn;
-    int fd = hr_root_openat(root, "proc/self/pagemap", O_RDONLY);
-
-    if (fd < 0)
-        return no_file("/proc/self/pagemap", "CONFIG_PROC_PAGE_MONITOR=y", fd, reason);
-    int status = hr_pagemap_find(fd, (uintptr_t)&own, &pfn);
-    hr_descriptor_close(&fd);
-    if (status == -EPERM)
-        return hr_wss_because(reason, status,
-                              "/proc/PID/pagemap doesn't tell page frames: run as root, or add "
-                              "CAP_SYS_ADMIN");
-    if (status < 0)
-        return hr_wss_because(reason, status, "/proc/self/pagemap can't be read (%s)",
-                              strerror(-status));
-    return 0;
-}
-
-/* The file of cgroups tells those of the hierarchy that has the controller memory. */
-static int try_cgroups(const struct hr_root *root, struct hr_wss_reason *reason)
-{
-    int version = 2;
-
-    int status = try_file(root, HR_KPAGE_CGROUP_PATH, "CONFIG_MEMCG=y", reason);
-    if (status < 0)
-        return status;
-    int fd = hr_root_open_cgroup(root, "memory", &version);
-    hr_descriptor_close(&fd);
-    if (version == 1)
-        return hr_wss_because(reason, -EOPNOTSUPP,
-                              "the controller memory belongs to a hierarchy of cgroup version 1: "
-                              "boot with cgroup_no_v1=memory, or choose another method");
-    return 0;
-}
-
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
-{
-    int status = try_bitmap(root, reason);
-
-    if (status == 0)
-        status = try_file(root, HR_KPAGE_FLAGS_PATH, "CONFIG_PROC_PAGE_MONITOR=y", reason);
-    if (status == 0)
-        status = scope == HR_WSS_CGROUP ? try_cgroups(root, reason) : try_pagemap(root, reason);
-    return status;
 }
 
 /* --- The files ------------------------------------------------------------ */
@@ -351,7 +260,9 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
 
     (void)window_ns;
     end(state);
-    int status = subject->scope == HR_WSS_CGROUP ? check_cgroup(subject, reason) : 0;
+    int status = hr_idle_check_lru(subject->root, subject->scope, reason);
+    if (status == 0 && subject->scope == HR_WSS_CGROUP)
+        status = check_cgroup(subject, reason);
     if (status == 0)
         status = open_look(subject, &look);
     if (status < 0)
@@ -482,6 +393,8 @@ static int read_sample(void *state, const struct hr_wss_subject *subject, uint64
         status = count(state, look, &pages, &counts);
     close_look(look);
     hr_page_set_free(&pages);
+    if (status == 0) /* it may have been switched on meanwhile */
+        status = hr_idle_check_lru(subject->root, subject->scope, reason);
     if (status < 0)
         return explain(subject, status, reason);
     uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -497,7 +410,7 @@ const struct hr_wss_ops hr_wss_idle_ops = {
     .method = HR_WSS_IDLE,
     .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_CGROUP] = true},
     .walks_memory = true,
-    .probe = probe,
+    .probe = hr_idle_probe,
     .open = open_state,
     .begin = begin,
     .read = read_sample,

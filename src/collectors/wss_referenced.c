@@ -10,17 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "descriptor.h"
-#include "headroom/root.h"
+#include "process_probe.h"
 #include "smaps.h"
-#include "task_list.h"
 #include "wss_method.h"
 
 /* Clearing takes longer than reading: measured up to 1.6 times, of 2 GiB in pages of 4 KiB. */
@@ -31,9 +28,6 @@
 /* A process that takes too long is looked at again after so long, then twice as long, and so on. */
 #define REST_MIN_NS UINT64_C(60000000000)
 #define REST_MAX_NS UINT64_C(3600000000000)
-
-/* How many processes a probe tries at most. */
-#define TRIED_MAX 256
 
 /* What is known of looks at a process's memory, from one measurement to the next. */
 struct look {
@@ -95,74 +89,23 @@ static int take_processes(struct referenced *referenced, const struct hr_process
 
 /* --- What it needs -------------------------------------------------------- */
 
-static int try_file(const struct hr_process *process, const char *name, int flags)
-{
-    int fd = hr_process_openat(process, name, flags);
-
-    if (fd < 0)
-        return fd;
-    close(fd);
-    return 0;
-}
-
 /* Opens what is needed of a process, which does nothing to it. */
-static int try_process(const struct hr_root *root, pid_t pid)
+static int try_files(const struct hr_process *process)
 {
-    struct hr_process process;
+    int status = hr_process_try_file(process, "clear_refs", O_WRONLY);
 
-    int status = hr_process_open(root, pid, &process);
-    if (status < 0)
-        return status;
-    status = try_file(&process, "clear_refs", O_WRONLY);
     if (status == 0) {
-        status = try_file(&process, "smaps_rollup", O_RDONLY);
+        status = hr_process_try_file(process, "smaps_rollup", O_RDONLY);
         if (status == -ENOENT)
-            status = try_file(&process, "smaps", O_RDONLY);
+            status = hr_process_try_file(process, "smaps", O_RDONLY);
     }
-    hr_process_close(&process);
-    return status;
-}
-
-static bool is_of_other_user(const struct hr_root *root, pid_t pid)
-{
-    struct stat stat;
-    char path[32];
-
-    snprintf(path, sizeof(path), "proc/%d", (int)pid);
-    int dirfd = hr_root_openat(root, path, O_PATH | O_DIRECTORY);
-    bool is_other = dirfd >= 0 && fstat(dirfd, &stat) == 0 && stat.st_uid != geteuid();
-    hr_descriptor_close(&dirfd);
-    return is_other;
-}
-
-/* Where the first process is guarded, as within some containers, others may not be. For root all
- * others will do; for anybody else those of other users. @return 0, or the first one's status. */
-static int try_others(const struct hr_root *root, int status)
-{
-    struct hr_task_list tasks = {0};
-
-    if (hr_task_list_read_system(root, &tasks) < 0)
-        return status;
-    for (size_t i = 0, tried = 0; i < tasks.count && status < 0 && tried < TRIED_MAX; i++) {
-        pid_t pid = tasks.ids[i];
-        if (pid == getpid() || (geteuid() != 0 && !is_of_other_user(root, pid)))
-            continue;
-        int tried_status = try_process(root, pid);
-        if (tried_status == 0)
-            status = 0;
-        /* Threads of the kernel have no memory that could be refused. */
-        tried += tried_status != -ENXIO;
-    }
-    hr_task_list_free(&tasks);
     return status;
 }
 
 static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
 {
     (void)scope;
-    int status = try_process(root, 1);
-    if (status == -EACCES || status == -EPERM || status == -ESRCH)
-        status = try_others(root, status);
+    int status = hr_process_probe(root, try_files);
     if (status == -ESRCH)
         return hr_wss_because(reason, -EACCES,
                               "other users' processes are hidden: mount /proc without hidepid, or "
