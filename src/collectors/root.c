@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <mntent.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,12 +98,22 @@ static int open_mount(const struct hr_root *root, const char *path, long magic)
     return fd;
 }
 
+/* libcgroup tells errors on standard output otherwise, in the midst of whatever its user prints. */
+static void keep_silent(void *unused, int level, const char *format, va_list arguments)
+{
+    (void)unused;
+    (void)level;
+    (void)format;
+    (void)arguments;
+}
+
 static int open_by_libcgroup(const struct hr_root *root)
 {
     struct cgroup_mount_point mount;
     void *handle = NULL;
     int fd = -ENOENT;
 
+    cgroup_set_logger(keep_silent, CGROUP_LOG_ERROR, NULL);
     if (cgroup_init() != 0)
         return -ENOENT;
     int status = cgroup_get_controller_begin(&handle, &mount);
