@@ -141,7 +141,7 @@ START_TEST(tells_what_is_touched)
     double rss_mib = (double)sample.rss_bytes / TOUCH_MIB;
     ck_assert_double_ge(rss_mib, kinds[_i].rss_mib);
     if (strcmp(kinds[_i].kind, "swap") != 0)
-        ck_assert_double_le(rss_mib, kinds[_i].rss_mib + 16);
+        ck_assert_double_le(rss_mib, kinds[_i].rss_mib + 4);
     ck_assert_uint_le(sample.pss_bytes, sample.rss_bytes);
 }
 END_TEST
