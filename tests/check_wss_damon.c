@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "damon_sysfs.h"
@@ -18,6 +20,7 @@
 #define KDAMONDS "sys/kernel/mm/damon/admin/kdamonds/"
 #define CONTEXT  KDAMONDS "0/contexts/0/"
 #define UPDATE   CONTEXT "monitoring_attrs/intervals/update_us"
+#define RELEASE  "proc/sys/kernel/osrelease"
 #define MS_NS    UINT64_C(1000000)
 #define MIB      UINT64_C(1048576)
 
@@ -112,6 +115,7 @@ static void set_up(void)
     sums_count = looks = 0;
     sums_status = 0;
     add_damon();
+    tree_write(tree, RELEASE, "6.12.0\n");
     add_process(42, 256 * MIB);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
 }
@@ -209,8 +213,7 @@ END_TEST
 static const struct {
     uint64_t window_ms, sample_us, aggregation_us;
 } intervals[] = {
-    {1, 5000, 5000},          {10, 9500, 9500},          {20, 6333, 18999},
-    {100, 11875, 95000},      {1000, 118750, 950000},    {4000, 475000, 3800000},
+    {300, 35625, 285000},     {1000, 118750, 950000},    {4000, 475000, 3800000},
     {10000, 500000, 9500000}, {60000, 500000, 57000000}, {61000, 499568, 57949888},
 };
 
@@ -225,16 +228,74 @@ START_TEST(chooses_intervals_by_the_window)
 }
 END_TEST
 
-START_TEST(monitors_physical_memory)
+static const struct {
+    const char *release; /* NULL: unknown */
+    uint64_t window_ms;
+    int status;
+    const char *remedy;
+} limits[] = {
+    {"6.12.0", 299, -EINVAL, "use windows of 0.3 s or more"},
+    {"6.12.0", 1, -EINVAL, "a window of 0.001 s is too short"},
+    {"6.8.0-40-generic", 5000, 0, ""},
+    {"6.8.0-40-generic", 5001, -EINVAL, "use windows of up to 5 s"},
+    {"5.18.1", 60000, -EINVAL, "before Linux 6.9"},
+    {"6.9.0-rc1", 60000, 0, ""},
+    {"6.10", 60000, 0, ""},
+    {"7.0.1", 60000, 0, ""},
+    {"unknown", 60000, 0, ""},
+    {NULL, 60000, 0, ""},
+};
+
+START_TEST(refuses_windows_that_it_cannot_measure)
+{
+    tree_remove(tree, RELEASE);
+    if (limits[_i].release != NULL)
+        tree_write(tree, RELEASE, "%s\n", limits[_i].release);
+    open_wss(HR_WSS_PROCESSES);
+    ck_assert_int_eq(begin(limits[_i].window_ms), limits[_i].status);
+    if (limits[_i].status == 0)
+        return;
+    ck_assert_msg(strstr(reason.text, limits[_i].remedy) != NULL, "%s", reason.text);
+    ck_assert_str_eq(content(KDAMONDS "nr_kdamonds"), "0\n");
+}
+END_TEST
+
+static void add_regions(int count)
 {
     char path[128];
 
-    for (int i = 0; i < 1100; i++) {
+    for (int i = 0; i < count; i++) {
         snprintf(path, sizeof(path), CONTEXT "targets/0/regions/%d/start", i);
         tree_write(tree, path, "0");
         snprintf(path, sizeof(path), CONTEXT "targets/0/regions/%d/end", i);
         tree_write(tree, path, "0");
     }
+}
+
+/* More than 64 KiB, and as many ranges as lines. */
+START_TEST(reads_a_long_map_of_memory)
+{
+    size_t length = 0;
+    char *text = NULL;
+
+    FILE *stream = open_memstream(&text, &length);
+    for (int i = 0; i < 3000; i++)
+        fprintf(stream, "%06x000-%06xfff : System RAM\n", 2 * i, 2 * i);
+    fclose(stream);
+    ck_assert_uint_gt(length, 65536);
+    tree_write(tree, "proc/iomem", "%s", text);
+    free(text);
+    add_regions(3000);
+    open_wss(HR_WSS_SYSTEM);
+    ck_assert_msg(begin(1000) == 0, "%s", reason.text);
+    ck_assert_str_eq(content(CONTEXT "targets/0/regions/nr_regions"), "3000");
+    ck_assert_str_eq(content(CONTEXT "targets/0/regions/2999/start"), "24567808");
+}
+END_TEST
+
+START_TEST(monitors_physical_memory)
+{
+    add_regions(1100);
     tree_write(tree, "proc/iomem",
                "00001000-0009fbff : System RAM\n  00090000-00090fff : x\n"
                "00100000-7ffdffff : System RAM\n");
@@ -262,11 +323,11 @@ START_TEST(waits_for_the_end_of_the_interval)
     set_sums(0, 0);
     set_sums(0, 0);
     set_sums(100 * MIB, 300 * MIB);
-    ck_assert_int_eq(begin(1000), 0);
+    ck_assert_int_eq(begin(60000), 0);
     ck_assert_int_eq(read_wss(), 0);
     ck_assert_uint_eq(looks, 3);
     ck_assert_uint_eq(sample.referenced_bytes, 100 * MIB);
-    ck_assert_uint_eq(sample.window_ns, 950 * MS_NS);
+    ck_assert_uint_eq(sample.window_ns, 57000 * MS_NS);
     ck_assert_uint_eq(sample.process_count, 1);
     ck_assert(sample.has_rss && !sample.has_pss);
     ck_assert_uint_eq(sample.rss_bytes, 256 * MIB);
@@ -282,10 +343,24 @@ START_TEST(takes_the_next_interval_when_it_is_read_late)
     set_sums(500 * MIB, 900 * MIB);
     set_sums(500 * MIB, 900 * MIB);
     set_sums(620 * MIB, 1200 * MIB);
-    ck_assert_int_eq(begin(20), 0);
-    usleep(60000);
+    ck_assert_int_eq(begin(300), 0);
+    usleep(700000);
     ck_assert_int_eq(read_wss(), 0);
     ck_assert_uint_eq(sample.referenced_bytes, 120 * MIB);
+}
+END_TEST
+
+/* There the sums of an interval come with the end of the next. */
+START_TEST(waits_for_one_interval_only_where_the_kernel_answers_late)
+{
+    tree_write(tree, RELEASE, "6.1.0-18-amd64\n");
+    open_wss(HR_WSS_PROCESSES);
+    set_sums(100 * MIB, 900 * MIB);
+    set_sums(220 * MIB, 1800 * MIB);
+    ck_assert_int_eq(begin(2000), 0);
+    usleep(3900000); /* the second has ended */
+    ck_assert_int_eq(read_wss(), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, 100 * MIB);
 }
 END_TEST
 
@@ -293,7 +368,7 @@ START_TEST(gives_up_on_an_interval_without_end)
 {
     open_wss(HR_WSS_PROCESSES);
     set_sums(0, 0);
-    ck_assert_int_eq(begin(20), 0);
+    ck_assert_int_eq(begin(300), 0);
     ck_assert_int_eq(read_wss(), -ETIME);
     ck_assert_ptr_nonnull(strstr(reason.text, "take a longer window"));
 }
@@ -365,6 +440,68 @@ START_TEST(notices_that_somebody_else_switched_it_off)
     ck_assert_ptr_nonnull(strstr(reason.text, "switched DAMON off"));
     tree_remove(tree, "proc/42");
     ck_assert_int_eq(read_wss(), -ESRCH);
+}
+END_TEST
+
+/* Begins in a child that is killed, and leaves its monitoring behind. */
+static void leave_behind(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (begin(1000) == 0)
+            raise(SIGKILL);
+        _exit(1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(WTERMSIG(status), SIGKILL);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
+}
+
+START_TEST(takes_away_what_one_of_ours_left_behind)
+{
+    open_wss(HR_WSS_PROCESSES);
+    leave_behind();
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), 0);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
+    ck_assert_int_eq(begin(1000), 0);
+    hr_wss_end(wss);
+    assert_left_as_found();
+}
+END_TEST
+
+#define PIDS       UINT64_C(4194304)
+#define SIGN_START UINT64_C(1000000000000000)
+
+static const struct {
+    enum { OF_LIVING, OF_OTHER_NAMESPACE, OF_NOBODY, OF_SOMEBODY_ELSE } owner;
+} foreign[] = {{OF_LIVING}, {OF_OTHER_NAMESPACE}, {OF_NOBODY}, {OF_SOMEBODY_ELSE}};
+
+/* What may be in use still is not taken away. */
+START_TEST(leaves_what_may_be_in_use)
+{
+    open_wss(HR_WSS_PROCESSES);
+    leave_behind();
+    uint64_t sign = strtoull(content(UPDATE), NULL, 10) - SIGN_START, pid = sign % PIDS;
+    switch (foreign[_i].owner) {
+    case OF_LIVING:
+        sign += (uint64_t)getpid() - pid;
+        break;
+    case OF_OTHER_NAMESPACE:
+        sign ^= PIDS;
+        break;
+    case OF_NOBODY:
+        sign -= pid;
+        break;
+    case OF_SOMEBODY_ELSE:
+        sign = 60000000 - SIGN_START;
+        break;
+    }
+    tree_write(tree, UPDATE, "%" PRIu64 "\n", SIGN_START + sign);
+    ck_assert_int_eq(begin(1000), -EBUSY);
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), -EBUSY);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
 }
 END_TEST
 
@@ -466,7 +603,8 @@ static const struct {
     {"", 0, 0, {0, 0}},
     {"00001000-0009fbff : System RAM\n", 0, 1, {0x1000, 0x9fc00}},
     {"0-f : PCI\n  1000-1fff : System RAM\nab000-abfff : System RAM\n", 0, 2, {0xab000, 0xac000}},
-    {"1000-1fff : System RAM (kexec)\n", 0, 0, {0, 0}},
+    {"1000-1fff : dax0.0\n  1000-1fff : System RAM (kmem)\n", 0, 1, {0x1000, 0x2000}},
+    {"1000-1fff : System ROM\n", 0, 0, {0, 0}},
     {"0-0 : Reserved\n0-0 : System RAM\n", -EACCES, 0, {0, 0}},
     {"2000-1fff : System RAM\n", -EBADMSG, 0, {0, 0}},
     {"1000-2fff : System RAM\n2000-3fff : System RAM\n", -EBADMSG, 0, {0, 0}},
@@ -541,15 +679,20 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, monitors_processes);
     tcase_add_loop_test(tests, chooses_intervals_by_the_window, 0, ROWS(intervals));
+    tcase_add_loop_test(tests, refuses_windows_that_it_cannot_measure, 0, ROWS(limits));
     tcase_add_test(tests, monitors_physical_memory);
+    tcase_add_test(tests, reads_a_long_map_of_memory);
     tcase_add_test(tests, waits_for_the_end_of_the_interval);
     tcase_add_test(tests, takes_the_next_interval_when_it_is_read_late);
+    tcase_add_test(tests, waits_for_one_interval_only_where_the_kernel_answers_late);
     tcase_add_test(tests, gives_up_on_an_interval_without_end);
     tcase_add_test(tests, tells_no_more_than_is_resident);
     tcase_add_test(tests, counts_processes_that_ended);
     tcase_add_test(tests, leaves_alone_what_somebody_else_uses);
     tcase_add_test(tests, notices_that_somebody_else_took_it);
     tcase_add_test(tests, notices_that_somebody_else_switched_it_off);
+    tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);
+    tcase_add_loop_test(tests, leaves_what_may_be_in_use, 0, ROWS(foreign));
     tcase_add_test(tests, starts_and_stops_none_but_its_own);
     tcase_add_test(tests, no_two_measurements_have_the_same_sign);
     tcase_add_loop_test(tests, tells_what_is_missing_and_leaves_nothing, 0, ROWS(lacks));

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,18 @@ START_TEST(looks_back_at_groups_only_that_are_counted)
 }
 END_TEST
 
+/* There may be a thousand targets, and the file has all groups of the machine. */
+START_TEST(keeps_no_text_between_calls)
+{
+    tree_write(tree, FILE_PATH, "memcg 1 /\n node 0\n 1 9 1  0 \n 2 8 1  0 \n");
+    open_wss("", false, 0);
+    ck_assert_int_eq(begin(), 0);
+    size_t before = mallinfo2().uordblks;
+    ck_assert_int_eq(read_window(1000), 0);
+    ck_assert_uint_le(mallinfo2().uordblks, before + 4096);
+}
+END_TEST
+
 START_TEST(counts_what_is_accessed_since_the_beginning)
 {
     kernel.on = true;
@@ -503,11 +516,46 @@ START_TEST(takes_no_longer_than_is_allowed)
     kernel.on = true;
     add_list(2, "/a", 0);
     add_list(2, "/a", 1);
-    kernel.slow_us = 20000;
-    open_wss("a", true, SECOND_NS / 100);
+    kernel.slow_us = 400000;
+    open_wss("a", true, SECOND_NS / 5);
     ck_assert_int_eq(begin(), -ETIME);
     ck_assert_int_eq(kernel.commands, 1);
     ck_assert_ptr_nonnull(strstr(reason.text, ": "));
+    ck_assert_int_eq(begin(), -ETIME); /* known, so it isn't tried */
+    ck_assert_int_eq(kernel.commands, 1);
+    ck_assert_ptr_nonnull(strstr(reason.text, "200 ms are allowed"));
+}
+END_TEST
+
+/* What takes too long of several groups is known of more of them. */
+START_TEST(does_not_begin_what_will_take_longer_than_allowed)
+{
+    kernel.on = true;
+    add_list(2, "/a", 0);
+    kernel.slow_us = 100000;
+    open_wss("a", true, SECOND_NS / 2);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_window(1000), 0);
+    ck_assert_int_eq(kernel.commands, 2);
+    for (uint64_t id = 3; id < 10; id++)
+        add_list(id, "/a/b", 0);
+    ck_assert_int_eq(begin(), -ETIME);
+    ck_assert_int_eq(kernel.commands, 2);
+}
+END_TEST
+
+/* Where the kernel doesn't walk page tables, another method is taken or the reason is told. */
+START_TEST(is_not_chosen_for_aging_where_it_cannot)
+{
+    struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_SYSTEM}, .method = HR_WSS_AUTO, .aging = true};
+
+    tree_write(tree, ENABLED, "0x0001\n");
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), -EOPNOTSUPP);
+    ck_assert_ptr_nonnull(strstr(reason.text, "write y to it"));
+    options.aging = false;
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(hr_wss_method(wss), HR_WSS_LRU_GEN);
 }
 END_TEST
 
@@ -571,12 +619,15 @@ int main(void)
     tcase_add_loop_test(tests, looks_back, 0, ROWS(looks));
     tcase_add_test(tests, does_not_tell_a_part_for_the_whole);
     tcase_add_test(tests, looks_back_at_groups_only_that_are_counted);
+    tcase_add_test(tests, keeps_no_text_between_calls);
     tcase_add_test(tests, counts_what_is_accessed_since_the_beginning);
     tcase_add_test(tests, measures_all_groups_for_the_system);
     tcase_add_test(tests, tries_again_while_somebody_else_ages);
     tcase_add_test(tests, tells_that_somebody_else_aged_too_often);
     tcase_add_test(tests, follows_groups_that_come_and_go);
     tcase_add_test(tests, takes_no_longer_than_is_allowed);
+    tcase_add_test(tests, does_not_begin_what_will_take_longer_than_allowed);
+    tcase_add_test(tests, is_not_chosen_for_aging_where_it_cannot);
     tcase_add_loop_test(tests, tells_what_it_lacks, 0, ROWS(needs));
     tcase_add_test(tests, measures_no_processes);
     return run_suite("wss lru_gen", tests);

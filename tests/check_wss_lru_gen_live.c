@@ -19,8 +19,8 @@
 #include "suite.h"
 #include "touch.h"
 
-#define HOLD_MIB    256
-#define TOUCHED_MIB 128
+#define HOLD_MIB    128
+#define TOUCHED_MIB 64
 #define SECOND_NS   UINT64_C(1000000000)
 
 static struct groups *groups;
@@ -60,6 +60,13 @@ static bool start(const char *group, const char *kind, int hold_mib, int touch_m
     touch = touch_start(fd, kind, hold_mib, touch_mib, file);
     close(fd);
     return touch.pid > 0;
+}
+
+/* The emulated machine can do everything; elsewhere it is told what can't be tried. */
+static void cannot_try(const char *what)
+{
+    ck_assert_ptr_null(getenv("HEADROOM_EMULATED"));
+    printf("# not tried: %s\n", what);
 }
 
 static void open_wss(enum hr_wss_scope scope, const char *group, bool aging)
@@ -132,17 +139,19 @@ START_TEST(knows_what_is_touched)
     groups_make(groups, "a b");
     if (strcmp(kinds[_i].kind, "file") == 0)
         make_file("a b");
-    if (!start("a b", kinds[_i].kind, HOLD_MIB, TOUCHED_MIB))
+    if (!start("a b", kinds[_i].kind, HOLD_MIB, TOUCHED_MIB)) {
+        cannot_try(kinds[_i].kind);
         return;
+    }
     open_wss(HR_WSS_CGROUP, "a b", true);
     ck_assert_uint_eq(hr_wss_max_windows(wss), 2);
     begin();
     sleep(1);
     assert_about(read_mib(), kinds[_i].expected_mib);
-    sleep(1);
-    assert_about(read_mib(), kinds[_i].expected_mib);
     if (_i > 0)
         return;
+    sleep(1);
+    assert_about(read_mib(), kinds[_i].expected_mib);
     begin();
     sleep(1);
     assert_about(read_mib(), kinds[_i].expected_mib);

@@ -12,6 +12,7 @@
  *   lru_gen     Reads the generations in which the kernel keeps the pages of a cgroup (multi-gen
  *               LRU, debugfs); if asked to, has it begin new ones.
  *   damon       Has the kernel sample regions of memory (DAMON, sysfs). Cheap at any size, coarse.
+ *               Windows of 0.3 s or more; before Linux 6.9 up to 5 s.
  *
  * A measurement begins, and is read as often as wanted: each reading tells what was touched since
  * the beginning. So several windows cost one clearing.
@@ -65,8 +66,10 @@ struct hr_wss_options {
     size_t window_count;
     bool aging; /**< lru_gen: has the kernel begin new generations; else it reads what there is */
     /** How long one look at memory may take; 0: as long as it takes. With referenced a look is at
-     * one process, with idle at the whole target, once to mark it and once for each reading. What
-     * is known to take longer isn't begun, what turns out to isn't gone on with. */
+     * one process; with idle at the whole target, once to mark it and once for each reading; with
+     * lru_gen and aging likewise. What is known to take longer isn't begun, what turns out to isn't
+     * gone on with; it is tried again after a minute, then after twice as long each time, up to an
+     * hour. */
     uint64_t max_scan_ns;
     /** Targets with more memory are left alone by the methods that walk it (referenced, idle); 0:
      * none are. That is what is resident of all their processes together, or for idle of a cgroup
@@ -155,7 +158,7 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  * @return 0; -ESRCH, -ECHILD, -ENXIO, -ENOENT, -EBADMSG, -EACCES, -EMFILE of the processes, see
  *         hr_process_list_find(); -ENODEV: there is no such cgroup; -EFBIG: above max_rss_bytes;
  *         -ETIME: would take longer than max_scan_ns, or did; -EBUSY: somebody else uses the
- *         method; -ENOMEM; …
+ *         method; -EINVAL: the method can't measure such a window; -ENOMEM; …
  */
 int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *reason);
 

@@ -83,11 +83,16 @@ int hr_damon_read_count(const struct hr_root *root, uint64_t *count)
     return read_number(root, "nr_kdamonds", count);
 }
 
+int hr_damon_read_sign(const struct hr_root *root, uint64_t *sign)
+{
+    return read_number(root, SIGN, sign);
+}
+
 bool hr_damon_is_ours(const struct hr_root *root, uint64_t sign)
 {
     uint64_t found;
 
-    return read_number(root, SIGN, &found) == 0 && found == sign;
+    return hr_damon_read_sign(root, &found) == 0 && found == sign;
 }
 
 int hr_damon_is_running(const struct hr_root *root)
@@ -359,7 +364,9 @@ int hr_damon_parse_iomem(const char *text, size_t length, struct hr_damon_region
         if (!take_hexadecimal(&rest, &range.start) || !hr_text_skip(&rest, "-") ||
             !take_hexadecimal(&rest, &range.end) || !hr_text_skip(&rest, " : "))
             return -EBADMSG;
-        bool is_memory = hr_text_skip(&rest, "System RAM\n");
+        bool is_memory = hr_text_skip(&rest, "System RAM");
+        if (!hr_text_skip_line(&rest))
+            return -EBADMSG;
         if (is_memory && range.end == 0)
             return -EACCES;
         if (is_memory && (range.end < range.start || range.end == UINT64_MAX ||
@@ -367,8 +374,6 @@ int hr_damon_parse_iomem(const char *text, size_t length, struct hr_damon_region
             return -EBADMSG;
         if (is_memory)
             ranges[count++] = (struct hr_damon_region){range.start, range.end + 1};
-        else if (!hr_text_skip_line(&rest))
-            return -EBADMSG;
     }
     *range_count = count;
     return 0;

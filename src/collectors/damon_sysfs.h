@@ -49,6 +49,9 @@ struct hr_damon_plan {
 /** Reads how many monitorings there are. @return 0; -ENOENT: the kernel lacks DAMON's files; … */
 int hr_damon_read_count(const struct hr_root *root, uint64_t *count);
 
+/** Reads the sign of the one that there is. @return 0; -ENOENT: there is none; … */
+int hr_damon_read_sign(const struct hr_root *root, uint64_t *sign);
+
 /** Tells whether the one that there is is ours. */
 bool hr_damon_is_ours(const struct hr_root *root, uint64_t sign);
 
@@ -65,8 +68,8 @@ int hr_damon_start(const struct hr_root *root, const struct hr_damon_plan *plan)
 int hr_damon_is_running(const struct hr_root *root);
 
 /**
- * Has the sums brought up to date, for which the kernel waits for the next sampling (before 6.7:
- * for the end of the aggregation interval), and reads them.
+ * Has the sums brought up to date, for which the kernel waits for the next sampling, 0.1 s at
+ * least (before 6.9: for the end of the aggregation interval), and reads them.
  *
  * @param bytes  receives what each scheme has added up since the start.
  * @return 0; -ESRCH: it has ended by itself; -EBADMSG, …
@@ -87,7 +90,7 @@ int hr_damon_divide(const struct hr_damon_region *ranges, size_t range_count, si
                     uint64_t page_bytes, struct hr_damon_region **regions, size_t *region_count);
 
 /**
- * Parses /proc/iomem: the ranges of "System RAM".
+ * Parses /proc/iomem: the ranges of "System RAM", such as "System RAM (kmem)", too.
  *
  * @param ranges  receives up to `max` of them.
  * @return 0; -EACCES: their addresses are hidden; -EBADMSG.

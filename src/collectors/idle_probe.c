@@ -160,8 +160,10 @@ int hr_idle_check_lru(const struct hr_root *root, enum hr_wss_scope scope,
                           scope == HR_WSS_CGROUP ? "lru_gen" : "referenced");
 }
 
-int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
+int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                  struct hr_wss_reason *reason)
 {
+    (void)aging;
     int status = try_bitmap(root, reason);
 
     if (status == 0)

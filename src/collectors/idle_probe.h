@@ -7,7 +7,7 @@
 #include "headroom/wss.h"
 
 /** See hr_wss_probe(). */
-int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope,
+int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                   struct hr_wss_reason *reason);
 
 /**

@@ -154,8 +154,8 @@ bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
     return methods[method]->scopes[scope];
 }
 
-int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                 struct hr_wss_reason *reason)
+static int probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
+                 bool aging, struct hr_wss_reason *reason)
 {
     clear_reason(reason);
     if (!hr_wss_measures(method, scope))
@@ -163,8 +163,14 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
                               scope_names[scope]);
     int status = scope == HR_WSS_CGROUP ? find_mount(root, reason) : 0;
     if (status == 0)
-        status = methods[method]->probe(root, scope, reason);
+        status = methods[method]->probe(root, scope, aging, reason);
     return status < 0 ? explain(reason, status) : 0;
+}
+
+int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
+                 struct hr_wss_reason *reason)
+{
+    return probe(root, method, scope, false, reason);
 }
 
 static size_t max_windows(const struct hr_wss_ops *ops, bool aging)
@@ -191,7 +197,7 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
 static int settle(const struct hr_root *root, const struct hr_wss_options *options,
                   enum hr_wss_method method, struct hr_wss_reason *reason)
 {
-    int status = hr_wss_probe(root, method, options->target.scope, reason);
+    int status = probe(root, method, options->target.scope, options->aging, reason);
 
     if ((status == -EACCES || status == -EPERM) && methods[method]->needs_no_rights)
         status = 0;

@@ -15,18 +15,24 @@
  * with a few large ones and would divide them after each window: so the first reading is as good
  * as any. A measurement is one aggregation interval, and one window.
  *
+ * Windows under 0.3 s are refused, and before Linux 6.9 those above 5 s: there a reading, and
+ * whatever ends the thread that reads, may have to wait for as long as the window once more.
+ *
  * Sources: see damon_sysfs.h.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "damon_sysfs.h"
 #include "headroom/root.h"
+#include "text.h"
 #include "wss_method.h"
 
 #define NS_PER_US UINT64_C(1000)
@@ -39,8 +45,15 @@
 /* With fewer samplings than ten DAMON merges only regions that were accessed equally often. More
  * are needed where the window is so long that the kernel would keep us waiting for the next. */
 #define SAMPLINGS     8
-#define MIN_SAMPLE_US 5000
 #define MAX_SAMPLE_US 500000
+
+/* Having the sums brought up to date takes the kernel 0.1 s: within that there must be no two ends
+ * of intervals. */
+#define MIN_WINDOW_NS UINT64_C(300000000)
+
+/* Up to Linux 6.8 it takes until the end of the interval, and nothing, not even a signal, ends that
+ * wait: it is kept short. */
+#define BLOCKING_MAX_WINDOW_NS UINT64_C(5000000000)
 
 /* The interval ends a little before the window, so that its end needn't be waited for. */
 #define PERCENT_OF_WINDOW 95
@@ -50,14 +63,20 @@
 #define LATE_NS        UINT64_C(2000000000)
 #define POLL_NS        5000000
 
-#define RANGES_MAX 128
+/* The shortest line of /proc/iomem that tells of memory: "0-0 : System RAM\n" */
+#define IOMEM_LINE_MIN 17
 
-/* Nobody's update interval: more than 31 years, in microseconds. */
-#define SIGN_BASE UINT64_C(1000000000000000)
+/* Nobody's update interval: more than 31 years, in microseconds. On top of it are a number by which
+ * we tell our measurements apart, that of our PID namespace, and ours. */
+#define SIGN_BASE       UINT64_C(1000000000000000)
+#define SIGN_PIDS       4194304 /* PID_MAX_LIMIT of the kernel */
+#define SIGN_NAMESPACES 65536
+#define SIGN_COUNTS     65536
 
 struct damon {
     const struct hr_root *root;
-    uint64_t sign; /* 0: nothing is going on */
+    uint64_t sign;    /* 0: nothing is going on */
+    bool is_blocking; /* the sums are brought up to date at the ends of intervals only */
     uint64_t sample_us, aggregation_us;
     uint64_t started_ns;
     uint64_t rss_bytes; /* at the beginning */
@@ -89,6 +108,49 @@ static void close_state(void *state)
     free(state);
 }
 
+/* --- Signs ---------------------------------------------------------------- */
+
+/* The low bits of its inode number. @return 0: unknown. */
+static uint64_t read_namespace(void)
+{
+    struct stat stat_of;
+
+    return stat("/proc/self/ns/pid", &stat_of) == 0 ? stat_of.st_ino % SIGN_NAMESPACES : 0;
+}
+
+/* Two objects of a process, and two processes, must not take each other's for theirs. */
+static uint64_t make_sign(void)
+{
+    static _Atomic unsigned count;
+    uint64_t number = count++ % SIGN_COUNTS;
+
+    return SIGN_BASE + (number * SIGN_NAMESPACES + read_namespace()) * SIGN_PIDS +
+           (uint64_t)getpid();
+}
+
+/* A process of ours that was killed leaves its monitoring behind. Whether there is such a process
+ * can be told within our own PID namespace only. */
+static bool is_left_behind(const struct hr_root *root, uint64_t *sign)
+{
+    uint64_t of = read_namespace();
+
+    if (hr_damon_read_sign(root, sign) < 0 || *sign < SIGN_BASE)
+        return false;
+    uint64_t rest = *sign - SIGN_BASE;
+    if (of == 0 || rest / SIGN_PIDS % SIGN_NAMESPACES != of ||
+        rest / SIGN_PIDS / SIGN_NAMESPACES >= SIGN_COUNTS || rest % SIGN_PIDS == 0)
+        return false;
+    return kill((pid_t)(rest % SIGN_PIDS), 0) < 0 && errno == ESRCH;
+}
+
+static void remove_left_behind(const struct hr_root *root)
+{
+    uint64_t sign;
+
+    if (is_left_behind(root, &sign))
+        hr_damon_stop(root, sign);
+}
+
 /* --- What it needs -------------------------------------------------------- */
 
 static int explain_use(struct hr_wss_reason *reason)
@@ -113,18 +175,57 @@ static int explain_files(int status, struct hr_wss_reason *reason)
                           strerror(-status));
 }
 
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
+static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                 struct hr_wss_reason *reason)
 {
-    uint64_t count = 0;
+    uint64_t count = 0, sign;
 
     (void)scope;
+    (void)aging;
     int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_RDWR);
     if (fd >= 0)
         close(fd);
     int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
     if (status < 0)
         return explain_files(status, reason);
-    return count > 0 ? explain_use(reason) : 0;
+    return count > 0 && !is_left_behind(root, &sign) ? explain_use(reason) : 0;
+}
+
+/* Trying would take as long as what is to be avoided, so the release tells. A distribution may have
+ * the change in an older one: short windows do no harm there. One that isn't known is taken for a
+ * later one. */
+static bool is_blocking(const struct hr_root *root)
+{
+    char text[128];
+    size_t length;
+    uint64_t major, minor;
+
+    int fd = hr_root_openat(root, "proc/sys/kernel/osrelease", O_RDONLY);
+    int status = fd < 0 ? fd : hr_text_read(fd, text, sizeof(text), &length);
+    if (fd >= 0)
+        close(fd);
+    if (status < 0)
+        return false;
+    struct hr_text rest = {text, length};
+    if (!hr_text_u64(&rest, &major) || !hr_text_skip(&rest, ".") || !hr_text_u64(&rest, &minor))
+        return false;
+    return major < 6 || (major == 6 && minor < 9);
+}
+
+static int check_window(const struct damon *damon, uint64_t window_ns, struct hr_wss_reason *reason)
+{
+    if (window_ns < MIN_WINDOW_NS)
+        return hr_wss_because(reason, -EINVAL,
+                              "a window of %.3f s is too short, as DAMON is asked for 0.1 s: use "
+                              "windows of %.1f s or more, or another method",
+                              (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
+    if (damon->is_blocking && window_ns > BLOCKING_MAX_WINDOW_NS)
+        return hr_wss_because(reason, -EINVAL,
+                              "before Linux 6.9 DAMON answers at the end of an interval only, and "
+                              "whoever asks can't be stopped until then: use windows of up to %.0f "
+                              "s, or another method",
+                              (double)BLOCKING_MAX_WINDOW_NS / 1e9);
+    return 0;
 }
 
 static int explain_start(int status, const struct hr_damon_plan *plan, struct hr_wss_reason *reason)
@@ -141,13 +242,6 @@ static int explain_start(int status, const struct hr_damon_plan *plan, struct hr
 
 /* --- Planning ------------------------------------------------------------- */
 
-/* Two objects of a process, and two processes, must not take each other's for theirs. */
-static uint64_t make_sign(const struct damon *damon)
-{
-    return SIGN_BASE + ((hr_clock_ns() ^ (uintptr_t)damon) & 0xffffffff) * 4194304 +
-           (uint64_t)getpid();
-}
-
 static void plan_intervals(struct damon *damon, uint64_t window_ns)
 {
     uint64_t interval_us = window_ns / NS_PER_US * PERCENT_OF_WINDOW / 100;
@@ -155,13 +249,7 @@ static void plan_intervals(struct damon *damon, uint64_t window_ns)
 
     if (interval_us / samplings > MAX_SAMPLE_US)
         samplings = (interval_us + MAX_SAMPLE_US - 1) / MAX_SAMPLE_US;
-    if (interval_us / samplings < MIN_SAMPLE_US)
-        samplings = interval_us / MIN_SAMPLE_US;
-    if (samplings == 0)
-        samplings = 1;
     damon->sample_us = interval_us / samplings;
-    if (damon->sample_us < MIN_SAMPLE_US)
-        damon->sample_us = MIN_SAMPLE_US;
     damon->aggregation_us = damon->sample_us * samplings;
 }
 
@@ -238,36 +326,68 @@ static int begin_processes(struct damon *damon, const struct hr_process_list *li
 
 /* --- The system ----------------------------------------------------------- */
 
-static int read_iomem(const struct hr_root *root, struct hr_damon_region *ranges, size_t *count)
+static int read_all(int fd, char **text, size_t *length)
 {
-    size_t size = 65536, length = 0;
-    ssize_t got = 1;
+    size_t capacity = 0;
+
+    for (;;) {
+        if (*length == capacity) {
+            char *larger = realloc(*text, capacity += 65536);
+            if (larger == NULL)
+                return -ENOMEM;
+            *text = larger;
+        }
+        ssize_t got = read(fd, *text + *length, capacity - *length);
+        if (got == 0)
+            return 0;
+        if (got < 0 && errno != EINTR)
+            return -errno;
+        *length += got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* Finds the ranges of memory; the caller frees them. */
+static int find_memory(const struct hr_root *root, struct hr_damon_region **ranges, size_t *count)
+{
+    char *text = NULL;
+    size_t length = 0;
 
     int fd = hr_root_openat(root, "proc/iomem", O_RDONLY);
     if (fd < 0)
         return fd;
-    char *text = malloc(size);
-    while (text != NULL && got > 0 && length < size) {
-        got = read(fd, text + length, size - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    int status = text == NULL ? -ENOMEM : got < 0 ? -errno : got > 0 ? -EBADMSG : 0;
+    int status = read_all(fd, &text, &length);
     close(fd);
+    size_t max = length / IOMEM_LINE_MIN;
+    *ranges = calloc(max + 1, sizeof(**ranges));
+    if (status == 0 && *ranges == NULL)
+        status = -ENOMEM;
     if (status == 0)
-        status = hr_damon_parse_iomem(text, length, ranges, RANGES_MAX, count);
+        status = hr_damon_parse_iomem(text, length, *ranges, max, count);
     free(text);
+    return status;
+}
+
+/* Divides it into regions; the caller frees them. */
+static int divide_memory(const struct hr_root *root, struct hr_damon_region **regions,
+                         size_t *count)
+{
+    struct hr_damon_region *ranges = NULL;
+    size_t range_count = 0;
+
+    int status = find_memory(root, &ranges, &range_count);
+    if (status == 0)
+        status = hr_damon_divide(ranges, range_count, REGIONS, (uint64_t)sysconf(_SC_PAGESIZE),
+                                 regions, count);
+    free(ranges);
     return status;
 }
 
 static int begin_system(struct damon *damon, struct hr_wss_reason *reason)
 {
-    struct hr_damon_region ranges[RANGES_MAX], *regions;
-    size_t range_count = 0, region_count = 0;
+    struct hr_damon_region *regions;
+    size_t region_count = 0;
 
-    int status = read_iomem(damon->root, ranges, &range_count);
-    if (status == 0)
-        status = hr_damon_divide(ranges, range_count, REGIONS, (uint64_t)sysconf(_SC_PAGESIZE),
-                                 &regions, &region_count);
+    int status = divide_memory(damon->root, &regions, &region_count);
     if (status == -EACCES)
         return hr_wss_because(reason, status,
                               "/proc/iomem doesn't tell where memory is: add CAP_SYS_ADMIN");
@@ -290,10 +410,14 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
 {
     struct damon *damon = state;
 
-    int status = probe(damon->root, subject->scope, reason);
+    damon->is_blocking = is_blocking(damon->root);
+    int status = check_window(damon, window_ns, reason);
+    if (status == 0)
+        status = probe(damon->root, subject->scope, subject->aging, reason);
     if (status < 0)
         return status;
-    damon->sign = make_sign(damon);
+    remove_left_behind(damon->root);
+    damon->sign = make_sign();
     plan_intervals(damon, window_ns);
     status = subject->scope == HR_WSS_SYSTEM ? begin_system(damon, reason)
                                              : begin_processes(damon, subject->processes, reason);
@@ -322,16 +446,18 @@ static int wait_for_sums(const struct damon *damon, uint64_t bytes[HR_DAMON_SCHE
 }
 
 /* The sums are those of all intervals so far. Before two can have passed it was one. Else it isn't
- * known how many: the next one is waited for, by itself. */
+ * known how many: the next one is waited for, by itself. A kernel that answers at the end of an
+ * interval does so before it adds that one. */
 static int read_interval(const struct damon *damon, uint64_t *touched_bytes)
 {
     uint64_t bytes[HR_DAMON_SCHEME_COUNT] = {0}, before;
+    uint64_t intervals = damon->is_blocking ? 3 : 2;
 
     int status = wait_for_sums(damon, bytes);
     if (status < 0)
         return status;
     *touched_bytes = bytes[HR_DAMON_TOUCHED];
-    if (hr_clock_ns() - damon->started_ns < 2 * damon->aggregation_us * NS_PER_US)
+    if (hr_clock_ns() - damon->started_ns < intervals * damon->aggregation_us * NS_PER_US)
         return 0;
     before = bytes[HR_DAMON_TOUCHED];
     status = wait_for_sums(damon, bytes);

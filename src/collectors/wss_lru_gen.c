@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -39,6 +40,10 @@
 #define AGING_TRIES    6
 #define AGING_PAUSE_NS (2 * NS_PER_MS)
 
+/* A target that takes too long is aged again after so long, then twice as long, and so on. */
+#define REST_MIN_NS UINT64_C(60000000000)
+#define REST_MAX_NS UINT64_C(3600000000000)
+
 /** A generation that is waited for, or that was the youngest at time zero. */
 struct birth {
     uint64_t memcg_id;
@@ -52,11 +57,20 @@ struct births {
     size_t count, capacity;
 };
 
+/** What is known of how long the kernel walks the page tables of the target. */
+struct walk {
+    uint64_t ns;               /* of all commands together, without the pauses between */
+    size_t births;             /* that were commanded; 0: nothing is known */
+    uint64_t next_ns, rest_ns; /* too long: when it is tried again, and how long that is put off */
+};
+
 struct lru_gen {
     uint64_t page_bytes;
-    struct hr_lru_gen_text text;
-    struct births beginning; /* sorted; the generations of time zero */
-    struct births wanted;    /* sorted; those that are about to begin */
+    struct hr_lru_gen_text text; /* within a call only: there may be many targets, and it has all
+                                    groups of the machine */
+    struct births beginning;     /* sorted; the generations of time zero */
+    struct births wanted;        /* sorted; those that are about to begin */
+    struct walk walk;            /* the latest, from one measurement to the next */
 };
 
 static int open_state(const struct hr_wss_subject *subject, void **state)
@@ -75,16 +89,16 @@ static void close_state(void *state)
 {
     struct lru_gen *lru_gen = state;
 
-    free(lru_gen->text.start);
     free(lru_gen->beginning.items);
     free(lru_gen->wanted.items);
     free(lru_gen);
 }
 
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
+static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                 struct hr_wss_reason *reason)
 {
     (void)scope;
-    return hr_lru_gen_file_probe(root, false, reason);
+    return hr_lru_gen_file_probe(root, aging, reason);
 }
 
 /* --- The target's lists --------------------------------------------------- */
@@ -134,6 +148,12 @@ static int read_text(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
         faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, 0) < 0)
         return -ENODEV;
     return hr_lru_gen_file_read(subject->root, &lru_gen->text);
+}
+
+static void free_text(struct lru_gen *lru_gen)
+{
+    free(lru_gen->text.start);
+    lru_gen->text = (struct hr_lru_gen_text){0};
 }
 
 static int explain_text(int status, struct hr_wss_reason *reason)
@@ -252,20 +272,18 @@ static int plan(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
     return 0;
 }
 
-static bool has_passed(uint64_t deadline_ns)
-{
-    return deadline_ns != 0 && hr_clock_ns() > deadline_ns;
-}
-
-static int write_commands(int fd, const struct births *wanted, uint64_t deadline_ns)
+static int write_commands(int fd, const struct births *wanted, uint64_t max_ns, struct walk *walk)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const struct birth *birth = &wanted->items[i];
         if (birth->seen)
             continue;
-        if (has_passed(deadline_ns))
+        if (max_ns > 0 && walk->ns > max_ns)
             return -ETIME;
+        uint64_t from = hr_clock_ns();
         int status = hr_lru_gen_file_age(fd, birth->memcg_id, birth->node, birth->seq - 1);
+        walk->ns += hr_clock_ns() - from;
+        walk->births += walk->births < i + 1; /* those tried again are known already */
         /* The group is gone, or somebody else came first: looking tells. */
         if (status < 0 && status != -EINVAL && status != -EEXIST && status != -EINTR)
             return status;
@@ -296,7 +314,7 @@ static int count_unborn(struct lru_gen *lru_gen, const struct hr_root *root)
 }
 
 /* A command does nothing while somebody else is aging the group, or just did. */
-static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, uint64_t deadline_ns)
+static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, uint64_t max_ns)
 {
     struct timespec pause = {.tv_nsec = AGING_PAUSE_NS};
 
@@ -304,7 +322,7 @@ static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, u
         if (i > 0)
             nanosleep(&pause, NULL);
         pause.tv_nsec *= 2;
-        int status = write_commands(fd, &lru_gen->wanted, deadline_ns);
+        int status = write_commands(fd, &lru_gen->wanted, max_ns, &lru_gen->walk);
         if (status == 0)
             status = count_unborn(lru_gen, root);
         if (status <= 0)
@@ -313,27 +331,80 @@ static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, u
     return -EBUSY;
 }
 
-/* Begins the generations that are wanted; the text is then one that was read after. */
+/* --- The limit ------------------------------------------------------------ */
+
+/* How long it takes by what it took before, of as many groups and nodes. */
+static uint64_t foretell(const struct walk *walk, size_t births)
+{
+    return walk->births > 0 ? (uint64_t)((__uint128_t)walk->ns * births / walk->births) : 0;
+}
+
+static void put_off(struct walk *walk)
+{
+    walk->rest_ns = walk->rest_ns == 0 ? REST_MIN_NS : 2 * walk->rest_ns;
+    if (walk->rest_ns > REST_MAX_NS)
+        walk->rest_ns = REST_MAX_NS;
+    walk->next_ns = hr_clock_ns() + walk->rest_ns;
+}
+
+static int too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_wss_reason *reason)
+{
+    return hr_wss_because(reason, -ETIME,
+                          "the kernel walks the page tables of the target for %" PRIu64
+                          " ms, and %" PRIu64
+                          " ms are allowed: raise the limit, or do without aging",
+                          walk_ns / NS_PER_MS, max_ns / NS_PER_MS);
+}
+
+/* Only trying tells that it takes less now: that isn't to be done each time. */
+static bool is_put_off(struct lru_gen *lru_gen, uint64_t max_ns)
+{
+    if (max_ns == 0 || foretell(&lru_gen->walk, lru_gen->wanted.count) <= max_ns)
+        return false;
+    if (lru_gen->walk.rest_ns == 0)
+        put_off(&lru_gen->walk);
+    return hr_clock_ns() < lru_gen->walk.next_ns;
+}
+
+static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_wss_reason *reason)
+{
+    struct walk *walk = &lru_gen->walk;
+    uint64_t all_ns = foretell(walk, lru_gen->wanted.count);
+
+    if (max_ns == 0 || all_ns <= max_ns) {
+        walk->rest_ns = 0;
+        return 0;
+    }
+    put_off(walk);
+    return too_long(all_ns, max_ns, reason);
+}
+
+/* Begins the generations that are wanted; the text is then one that was read after. What turns out
+ * to take too long isn't gone on with, and known the next time. */
 static int age(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                struct hr_wss_reason *reason)
 {
-    uint64_t deadline_ns = subject->max_scan_ns > 0 ? hr_clock_ns() + subject->max_scan_ns : 0;
+    uint64_t max_ns = subject->max_scan_ns;
 
+    if (is_put_off(lru_gen, max_ns))
+        return too_long(foretell(&lru_gen->walk, lru_gen->wanted.count), max_ns, reason);
     int fd = hr_root_openat(subject->root, HR_LRU_GEN_FILE, O_WRONLY);
     if (fd < 0)
         return fd;
-    int status = age_by(lru_gen, subject->root, fd, deadline_ns);
+    lru_gen->walk.ns = 0;
+    lru_gen->walk.births = 0;
+    int status = age_by(lru_gen, subject->root, fd, max_ns);
     close(fd);
+    if (status == 0 || status == -ETIME)
+        status = check_time(lru_gen, max_ns, reason);
     if (status == -EBUSY)
         return hr_wss_because(reason, status,
                               "the kernel didn't begin a generation: somebody else ages the same "
                               "memory: try again");
-    if (status == -ETIME)
-        return hr_wss_because(reason, status,
-                              "the kernel took longer to walk the page tables than is allowed: "
-                              "raise the limit, or do without aging");
     return explain_text(status, reason);
 }
+
+/* --- Measuring with aging ------------------------------------------------- */
 
 static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                       struct hr_wss_reason *reason)
@@ -402,14 +473,18 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
                  struct hr_wss_reason *reason)
 {
     (void)window_ns;
-    return subject->aging ? begin_aged(state, subject, reason) : 0;
+    int status = subject->aging ? begin_aged(state, subject, reason) : 0;
+    free_text(state);
+    return status;
 }
 
 static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                        struct hr_wss_sample *sample, struct hr_wss_reason *reason)
 {
-    return subject->aging ? read_aged(state, subject, sample, reason)
-                          : look_back(state, subject, window_ns, sample, reason);
+    int status = subject->aging ? read_aged(state, subject, sample, reason)
+                                : look_back(state, subject, window_ns, sample, reason);
+    free_text(state);
+    return status;
 }
 
 const struct hr_wss_ops hr_wss_lru_gen_ops = {

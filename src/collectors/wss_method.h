@@ -34,8 +34,9 @@ struct hr_wss_ops {
         max_windows_passive; /**< see hr_wss_max_windows(): with aging, and without */
     bool looks_back_passive; /**< looks back unless it ages */
 
-    /** See hr_wss_probe(); the scope is one that it can do. */
-    int (*probe)(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason);
+    /** See hr_wss_probe(); the scope is one that it can do. With aging it needs what that needs. */
+    int (*probe)(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                 struct hr_wss_reason *reason);
 
     /** Makes what is kept over measurements, if there is anything. The root is in the subject, all
      * else in it isn't filled in yet. @param state receives it. */

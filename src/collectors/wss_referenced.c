@@ -102,9 +102,11 @@ static int try_files(const struct hr_process *process)
     return status;
 }
 
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, struct hr_wss_reason *reason)
+static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                 struct hr_wss_reason *reason)
 {
     (void)scope;
+    (void)aging;
     int status = hr_process_probe(root, try_files);
     if (status == -ESRCH)
         return hr_wss_because(reason, -EACCES,
