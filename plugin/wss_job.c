@@ -101,6 +101,8 @@ static uint64_t fail(struct wss_job *job, enum wss_finding finding,
     uint64_t retry_ns = job->shop->interval_ns;
 
     end_measuring(job);
+    /* It may be long until the next try: meanwhile nobody has to wait for it. */
+    wss_ground_leave(&job->shop->ground, &job->claim);
     if (finding == WSS_NO_METHOD)
         retry_ns = METHOD_RETRY_NS;
     if (finding == WSS_LIMITED) {
@@ -136,19 +138,15 @@ static int open_method(struct wss_job *job, struct hr_wss_reason *reason)
                    .processes = job->target->processes,
                    .cgroup = job->claim.path},
         .method = job->target->method,
+        .window_count = count_windows(job),
         .aging = job->target->aging,
         .max_scan_ns = job->shop->max_scan_ns,
         .max_rss_bytes = job->shop->max_rss_bytes,
     };
 
     int status = hr_wss_open(job->shop->root, &options, &job->wss, reason);
-    if (status == 0)
-        status = wss_target_check_windows(job->target, job->wss, reason);
-    if (status < 0) {
-        hr_wss_close(job->wss);
-        job->wss = NULL;
+    if (status < 0)
         return status;
-    }
     job->cycle_ns = choose_cycle(job);
     tell_method(job);
     return 0;
@@ -174,6 +172,12 @@ static uint64_t deadline(const struct wss_job *job)
     return end_ns > cycle_end_ns && end_ns - cycle_end_ns <= span_ns / 10 ? cycle_end_ns : end_ns;
 }
 
+static bool is_by_file(const struct wss_job *job)
+{
+    return job->target->scope == HR_WSS_PROCESSES &&
+           job->target->processes.by == HR_PROCESS_BY_FILE;
+}
+
 static uint64_t begin(struct wss_job *job)
 {
     struct hr_wss_reason reason = {0};
@@ -190,21 +194,22 @@ static uint64_t begin(struct wss_job *job)
     if (from_ns > job->scheduled_ns + job->cycle_ns)
         job->scheduled_ns = from_ns;
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
-    if (status < 0) {
-        wss_ground_leave(&job->shop->ground, &job->claim);
-        return fail(job, wss_trouble_kind(status), &reason);
-    }
+    if (status < 0)
+        return fail(job, wss_trouble_kind(status, is_by_file(job)), &reason);
     job->begun_ns = from_ns + (adapter_clock_ns() - from_ns) / 2;
     job->measuring = true;
     job->next_window = 0;
     job->scan_ns = 0;
+    job->is_known = false;
     return deadline(job);
 }
 
 static void post(struct wss_job *job, const struct hr_wss_sample *sample, bool is_last)
 {
     uint64_t every_ns = pause_ns(job);
-    struct wss_result result = {
+    struct wss_result *result = &job->latest;
+
+    *result = (struct wss_result){
         .time = cdtime(),
         .interval = every_ns > job->shop->interval_ns ? NS_TO_CDTIME_T(every_ns) : 0,
         .window_ms = count_windows(job) > 1 ? job->target->windows_ms[job->next_window] : 0,
@@ -212,9 +217,17 @@ static void post(struct wss_job *job, const struct hr_wss_sample *sample, bool i
         .scan_ns = job->scan_ns,
         .sample = *sample,
     };
+    sstrncpy(result->instance, job->instance, sizeof(result->instance));
+    job->is_known = true;
+    wss_values_post(job->shop->values, result);
+}
 
-    sstrncpy(result.instance, job->instance, sizeof(result.instance));
-    wss_values_post(job->shop->values, &result);
+/* The longest window is unknown: what isn't named after a window is of the one before. */
+static void post_latest(struct wss_job *job)
+{
+    job->latest.window_ms = 0;
+    job->latest.is_last = true;
+    wss_values_post(job->shop->values, &job->latest);
 }
 
 /* What was told before is over, unless the target is still measured less often for it. */
@@ -234,20 +247,21 @@ static void note_success(struct wss_job *job, const struct hr_wss_sample *sample
 }
 
 /* @return when the next cycle begins. */
-static uint64_t finish(struct wss_job *job, const struct hr_wss_sample *sample)
+static uint64_t finish(struct wss_job *job)
 {
     uint64_t now_ns = adapter_clock_ns();
 
     end_measuring(job);
     if (job->backoff > 0)
         job->backoff--;
-    note_success(job, sample);
+    note_success(job, &job->latest.sample);
     job->scheduled_ns += pause_ns(job);
     if (job->scheduled_ns < now_ns)
         job->scheduled_ns = now_ns;
     return job->scheduled_ns;
 }
 
+/* A window of which the kernel knows nothing is left out, unless there is no other. */
 static uint64_t take_reading(struct wss_job *job)
 {
     struct hr_wss_reason reason = {0};
@@ -255,12 +269,16 @@ static uint64_t take_reading(struct wss_job *job)
     const bool is_last = job->next_window + 1 == count_windows(job);
 
     int status = hr_wss_read(job->wss, window_ns(job, job->next_window), &sample, &reason);
-    if (status < 0)
-        return fail(job, wss_trouble_kind(status), &reason);
-    job->scan_ns += sample.scan_ns;
-    post(job, &sample, is_last);
+    if (status < 0 && (status != -ENODATA || (is_last && !job->is_known)))
+        return fail(job, wss_trouble_kind(status, false), &reason);
+    if (status == 0) {
+        job->scan_ns += sample.scan_ns;
+        post(job, &sample, is_last);
+    } else if (is_last) {
+        post_latest(job);
+    }
     job->next_window++;
-    return is_last ? finish(job, &sample) : deadline(job);
+    return is_last ? finish(job) : deadline(job);
 }
 
 uint64_t wss_job_run(struct wss_job *job)

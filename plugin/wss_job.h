@@ -39,7 +39,9 @@ struct wss_job {
     bool measuring;
     uint64_t begun_ns;
     size_t next_window;
-    uint64_t scan_ns; /**< what this measurement took so far */
+    uint64_t scan_ns;         /**< what this measurement took so far */
+    bool is_known;            /**< whether any of its windows is */
+    struct wss_result latest; /**< of these, the longest */
 };
 
 /**

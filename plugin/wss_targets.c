@@ -260,39 +260,28 @@ int wss_targets_name_pattern(struct wss_targets *targets, size_t pattern, const 
 
 /* --- Windows -------------------------------------------------------------- */
 
-int wss_target_check_windows(const struct wss_target *target, const struct hr_wss *wss,
-                             struct hr_wss_reason *reason)
-{
-    const size_t max = hr_wss_max_windows(wss);
-
-    if (max == 0 || target->window_count <= max)
-        return 0;
-    reason->error = -E2BIG;
-    snprintf(reason->text, sizeof(reason->text),
-             "there are %zu windows, and the method %s can tell of %zu at most: give fewer, or "
-             "choose another method",
-             target->window_count, hr_wss_method_name(hr_wss_method(wss)), max);
-    return -E2BIG;
-}
-
 static int check_windows(const struct wss_target *target, const struct hr_root *root)
 {
     const struct hr_wss_options options = {
         .target = {.scope = target->scope, .processes = target->processes, .cgroup = ""},
         .method = target->method,
+        .window_count = target->window_count,
         .aging = target->aging,
     };
     struct hr_wss_reason reason;
     struct hr_wss *wss;
 
-    /* One that isn't there may come, and then it is looked at again. */
-    if (target->window_count < 2 || hr_wss_open(root, &options, &wss, NULL) < 0)
+    /* What "auto" takes, and whether a method is there, is seen at each start: only what can't be
+     * anywhere keeps collectd from starting. */
+    if (target->window_count < 2 || target->method == HR_WSS_AUTO)
         return 0;
-    int status = wss_target_check_windows(target, wss, &reason);
-    if (status < 0)
-        ERROR(PLUGIN ": %s can't be measured: %s.", target->label, reason.text);
-    hr_wss_close(wss);
-    return status < 0 ? -1 : 0;
+    int status = hr_wss_open(root, &options, &wss, &reason);
+    if (status == 0)
+        hr_wss_close(wss);
+    if (status != -E2BIG)
+        return 0;
+    ERROR(PLUGIN ": %s can't be measured: %s.", target->label, reason.text);
+    return -1;
 }
 
 int wss_targets_check_windows(const struct wss_targets *targets, const struct hr_root *root)

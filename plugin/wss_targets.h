@@ -44,12 +44,8 @@ int wss_targets_pattern_option(const char *block, size_t pattern, const oconfig_
 /** Takes note of a pattern that is known now, whether it had options or not. @return 0 or -1. */
 int wss_targets_name_pattern(struct wss_targets *targets, size_t pattern, const char *label);
 
-/** Tells whether the method in use can be read as often as there are windows. @return 0; -E2BIG */
-int wss_target_check_windows(const struct wss_target *target, const struct hr_wss *wss,
-                             struct hr_wss_reason *reason);
-
-/** Looks for targets with more windows than their method, if it is there, can tell of. @return 0;
- * -1: there are, and it is logged. */
+/** Looks for targets with more windows than the method they name, if it is there, can tell of.
+ * @return 0; -1: there are, and it is logged. */
 int wss_targets_check_windows(const struct wss_targets *targets, const struct hr_root *root);
 
 /** Tells whether measuring a target changes what others see of the same memory; unless that can't

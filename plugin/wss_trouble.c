@@ -4,14 +4,15 @@
 
 #define PLUGIN "wss"
 
-enum wss_finding wss_trouble_kind(int status)
+enum wss_finding wss_trouble_kind(int status, bool by_file)
 {
     switch (status) {
     case -ESRCH:
     case -ECHILD:
     case -ENODEV:
-    case -ENOENT:
         return WSS_ABSENT;
+    case -ENOENT:
+        return by_file ? WSS_ABSENT : WSS_NO_METHOD;
     case -EFBIG:
     case -ETIME:
         return WSS_LIMITED;
@@ -60,20 +61,21 @@ static void note_block(struct wss_plight *plight, const char *label, enum wss_fi
     char outlook[128];
 
     print_outlook(finding, retry_ns, outlook, sizeof(outlook));
-    adapter_complain(&plight->complaint, severity_of(finding, reason->error), reason->error,
-                     PLUGIN ": %s is%s measured%s: %s.%s", label,
-                     finding == WSS_PARTLY ? "" : " not", finding == WSS_PARTLY ? " in part" : "",
-                     reason->text, outlook);
+    adapter_complain(&plight->complaint, severity_of(finding, reason->error),
+                     (int)finding << 16 | -reason->error, PLUGIN ": %s is%s measured%s: %s.%s",
+                     label, finding == WSS_PARTLY ? "" : " not",
+                     finding == WSS_PARTLY ? " in part" : "", reason->text, outlook);
 }
 
 static void note_group(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
                        enum wss_finding finding, const struct hr_wss_reason *reason)
 {
-    if (plight->finding != finding) {
+    if (plight->finding != WSS_FINE)
         trouble->groups[plight->finding].count--;
-        trouble->groups[finding].count++;
-        plight->finding = finding;
-    }
+    plight->finding = finding;
+    if (finding == WSS_FINE)
+        return;
+    trouble->groups[finding].count++;
     snprintf(trouble->groups[finding].example, sizeof(trouble->groups[finding].example), "%s",
              label);
     snprintf(trouble->groups[finding].reason, sizeof(trouble->groups[finding].reason), "%s",

@@ -39,8 +39,13 @@ struct wss_trouble {
     } groups[WSS_FINDINGS];
 };
 
-/** Tells by an error of hr_wss_begin() or hr_wss_read() what kind of trouble it is. */
-enum wss_finding wss_trouble_kind(int status);
+/**
+ * Tells by an error of hr_wss_begin() or hr_wss_read() what kind of trouble it is.
+ *
+ * @param by_file  whether the process was looked for by a file: then it's that file that may be
+ *                 missing, else it's one of the method's.
+ */
+enum wss_finding wss_trouble_kind(int status, bool by_file);
 
 /**
  * Notes what is in the way of a target; NULL for trouble: it is a process or the system, and is

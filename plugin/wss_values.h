@@ -14,7 +14,7 @@ struct wss_result {
     cdtime_t time;      /**< at which it was read */
     cdtime_t interval;  /**< until the next of its kind; 0: the plugin's interval */
     uint64_t window_ms; /**< what its series are named after; 0: the target has one window only */
-    bool is_last;       /**< of its measurement: the longest window */
+    bool is_last;       /**< of its measurement: the longest window that is known */
     uint64_t scan_ns;   /**< of the last: what the measurement took */
     struct hr_wss_sample sample;
 };

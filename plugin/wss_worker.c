@@ -155,6 +155,18 @@ static void *run(void *context)
 
 /* --- Beginning and end ---------------------------------------------------- */
 
+/* Names are told apart by their owners: each has to be whole, however long its label is. */
+static const char *reserve(const struct wss_worker *worker, const char *label)
+{
+    char *owner;
+
+    if (asprintf(&owner, "<Process \"%s\">", label) < 0)
+        return NULL;
+    const char *instance = selection_reserve(worker->options.selection, owner, label);
+    free(owner);
+    return instance;
+}
+
 static int begin_blocks(struct wss_worker *worker)
 {
     struct wss_targets *targets = worker->options.targets;
@@ -164,12 +176,8 @@ static int begin_blocks(struct wss_worker *worker)
         return -ENOMEM;
     for (size_t i = 0; i < targets->block_count; i++) {
         struct wss_target *target = &targets->blocks[i];
-        char owner[256];
-        snprintf(owner, sizeof(owner), "<Process \"%s\">", target->label);
         const char *instance =
-            target->scope == HR_WSS_SYSTEM
-                ? target->label
-                : selection_reserve(worker->options.selection, owner, target->label);
+            target->scope == HR_WSS_SYSTEM ? target->label : reserve(worker, target->label);
         struct wss_job *job = instance != NULL ? begin_job(worker, target, NULL, instance) : NULL;
         if (job == NULL)
             return -ENOMEM;
