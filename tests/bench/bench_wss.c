@@ -7,7 +7,8 @@
  * First a process that holds so much memory, in pages of 4 KiB and in huge ones, is measured by
  * turns: by writing clear_refs and reading smaps_rollup, and by the collector with its limits on.
  * Then a process that touches an eighth of that over and over counts how often it gets through,
- * while it is left alone and while it is measured each second. The tables tell medians.
+ * while it is left alone and while it is measured each second; by the multi-gen LRU its cgroup is,
+ * with aging. The tables tell medians.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../groups.h"
 #include "../touch.h"
 #include "bench.h"
 #include "headroom/root.h"
@@ -104,7 +106,7 @@ struct worker {
 };
 
 /* Touches memory over and over; each pass is counted. */
-static struct worker start_worker(size_t size)
+static struct worker start_worker(size_t size, struct groups *groups)
 {
     struct worker worker;
 
@@ -115,6 +117,8 @@ static struct worker start_worker(size_t size)
     if (worker.pid > 0)
         return worker;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (groups != NULL)
+        groups_write(groups, "worker", "cgroup.procs", "0");
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     require(memory != MAP_FAILED, "memory");
     madvise(memory, size, MADV_NOHUGEPAGE);
@@ -142,19 +146,40 @@ static double passes_per_s(const struct worker *worker, struct hr_wss *wss, doub
 
     require(wss == NULL || hr_wss_begin(wss, 500000000, &reason) == 0, "begin");
     nanosleep(&half, NULL);
-    if (wss != NULL)
-        hr_wss_read(wss, 500000000, &sample, &reason);
+    if (wss != NULL) {
+        require(hr_wss_read(wss, 500000000, &sample, &reason) == 0, reason.text);
+        hr_wss_end(wss);
+    }
     nanosleep(&half, NULL);
     *scan_ms = (double)sample.scan_ns / 1e6;
     return (double)(atomic_load(worker->passes) - before) / (read_ms(CLOCK_MONOTONIC) - from_ms) *
            1e3;
 }
 
-static void cost(enum hr_wss_method method, const struct worker *worker)
+/* Of its group, which is all there is in there, where the method measures no processes. */
+static struct hr_wss *open_worker(enum hr_wss_method method, const struct worker *worker,
+                                  struct groups *groups, struct hr_wss_reason *reason)
+{
+    char path[256];
+    struct hr_wss *wss = NULL;
+
+    if (hr_wss_measures(method, HR_WSS_PROCESSES))
+        return open_wss(worker->pid, method, reason);
+    *reason = (struct hr_wss_reason){.text = "no cgroup can be made"};
+    if (groups == NULL)
+        return NULL;
+    snprintf(path, sizeof(path), "%s/worker", groups_path(groups));
+    struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_CGROUP, .cgroup = path}, .method = method, .aging = true};
+    hr_wss_open(root, &options, &wss, reason);
+    return wss;
+}
+
+static void cost(enum hr_wss_method method, const struct worker *worker, struct groups *groups)
 {
     struct hr_wss_reason reason;
     double alone[ROUNDS], measured[ROUNDS], scan_ms[ROUNDS], unused_ms;
-    struct hr_wss *wss = open_wss(worker->pid, method, &reason);
+    struct hr_wss *wss = open_worker(method, worker, groups, &reason);
 
     if (wss == NULL) {
         printf("%-12s %s\n", hr_wss_method_name(method), reason.text);
@@ -188,7 +213,10 @@ int main(int argc, char **argv)
     compare("still", "of 4 KiB", mib);
     compare("huge", "of 2 MiB", mib);
 
-    struct worker worker = start_worker((size_t)mib / 8 << 20);
+    struct groups *groups = groups_new();
+    if (groups != NULL)
+        groups_make(groups, "worker");
+    struct worker worker = start_worker((size_t)mib / 8 << 20, groups);
     while (atomic_load(worker.passes) < 3)
         usleep(10000);
     printf("\nWhat it costs a process that touches %d MiB over and over, measured each second\n",
@@ -196,9 +224,10 @@ int main(int argc, char **argv)
     printf("%-12s %10s %14s %14s %9s\n", "method", "scan, ms", "passes/s alone", "measured",
            "slower, %");
     for (int method = 0; method < HR_WSS_METHOD_COUNT; method++)
-        if (method != HR_WSS_LRU_GEN) /* measures cgroups */
-            cost(method, &worker);
+        cost(method, &worker, groups);
     end_worker(&worker);
+    if (groups != NULL)
+        groups_free(groups);
     hr_root_close(root);
     return 0;
 }

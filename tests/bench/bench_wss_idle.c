@@ -185,9 +185,9 @@ static double walk_ms(const struct hr_root *root, pid_t pid)
     require(hr_process_open(root, pid, &process) == 0, "the process");
     for (int round = 0; round < ROUNDS; round++) {
         struct hr_page_set pages = {0};
-        double from = read_ms();
+        double from = read_ms(CLOCK_MONOTONIC);
         require(hr_pagemap_read(&process, 0, &pages) == 0, "pagemap");
-        took_ms[round] = read_ms() - from;
+        took_ms[round] = read_ms(CLOCK_MONOTONIC) - from;
         hr_page_set_free(&pages);
     }
     hr_process_close(&process);
