@@ -95,8 +95,7 @@ static void end_measuring(struct wss_job *job)
 /* --- Trouble -------------------------------------------------------------- */
 
 /* @return when it is tried again. */
-static uint64_t fail(struct wss_job *job, enum wss_finding finding,
-                     const struct hr_wss_reason *reason)
+static uint64_t fail(struct wss_job *job, enum wss_finding finding, const struct hr_reason *reason)
 {
     uint64_t retry_ns = job->shop->interval_ns;
 
@@ -131,7 +130,7 @@ static void tell_method(const struct wss_job *job)
          job->claim.path != NULL ? "are" : "is", hr_wss_method_name(hr_wss_method(job->wss)));
 }
 
-static int open_method(struct wss_job *job, struct hr_wss_reason *reason)
+static int open_method(struct wss_job *job, struct hr_reason *reason)
 {
     const struct hr_wss_options options = {
         .target = {.scope = job->target->scope,
@@ -180,7 +179,7 @@ static bool is_by_file(const struct wss_job *job)
 
 static uint64_t begin(struct wss_job *job)
 {
-    struct hr_wss_reason reason = {0};
+    struct hr_reason reason = {0};
 
     if (job->wss == NULL && open_method(job, &reason) < 0)
         return fail(job, WSS_NO_METHOD, &reason);
@@ -233,7 +232,7 @@ static void post_latest(struct wss_job *job)
 /* What was told before is over, unless the target is still measured less often for it. */
 static void note_success(struct wss_job *job, const struct hr_wss_sample *sample)
 {
-    struct hr_wss_reason reason = {.error = -EACCES};
+    struct hr_reason reason = {.error = -EACCES};
 
     if (sample->left_count > 0) {
         snprintf(reason.text, sizeof(reason.text),
@@ -264,7 +263,7 @@ static uint64_t finish(struct wss_job *job)
 /* A window of which the kernel knows nothing is left out, unless there is no other. */
 static uint64_t take_reading(struct wss_job *job)
 {
-    struct hr_wss_reason reason = {0};
+    struct hr_reason reason = {0};
     struct hr_wss_sample sample;
     const bool is_last = job->next_window + 1 == count_windows(job);
 

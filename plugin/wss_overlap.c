@@ -255,7 +255,7 @@ void wss_ground_leave(struct wss_ground *ground, struct wss_claim *claim)
 }
 
 void wss_ground_explain(const struct wss_claim *claim, const struct wss_claim *other,
-                        struct hr_wss_reason *reason)
+                        struct hr_reason *reason)
 {
     const char *how = "it is in the memory that is measured of";
 

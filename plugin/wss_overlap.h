@@ -67,7 +67,7 @@ void wss_ground_leave(struct wss_ground *ground, struct wss_claim *claim);
 
 /** Tells how two claims overlap, as "cause: remedy". */
 void wss_ground_explain(const struct wss_claim *claim, const struct wss_claim *other,
-                        struct hr_wss_reason *reason);
+                        struct hr_reason *reason);
 
 /** Gives up a claim, and frees what it holds. */
 void wss_claim_end(struct wss_ground *ground, struct wss_claim *claim);

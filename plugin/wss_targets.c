@@ -268,7 +268,7 @@ static int check_windows(const struct wss_target *target, const struct hr_root *
         .window_count = target->window_count,
         .aging = target->aging,
     };
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct hr_wss *wss;
 
     /* What "auto" takes, and whether a method is there, is seen at each start: only what can't be

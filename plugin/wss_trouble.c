@@ -56,7 +56,7 @@ static void print_outlook(enum wss_finding finding, uint64_t retry_ns, char *buf
 }
 
 static void note_block(struct wss_plight *plight, const char *label, enum wss_finding finding,
-                       const struct hr_wss_reason *reason, uint64_t retry_ns)
+                       const struct hr_reason *reason, uint64_t retry_ns)
 {
     char outlook[128];
 
@@ -68,7 +68,7 @@ static void note_block(struct wss_plight *plight, const char *label, enum wss_fi
 }
 
 static void note_group(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
-                       enum wss_finding finding, const struct hr_wss_reason *reason)
+                       enum wss_finding finding, const struct hr_reason *reason)
 {
     if (plight->finding != WSS_FINE)
         trouble->groups[plight->finding].count--;
@@ -83,8 +83,7 @@ static void note_group(struct wss_trouble *trouble, struct wss_plight *plight, c
 }
 
 void wss_trouble_note(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
-                      enum wss_finding finding, const struct hr_wss_reason *reason,
-                      uint64_t retry_ns)
+                      enum wss_finding finding, const struct hr_reason *reason, uint64_t retry_ns)
 {
     if (trouble != NULL)
         note_group(trouble, plight, label, finding, reason);

@@ -35,7 +35,7 @@ struct wss_trouble {
         struct complaint complaint;
         struct tally tally;
         char example[256];
-        char reason[sizeof(((struct hr_wss_reason *)NULL)->text)];
+        char reason[sizeof(((struct hr_reason *)NULL)->text)];
     } groups[WSS_FINDINGS];
 };
 
@@ -54,8 +54,7 @@ enum wss_finding wss_trouble_kind(int status, bool by_file);
  * @param retry_ns  when it will be tried again; for messages.
  */
 void wss_trouble_note(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
-                      enum wss_finding finding, const struct hr_wss_reason *reason,
-                      uint64_t retry_ns);
+                      enum wss_finding finding, const struct hr_reason *reason, uint64_t retry_ns);
 
 /** Notes that a target is measured, or is gone. */
 void wss_trouble_clear(struct wss_trouble *trouble, struct wss_plight *plight, const char *label);

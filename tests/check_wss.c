@@ -21,7 +21,7 @@
 static struct tree *tree;
 static struct hr_root *root;
 static struct hr_wss *wss;
-static struct hr_wss_reason reason;
+static struct hr_reason reason;
 static struct hr_wss_sample sample;
 
 static void write_memory(int pid, int rss_kib, int referenced_kib)

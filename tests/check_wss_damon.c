@@ -27,7 +27,7 @@
 static struct tree *tree;
 static struct hr_root *root;
 static struct hr_wss *wss;
-static struct hr_wss_reason reason;
+static struct hr_reason reason;
 static struct hr_wss_sample sample;
 
 /* What DAMON's sums are at one look after the other; the last one stays. */

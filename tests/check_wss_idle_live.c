@@ -74,7 +74,7 @@ static void tear_down(void)
 static struct hr_wss *open_method(const struct hr_wss_target *target)
 {
     const struct hr_wss_options options = {.target = *target, .method = HR_WSS_IDLE};
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct hr_wss *wss;
 
     int status = hr_wss_open(root, &options, &wss, &reason);
@@ -99,7 +99,7 @@ static struct hr_wss *open_group(const char *name)
 
 static void begin(struct hr_wss *wss)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
 
     int status = hr_wss_begin(wss, NS_PER_S, &reason);
     ck_assert_msg(status == 0, "begin: %s", reason.text);
@@ -108,7 +108,7 @@ static void begin(struct hr_wss *wss)
 static struct hr_wss_sample read_sample(struct hr_wss *wss)
 {
     struct hr_wss_sample sample;
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
 
     int status = hr_wss_read(wss, NS_PER_S, &sample, &reason);
     ck_assert_msg(status == 0, "read: %s", reason.text);
@@ -296,7 +296,7 @@ END_TEST
 /* With generations the kernel loses track of idle pages. */
 START_TEST(refuses_generations)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
 
     if (!is_emulated()) /* it is another's machine */
         return;
@@ -364,7 +364,7 @@ END_TEST
 START_TEST(tells_that_the_target_is_gone)
 {
     struct hr_wss_sample sample;
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct touch load = touch_start(-1, "anon", 8, 4, NULL);
 
     groups_make(groups, "a");
@@ -389,7 +389,7 @@ END_TEST
 
 START_TEST(tells_that_a_group_lacks_the_controller)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
 
     groups_make(groups, "a");
     groups_make(groups, "a/b");
@@ -562,7 +562,7 @@ START_TEST(gives_up_in_time)
         .method = HR_WSS_IDLE,
         .max_scan_ns = 1,
     };
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct hr_wss *wss;
 
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, NULL), 0);
@@ -587,7 +587,7 @@ END_TEST
 
 START_TEST(tells_that_rights_are_missing)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     int status;
 
     pid_t pid = fork();
@@ -604,7 +604,7 @@ END_TEST
 
 int main(void)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     TCase *tests = tcase_create("wss idle live");
 
     if (is_emulated())

@@ -275,7 +275,7 @@ int __wrap_hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_
 static struct tree *tree;
 static struct hr_root *root;
 static struct hr_wss *wss;
-static struct hr_wss_reason reason;
+static struct hr_reason reason;
 static struct hr_wss_sample sample;
 
 static void set_up(void)
@@ -588,7 +588,7 @@ START_TEST(tells_what_it_lacks)
     if (needs[_i].file)
         tree_write(tree, FILE_PATH, "%s", "");
     for (int aging = 0; aging < 2; aging++) {
-        struct hr_wss_reason why = {0};
+        struct hr_reason why = {0};
         int expected = aging ? needs[_i].aging : needs[_i].passive;
         ck_assert_int_eq(hr_lru_gen_file_probe(root, aging, &why), expected);
         ck_assert_int_eq(why.error, expected);

@@ -26,7 +26,7 @@
 static struct groups *groups;
 static struct hr_root *root;
 static struct hr_wss *wss;
-static struct hr_wss_reason reason;
+static struct hr_reason reason;
 static struct touch touch;
 static char file[64];
 

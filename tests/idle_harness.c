@@ -10,7 +10,7 @@
 struct tree *tree;
 struct hr_root *root;
 struct hr_wss *wss;
-struct hr_wss_reason reason;
+struct hr_reason reason;
 struct hr_wss_sample sample;
 uint64_t page_size;
 

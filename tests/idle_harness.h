@@ -16,7 +16,7 @@
 extern struct tree *tree;
 extern struct hr_root *root;
 extern struct hr_wss *wss;
-extern struct hr_wss_reason reason;
+extern struct hr_reason reason;
 extern struct hr_wss_sample sample;
 extern uint64_t page_size;
 

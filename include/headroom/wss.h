@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #include "headroom/process.h"
+#include "headroom/reason.h"
 
 struct hr_root;
 struct hr_wss;
@@ -77,12 +78,6 @@ struct hr_wss_options {
     uint64_t max_rss_bytes;
 };
 
-/** Why something can't be done, and what would help: "cause: remedy", one line without an end. */
-struct hr_wss_reason {
-    int error;      /**< the negative errno, 0 for none */
-    char text[480]; /**< empty for none */
-};
-
 /** One reading. */
 struct hr_wss_sample {
     uint64_t referenced_bytes; /**< touched within the window */
@@ -117,7 +112,7 @@ bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope);
  * lacks it; -EACCES or -EPERM: privilege; -EBUSY: somebody else uses it; …
  */
 int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                 struct hr_wss_reason *reason);
+                 struct hr_reason *reason);
 
 /**
  * Prepares measuring a target. The method is settled here; whether there is such a process or
@@ -133,7 +128,7 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  * @return 0; as hr_wss_probe(); -E2BIG: the method can't be read so often; -EINVAL; -ENOMEM.
  */
 int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options,
-                struct hr_wss **wss, struct hr_wss_reason *reason);
+                struct hr_wss **wss, struct hr_reason *reason);
 
 /** Ends what is going on, leaves the kernel as it was found, and ends the object. NULL is allowed.
  */
@@ -160,7 +155,7 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  *         -ETIME: would take longer than max_scan_ns, or did; -EBUSY: somebody else uses the
  *         method; -EINVAL: the method can't measure such a window; -ENOMEM; …
  */
-int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *reason);
+int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason);
 
 /**
  * Reads what was touched since the beginning.
@@ -174,7 +169,7 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *r
  *         came between; -ENOMEM; …
  */
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
-                struct hr_wss_reason *reason);
+                struct hr_reason *reason);
 
 /** Ends the measurement, if one was begun, and leaves the kernel as it was found; nothing is held
  * any more of the processes. The next may begin at any time. */

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#define NS_PER_MS UINT64_C(1000000)
+
 /** Nanoseconds of CLOCK_MONOTONIC; never 0. */
 static inline uint64_t hr_clock_ns(void)
 {

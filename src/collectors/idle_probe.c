@@ -15,23 +15,23 @@
 #include "text.h"
 #include "wss_method.h"
 
-static int no_file(const char *path, const char *option, int status, struct hr_wss_reason *reason)
+static int no_file(const char *path, const char *option, int status, struct hr_reason *reason)
 {
     if (status == -ENOENT)
-        return hr_wss_because(reason, status,
-                              "%s is missing: the kernel needs %s; or choose another method", path,
-                              option);
+        return hr_because(reason, status,
+                          "%s is missing: the kernel needs %s; or choose another method", path,
+                          option);
     if (status == -EACCES || status == -EPERM)
-        return hr_wss_because(reason, status, "no permission to use %s: run as root", path);
+        return hr_because(reason, status, "no permission to use %s: run as root", path);
     if (status == -EROFS)
-        return hr_wss_because(reason, status,
-                              "%s can't be written to, as its file system is mounted read-only: in "
-                              "a container, mount /sys for writing",
-                              path);
-    return hr_wss_because(reason, status, "%s can't be used (%s)", path, strerror(-status));
+        return hr_because(reason, status,
+                          "%s can't be written to, as its file system is mounted read-only: in "
+                          "a container, mount /sys for writing",
+                          path);
+    return hr_because(reason, status, "%s can't be used (%s)", path, strerror(-status));
 }
 
-static int try_bitmap(const struct hr_root *root, struct hr_wss_reason *reason)
+static int try_bitmap(const struct hr_root *root, struct hr_reason *reason)
 {
     uint64_t word;
     int fd = hr_page_idle_open(root);
@@ -47,7 +47,7 @@ static int try_bitmap(const struct hr_root *root, struct hr_wss_reason *reason)
 }
 
 static int try_file(const struct hr_root *root, const char *path, const char *option,
-                    struct hr_wss_reason *reason)
+                    struct hr_reason *reason)
 {
     int fd = hr_root_openat(root, path, O_RDONLY);
 
@@ -58,7 +58,7 @@ static int try_file(const struct hr_root *root, const char *path, const char *op
 }
 
 /* Without CAP_SYS_ADMIN page frames read 0, as if nobody had any. */
-static int try_pagemap(const struct hr_root *root, struct hr_wss_reason *reason)
+static int try_pagemap(const struct hr_root *root, struct hr_reason *reason)
 {
     volatile char own = 1; /* something that is in memory */
     uint64_t pfn;
@@ -69,12 +69,12 @@ static int try_pagemap(const struct hr_root *root, struct hr_wss_reason *reason)
     int status = hr_pagemap_find(fd, (uintptr_t)&own, &pfn);
     hr_descriptor_close(&fd);
     if (status == -EPERM)
-        return hr_wss_because(reason, status,
-                              "/proc/PID/pagemap doesn't tell page frames: run as root, or add "
-                              "CAP_SYS_ADMIN");
+        return hr_because(reason, status,
+                          "/proc/PID/pagemap doesn't tell page frames: run as root, or add "
+                          "CAP_SYS_ADMIN");
     if (status < 0)
-        return hr_wss_because(reason, status, "/proc/self/pagemap can't be used (%s)",
-                              strerror(-status));
+        return hr_because(reason, status, "/proc/self/pagemap can't be used (%s)",
+                          strerror(-status));
     return 0;
 }
 
@@ -86,7 +86,7 @@ static int try_process(const struct hr_process *process)
 }
 
 /* Our own memory we may always look at. */
-static int try_processes(const struct hr_root *root, struct hr_wss_reason *reason)
+static int try_processes(const struct hr_root *root, struct hr_reason *reason)
 {
     int status = try_pagemap(root, reason);
 
@@ -94,12 +94,12 @@ static int try_processes(const struct hr_root *root, struct hr_wss_reason *reaso
         return status;
     status = hr_process_probe(root, try_process);
     if (status == -EACCES || status == -EPERM)
-        return hr_wss_because(reason, status,
-                              "no permission to look at the memory of other users' processes: run "
-                              "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
+        return hr_because(reason, status,
+                          "no permission to look at the memory of other users' processes: run "
+                          "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
     if (status < 0)
-        return hr_wss_because(reason, status, "/proc/1/pagemap or maps can't be used (%s)",
-                              strerror(-status));
+        return hr_because(reason, status, "/proc/1/pagemap or maps can't be used (%s)",
+                          strerror(-status));
     return 0;
 }
 
@@ -122,7 +122,7 @@ static bool has_controller(int mount)
 }
 
 /* The file of cgroups tells those of the hierarchy that has the controller memory. */
-static int try_cgroups(const struct hr_root *root, struct hr_wss_reason *reason)
+static int try_cgroups(const struct hr_root *root, struct hr_reason *reason)
 {
     int version = 2;
 
@@ -133,35 +133,34 @@ static int try_cgroups(const struct hr_root *root, struct hr_wss_reason *reason)
     bool has_memory = fd < 0 || version == 1 || has_controller(fd);
     hr_descriptor_close(&fd);
     if (!has_memory)
-        return hr_wss_because(reason, -ENOENT,
-                              "cgroups can't have the controller memory here: boot without "
-                              "cgroup_disable=memory, or choose another method");
+        return hr_because(reason, -ENOENT,
+                          "cgroups can't have the controller memory here: boot without "
+                          "cgroup_disable=memory, or choose another method");
     if (version == 1)
-        return hr_wss_because(reason, -ENOENT,
-                              "the controller memory belongs to a hierarchy of cgroup version 1: "
-                              "boot with cgroup_no_v1=memory, or choose another method");
+        return hr_because(reason, -ENOENT,
+                          "the controller memory belongs to a hierarchy of cgroup version 1: "
+                          "boot with cgroup_no_v1=memory, or choose another method");
     return 0;
 }
 
-int hr_idle_check_lru(const struct hr_root *root, enum hr_wss_scope scope,
-                      struct hr_wss_reason *reason)
+int hr_idle_check_lru(const struct hr_root *root, enum hr_wss_scope scope, struct hr_reason *reason)
 {
     bool is_enabled;
 
     int status = hr_lru_gen_is_enabled(root, &is_enabled);
     if (status < 0)
-        return hr_wss_because(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
-                              strerror(-status));
+        return hr_because(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
+                          strerror(-status));
     if (!is_enabled)
         return 0;
-    return hr_wss_because(reason, -EBUSY,
-                          "the multi-gen LRU is enabled, which loses track of idle pages: "
-                          "echo n >" HR_LRU_GEN_ENABLED ", or choose %s",
-                          scope == HR_WSS_CGROUP ? "lru_gen" : "referenced");
+    return hr_because(reason, -EBUSY,
+                      "the multi-gen LRU is enabled, which loses track of idle pages: "
+                      "echo n >" HR_LRU_GEN_ENABLED ", or choose %s",
+                      scope == HR_WSS_CGROUP ? "lru_gen" : "referenced");
 }
 
 int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                  struct hr_wss_reason *reason)
+                  struct hr_reason *reason)
 {
     (void)aging;
     int status = try_bitmap(root, reason);

@@ -8,7 +8,7 @@
 
 /** See hr_wss_probe(). */
 int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                  struct hr_wss_reason *reason);
+                  struct hr_reason *reason);
 
 /**
  * Tells whether the kernel keeps the idle bits true now. With the multi-gen LRU it doesn't: its
@@ -19,6 +19,6 @@ int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool agin
  * @return 0; -EBUSY: it doesn't; -EBADMSG, …; each with a reason.
  */
 int hr_idle_check_lru(const struct hr_root *root, enum hr_wss_scope scope,
-                      struct hr_wss_reason *reason);
+                      struct hr_reason *reason);
 
 #endif

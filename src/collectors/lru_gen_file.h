@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct hr_root;
-struct hr_wss_reason;
+struct hr_reason;
 
 #define HR_LRU_GEN_FILE    "/sys/kernel/debug/lru_gen"
 #define HR_LRU_GEN_ENABLED "/sys/kernel/mm/lru_gen/enabled"
@@ -29,7 +29,7 @@ struct hr_lru_gen_text {
  * @return 0; -ENOENT: the kernel lacks them, or debugfs isn't mounted; -EOPNOTSUPP: switched off;
  *         -EACCES or -EPERM; -EBADMSG; each with a reason.
  */
-int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_wss_reason *reason);
+int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reason *reason);
 
 /** Tells whether the kernel keeps its pages in generations now. @return 0; -EBADMSG; or the
  * negative errno of open(2) or pread(2). */

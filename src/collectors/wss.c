@@ -88,27 +88,8 @@ int hr_wss_method_parse(const char *name, enum hr_wss_method *method)
 
 /* --- Reasons -------------------------------------------------------------- */
 
-int hr_wss_because(struct hr_wss_reason *reason, int error, const char *format, ...)
-{
-    va_list arguments;
-
-    if (reason == NULL)
-        return error;
-    reason->error = error;
-    va_start(arguments, format);
-    vsnprintf(reason->text, sizeof(reason->text), format, arguments);
-    va_end(arguments);
-    return error;
-}
-
-static void clear_reason(struct hr_wss_reason *reason)
-{
-    if (reason != NULL)
-        *reason = (struct hr_wss_reason){0};
-}
-
 /* A method tells a reason where it knows more than the error says. */
-static int explain(struct hr_wss_reason *reason, int status)
+static int explain(struct hr_reason *reason, int status)
 {
     const char *text = strerror(-status);
 
@@ -121,23 +102,23 @@ static int explain(struct hr_wss_reason *reason, int status)
     else if (status == -EACCES || status == -EPERM)
         text = "no permission to look at the memory of other users' processes: run as root, or add "
                "CAP_SYS_PTRACE and CAP_DAC_OVERRIDE";
-    return hr_wss_because(reason, status, "%s", text);
+    return hr_because(reason, status, "%s", text);
 }
 
 /* --- The mount ------------------------------------------------------------- */
 
-static int open_mount(const struct hr_root *root, struct hr_wss_reason *reason)
+static int open_mount(const struct hr_root *root, struct hr_reason *reason)
 {
     int fd = hr_root_open_cgroup2(root);
 
     if (fd != -ENOENT)
         return fd;
-    return hr_wss_because(reason, fd,
-                          "no cgroup2 hierarchy is mounted: mount one, such as by "
-                          "mount -t cgroup2 none /sys/fs/cgroup");
+    return hr_because(reason, fd,
+                      "no cgroup2 hierarchy is mounted: mount one, such as by "
+                      "mount -t cgroup2 none /sys/fs/cgroup");
 }
 
-static int find_mount(const struct hr_root *root, struct hr_wss_reason *reason)
+static int find_mount(const struct hr_root *root, struct hr_reason *reason)
 {
     int fd = open_mount(root, reason);
 
@@ -155,12 +136,12 @@ bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
 }
 
 static int probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                 bool aging, struct hr_wss_reason *reason)
+                 bool aging, struct hr_reason *reason)
 {
-    clear_reason(reason);
+    hr_because_clear(reason);
     if (!hr_wss_measures(method, scope))
-        return hr_wss_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
-                              scope_names[scope]);
+        return hr_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
+                          scope_names[scope]);
     int status = scope == HR_WSS_CGROUP ? find_mount(root, reason) : 0;
     if (status == 0)
         status = methods[method]->probe(root, scope, aging, reason);
@@ -168,7 +149,7 @@ static int probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
 }
 
 int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     return probe(root, method, scope, false, reason);
 }
@@ -179,13 +160,13 @@ static size_t max_windows(const struct hr_wss_ops *ops, bool aging)
 }
 
 static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_options *options,
-                         struct hr_wss_reason *reason)
+                         struct hr_reason *reason)
 {
     size_t max = max_windows(ops, options->aging);
 
     if (max == 0 || options->window_count <= max)
         return 0;
-    return hr_wss_because(
+    return hr_because(
         reason, -E2BIG,
         "the method %s can tell of %zu window%s of a measurement only: ask for "
         "fewer%s",
@@ -195,7 +176,7 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
 
 /* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
 static int settle(const struct hr_root *root, const struct hr_wss_options *options,
-                  enum hr_wss_method method, struct hr_wss_reason *reason)
+                  enum hr_wss_method method, struct hr_reason *reason)
 {
     int status = probe(root, method, options->target.scope, options->aging, reason);
 
@@ -205,7 +186,7 @@ static int settle(const struct hr_root *root, const struct hr_wss_options *optio
 }
 
 /* Three reasons have room, each cut if need be. */
-static void append_reason(struct hr_wss_reason *all, const char *name, const char *text)
+static void append_reason(struct hr_reason *all, const char *name, const char *text)
 {
     size_t length = strlen(all->text);
 
@@ -215,9 +196,9 @@ static void append_reason(struct hr_wss_reason *all, const char *name, const cha
 
 /* @return 0 or, if none works, the error of the first that was tried. */
 static int choose(const struct hr_root *root, const struct hr_wss_options *options,
-                  enum hr_wss_method *method, struct hr_wss_reason *reason)
+                  enum hr_wss_method *method, struct hr_reason *reason)
 {
-    struct hr_wss_reason all = {0}, one;
+    struct hr_reason all = {0}, one;
 
     for (size_t i = 0; i < PREFERENCE_MAX; i++) {
         const struct preference *next = &preferences[options->target.scope][i];
@@ -274,14 +255,13 @@ static int copy_target(struct hr_wss *wss, const struct hr_wss_target *target)
     return 0;
 }
 
-static int explain_target(const struct hr_wss_target *target, int status,
-                          struct hr_wss_reason *reason)
+static int explain_target(const struct hr_wss_target *target, int status, struct hr_reason *reason)
 {
     if (status == -EINVAL && target->scope == HR_WSS_CGROUP)
-        return hr_wss_because(reason, status,
-                              "'%s' is no path of a cgroup: give that below the mount, without a "
-                              "leading slash, such as system.slice/cron.service",
-                              target->cgroup);
+        return hr_because(reason, status,
+                          "'%s' is no path of a cgroup: give that below the mount, without a "
+                          "leading slash, such as system.slice/cron.service",
+                          target->cgroup);
     return status;
 }
 
@@ -307,16 +287,16 @@ static int prepare(struct hr_wss *wss, const struct hr_root *root,
 }
 
 int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options,
-                struct hr_wss **wss, struct hr_wss_reason *reason)
+                struct hr_wss **wss, struct hr_reason *reason)
 {
     enum hr_wss_method method = options->method;
 
-    clear_reason(reason);
+    hr_because_clear(reason);
     int status = method == HR_WSS_AUTO ? choose(root, options, &method, reason)
                                        : settle(root, options, method, reason);
     if (status < 0)
         return status;
-    clear_reason(reason);
+    hr_because_clear(reason);
     struct hr_wss *opened = calloc(1, sizeof(*opened));
     if (opened == NULL)
         return explain(reason, -ENOMEM);
@@ -368,7 +348,7 @@ bool hr_wss_looks_back(const struct hr_wss *wss)
 
 /* --- The target ----------------------------------------------------------- */
 
-static int open_cgroup(struct hr_wss *wss, struct hr_wss_reason *reason)
+static int open_cgroup(struct hr_wss *wss, struct hr_reason *reason)
 {
     int mount = open_mount(wss->subject.root, reason);
     if (mount < 0)
@@ -399,7 +379,7 @@ static void rest_cgroup(struct hr_wss *wss)
         hr_descriptor_close(&wss->subject.cgroup_dirfd);
 }
 
-static int wake_cgroup(struct hr_wss *wss, struct hr_wss_reason *reason)
+static int wake_cgroup(struct hr_wss *wss, struct hr_reason *reason)
 {
     if (wss->target.scope != HR_WSS_CGROUP || wss->subject.cgroup_dirfd >= 0)
         return 0;
@@ -407,36 +387,36 @@ static int wake_cgroup(struct hr_wss *wss, struct hr_wss_reason *reason)
     return status == 0 && cgroup_id(wss) != wss->cgroup_id ? -ENODEV : status;
 }
 
-static int explain_processes(const struct hr_wss *wss, int status, struct hr_wss_reason *reason)
+static int explain_processes(const struct hr_wss *wss, int status, struct hr_reason *reason)
 {
     bool of_cgroup = wss->target.scope == HR_WSS_CGROUP;
 
     switch (status) {
     case -ESRCH:
-        return hr_wss_because(
-            reason, status, of_cgroup ? "no process is in the cgroup" : "there is no such process");
+        return hr_because(reason, status,
+                          of_cgroup ? "no process is in the cgroup" : "there is no such process");
     case -ECHILD:
-        return hr_wss_because(reason, status,
-                              "the process has ended, and its parent hasn't taken "
-                              "notice (a zombie): it has no memory");
+        return hr_because(reason, status,
+                          "the process has ended, and its parent hasn't taken "
+                          "notice (a zombie): it has no memory");
     case -ENXIO:
-        return hr_wss_because(reason, status,
-                              "it is a thread of the kernel: that has no memory of "
-                              "its own");
+        return hr_because(reason, status,
+                          "it is a thread of the kernel: that has no memory of "
+                          "its own");
     case -ENOENT:
-        return hr_wss_because(reason, status, "the file of the process's number is missing");
+        return hr_because(reason, status, "the file of the process's number is missing");
     case -EBADMSG:
-        return hr_wss_because(reason, status, "the file doesn't begin with a process's number");
+        return hr_because(reason, status, "the file doesn't begin with a process's number");
     case -EOPNOTSUPP:
-        return hr_wss_because(reason, status,
-                              "the cgroup is threaded: its threads belong to "
-                              "processes of a cgroup above; choose that one");
+        return hr_because(reason, status,
+                          "the cgroup is threaded: its threads belong to "
+                          "processes of a cgroup above; choose that one");
     default:
         return status;
     }
 }
 
-static int find_processes(struct hr_wss *wss, struct hr_wss_reason *reason)
+static int find_processes(struct hr_wss *wss, struct hr_reason *reason)
 {
     const struct hr_root *root = wss->subject.root;
     int status =
@@ -461,7 +441,7 @@ static uint64_t read_charge(int cgroup_dirfd)
     return bytes;
 }
 
-static int check_rss(const struct hr_wss *wss, struct hr_wss_reason *reason)
+static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
 {
     uint64_t sum_bytes = 0, rss_bytes;
 
@@ -474,16 +454,16 @@ static int check_rss(const struct hr_wss *wss, struct hr_wss_reason *reason)
             sum_bytes += rss_bytes;
     if (sum_bytes <= wss->max_rss_bytes)
         return 0;
-    return hr_wss_because(reason, -EFBIG,
-                          "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
-                          "the method %s",
-                          (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
-                          wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
+    return hr_because(reason, -EFBIG,
+                      "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
+                      "the method %s",
+                      (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
+                      wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
 }
 
 /* --- Measuring ------------------------------------------------------------ */
 
-static int find_target(struct hr_wss *wss, struct hr_wss_reason *reason)
+static int find_target(struct hr_wss *wss, struct hr_reason *reason)
 {
     int status = 0;
 
@@ -495,7 +475,7 @@ static int find_target(struct hr_wss *wss, struct hr_wss_reason *reason)
     return status < 0 ? status : check_rss(wss, reason);
 }
 
-static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *reason)
+static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
     uint64_t from = hr_clock_ns();
     int status = wss->ops->begin(wss->state, &wss->subject, window_ns, reason);
@@ -507,9 +487,9 @@ static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *re
     return status;
 }
 
-int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *reason)
+int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
-    clear_reason(reason);
+    hr_because_clear(reason);
     hr_wss_end(wss);
     int status = find_target(wss, reason);
     if (status == 0)
@@ -523,12 +503,12 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_reason *r
 }
 
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
-                struct hr_wss_reason *reason)
+                struct hr_reason *reason)
 {
     struct hr_wss_sample read = {0};
     size_t max = hr_wss_max_windows(wss);
 
-    clear_reason(reason);
+    hr_because_clear(reason);
     if (!wss->begun || (max > 0 && wss->readings == max))
         return explain(reason, -EINVAL);
     int status = wake_cgroup(wss, reason);

@@ -153,30 +153,28 @@ static void remove_left_behind(const struct hr_root *root)
 
 /* --- What it needs -------------------------------------------------------- */
 
-static int explain_use(struct hr_wss_reason *reason)
+static int explain_use(struct hr_reason *reason)
 {
-    return hr_wss_because(reason, -EBUSY,
-                          "somebody else uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
-                          "end that, or if it was left behind: cd " HR_DAMON_KDAMONDS
-                          "; echo off > 0/state; echo 0 > nr_kdamonds");
+    return hr_because(reason, -EBUSY,
+                      "somebody else uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
+                      "end that, or if it was left behind: cd " HR_DAMON_KDAMONDS
+                      "; echo off > 0/state; echo 0 > nr_kdamonds");
 }
 
-static int explain_files(int status, struct hr_wss_reason *reason)
+static int explain_files(int status, struct hr_reason *reason)
 {
     if (status == -ENOENT)
-        return hr_wss_because(reason, status,
-                              HR_DAMON_KDAMONDS
-                              " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
-                              "(Linux 5.18)");
+        return hr_because(reason, status,
+                          HR_DAMON_KDAMONDS " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
+                                            "(Linux 5.18)");
     if (status == -EACCES || status == -EPERM)
-        return hr_wss_because(reason, status,
-                              "no permission to open " HR_DAMON_KDAMONDS ": run as root");
-    return hr_wss_because(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)",
-                          strerror(-status));
+        return hr_because(reason, status,
+                          "no permission to open " HR_DAMON_KDAMONDS ": run as root");
+    return hr_because(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)", strerror(-status));
 }
 
 static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     uint64_t count = 0, sign;
 
@@ -212,32 +210,32 @@ static bool is_blocking(const struct hr_root *root)
     return major < 6 || (major == 6 && minor < 9);
 }
 
-static int check_window(const struct damon *damon, uint64_t window_ns, struct hr_wss_reason *reason)
+static int check_window(const struct damon *damon, uint64_t window_ns, struct hr_reason *reason)
 {
     if (window_ns < MIN_WINDOW_NS)
-        return hr_wss_because(reason, -EINVAL,
-                              "a window of %.3f s is too short, as DAMON is asked for 0.1 s: use "
-                              "windows of %.1f s or more, or another method",
-                              (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
+        return hr_because(reason, -EINVAL,
+                          "a window of %.3f s is too short, as DAMON is asked for 0.1 s: use "
+                          "windows of %.1f s or more, or another method",
+                          (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
     if (damon->is_blocking && window_ns > BLOCKING_MAX_WINDOW_NS)
-        return hr_wss_because(reason, -EINVAL,
-                              "before Linux 6.9 DAMON answers at the end of an interval only, and "
-                              "whoever asks can't be stopped until then: use windows of up to %.0f "
-                              "s, or another method",
-                              (double)BLOCKING_MAX_WINDOW_NS / 1e9);
+        return hr_because(reason, -EINVAL,
+                          "before Linux 6.9 DAMON answers at the end of an interval only, and "
+                          "whoever asks can't be stopped until then: use windows of up to %.0f "
+                          "s, or another method",
+                          (double)BLOCKING_MAX_WINDOW_NS / 1e9);
     return 0;
 }
 
-static int explain_start(int status, const struct hr_damon_plan *plan, struct hr_wss_reason *reason)
+static int explain_start(int status, const struct hr_damon_plan *plan, struct hr_reason *reason)
 {
     if (status == -EBUSY)
         return explain_use(reason);
     if (status == -ENOENT)
-        return hr_wss_because(reason, status,
-                              "DAMON can't look at that kind of memory: the kernel needs "
-                              "CONFIG_DAMON_%s=y",
-                              plan->pids != NULL ? "VADDR" : "PADDR");
-    return hr_wss_because(reason, status, "DAMON can't be started (%s)", strerror(-status));
+        return hr_because(reason, status,
+                          "DAMON can't look at that kind of memory: the kernel needs "
+                          "CONFIG_DAMON_%s=y",
+                          plan->pids != NULL ? "VADDR" : "PADDR");
+    return hr_because(reason, status, "DAMON can't be started (%s)", strerror(-status));
 }
 
 /* --- Planning ------------------------------------------------------------- */
@@ -291,7 +289,7 @@ static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint6
 /* A number may have been given to another process before DAMON got it; not if the process is still
  * there after. */
 static int start_processes(struct damon *damon, const struct hr_process_list *list, pid_t *pids,
-                           struct hr_wss_reason *reason)
+                           struct hr_reason *reason)
 {
     size_t count = find_living(list, pids, &damon->rss_bytes), before;
 
@@ -313,7 +311,7 @@ static int start_processes(struct damon *damon, const struct hr_process_list *li
 }
 
 static int begin_processes(struct damon *damon, const struct hr_process_list *list,
-                           struct hr_wss_reason *reason)
+                           struct hr_reason *reason)
 {
     pid_t *pids = calloc(list->count + 1, sizeof(*pids));
 
@@ -382,18 +380,18 @@ static int divide_memory(const struct hr_root *root, struct hr_damon_region **re
     return status;
 }
 
-static int begin_system(struct damon *damon, struct hr_wss_reason *reason)
+static int begin_system(struct damon *damon, struct hr_reason *reason)
 {
     struct hr_damon_region *regions;
     size_t region_count = 0;
 
     int status = divide_memory(damon->root, &regions, &region_count);
     if (status == -EACCES)
-        return hr_wss_because(reason, status,
-                              "/proc/iomem doesn't tell where memory is: add CAP_SYS_ADMIN");
+        return hr_because(reason, status,
+                          "/proc/iomem doesn't tell where memory is: add CAP_SYS_ADMIN");
     if (status < 0)
-        return hr_wss_because(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
-                              strerror(-status));
+        return hr_because(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
+                          strerror(-status));
     struct hr_damon_plan plan = make_plan(damon, 0);
     plan.regions = regions;
     plan.region_count = region_count;
@@ -406,7 +404,7 @@ static int begin_system(struct damon *damon, struct hr_wss_reason *reason)
 /* --- Measuring ------------------------------------------------------------ */
 
 static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     struct damon *damon = state;
 
@@ -503,28 +501,28 @@ static bool is_any_left(const struct hr_wss_subject *subject)
 }
 
 static int explain_reading(int status, const struct hr_wss_subject *subject,
-                           struct hr_wss_reason *reason)
+                           struct hr_reason *reason)
 {
     if (status == -ETIME)
-        return hr_wss_because(reason, status,
-                              "DAMON didn't come to the end of its interval, as the machine has no "
-                              "time for it: take a longer window");
+        return hr_because(reason, status,
+                          "DAMON didn't come to the end of its interval, as the machine has no "
+                          "time for it: take a longer window");
     if (status == -ESRCH && is_any_left(subject))
-        return hr_wss_because(reason, -EBUSY,
-                              "somebody else switched DAMON off: let only one use it at a time");
+        return hr_because(reason, -EBUSY,
+                          "somebody else switched DAMON off: let only one use it at a time");
     return status;
 }
 
 static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+                       struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     struct damon *damon = state;
 
     (void)window_ns;
     if (!hr_damon_is_ours(damon->root, damon->sign)) {
         damon->sign = 0;
-        return hr_wss_because(reason, -EBUSY,
-                              "somebody else took DAMON over: let only one use it at a time");
+        return hr_because(reason, -EBUSY,
+                          "somebody else took DAMON over: let only one use it at a time");
     }
     int status = read_interval(damon, &sample->referenced_bytes);
     if (status == 0 && subject->scope == HR_WSS_PROCESSES)

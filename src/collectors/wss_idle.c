@@ -43,8 +43,6 @@
 #include "pagemap.h"
 #include "wss_method.h"
 
-#define NS_PER_MS 1000000
-
 /* A measurement. */
 struct idle {
     struct hr_page_set covered;   /* pages of the target whose folio was marked */
@@ -121,17 +119,17 @@ static int open_look(const struct hr_wss_subject *subject, struct look **look)
 }
 
 /* What errors of the whole look mean. */
-static int explain(const struct hr_wss_subject *subject, int status, struct hr_wss_reason *reason)
+static int explain(const struct hr_wss_subject *subject, int status, struct hr_reason *reason)
 {
     if (status == -ETIME)
-        return hr_wss_because(reason, status,
-                              "a look at the target's memory takes longer than the %" PRIu64
-                              " ms allowed: raise the limit, or choose another method",
-                              subject->max_scan_ns / NS_PER_MS);
+        return hr_because(reason, status,
+                          "a look at the target's memory takes longer than the %" PRIu64
+                          " ms allowed: raise the limit, or choose another method",
+                          subject->max_scan_ns / NS_PER_MS);
     if (status == -EACCES || status == -EPERM)
-        return hr_wss_because(reason, status,
-                              "no permission to look at the memory of processes: run as root, or "
-                              "add CAP_SYS_ADMIN, CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
+        return hr_because(reason, status,
+                          "no permission to look at the memory of processes: run as root, or "
+                          "add CAP_SYS_ADMIN, CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
     return status;
 }
 
@@ -149,11 +147,6 @@ static int find_pages_of_cgroup(const struct hr_wss_subject *subject, const stru
     return status;
 }
 
-static bool is_of_one_process(int status)
-{
-    return status == -ESRCH || status == -EACCES || status == -EPERM;
-}
-
 /* @return 0 if at least one process has been looked at. */
 static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subject *subject,
                                    const struct look *look, struct hr_page_set *pages)
@@ -167,7 +160,7 @@ static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subjec
         return -ENOMEM;
     for (size_t i = 0; i < processes->count; i++) {
         int status = hr_pagemap_read(&processes->items[i], look->deadline_ns, pages);
-        if (status < 0 && !is_of_one_process(status))
+        if (status < 0 && !hr_wss_is_of_one_process(status))
             return status;
         idle->outcomes[i] = status;
         if (status == 0)
@@ -241,20 +234,20 @@ static int mark(struct idle *idle, const struct hr_wss_subject *subject, struct 
 }
 
 /* A group without the controller memory is charged for nothing: the group above is. */
-static int check_cgroup(const struct hr_wss_subject *subject, struct hr_wss_reason *reason)
+static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
     if (faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, 0) < 0)
         return errno == ENOENT ? -ENODEV : -errno;
     if (faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, 0) < 0)
-        return hr_wss_because(reason, -EOPNOTSUPP,
-                              "the cgroup doesn't have the controller memory, so its memory isn't "
-                              "told apart: write +memory to cgroup.subtree_control of the group "
-                              "above, or choose another method");
+        return hr_because(reason, -EOPNOTSUPP,
+                          "the cgroup doesn't have the controller memory, so its memory isn't "
+                          "told apart: write +memory to cgroup.subtree_control of the group "
+                          "above, or choose another method");
     return 0;
 }
 
 static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     struct look *look;
 
@@ -352,7 +345,7 @@ static int find_pages_of_process(const struct hr_process *process, int outcome,
         sample->rss_bytes += rss_bytes;
     } else if (status == -ESRCH) {
         sample->ended_count++;
-    } else if (is_of_one_process(status)) {
+    } else if (hr_wss_is_of_one_process(status)) {
         sample->left_count++;
     } else {
         return status;
@@ -378,7 +371,7 @@ static int find_pages(const struct idle *idle, const struct hr_wss_subject *subj
 }
 
 static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+                       struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     struct hr_page_set pages = {0};
     struct counts counts = {0};

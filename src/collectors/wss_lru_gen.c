@@ -30,8 +30,6 @@
 #include "lru_gen_file.h"
 #include "wss_method.h"
 
-#define NS_PER_MS 1000000
-
 /* How many readings there is room for: see above. */
 #define MAX_AGED_WINDOWS (HR_LRU_GEN_MAX - 2)
 
@@ -95,7 +93,7 @@ static void close_state(void *state)
 }
 
 static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     (void)scope;
     return hr_lru_gen_file_probe(root, aging, reason);
@@ -132,13 +130,13 @@ static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_ge
 }
 
 /* A group without a memory cgroup of its own isn't in the text. */
-static int explain_absence(const struct hr_wss_subject *subject, struct hr_wss_reason *reason)
+static int explain_absence(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
     if (subject->scope != HR_WSS_CGROUP)
-        return hr_wss_because(reason, -EBADMSG, HR_LRU_GEN_FILE " has no group at all");
-    return hr_wss_because(reason, -EOPNOTSUPP,
-                          "the group's memory isn't counted apart: write +memory to the "
-                          "cgroup.subtree_control of the groups above it");
+        return hr_because(reason, -EBADMSG, HR_LRU_GEN_FILE " has no group at all");
+    return hr_because(reason, -EOPNOTSUPP,
+                      "the group's memory isn't counted apart: write +memory to the "
+                      "cgroup.subtree_control of the groups above it");
 }
 
 /* A group just removed is still in the text for a moment. */
@@ -156,17 +154,17 @@ static void free_text(struct lru_gen *lru_gen)
     lru_gen->text = (struct hr_lru_gen_text){0};
 }
 
-static int explain_text(int status, struct hr_wss_reason *reason)
+static int explain_text(int status, struct hr_reason *reason)
 {
     if (status == -EBADMSG)
-        return hr_wss_because(reason, status, HR_LRU_GEN_FILE " isn't understood");
+        return hr_because(reason, status, HR_LRU_GEN_FILE " isn't understood");
     return status;
 }
 
 /* --- Looking back --------------------------------------------------------- */
 
 static int recall(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t window_ms,
-                  struct hr_lru_gen_recall *sum, struct hr_wss_reason *reason)
+                  struct hr_lru_gen_recall *sum, struct hr_reason *reason)
 {
     struct hr_lru_gen_reader reader;
     struct hr_lru_gen_list list;
@@ -188,7 +186,7 @@ static int recall(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
 /* Each group on each node has generations of its own. What tells nothing may be a tenth of the
  * target's memory, which then is the most that can be missing. */
 static int look_back(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                     uint64_t window_ns, struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+                     uint64_t window_ns, struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     struct hr_lru_gen_recall sum = {0};
 
@@ -196,11 +194,11 @@ static int look_back(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
     if (status < 0)
         return status;
     if (sum.window_ms == 0 || sum.known_pages < sum.all_pages - sum.all_pages / 10)
-        return hr_wss_because(reason, -ENODATA,
-                              "the kernel began no generations within the last %.0f s for %s: "
-                              "use aging, or a longer window",
-                              (double)window_ns / 1e9,
-                              sum.known_pages > 0 ? "part of the memory" : "this memory");
+        return hr_because(reason, -ENODATA,
+                          "the kernel began no generations within the last %.0f s for %s: "
+                          "use aging, or a longer window",
+                          (double)window_ns / 1e9,
+                          sum.known_pages > 0 ? "part of the memory" : "this memory");
     sample->referenced_bytes = sum.touched_pages * lru_gen->page_bytes;
     sample->window_ns = sum.window_ms * NS_PER_MS;
     return 0;
@@ -243,7 +241,7 @@ static int add(struct births *births, struct birth birth)
 /* Notes the next generation of each group and node of the target that can be aged. What came into
  * being since time zero needs no aging, as all its pages were touched since. */
 static int plan(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                const struct births *only, struct hr_wss_reason *reason)
+                const struct births *only, struct hr_reason *reason)
 {
     struct hr_lru_gen_reader reader = reader_of(lru_gen);
     struct births *wanted = &lru_gen->wanted;
@@ -347,13 +345,12 @@ static void put_off(struct walk *walk)
     walk->next_ns = hr_clock_ns() + walk->rest_ns;
 }
 
-static int too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_wss_reason *reason)
+static int too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
 {
-    return hr_wss_because(reason, -ETIME,
-                          "the kernel walks the page tables of the target for %" PRIu64
-                          " ms, and %" PRIu64
-                          " ms are allowed: raise the limit, or do without aging",
-                          walk_ns / NS_PER_MS, max_ns / NS_PER_MS);
+    return hr_because(reason, -ETIME,
+                      "the kernel walks the page tables of the target for %" PRIu64
+                      " ms, and %" PRIu64 " ms are allowed: raise the limit, or do without aging",
+                      walk_ns / NS_PER_MS, max_ns / NS_PER_MS);
 }
 
 /* Only trying tells that it takes less now: that isn't to be done each time. */
@@ -366,7 +363,7 @@ static bool is_put_off(struct lru_gen *lru_gen, uint64_t max_ns)
     return hr_clock_ns() < lru_gen->walk.next_ns;
 }
 
-static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_wss_reason *reason)
+static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason *reason)
 {
     struct walk *walk = &lru_gen->walk;
     uint64_t all_ns = foretell(walk, lru_gen->wanted.count);
@@ -382,7 +379,7 @@ static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_wss_re
 /* Begins the generations that are wanted; the text is then one that was read after. What turns out
  * to take too long isn't gone on with, and known the next time. */
 static int age(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-               struct hr_wss_reason *reason)
+               struct hr_reason *reason)
 {
     uint64_t max_ns = subject->max_scan_ns;
 
@@ -398,16 +395,16 @@ static int age(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
     if (status == 0 || status == -ETIME)
         status = check_time(lru_gen, max_ns, reason);
     if (status == -EBUSY)
-        return hr_wss_because(reason, status,
-                              "the kernel didn't begin a generation: somebody else ages the same "
-                              "memory: try again");
+        return hr_because(reason, status,
+                          "the kernel didn't begin a generation: somebody else ages the same "
+                          "memory: try again");
     return explain_text(status, reason);
 }
 
 /* --- Measuring with aging ------------------------------------------------- */
 
 static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                      struct hr_wss_reason *reason)
+                      struct hr_reason *reason)
 {
     int status = hr_lru_gen_file_probe(subject->root, true, reason);
     if (status == 0)
@@ -426,7 +423,7 @@ static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
 
 /* Sums what is in the generations of time zero and after. */
 static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t *pages,
-                     struct hr_wss_reason *reason)
+                     struct hr_reason *reason)
 {
     struct hr_lru_gen_reader reader = reader_of(lru_gen);
     struct hr_lru_gen_list list;
@@ -438,11 +435,11 @@ static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
         if (is_removed(&list))
             continue;
         if (birth != NULL && hr_lru_gen_youngest(&list) > birth->seq + MAX_AGED_WINDOWS)
-            return hr_wss_because(reason, -EBUSY,
-                                  "somebody else began generations meanwhile, or the kernel did, "
-                                  "short of memory, in %.*s: try again, with a shorter window",
-                                  list.path.length < 100 ? (int)list.path.length : 100,
-                                  list.path.start);
+            return hr_because(reason, -EBUSY,
+                              "somebody else began generations meanwhile, or the kernel did, "
+                              "short of memory, in %.*s: try again, with a shorter window",
+                              list.path.length < 100 ? (int)list.path.length : 100,
+                              list.path.start);
         sum += hr_lru_gen_pages_since(&list, birth != NULL ? birth->seq : 0);
     }
     *pages = sum;
@@ -450,7 +447,7 @@ static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 }
 
 static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                     struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+                     struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     uint64_t pages = 0;
 
@@ -470,7 +467,7 @@ static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 /* --- The method ----------------------------------------------------------- */
 
 static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     (void)window_ns;
     int status = subject->aging ? begin_aged(state, subject, reason) : 0;
@@ -479,7 +476,7 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
 }
 
 static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+                       struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     int status = subject->aging ? read_aged(state, subject, sample, reason)
                                 : look_back(state, subject, window_ns, sample, reason);

@@ -7,6 +7,10 @@
 #ifndef HEADROOM_WSS_METHOD_H
 #define HEADROOM_WSS_METHOD_H
 
+#include <errno.h>
+#include <stdbool.h>
+
+#include "because.h"
 #include "headroom/wss.h"
 
 /** What a method works on. */
@@ -36,7 +40,7 @@ struct hr_wss_ops {
 
     /** See hr_wss_probe(); the scope is one that it can do. With aging it needs what that needs. */
     int (*probe)(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_wss_reason *reason);
+                 struct hr_reason *reason);
 
     /** Makes what is kept over measurements, if there is anything. The root is in the subject, all
      * else in it isn't filled in yet. @param state receives it. */
@@ -44,14 +48,14 @@ struct hr_wss_ops {
 
     /** Marks. @param subject stays as it is until the last read(). */
     int (*begin)(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_wss_reason *reason);
+                 struct hr_reason *reason);
 
     /**
      * Counts. Fills in referenced_bytes, rss and pss if it learns them, ended_count, left_count and
      * process_count; window_ns if it knows better than the time between begin() and read().
      */
     int (*read)(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                struct hr_wss_sample *sample, struct hr_wss_reason *reason);
+                struct hr_wss_sample *sample, struct hr_reason *reason);
 
     /** Ends the measurement, if any, and leaves the kernel as it was found. May be NULL. */
     void (*end)(void *state);
@@ -62,8 +66,10 @@ struct hr_wss_ops {
 extern const struct hr_wss_ops hr_wss_referenced_ops, hr_wss_idle_ops, hr_wss_lru_gen_ops,
     hr_wss_damon_ops;
 
-/** Fills in a reason. @param reason may be NULL. @return error. */
-__attribute__((format(printf, 3, 4))) int hr_wss_because(struct hr_wss_reason *reason, int error,
-                                                         const char *format, ...);
+/** Whether an error is of one process: others of a target go on without it. */
+static inline bool hr_wss_is_of_one_process(int status)
+{
+    return status == -ESRCH || status == -EACCES || status == -EPERM;
+}
 
 #endif

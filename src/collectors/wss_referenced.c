@@ -23,8 +23,6 @@
 /* Clearing takes longer than reading: measured up to 1.6 times, of 2 GiB in pages of 4 KiB. */
 #define CLEAR_PER_READ 2
 
-#define NS_PER_MS 1000000
-
 /* A process that takes too long is looked at again after so long, then twice as long, and so on. */
 #define REST_MIN_NS UINT64_C(60000000000)
 #define REST_MAX_NS UINT64_C(3600000000000)
@@ -103,27 +101,26 @@ static int try_files(const struct hr_process *process)
 }
 
 static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     (void)scope;
     (void)aging;
     int status = hr_process_probe(root, try_files);
     if (status == -ESRCH)
-        return hr_wss_because(reason, -EACCES,
-                              "other users' processes are hidden: mount /proc without hidepid, or "
-                              "run as root");
+        return hr_because(reason, -EACCES,
+                          "other users' processes are hidden: mount /proc without hidepid, or "
+                          "run as root");
     if (status == -ENOENT)
-        return hr_wss_because(reason, status,
-                              "/proc/PID/clear_refs and smaps are missing: the kernel needs "
-                              "CONFIG_PROC_PAGE_MONITOR=y");
+        return hr_because(reason, status,
+                          "/proc/PID/clear_refs and smaps are missing: the kernel needs "
+                          "CONFIG_PROC_PAGE_MONITOR=y");
     if (status == -EACCES || status == -EPERM)
-        return hr_wss_because(reason, status,
-                              "no permission to look at the memory of other users' processes: run "
-                              "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
+        return hr_because(reason, status,
+                          "no permission to look at the memory of other users' processes: run "
+                          "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
     if (status < 0)
-        return hr_wss_because(reason, status,
-                              "/proc/1/clear_refs or smaps_rollup can't be used (%s)",
-                              strerror(-status));
+        return hr_because(reason, status, "/proc/1/clear_refs or smaps_rollup can't be used (%s)",
+                          strerror(-status));
     return 0;
 }
 
@@ -136,13 +133,12 @@ static uint64_t foretell(const struct look *look, uint64_t rss_bytes)
 }
 
 static int too_long(const struct hr_process *process, uint64_t look_ns, uint64_t max_ns,
-                    struct hr_wss_reason *reason)
+                    struct hr_reason *reason)
 {
-    return hr_wss_because(reason, -ETIME,
-                          "a look at the memory of %s[%d] takes %" PRIu64 " ms, and %" PRIu64
-                          " ms are allowed: raise the limit, or choose another method",
-                          process->name, (int)process->pid, look_ns / NS_PER_MS,
-                          max_ns / NS_PER_MS);
+    return hr_because(reason, -ETIME,
+                      "a look at the memory of %s[%d] takes %" PRIu64 " ms, and %" PRIu64
+                      " ms are allowed: raise the limit, or choose another method",
+                      process->name, (int)process->pid, look_ns / NS_PER_MS, max_ns / NS_PER_MS);
 }
 
 /* Finds out what clearing would take, by reading. */
@@ -169,7 +165,7 @@ static void put_off(struct look *look)
 
 /* Tells whether clearing a process's bits is too long a look, without clearing them. */
 static int check_time(struct look *look, const struct hr_process *process, uint64_t max_ns,
-                      struct hr_wss_reason *reason)
+                      struct hr_reason *reason)
 {
     uint64_t rss_bytes;
 
@@ -209,7 +205,7 @@ static int clear_bits(const struct hr_process *process)
 
 /* What turns out to take too long is not gone on with, and known the next time. */
 static int mark(struct look *look, const struct hr_process *process, uint64_t max_ns,
-                struct hr_wss_reason *reason)
+                struct hr_reason *reason)
 {
     uint64_t from = hr_clock_ns(), rss_bytes;
 
@@ -231,13 +227,8 @@ static int mark(struct look *look, const struct hr_process *process, uint64_t ma
     return too_long(process, look_ns, max_ns, reason);
 }
 
-static bool is_of_one_process(int status)
-{
-    return status == -ESRCH || status == -EACCES || status == -EPERM;
-}
-
 static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_wss_reason *reason)
+                 struct hr_reason *reason)
 {
     const struct hr_process_list *processes = subject->processes;
     struct referenced *referenced = state;
@@ -249,13 +240,13 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
     for (size_t i = 0; i < processes->count && status == 0; i++) {
         status =
             check_time(&referenced->looks[i], &processes->items[i], subject->max_scan_ns, reason);
-        status = is_of_one_process(status) ? 0 : status;
+        status = hr_wss_is_of_one_process(status) ? 0 : status;
     }
     for (size_t i = 0; i < processes->count && status == 0; i++) {
         status = mark(&referenced->looks[i], &processes->items[i], subject->max_scan_ns, reason);
         marked_count += status == 0;
         last = status < 0 ? status : last;
-        status = is_of_one_process(status) ? 0 : status;
+        status = hr_wss_is_of_one_process(status) ? 0 : status;
     }
     if (status < 0)
         return status;
@@ -287,7 +278,7 @@ static int count_process(const struct look *look, const struct hr_process *proce
         sample->ended_count++;
         return 0;
     }
-    if (is_of_one_process(status) || (status == 0 && !look->is_marked)) {
+    if (hr_wss_is_of_one_process(status) || (status == 0 && !look->is_marked)) {
         sample->left_count++;
         return 0;
     }
@@ -297,7 +288,7 @@ static int count_process(const struct look *look, const struct hr_process *proce
 }
 
 static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_wss_reason *reason)
+                       struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     const struct hr_process_list *processes = subject->processes;
     struct referenced *referenced = state;
@@ -306,9 +297,9 @@ static int read_sample(void *state, const struct hr_wss_subject *subject, uint64
     for (size_t i = 0; i < processes->count; i++) {
         int status = count_process(&referenced->looks[i], &processes->items[i], sample);
         if (status == -ENOENT)
-            return hr_wss_because(reason, status,
-                                  "smaps tells of no referenced memory: the kernel needs "
-                                  "CONFIG_PROC_PAGE_MONITOR=y");
+            return hr_because(reason, status,
+                              "smaps tells of no referenced memory: the kernel needs "
+                              "CONFIG_PROC_PAGE_MONITOR=y");
         if (status < 0)
             return status;
     }

@@ -12,6 +12,15 @@ enum command_status {
 };
 
 /**
+ * Says on standard error what is wrong with the arguments, and where help is.
+ *
+ * @param title  the subcommand's argv[0].
+ * @return COMMAND_MISUSED.
+ */
+__attribute__((format(printf, 2, 3))) int command_misused(const char *title, const char *format,
+                                                          ...);
+
+/**
  * Shows what collectd holds of headroom's plugins: `headroom top`.
  *
  * @param argc, argv  the subcommand's own arguments; argv[0] is the text that messages begin with.

@@ -15,8 +15,7 @@ static const char *const scopes[HR_WSS_SCOPE_COUNT] = {
 };
 
 /* The collector's reason is "cause: remedy", or just the cause where it knows no remedy. */
-static void add_reason(struct findings *findings, const char *facility,
-                       struct hr_wss_reason *reason)
+static void add_reason(struct findings *findings, const char *facility, struct hr_reason *reason)
 {
     char *remedy = strstr(reason->text, ": ");
 
@@ -35,7 +34,7 @@ static void check(const struct hr_root *root, enum hr_wss_method method, enum hr
                   struct findings *findings)
 {
     char facility[64];
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
 
     int status = hr_wss_probe(root, method, scope, &reason);
     snprintf(facility, sizeof(facility), "method %s, of %s", hr_wss_method_name(method),

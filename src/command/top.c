@@ -460,17 +460,6 @@ static void print_help(void)
 }
 
 /* What is wrong with the command line, and where to read on. */
-__attribute__((format(printf, 2, 3))) static int misused(const char *title, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "%s: ", title);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "; %s --help lists the options\n", title);
-    return COMMAND_MISUSED;
-}
-
 /* Digits with at most one point: strtod() alone takes "nan", "0x10" and " 1". */
 static int parse_interval(const char *text, double *seconds)
 {
@@ -488,7 +477,8 @@ static int take_socket(const char *title, const char *path, struct options *opti
 {
     const size_t longest = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
     if (path[0] == '\0' || strlen(path) > longest)
-        return misused(title, "--socket takes a path of 1 to %zu bytes, not '%s'", longest, path);
+        return command_misused(title, "--socket takes a path of 1 to %zu bytes, not '%s'", longest,
+                               path);
     options->socket = path;
     return COMMAND_DONE;
 }
@@ -507,14 +497,14 @@ static int take_interval(const char *title, const char *text, struct options *op
 {
     if (parse_interval(text, &options->interval) == 0)
         return COMMAND_DONE;
-    return misused(title, "--interval takes seconds from %g to %g, such as 0.5, not '%s'",
-                   interval_min, interval_max, text);
+    return command_misused(title, "--interval takes seconds from %g to %g, such as 0.5, not '%s'",
+                           interval_min, interval_max, text);
 }
 
 static int take_alerts(const char *title, const char *path, struct options *options)
 {
     if (path[0] == '\0')
-        return misused(title, "--alerts takes the path of a log file, not '%s'", path);
+        return command_misused(title, "--alerts takes the path of a log file, not '%s'", path);
     options->alerts = path;
     return COMMAND_DONE;
 }
@@ -548,7 +538,7 @@ static int parse_options(int argc, char **argv, struct options *options)
             return COMMAND_MISUSED;
     }
     if (rc == COMMAND_DONE && optind < argc)
-        rc = misused(argv[0], "unexpected argument '%s'", argv[optind]);
+        rc = command_misused(argv[0], "unexpected argument '%s'", argv[optind]);
     return rc;
 }
 

@@ -25,17 +25,6 @@ struct options {
 };
 
 /* What is wrong with the command line, and where to read on. */
-__attribute__((format(printf, 2, 3))) static int misused(const char *title, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "%s: ", title);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "; %s --help lists the options\n", title);
-    return COMMAND_MISUSED;
-}
-
 static void print_help(void)
 {
     fputs(
@@ -118,15 +107,16 @@ static int take_seconds(const char *title, const char *name, const char *text, d
 {
     if (parse_seconds(text, least, ns) == 0)
         return COMMAND_DONE;
-    return misused(title, "%s takes seconds from %g to %d, such as 0.1, not '%s'", name, least,
-                   WSS_SECONDS_MAX, text);
+    return command_misused(title, "%s takes seconds from %g to %d, such as 0.1, not '%s'", name,
+                           least, WSS_SECONDS_MAX, text);
 }
 
 static int take_steps(const char *title, const char *text, struct options *options)
 {
     int steps;
     if (parse_number(text, STEPS_MAX, &steps) != 0)
-        return misused(title, "-P takes a number of steps from 1 to %d, not '%s'", STEPS_MAX, text);
+        return command_misused(title, "-P takes a number of steps from 1 to %d, not '%s'",
+                               STEPS_MAX, text);
     options->profile = true;
     options->request.plan.steps = (unsigned)steps;
     return COMMAND_DONE;
@@ -149,7 +139,7 @@ static int take_picture(const char *title, const char *path, struct options *opt
     options->request.picture = path;
     if (path == NULL || wss_picture_is_known(path))
         return COMMAND_DONE;
-    return misused(title, "--plot draws files that end in .svg or .png, not '%s'", path);
+    return command_misused(title, "--plot draws files that end in .svg or .png, not '%s'", path);
 }
 
 /* --- the target ----------------------------------------------------------- */
@@ -157,7 +147,7 @@ static int take_picture(const char *title, const char *path, struct options *opt
 static int take_target(const char *title, const char *option, struct options *options)
 {
     if (options->target != NULL)
-        return misused(title, "%s and %s exclude each other", options->target, option);
+        return command_misused(title, "%s and %s exclude each other", options->target, option);
     options->target = option;
     return COMMAND_DONE;
 }
@@ -166,8 +156,8 @@ static int take_processes(const char *title, const char *option, enum hr_process
                           struct options *options)
 {
     if (optarg[0] == '\0')
-        return misused(title, "%s takes a %s, not ''", option,
-                       by == HR_PROCESS_BY_NAME ? "name" : "path");
+        return command_misused(title, "%s takes a %s, not ''", option,
+                               by == HR_PROCESS_BY_NAME ? "name" : "path");
     options->request.target.scope = HR_WSS_PROCESSES;
     options->request.target.processes = (struct hr_process_choice){.by = by, .text = optarg};
     return take_target(title, option, options);
@@ -194,8 +184,8 @@ static int take_pid(const char *title, const char *text, struct options *options
 {
     int pid;
     if (parse_number(text, INT_MAX, &pid) != 0)
-        return misused(title, "a PID is a number, not '%s'; --name measures processes by name",
-                       text);
+        return command_misused(
+            title, "a PID is a number, not '%s'; --name measures processes by name", text);
     options->target = "PID";
     options->request.target.scope = HR_WSS_PROCESSES;
     options->request.target.processes =
@@ -209,19 +199,20 @@ static int check_plan(const char *title, struct options *options)
 {
     struct wss_plan *plan = &options->request.plan;
     if (options->cumulative + options->profile + options->snapshots > 1)
-        return misused(title, "-C, -P and -s exclude each other");
+        return command_misused(title, "-C, -P and -s exclude each other");
     if (options->total && !options->cumulative && !options->snapshots)
-        return misused(title, "-d goes with -C or -s");
+        return command_misused(title, "-d goes with -C or -s");
     if (options->total && plan->total_ns < plan->window_ns)
-        return misused(title, "-d takes no less than the %.9g seconds of a window",
-                       (double)plan->window_ns / NS_PER_S);
+        return command_misused(title, "-d takes no less than the %.9g seconds of a window",
+                               (double)plan->window_ns / NS_PER_S);
     /* Doubled one by one, as a shift of so many places could overflow. */
     double last = (double)plan->window_ns / NS_PER_S;
     for (unsigned i = 1; options->profile && i < plan->steps; i++)
         last *= 2;
     if (last > WSS_SECONDS_MAX)
-        return misused(title, "the last of %u steps would take %.3g seconds, and %d are the most",
-                       plan->steps, last, WSS_SECONDS_MAX);
+        return command_misused(title,
+                               "the last of %u steps would take %.3g seconds, and %d are the most",
+                               plan->steps, last, WSS_SECONDS_MAX);
     plan->mode = options->cumulative  ? WSS_CUMULATIVE
                  : options->profile   ? WSS_PROFILE
                  : options->snapshots ? WSS_SNAPSHOTS
@@ -232,22 +223,23 @@ static int check_plan(const char *title, struct options *options)
 static int check_method(const char *title, const struct wss_request *request)
 {
     if (request->aging && request->method != HR_WSS_LRU_GEN && request->method != HR_WSS_AUTO)
-        return misused(title, "--aging goes with --method lru_gen");
+        return command_misused(title, "--aging goes with --method lru_gen");
     return COMMAND_DONE;
 }
 
 static int check_output(const char *title, const struct wss_request *request)
 {
     if (request->timestamps && request->format != WSS_COLUMNS)
-        return misused(title, "-t is about the columns: --json and --csv always have the time");
+        return command_misused(title,
+                               "-t is about the columns: --json and --csv always have the time");
     if (request->linear && !request->plot)
-        return misused(title, "--linear goes with --plot");
+        return command_misused(title, "--linear goes with --plot");
     if (!request->plot)
         return COMMAND_DONE;
     if (request->plan.mode != WSS_CUMULATIVE && request->plan.mode != WSS_PROFILE)
-        return misused(title, "--plot draws what -C or -P measures");
+        return command_misused(title, "--plot draws what -C or -P measures");
     if (request->picture == NULL && request->format != WSS_COLUMNS)
-        return misused(title, "with --json or --csv the chart needs a file: --plot=FILE");
+        return command_misused(title, "with --json or --csv the chart needs a file: --plot=FILE");
     return COMMAND_DONE;
 }
 
@@ -257,16 +249,17 @@ static int take_arguments(int argc, char **argv, struct options *options)
     const char *title = argv[0];
     int rc = COMMAND_DONE, next = optind;
     if (options->target == NULL && next == argc)
-        return misused(title, "what is to be measured? A PID, --name, --pid-file, --cgroup or "
-                              "--system is needed");
+        return command_misused(title,
+                               "what is to be measured? A PID, --name, --pid-file, --cgroup or "
+                               "--system is needed");
     if (options->target == NULL)
         rc = take_pid(title, argv[next++], options);
     if (rc == COMMAND_DONE && next < argc)
         rc = take_seconds(title, "the window", argv[next++], 0.0001,
                           &options->request.plan.window_ns);
     if (rc == COMMAND_DONE && next < argc)
-        rc = misused(title, "unexpected argument '%s'%s", argv[next],
-                     options->request.plot ? " (is it --plot=FILE?)" : "");
+        rc = command_misused(title, "unexpected argument '%s'%s", argv[next],
+                             options->request.plot ? " (is it --plot=FILE?)" : "");
     return rc;
 }
 

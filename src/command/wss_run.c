@@ -59,7 +59,7 @@ static bool is_referenced(const struct run *run)
 
 /* --- telling -------------------------------------------------------------- */
 
-static void tell_problem(const struct run *run, const struct hr_wss_reason *reason)
+static void tell_problem(const struct run *run, const struct hr_reason *reason)
 {
     complain(run, "%s: %s", run->target, reason->text);
 }
@@ -151,7 +151,7 @@ static int written(const struct run *run, int rc)
 
 static int begin(struct run *run)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     const struct hr_wss_target *target = &run->request->target;
     wss_target_find(run->root, target, &run->processes);
     wss_target_name(target, &run->processes, run->target);
@@ -192,7 +192,7 @@ static int tell_ended(const struct run *run)
 
 static int read_window(struct run *run, uint64_t window_ns)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct hr_wss_sample sample;
     int rc = hr_wss_read(run->wss, window_ns, &sample, &reason);
     run->readings++;
@@ -323,7 +323,7 @@ static int draw_chart(struct run *run)
 
 static int open_all(struct run *run)
 {
-    struct hr_wss_reason reason = {0};
+    struct hr_reason reason = {0};
     const struct wss_request *request = run->request;
     int status = open_picture(run);
     if (status != COMMAND_DONE)

@@ -57,7 +57,7 @@ static void read_bare(pid_t pid)
     close(fd);
 }
 
-static struct hr_wss *open_wss(pid_t pid, enum hr_wss_method method, struct hr_wss_reason *reason)
+static struct hr_wss *open_wss(pid_t pid, enum hr_wss_method method, struct hr_reason *reason)
 {
     struct hr_wss_options options = {
         .target = {.scope = HR_WSS_PROCESSES, .processes = {.by = HR_PROCESS_BY_PID, .pid = pid}},
@@ -74,7 +74,7 @@ static struct hr_wss *open_wss(pid_t pid, enum hr_wss_method method, struct hr_w
 static void compare(const char *kind, const char *title, int mib)
 {
     struct touch touch = touch_start(-1, kind, mib, 0, NULL);
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct hr_wss_sample sample;
     double bare_ms[ROUNDS], ours_ms[ROUNDS];
 
@@ -139,7 +139,7 @@ static void end_worker(struct worker *worker)
 static double passes_per_s(const struct worker *worker, struct hr_wss *wss, double *scan_ms)
 {
     struct timespec half = {0, 500000000};
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct hr_wss_sample sample = {0};
     uint64_t before = atomic_load(worker->passes);
     double from_ms = read_ms(CLOCK_MONOTONIC);
@@ -158,14 +158,14 @@ static double passes_per_s(const struct worker *worker, struct hr_wss *wss, doub
 
 /* Of its group, which is all there is in there, where the method measures no processes. */
 static struct hr_wss *open_worker(enum hr_wss_method method, const struct worker *worker,
-                                  struct groups *groups, struct hr_wss_reason *reason)
+                                  struct groups *groups, struct hr_reason *reason)
 {
     char path[256];
     struct hr_wss *wss = NULL;
 
     if (hr_wss_measures(method, HR_WSS_PROCESSES))
         return open_wss(worker->pid, method, reason);
-    *reason = (struct hr_wss_reason){.text = "no cgroup can be made"};
+    *reason = (struct hr_reason){.text = "no cgroup can be made"};
     if (groups == NULL)
         return NULL;
     snprintf(path, sizeof(path), "%s/worker", groups_path(groups));
@@ -177,7 +177,7 @@ static struct hr_wss *open_worker(enum hr_wss_method method, const struct worker
 
 static void cost(enum hr_wss_method method, const struct worker *worker, struct groups *groups)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     double alone[ROUNDS], measured[ROUNDS], scan_ms[ROUNDS], unused_ms;
     struct hr_wss *wss = open_worker(method, worker, groups, &reason);
 

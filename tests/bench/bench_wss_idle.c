@@ -213,7 +213,7 @@ static void compare_spread(const struct hr_root *root, int number)
 
 int main(int argc, char **argv)
 {
-    struct hr_wss_reason reason;
+    struct hr_reason reason;
     struct hr_root *root;
 
     require(hr_root_open("/", &root) == 0, "/");
