@@ -3,9 +3,9 @@
 # sourced from the top folder.
 
 build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
-    collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev)
+    collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
-    binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox)
+    binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
 
 say() { printf '%s\n' "$*"; }
@@ -45,7 +45,7 @@ install_packages() {
     # Where clang brings its runtime library along, and perf comes with the kernel's tools, there are
     # no packages of these names.
     local package
-    for package in libclang-rt-dev linux-perf; do
+    for package in libclang-rt-dev linux-perf rtla; do
         apt-cache show $package >/dev/null 2>&1 || missing=("${missing[@]/$package/}")
     done
     # shellcheck disable=SC2068 # the empty one must vanish
@@ -64,7 +64,7 @@ list_requirements() {
     [ ${#lacking[@]} -eq 0 ] && return
     say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
     say "autoconf, automake, libtool, pkg-config, collectd with its development headers, and the"
-    say "development files of libcgroup, libmnl, libpfm4 and ncurses (wide characters)."
+    say "development files of libcgroup, libmnl, libpfm4, libtraceevent and ncurses (wide characters)."
     fail "Not found: ${lacking[*]}"
 }
 

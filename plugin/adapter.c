@@ -17,8 +17,8 @@ uint64_t adapter_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* FNV-1a, 32 bits */
-static uint32_t hash(const char *text)
+/* FNV-1a */
+uint32_t adapter_hash(const char *text)
 {
     uint32_t sum = 2166136261u;
 
@@ -46,7 +46,7 @@ void adapter_instance(const char *text, const char *path, bool distinct,
     const size_t length = strlen(text);
     char mark[10];
 
-    snprintf(mark, sizeof(mark), "~%08x", hash(path));
+    snprintf(mark, sizeof(mark), "~%08x", adapter_hash(path));
     if (length <= most && !distinct) {
         snprintf(instance, DATA_MAX_NAME_LEN, "%s", text);
     } else if (length + strlen(mark) <= most) {

@@ -85,6 +85,21 @@ START_TEST(reads_files_from_their_beginning)
 }
 END_TEST
 
+START_TEST(finds_words)
+{
+    static const char text[] = "timerlat osnoise hwlat\nnop";
+
+    ck_assert(hr_text_has_word(text, "timerlat"));
+    ck_assert(hr_text_has_word(text, "osnoise"));
+    ck_assert(hr_text_has_word(text, "hwlat"));
+    ck_assert(hr_text_has_word(text, "nop"));
+    ck_assert(!hr_text_has_word(text, "noise"));
+    ck_assert(!hr_text_has_word(text, "osn"));
+    ck_assert(!hr_text_has_word(text, "osnoise2"));
+    ck_assert(!hr_text_has_word("", "nop"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("text");
@@ -92,6 +107,7 @@ int main(void)
     tcase_add_loop_test(tests, reads_numbers, 0, sizeof(numbers) / sizeof(numbers[0]));
     tcase_add_test(tests, never_reads_past_the_end);
     tcase_add_test(tests, skips_lines);
+    tcase_add_test(tests, finds_words);
     tcase_add_test(tests, reads_files_from_their_beginning);
     return run_suite("text", tests);
 }

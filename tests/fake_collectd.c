@@ -6,6 +6,7 @@
 #include <search.h>
 #include <stdarg.h>
 
+#include "configfile.h"
 #include "fake_config.h"
 #include "utils/common/common.h"
 
@@ -55,6 +56,7 @@ static struct {
     void *series;
     cdtime_t now;
     cdtime_t interval;
+    const char *base_dir;
     struct fake_value *values;
     size_t value_count, value_capacity;
     size_t rejections, truncations;
@@ -152,6 +154,13 @@ static void read_types(void)
 
 /* --- Life ----------------------------------------------------------------- */
 
+void fake_start_parts(void)
+{
+    read_types();
+    fake.now = BEGINNING;
+    fake.interval = INTERVAL;
+}
+
 void fake_start(const char *plugin)
 {
     const char *directory = getenv("HEADROOM_PLUGIN_DIR");
@@ -159,9 +168,7 @@ void fake_start(const char *plugin)
 
     if (fake.handle != NULL)
         fail("a plugin is open already");
-    read_types();
-    fake.now = BEGINNING;
-    fake.interval = INTERVAL;
+    fake_start_parts();
     snprintf(fake.plugin, sizeof(fake.plugin), "%s", plugin);
     snprintf(path, sizeof(path), "%s/%s.so", directory != NULL ? directory : ".libs", plugin);
     fake.handle = dlopen(path, RTLD_NOW);
@@ -242,7 +249,8 @@ int fake_shutdown(void)
 
 void fake_stop(void)
 {
-    dlclose(fake.handle);
+    if (fake.handle != NULL)
+        dlclose(fake.handle);
     tdestroy(fake.types, free);
     tdestroy(fake.series, free);
     free(fake.values);
@@ -250,6 +258,16 @@ void fake_stop(void)
     fake_forget_notifications();
     fake_on_notification(NULL, NULL);
     memset(&fake, 0, sizeof(fake));
+}
+
+void fake_set_base_dir(const char *path)
+{
+    fake.base_dir = path;
+}
+
+const char *global_option_get(const char *option)
+{
+    return strcmp(option, "BaseDir") == 0 ? fake.base_dir : NULL;
 }
 
 /* --- Registration --------------------------------------------------------- */

@@ -49,6 +49,9 @@ struct fake_value {
 /** Opens PLUGIN.so and calls its module_register(). */
 void fake_start(const char *plugin);
 
+/** Begins without a plugin, for tests of parts of one that are linked into the program. */
+void fake_start_parts(void);
+
 /** The plugin's symbol, as dlsym() finds it; NULL if there is none. */
 void *fake_symbol(const char *name);
 
@@ -75,6 +78,9 @@ int fake_shutdown(void);
 
 /** Closes the plugin, after fake_shutdown(), and forgets all that is recorded. */
 void fake_stop(void);
+
+/** Sets what the daemon's option BaseDir is; kept by the caller. NULL, as at first: unset. */
+void fake_set_base_dir(const char *path);
 
 /* --- Clock ---------------------------------------------------------------- */
 

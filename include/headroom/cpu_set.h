@@ -29,6 +29,20 @@ struct hr_cpu_set {
  */
 int hr_cpu_set_parse(const char *text, size_t length, struct hr_cpu_set *set);
 
+/**
+ * Prints a set so that the kernel understands it (bitmap_parselist), in the shortest form that is
+ * found: ranges, and what repeats itself as a pattern, such as "128-254:1/2" for each second CPU.
+ * hr_cpu_set_parse() doesn't take patterns, and the kernel prints none.
+ *
+ * @param text  receives the text, terminated, without a newline; untouched on failure.
+ * @param size  of the buffer.
+ * @return 0, or -E2BIG if it doesn't fit.
+ */
+int hr_cpu_set_format(const struct hr_cpu_set *set, char *text, size_t size);
+
+/** Tells whether two sets have the same CPUs. */
+bool hr_cpu_set_equal(const struct hr_cpu_set *a, const struct hr_cpu_set *b);
+
 /** Tells whether a CPU is in the set; any number may be asked for. */
 bool hr_cpu_set_has(const struct hr_cpu_set *set, unsigned cpu);
 

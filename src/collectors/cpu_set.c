@@ -1,6 +1,8 @@
 #include "headroom/cpu_set.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "text.h"
 
@@ -93,4 +95,93 @@ unsigned hr_cpu_set_next(const struct hr_cpu_set *set, unsigned from)
         if (++i == HR_CPU_MAX / WORD_BITS)
             return HR_CPU_MAX;
     }
+}
+
+bool hr_cpu_set_equal(const struct hr_cpu_set *a, const struct hr_cpu_set *b)
+{
+    return memcmp(a->words, b->words, sizeof(a->words)) == 0;
+}
+
+/* --- Printing ------------------------------------------------------------- */
+
+/* CPUs in a row. */
+struct run {
+    unsigned first, last;
+};
+
+/* As many runs of equal length at equal distances. */
+struct pattern {
+    struct run first, last;
+    unsigned distance;  /* from one run's first CPU to that of the next; 0: there is one run only */
+    size_t list_length; /* of the same as ranges, with the commas between */
+};
+
+static bool find_run(const struct hr_cpu_set *set, unsigned from, struct run *run)
+{
+    run->first = hr_cpu_set_next(set, from);
+    if (run->first == HR_CPU_MAX)
+        return false;
+    run->last = run->first;
+    while (hr_cpu_set_has(set, run->last + 1))
+        run->last++;
+    return true;
+}
+
+static size_t print_run(const struct run *run, char *text, size_t size)
+{
+    int length = run->first == run->last ? snprintf(text, size, "%u", run->first)
+                                         : snprintf(text, size, "%u-%u", run->first, run->last);
+    return (size_t)length;
+}
+
+static void find_pattern(const struct hr_cpu_set *set, const struct run *first,
+                         struct pattern *pattern)
+{
+    struct run run;
+
+    *pattern = (struct pattern){.first = *first, .last = *first};
+    pattern->list_length = print_run(first, NULL, 0);
+    while (find_run(set, pattern->last.last + 1, &run)) {
+        unsigned distance = run.first - pattern->last.first;
+        if (run.last - run.first != first->last - first->first ||
+            (pattern->distance != 0 && distance != pattern->distance))
+            break;
+        pattern->distance = distance;
+        pattern->last = run;
+        pattern->list_length += 1 + print_run(&run, NULL, 0);
+    }
+}
+
+/* bitmap_parselist() takes "first-last:used/group": of each group of CPUs the first so many. */
+static size_t print_pattern(const struct pattern *pattern, char *text, size_t size)
+{
+    return (size_t)snprintf(text, size, "%u-%u:%u/%u", pattern->first.first, pattern->last.last,
+                            pattern->first.last - pattern->first.first + 1, pattern->distance);
+}
+
+int hr_cpu_set_format(const struct hr_cpu_set *set, char *text, size_t size)
+{
+    char printed[32 * 1024], item[64]; /* no list of ranges is longer */
+    size_t length = 0;
+    struct pattern pattern;
+
+    for (struct run run = {0}; find_run(set, run.last, &run); run.last++) {
+        find_pattern(set, &run, &pattern);
+        size_t item_length = print_pattern(&pattern, item, sizeof(item));
+        if (pattern.distance != 0 && item_length < pattern.list_length)
+            run = pattern.last;
+        else
+            item_length = print_run(&run, item, sizeof(item));
+        if (length + 1 + item_length >= sizeof(printed))
+            return -E2BIG;
+        if (length > 0)
+            printed[length++] = ',';
+        memcpy(printed + length, item, item_length);
+        length += item_length;
+    }
+    if (length >= size)
+        return -E2BIG;
+    memcpy(text, printed, length);
+    text[length] = '\0';
+    return 0;
 }

@@ -44,3 +44,16 @@ int hr_text_number_parse(const char *text, size_t length, uint64_t max, uint64_t
     *value = number;
     return 0;
 }
+
+bool hr_text_has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = text; *at != '\0'; at += strspn(at, " \n")) {
+        size_t found = strcspn(at, " \n");
+        if (found == length && memcmp(at, word, length) == 0)
+            return true;
+        at += found;
+    }
+    return false;
+}

@@ -68,6 +68,9 @@ static inline bool hr_text_u64(struct hr_text *text, uint64_t *value)
     return true;
 }
 
+/** Tells whether a text, terminated, has a word between blanks and newlines. */
+bool hr_text_has_word(const char *text, const char *word);
+
 /**
  * Parses a file that holds one decimal number, with or without a newline after it.
  *

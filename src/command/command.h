@@ -40,6 +40,15 @@ int top_main(int argc, char **argv);
 int wss_main(int argc, char **argv);
 
 /**
+ * Measures operating system noise: `headroom osnoise`.
+ *
+ * @param argc, argv  as of top_main().
+ * @return an enum command_status. Ended by SIGTERM or SIGHUP it does not return: it puts back what
+ *         it changed, tells what was measured, and lets the signal end the process.
+ */
+int osnoise_main(int argc, char **argv);
+
+/**
  * Tells what of the plugins works on this machine: `headroom doctor`.
  *
  * @param argc, argv  likewise.

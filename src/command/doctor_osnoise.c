@@ -1,8 +1,11 @@
 /*
  * doctor_osnoise.c - what of the plugin osnoise would work. By looking only: the tracer takes time
- * from all CPUs.
+ * from the CPUs.
  */
 #include "doctor.h"
+#include "osnoise_run.h"
+
+#include "headroom/osnoise.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,64 +22,146 @@ static const struct advice tracefs_advice[] = {
     {0},
 };
 
-/* @return the length, or a negative errno. */
-static ssize_t read_file(const struct hr_root *root, const char *path, char *buffer, size_t size)
-{
-    int fd = hr_root_openat(root, path, O_RDONLY);
-
-    if (fd < 0)
-        return fd;
-    ssize_t length = read(fd, buffer, size - 1);
-    int error = errno;
-    close(fd);
-    if (length < 0)
-        return -error;
-    buffer[length] = '\0';
-    return length;
-}
-
-/* The tracers of the kernel: "timerlat osnoise hwlat function nop". */
-static int read_tracers(const struct hr_root *root, char *buffer, size_t size)
+/* Whether the list of tracers can be looked at: 0 or a negative errno. */
+static int open_tracers(const struct hr_root *root)
 {
     static const char *const places[] = {
         "sys/kernel/tracing/available_tracers",
         "sys/kernel/debug/tracing/available_tracers",
     };
-    ssize_t status = -ENOENT;
+    int status = -ENOENT;
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        ssize_t got = read_file(root, places[i], buffer, size);
-        if (got >= 0)
+        int fd = hr_root_openat(root, places[i], O_RDONLY);
+        if (fd >= 0) {
+            close(fd);
             return 0;
+        }
         if (status == -ENOENT)
-            status = got;
+            status = fd;
     }
-    return (int)status;
+    return status;
 }
 
-static bool has_word(char *text, const char *wanted)
+/* The collector's reason is "cause: remedy", or just the cause where it knows no remedy. */
+static void add_reason(struct findings *findings, enum finding_state state, const char *facility,
+                       struct hr_reason *reason)
 {
-    char *rest = NULL;
+    char *remedy = strstr(reason->text, ": ");
 
-    for (char *word = strtok_r(text, " \n", &rest); word != NULL;
-         word = strtok_r(NULL, " \n", &rest))
-        if (strcmp(word, wanted) == 0)
-            return true;
-    return false;
+    if (remedy != NULL) {
+        *remedy = '\0';
+        remedy += 2;
+    }
+    findings_add(findings, state, facility, reason->text, remedy);
+}
+
+/* @return whether the kernel has the tracer. */
+static bool check_tracer(const struct hr_root *root, struct findings *findings)
+{
+    static const char tracer[] = "the tracer osnoise";
+    struct hr_reason reason = {0};
+    int status = open_tracers(root);
+
+    findings_advise(findings, "tracefs", status, tracefs_advice);
+    if (status < 0) {
+        findings_add(findings, FINDING_UNTRIED, tracer, "tracefs can't be read", NULL);
+        return false;
+    }
+    /* Where there is a tracefs, that is what the kernel lacks for any mode. */
+    if (hr_osnoise_probe(root, HR_OSNOISE_WORKLOAD, &reason) == -ENOENT) {
+        add_reason(findings, FINDING_LACKS, tracer, &reason);
+        return false;
+    }
+    findings_add(findings, FINDING_WORKS, tracer, NULL, NULL);
+    return true;
+}
+
+/* --- modes ---------------------------------------------------------------- */
+
+static const char *const facilities[HR_OSNOISE_MODE_COUNT] = {
+    [HR_OSNOISE_WORKLOAD] = "mode osnoise, a thread on chosen CPUs",
+    [HR_OSNOISE_HARDWARE] = "mode hwnoise, the same with interrupts off",
+    [HR_OSNOISE_SOURCES] = "mode sources, noise by its source without a thread",
+    [HR_OSNOISE_ATTACH] = "mode attach, reading along with another's run",
+};
+
+static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
+                       struct findings *findings)
+{
+    struct hr_reason reason = {0};
+    int status = hr_osnoise_probe(root, mode, &reason);
+
+    if (status == 0)
+        findings_add(findings, FINDING_WORKS, facilities[mode], NULL, NULL);
+    else if (status == -EBUSY || status == -EAGAIN)
+        /* Who is at work, or isn't, tells nothing of what the machine can do: where the plugin
+         * runs, it is busy. */
+        add_reason(findings, FINDING_UNTRIED, facilities[mode], &reason);
+    else
+        add_reason(findings, FINDING_LACKS, facilities[mode], &reason);
+}
+
+/* --- what was left behind ------------------------------------------------- */
+
+/* Where the command and the plugin keep what they are to put back, unless told otherwise. */
+static const char *const state_paths[] = {
+    OSNOISE_STATE_PATH,
+    OSNOISE_ATTACH_STATE_PATH,
+    "/var/lib/collectd/headroom-osnoise.state",
+};
+
+struct leftover {
+    const char *path; /* NULL: nothing is left */
+    enum finding_state state;
+    int status;
+    struct hr_reason reason;
+};
+
+/* The first that is wrong; if none is, the first that can't be looked at. */
+static struct leftover find_leftover(void)
+{
+    struct leftover worst = {.path = NULL, .state = FINDING_WORKS};
+
+    for (size_t i = 0; i < sizeof(state_paths) / sizeof(state_paths[0]); i++) {
+        struct leftover one = {.path = state_paths[i], .state = FINDING_UNTRIED};
+        one.status = hr_osnoise_left_behind(one.path, &one.reason);
+        if (one.status == -ESTALE || one.status == -EBADMSG)
+            one.state = FINDING_LACKS;
+        if (one.status != 0 && (worst.path == NULL || one.state < worst.state))
+            worst = one;
+    }
+    return worst;
+}
+
+static void check_leftovers(struct findings *findings)
+{
+    static const char facility[] = "nothing left behind by a run that was killed";
+    const struct leftover worst = find_leftover();
+    char remedy[256];
+
+    snprintf(remedy, sizeof(remedy),
+             "headroom osnoise --restore --state %s; the next run does so, too",
+             worst.path != NULL ? worst.path : "");
+    if (worst.path == NULL)
+        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+    else if (worst.state == FINDING_UNTRIED)
+        findings_add(findings, FINDING_UNTRIED, facility, worst.reason.text, NULL);
+    else
+        findings_add(findings, FINDING_LACKS, facility, worst.reason.text,
+                     worst.status == -ESTALE ? remedy : "look what it is, and remove it");
 }
 
 void doctor_check_osnoise(const struct hr_root *root, struct findings *findings)
 {
-    static const char tracer[] = "the tracer osnoise";
-    char tracers[512];
-    int status = read_tracers(root, tracers, sizeof(tracers));
+    bool has_tracer = check_tracer(root, findings);
 
-    findings_advise(findings, "tracefs", status, tracefs_advice);
-    if (status < 0)
-        findings_add(findings, FINDING_UNTRIED, tracer, "tracefs can't be read", NULL);
-    else if (has_word(tracers, "osnoise"))
-        findings_add(findings, FINDING_WORKS, tracer, NULL, NULL);
-    else
-        findings_add(findings, FINDING_LACKS, tracer, "this kernel has no such tracer",
-                     "it needs Linux 5.14 or later with CONFIG_OSNOISE_TRACER=y");
+    for (int mode = 0; mode < HR_OSNOISE_MODE_COUNT; mode++) {
+        if (has_tracer)
+            check_mode(root, mode, findings);
+        else
+            findings_add(findings, FINDING_UNTRIED, facilities[mode], "the tracer can't be found",
+                         NULL);
+    }
+    check_leftovers(findings);
 }

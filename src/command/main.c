@@ -18,11 +18,12 @@ struct subcommand {
 };
 
 static char top_title[] = "headroom top", wss_title[] = "headroom wss",
-            doctor_title[] = "headroom doctor";
+            osnoise_title[] = "headroom osnoise", doctor_title[] = "headroom doctor";
 
 static const struct subcommand subcommands[] = {
     {"top", top_title, top_main, "a live table of the pressure collectd measures, by group"},
     {"wss", wss_title, wss_main, "how much memory a process, a cgroup or the machine touches"},
+    {"osnoise", osnoise_title, osnoise_main, "the time the system takes from what runs on a CPU"},
     {"doctor", doctor_title, doctor_main, "what works on this machine, and what the rest needs"},
 };
 

@@ -2,6 +2,7 @@
  * wss.c - `headroom wss`: how much memory processes, a cgroup or the machine touch within a time.
  */
 #include "command.h"
+#include "numbers.h"
 #include "wss_gnuplot.h"
 #include "wss_run.h"
 
@@ -77,36 +78,14 @@ static void print_help(void)
 
 /* --- values --------------------------------------------------------------- */
 
-/* Digits with at most one point: strtod() alone takes "nan", "0x10" and " 1". */
-static int parse_seconds(const char *text, double least, uint64_t *ns)
-{
-    char *end;
-    if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
-        return -EINVAL;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || value < least || value > WSS_SECONDS_MAX)
-        return -EINVAL;
-    *ns = (uint64_t)(value * NS_PER_S + 0.5);
-    return 0;
-}
-
-static int parse_number(const char *text, int max, int *number)
-{
-    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
-        return -EINVAL;
-    errno = 0;
-    long value = strtol(text, NULL, 10);
-    if (errno != 0 || value < 1 || value > max)
-        return -EINVAL;
-    *number = (int)value;
-    return 0;
-}
-
 static int take_seconds(const char *title, const char *name, const char *text, double least,
                         uint64_t *ns)
 {
-    if (parse_seconds(text, least, ns) == 0)
+    double seconds;
+    if (number_decimal(text, least, WSS_SECONDS_MAX, &seconds) == 0) {
+        *ns = (uint64_t)(seconds * NS_PER_S + 0.5);
         return COMMAND_DONE;
+    }
     return command_misused(title, "%s takes seconds from %g to %d, such as 0.1, not '%s'", name,
                            least, WSS_SECONDS_MAX, text);
 }
@@ -114,7 +93,7 @@ static int take_seconds(const char *title, const char *name, const char *text, d
 static int take_steps(const char *title, const char *text, struct options *options)
 {
     int steps;
-    if (parse_number(text, STEPS_MAX, &steps) != 0)
+    if (number_whole(text, 1, STEPS_MAX, &steps) != 0)
         return command_misused(title, "-P takes a number of steps from 1 to %d, not '%s'",
                                STEPS_MAX, text);
     options->profile = true;
@@ -183,7 +162,7 @@ static int take_system(const char *title, struct options *options)
 static int take_pid(const char *title, const char *text, struct options *options)
 {
     int pid;
-    if (parse_number(text, INT_MAX, &pid) != 0)
+    if (number_whole(text, 1, INT_MAX, &pid) != 0)
         return command_misused(
             title, "a PID is a number, not '%s'; --name measures processes by name", text);
     options->target = "PID";

@@ -1,10 +1,10 @@
 #include "wss_run.h"
 
 #include "command.h"
+#include "waiting.h"
 #include "wss_gnuplot.h"
 #include "wss_plot.h"
 #include "wss_target.h"
-#include "wss_wait.h"
 
 #include "headroom/root.h"
 
@@ -159,7 +159,7 @@ static int begin(struct run *run)
         tell_problem(run, &reason);
         return COMMAND_FAILED;
     }
-    run->begun_ns = wss_now_ns();
+    run->begun_ns = waiting_now_ns();
     run->ended = 0;
     if (run->first_ns != 0)
         return COMMAND_DONE;
@@ -209,7 +209,7 @@ static int read_window(struct run *run, uint64_t window_ns)
 static void read_early(struct run *run)
 {
     struct hr_wss_sample sample;
-    uint64_t window_ns = wss_now_ns() - run->begun_ns;
+    uint64_t window_ns = waiting_now_ns() - run->begun_ns;
     if (!run->plan.looks_back && hr_wss_read(run->wss, window_ns, &sample, NULL) == 0)
         take(run, window_ns, &sample);
 }
@@ -234,14 +234,14 @@ static int waited(const struct run *run, int rc)
 
 static int wait_for_window(struct run *run, const struct wss_turn *turn)
 {
-    const struct wss_wait wait = {
+    const struct waiting wait = {
         .from_ns = run->begun_ns,
         .until_ns = run->begun_ns + turn->wait_ns,
         .what = "",
         .goes_on = target_lives,
         .context = run,
     };
-    int rc = wss_wait(&wait);
+    int rc = waiting_wait(&wait);
     if (rc == -EINTR)
         read_early(run);
     return waited(run, rc);
@@ -249,15 +249,16 @@ static int wait_for_window(struct run *run, const struct wss_turn *turn)
 
 static int pause_until(const struct run *run, uint64_t until_ns)
 {
-    const struct wss_wait wait = {.from_ns = wss_now_ns(), .until_ns = until_ns, .what = "pause, "};
-    return waited(run, wss_wait(&wait));
+    const struct waiting wait = {
+        .from_ns = waiting_now_ns(), .until_ns = until_ns, .what = "pause, "};
+    return waited(run, waiting_wait(&wait));
 }
 
 static int measure(struct run *run)
 {
     struct wss_turn turn;
     for (;;) {
-        uint64_t elapsed_ns = run->readings > 0 ? wss_now_ns() - run->first_ns : 0;
+        uint64_t elapsed_ns = run->readings > 0 ? waiting_now_ns() - run->first_ns : 0;
         if (!wss_plan_next(&run->plan, run->readings, elapsed_ns, &turn))
             return run->lines > 0 ? COMMAND_DONE : COMMAND_FAILED;
         int status = COMMAND_DONE;
@@ -371,7 +372,7 @@ int wss_run(const struct wss_request *request)
         .plan = request->plan,
         .output = {stdout, request->format, request->timestamps},
     };
-    wss_hold_signals();
+    waiting_hold_signals();
     int status = open_all(&run);
     if (status == COMMAND_DONE) {
         status = measure(&run);
@@ -380,8 +381,8 @@ int wss_run(const struct wss_request *request)
             status = drawn;
     }
     close_all(&run);
-    int number = wss_signal();
+    int number = waiting_signal();
     if (number != 0 && !ends_by(&request->plan, number))
-        wss_die_of(number);
+        waiting_die_of(number);
     return status == STOP ? COMMAND_DONE : status;
 }

@@ -185,7 +185,7 @@ end_processes() {
 }
 
 remove_groups() {
-    [ -d "$groups" ] && find "$groups" -depth -mindepth 1 -type d -exec rmdir {} + 2>/dev/null
+    [ ! -d "$groups" ] || find "$groups" -depth -mindepth 1 -type d -exec rmdir {} + 2>/dev/null
 }
 
 clean_up() {

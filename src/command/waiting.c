@@ -1,4 +1,4 @@
-#include "wss_wait.h"
+#include "waiting.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #define TELL_NS    (NS_PER_S / 5) /* between two looks at how far it is */
 #define PATIENT_NS (2 * NS_PER_S) /* what takes no longer needs no word */
 
-static const int held[] = {SIGINT, SIGTERM, SIGHUP};
+static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static volatile sig_atomic_t signal_number;
 static sigset_t waiting_mask; /* as it was before the signals were held */
@@ -21,14 +21,14 @@ static void on_signal(int number)
     signal_number = number;
 }
 
-uint64_t wss_now_ns(void)
+uint64_t waiting_now_ns(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-void wss_hold_signals(void)
+void waiting_hold_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal}, before; /* no SA_RESTART */
     sigset_t blocked;
@@ -44,12 +44,12 @@ void wss_hold_signals(void)
     sigprocmask(SIG_BLOCK, &blocked, &waiting_mask);
 }
 
-int wss_signal(void)
+int waiting_signal(void)
 {
     return signal_number;
 }
 
-void wss_die_of(int number)
+void waiting_die_of(int number)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -62,7 +62,7 @@ void wss_die_of(int number)
 /* --- waiting -------------------------------------------------------------- */
 
 /* How far it is, in a line that is written over. Returns its length. */
-static int tell(const struct wss_wait *wait, uint64_t now_ns)
+static int tell(const struct waiting *wait, uint64_t now_ns)
 {
     double all = (double)(wait->until_ns - wait->from_ns) / (double)NS_PER_S;
     double done = (double)(now_ns - wait->from_ns) / (double)NS_PER_S;
@@ -75,37 +75,41 @@ static void wipe(int length)
         fprintf(stderr, "\r%*s\r", length, "");
 }
 
-/* 0 when the time has come, else as wss_wait(). Also tells of a signal that came before. */
-static int poll_until(uint64_t until_ns)
+/* 0 when the time has come, else as waiting_wait(). Also tells of a signal that came before.
+ * @param ready  set if what is watched can be read. */
+static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready)
 {
-    struct pollfd output = {.fd = STDOUT_FILENO};
-    uint64_t now_ns = wss_now_ns();
+    struct pollfd polled[] = {{.fd = STDOUT_FILENO},
+                              {.fd = wait->watches ? wait->fd : -1, .events = POLLIN}};
+    uint64_t now_ns = waiting_now_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     struct timespec time = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
-    int ready = ppoll(&output, 1, &time, &waiting_mask);
+    int count = ppoll(polled, 2, &time, &waiting_mask);
     if (signal_number != 0)
         return -EINTR;
-    if (ready < 0)
+    if (count < 0)
         return errno == EINTR ? 0 : -errno;
-    return ready > 0 && (output.revents & (POLLERR | POLLHUP)) != 0 ? -EPIPE : 0;
+    *ready = count > 0 && polled[1].revents != 0;
+    return count > 0 && (polled[0].revents & (POLLERR | POLLHUP)) != 0 ? -EPIPE : 0;
 }
 
-int wss_wait(const struct wss_wait *wait)
+int waiting_wait(const struct waiting *wait)
 {
     bool tells = isatty(STDERR_FILENO) && wait->until_ns > wait->from_ns + PATIENT_NS;
-    uint64_t asked_ns = wss_now_ns();
+    uint64_t asked_ns = waiting_now_ns();
     int rc, told = 0;
+    bool ready = false;
     for (;;) {
-        uint64_t now_ns = wss_now_ns();
+        uint64_t now_ns = waiting_now_ns();
         uint64_t next_ns = now_ns + (tells ? TELL_NS : NS_PER_S);
         if (tells)
             told = tell(wait, now_ns);
-        rc = poll_until(next_ns < wait->until_ns ? next_ns : wait->until_ns);
-        if (rc != 0 || wss_now_ns() >= wait->until_ns)
+        rc = poll_until(wait, next_ns < wait->until_ns ? next_ns : wait->until_ns, &ready);
+        if (rc != 0 || ready || waiting_now_ns() >= wait->until_ns)
             break;
-        if (wait->goes_on == NULL || wss_now_ns() < asked_ns + NS_PER_S)
+        if (wait->goes_on == NULL || waiting_now_ns() < asked_ns + NS_PER_S)
             continue;
-        asked_ns = wss_now_ns();
+        asked_ns = waiting_now_ns();
         if (!wait->goes_on(wait->context)) {
             rc = -ESRCH;
             break;

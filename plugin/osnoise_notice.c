@@ -1,0 +1,214 @@
+#include "osnoise_notice.h"
+
+#include <stdarg.h>
+
+#define PLUGIN "osnoise"
+
+/* "thread spinner[812] 2001 us (3 times)" */
+#define PART_SIZE (HR_OSNOISE_NAME + 128)
+
+/* A message, which takes whole pieces only. */
+struct message {
+    char *text;
+    size_t used;
+    size_t room; /* that pieces may take */
+};
+
+/* Appends a piece if there is room for all of it. @return whether there was. */
+__attribute__((format(printf, 2, 3))) static bool append(struct message *message,
+                                                         const char *format, ...)
+{
+    const size_t room = message->room - message->used;
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(message->text + message->used, room, format, arguments);
+    va_end(arguments);
+    bool fits = length >= 0 && (size_t)length < room;
+    if (fits)
+        message->used += (size_t)length;
+    message->text[message->used] = '\0';
+    return fits;
+}
+
+/* "2013 us", "1.5 us" */
+static void print_us(uint64_t ns, char *buffer, size_t size)
+{
+    snprintf(buffer, size, ns >= 9950 ? "%.0f us" : "%.2g us", (double)ns / 1000);
+}
+
+/* The limit as it was written: "50 us", "1500.5 us". */
+static void print_limit(const struct osnoise_rule *rule, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%.12g us", (double)rule->max_single_ns / 1000);
+}
+
+static struct message begin(notification_t *notice, unsigned cpu, int severity)
+{
+    *notice = (notification_t){.severity = severity};
+    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
+    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
+    snprintf(notice->plugin_instance, sizeof(notice->plugin_instance), "cpu%u", cpu);
+    sstrncpy(notice->type, "duration", sizeof(notice->type));
+    sstrncpy(notice->type_instance, "max_single", sizeof(notice->type_instance));
+    return (struct message){notice->message, 0, NOTIF_MAX_MSG_LEN};
+}
+
+static void add_subject(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu)
+{
+    plugin_notification_meta_add_unsigned_int(notice, "CPU", cpu);
+    plugin_notification_meta_add_double(notice, "Limit", (double)rule->max_single_ns / 1e9);
+}
+
+/* --- A noise -------------------------------------------------------------- */
+
+/* Characters of UTF-8 of more than one byte: what the first may be, and for that the second; each
+ * other is 0x80 to 0xbf (RFC 3629, section 4). U+0080 to U+009F aren't among them: they control
+ * terminals. */
+static const struct {
+    unsigned char first[2], second[2];
+    size_t length;
+} forms[] = {
+    {{0xc2, 0xc2}, {0xa0, 0xbf}, 2}, {{0xc3, 0xdf}, {0x80, 0xbf}, 2},
+    {{0xe0, 0xe0}, {0xa0, 0xbf}, 3}, {{0xe1, 0xec}, {0x80, 0xbf}, 3},
+    {{0xed, 0xed}, {0x80, 0x9f}, 3}, {{0xee, 0xef}, {0x80, 0xbf}, 3},
+    {{0xf0, 0xf0}, {0x90, 0xbf}, 4}, {{0xf1, 0xf3}, {0x80, 0xbf}, 4},
+    {{0xf4, 0xf4}, {0x80, 0x8f}, 4},
+};
+
+static bool is_within(char c, const unsigned char range[2])
+{
+    return (unsigned char)c >= range[0] && (unsigned char)c <= range[1];
+}
+
+/* @return how many bytes a text's first character has; 0: it is none that may be shown. */
+static size_t length_of_character(const char *text)
+{
+    static const unsigned char ascii[2] = {' ', 0x7e}, others[2] = {0x80, 0xbf};
+    size_t i = 0, length = 2;
+
+    if (is_within(text[0], ascii))
+        return 1;
+    while (i < STATIC_ARRAY_SIZE(forms) && !is_within(text[0], forms[i].first))
+        i++;
+    if (i == STATIC_ARRAY_SIZE(forms) || !is_within(text[1], forms[i].second))
+        return 0;
+    /* The terminating zero ends it, too. */
+    while (length < forms[i].length && is_within(text[length], others))
+        length++;
+    return length == forms[i].length ? length : 0;
+}
+
+/* Names are any bytes, but what receives a notification may rely on UTF-8. */
+static void make_safe(char *text)
+{
+    while (*text != '\0') {
+        size_t length = length_of_character(text);
+        if (length == 0)
+            *text = '?';
+        text += length > 0 ? length : 1;
+    }
+}
+
+/* "thread spinner[812]", "irq local_timer[236]", "softirq TIMER", "nmi" */
+static void print_who(const struct hr_osnoise_part *part, char *buffer, size_t size)
+{
+    const char *kind = hr_osnoise_kind_name(part->kind);
+
+    if (part->kind == HR_OSNOISE_NMI)
+        snprintf(buffer, size, "%s", kind);
+    else if (part->kind == HR_OSNOISE_SOFTIRQ)
+        snprintf(buffer, size, "%s %s", kind, part->name);
+    else
+        snprintf(buffer, size, "%s %s[%d]", kind, part->name, part->number);
+    make_safe(buffer);
+}
+
+static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE])
+{
+    char who[HR_OSNOISE_NAME + 32], lasted[32], times[40] = "";
+
+    print_who(part, who, sizeof(who));
+    print_us(part->duration_ns, lasted, sizeof(lasted));
+    if (part->count > 1)
+        snprintf(times, sizeof(times), " (%" PRIu64 " times)", part->count);
+    snprintf(buffer, PART_SIZE, "%s %s%s", who, lasted, times);
+}
+
+/* What is left when the parts are taken away; 0: nothing, or it isn't known. */
+static uint64_t unexplained(const struct hr_osnoise_single *single)
+{
+    uint64_t left_ns = single->parts_are_all ? single->duration_ns : 0;
+
+    for (size_t i = 0; i < single->part_count; i++)
+        left_ns -= left_ns < single->parts[i].duration_ns ? left_ns : single->parts[i].duration_ns;
+    return left_ns;
+}
+
+static void append_parts(struct message *message, const struct hr_osnoise_single *single)
+{
+    static const char more[] = ", and more";
+    const uint64_t left_ns = unexplained(single);
+    char text[PART_SIZE], lasted[32];
+    bool fits = true;
+
+    message->room -= strlen(more);
+    for (size_t i = 0; i < single->part_count && fits; i++) {
+        print_part(&single->parts[i], text);
+        fits = append(message, "%s%s", i == 0 ? ": " : ", ", text);
+    }
+    message->room += strlen(more);
+    if (!fits || !single->parts_are_all)
+        append(message, "%s", more);
+    print_us(left_ns, lasted, sizeof(lasted));
+    if (left_ns > 0)
+        append(message, "; %s unexplained", lasted);
+}
+
+static void append_cause(struct message *message, const struct hr_osnoise_single *single)
+{
+    if (single->part_count > 0)
+        append_parts(message, single);
+    else if (single->interference_count == 0)
+        append(message, ", without any interference that the kernel saw: hardware, firmware or the "
+                        "host of a virtual machine");
+    else
+        append(message, "; what interfered isn't known, as its records were lost");
+}
+
+void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *rule,
+                           const struct hr_osnoise_single *single)
+{
+    struct message message = begin(notice, single->cpu, rule->severity);
+    char lasted[32], limit[32], name[32], text[PART_SIZE];
+
+    print_us(single->duration_ns, lasted, sizeof(lasted));
+    print_limit(rule, limit, sizeof(limit));
+    append(&message, "noise of %s on CPU %u, above %s", lasted, single->cpu, limit);
+    append_cause(&message, single);
+    add_subject(notice, rule, single->cpu);
+    plugin_notification_meta_add_double(notice, "Duration", (double)single->duration_ns / 1e9);
+    plugin_notification_meta_add_unsigned_int(notice, "Interferences", single->interference_count);
+    for (size_t i = 0; i < single->part_count; i++) {
+        snprintf(name, sizeof(name), "Part%zu", i + 1);
+        print_part(&single->parts[i], text);
+        plugin_notification_meta_add_string(notice, name, text);
+    }
+}
+
+/* --- Its end -------------------------------------------------------------- */
+
+void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu,
+                          const struct osnoise_excess *excess)
+{
+    struct message message = begin(notice, cpu, NOTIF_OKAY);
+    char longest[32], limit[32];
+
+    print_us(excess->longest_ns, longest, sizeof(longest));
+    print_limit(rule, limit, sizeof(limit));
+    append(&message, "no noise above %s on CPU %u for %.6g s; %s%" PRIu64 " %s above, ", limit, cpu,
+           (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "", excess->count,
+           excess->count == 1 ? "was" : "were");
+    append(&message, "the longest %s", longest);
+    add_subject(notice, rule, cpu);
+}

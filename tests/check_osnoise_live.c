@@ -1,0 +1,408 @@
+/* The tracer osnoise on the running kernel: its samples against the kernel's own text of them and
+ * against rtla's sums; and what it takes. */
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "disturber.h"
+#include "few_descriptors.h"
+#include "osnoise_live.h"
+#include "suite.h"
+
+#define OTHER "headroom-test"
+
+static struct disturber disturber;
+
+static void set_up(void)
+{
+    disturber = (struct disturber){0};
+    live_set_up();
+}
+
+static void tear_down(void)
+{
+    disturber_end(&disturber);
+    live_tear_down();
+}
+
+/* --- Sums of samples ------------------------------------------------------ */
+
+/* Of a CPU, as the kernel has them or as we do. */
+struct sums {
+    uint64_t count, runtime_us, noise_us, max_single_us, max_period_us;
+    uint64_t hw_count, nmi_count, irq_count, softirq_count, thread_count;
+};
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add(struct sums *sums, const struct sums *more)
+{
+    sums->count += more->count;
+    sums->runtime_us += more->runtime_us;
+    sums->noise_us += more->noise_us;
+    sums->max_single_us = greater(sums->max_single_us, more->max_single_us);
+    sums->max_period_us = greater(sums->max_period_us, more->max_period_us);
+    sums->hw_count += more->hw_count;
+    sums->nmi_count += more->nmi_count;
+    sums->irq_count += more->irq_count;
+    sums->softirq_count += more->softirq_count;
+    sums->thread_count += more->thread_count;
+}
+
+static bool is_equal(const struct sums *a, const struct sums *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static struct sums of_row(const struct hr_osnoise_cpu *row)
+{
+    return (struct sums){
+        .count = row->sample_count,
+        .runtime_us = row->runtime_us,
+        .noise_us = row->noise_us,
+        .max_single_us = row->max_single_us,
+        .max_period_us = row->max_period_us,
+        .hw_count = row->hw_count,
+        .nmi_count = row->nmi_count,
+        .irq_count = row->irq_count,
+        .softirq_count = row->softirq_count,
+        .thread_count = row->thread_count,
+    };
+}
+
+static void show(const char *whose, unsigned cpu, const struct sums *sums)
+{
+    printf("# %s, CPU %u: %" PRIu64 " samples, runtime %" PRIu64 " us, noise %" PRIu64
+           " us, single %" PRIu64 ", period %" PRIu64 ", hw %" PRIu64 " nmi %" PRIu64
+           " irq %" PRIu64 " softirq %" PRIu64 " thread %" PRIu64 "\n",
+           whose, cpu, sums->count, sums->runtime_us, sums->noise_us, sums->max_single_us,
+           sums->max_period_us, sums->hw_count, sums->nmi_count, sums->irq_count,
+           sums->softirq_count, sums->thread_count);
+    fflush(stdout);
+}
+
+/* --- The kernel's own text ------------------------------------------------ */
+
+#define MAX_SAMPLES 256
+
+static struct sums samples[MAX_SAMPLES];
+
+/* Of a CPU, from the text of an instance's `trace`, where a sample is a line:
+ *
+ *      osnoise/0-108     [000] ....1     9.272667: 500000      62103  87.57940    7875    268 …
+ *
+ * runtime, noise, percentage, longest noise; counts of hw, nmi, irq, softirq, thread. */
+static size_t parse_trace(const char *instance, unsigned cpu)
+{
+    static char text[65536];
+    char file[128], *rest = NULL;
+    size_t count = 0;
+
+    snprintf(file, sizeof(file), "instances/%s/trace", instance);
+    live_get(file, text, sizeof(text));
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        struct sums *one = &samples[count];
+        const char *bracket = strchr(line, '['), *values = strstr(line, ": ");
+        if (line[0] == '#' || bracket == NULL || values == NULL ||
+            strtoul(bracket + 1, NULL, 10) != cpu)
+            continue;
+        ck_assert_uint_lt(count, MAX_SAMPLES);
+        *one = (struct sums){.count = 1};
+        int found =
+            sscanf(values,
+                   ": %" SCNu64 " %" SCNu64 " %*f %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                   " %" SCNu64 " %" SCNu64,
+                   &one->runtime_us, &one->noise_us, &one->max_single_us, &one->hw_count,
+                   &one->nmi_count, &one->irq_count, &one->softirq_count, &one->thread_count);
+        ck_assert_int_eq(found, 8);
+        one->max_period_us = one->noise_us;
+        count++;
+    }
+    return count;
+}
+
+#define READINGS 6
+
+/* Whether the readings are these samples, one after another, from one on. */
+static bool is_run(const struct sums *readings, size_t count, size_t from)
+{
+    for (size_t i = 0; i < READINGS; i++) {
+        struct sums expected = {0};
+        for (uint64_t n = 0; n < readings[i].count; n++) {
+            if (from >= count)
+                return false;
+            add(&expected, &samples[from++]);
+        }
+        if (!is_equal(&expected, &readings[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A sample may have come between joining and the first reading, and after the last one. */
+static void assert_as_in_trace(unsigned cpu, const struct sums *readings)
+{
+    size_t count = parse_trace(OTHER, cpu), from = 0;
+    struct sums ours = {0}, kernel = {0};
+
+    for (size_t i = 0; i < READINGS; i++)
+        add(&ours, &readings[i]);
+    for (size_t i = 0; i < count; i++)
+        add(&kernel, &samples[i]);
+    show("ours", cpu, &ours);
+    show("the kernel's", cpu, &kernel);
+    ck_assert_uint_ge(ours.count, 4);
+    while (from < 3 && !is_run(readings, count, from))
+        from++;
+    ck_assert_uint_lt(from, 3);
+    ck_assert_uint_le(kernel.count, ours.count + from + 2);
+}
+
+START_TEST(tells_what_the_kernel_tells)
+{
+    struct sums readings[2][READINGS];
+
+    live_begin();
+    live_instance_make(OTHER, "osnoise");
+    ck_assert(live_has_worker(0) && live_has_worker(1));
+    live_read();
+    for (size_t i = 0; i < READINGS; i++) {
+        live_sleep_ms(300);
+        live_read();
+        ck_assert_uint_eq(live.reading.cpu_count, 2);
+        ck_assert_uint_eq(live.reading.source_count + live.reading.bucket_count, 0);
+        for (unsigned cpu = 0; cpu < 2; cpu++) {
+            readings[cpu][i] = of_row(live_cpu(cpu));
+            ck_assert_uint_eq(live_cpu(cpu)->lost_count, 0);
+        }
+    }
+    for (unsigned cpu = 0; cpu < 2; cpu++) {
+        ck_assert_int_eq(live_cpu(cpu)->state, HR_OSNOISE_CPU_FINE);
+        assert_as_in_trace(cpu, readings[cpu]);
+    }
+    live_instance_remove(OTHER);
+}
+END_TEST
+
+START_TEST(measures_the_given_cpus_alone)
+{
+    uint64_t sample_count = 0;
+
+    live_choose_cpus("1");
+    live_begin();
+    ck_assert(live_has_worker(1) && !live_has_worker(0));
+    for (int i = 0; i < 50 && sample_count < 3; i++) {
+        live_sleep_ms(200);
+        live_read();
+        ck_assert_uint_eq(live.reading.cpu_count, 1);
+        sample_count += live_cpu(1)->sample_count;
+    }
+    ck_assert_uint_ge(sample_count, 3);
+}
+END_TEST
+
+/* --- rtla ----------------------------------------------------------------- */
+
+#define RTLA "rtla osnoise top -q -c 0-1 -p 1000000 -r 500000 -d 5s -T 20"
+
+/* A CPU's row of what rtla prints at its end:
+ *
+ *   0 #5           2507286      1737421    30.70511      374412        25927         164 …
+ *
+ * samples, runtime, noise, percentage, the most of a period, longest noise; then the counts. */
+static bool parse_rtla(const char *text, unsigned cpu, struct sums *sums)
+{
+    unsigned number;
+
+    for (const char *line = text; line != NULL; line = strchr(line + 1, '\n')) {
+        int found =
+            sscanf(line,
+                   " %u #%" SCNu64 " %" SCNu64 " %" SCNu64 " %*f %" SCNu64 " %" SCNu64 " %" SCNu64
+                   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+                   &number, &sums->count, &sums->runtime_us, &sums->noise_us, &sums->max_period_us,
+                   &sums->max_single_us, &sums->hw_count, &sums->nmi_count, &sums->irq_count,
+                   &sums->softirq_count, &sums->thread_count);
+        if (found == 11 && number == cpu)
+            return true;
+    }
+    return false;
+}
+
+/* Waits until rtla runs the tracer. */
+static void attach(void)
+{
+    int status = -EAGAIN;
+
+    live.options.mode = HR_OSNOISE_ATTACH;
+    live.options.cpus = (struct hr_cpu_set){0};
+    live_open();
+    for (int i = 0; i < 1000 && status == -EAGAIN; i++) {
+        live_sleep_ms(10);
+        status = hr_osnoise_begin(live.osnoise, &live.reason);
+    }
+    ck_assert_msg(status == 0, "%s", live.reason.text);
+}
+
+/* Reads so often that hardly ever two samples of a CPU come at once, and at once when rtla has
+ * left: it has put back settings by which the workload takes the CPUs whole. */
+static void read_along(struct sums ours[2][MAX_SAMPLES], size_t counts[2])
+{
+    struct pollfd leader = {.fd = hr_osnoise_fd(live.osnoise), .events = POLLIN};
+    int status;
+
+    while ((status = hr_osnoise_read(live.osnoise, &live.reading, &live.reason)) == 0) {
+        for (unsigned cpu = 0; cpu < 2; cpu++) {
+            const struct hr_osnoise_cpu *row = live_cpu(cpu);
+            if (row->sample_count > 0 && counts[cpu] < MAX_SAMPLES)
+                ours[cpu][counts[cpu]++] = of_row(row);
+        }
+        poll(&leader, 1, 200);
+    }
+    ck_assert_msg(status == -EAGAIN, "%d: %s", status, live.reason.text);
+}
+
+/* It has all samples that we have but the last, which came when it had ended. The one before we
+ * attached it may have for itself; then we have all of the others. */
+static void assert_as_rtla(unsigned cpu, const struct sums *theirs, const struct sums *ours,
+                           size_t count)
+{
+    struct sums sum = {0};
+    size_t i = 0;
+
+    show("rtla's", cpu, theirs);
+    while (i < count && sum.count + ours[i].count <= theirs->count)
+        add(&sum, &ours[i++]);
+    show("ours", cpu, &sum);
+    ck_assert_uint_ge(theirs->count, 3);
+    ck_assert_uint_le(count, i + 2);
+    if (is_equal(&sum, theirs))
+        return;
+    struct sums late = {0};
+    for (i = 0; i < count && late.count + ours[i].count < theirs->count; i++)
+        add(&late, &ours[i]);
+    ck_assert_uint_eq(late.count + 1, theirs->count);
+    ck_assert_uint_ge(theirs->runtime_us, late.runtime_us + 500000);
+    ck_assert_uint_le(theirs->runtime_us, late.runtime_us + 500000 + theirs->max_single_us);
+    ck_assert_uint_le(late.noise_us, theirs->noise_us);
+    ck_assert_uint_le(theirs->noise_us - late.noise_us, theirs->max_period_us);
+    ck_assert_uint_le(late.irq_count, theirs->irq_count);
+    ck_assert_uint_le(late.max_single_us, theirs->max_single_us);
+}
+
+START_TEST(attaches_to_rtla)
+{
+    static struct sums ours[2][MAX_SAMPLES];
+    size_t counts[2] = {0}, length;
+    char text[8192], during[LIVE_LISTING];
+    struct sums theirs;
+
+    if (system("command -v rtla >/dev/null") != 0) {
+        ck_assert_ptr_null(getenv("HEADROOM_REQUIRE_ALL"));
+        puts("# not tried: there is no rtla");
+        return;
+    }
+    FILE *rtla = popen(RTLA, "r");
+    ck_assert_ptr_nonnull(rtla);
+    attach();
+    live_list(during);
+    ck_assert_ptr_nonnull(strstr(during, "osnoise/runtime_us: 500000\n"));
+    read_along(ours, counts);
+    length = fread(text, 1, sizeof(text) - 1, rtla);
+    text[length] = '\0';
+    ck_assert_int_eq(pclose(rtla), 0);
+    for (unsigned cpu = 0; cpu < 2; cpu++) {
+        ck_assert_msg(parse_rtla(text, cpu, &theirs), "%s", text);
+        assert_as_rtla(cpu, &theirs, ours[cpu], counts[cpu]);
+    }
+    live_assert_restored();
+    ck_assert_int_eq(hr_osnoise_begin(live.osnoise, &live.reason), -EAGAIN);
+}
+END_TEST
+
+/* --- Other ways ---------------------------------------------------------- */
+
+START_TEST(turns_interrupts_off_for_hardware)
+{
+    uint64_t sample_count = 0;
+
+    live.options.mode = HR_OSNOISE_HARDWARE;
+    live.options.period_us = 300000;
+    live.options.runtime_us = 50000;
+    disturber = disturber_start(1, 3000, 20000);
+    live_begin();
+    ck_assert(live_has_word("osnoise/options", "OSNOISE_IRQ_DISABLE"));
+    for (int i = 0; i < 50 && sample_count < 8; i++) {
+        live_sleep_ms(200);
+        live_read();
+        for (unsigned cpu = 0; cpu < 2; cpu++) {
+            const struct hr_osnoise_cpu *row = live_cpu(cpu);
+            sample_count += row->sample_count;
+            ck_assert_uint_ge(row->runtime_us, 50000 * row->sample_count);
+            ck_assert_uint_eq(row->irq_count + row->softirq_count + row->thread_count, 0);
+        }
+    }
+    ck_assert_uint_ge(sample_count, 8);
+}
+END_TEST
+
+/* --- What it takes -------------------------------------------------------- */
+
+START_TEST(leaves_no_descriptor_behind)
+{
+    live.options.by_source = live.options.histogram = true;
+    live_begin();
+    live_end();
+    int before = count_descriptors();
+    for (int i = 0; i < 5; i++) {
+        live_begin();
+        live_end();
+    }
+    ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+START_TEST(allocates_nothing_while_it_reads)
+{
+    live.options.by_source = live.options.histogram = true;
+    live.options.max_single_ns = 100000;
+    disturber = disturber_start(1, 1000, 20000);
+    live_begin();
+    /* More sources than ever before are to be had at the beginning. */
+    for (int i = 0; i < 20; i++) {
+        live_sleep_ms(50);
+        live_read();
+    }
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 1000; i++)
+        live_read();
+    ck_assert_uint_eq(mallinfo2().uordblks, before);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("osnoise live");
+
+    if (!live_can_run())
+        return 0;
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, tells_what_the_kernel_tells);
+    tcase_add_test(tests, measures_the_given_cpus_alone);
+    tcase_add_test(tests, attaches_to_rtla);
+    tcase_add_test(tests, turns_interrupts_off_for_hardware);
+    tcase_add_test(tests, leaves_no_descriptor_behind);
+    tcase_add_test(tests, allocates_nothing_while_it_reads);
+    tcase_set_timeout(tests, 60);
+    return run_suite("osnoise live", tests);
+}

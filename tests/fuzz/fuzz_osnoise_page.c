@@ -1,0 +1,99 @@
+/* hr_osnoise_decode: an input is a page of the kernel in fixtures/osnoise/6.12-singles, broken or
+ * not. Its records are given to hr_osnoise_singles_add, too. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "osnoise_records.h"
+#include "osnoise_singles.h"
+
+const char fuzz_corpus[] = "osnoise_page";
+
+struct seen {
+    struct hr_osnoise_singles *singles;
+    size_t count;
+};
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void take(const struct hr_osnoise_record *record, void *context)
+{
+    struct seen *seen = context;
+
+    seen->count++;
+    if (record->type == HR_OSNOISE_RECORD_PART) {
+        require(record->part.kind < HR_OSNOISE_KIND_COUNT);
+        require(memchr(record->part.name, '\0', sizeof(record->part.name)) != NULL);
+        require(record->part.kind != HR_OSNOISE_NMI || record->part.number == 0);
+    } else {
+        require(record->type == HR_OSNOISE_RECORD_SAMPLE ||
+                record->type == HR_OSNOISE_RECORD_SINGLE);
+    }
+    if (seen->singles != NULL)
+        hr_osnoise_singles_add(seen->singles, 0, 1, record);
+}
+
+static void require_single(const struct hr_osnoise_single *single)
+{
+    uint64_t count = 0;
+
+    require(single->cpu == 1 && single->duration_ns > 10 && single->part_count <= HR_OSNOISE_PARTS);
+    for (size_t i = 0; i < single->part_count; i++) {
+        require(single->parts[i].count > 0);
+        require(i == 0 || single->parts[i].duration_ns <= single->parts[i - 1].duration_ns);
+        count += single->parts[i].count;
+    }
+    require(count <= HR_OSNOISE_RECENT);
+    require(!single->parts_are_all || count >= single->interference_count);
+}
+
+static struct hr_osnoise_decoder *open_recorded(void)
+{
+    struct hr_tracefs tracefs = {open(FIXTURE, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    struct hr_osnoise_decoder *decoder = NULL;
+
+    require(tracefs.fd >= 0 && hr_osnoise_decoder_open(&tracefs, &decoder, NULL) == 0);
+    close(tracefs.fd);
+    return decoder;
+}
+
+static void require_singles(struct hr_osnoise_singles *singles)
+{
+    size_t count;
+    uint64_t more_count;
+    const struct hr_osnoise_single *found = hr_osnoise_singles_take(singles, &count, &more_count);
+
+    require(count <= HR_OSNOISE_SINGLES && (more_count == 0 || count == HR_OSNOISE_SINGLES));
+    for (size_t i = 0; i < count; i++)
+        require_single(&found[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct hr_osnoise_decoder *decoder;
+    struct seen seen = {.count = 0}, again = {.count = 0};
+    uint64_t lost = 0;
+    void *page = malloc(size); /* of just this size, so that reading past it is seen */
+
+    if (decoder == NULL)
+        decoder = open_recorded();
+    if (size > 0)
+        memcpy(page, data, size);
+    require(hr_osnoise_singles_open(1, 10, &seen.singles) == 0);
+    int status = hr_osnoise_decode(decoder, page, size, take, &seen, &lost);
+    require(status == 0 || status == -EBADMSG);
+    require(seen.count <= size / 20); /* the shortest has four bytes before it */
+    require(hr_osnoise_decode(decoder, page, size, take, &again, &lost) == status);
+    require(again.count == seen.count);
+    require_singles(seen.singles);
+    hr_osnoise_singles_close(seen.singles);
+    free(page);
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* A load of known noise: spins for a time, sleeps, and so on, for ever. On a machine that has other
+ * things to do a turn may take longer: standard output, a file, tells how many microseconds the
+ * turns before took together, and when the last of them ended, on a clock in microseconds.
+ *
+ *     spinner MILLISECONDS EVERY_MILLISECONDS
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What was written before is overwritten, as it is never longer. */
+static void tell(uint64_t spun_ns)
+{
+    char line[64];
+
+    snprintf(line, sizeof(line), "%020llu %020llu\n", (unsigned long long)spun_ns / 1000,
+             (unsigned long long)now_ns() / 1000);
+    if (pwrite(STDOUT_FILENO, line, strlen(line), 0) < 0)
+        _exit(1);
+}
+
+static void spin(uint64_t until_ns)
+{
+    while (now_ns() < until_ns)
+        ;
+}
+
+static void sleep_until(uint64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
+                                   .tv_nsec = (long)(until_ns % 1000000000)};
+
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s MILLISECONDS EVERY_MILLISECONDS\n", argv[0]);
+        return 2;
+    }
+    const uint64_t spin_ns = strtoull(argv[1], NULL, 10) * 1000000;
+    const uint64_t every_ns = strtoull(argv[2], NULL, 10) * 1000000;
+
+    for (uint64_t spun_ns = 0;;) {
+        const uint64_t begun_ns = now_ns();
+        spin(begun_ns + spin_ns);
+        tell(spun_ns);
+        const uint64_t ended_ns = now_ns();
+        spun_ns += ended_ns - begun_ns;
+        sleep_until(begun_ns + every_ns > ended_ns ? begun_ns + every_ns : ended_ns + every_ns);
+    }
+}
