@@ -190,11 +190,17 @@ static void assert_disturbed(struct found *found, struct disturber_counts done)
     assert_between("its count", (double)found->disturber_count[1], 0.5 * spins, 1.5 * spins);
     ck_assert_uint_eq(found->disturber_count[0], 0);
 
-    assert_between("singles of its", (double)found->spin_single_count, 3, 1.5 * spins);
+    /* Where the emulator makes more noises than are told one by one, its may be among the others.
+     */
+    bool all_told = found->more_count == 0;
+    assert_between("singles of its", (double)found->spin_single_count, all_told ? 3 : 0,
+                   1.5 * spins);
     ck_assert_double_ge((double)(found->spin_single_count + found->more_count), 0.5 * spins);
     qsort(found->spin_single_ns, found->spin_single_count, sizeof(uint64_t), by_size);
-    assert_between("their median, ns", (double)found->spin_single_ns[found->spin_single_count / 2],
-                   0.95 * spin_ns, 2 * spin_ns + stolen_ns);
+    if (found->spin_single_count >= 3)
+        assert_between("their median, ns",
+                       (double)found->spin_single_ns[found->spin_single_count / 2], 0.95 * spin_ns,
+                       2 * spin_ns + stolen_ns);
 
     ck_assert_double_ge((double)found->spin_bucket_count + stolen_ns / 1e6, 0.4 * spins);
 }
