@@ -137,3 +137,21 @@ void harness_release_descriptors(void)
     while (occupied_count > 0)
         close(occupied[--occupied_count]);
 }
+
+void harness_assert_exports_one_symbol(void)
+{
+    const char *directory = getenv("HEADROOM_PLUGIN_DIR");
+    char command[512], line[256];
+    size_t count = 0;
+
+    snprintf(command, sizeof(command), "nm -D --defined-only '%s/%s.so'",
+             directory != NULL ? directory : ".libs", harness_plugin);
+    FILE *symbols = popen(command, "r");
+    ck_assert_ptr_nonnull(symbols);
+    while (fgets(line, sizeof(line), symbols) != NULL) {
+        ck_assert_msg(strstr(line, " T module_register\n") != NULL, "exported: %s", line);
+        count++;
+    }
+    ck_assert_int_eq(pclose(symbols), 0);
+    ck_assert_uint_eq(count, 1);
+}

@@ -48,6 +48,9 @@ double harness_number(const char *identifier);
  * all. */
 void harness_assert_logs(size_t count, const char *containing);
 
+/** Asserts that the plugin's shared object exports module_register and nothing else. */
+void harness_assert_exports_one_symbol(void);
+
 /** Occupies all descriptors up to where the plugin keeps no more files open. */
 void harness_run_short_of_descriptors(void);
 
