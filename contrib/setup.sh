@@ -55,6 +55,16 @@ install_packages() {
     fail "Installing failed. Install these by hand: ${missing[*]}"
 }
 
+# unpack_package PACKAGE FOLDER: Debian's package beneath a folder, without installing it.
+unpack_package() {
+    rm -rf "$2"
+    mkdir -p "$2"
+    (
+        cd "$2" || exit
+        quietly download.log apt-get download "$1" && dpkg-deb -x "$1"_*.deb .
+    ) || say "The package $1 could not be had."
+}
+
 list_requirements() {
     local tool lacking=()
     for tool in autoreconf libtoolize pkg-config cc make; do
