@@ -1,35 +1,11 @@
 #include "osnoise_notice.h"
 
-#include <stdarg.h>
+#include "message.h"
 
 #define PLUGIN "osnoise"
 
 /* "thread spinner[812] 2001 us (3 times)" */
 #define PART_SIZE (HR_OSNOISE_NAME + 128)
-
-/* A message, which takes whole pieces only. */
-struct message {
-    char *text;
-    size_t used;
-    size_t room; /* that pieces may take */
-};
-
-/* Appends a piece if there is room for all of it. @return whether there was. */
-__attribute__((format(printf, 2, 3))) static bool append(struct message *message,
-                                                         const char *format, ...)
-{
-    const size_t room = message->room - message->used;
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(message->text + message->used, room, format, arguments);
-    va_end(arguments);
-    bool fits = length >= 0 && (size_t)length < room;
-    if (fits)
-        message->used += (size_t)length;
-    message->text[message->used] = '\0';
-    return fits;
-}
 
 /* "2013 us", "1.5 us" */
 static void print_us(uint64_t ns, char *buffer, size_t size)
@@ -51,7 +27,7 @@ static struct message begin(notification_t *notice, unsigned cpu, int severity)
     snprintf(notice->plugin_instance, sizeof(notice->plugin_instance), "cpu%u", cpu);
     sstrncpy(notice->type, "duration", sizeof(notice->type));
     sstrncpy(notice->type_instance, "max_single", sizeof(notice->type_instance));
-    return (struct message){notice->message, 0, NOTIF_MAX_MSG_LEN};
+    return message_of(notice);
 }
 
 static void add_subject(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu)
@@ -155,14 +131,14 @@ static void append_parts(struct message *message, const struct hr_osnoise_single
     message->room -= strlen(more);
     for (size_t i = 0; i < single->part_count && fits; i++) {
         print_part(&single->parts[i], text);
-        fits = append(message, "%s%s", i == 0 ? ": " : ", ", text);
+        fits = message_append(message, "%s%s", i == 0 ? ": " : ", ", text);
     }
     message->room += strlen(more);
     if (!fits || !single->parts_are_all)
-        append(message, "%s", more);
+        message_append(message, "%s", more);
     print_us(left_ns, lasted, sizeof(lasted));
     if (left_ns > 0)
-        append(message, "; %s unexplained", lasted);
+        message_append(message, "; %s unexplained", lasted);
 }
 
 static void append_cause(struct message *message, const struct hr_osnoise_single *single)
@@ -170,10 +146,11 @@ static void append_cause(struct message *message, const struct hr_osnoise_single
     if (single->part_count > 0)
         append_parts(message, single);
     else if (single->interference_count == 0)
-        append(message, ", without any interference that the kernel saw: hardware, firmware or the "
-                        "host of a virtual machine");
+        message_append(message,
+                       ", without any interference that the kernel saw: hardware, firmware or the "
+                       "host of a virtual machine");
     else
-        append(message, "; what interfered isn't known, as its records were lost");
+        message_append(message, "; what interfered isn't known, as its records were lost");
 }
 
 void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *rule,
@@ -184,7 +161,7 @@ void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *ru
 
     print_us(single->duration_ns, lasted, sizeof(lasted));
     print_limit(rule, limit, sizeof(limit));
-    append(&message, "noise of %s on CPU %u, above %s", lasted, single->cpu, limit);
+    message_append(&message, "noise of %s on CPU %u, above %s", lasted, single->cpu, limit);
     append_cause(&message, single);
     add_subject(notice, rule, single->cpu);
     plugin_notification_meta_add_double(notice, "Duration", (double)single->duration_ns / 1e9);
@@ -206,9 +183,9 @@ void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rul
 
     print_us(excess->longest_ns, longest, sizeof(longest));
     print_limit(rule, limit, sizeof(limit));
-    append(&message, "no noise above %s on CPU %u for %.6g s; %s%" PRIu64 " %s above, ", limit, cpu,
-           (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "", excess->count,
-           excess->count == 1 ? "was" : "were");
-    append(&message, "the longest %s", longest);
+    message_append(&message, "no noise above %s on CPU %u for %.6g s; %s%" PRIu64 " %s above, ",
+                   limit, cpu, (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "",
+                   excess->count, excess->count == 1 ? "was" : "were");
+    message_append(&message, "the longest %s", longest);
     add_subject(notice, rule, cpu);
 }
