@@ -1,5 +1,6 @@
 #include "osnoise_notice.h"
 
+#include "headroom/utf8.h"
 #include "message.h"
 
 #define PLUGIN "osnoise"
@@ -38,54 +39,6 @@ static void add_subject(notification_t *notice, const struct osnoise_rule *rule,
 
 /* --- A noise -------------------------------------------------------------- */
 
-/* Characters of UTF-8 of more than one byte: what the first may be, and for that the second; each
- * other is 0x80 to 0xbf (RFC 3629, section 4). U+0080 to U+009F aren't among them: they control
- * terminals. */
-static const struct {
-    unsigned char first[2], second[2];
-    size_t length;
-} forms[] = {
-    {{0xc2, 0xc2}, {0xa0, 0xbf}, 2}, {{0xc3, 0xdf}, {0x80, 0xbf}, 2},
-    {{0xe0, 0xe0}, {0xa0, 0xbf}, 3}, {{0xe1, 0xec}, {0x80, 0xbf}, 3},
-    {{0xed, 0xed}, {0x80, 0x9f}, 3}, {{0xee, 0xef}, {0x80, 0xbf}, 3},
-    {{0xf0, 0xf0}, {0x90, 0xbf}, 4}, {{0xf1, 0xf3}, {0x80, 0xbf}, 4},
-    {{0xf4, 0xf4}, {0x80, 0x8f}, 4},
-};
-
-static bool is_within(char c, const unsigned char range[2])
-{
-    return (unsigned char)c >= range[0] && (unsigned char)c <= range[1];
-}
-
-/* @return how many bytes a text's first character has; 0: it is none that may be shown. */
-static size_t length_of_character(const char *text)
-{
-    static const unsigned char ascii[2] = {' ', 0x7e}, others[2] = {0x80, 0xbf};
-    size_t i = 0, length = 2;
-
-    if (is_within(text[0], ascii))
-        return 1;
-    while (i < STATIC_ARRAY_SIZE(forms) && !is_within(text[0], forms[i].first))
-        i++;
-    if (i == STATIC_ARRAY_SIZE(forms) || !is_within(text[1], forms[i].second))
-        return 0;
-    /* The terminating zero ends it, too. */
-    while (length < forms[i].length && is_within(text[length], others))
-        length++;
-    return length == forms[i].length ? length : 0;
-}
-
-/* Names are any bytes, but what receives a notification may rely on UTF-8. */
-static void make_safe(char *text)
-{
-    while (*text != '\0') {
-        size_t length = length_of_character(text);
-        if (length == 0)
-            *text = '?';
-        text += length > 0 ? length : 1;
-    }
-}
-
 /* "thread spinner[812]", "irq local_timer[236]", "softirq TIMER", "nmi" */
 static void print_who(const struct hr_osnoise_part *part, char *buffer, size_t size)
 {
@@ -97,7 +50,7 @@ static void print_who(const struct hr_osnoise_part *part, char *buffer, size_t s
         snprintf(buffer, size, "%s %s", kind, part->name);
     else
         snprintf(buffer, size, "%s %s[%d]", kind, part->name, part->number);
-    make_safe(buffer);
+    hr_utf8_make_safe(buffer);
 }
 
 static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE])

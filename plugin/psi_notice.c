@@ -1,6 +1,7 @@
 #include "psi_notice.h"
 
 #include "adapter.h"
+#include "headroom/utf8.h"
 #include "message.h"
 
 #define PLUGIN "psi"
@@ -14,7 +15,7 @@ static void print_ms(double us, char *buffer, size_t size)
     snprintf(buffer, size, us >= 9950 ? "%.0f ms" : "%.2g ms", us / 1000);
 }
 
-/* Where it is, in at most PATH_MAX_SHOWN bytes, without control characters. */
+/* Where it is, in at most PATH_MAX_SHOWN bytes, safe to show. */
 static void print_place(const struct psi_subject *subject, char place[PATH_MAX_SHOWN + 1])
 {
     const char *text = subject->path;
@@ -24,9 +25,7 @@ static void print_place(const struct psi_subject *subject, char place[PATH_MAX_S
     else if (strlen(text) > PATH_MAX_SHOWN)
         text = subject->instance;
     snprintf(place, PATH_MAX_SHOWN + 1, "%s", text);
-    for (char *c = place; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    hr_utf8_make_safe(place);
 }
 
 /* "memory some" */

@@ -12,6 +12,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 #include "headroom/taskstats.h"
+#include "headroom/utf8.h"
 #include "task_list.h"
 #include "text.h"
 
@@ -374,8 +375,9 @@ static void read_name(const struct hr_root *root, pid_t pid, char name[16])
     if (length > 15)
         length = 15; /* those of kernel threads may be longer */
     for (size_t i = 0; i < length; i++)
-        name[i] = (unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i];
+        name[i] = text[i] != '\0' ? text[i] : '?';
     name[length] = '\0';
+    hr_utf8_make_safe(name);
     if (length == 0)
         strcpy(name, "?");
 }

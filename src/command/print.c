@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "headroom/utf8.h"
+
 static int finish(FILE *out)
 {
     errno = 0;
@@ -87,7 +89,7 @@ void print_json_string(FILE *out, const char *text)
     putc('"', out);
     while (*text != '\0') {
         uint32_t character;
-        size_t length = utf8_decode(text, &character);
+        size_t length = hr_utf8_decode(text, &character);
         if (length == 0)
             fputs("\\ufffd", out);
         else if (character < 0x20 || character == 0x7f)
