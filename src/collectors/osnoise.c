@@ -131,11 +131,10 @@ static void remember_originals(struct hr_osnoise_state *state, const struct hr_o
 static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     struct hr_osnoise_knobs now = {0};
-    int status = hr_osnoise_knobs_read(&osnoise->tracefs, &now);
+    int status = hr_osnoise_knobs_read(&osnoise->tracefs, &now, reason);
 
     if (status < 0)
-        return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
-                          strerror(-status));
+        return status;
     status = choose_cpus(osnoise, &now, reason);
     if (status < 0)
         return status;
@@ -185,7 +184,9 @@ static uint64_t period_us(const struct hr_osnoise *osnoise)
 
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
         return osnoise->options.period_us;
-    return hr_osnoise_knobs_read(&osnoise->tracefs, &now) == 0 ? now.numbers[HR_OSNOISE_PERIOD] : 0;
+    return hr_osnoise_knobs_read(&osnoise->tracefs, &now, NULL) == 0
+               ? now.numbers[HR_OSNOISE_PERIOD]
+               : 0;
 }
 
 /* The file names the instance before there is one: what isn't there needs no removal, but what is
