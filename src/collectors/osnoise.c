@@ -27,11 +27,7 @@ int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct h
     size_t length;
 
     snprintf(path, sizeof(path), "sys/devices/system/cpu/%s", which);
-    int fd = hr_root_openat(root, path, O_RDONLY);
-    if (fd < 0)
-        return fd;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    close(fd);
+    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
     return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
 }
 
