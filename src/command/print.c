@@ -103,6 +103,15 @@ void print_json_string(FILE *out, const char *text)
     putc('"', out);
 }
 
+void print_json_text(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    if (text[0] != '\0')
+        print_json_string(out, text);
+    else
+        fputs("null", out);
+}
+
 static void print_json_row(FILE *out, const struct row *row)
 {
     fputs("{\"host\":", out);
@@ -118,16 +127,6 @@ static void print_json_row(FILE *out, const struct row *row)
             fputs("null", out);
     }
     putc('}', out);
-}
-
-/* `before` is what separates the member from others, and its name. */
-static void print_json_text(FILE *out, const char *before, const char *text)
-{
-    fputs(before, out);
-    if (text[0] != '\0')
-        print_json_string(out, text);
-    else
-        fputs("null", out);
 }
 
 static void print_json_alert(FILE *out, const struct alert *alert)
