@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "headroom/hash.h"
+
 /* Of a shortened instance at least so much of the head is kept, however long the leaf. */
 #define MIN_HEAD 16
 
@@ -15,16 +17,6 @@ uint64_t adapter_clock_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* FNV-1a */
-uint32_t adapter_hash(const char *text)
-{
-    uint32_t sum = 2166136261u;
-
-    for (; *text != '\0'; text++)
-        sum = (sum ^ (unsigned char)*text) * 16777619u;
-    return sum;
 }
 
 static bool is_inside_character(char c)
@@ -46,7 +38,7 @@ void adapter_instance(const char *text, const char *path, bool distinct,
     const size_t length = strlen(text);
     char mark[10];
 
-    snprintf(mark, sizeof(mark), "~%08x", adapter_hash(path));
+    snprintf(mark, sizeof(mark), "~%08x", hr_hash(path));
     if (length <= most && !distinct) {
         snprintf(instance, DATA_MAX_NAME_LEN, "%s", text);
     } else if (length + strlen(mark) <= most) {

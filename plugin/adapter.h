@@ -25,9 +25,6 @@
 void adapter_instance(const char *text, const char *path, bool distinct,
                       char instance[DATA_MAX_NAME_LEN]);
 
-/** A hash of a text, as names of series have it. */
-uint32_t adapter_hash(const char *text);
-
 /** Nanoseconds of CLOCK_MONOTONIC, as the collectors tell times. */
 uint64_t adapter_clock_ns(void);
 

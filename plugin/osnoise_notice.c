@@ -1,35 +1,12 @@
 #include "osnoise_notice.h"
 
-#include <stdarg.h>
+#include "headroom/utf8.h"
+#include "message.h"
 
 #define PLUGIN "osnoise"
 
 /* "thread spinner[812] 2001 us (3 times)" */
 #define PART_SIZE (HR_OSNOISE_NAME + 128)
-
-/* A message, which takes whole pieces only. */
-struct message {
-    char *text;
-    size_t used;
-    size_t room; /* that pieces may take */
-};
-
-/* Appends a piece if there is room for all of it. @return whether there was. */
-__attribute__((format(printf, 2, 3))) static bool append(struct message *message,
-                                                         const char *format, ...)
-{
-    const size_t room = message->room - message->used;
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(message->text + message->used, room, format, arguments);
-    va_end(arguments);
-    bool fits = length >= 0 && (size_t)length < room;
-    if (fits)
-        message->used += (size_t)length;
-    message->text[message->used] = '\0';
-    return fits;
-}
 
 /* "2013 us", "1.5 us" */
 static void print_us(uint64_t ns, char *buffer, size_t size)
@@ -51,7 +28,7 @@ static struct message begin(notification_t *notice, unsigned cpu, int severity)
     snprintf(notice->plugin_instance, sizeof(notice->plugin_instance), "cpu%u", cpu);
     sstrncpy(notice->type, "duration", sizeof(notice->type));
     sstrncpy(notice->type_instance, "max_single", sizeof(notice->type_instance));
-    return (struct message){notice->message, 0, NOTIF_MAX_MSG_LEN};
+    return message_of(notice);
 }
 
 static void add_subject(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu)
@@ -61,54 +38,6 @@ static void add_subject(notification_t *notice, const struct osnoise_rule *rule,
 }
 
 /* --- A noise -------------------------------------------------------------- */
-
-/* Characters of UTF-8 of more than one byte: what the first may be, and for that the second; each
- * other is 0x80 to 0xbf (RFC 3629, section 4). U+0080 to U+009F aren't among them: they control
- * terminals. */
-static const struct {
-    unsigned char first[2], second[2];
-    size_t length;
-} forms[] = {
-    {{0xc2, 0xc2}, {0xa0, 0xbf}, 2}, {{0xc3, 0xdf}, {0x80, 0xbf}, 2},
-    {{0xe0, 0xe0}, {0xa0, 0xbf}, 3}, {{0xe1, 0xec}, {0x80, 0xbf}, 3},
-    {{0xed, 0xed}, {0x80, 0x9f}, 3}, {{0xee, 0xef}, {0x80, 0xbf}, 3},
-    {{0xf0, 0xf0}, {0x90, 0xbf}, 4}, {{0xf1, 0xf3}, {0x80, 0xbf}, 4},
-    {{0xf4, 0xf4}, {0x80, 0x8f}, 4},
-};
-
-static bool is_within(char c, const unsigned char range[2])
-{
-    return (unsigned char)c >= range[0] && (unsigned char)c <= range[1];
-}
-
-/* @return how many bytes a text's first character has; 0: it is none that may be shown. */
-static size_t length_of_character(const char *text)
-{
-    static const unsigned char ascii[2] = {' ', 0x7e}, others[2] = {0x80, 0xbf};
-    size_t i = 0, length = 2;
-
-    if (is_within(text[0], ascii))
-        return 1;
-    while (i < STATIC_ARRAY_SIZE(forms) && !is_within(text[0], forms[i].first))
-        i++;
-    if (i == STATIC_ARRAY_SIZE(forms) || !is_within(text[1], forms[i].second))
-        return 0;
-    /* The terminating zero ends it, too. */
-    while (length < forms[i].length && is_within(text[length], others))
-        length++;
-    return length == forms[i].length ? length : 0;
-}
-
-/* Names are any bytes, but what receives a notification may rely on UTF-8. */
-static void make_safe(char *text)
-{
-    while (*text != '\0') {
-        size_t length = length_of_character(text);
-        if (length == 0)
-            *text = '?';
-        text += length > 0 ? length : 1;
-    }
-}
 
 /* "thread spinner[812]", "irq local_timer[236]", "softirq TIMER", "nmi" */
 static void print_who(const struct hr_osnoise_part *part, char *buffer, size_t size)
@@ -121,7 +50,7 @@ static void print_who(const struct hr_osnoise_part *part, char *buffer, size_t s
         snprintf(buffer, size, "%s %s", kind, part->name);
     else
         snprintf(buffer, size, "%s %s[%d]", kind, part->name, part->number);
-    make_safe(buffer);
+    hr_utf8_make_safe(buffer);
 }
 
 static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE])
@@ -155,14 +84,14 @@ static void append_parts(struct message *message, const struct hr_osnoise_single
     message->room -= strlen(more);
     for (size_t i = 0; i < single->part_count && fits; i++) {
         print_part(&single->parts[i], text);
-        fits = append(message, "%s%s", i == 0 ? ": " : ", ", text);
+        fits = message_append(message, "%s%s", i == 0 ? ": " : ", ", text);
     }
     message->room += strlen(more);
     if (!fits || !single->parts_are_all)
-        append(message, "%s", more);
+        message_append(message, "%s", more);
     print_us(left_ns, lasted, sizeof(lasted));
     if (left_ns > 0)
-        append(message, "; %s unexplained", lasted);
+        message_append(message, "; %s unexplained", lasted);
 }
 
 static void append_cause(struct message *message, const struct hr_osnoise_single *single)
@@ -170,10 +99,11 @@ static void append_cause(struct message *message, const struct hr_osnoise_single
     if (single->part_count > 0)
         append_parts(message, single);
     else if (single->interference_count == 0)
-        append(message, ", without any interference that the kernel saw: hardware, firmware or the "
-                        "host of a virtual machine");
+        message_append(message,
+                       ", without any interference that the kernel saw: hardware, firmware or the "
+                       "host of a virtual machine");
     else
-        append(message, "; what interfered isn't known, as its records were lost");
+        message_append(message, "; what interfered isn't known, as its records were lost");
 }
 
 void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *rule,
@@ -184,7 +114,7 @@ void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *ru
 
     print_us(single->duration_ns, lasted, sizeof(lasted));
     print_limit(rule, limit, sizeof(limit));
-    append(&message, "noise of %s on CPU %u, above %s", lasted, single->cpu, limit);
+    message_append(&message, "noise of %s on CPU %u, above %s", lasted, single->cpu, limit);
     append_cause(&message, single);
     add_subject(notice, rule, single->cpu);
     plugin_notification_meta_add_double(notice, "Duration", (double)single->duration_ns / 1e9);
@@ -206,9 +136,9 @@ void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rul
 
     print_us(excess->longest_ns, longest, sizeof(longest));
     print_limit(rule, limit, sizeof(limit));
-    append(&message, "no noise above %s on CPU %u for %.6g s; %s%" PRIu64 " %s above, ", limit, cpu,
-           (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "", excess->count,
-           excess->count == 1 ? "was" : "were");
-    append(&message, "the longest %s", longest);
+    message_append(&message, "no noise above %s on CPU %u for %.6g s; %s%" PRIu64 " %s above, ",
+                   limit, cpu, (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "",
+                   excess->count, excess->count == 1 ? "was" : "were");
+    message_append(&message, "the longest %s", longest);
     add_subject(notice, rule, cpu);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "adapter.h"
+#include "headroom/hash.h"
 
 /* What an interval leaves of the sum: half of it after 10 intervals. */
 #define DECAY 0.93303299
@@ -70,7 +71,7 @@ void osnoise_source_series(const struct hr_osnoise_source *source, char series[O
     if (source->kind == HR_OSNOISE_THREAD)
         length = length_of_thread(name, source->cpu);
     if (length > room) {
-        snprintf(mark, sizeof(mark), "_%08x", adapter_hash(name));
+        snprintf(mark, sizeof(mark), "_%08x", hr_hash(name));
         length = room - strlen(mark);
     }
     snprintf(series, OSNOISE_SERIES, "%s_%.*s%s_us", kind, (int)length, name, mark);
@@ -153,7 +154,7 @@ static struct name *make_room(struct osnoise_ranking *ranking, uint64_t duration
 
 void osnoise_ranking_add(struct osnoise_ranking *ranking, const char *series, uint64_t duration_ns)
 {
-    const uint32_t hash = adapter_hash(series);
+    const uint32_t hash = hr_hash(series);
     struct name *name = ranking->top > 0 ? find(ranking, series, hash) : NULL;
 
     if (name == NULL && ranking->top > 0) {

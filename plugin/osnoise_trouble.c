@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "headroom/hash.h"
+
 #define PLUGIN "osnoise"
 
 /* After so long without a loss it is over. */
@@ -13,7 +15,7 @@
 /* Tells one reason from another, also if the error is the same. */
 static int cause_of(const struct hr_reason *reason)
 {
-    return (int)((adapter_hash(reason->text) ^ (uint32_t)reason->error << 24) | 1);
+    return (int)((hr_hash(reason->text) ^ (uint32_t)reason->error << 24) | 1);
 }
 
 void osnoise_trouble_begin(struct osnoise_trouble *trouble,
@@ -135,7 +137,7 @@ static void tell_absent(struct osnoise_trouble *trouble, const struct hr_osnoise
     const struct hr_cpu_set mute = find_state(reading, HR_OSNOISE_CPU_SILENT);
     print_offline(&off, offline, sizeof(offline));
     print_silent(&mute, trouble->is_attached, silent, sizeof(silent));
-    int cause = (int)(adapter_hash(offline) ^ adapter_hash(silent)) | 1;
+    int cause = (int)(hr_hash(offline) ^ hr_hash(silent)) | 1;
     adapter_complain(&trouble->absent, LOG_WARNING, cause, PLUGIN ": %s%s%s.", offline,
                      offline[0] != '\0' && silent[0] != '\0' ? "; " : "", silent);
 }

@@ -1,36 +1,13 @@
 #include "psi_notice.h"
 
-#include <stdarg.h>
-
 #include "adapter.h"
+#include "headroom/utf8.h"
+#include "message.h"
 
 #define PLUGIN "psi"
 
 /* Paths up to this length are told as they are, longer ones by the instance, which is shortened. */
 #define PATH_MAX_SHOWN 127
-
-/* A message, which takes whole pieces only. */
-struct message {
-    char *text;
-    size_t used;
-};
-
-/* Appends a piece if there is room for all of it. @return whether there was. */
-__attribute__((format(printf, 2, 3))) static bool append(struct message *message,
-                                                         const char *format, ...)
-{
-    const size_t room = NOTIF_MAX_MSG_LEN - message->used;
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(message->text + message->used, room, format, arguments);
-    va_end(arguments);
-    bool fits = length >= 0 && (size_t)length < room;
-    if (fits)
-        message->used += (size_t)length;
-    message->text[message->used] = '\0';
-    return fits;
-}
 
 /* "212 ms", "1.5 ms" */
 static void print_ms(double us, char *buffer, size_t size)
@@ -38,7 +15,7 @@ static void print_ms(double us, char *buffer, size_t size)
     snprintf(buffer, size, us >= 9950 ? "%.0f ms" : "%.2g ms", us / 1000);
 }
 
-/* Where it is, in at most PATH_MAX_SHOWN bytes, without control characters. */
+/* Where it is, in at most PATH_MAX_SHOWN bytes, safe to show. */
 static void print_place(const struct psi_subject *subject, char place[PATH_MAX_SHOWN + 1])
 {
     const char *text = subject->path;
@@ -48,16 +25,14 @@ static void print_place(const struct psi_subject *subject, char place[PATH_MAX_S
     else if (strlen(text) > PATH_MAX_SHOWN)
         text = subject->instance;
     snprintf(place, PATH_MAX_SHOWN + 1, "%s", text);
-    for (char *c = place; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    hr_utf8_make_safe(place);
 }
 
 /* "memory some" */
 static void append_pressure(struct message *message, const struct psi_rule *rule)
 {
-    append(message, "%s %s", hr_psi_resource_name(rule->trigger.resource),
-           hr_psi_level_name(rule->trigger.level));
+    message_append(message, "%s %s", hr_psi_resource_name(rule->trigger.resource),
+                   hr_psi_level_name(rule->trigger.level));
 }
 
 void psi_notice_title(const struct psi_subject *subject, char *buffer, size_t size)
@@ -82,7 +57,7 @@ static struct message begin(notification_t *notice, const struct psi_subject *su
     sstrncpy(notice->plugin_instance, subject->instance, sizeof(notice->plugin_instance));
     sstrncpy(notice->type, "derive", sizeof(notice->type));
     sstrncpy(notice->type_instance, rule->type_instance, sizeof(notice->type_instance));
-    return (struct message){notice->message, 0};
+    return message_of(notice);
 }
 
 static void add_subject(notification_t *notice, const struct psi_subject *subject)
@@ -123,13 +98,14 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
     }
     for (size_t i = 0; i < report->count; i++) {
         print_waiter(&waiting->top[i], text, sizeof(text));
-        if (!append(message, "%s%s", before, text))
+        if (!message_append(message, "%s%s", before, text))
             return;
         before = ", ";
     }
     /* The kernel adds a wait up when it ends. */
     if (report->count == 0)
-        append(message, "; no wait ended within %.3g s", (double)rule->top_tasks_window_us / 1e6);
+        message_append(message, "; no wait ended within %.3g s",
+                       (double)rule->top_tasks_window_us / 1e6);
 }
 
 static void append_waiting(struct message *message, const struct psi_rule *rule,
@@ -137,8 +113,8 @@ static void append_waiting(struct message *message, const struct psi_rule *rule,
 {
     if (waiting->unknown == NULL)
         append_waiters(message, rule, waiting);
-    else if (!append(message, "; waiting: unknown, %s", waiting->unknown))
-        append(message, "; %s", waiting->unknown);
+    else if (!message_append(message, "; waiting: unknown, %s", waiting->unknown))
+        message_append(message, "; %s", waiting->unknown);
 }
 
 static void add_waiters(notification_t *notice, const struct psi_waiting *waiting)
@@ -163,9 +139,9 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
     print_ms((double)rule->trigger.stall_us, limit, sizeof(limit));
     print_place(subject, place);
     append_pressure(&message, rule);
-    append(&message, ": stalled %s%s in %.2g s (limit %s) in %s",
-           event->measured ? "" : "at least ", stalled, (double)event->elapsed_us / 1e6, limit,
-           place);
+    message_append(&message, ": stalled %s%s in %.2g s (limit %s) in %s",
+                   event->measured ? "" : "at least ", stalled, (double)event->elapsed_us / 1e6,
+                   limit, place);
     add_subject(notice, subject);
     if (event->measured) {
         plugin_notification_meta_add_double(notice, "MeasuredStall",
@@ -192,8 +168,8 @@ void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject)
     print_ms((double)rule->trigger.stall_us, limit, sizeof(limit));
     print_place(subject, place);
     append_pressure(&message, rule);
-    append(&message, ": below %s in %.6g s for %.6g s in %s", limit, window_s,
-           (double)rule->quiet * window_s, place);
+    message_append(&message, ": below %s in %.6g s for %.6g s in %s", limit, window_s,
+                   (double)rule->quiet * window_s, place);
     add_subject(notice, subject);
 }
 
@@ -204,7 +180,7 @@ void psi_notice_end(notification_t *notice, const struct psi_subject *subject, c
 
     print_place(subject, place);
     append_pressure(&message, subject->rule);
-    append(&message, ": no longer watched in %s: %s", place, reason);
+    message_append(&message, ": no longer watched in %s: %s", place, reason);
     add_subject(notice, subject);
 }
 

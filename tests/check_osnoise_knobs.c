@@ -25,7 +25,7 @@ static void set_up(void)
     fake_tracefs_begin(tree, 8);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     ck_assert_int_eq(hr_tracefs_open(root, &tracefs, &reason), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
 }
 
 static void tear_down(void)
@@ -97,7 +97,12 @@ START_TEST(tells_what_it_cannot_read)
         snprintf(path, sizeof(path), FAKE_TRACEFS "/%s", unreadable[_i].file);
         tree_remove(tree, path);
     }
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &knobs), unreadable[_i].status);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &knobs, &reason), unreadable[_i].status);
+    ck_assert_int_eq(reason.error, unreadable[_i].status);
+    ck_assert_ptr_nonnull(
+        strstr(reason.text, unreadable[_i].status == -ENOENT
+                                ? "no tracer osnoise: it needs Linux"
+                                : "settings of the tracer osnoise can't be read"));
     ck_assert_mem_eq(&knobs, &before, sizeof(knobs));
     ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &before, &reason), unreadable[_i].status);
     ck_assert_int_eq(reason.error, unreadable[_i].status);
@@ -109,12 +114,12 @@ START_TEST(finds_hazards)
 {
     struct hr_osnoise_hazards hazards;
 
-    ck_assert_int_eq(hr_osnoise_hazards_read(&tracefs, &hazards), 0);
+    ck_assert_int_eq(hr_osnoise_hazards_read(&tracefs, &hazards, NULL), 0);
     ck_assert(hazards.stop_us == 0 && hazards.stop_total_us == 0 && !hazards.panic);
     fake_tracefs_set("osnoise/stop_tracing_us", "30\n");
     fake_tracefs_set("osnoise/stop_tracing_total_us", "50\n");
     fake_tracefs_set("osnoise/options", "OSNOISE_WORKLOAD PANIC_ON_STOP \n");
-    ck_assert_int_eq(hr_osnoise_hazards_read(&tracefs, &hazards), 0);
+    ck_assert_int_eq(hr_osnoise_hazards_read(&tracefs, &hazards, NULL), 0);
     ck_assert(hazards.stop_us == 30 && hazards.stop_total_us == 50 && hazards.panic);
 }
 END_TEST
@@ -125,7 +130,7 @@ static void assert_as_before(void)
 {
     struct hr_osnoise_knobs now;
 
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
     ck_assert_int_eq(hr_osnoise_knobs_differ(&original, &now), HR_OSNOISE_KNOB_COUNT);
     ck_assert(hr_cpu_set_equal(&original.cpus, &now.cpus));
 }
@@ -142,7 +147,7 @@ START_TEST(sets_and_puts_back)
     ck_assert_str_eq(fake_tracefs_get("osnoise/options"),
                      "DEFAULTS NO_OSNOISE_WORKLOAD NO_PANIC_ON_STOP OSNOISE_PREEMPT_DISABLE "
                      "OSNOISE_IRQ_DISABLE \n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
     ck_assert_int_eq(hr_osnoise_knobs_differ(&wanted, &now), HR_OSNOISE_KNOB_COUNT);
     ck_assert_int_eq(hr_osnoise_knobs_differ(&original, &now), HR_OSNOISE_CPUS);
     ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
@@ -187,7 +192,7 @@ START_TEST(keeps_the_runtime_within_the_period)
 
     fake_tracefs_set("osnoise/period_us", "%u\n", pairs[_i].from[0]);
     fake_tracefs_set("osnoise/runtime_us", "%u\n", pairs[_i].from[1]);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
     wanted = original;
     wanted.numbers[HR_OSNOISE_PERIOD] = pairs[_i].to[0];
     wanted.numbers[HR_OSNOISE_RUNTIME] = pairs[_i].to[1];
@@ -231,7 +236,7 @@ START_TEST(what_was_harsh_is_so_again_last)
     fake_tracefs_set("osnoise/runtime_us", "5000\n");
     fake_tracefs_set("osnoise/options", "OSNOISE_WORKLOAD NO_OSNOISE_PREEMPT_DISABLE "
                                         "OSNOISE_IRQ_DISABLE \n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
     wanted = original;
     wanted.numbers[HR_OSNOISE_OPTION_IRQ_DISABLE] = 0;
     wanted.numbers[HR_OSNOISE_RUNTIME] = 500000;
@@ -271,10 +276,10 @@ START_TEST(leaves_what_others_changed)
     wanted.numbers[HR_OSNOISE_OPTION_WORKLOAD] = 1;
     ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
     fake_tracefs_set(changes[_i].file, "%s", changes[_i].text);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &changed), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &changed, NULL), 0);
     ck_assert_int_eq(hr_osnoise_knobs_differ(&wanted, &changed), knob);
     ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
     ck_assert_uint_eq(now.numbers[knob], changed.numbers[knob]);
     for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++)
         if (i != knob && i != HR_OSNOISE_CPUS)
@@ -352,7 +357,7 @@ START_TEST(an_option_that_the_kernel_lacks)
     struct hr_osnoise_knobs wanted = want(), now;
 
     fake_tracefs_set("osnoise/options", "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP \n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
     ck_assert(!now.has[HR_OSNOISE_OPTION_IRQ_DISABLE]);
     ck_assert(!now.has[HR_OSNOISE_OPTION_PREEMPT_DISABLE]);
     ck_assert(now.has[HR_OSNOISE_OPTION_WORKLOAD]);
@@ -371,9 +376,9 @@ START_TEST(a_kernel_without_options)
     struct hr_osnoise_hazards hazards;
 
     tree_remove(tree, FAKE_TRACEFS "/osnoise/options");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
     ck_assert(!original.has[HR_OSNOISE_OPTION_WORKLOAD]);
-    ck_assert_int_eq(hr_osnoise_hazards_read(&tracefs, &hazards), 0);
+    ck_assert_int_eq(hr_osnoise_hazards_read(&tracefs, &hazards, NULL), 0);
     ck_assert(!hazards.panic);
     wanted.numbers[HR_OSNOISE_OPTION_IRQ_DISABLE] = 0;
     wanted.numbers[HR_OSNOISE_OPTION_PREEMPT_DISABLE] = 0;
@@ -414,7 +419,7 @@ START_TEST(a_long_list_is_written_as_a_pattern)
     ck_assert_uint_gt(strlen(fake_tracefs_get("osnoise/cpus")), 255);
     /* and so it is put back where somebody else had it */
     struct hr_osnoise_knobs ours = original, long_list;
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &long_list), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &long_list, NULL), 0);
     ours.cpus = parse("3");
     ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &ours, &reason), 0);
     ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &ours, &long_list), 0);
@@ -449,7 +454,7 @@ START_TEST(a_list_that_could_not_be_put_back_stays)
     fake_tracefs_set("osnoise/cpus", "%s\n", list);
     ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), -E2BIG);
     ck_assert_ptr_nonnull(strstr(reason.text, "put back"));
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
     ck_assert_uint_eq(hr_cpu_set_count(&now.cpus), 64);
 }
 END_TEST
@@ -461,7 +466,7 @@ START_TEST(no_cpu_at_all_is_put_back)
     char text[16];
 
     fake_tracefs_set("osnoise/cpus", "\n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original), 0);
+    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
     ck_assert_uint_eq(hr_cpu_set_count(&original.cpus), 0);
     hr_osnoise_knob_print(&original, HR_OSNOISE_CPUS, text, sizeof(text));
     ck_assert_str_eq(text, "none");

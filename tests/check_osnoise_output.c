@@ -6,6 +6,7 @@
 #include "../src/command/grid.h"
 #include "../src/command/osnoise_json.h"
 #include "../src/command/osnoise_table.h"
+#include "headroom/utf8.h"
 
 #include <ctype.h>
 #include <locale.h>
@@ -455,7 +456,7 @@ START_TEST(json_is_valid_with_any_byte)
     add_named(name);
     print_json(&report);
     for (const char *at = printed; *at != '\0';) {
-        size_t length = utf8_decode(at, &character);
+        size_t length = hr_utf8_decode(at, &character);
         ck_assert_msg(length > 0, "no UTF-8: %s", at);
         if (*at == '"') {
             names += strncmp(at, "\"name\":", 7) == 0;

@@ -256,17 +256,75 @@ START_TEST(losses_are_of_the_noise_that_follows)
 }
 END_TEST
 
+/* Of CPU 1, 2 or 3, or any other. */
+static void add_to(unsigned cpu, uint64_t start_ns, uint64_t duration_ns)
+{
+    struct hr_osnoise_record record = single(start_ns, duration_ns, 0);
+
+    hr_osnoise_singles_add(singles, cpu % 3, cpu, &record);
+}
+
+/* The longest are kept, in their order: here they come at the end, at the beginning, or in turns.
+ */
+static const struct {
+    const char *what;
+    uint64_t first, step; /* their lengths, of which each is there once */
+} orders[] = {{"longer and longer", 0, 1}, {"shorter and shorter", 36, 36}, {"mixed", 0, 10}};
+
 START_TEST(noises_beyond_the_room_are_counted)
 {
-    for (uint64_t i = 0; i < HR_OSNOISE_SINGLES + 5; i++)
-        add(single(10000 * i, 2000 + i, 0));
+    const uint64_t count = HR_OSNOISE_SINGLES + 5;
+
+    for (uint64_t i = 0; i < count; i++)
+        add(single(10000 * i, 2000 + (orders[_i].first + i * orders[_i].step) % count, 0));
     take();
     ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
     ck_assert_uint_eq(more_count, 5);
-    ck_assert_uint_eq(found[HR_OSNOISE_SINGLES - 1].duration_ns, 2000 + HR_OSNOISE_SINGLES - 1);
+    size_t place = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t duration_ns = 2000 + (orders[_i].first + i * orders[_i].step) % count;
+        if (duration_ns >= 2005)
+            ck_assert_msg(found[place++].duration_ns == duration_ns, "%s: %zu", orders[_i].what,
+                          place);
+    }
     take();
     ck_assert_uint_eq(found_count, 0);
     ck_assert_uint_eq(more_count, 0);
+}
+END_TEST
+
+/* An alert is of a CPU: one that has many, and long ones, takes no other's only one away. */
+START_TEST(a_noisy_cpu_hides_no_other)
+{
+    add_to(1, 0, 2000);
+    for (uint64_t i = 0; i < 2 * HR_OSNOISE_SINGLES; i++)
+        add_to(2, 10000 * i, 5000 + i);
+    add_to(3, 0, 1500);
+    add_to(3, 10000, 1600);
+    take();
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
+    ck_assert_uint_eq(more_count, HR_OSNOISE_SINGLES + 3);
+    ck_assert_uint_eq(found[0].cpu, 1);
+    ck_assert_uint_eq(found[1].cpu, 2);
+    ck_assert_uint_eq(found[1].duration_ns, 5000 + HR_OSNOISE_SINGLES + 3);
+    for (size_t i = 1; i < HR_OSNOISE_SINGLES - 2; i++)
+        ck_assert_uint_eq(found[i].cpu, 2);
+    ck_assert_uint_eq(found[HR_OSNOISE_SINGLES - 2].duration_ns, 1500);
+    ck_assert_uint_eq(found[HR_OSNOISE_SINGLES - 1].duration_ns, 1600);
+}
+END_TEST
+
+/* One each: the longest. */
+START_TEST(of_many_cpus_the_longest_are_kept)
+{
+    for (unsigned cpu = 0; cpu <= HR_OSNOISE_SINGLES; cpu++)
+        add_to(cpu, 0, cpu == 5 ? 1500 : 2000 + cpu);
+    add_to(100, 0, 1400);
+    take();
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
+    ck_assert_uint_eq(more_count, 2);
+    for (size_t i = 0; i < HR_OSNOISE_SINGLES; i++)
+        ck_assert_uint_eq(found[i].cpu, i < 5 ? i : i + 1);
 }
 END_TEST
 
@@ -298,7 +356,10 @@ int main(void)
     tcase_add_test(tests, one_more_than_are_remembered_is_too_many);
     tcase_add_test(tests, what_was_forgotten_need_not_be_the_oldest);
     tcase_add_test(tests, losses_are_of_the_noise_that_follows);
-    tcase_add_test(tests, noises_beyond_the_room_are_counted);
+    tcase_add_loop_test(tests, noises_beyond_the_room_are_counted, 0,
+                        (int)(sizeof(orders) / sizeof(orders[0])));
+    tcase_add_test(tests, a_noisy_cpu_hides_no_other);
+    tcase_add_test(tests, of_many_cpus_the_longest_are_kept);
     tcase_add_test(tests, a_noise_may_end_beyond_all_numbers);
     return run_suite("osnoise_singles", tests);
 }

@@ -352,6 +352,19 @@ START_TEST(tells_groups_apart_that_would_have_one_name)
 }
 END_TEST
 
+/* Anybody who may make a group chooses its name; what receives a notification may rely on UTF-8. */
+START_TEST(shows_any_name_safely)
+{
+    static const char path[] = "a\xff\xc2\x9b[m\x1b\xc3\xa9";
+
+    alerts_add_group(path, true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    alerts_await_count("*/derive-trigger_m", 1);
+    alerts_stall(path, "memory", STALL_US);
+    alerts_assert_message(alerts_await(NULL, NOTIF_WARNING, 1), " in a???[m?\xc3\xa9");
+}
+END_TEST
+
 START_TEST(shortens_a_long_path)
 {
     char path[191];
@@ -725,6 +738,7 @@ int main(void)
     tcase_add_test(tests, needs_no_values_of_the_system);
     tcase_add_test(tests, takes_the_name_of_a_template);
     tcase_add_test(tests, tells_groups_apart_that_would_have_one_name);
+    tcase_add_test(tests, shows_any_name_safely);
     tcase_add_test(tests, shortens_a_long_path);
     tcase_add_test(tests, tells_once_what_the_kernel_lacks);
     tcase_add_test(tests, arms_groups_as_soon_as_it_can);

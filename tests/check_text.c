@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "headroom/hash.h"
 #include "suite.h"
 #include "text.h"
 
@@ -100,6 +101,19 @@ START_TEST(finds_words)
 }
 END_TEST
 
+/* Series have it in their names: another one would begin them all anew. The author's own examples.
+ */
+static const struct {
+    const char *text;
+    uint32_t hash;
+} hashes[] = {{"", 0x811c9dc5}, {"a", 0xe40c292c}, {"foobar", 0xbf9cf968}, {"\xff", 0x7a0b824e}};
+
+START_TEST(hashes_as_ever)
+{
+    ck_assert_uint_eq(hr_hash(hashes[_i].text), hashes[_i].hash);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("text");
@@ -108,6 +122,7 @@ int main(void)
     tcase_add_test(tests, never_reads_past_the_end);
     tcase_add_test(tests, skips_lines);
     tcase_add_test(tests, finds_words);
+    tcase_add_loop_test(tests, hashes_as_ever, 0, sizeof(hashes) / sizeof(hashes[0]));
     tcase_add_test(tests, reads_files_from_their_beginning);
     return run_suite("text", tests);
 }

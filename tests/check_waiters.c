@@ -206,6 +206,8 @@ static const struct {
     {"kworker/u8:1-events_unbound", "kworker/u8:1-ev"},
     {"new\nline\t\x7f\x1b[0m", "new?line???[0m"},
     {"caf\xc3\xa9", "caf\xc3\xa9"},
+    {"fourteen bytes\xc3\xa9", "fourteen bytes?"}, /* the kernel cuts anywhere */
+    {"\x9b[31m \xc2\x9b \xff", "?[31m ?? ?"},
     {"", "?"},
 };
 

@@ -152,7 +152,8 @@ struct hr_osnoise_reading {
     size_t bucket_count;
     const struct hr_osnoise_single *singles; /**< in the order of each CPU */
     size_t single_count;
-    uint64_t single_more_count; /**< there were so many more */
+    uint64_t
+        single_more_count; /**< there were so many more, shorter than the others of their CPU */
     /** What is in nobody's way but should be known, such as that somebody set stop_tracing_us; its
      * error tells one from another, 0 is none. */
     struct hr_reason warning;

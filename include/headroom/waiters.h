@@ -20,8 +20,8 @@ struct hr_taskstats;
 /** A process that waits. */
 struct hr_waiter {
     pid_t pid;
-    char name[16];      /**< of its first thread (comm), terminated; control characters as "?", and
-                             the whole as "?" if the process has ended since, or has no name */
+    char name[16];      /**< of its first thread (comm), terminated, as hr_utf8_make_safe() makes
+                             it; "?" if the process has ended since, or has no name */
     uint64_t waited_ns; /**< by all its threads, between the two samples */
 };
 

@@ -93,14 +93,10 @@ static int try_processes(const struct hr_root *root, struct hr_reason *reason)
     if (status < 0)
         return status;
     status = hr_process_probe(root, try_process);
-    if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status,
-                          "no permission to look at the memory of other users' processes: run "
-                          "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
-    if (status < 0)
+    if (status < 0 && status != -EACCES && status != -EPERM)
         return hr_because(reason, status, "/proc/1/pagemap or maps can't be used (%s)",
                           strerror(-status));
-    return 0;
+    return status;
 }
 
 /* Whether cgroup2 has the controller at all; what can't be read will be seen at the beginning. */

@@ -48,13 +48,8 @@ static int read_enabled(const struct hr_root *root, unsigned *enabled)
     size_t length;
 
     int fd = hr_root_openat(root, HR_LRU_GEN_ENABLED, O_RDONLY);
-    if (fd < 0)
-        return fd;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    if (status == 0)
-        status = parse_enabled(text, length, enabled);
-    close(fd);
-    return status;
+    int status = hr_text_take(fd, text, sizeof(text), &length);
+    return status < 0 ? status : parse_enabled(text, length, enabled);
 }
 
 int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled)

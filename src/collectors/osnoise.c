@@ -27,11 +27,7 @@ int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct h
     size_t length;
 
     snprintf(path, sizeof(path), "sys/devices/system/cpu/%s", which);
-    int fd = hr_root_openat(root, path, O_RDONLY);
-    if (fd < 0)
-        return fd;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    close(fd);
+    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
     return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
 }
 
@@ -131,11 +127,10 @@ static void remember_originals(struct hr_osnoise_state *state, const struct hr_o
 static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     struct hr_osnoise_knobs now = {0};
-    int status = hr_osnoise_knobs_read(&osnoise->tracefs, &now);
+    int status = hr_osnoise_knobs_read(&osnoise->tracefs, &now, reason);
 
     if (status < 0)
-        return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
-                          strerror(-status));
+        return status;
     status = choose_cpus(osnoise, &now, reason);
     if (status < 0)
         return status;
@@ -185,7 +180,9 @@ static uint64_t period_us(const struct hr_osnoise *osnoise)
 
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
         return osnoise->options.period_us;
-    return hr_osnoise_knobs_read(&osnoise->tracefs, &now) == 0 ? now.numbers[HR_OSNOISE_PERIOD] : 0;
+    return hr_osnoise_knobs_read(&osnoise->tracefs, &now, NULL) == 0
+               ? now.numbers[HR_OSNOISE_PERIOD]
+               : 0;
 }
 
 /* The file names the instance before there is one: what isn't there needs no removal, but what is

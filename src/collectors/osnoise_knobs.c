@@ -108,7 +108,19 @@ static int read_knob(const struct hr_tracefs *tracefs, const struct options *opt
     return status;
 }
 
-int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs)
+/* Why nothing that the tracer has can be read. */
+static int explain_reading(int status, struct hr_reason *reason)
+{
+    if (status == -ENOENT)
+        return hr_because(reason, status,
+                          "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
+                          "CONFIG_OSNOISE_TRACER=y");
+    return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
+                      strerror(-status));
+}
+
+int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs,
+                          struct hr_reason *reason)
 {
     struct hr_osnoise_knobs found = {0};
     struct options options;
@@ -116,12 +128,14 @@ int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_kn
     int status = read_options(tracefs, &options);
     for (int i = 0; status == 0 && i < HR_OSNOISE_KNOB_COUNT; i++)
         status = read_knob(tracefs, &options, i, &found);
-    if (status == 0)
-        *knobs = found;
-    return status;
+    if (status < 0)
+        return explain_reading(status, reason);
+    *knobs = found;
+    return 0;
 }
 
-int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards)
+int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards,
+                            struct hr_reason *reason)
 {
     struct hr_osnoise_hazards found = {0};
     struct options options;
@@ -133,7 +147,7 @@ int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_
         status =
             hr_tracefs_read_number(tracefs, "osnoise/stop_tracing_total_us", &found.stop_total_us);
     if (status < 0)
-        return status;
+        return explain_reading(status, reason);
     found.panic = find_option(&options, "PANIC_ON_STOP") > 0;
     *hazards = found;
     return 0;
@@ -315,35 +329,20 @@ static int set_knob(const struct hr_tracefs *tracefs, const struct hr_osnoise_kn
     return status < 0 ? explain(wanted, knob, status, reason) : 0;
 }
 
-static int read_for(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *now,
-                    struct hr_reason *reason)
-{
-    int status = hr_osnoise_knobs_read(tracefs, now);
-
-    if (status == -ENOENT)
-        return hr_because(reason, status,
-                          "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
-                          "CONFIG_OSNOISE_TRACER=y");
-    if (status < 0)
-        return hr_because(reason, status, "tracefs' osnoise settings can't be read: %s",
-                          strerror(-status));
-    return 0;
-}
-
 int hr_osnoise_knobs_set(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *wanted,
                          struct hr_reason *reason)
 {
     enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT];
     struct hr_osnoise_knobs now;
 
-    int status = read_for(tracefs, &now, reason);
+    int status = hr_osnoise_knobs_read(tracefs, &now, reason);
     if (status < 0)
         return status;
     arrange(&now, wanted, order);
     for (int i = 0; status == 0 && i < HR_OSNOISE_KNOB_COUNT; i++)
         status = set_knob(tracefs, &now, wanted, order[i], reason);
     if (status == 0)
-        status = read_for(tracefs, &now, reason);
+        status = hr_osnoise_knobs_read(tracefs, &now, reason);
     if (status < 0)
         return status;
     enum hr_osnoise_knob other = hr_osnoise_knobs_differ(wanted, &now);
@@ -376,7 +375,7 @@ int hr_osnoise_knobs_restore(const struct hr_tracefs *tracefs, const struct hr_o
     enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT];
     struct hr_osnoise_knobs now, wanted = *original;
 
-    int status = hr_osnoise_knobs_read(tracefs, &now);
+    int status = hr_osnoise_knobs_read(tracefs, &now, NULL);
     if (status < 0)
         return status;
     for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++)

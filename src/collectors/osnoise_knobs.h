@@ -47,11 +47,14 @@ const char *hr_osnoise_knob_name(enum hr_osnoise_knob knob);
  * preemption off. */
 bool hr_osnoise_knob_is_harsh(enum hr_osnoise_knob knob);
 
-/** Reads all knobs; options that the kernel doesn't know aren't among them. @return 0; -ENOENT: no
- * such tracer; -EBADMSG; … */
-int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs);
+/** Reads all knobs; options that the kernel doesn't know aren't among them. @param reason  why it
+ * can't be done; may be NULL. @return 0; -ENOENT: no such tracer; -EBADMSG; … */
+int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs,
+                          struct hr_reason *reason);
 
-int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards);
+/** Reads what makes a run dangerous, likewise. */
+int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards,
+                            struct hr_reason *reason);
 
 /**
  * Sets the knobs that `wanted` has, in an order that the kernel accepts (runtime is never above the

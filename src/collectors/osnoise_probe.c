@@ -43,11 +43,10 @@ static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode 
                          struct hr_reason *reason)
 {
     struct hr_osnoise_knobs knobs = {0};
-    int status = hr_osnoise_knobs_read(tracefs, &knobs);
+    int status = hr_osnoise_knobs_read(tracefs, &knobs, reason);
 
     if (status < 0)
-        return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
-                          strerror(-status));
+        return status;
     if (mode == HR_OSNOISE_SOURCES && !knobs.has[HR_OSNOISE_OPTION_WORKLOAD])
         return hr_because(reason, -EOPNOTSUPP,
                           "this kernel can't trace without the workload: it needs Linux 6.2 or "
@@ -115,11 +114,10 @@ static int tell_user(const struct hr_osnoise_user *user, struct hr_reason *reaso
 static int find_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reason)
 {
     struct hr_osnoise_hazards hazards = {0};
-    int status = hr_osnoise_hazards_read(tracefs, &hazards);
+    int status = hr_osnoise_hazards_read(tracefs, &hazards, reason);
 
     if (status < 0)
-        return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
-                          strerror(-status));
+        return status;
     if (hazards.panic && (hazards.stop_us > 0 || hazards.stop_total_us > 0))
         return hr_because(reason, -EBUSY,
                           "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer "

@@ -89,14 +89,12 @@ static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
 static int check(struct hr_osnoise *osnoise, struct hr_osnoise_knobs *now,
                  struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
 {
-    int status = hr_osnoise_knobs_read(&osnoise->tracefs, now);
+    int status = hr_osnoise_knobs_read(&osnoise->tracefs, now, reason);
 
     if (status == 0)
-        status = hr_osnoise_hazards_read(&osnoise->tracefs, hazards);
-    if (status < 0)
-        return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
-                          strerror(-status));
-    status = check_leader(osnoise, reason);
+        status = hr_osnoise_hazards_read(&osnoise->tracefs, hazards, reason);
+    if (status == 0)
+        status = check_leader(osnoise, reason);
     if (status == 0)
         status = check_instance(osnoise, hazards, reason);
     if (status == 0)

@@ -79,11 +79,10 @@ static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnois
     struct hr_osnoise_knobs now = {0};
     struct hr_osnoise_user user;
     char who[300];
-    int status = hr_osnoise_knobs_read(tracefs, &now);
+    int status = hr_osnoise_knobs_read(tracefs, &now, reason);
 
     if (status < 0)
-        return hr_because(reason, status, "the tracer's settings can't be read (%s)",
-                          strerror(-status));
+        return status;
     if (!owes(state, &now))
         return 0;
     status = find_joined(tracefs, state, &user);

@@ -118,16 +118,60 @@ static uint64_t count_parts(const struct hr_osnoise_part *parts, size_t count)
 
 /* --- Noises --------------------------------------------------------------- */
 
+static size_t count_of(const struct hr_osnoise_singles *singles, unsigned cpu)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < singles->found_count; i++)
+        count += singles->found[i].cpu == cpu;
+    return count;
+}
+
+/* Where there is no room for all, the shortest of the CPU that has the most gives way, so that a
+ * noisy CPU hides no other; if none has two, the shortest of all. @return the place at the end;
+ * NULL: it is the new noise. */
+static struct hr_osnoise_single *replace(struct hr_osnoise_singles *singles, unsigned cpu,
+                                         uint64_t duration_ns)
+{
+    struct hr_osnoise_single *shortest = NULL, *end = singles->found + HR_OSNOISE_SINGLES;
+    size_t most = count_of(singles, cpu) + 1;
+    unsigned noisiest = cpu;
+
+    for (size_t i = 0; i < HR_OSNOISE_SINGLES; i++) {
+        size_t count = count_of(singles, singles->found[i].cpu);
+        if (count > most) {
+            most = count;
+            noisiest = singles->found[i].cpu;
+        }
+    }
+    for (struct hr_osnoise_single *at = singles->found; at < end; at++)
+        if ((at->cpu == noisiest || most == 1) &&
+            (shortest == NULL || at->duration_ns < shortest->duration_ns))
+            shortest = at;
+    if (noisiest == cpu && shortest->duration_ns >= duration_ns)
+        return NULL;
+    memmove(shortest, shortest + 1, (size_t)(end - shortest - 1) * sizeof(*shortest));
+    return end - 1;
+}
+
+/* @return where a noise is to be kept; NULL: nowhere. */
+static struct hr_osnoise_single *make_room(struct hr_osnoise_singles *singles, unsigned cpu,
+                                           uint64_t duration_ns)
+{
+    if (singles->found_count < HR_OSNOISE_SINGLES)
+        return &singles->found[singles->found_count++];
+    singles->more_count++;
+    return replace(singles, cpu, duration_ns);
+}
+
 static void find(struct hr_osnoise_singles *singles, const struct cpu *cpu, unsigned number,
                  const struct hr_osnoise_record *record)
 {
     uint64_t start_ns = record->single.start_ns;
+    struct hr_osnoise_single *found = make_room(singles, number, record->single.duration_ns);
 
-    if (singles->found_count == HR_OSNOISE_SINGLES) {
-        singles->more_count++;
+    if (found == NULL)
         return;
-    }
-    struct hr_osnoise_single *found = &singles->found[singles->found_count++];
     size_t count = collect(singles, cpu, start_ns, record->single.duration_ns);
     found->cpu = number;
     found->duration_ns = record->single.duration_ns;

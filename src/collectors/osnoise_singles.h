@@ -34,7 +34,8 @@ void hr_osnoise_singles_add(struct hr_osnoise_singles *singles, size_t place, un
 /** Notes that records of a CPU were lost before those that come now. */
 void hr_osnoise_singles_lost(struct hr_osnoise_singles *singles, size_t place);
 
-/** Gives the noises found since the last time, and forgets them; valid until the next add.
+/** Gives the noises found since the last time, and forgets them; valid until the next add. Where
+ * there were more than there is room for, they are the longest, and of each CPU some.
  * @param more_count  receives how many more there were. */
 const struct hr_osnoise_single *hr_osnoise_singles_take(struct hr_osnoise_singles *singles,
                                                         size_t *count, uint64_t *more_count);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "headroom/hash.h"
 #include "osnoise_hist.h"
 #include "osnoise_instance.h"
 #include "osnoise_records.h"
@@ -114,17 +115,13 @@ static bool is_same(const struct entry *a, const struct entry *b)
            strcmp(a->name, b->name) == 0;
 }
 
-/* FNV-1a */
 static size_t hash(const struct entry *entry)
 {
-    uint64_t sum = UINT64_C(14695981039346656037);
-    unsigned numbers[] = {entry->table, entry->cpu, entry->number};
+    uint32_t sum = hr_hash_number(HR_HASH_BEGIN, entry->table);
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        sum = (sum ^ numbers[i]) * UINT64_C(1099511628211);
-    for (const char *at = entry->name; *at != '\0'; at++)
-        sum = (sum ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    return (size_t)(sum ^ sum >> 32);
+    sum = hr_hash_number(sum, entry->cpu);
+    sum = hr_hash_number(sum, entry->number);
+    return hr_hash_place(hr_hash_text(sum, entry->name));
 }
 
 /* The slot where an entry is, or belongs. At least one in two is free. */

@@ -4,15 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* FNV-1a, folded to 32 bits */
-static uint32_t hash(const char *text)
-{
-    uint64_t sum = 0xcbf29ce484222325;
-
-    for (; *text != '\0'; text++)
-        sum = (sum ^ (unsigned char)*text) * 0x100000001b3;
-    return (uint32_t)(sum >> 32 ^ sum);
-}
+#include "headroom/hash.h"
 
 static char clean(char c)
 {
@@ -46,7 +38,7 @@ char *hr_perf_label(const char *text, struct hr_text name, const struct hr_perf_
     if (name.length == 0)
         name = hr_text_of("event");
     if (name.length > room) {
-        snprintf(cut, sizeof(cut), "~%08" PRIx32, hash(text));
+        snprintf(cut, sizeof(cut), "~%08" PRIx32, hr_hash(text));
         name.length = room - strlen(cut);
     }
     if (asprintf(&label, "%.*s%s%s", (int)name.length, name.start, cut, end) < 0)

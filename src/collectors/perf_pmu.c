@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "descriptor.h"
 
@@ -20,13 +19,9 @@
 static int read_at(const struct hr_root *root, const char *path, char *buffer, size_t size,
                    size_t *length)
 {
-    int fd = hr_root_openat(root, path, O_RDONLY);
+    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), buffer, size, length);
 
-    if (fd < 0)
-        return fd == -ENOTDIR ? -ENOENT : fd;
-    int status = hr_text_read(fd, buffer, size, length);
-    hr_descriptor_close(&fd);
-    return status;
+    return status == -ENOTDIR ? -ENOENT : status;
 }
 
 static int read_device(const struct hr_root *root, const char *pmu, const char *file, char *buffer,

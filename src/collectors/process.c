@@ -117,10 +117,7 @@ int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
     uint64_t size, resident;
 
     int fd = hr_process_openat(process, "statm", O_RDONLY);
-    if (fd < 0)
-        return fd;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    hr_descriptor_close(&fd);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
     if (status < 0)
         return status;
     struct hr_text rest = {text, length};
@@ -163,10 +160,7 @@ int hr_process_read_cgroup(const struct hr_process *process, char *path, size_t 
     size_t length;
 
     int fd = hr_process_openat(process, "cgroup", O_RDONLY);
-    if (fd < 0)
-        return fd;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    hr_descriptor_close(&fd);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
     return status < 0 ? status : parse_cgroup((struct hr_text){text, length}, path, size);
 }
 
@@ -273,11 +267,7 @@ static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
     size_t length;
 
     snprintf(path, sizeof(path), "proc/%d/comm", (int)pid);
-    int fd = hr_root_openat(root, path, O_RDONLY);
-    if (fd < 0)
-        return false;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    hr_descriptor_close(&fd);
+    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
     size_t wanted = strnlen(name, HR_PROCESS_NAME_SIZE - 1);
     return status == 0 && length == wanted + 1 && memcmp(text, name, wanted) == 0 &&
            text[wanted] == '\n';

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "headroom/cgroup.h"
@@ -27,13 +26,7 @@ static int explain_absence(const struct hr_cgroup *group, enum hr_psi_resource r
     char text[8];
     size_t length;
     int fd = hr_cgroup_openat(group, "cgroup.pressure", O_RDONLY);
-
-    if (fd == -ENODEV)
-        return -ENODEV;
-    if (fd < 0)
-        return -ENOENT;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    close(fd);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
     if (status == -ENODEV)
         return -ENODEV;
     bool is_off = status == 0 && length == 2 && text[0] == '0';

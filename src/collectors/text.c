@@ -20,6 +20,15 @@ int hr_text_read(int fd, char *buffer, size_t size, size_t *length)
     return 0;
 }
 
+int hr_text_take(int fd, char *buffer, size_t size, size_t *length)
+{
+    if (fd < 0)
+        return fd;
+    int status = hr_text_read(fd, buffer, size, length);
+    close(fd);
+    return status;
+}
+
 bool hr_text_skip_line(struct hr_text *text)
 {
     const char *newline = memchr(text->start, '\n', text->length);

@@ -12,6 +12,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 #include "headroom/taskstats.h"
+#include "headroom/utf8.h"
 #include "task_list.h"
 #include "text.h"
 
@@ -82,12 +83,9 @@ int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource)
     if (resource == HR_PSI_CPU)
         return 0;
     int fd = hr_root_openat(root, "proc/sys/kernel/task_delayacct", O_RDONLY);
-    if (fd < 0)
-        return fd == -ENOENT ? 0 : fd; /* before Linux 5.14 there is no switch but at boot */
-    int status = hr_text_read(fd, text, sizeof(text), &length);
-    close(fd);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
     if (status < 0)
-        return status;
+        return status == -ENOENT ? 0 : status; /* before Linux 5.14 no switch but at boot */
     return length > 0 && text[0] == '0' ? -EOPNOTSUPP : 0;
 }
 
@@ -364,18 +362,17 @@ static void read_name(const struct hr_root *root, pid_t pid, char name[16])
 {
     char text[128];
     size_t length = 0;
-    int fd = open_of_task(root, pid, "comm");
 
-    if (fd >= 0 && hr_text_read(fd, text, sizeof(text), &length) < 0)
+    if (hr_text_take(open_of_task(root, pid, "comm"), text, sizeof(text), &length) < 0)
         length = 0;
-    hr_descriptor_close(&fd);
     if (length > 0 && text[length - 1] == '\n')
         length--;
     if (length > 15)
         length = 15; /* those of kernel threads may be longer */
     for (size_t i = 0; i < length; i++)
-        name[i] = (unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i];
+        name[i] = text[i] != '\0' ? text[i] : '?';
     name[length] = '\0';
+    hr_utf8_make_safe(name);
     if (length == 0)
         strcpy(name, "?");
 }

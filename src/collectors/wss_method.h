@@ -38,7 +38,9 @@ struct hr_wss_ops {
         max_windows_passive; /**< see hr_wss_max_windows(): with aging, and without */
     bool looks_back_passive; /**< looks back unless it ages */
 
-    /** See hr_wss_probe(); the scope is one that it can do. With aging it needs what that needs. */
+    /** See hr_wss_probe(); the scope is one that it can do. With aging it needs what that needs.
+     * That processes of other users can't be looked at (-EACCES, -EPERM) needs no reason of its
+     * own, here or below: all methods that walk memory tell it alike. */
     int (*probe)(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                  struct hr_reason *reason);
 

@@ -114,14 +114,10 @@ static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging
         return hr_because(reason, status,
                           "/proc/PID/clear_refs and smaps are missing: the kernel needs "
                           "CONFIG_PROC_PAGE_MONITOR=y");
-    if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status,
-                          "no permission to look at the memory of other users' processes: run "
-                          "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
-    if (status < 0)
+    if (status < 0 && status != -EACCES && status != -EPERM)
         return hr_because(reason, status, "/proc/1/clear_refs or smaps_rollup can't be used (%s)",
                           strerror(-status));
-    return 0;
+    return status;
 }
 
 /* --- Limits --------------------------------------------------------------- */

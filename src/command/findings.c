@@ -126,16 +126,6 @@ int findings_print(FILE *out, const struct findings *findings, const struct find
     return finish(out);
 }
 
-/* `before` is what separates the member from others, and its name. */
-static void print_json_text(FILE *out, const char *before, const char *text)
-{
-    fputs(before, out);
-    if (text[0] != '\0')
-        print_json_string(out, text);
-    else
-        fputs("null", out);
-}
-
 static void print_json_finding(FILE *out, const struct finding *finding)
 {
     static const char *const works[FINDING_STATE_COUNT] = {

@@ -7,29 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-size_t utf8_decode(const char *text, uint32_t *character)
-{
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *bytes = (const unsigned char *)text;
-    if (bytes[0] < 0x80) {
-        *character = bytes[0];
-        return 1;
-    }
-    size_t length = bytes[0] >= 0xf0 ? 4 : bytes[0] >= 0xe0 ? 3 : 2;
-    if (bytes[0] < 0xc0 || bytes[0] > 0xf7)
-        return 0;
-    uint32_t value = bytes[0] & (0x7fU >> length);
-    for (size_t i = 1; i < length; i++) {
-        /* The terminating zero ends here, too. */
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (bytes[i] & 0x3f);
-    }
-    if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
-        return 0;
-    *character = value;
-    return length;
-}
+#include "headroom/utf8.h"
 
 /* Characters without a shape of their own that make the others show in another order. */
 static bool turns_direction(uint32_t c)
@@ -50,11 +28,10 @@ static struct glyph next_glyph(const char *name, enum label_charset charset)
 {
     static const char unshown[] = "?";
     uint32_t c = 0;
-    size_t length = utf8_decode(name, &c);
+    size_t length = hr_utf8_decode(name, &c);
     if (length == 0)
         return (struct glyph){unshown, 1, 1, 1};
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || turns_direction(c) ||
-        (c >= 0x80 && charset == LABEL_ASCII))
+    if (hr_utf8_is_control(c) || turns_direction(c) || (c >= 0x80 && charset == LABEL_ASCII))
         return (struct glyph){unshown, length, 1, 1};
     /* A locale without UTF-8 knows no width; then it is not the terminal's, either. */
     int width = wcwidth((wchar_t)c);

@@ -11,14 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * Decodes the first character of `text`, which is not empty.
- *
- * @return the number of its bytes, 1..4; 0 if `text` does not begin with a character of valid UTF-8
- *         (overlong forms, surrogates and what is above U+10FFFF are not valid).
- */
-size_t utf8_decode(const char *text, uint32_t *character);
-
 /** What the place can show where a label goes. */
 enum label_charset {
     LABEL_ASCII, /**< only ASCII: anything else becomes "?" */

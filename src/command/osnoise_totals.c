@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "headroom/hash.h"
+
 #define SHARE_WHOLE 10000000 /* 100 %, in 100,000ths of a percent */
 
 /* Makes room for one more. Returns where the items are now, or NULL. */
@@ -109,15 +111,11 @@ static int add_buckets(struct osnoise_totals *totals, const struct hr_osnoise_re
 
 /* --- sources -------------------------------------------------------------- */
 
-/* FNV-1a, of what names a source. */
-static uint64_t hash_of(const struct hr_osnoise_source *source)
+static uint32_t hash_of(const struct hr_osnoise_source *source)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    hash = (hash ^ source->cpu) * UINT64_C(0x100000001b3);
-    hash = (hash ^ source->kind) * UINT64_C(0x100000001b3);
-    for (const char *c = source->name; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 32;
+    uint32_t sum = hr_hash_number(HR_HASH_BEGIN, source->cpu);
+    sum = hr_hash_number(sum, source->kind);
+    return hr_hash_place(hr_hash_text(sum, source->name));
 }
 
 static bool is_same(const struct hr_osnoise_source *a, const struct hr_osnoise_source *b)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "headroom/utf8.h"
+
 static int finish(FILE *out)
 {
     errno = 0;
@@ -87,7 +89,7 @@ void print_json_string(FILE *out, const char *text)
     putc('"', out);
     while (*text != '\0') {
         uint32_t character;
-        size_t length = utf8_decode(text, &character);
+        size_t length = hr_utf8_decode(text, &character);
         if (length == 0)
             fputs("\\ufffd", out);
         else if (character < 0x20 || character == 0x7f)
@@ -99,6 +101,15 @@ void print_json_string(FILE *out, const char *text)
         text += length ? length : 1;
     }
     putc('"', out);
+}
+
+void print_json_text(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    if (text[0] != '\0')
+        print_json_string(out, text);
+    else
+        fputs("null", out);
 }
 
 static void print_json_row(FILE *out, const struct row *row)
@@ -116,16 +127,6 @@ static void print_json_row(FILE *out, const struct row *row)
             fputs("null", out);
     }
     putc('}', out);
-}
-
-/* `before` is what separates the member from others, and its name. */
-static void print_json_text(FILE *out, const char *before, const char *text)
-{
-    fputs(before, out);
-    if (text[0] != '\0')
-        print_json_string(out, text);
-    else
-        fputs("null", out);
 }
 
 static void print_json_alert(FILE *out, const struct alert *alert)

@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "headroom/utf8.h"
+
 enum {
     TEXT_SIZE = 1024, /* of a line; no terminal shows more of it */
     HEAD_LINES = 2,   /* the header and the titles */
@@ -272,7 +274,7 @@ static size_t fitting(const char *text, int width)
     size_t length = 0;
     while (text[length] != '\0') {
         uint32_t character;
-        size_t bytes = utf8_decode(text + length, &character);
+        size_t bytes = hr_utf8_decode(text + length, &character);
         int taken = wcwidth((wchar_t)character);
         width -= taken < 0 ? 1 : taken;
         if (width < 0 && length > 0)

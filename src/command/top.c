@@ -12,6 +12,7 @@
 #include "print.h"
 #include "screen.h"
 #include "table.h"
+#include "waiting.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -394,17 +395,6 @@ static void handle_signals(struct top *top)
     }
 }
 
-/* Ends as the signal asks, now that the terminal is restored. */
-static void die_of(int number)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, number);
-    signal(number, SIG_DFL);
-    raise(number);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 static void open_screen(struct top *top)
 {
     if (top->options.once || top->options.json)
@@ -573,6 +563,6 @@ int top_main(int argc, char **argv)
     client_close(top.client);
     table_free(&top.table);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)
-        die_of(ending_signal);
+        waiting_die_of(ending_signal); /* now that the terminal is restored */
     return status;
 }
