@@ -82,7 +82,8 @@ end_process() {
 # remove_group FOLDER: removes a cgroup, once the last of its processes is really gone.
 remove_group() {
     for _ in {1..50}; do
-        rmdir "$1" 2>/dev/null && return
+        # 0, as in a trap a bare return has the status from before it
+        rmdir "$1" 2>/dev/null && return 0
         sleep 0.1
     done
     return 1
