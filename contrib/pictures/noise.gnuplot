@@ -28,7 +28,7 @@ set label 2 "noise in % of the time, each second; ".comment("where: \\(.*\\)") a
 # Upside down, as it is heaped.
 x = 0.012
 do for [i = count:1:-1] {
-    set label 10 + i pretty(word(names, i)) at screen x, 0.805 textcolor rgb (word(names, i) eq "unexplained" ? grey : colour(i)) font ":Bold" noenhanced
+    set label 10 + i pretty(word(names, i)) at screen x, 0.805 textcolor rgb (word(names, i) eq "unexplained" ? grey : colour(i)) noenhanced
     x = x + strlen(word(names, i)) * 0.0097 + 0.024
 }
 do for [cpu = 0:1] {

@@ -7,7 +7,7 @@ alert_s = real(of_alert("\\1"))
 text = of_alert("\\2")
 what = text[1:strstrt(text, " (limit") - 1]
 where = text[strstrt(text, " (limit") + 1:(strstrt(text, "; waiting") > 0 ? strstrt(text, "; waiting") : strlen(text))]
-who = strstrt(text, "; waiting") > 0 ? text[strstrt(text, "; waiting") + 2:strlen(text)] : ""
+who = strstrt(text, "; waiting: unknown") == 0 && strstrt(text, "; waiting") > 0 ? text[strstrt(text, "; waiting") + 2:strlen(text)] : ""
 stats data using "seconds" nooutput
 end_s = STATS_max
 set xrange [0:end_s]
@@ -24,7 +24,7 @@ set yrange [0:100]
 set ytics 25
 set format y "%g %%"
 set format x ""
-set label 1 "{/=19 A database gets less and less memory: who waits, and since when}" at screen 0.012, 0.965 textcolor rgb ink
+set label 1 "{/=19 A memory squeeze: who waits, and since when}" at screen 0.012, 0.965 textcolor rgb ink
 set label 2 "memory pressure, in % of each second:" at screen 0.012, 0.915 textcolor rgb "#555555"
 set label 3 "{/:Bold all of the database waits}" at screen 0.012, 0.876 textcolor rgb red
 set label 4 "{/:Bold something in the machine waits}" at screen 0.255, 0.876 textcolor rgb blue
@@ -62,7 +62,7 @@ set bmargin at screen 0.065
 set yrange [0:250]
 set ytics ("0" 0, "100 MiB" 100, "200 MiB" 200)
 set format x "%g s"
-set label 1 "the memory it may have" at screen 0.012, 0.228 textcolor rgb "#555555"
+set label 1 "the memory that the database may have" at screen 0.012, 0.228 textcolor rgb "#555555"
 changes = "< awk -F, '!/^#/ && $2 + 0 && $2 != last { print; last = $2 }' '".data."'"
 plot data using "seconds":"limit_mib" with steps linecolor rgb green linewidth 2.5, \
      changes using 1:2:(sprintf("%d MiB", $2)) with labels left offset 0.7, 0.7 textcolor rgb green
