@@ -6,7 +6,7 @@ alert_s = real(of_alert("\\1"))
 # "memory some: stalled 335 ms in 1 s (limit 150 ms) in GROUP; waiting: NAME[PID] 144 ms"
 text = of_alert("\\2")
 what = text[1:strstrt(text, " (limit") - 1]
-where = text[strstrt(text, " (limit") + 1:(strstrt(text, "; waiting") > 0 ? strstrt(text, "; waiting") : strlen(text))]
+where = text[strstrt(text, " (limit") + 1:(strstrt(text, "; waiting") > 0 ? strstrt(text, "; waiting") - 1 : strlen(text))]
 who = strstrt(text, "; waiting: unknown") == 0 && strstrt(text, "; waiting") > 0 ? text[strstrt(text, "; waiting") + 2:strlen(text)] : ""
 stats data using "seconds" nooutput
 end_s = STATS_max
@@ -63,7 +63,13 @@ set yrange [0:250]
 set ytics ("0" 0, "100 MiB" 100, "200 MiB" 200)
 set format x "%g s"
 set label 1 "the memory that the database may have" at screen 0.012, 0.228 textcolor rgb "#555555"
+# What the database needs, if its profile is there: what it touches within some 10 s.
+needs = system("awk -F, '/^[0-9]/ && $4 <= 15 { mib = $5 / 1048576 } END { if (mib) print mib }' '".profile."' 2>/dev/null")
+if (strlen(needs) > 0) {
+    set arrow 2 from 0, real(needs) to end_s, real(needs) nohead linecolor rgb blue linewidth 1.2 dashtype 2 front
+    set label 2 sprintf("its working set: %.0f MiB", real(needs)) at end_s, real(needs) offset 0, 0.7 right textcolor rgb blue
+}
 changes = "< awk -F, '!/^#/ && $2 + 0 && $2 != last { print; last = $2 }' '".data."'"
 plot data using "seconds":"limit_mib" with steps linecolor rgb green linewidth 2.5, \
-     changes using 1:2:(sprintf("%d MiB", $2)) with labels left offset 0.7, 0.7 textcolor rgb green
+     changes using 1:2:(sprintf("%d MiB", $2)) with labels left offset 1.2, 0.7 textcolor rgb green
 unset multiplot
