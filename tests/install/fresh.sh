@@ -1,0 +1,94 @@
+# shellcheck shell=bash disable=SC2154 # dir and log are of daemon.sh
+# fresh.sh - a machine as a user has it, fresh: a root folder of the release of Debian that runs here,
+# with the stock collectd, and namespaces of its own for what runs there. To be sourced after
+# ../collectd/daemon.sh, whose folder it lies in.
+
+root=$dir/root
+machine=""      # the pid of the machine's first process, as seen from here
+
+# require_fresh: what is needed to make one, or skips.
+require_fresh() {
+    local tool
+    for tool in mmdebstrap unshare nsenter python3 apt-get; do
+        command -v $tool >/dev/null || skip_all "$tool is missing"
+    done
+    [ "$(id -u)" -eq 0 ] || skip_all "a root folder can't be made (root is needed)"
+    [ -n "$(archives)" ] || skip_all "apt knows no archive of this distribution"
+}
+
+# archives: what apt takes the distribution itself from, leaving out what others have added.
+archives() {
+    local ID=''
+    # shellcheck source=/dev/null
+    . /etc/os-release
+    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+        'Created-By: Packages' "Origin: ${ID^}" 2>/dev/null
+}
+
+# make_root PACKAGE...: the release's own packages, by the way that apt has to them here.
+make_root() {
+    local VERSION_CODENAME='' packages=$*
+    # shellcheck source=/dev/null
+    . /etc/os-release
+    {
+        apt-config dump --no-empty --format '%f "%v";%n' Acquire | grep -v '^Acquire::IndexTargets'
+        echo 'APT::Install-Recommends "false";'
+    } >"$dir/apt.conf"
+    archives | mmdebstrap --quiet --variant=apt --include="${packages// /,}" --aptopt="$dir/apt.conf" \
+        --dpkgopt=force-unsafe-io --skip=cleanup/apt/lists "$VERSION_CODENAME" "$root" - >"$dir/mmdebstrap.log" 2>&1
+}
+
+# start_machine SOURCE: the first process, which sees SOURCE as /src, and no network but lo.
+start_machine() {
+    local unshared
+    printf '127.0.0.1 localhost\n127.0.1.1 fresh.example.org fresh\n' >"$root/etc/hosts"
+    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    ln -s ../proc/self/mounts "$root/etc/mtab"
+    mkdir -p "$root/src"
+    # The mounts are of that namespace alone: nothing of the machine's can be lost by removing $root.
+    unshare --mount --uts --ipc --net --pid --fork --kill-child "$BASH" -c '
+        hostname fresh && ip link set lo up && cd "$0" &&
+        mount --bind . . && cd "$0" &&
+        mount -t proc proc proc && mount --rbind /sys sys && mount -t tmpfs tmpfs run &&
+        mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts && mount --bind -o ro "$1" src && touch "$2/machine" || exit
+        while :; do sleep 1000 & wait; done' "$root" "$1" "$dir" &
+    unshared=$!
+    processes="$processes $unshared"
+    eventually [ -e "$dir/machine" ] || return
+    machine=$(cat "/proc/$unshared/task/$unshared/children")
+    machine=${machine% }
+    [ -n "$machine" ]
+}
+
+# on_machine COMMAND...: as its root, in /src, without the network.
+on_machine() {
+    nsenter --target "$machine" --mount --uts --ipc --net --pid chroot "$root" \
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+        sh -c 'cd /src && exec "$@"' sh "$@"
+}
+
+# online COMMAND...: the same with the network that we have.
+online() {
+    nsenter --target "$machine" --mount --uts --ipc --pid chroot "$root" \
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+        sh -c 'cd /src && exec "$@"' sh "$@"
+}
+
+# start_syslog: what the machine's programs log appears in $log.
+start_syslog() {
+    python3 -c 'if True:
+        import os, socket, sys
+        here = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        here.bind(sys.argv[1])
+        os.chmod(sys.argv[1], 0o666)
+        while True:
+            print(here.recv(65536).decode(errors="replace").rstrip("\0\n"), flush=True)' "$root/dev/log" >>"$log" &
+    processes="$processes $!"
+    eventually [ -S "$root/dev/log" ]
+}
+
+# files: all that is there, but for what apt, dpkg and collectd keep for themselves.
+files() {
+    (cd "$root" && find . -xdev \( -path ./var/cache -o -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./var/log \
+        -o -path ./var/lib/collectd -o -path ./run -o -path ./tmp -o -path ./dev -o -path ./src \) -prune -o -print) | sort
+}
