@@ -190,6 +190,7 @@ bind-address = "127.0.0.1:8088"
   enabled = true
   bind-address = "127.0.0.1:8089"
   database = "collectd"
+  precision = "ms"
   batch-timeout = "100ms"
 [[collectd]]
   enabled = true
