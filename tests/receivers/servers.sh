@@ -217,9 +217,11 @@ has_databases() {
 }
 
 # influx QUERY [DATABASE]: what InfluxDB answers, as JSON; times are in seconds.
-influx() {
-    curl -gsS -G "http://127.0.0.1:8086/query" --data-urlencode "db=${2:-collectd}" \
-        --data-urlencode "epoch=s" --data-urlencode "q=$1"
+influx() { influx_in s "$@"; }
+influx_ms() { influx_in ms "$@"; }
+influx_in() {
+    curl -gsS -G "http://127.0.0.1:8086/query" --data-urlencode "epoch=$1" \
+        --data-urlencode "q=$2" --data-urlencode "db=${3:-collectd}"
 }
 
 # --- the end -----------------------------------------------------------------
