@@ -88,11 +88,16 @@ renamed=$(for plugin in psi cgroup_perf; do
 done)
 
 # write_sender_config SNIPPET...: a configuration with these snippets as they stand, and csv with rates, as
-# the receivers have them; what is on standard input follows.
+# the receivers have them; what is on standard input follows. One thread writes, or $write_threads.
 write_sender_config() {
     local snippet plugin
     write_config </dev/null || return
     {
+        # With several, on a machine that stands still for a while a value may overtake the one before it,
+        # which collectd then drops; and csv writes the head of a new file over its first line.
+        echo "WriteThreads ${write_threads:-1}"
+        # Of what didn't come for so many intervals the next rate is not known.
+        echo "Timeout 60"
         echo "$renamed"
         for snippet in "$@"; do
             echo "Include \"$snippets/$snippet.conf\""
@@ -138,6 +143,8 @@ widened="<Plugin psi>
     Method \"referenced\"
     Window 0.5 2
   </Process>
+  # the machine is busy with other tests, too
+  MaxScanTime 10
 </Plugin>
 LoadPlugin unixsock
 <Plugin unixsock>

@@ -64,6 +64,7 @@ has_ended() {
 
 # --- Graphite ----------------------------------------------------------------
 
+# shellcheck disable=SC2120
 # start_carbon [SCHEMAS]: carbon-cache on 127.0.0.1:2003 (and :7002, where graphite-web asks for what
 # isn't written yet). Values are kept each second for two hours, or as a storage-schemas.conf says.
 start_carbon() {
@@ -102,6 +103,12 @@ EOC
     carbon=$!
     is_ready carbon "$carbon" is_listening 2003
     is_ready carbon "$carbon" is_listening 7002
+}
+
+# carbon_has_read: all that came, of those who have closed their connection.
+carbon_has_read() {
+    [ "$(grep -c 'connection with .* established' "$dir/carbon.log")" -eq \
+        "$(grep -c 'connection with .* \(closed\|lost\)' "$dir/carbon.log")" ]
 }
 
 # stop_carbon: it writes what it holds, and ends.
@@ -188,13 +195,13 @@ bind-address = "127.0.0.1:8088"
   level = "warn"
 [[udp]]
   enabled = true
-  bind-address = "127.0.0.1:8089"
+  bind-address = ":8089"
   database = "collectd"
   precision = "ms"
   batch-timeout = "100ms"
 [[collectd]]
   enabled = true
-  bind-address = "127.0.0.1:25826"
+  bind-address = ":25826"
   database = "network"
   typesdb = "$types_db"
   batch-timeout = "100ms"
