@@ -118,6 +118,26 @@ loaded() { sed -n 's/^ *LoadPlugin *"\{0,1\}\([a-z_]*\).*/\1/p'; }
 # series COMMAND...: see series.py.
 series() { "$system_python" "$here/series.py" "$@"; }
 
+# graphite_has: what $dir/csv.tsv has; to be asked for until it is so, as servers take their time. What
+# differs is in $dir/differences.
+graphite_has() {
+    series whisper "$dir/whisper" >"$dir/whisper.tsv" &&
+        series same graphite "$dir/csv.tsv" "$dir/whisper.tsv" >"$dir/differences"
+}
+# influxdb_has KIND DATABASE
+influxdb_has() {
+    influx_ms "SELECT * FROM /.*/" "$2" | series influxdb >"$dir/influxdb.tsv" &&
+        series same "$1" "$dir/csv.tsv" "$dir/influxdb.tsv" >"$dir/differences"
+}
+# arrives NAME COMMAND...: ok as soon as it is so; else what differs is shown.
+arrives() {
+    local name=$1
+    shift
+    eventually "$@"
+    ok $? "$name"
+    cat "$dir/differences"
+}
+
 # instance_of PATH: the plugin instance of a group.
 instance_of() { printf '%s' "${1//\//_}"; }
 
