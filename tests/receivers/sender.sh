@@ -118,16 +118,22 @@ loaded() { sed -n 's/^ *LoadPlugin *"\{0,1\}\([a-z_]*\).*/\1/p'; }
 # series COMMAND...: see series.py.
 series() { "$system_python" "$here/series.py" "$@"; }
 
-# graphite_has: what $dir/csv.tsv has; to be asked for until it is so, as servers take their time. What
-# differs is in $dir/differences.
+# graphite_has: what csv has, in $dir/csv.tsv or, if $csv is set, in that folder by now; to be asked until it
+# is so, as servers take their time. What differs is in $dir/differences.
+outages=""      # times, from and until, at which it may lack it
+csv=""
 graphite_has() {
-    series whisper "$dir/whisper" >"$dir/whisper.tsv" &&
-        series same graphite "$dir/csv.tsv" "$dir/whisper.tsv" >"$dir/differences"
+    series whisper "$dir/whisper" >"$dir/whisper.tsv" && compare graphite "$dir/whisper.tsv"
 }
-# influxdb_has KIND DATABASE
+# influxdb_has KIND DATABASE: likewise.
 influxdb_has() {
-    influx_ms "SELECT * FROM /.*/" "$2" | series influxdb >"$dir/influxdb.tsv" &&
-        series same "$1" "$dir/csv.tsv" "$dir/influxdb.tsv" >"$dir/differences"
+    influx_ms "SELECT * FROM /.*/" "$2" | series influxdb >"$dir/influxdb.tsv" && compare "$1" "$dir/influxdb.tsv"
+}
+compare() {
+    # it was asked later, so it has all that the others have
+    [ -z "$csv" ] || series csv "$csv" >"$dir/csv.tsv"
+    # shellcheck disable=SC2086
+    series same "$1" "$dir/csv.tsv" "$2" $outages >"$dir/differences"
 }
 # arrives NAME COMMAND...: ok as soon as it is so; else what differs is shown.
 arrives() {

@@ -5,8 +5,10 @@ series.py csv FOLDER            what the plugin csv wrote
 series.py whisper FOLDER        what carbon wrote
 series.py influxdb              what InfluxDB answered to "select * from /.*/", on standard input
                                 each prints lines: name, TAB, time, TAB, value
-series.py same KIND CSV GOT     whether files of such lines tell the same; KIND graphite, influxdb, raw (of
-                                InfluxDB's collectd listener) or csv. What differs is printed.
+series.py same KIND CSV GOT [FROM UNTIL]...
+                                whether files of such lines tell the same; KIND graphite, influxdb, raw (of
+                                InfluxDB's collectd listener) or csv. What differs is printed. Between these
+                                times values may be missing.
 series.py documented PAGE CSV   whether the series of our plugins are those of the manual page
 series.py lacks CSV             whether any of the names on standard input, of which * is any text, isn't in
                                 the file, or is there twice
@@ -132,7 +134,7 @@ def is_rate(name):
     return split(name)[3] in ('total_time_in_ms', 'derive', 'perf')
 
 
-def differences(kind, expected, got):
+def differences(kind, expected, got, outages):
     """One line each. What comes twice, or at a time at which csv has nothing, is a difference, too."""
     named = {}
     for name in expected:
@@ -144,6 +146,8 @@ def differences(kind, expected, got):
         yield f'{name} is not of csv'
     for other, name in sorted(named.items()):
         if other not in got:
+            if all(any(begin <= when <= end for begin, end in outages) for when, _ in expected[name]):
+                continue
             yield f'{other} did not arrive'
             continue
         arrived = {}
@@ -157,7 +161,8 @@ def differences(kind, expected, got):
                 allowed.append(values[index + 1][1])    # a rate is the latest, whatever the time
             for there in places(kind, when):
                 claimed.setdefault(there, []).extend(allowed)
-            if not any(there in arrived for there in places(kind, when)):
+            may_miss = any(begin <= when <= end for begin, end in outages)
+            if not may_miss and not any(there in arrived for there in places(kind, when)):
                 yield f'{other} has nothing at {when:.3f}'
         for there, values in sorted(arrived.items()):
             if len(values) > 1:
@@ -168,10 +173,12 @@ def differences(kind, expected, got):
                 yield f'{other} has {values} at {there}, and csv {claimed[there]}'
 
 
-def print_differences(kind, expected, got):
+def print_differences(kind, expected, got, *outages):
     expected, got = read(expected), read(got)
+    times = list(map(float, outages))
+    outages = list(zip(times[::2], times[1::2]))
     count = 0
-    for line in differences(kind, expected, got):
+    for line in differences(kind, expected, got, outages):
         count += 1
         if count <= 20:
             print('#', line)
