@@ -1,0 +1,237 @@
+# shellcheck shell=bash
+# sender.sh - what the tests of real receivers send: a collectd with the snippets of
+# contrib/collectd.conf.d as they stand, of groups with awkward names and real load. To be sourced after
+# servers.sh.
+# shellcheck disable=SC2154
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+snippets=$here/../../contrib/collectd.conf.d
+# Groups that snippets select are in folders such as system.slice, which systemd may have made, or we.
+made_folders=""
+slice_groups=()     # our groups there, below the mount
+
+# require_slices: makes what snippets look below, or skips.
+require_slices() {
+    local folder
+    [ -n "$cgroup_mount" ] || skip_all "no cgroup2 hierarchy is mounted"
+    for folder in system.slice kubepods.slice; do
+        [ -d "$cgroup_mount/$folder" ] && continue
+        mkdir "$cgroup_mount/$folder" 2>/dev/null ||
+            skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
+        made_folders="$made_folders $folder"
+    done
+}
+
+# make_group PATH: with all above it.
+make_group() {
+    local path="" part parts
+    IFS=/ read -ra parts <<<"$1"
+    for part in "${parts[@]}"; do
+        path=$path${path:+/}$part
+        [ -d "$cgroup_mount/$path" ] && continue
+        mkdir "$cgroup_mount/$path" || return
+        slice_groups=("$path" "${slice_groups[@]}")
+    done
+}
+
+# run_in PATH COMMAND...: starts a command in a group.
+run_in() {
+    local path=$1
+    shift
+    (
+        echo $BASHPID >"$cgroup_mount/$path/cgroup.procs"
+        exec "$@"
+    ) &
+    processes="$processes $!"
+}
+
+# Names as systemd and container runtimes make them: dots, an @, an escaped "-", and 190 bytes.
+our_name=$group_name
+dotted=system.slice/$our_name-web.example.service
+instantiated=system.slice/$our_name-getty@tty1.service
+escaped="system.slice/$our_name-dev\\x2ddisk.service"
+pod=kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod$(printf '%08d' $$)_9f86_4d08_8b2c_3d1a0b1c5e77.slice
+long=$pod/cri-containerd-$(printf '%s' "$our_name" | sha256sum | cut -c1-59)$(printf '%05d' $(($$ % 100000))).scope
+
+# start_load: pressure, switches, page faults and memory that is touched, in all of these.
+start_load() {
+    local group
+    for group in "$dotted" "$instantiated" "$escaped" "$long" "$twin"; do
+        make_group "$group" || return
+        # more than one CPU has time for, yet not all of it: others run here, too
+        run_in "$group" taskset -c 0 "$BASH" -c 'while :; do
+            for ((i = 0; i < 20000; i++)); do :; done
+            /bin/true
+            sleep 0.02
+        done'
+    done
+}
+
+# remove_slices: our groups, and the folders that we made; those of others stay.
+remove_slices() {
+    local path
+    for path in "${slice_groups[@]}"; do
+        [ ! -d "$cgroup_mount/$path" ] || eventually rmdir "$cgroup_mount/$path"
+    done
+    for path in $made_folders; do
+        rmdir "$cgroup_mount/$path" 2>/dev/null
+    done
+}
+# The processes first: groups with processes stay.
+trap 'stop_servers; end_processes; remove_slices; clean_up' EXIT
+
+# What README says to write before psi.conf and the like, for a group whose name Graphite can't tell from
+# another: here one that differs from $dotted by "_" for ".".
+twin=system.slice/$our_name-web_example_service
+renamed=$(for plugin in psi cgroup_perf; do
+    printf 'LoadPlugin %s\n<Plugin %s>\n  <Cgroup "%s">\n    Instance "second-%%l"\n  </Cgroup>\n</Plugin>\n' $plugin $plugin "$twin"
+done)
+
+# write_sender_config SNIPPET...: a configuration with these snippets as they stand, and csv with rates, as
+# the receivers have them; what is on standard input follows. One thread writes, or $write_threads.
+write_sender_config() {
+    local snippet plugin
+    write_config </dev/null || return
+    {
+        # With several, on a machine that stands still for a while a value may overtake the one before it,
+        # which collectd then drops; and csv writes the head of a new file over its first line.
+        echo "WriteThreads ${write_threads:-1}"
+        # Of what didn't come for so many intervals the next rate is not known.
+        echo "Timeout 60"
+        echo "$renamed"
+        for snippet in "$@"; do
+            echo "Include \"$snippets/$snippet.conf\""
+        done
+        printf '<Plugin csv>\n  StoreRates true\n</Plugin>\n'
+        cat
+    } >"$dir/sender.conf"
+    while read -r plugin; do
+        cp "$our_plugins/$plugin.so" "$dir/plugins/" 2>/dev/null ||
+            cp "$collectd_plugins/$plugin.so" "$dir/plugins/" || return
+    done < <(set -- "${@/%/.conf}" && cat "$dir/sender.conf" "${@/#/$snippets/}" | loaded)
+    cat "$dir/sender.conf" >>"$dir/collectd.conf"
+}
+
+# loaded: the plugins that the configuration on standard input loads.
+loaded() { sed -n 's/^ *LoadPlugin *"\{0,1\}\([a-z_]*\).*/\1/p'; }
+
+# series COMMAND...: see series.py.
+series() { "$system_python" "$here/series.py" "$@"; }
+
+# graphite_has: what csv has, in $dir/csv.tsv or, if $csv is set, in that folder by now; to be asked until it
+# is so, as servers take their time. What differs is in $dir/differences.
+outages=""      # times, from and until, at which it may lack it
+csv=""
+graphite_has() {
+    series whisper "$dir/whisper" >"$dir/whisper.tsv" && compare graphite "$dir/whisper.tsv"
+}
+# influxdb_has KIND DATABASE: likewise.
+influxdb_has() {
+    influx_ms "SELECT * FROM /.*/" "$2" | series influxdb >"$dir/influxdb.tsv" && compare "$1" "$dir/influxdb.tsv"
+}
+compare() {
+    # it was asked later, so it has all that the others have
+    [ -z "$csv" ] || series csv "$csv" >"$dir/csv.tsv"
+    # shellcheck disable=SC2086
+    series same "$1" "$dir/csv.tsv" "$2" $outages >"$dir/differences"
+}
+# arrives NAME COMMAND...: ok as soon as it is so; else what differs is shown.
+arrives() {
+    local name=$1
+    shift
+    eventually "$@"
+    ok $? "$name"
+    cat "$dir/differences"
+}
+
+# instance_of PATH: the plugin instance of a group.
+instance_of() { printf '%s' "${1//\//_}"; }
+
+# start_toucher: a process with a known working set.
+toucher=touch-$$
+start_toucher() {
+    cp ./toucher "$dir/$toucher"
+    mkfifo "$dir/hold"
+    exec 9<>"$dir/hold"
+    run_in "$dotted" "$BASH" -c 'exec "$@" <"$0"' "$dir/hold" "$dir/$toucher" anon 32 16 >"$dir/ready"
+}
+
+# More than the snippets ask for, in blocks of their own: all that is documented.
+widened="<Plugin psi>
+  ReportAverages true
+</Plugin>
+<Plugin cgroup_perf>
+  ReportPerCPU true
+</Plugin>
+<Plugin wss>
+  <Process \"windows\">
+    Name \"$toucher\"
+    Method \"referenced\"
+    Window 0.5 2
+  </Process>
+  # the machine is busy with other tests, too
+  MaxScanTime 10
+</Plugin>
+LoadPlugin unixsock
+<Plugin unixsock>
+  SocketFile \"$dir/socket\"
+  SocketPerms \"0600\"
+</Plugin>"
+
+# put_values TIMES: what no kernel here tells (irq pressure, counters of a PMU, noise) comes from outside
+# into collectd under its documented name; from there on its way is that of all others.
+put_values() {
+    eventually test -S "$dir/socket"
+    sed 's|^|h/|' <<EOF | series put "$dir/socket" "$1"
+psi-elsewhere/percent-irq-full
+psi-elsewhere/percent-irq-full-avg10
+psi-elsewhere/total_time_in_ms-irq-full
+psi-elsewhere/derive-trigger_my.trigger-1
+cgroup_perf-elsewhere/perf-cycles
+cgroup_perf-elsewhere/percent-cycles-running
+cgroup_perf-elsewhere/perf-INST_RETIRED:ANY_P
+cgroup_perf-elsewhere/perf-msr_tsc-cpu0
+cgroup_perf-elsewhere/ipc
+cgroup_perf-elsewhere/ipc-u-cpu1
+cgroup_perf-elsewhere/cache_ratio-LLC-load-misses
+osnoise-cpu3/percent-available
+osnoise-cpu3/duration-max_single
+osnoise-cpu3/duration-max_period
+osnoise-cpu3/derive-runtime_us
+osnoise-cpu3/derive-noise_us
+osnoise-cpu3/derive-nmi
+osnoise-cpu3/derive-irq
+osnoise-cpu3/derive-softirq
+osnoise-cpu3/derive-thread
+osnoise-cpu3/derive-hw
+osnoise-cpu3/derive-lost
+osnoise-cpu3/derive-irq_local_timer_us
+osnoise-cpu3/derive-thread_migration_us
+osnoise-cpu3/derive-other_us
+osnoise-cpu3/derive-noise_65us
+EOF
+    put_failed=$?
+}
+
+# expected_series: what the snippets as they stand must yield of the machine and of each group here. A name
+# that is too long has lost its middle.
+expected_series() {
+    local name short series
+    short="*_${long##*/}"
+    printf 'h/psi-system/%s\n' {percent,total_time_in_ms}-{cpu-some,{memory,io}-{some,full}} \
+        derive-trigger_{memory,io}-stall
+    printf 'h/cgroup_perf-system/%s\n' {perf-,percent-}{task-clock,context-switches,page-faults} |
+        sed '/percent/s/$/-running/'
+    printf 'h/wss-collectd/%s\n' memory-{referenced,rss,pss} duration-{window,scan}
+    for name in "$(instance_of "$dotted")" "$(instance_of "$instantiated")" "$(instance_of "$escaped")" \
+        "$(instance_of "$pod")" "$short" "second-${twin##*/}"; do
+        for series in {percent,total_time_in_ms}-{cpu,memory,io}-{some,full}; do
+            printf 'h/psi-%s/%s\n' "$name" "$series"
+        done
+        # groups of a version 1 hierarchy are others
+        grep -q 'cgroup .*perf_event' /proc/self/mounts && continue
+        for series in task-clock context-switches page-faults; do
+            printf 'h/cgroup_perf-%s/%s\n' "$name" perf-$series "$name" percent-$series-running
+        done
+    done
+}
