@@ -54,13 +54,19 @@ def work():
 
 
 print("ready", flush=True)
+told = None
 while True:
     with open(percent_path) as file:
         share = float(file.read() or 0) / 100
-    begin, before = time.monotonic(), stalled()
-    # A fifth of a second, of which this share.
-    while (now := time.monotonic()) < begin + 0.2:
-        if share < 1 and stalled() - before >= share * 0.2:
-            time.sleep(begin + 0.2 - now)
+    if share != told:
+        told, begin, before = share, time.monotonic(), stalled()
+    look_again = time.monotonic() + 0.2
+    while (now := time.monotonic()) < look_again:
+        # One stall may take long: then there is a longer pause. But what was missed isn't made up for.
+        owed = share * (now - begin) - (stalled() - before)
+        if owed > 0.1:
+            begin, before = now, stalled()
+        if share < 1 and owed <= 0:
+            time.sleep(0.01)
         else:
             work()
