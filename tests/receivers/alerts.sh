@@ -1,0 +1,174 @@
+# shellcheck shell=bash
+# alerts.sh - what the tests of thresholds share: everybody that an alert may reach, what reached them,
+# and loads that are driven through the states of a threshold. To be sourced after
+# ../collectd/daemon.sh.
+# shellcheck disable=SC2154
+
+here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")
+snippets=$(readlink -f "$here/../../contrib/collectd.conf.d")
+
+# --- receivers ---------------------------------------------------------------
+
+# start_receivers: a mail server; programs for collectd to run as nobody; and the syslog, in a /dev that
+# is to replace the machine's for collectd alone.
+start_receivers() {
+    local device
+    mkdir "$dir/bin" "$dir/dev" "$dir/mails" "$dir/received" "$dir/tmp"
+    chmod 1777 "$dir/received" "$dir/tmp"
+    # The folder of the sources may be one that nobody may not look into.
+    cp "$snippets/../headroom-mail" "$dir/bin/"
+    printf '#!/bin/sh\ncat >"%s/$$.new" && mv "%s/$$.new" "%s/$$.told"\n' \
+        "$dir/received" "$dir/received" "$dir/received" >"$dir/bin/receive"
+    cat >"$dir/bin/sendmail" <<'END'
+#!/usr/bin/python3
+import smtplib, sys
+to = sys.argv[sys.argv.index("--") + 1:]
+smtplib.SMTP("127.0.0.1", 25).sendmail("nobody@localhost", to, sys.stdin.buffer.read())
+END
+    for device in null zero full random urandom; do
+        : >"$dir/dev/$device"
+    done
+    cat >"$dir/bin/with-own-dev" <<END
+#!$BASH
+# The mounts are seen by nobody else, and are gone with collectd. It goes ahead of the loads.
+for device in null zero full random urandom; do
+    mount --bind /dev/\$device "$dir/dev/\$device" || exit 1
+done
+mount --rbind "$dir/dev" /dev || exit 1
+exec setsid "$BASH" -c 'echo -20 >/proc/self/autogroup; exec nice -n -20 "\$@"' collectd "\$@" 2>/dev/null
+END
+    chmod 755 "$dir/bin/"* "$dir/dev"
+    start_in "" /usr/bin/python3 "$here/listen.py" "$dir/mails" "$dir/dev/log" "$dir/syslog" >"$dir/listening"
+    eventually grep -q ready "$dir/listening" && return
+    echo "Bail out! the mail server doesn't start"
+    exit 1
+}
+
+# receivers: the configuration of those that run beside collectd: the programs, and syslog.
+receivers() {
+    cat <<END
+<Plugin exec>
+  NotificationExec "nobody:nogroup" "$dir/bin/receive"
+</Plugin>
+Include "$snippets/mail.conf"
+Include "$snippets/syslog.conf"
+END
+}
+
+# start_alerting NAME: collectd, with its receivers.
+start_alerting() {
+    PATH=$dir/bin:$PATH TMPDIR=$dir/tmp start_daemon "$1" unshare --mount "$dir/bin/with-own-dev"
+}
+
+# --- what reached them -------------------------------------------------------
+# Of each notification a line: SEVERITY PLUGIN INSTANCE TYPE TYPE_INSTANCE.
+
+# lines FILE: of what the plugins logfile and syslog write
+lines() {
+    sed -n 's/.*severity = \([A-Z]*\), host = [^,]*, plugin = \([^,]*\), plugin_instance = \([^,]*\), type = \([^,]*\),\( type_instance = \([^,]*\),\)\{0,1\} message = .*/\1 \2 \3 \4 \6/p' \
+        "$1" | sed 's/ *$//'
+}
+in_log() { lines "$log"; }
+alarms_in_log() { in_log | grep -v '^OKAY'; }
+in_syslog() { lines "$dir/syslog"; }
+by_exec() {
+    find "$dir/received" -name '*.told' -exec awk '
+        FNR == 1 { plugin = instance = type = which = ""; told = 0 }
+        told { next }
+        $1 == "Severity:" { severity = $2 }
+        $1 == "Plugin:" { plugin = $2 }
+        $1 == "PluginInstance:" { instance = $2 }
+        $1 == "Type:" { type = $2 }
+        $1 == "TypeInstance:" { which = $2 }
+        $0 == "" { print severity, plugin, instance, type, which; told = 1 }' {} + | sed 's/ *$//'
+}
+# Mails of headroom-mail tell it all in the subject, those of notify_email in the text.
+by_mail() { sed -n 's/^Subject: \([A-Z]*\) on h: /\1 /p' "$dir/mails/"*.mail; }
+by_notify_email() {
+    cat "$dir/mails/"*.mail | awk '
+        /^MAIL FROM/ { ours = 0; plugin = instance = type = which = "" }
+        /^Subject: collectd: / { ours = 1; severity = $3 }
+        /^Plugin: / { plugin = $2 }
+        /^Plugin instance: / { instance = $3 }
+        /^Type: / { type = $2 }
+        /^Type instance: / { which = $3 }
+        /^Message: / && ours { print severity, plugin, instance, type, which }' | sed 's/ *$//'
+}
+# mails_due: what the log tells, without the OKAYs that end no alarm
+mails_due() {
+    in_log | awk '{ key = $0; sub(/^[A-Z]* /, "", key) }
+        $1 != "OKAY" { alarm[key] = 1; print; next }
+        key in alarm { delete alarm[key]; print }'
+}
+
+# ours: of lines those that are of the test's own making; what else there is on the machine may have alarms,
+# too, whenever it likes
+ours=.
+ours() { grep -- "$ours"; }
+# same COMMAND COMMAND: both print the same lines, in whatever order.
+same() { [ "$($1 | ours | sort)" = "$($2 | ours | sort)" ] && [ -n "$($1 | ours)" ]; }
+# agree NAME COMMAND COMMAND
+agree() {
+    eventually same "$2" "$3"
+    ok $? "$1"
+    same "$2" "$3" || diff <($2 | ours | sort) <($3 | ours | sort) | head -n 20 | sed 's/^/# /'
+}
+# everybody_knows: what the log tells has reached all others.
+everybody_knows() {
+    agree "the program that exec runs is told all" by_exec in_log
+    agree "syslog the alarms" in_syslog alarms_in_log
+    agree "headroom-mail the alarms, and the ends of these" by_mail mails_due
+}
+
+# told SERIES: the severities that were told of it, in order, as in: told psi system percent cpu-some
+told() {
+    in_log | awk -v series="$*" '{ severity = $1; sub(/^[A-Z]* /, "") } $0 == series { printf "%s ", severity }'
+}
+# told_last SEVERITY SERIES
+told_last() {
+    local severity=$1 all
+    shift
+    all=$(told "$@")
+    [[ "$all" = *"$severity " ]]
+}
+# exec_told LINE...: exec told its program of a notification with all these lines
+exec_told() {
+    local line files=("$dir/received/"*.told)
+    for line in "$@"; do
+        mapfile -t files < <(grep -lxE -- "$line" "${files[@]}" 2>/dev/null)
+        [ ${#files[@]} -gt 0 ] || return 1
+    done
+}
+
+# --- loads that go through the states ----------------------------------------
+
+# drive SECONDS: takes each kind in `series_of` to WARNING, FAILURE and back to OKAY, one state as soon as
+# the one before was told. `load KIND 0|1|2`, the test's own, makes the load for OKAY, WARNING, FAILURE.
+# In `states` is how far each came.
+declare -A states=() series_of=()
+drive() {
+    local kind state end=$((SECONDS + $1)) busy=1
+    local wanted=(OKAY WARNING FAILURE OKAY) then=(1 2 0 0)
+    for kind in "${!series_of[@]}"; do
+        states[$kind]=0
+    done
+    while [ $busy -eq 1 ] && [ $SECONDS -lt $end ]; do
+        busy=0
+        for kind in "${!series_of[@]}"; do
+            state=${states[$kind]}
+            [ "$state" -lt 4 ] || continue
+            busy=1
+            told_last "${wanted[$state]}" "${series_of[$kind]}" || continue
+            load "$kind" "${then[$state]}"
+            states[$kind]=$((state + 1))
+            echo "# $SECONDS s: $kind is ${wanted[$state]}"
+        done
+        sleep 0.3
+    done
+}
+
+# went_through KIND NAME
+went_through() {
+    check "$2" test "${states[$1]}" -eq 4
+    [ "${states[$1]}" -eq 4 ] || echo "# $1: $(told "${series_of[$1]}")"
+}
