@@ -1,0 +1,52 @@
+"""graphite-web's own dashboard: the graphs of the overview, with HOST where the host's name belongs."""
+from urllib.parse import urlencode
+
+COLOURS = ["#ff9830", "#5794f2", "#b877d9", "#f2495c", "#73bf69", "#fade2a", "#8ab8ff", "#ffa6b0", "#96d98d",
+           "#ca95e5", "#c4162a"]
+UNITS = {"percent": "%", "bytes": "bytes", "s": "seconds", "µs": "us per second", "cps": "per second",
+         "short": ""}
+
+
+def graph(panel, back_end):
+    parameters = {
+        "target": [back_end.graph(series).replace("$host", "HOST") for series in panel.series],
+        "title": panel.title,
+        "colorList": ",".join(COLOURS),
+        "lineMode": "connected",
+        "connectedLimit": "60",
+        "hideLegend": "false",
+        "hideNullFromLegend": "true",
+        "areaMode": "stacked" if panel.stacked else "none",
+    }
+    if UNITS[panel.unit]:
+        parameters["vtitle"] = UNITS[panel.unit]
+    if panel.minimum is not None:
+        parameters["yMin"] = str(panel.minimum)
+    if panel.unit == "bytes":
+        parameters["yUnitSystem"] = "binary"
+    return parameters
+
+
+def dashboard(back_end, name, rows):
+    graphs = []
+    seen = set()
+    for title, members in rows:
+        for panel in members:
+            parameters = graph(panel, back_end) if panel.kind != "table" else None
+            if parameters is None or tuple(parameters["target"]) in seen or panel.kind == "stat":
+                continue
+            seen.add(tuple(parameters["target"]))
+            targets = urlencode([("target", target) for target in parameters["target"]])
+            graphs.append([targets, parameters, "/render?" + urlencode(parameters, doseq=True)])
+    return {
+        "name": name,
+        "timeConfig": {
+            "type": "relative", "relativeStartQuantity": "1", "relativeStartUnits": "hours",
+            "relativeUntilQuantity": "", "relativeUntilUnits": "now",
+            "startDate": "2026-01-01T00:00:00", "startTime": "9:00 AM",
+            "endDate": "2026-01-01T00:00:00", "endTime": "5:00 PM"},
+        "refreshConfig": {"enabled": True, "interval": 60000},
+        "graphSize": {"width": 600, "height": 300},
+        "defaultGraphParams": {"from": "-1hours", "until": "now", "width": 600, "height": 300},
+        "graphs": graphs,
+    }

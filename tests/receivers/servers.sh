@@ -1,0 +1,232 @@
+# shellcheck shell=bash
+# servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web and InfluxDB, on
+# loopback in a network namespace of their own, with all they keep below $dir; they end with the test.
+# To be sourced after ../collectd/daemon.sh.
+# shellcheck disable=SC2154
+
+system_python=/usr/bin/python3      # Debian's packages are for this one alone
+carbon=""           # pids of the servers
+graphite_web=""
+influxdb=""
+
+# in_private_network "$@": starts the test anew in a network namespace of its own, with only loopback,
+# so that all ports are free and nothing of the machine's is touched.
+in_private_network() {
+    if [ -z "${HEADROOM_PRIVATE_NETWORK:-}" ]; then
+        unshare --net true 2>/dev/null || skip_all "network namespaces can't be made (root is needed)"
+        command -v ip >/dev/null || skip_all "iproute2 is missing"
+        rm -rf "$dir"
+        HEADROOM_PRIVATE_NETWORK=1 exec unshare --net "$BASH" "$0" "$@"
+    fi
+    ip link set lo up || skip_all "loopback can't be set up"
+}
+
+# require_servers COMMAND...: skips what can't run without them.
+require_servers() {
+    local server
+    for server in "$@"; do
+        PATH=$PATH:/usr/sbin command -v "$server" >/dev/null || skip_all "$server is missing"
+    done
+}
+
+# is_listening PORT
+is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# is_ready WHO PID COMMAND...: waits a minute for a server that was started; without it there is
+# nothing to test.
+is_ready() {
+    local who=$1 pid=$2 end=$((SECONDS + 60))
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        if [ $SECONDS -ge $end ] || ! kill -0 "$pid" 2>/dev/null; then
+            tail -n 30 "$dir/$who.log" | sed 's/^/# /'
+            echo "Bail out! $who doesn't start"
+            exit 1
+        fi
+        sleep 0.1
+    done
+}
+
+# stop_server PID: ends it and waits; with KILL if it doesn't within 20 seconds.
+stop_server() {
+    [ -n "$1" ] || return 0
+    kill "$1" 2>/dev/null
+    kill -CONT "$1" 2>/dev/null
+    eventually has_ended "$1" || kill -KILL "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+
+has_ended() {
+    local state
+    state=$(awk '/^State:/ { print $2 }' "/proc/$1/status" 2>/dev/null)
+    [ -z "$state" ] || [ "$state" = Z ]
+}
+
+# --- Graphite ----------------------------------------------------------------
+
+# start_carbon [SCHEMAS]: carbon-cache on 127.0.0.1:2003 (and :7002, where graphite-web asks for what
+# isn't written yet). Values are kept each second for two hours, or as a storage-schemas.conf says.
+start_carbon() {
+    mkdir -p "$dir/carbon" "$dir/whisper"
+    cat >"$dir/carbon/carbon.conf" <<EOC
+[cache]
+STORAGE_DIR = $dir/carbon
+LOCAL_DATA_DIR = $dir/whisper
+CONF_DIR = $dir/carbon
+LOG_DIR = $dir/carbon
+PID_DIR = $dir/carbon
+LINE_RECEIVER_INTERFACE = 127.0.0.1
+LINE_RECEIVER_PORT = 2003
+PICKLE_RECEIVER_INTERFACE = 127.0.0.1
+PICKLE_RECEIVER_PORT = 2004
+CACHE_QUERY_INTERFACE = 127.0.0.1
+CACHE_QUERY_PORT = 7002
+MAX_CACHE_SIZE = inf
+MAX_UPDATES_PER_SECOND = inf
+MAX_CREATES_PER_MINUTE = inf
+CACHE_WRITE_STRATEGY = sorted
+WHISPER_SPARSE_CREATE = True
+CARBON_METRIC_INTERVAL = 0
+ENABLE_TAGS = False
+LOG_UPDATES = False
+LOG_CREATES = False
+ENABLE_LOGROTATION = False
+EOC
+    if [ $# -gt 0 ]; then
+        cp "$1" "$dir/carbon/storage-schemas.conf"
+    else
+        printf '[all]\npattern = .*\nretentions = 1s:2h\n' >"$dir/carbon/storage-schemas.conf"
+    fi
+    carbon-cache --config="$dir/carbon/carbon.conf" --pidfile="$dir/carbon/pid" \
+        --logdir="$dir/carbon" --debug start >>"$dir/carbon.log" 2>&1 &
+    carbon=$!
+    is_ready carbon "$carbon" is_listening 2003
+    is_ready carbon "$carbon" is_listening 7002
+}
+
+# stop_carbon: it writes what it holds, and ends.
+stop_carbon() {
+    stop_server "$carbon"
+    carbon=""
+    rm -f "$dir/carbon/pid"
+}
+
+# start_graphite_web: graphite-web on 127.0.0.1:8080, over what carbon wrote and holds.
+start_graphite_web() {
+    mkdir -p "$dir/graphite-web" "$dir/whisper"
+    cat >"$dir/graphite-web/headroom_settings.py" <<EOC
+SECRET_KEY = 'of a test'
+ALLOWED_HOSTS = ['*']
+TIME_ZONE = 'UTC'
+GRAPHITE_ROOT = '/usr/share/graphite-web'
+CONF_DIR = '$dir/graphite-web'
+STORAGE_DIR = '$dir/graphite-web'
+WHISPER_DIR = '$dir/whisper'
+STANDARD_DIRS = ['$dir/whisper']
+LOG_DIR = '$dir/graphite-web'
+LOG_FILE_INFO = LOG_FILE_EXCEPTION = LOG_FILE_CACHE = LOG_FILE_RENDERING = '-'
+LOG_ROTATION = False
+INDEX_FILE = '$dir/graphite-web/index'
+CARBONLINK_HOSTS = ['127.0.0.1:7002']
+DEFAULT_CACHE_DURATION = 0
+FIND_CACHE_DURATION = 0
+FIND_TOLERANCE = 0
+DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': '$dir/graphite-web/db'}}
+EOC
+    cat >"$dir/graphite-web/serve.py" <<'EOC'
+from socketserver import ThreadingMixIn
+from wsgiref.simple_server import WSGIServer, make_server
+from graphite.wsgi import application
+from django.core.management import call_command
+
+class Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+call_command('migrate', run_syncdb=True, verbosity=0)
+make_server('127.0.0.1', 8080, application, Server).serve_forever()
+EOC
+    PYTHONPATH=$dir/graphite-web PYTHONDONTWRITEBYTECODE=1 DJANGO_SETTINGS_MODULE=graphite.settings \
+        GRAPHITE_SETTINGS_MODULE=headroom_settings $system_python "$dir/graphite-web/serve.py" \
+        >>"$dir/graphite-web.log" 2>&1 &
+    graphite_web=$!
+    is_ready graphite-web "$graphite_web" curl -fsS "http://127.0.0.1:8080/metrics/find?query=*"
+}
+
+stop_graphite_web() {
+    stop_server "$graphite_web"
+    graphite_web=""
+}
+
+# graphite PARAMETERS: what /render answers, such as to 'target=a.b&format=json&from=-5min'. Of a
+# target, all but letters, digits and -_.*~ is to be given as %HH (see target).
+graphite() { curl -gsS "http://127.0.0.1:8080/render?$1"; }
+
+# target NAME: the parameter target=NAME as it stands in an address.
+target() { printf 'target=%s' "$(printf '%s' "$1" | jq -sRr @uri)"; }
+
+# --- InfluxDB ----------------------------------------------------------------
+
+# start_influxdb: influxd 1.x with http on 127.0.0.1:8086; what comes to its [[udp]] :8089 is in the
+# database "collectd", what comes to its [[collectd]] :25826 in "network".
+start_influxdb() {
+    mkdir -p "$dir/influxdb"
+    cat >"$dir/influxdb/influxdb.conf" <<EOC
+reporting-disabled = true
+bind-address = "127.0.0.1:8088"
+[meta]
+  dir = "$dir/influxdb/meta"
+[data]
+  dir = "$dir/influxdb/data"
+  wal-dir = "$dir/influxdb/wal"
+  query-log-enabled = false
+[monitor]
+  store-enabled = false
+[http]
+  bind-address = "127.0.0.1:8086"
+  log-enabled = false
+[logging]
+  level = "warn"
+[[udp]]
+  enabled = true
+  bind-address = "127.0.0.1:8089"
+  database = "collectd"
+  precision = "ms"
+  batch-timeout = "100ms"
+[[collectd]]
+  enabled = true
+  bind-address = "127.0.0.1:25826"
+  database = "network"
+  typesdb = "$types_db"
+  batch-timeout = "100ms"
+EOC
+    HOME=$dir/influxdb influxd run -config "$dir/influxdb/influxdb.conf" >>"$dir/influxdb.log" 2>&1 &
+    influxdb=$!
+    is_ready influxdb "$influxdb" curl -fsS "http://127.0.0.1:8086/ping"
+    is_ready influxdb "$influxdb" has_databases
+}
+
+stop_influxdb() {
+    stop_server "$influxdb"
+    influxdb=""
+}
+
+# has_databases: makes both; the listeners make theirs only with the first packet.
+has_databases() {
+    curl -fsS -XPOST "http://127.0.0.1:8086/query" --data-urlencode "q=CREATE DATABASE collectd" &&
+        curl -fsS -XPOST "http://127.0.0.1:8086/query" --data-urlencode "q=CREATE DATABASE network"
+}
+
+# influx QUERY [DATABASE]: what InfluxDB answers, as JSON; times are in seconds.
+influx() {
+    curl -gsS -G "http://127.0.0.1:8086/query" --data-urlencode "db=${2:-collectd}" \
+        --data-urlencode "epoch=s" --data-urlencode "q=$1"
+}
+
+# --- the end -----------------------------------------------------------------
+
+stop_servers() {
+    stop_graphite_web
+    stop_carbon
+    stop_influxdb
+}
+trap 'stop_servers; clean_up' EXIT
