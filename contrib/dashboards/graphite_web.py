@@ -1,15 +1,29 @@
 """graphite-web's own dashboard: the graphs of the overview, with HOST where the host's name belongs."""
+import copy
 from urllib.parse import urlencode
 
 COLOURS = ["#ff9830", "#5794f2", "#b877d9", "#f2495c", "#73bf69", "#fade2a", "#8ab8ff", "#ffa6b0", "#96d98d",
            "#ca95e5", "#c4162a"]
-UNITS = {"percent": "%", "bytes": "bytes", "s": "seconds", "µs": "us per second", "cps": "per second",
-         "short": ""}
+UNITS = {"percent": "%", "bytes": "bytes", "s": "microseconds", "µs": "microseconds per second",
+         "cps": "per second", "short": ""}
+# A graph has room for so many names below it.
+ROOM = 6
+
+
+def fitted(series, unit):
+    """The same series, as few and in such units as a graph here can show."""
+    series = copy.copy(series)
+    if series.top:
+        series.top = (ROOM, series.top[1])
+    if unit == "s":
+        series.times *= 1e6     # seconds would be written as 5e-05
+    return series
 
 
 def graph(panel, back_end):
     parameters = {
-        "target": [back_end.graph(series).replace("$host", "HOST") for series in panel.series],
+        "target": [back_end.graph(fitted(series, panel.unit)).replace("$host", "HOST")
+                   for series in panel.series],
         "title": panel.title,
         "colorList": ",".join(COLOURS),
         "lineMode": "connected",
@@ -46,7 +60,7 @@ def dashboard(back_end, name, rows):
             "startDate": "2026-01-01T00:00:00", "startTime": "9:00 AM",
             "endDate": "2026-01-01T00:00:00", "endTime": "5:00 PM"},
         "refreshConfig": {"enabled": True, "interval": 60000},
-        "graphSize": {"width": 600, "height": 300},
-        "defaultGraphParams": {"from": "-1hours", "until": "now", "width": 600, "height": 300},
+        "graphSize": {"width": 600, "height": 320},
+        "defaultGraphParams": {"from": "-1hours", "until": "now", "width": 600, "height": 320},
         "graphs": graphs,
     }

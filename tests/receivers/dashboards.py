@@ -367,7 +367,8 @@ def compare(grafana, title, letter, rows, factor, tolerance):
     width = 10 if grafana.kind == "influxdb" else 1
     before = 10 if factor != 1 and "counters" in grafana.what else 0    # a derivative tells of the span before
     seen, why = 0, ""
-    for when, value in points:
+    # The first is of less than a whole span.
+    for when, value in points[1:] if before else points:
         near = [row[1] * factor for row in rows if when - before - 1.5 <= row[0] <= when + width + 1.5]
         if not near:
             continue

@@ -188,13 +188,13 @@ bind-address = "127.0.0.1:8088"
   level = "warn"
 [[udp]]
   enabled = true
-  bind-address = "127.0.0.1:8089"
+  bind-address = ":8089"
   database = "collectd"
   precision = "ms"
   batch-timeout = "100ms"
 [[collectd]]
   enabled = true
-  bind-address = "127.0.0.1:25826"
+  bind-address = ":25826"
   database = "network"
   typesdb = "$types_db"
   batch-timeout = "100ms"
@@ -217,9 +217,11 @@ has_databases() {
 }
 
 # influx QUERY [DATABASE]: what InfluxDB answers, as JSON; times are in seconds.
-influx() {
-    curl -gsS -G "http://127.0.0.1:8086/query" --data-urlencode "db=${2:-collectd}" \
-        --data-urlencode "epoch=s" --data-urlencode "q=$1"
+influx() { influx_in s "$@"; }
+influx_ms() { influx_in ms "$@"; }
+influx_in() {
+    curl -gsS -G "http://127.0.0.1:8086/query" --data-urlencode "epoch=$1" \
+        --data-urlencode "q=$2" --data-urlencode "db=${3:-collectd}"
 }
 
 # --- the end -----------------------------------------------------------------
