@@ -2,8 +2,9 @@
 import copy
 from urllib.parse import urlencode
 
-COLOURS = ["#ff9830", "#5794f2", "#b877d9", "#f2495c", "#73bf69", "#fade2a", "#8ab8ff", "#ffa6b0", "#96d98d",
-           "#ca95e5", "#c4162a"]
+COLOURS = {"orange": "#ff9830", "blue": "#5794f2", "purple": "#b877d9", "red": "#f2495c"}
+OTHERS = ["#ff9830", "#5794f2", "#b877d9", "#f2495c", "#73bf69", "#fade2a", "#8ab8ff", "#ffa6b0", "#96d98d",
+          "#ca95e5", "#c4162a"]
 UNITS = {"percent": "%", "bytes": "bytes", "s": "microseconds", "µs": "microseconds per second",
          "cps": "per second", "short": ""}
 # A graph has room for so many names below it.
@@ -20,12 +21,18 @@ def fitted(series, unit):
     return series
 
 
+def colours(panel):
+    if not panel.colours:
+        return OTHERS
+    return [COLOURS[panel.colours[series.legend]] for series in panel.series]
+
+
 def graph(panel, back_end):
     parameters = {
         "target": [back_end.graph(fitted(series, panel.unit)).replace("$host", "HOST")
                    for series in panel.series],
         "title": panel.title,
-        "colorList": ",".join(COLOURS),
+        "colorList": ",".join(colours(panel)),
         "lineMode": "connected",
         "connectedLimit": "60",
         "hideLegend": "false",

@@ -131,13 +131,13 @@ OVERVIEW = [
               " contention or of smaller pieces of work.",
               [perf("system", "context-switches", legend="instance"),
                perf("groups", "context-switches", legend="instance", top=(10, 10))],
-              unit="cps", link="group"),
+              unit="cps", link="group", minimum=None, log=True),
         Panel("Page faults", "Per second, of the whole machine and of the groups with the most. Together with"
               " memory pressure they are memory that is read back again and again; without, mostly new"
               " processes and new memory.",
               [perf("system", "page-faults", legend="instance"),
                perf("groups", "page-faults", legend="instance", top=(10, 10))],
-              unit="cps", link="group"),
+              unit="cps", link="group", minimum=None, log=True),
         Panel("Cache misses", "Misses in percent of the accesses, of the whole machine and of groups. A rise"
               " together with fewer instructions per cycle: neighbours take the cache away. Needs a PMU, and"
               " cache-misses and cache-references in one line of Event.",

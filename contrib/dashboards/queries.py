@@ -85,53 +85,50 @@ class InfluxQL:
 
     def value(self, series):
         value = 'max("value")' if series.peak else 'mean("value")'
-        if series.counter:
-            value = "${counters:raw}"
-        if series.times != 1:
-            value += f" * {number(series.times)}"
-        return value
+        return value if series.times == 1 else f"{value} * {number(series.times)}"
 
-    def tags(self, series):
-        return TAGS.get(series.legend, [])
+    def source(self, series):
+        """Where values come from, up to GROUP BY: "value" is what a gauge tells, or a counter's rate."""
+        where = self.conditions(series)
+        if series.type == "duration":
+            # The one type here whose value has another name in types.db: it is the field's name with
+            # influxdb.conf, the measurement's with network.conf.
+            return (f'(SELECT "seconds" AS "value" FROM "{series.plugin}" WHERE {where}),'
+                    f' (SELECT "value" FROM "{series.plugin}_seconds" WHERE {where}) WHERE $timeFilter')
+        if series.counter:
+            return (f'(SELECT ${{counters:raw}} AS "value" FROM {self.measurement(series.plugin)}'
+                    f' WHERE {where} GROUP BY "instance", "type_instance") WHERE $timeFilter')
+        return f"{self.measurement(series.plugin)} WHERE {where}"
 
     def select(self, series, tags, alias=""):
         return f"SELECT {self.value(series)}{alias} FROM {self.source(series)} GROUP BY {self.by(tags)}"
 
-    def source(self, series):
-        if series.type == "duration":
-            # The one type here whose value has another name in types.db: it is the field's name with
-            # influxdb.conf, the measurement's with network.conf.
-            return (f'(SELECT "seconds" AS "value" FROM "{series.plugin}" WHERE {self.conditions(series)}),'
-                    f' (SELECT "value" FROM "{series.plugin}_seconds" WHERE {self.conditions(series)})'
-                    " WHERE $timeFilter")
-        return f"{self.measurement(series.plugin)} WHERE {self.conditions(series)}"
-
     def by(self, tags):
         return ", ".join(["time($__interval)", *(f'"{tag}"' for tag in tags)])
 
-    def points(self, series, tags):
-        return self.select(series, tags, ' AS "v"') + " fill(none)"
-
     def graph(self, series):
-        tags = self.tags(series)
+        tags = TAGS.get(series.legend, [])
         if series.total:
-            return (f'SELECT sum("v") FROM ({self.points(series, ["instance", *tags])}) WHERE $timeFilter'
+            points = self.select(series, ["instance", *tags], ' AS "v"')
+            return (f'SELECT sum("v") FROM ({points} fill(none)) WHERE $timeFilter'
                     f" GROUP BY {self.by(tags)} fill(null)")
         if series.top:
             # InfluxQL can't choose series by their values: only the points that matter are taken, so
             # that what is quiet makes no series.
-            return (f'SELECT "v" FROM ({self.points(series, tags)})'
+            points = self.select(series, tags, ' AS "v"')
+            return (f'SELECT "v" FROM ({points} fill(none))'
                     f' WHERE "v" > {number(series.top[1])} GROUP BY "{tags[0]}"')
         return self.select(series, tags) + " fill(null)"
 
     def table(self, series):
-        # No $timeFilter outside: the first span begins before it, and then InfluxDB answers nothing at all.
-        tag = self.tags(series)[0]
-        return (f'SELECT mean("v") AS "mean", max("v") AS "max" FROM ({self.points(series, [tag])})'
-                f' GROUP BY "{tag}"')
+        # Not of means per $__interval: the first of these begins before $timeFilter, and then InfluxDB
+        # answers nothing at all.
+        times = "" if series.times == 1 else f" * {number(series.times)}"
+        return (f'SELECT mean("value"){times} AS "mean", max("value"){times} AS "max"'
+                f' FROM {self.source(series)} GROUP BY "{TAGS[series.legend][0]}"')
 
     def target(self, series, letter, table=False):
-        tags = self.tags(series)
+        tags = TAGS.get(series.legend, [])
         legend = ".".join(f"$tag_{tag}" for tag in tags) if tags else series.legend or ""
         return {
             "refId": letter,
@@ -148,7 +145,6 @@ class InfluxQL:
 
     every = ".*"        # what the choice "All" stands for
 
-    # The first of each span: the last of the span that is just going on would read as if it were over.
     def more_variables(self):
         return [{
             "name": "counters",
@@ -156,14 +152,14 @@ class InfluxQL:
             "description": "Rates with influxdb.conf; totals with network.conf, that is by InfluxDB's own"
                            " listener for collectd.",
             "type": "custom",
-            "query": 'rates (influxdb.conf) : mean("value"),'
-                     ' totals (network.conf) : non_negative_derivative(first("value")\\, 1s)',
+            "query": 'rates (influxdb.conf) : "value",'
+                     ' totals (network.conf) : non_negative_derivative("value"\\, 1s)',
             "options": [
-                {"selected": True, "text": "rates (influxdb.conf)", "value": 'mean("value")'},
+                {"selected": True, "text": "rates (influxdb.conf)", "value": '"value"'},
                 {"selected": False, "text": "totals (network.conf)",
-                 "value": 'non_negative_derivative(first("value"), 1s)'},
+                 "value": 'non_negative_derivative("value", 1s)'},
             ],
-            "current": {"selected": True, "text": "rates (influxdb.conf)", "value": 'mean("value")'},
+            "current": {"selected": True, "text": "rates (influxdb.conf)", "value": '"value"'},
             "multi": False, "includeAll": False, "hide": 0, "skipUrlSync": False,
         }]
 
@@ -208,11 +204,13 @@ class Graphite:
     def graph(self, series):
         query = self.unnamed(series)
         if series.top and not series.total:
-            query = f"highestAverage({query}, {series.top[0]})"
+            query = self.highest(query, series)
         query = self.named(query, series)
-        if series.top and series.total:
-            query = f"highestAverage({query}, {series.top[0]})"
-        return query
+        return self.highest(query, series) if series.top and series.total else query
+
+    @staticmethod
+    def highest(query, series):
+        return f"highestAverage(maximumAbove({query}, {number(series.top[1])}), {series.top[0]})"
 
     def table(self, series):
         return self.named(self.unnamed(series), series)

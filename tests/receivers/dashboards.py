@@ -9,7 +9,7 @@ graphite-web FILE FOLDER WHAT...     ... and takes its own dashboard
 feed SOCKET SECONDS                  gives collectd the series on standard input, each second
 
 WHAT are words KEY=VALUE: from and until in seconds; host, group, target, cpu as chosen in Grafana, with
-commas if several; database; counters, the text of that choice. Results are lines "ok NAME" and "not ok
+commas if several; database; counters, the text of that choice; groups that alone are drawn. Results are lines "ok NAME" and "not ok
 NAME: WHY".
 """
 import csv
@@ -365,11 +365,9 @@ def compare(grafana, title, letter, rows, factor, tolerance):
                          if panel["title"] == title and target["refId"] == letter)
     points = [point for found in grafana.series(target).values() for point in found if point[1] is not None]
     width = 10 if grafana.kind == "influxdb" else 1
-    before = 10 if factor != 1 and "counters" in grafana.what else 0    # a derivative tells of the span before
     seen, why = 0, ""
-    # The first is of less than a whole span.
-    for when, value in points[1:] if before else points:
-        near = [row[1] * factor for row in rows if when - before - 1.5 <= row[0] <= when + width + 1.5]
+    for when, value in points:
+        near = [row[1] * factor for row in rows if when - 1.5 <= row[0] <= when + width + 1.5]
         if not near:
             continue
         seen += 1
@@ -423,6 +421,9 @@ def graphite_web(path, folder, *what):
     result("" if len(graphs) == len(state["graphs"]) else f"{answer!r} {loaded}", "as a template it is one of each host")
     for targets, parameters, _ in graphs:
         name = parameters["title"]
+        if "groups" in what:
+            parameters["target"] = [one.replace(".*.", f".{{{what['groups']}}}.") for one in parameters["target"]]
+            targets = urllib.parse.urlencode([("target", one) for one in parameters["target"]])
         if urllib.parse.parse_qs(targets)["target"] != parameters["target"] or "HOST" in targets:
             result(f"{targets} is not {parameters['target']}", name)
             continue

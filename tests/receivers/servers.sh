@@ -32,10 +32,10 @@ require_servers() {
 # is_listening PORT
 is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# is_ready WHO PID COMMAND...: waits a minute for a server that was started; without it there is
+# is_ready WHO PID COMMAND...: waits two minutes for a server that was started; without it there is
 # nothing to test.
 is_ready() {
-    local who=$1 pid=$2 end=$((SECONDS + 60))
+    local who=$1 pid=$2 end=$((SECONDS + 120))
     shift 2
     until "$@" >/dev/null 2>&1; do
         if [ $SECONDS -ge $end ] || ! kill -0 "$pid" 2>/dev/null; then
@@ -64,6 +64,7 @@ has_ended() {
 
 # --- Graphite ----------------------------------------------------------------
 
+# shellcheck disable=SC2120
 # start_carbon [SCHEMAS]: carbon-cache on 127.0.0.1:2003 (and :7002, where graphite-web asks for what
 # isn't written yet). Values are kept each second for two hours, or as a storage-schemas.conf says.
 start_carbon() {
@@ -104,7 +105,7 @@ EOC
     is_ready carbon "$carbon" is_listening 7002
 }
 
-# stop_carbon: it writes what it holds, and ends.
+# stop_carbon: ends it. What it hasn't written by then, which takes it a second or more, is lost.
 stop_carbon() {
     stop_server "$carbon"
     carbon=""
