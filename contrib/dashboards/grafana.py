@@ -1,0 +1,195 @@
+"""Grafana's model of a dashboard: panels, grid, variables, links. For Grafana 9 and later: newer versions
+bring schema 37 up to date themselves."""
+import string
+
+# name: (label, of which plugins, which tag, may be several)
+VARIABLES = {
+    "host": ("Host", ("psi", "cgroup_perf", "wss", "osnoise"), "host", False),
+    "group": ("Group", ("psi", "cgroup_perf"), "instance", False),
+    "target": ("Working set of", "wss", "instance", True),
+    "cpu": ("Noise on", "osnoise", "instance", True),
+}
+# What they are called in tables, and in links.
+COLUMN = {"group": "Group", "target": "Target", "cpu": "CPU"}
+THING = {"group": "group", "target": "working set", "cpu": "CPU"}
+
+
+def uid(back_end, page):
+    return f"headroom-{page}-{back_end.name}"
+
+
+def source(back_end):
+    return {"type": back_end.name, "uid": "${DS_COLLECTD}"}
+
+
+def link_to(back_end, variable, name):
+    """The drill-down, with what was clicked in a variable. What goes elsewhere is left as it is."""
+    return {
+        "title": f"Show this {THING[variable]}",
+        "url": f"/d/{uid(back_end, 'group')}/headroom?${{host:queryparam}}&var-{variable}={name}"
+               "&${__url_time_range}",
+        "targetBlank": False,
+    }
+
+
+def thresholds(steps):
+    return {"mode": "absolute",
+            "steps": [{"color": colour, "value": value} for value, colour in steps or [(None, "green")]]}
+
+
+def defaults(panel):
+    values = {"unit": panel.unit, "thresholds": thresholds(panel.thresholds), "mappings": []}
+    for key, value in (("min", panel.minimum), ("max", panel.maximum), ("noValue", panel.nothing)):
+        if value is not None:
+            values[key] = value
+    return values
+
+
+def colour_overrides(panel):
+    names = [series.legend for series in panel.series]
+    return [{"matcher": {"id": "byName", "options": name},
+             "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}]}
+            for name, colour in panel.colours.items() if name in names]
+
+
+def timeseries(panel, back_end):
+    values = defaults(panel)
+    values["color"] = {"mode": "palette-classic"}
+    values["custom"] = {
+        "axisCenteredZero": False, "axisColorMode": "text", "axisLabel": "", "axisPlacement": "auto",
+        "barAlignment": 0, "drawStyle": "line", "fillOpacity": 40 if panel.stacked else 10,
+        "gradientMode": "none", "hideFrom": {"legend": False, "tooltip": False, "viz": False},
+        "lineInterpolation": "linear", "lineWidth": 1, "pointSize": 4,
+        "scaleDistribution": {"type": "log", "log": 10} if panel.log else {"type": "linear"},
+        "showPoints": "auto",
+        # Where every interval has its value, lines bridge a few that are missing.
+        "spanNulls": 60000 if panel.gaps else 3600000,
+        "stacking": {"group": "A", "mode": "normal" if panel.stacked else "none"},
+        "thresholdsStyle": {"mode": "off"},
+    }
+    if panel.link:
+        values["links"] = [link_to(back_end, panel.link, "${__field.displayName:percentencode}")]
+    transformations = []
+    if panel.rename:
+        transformations.append({"id": "renameByRegex", "options": {
+            "regex": f"^{panel.rename[0]}$", "renamePattern": panel.rename[1]}})
+    return {
+        "fieldConfig": {"defaults": values, "overrides": colour_overrides(panel)},
+        "options": {
+            "legend": {"calcs": ["mean", "max"], "displayMode": "table", "placement": "bottom",
+                       "showLegend": True, "sortBy": "Mean", "sortDesc": True},
+            "tooltip": {"mode": "multi", "sort": "desc"}},
+        "transformations": transformations,
+    }
+
+
+def table(panel, back_end):
+    column = COLUMN[panel.link]
+    values = defaults(panel)
+    values["custom"] = {"align": "auto", "displayMode": "auto", "inspect": False}
+    values["color"] = {"mode": "thresholds"}
+    bar = [{"id": "custom.displayMode", "value": "gradient-gauge"}] if panel.thresholds else []
+    if panel.thresholds:
+        bar += [{"id": "min", "value": 0}, {"id": "max", "value": 100}]
+    return {
+        "fieldConfig": {"defaults": values, "overrides": [
+            {"matcher": {"id": "byName", "options": column}, "properties": [
+                {"id": "links", "value": [link_to(back_end, panel.link, "${__value.text:percentencode}")]}]},
+            *([{"matcher": {"id": "byName", "options": "Mean"}, "properties": bar}] if bar else []),
+        ]},
+        "options": {"showHeader": True, "cellHeight": "sm",
+                    "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""},
+                    "sortBy": [{"displayName": "Mean", "desc": True}]},
+        "transformations": back_end.table_transformations(column),
+    }
+
+
+def stat(panel, back_end):
+    values = defaults(panel)
+    values["color"] = {"mode": "thresholds"}
+    return {
+        "fieldConfig": {"defaults": values, "overrides": []},
+        "options": {"colorMode": "background", "graphMode": "area", "justifyMode": "auto",
+                    "orientation": "auto", "textMode": "value",
+                    "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}},
+        "transformations": [],
+    }
+
+
+KINDS = {"timeseries": timeseries, "table": table, "stat": stat}
+
+
+def one(panel, back_end, number, place):
+    return {
+        "id": number, "type": panel.kind, "title": panel.title, "description": panel.description,
+        "datasource": source(back_end), "gridPos": place,
+        # collectd's own interval: between two values there is nothing to see
+        "interval": "10s",
+        "targets": [{"datasource": source(back_end),
+                     **back_end.target(series, letter, panel.kind == "table")}
+                    for letter, series in zip(string.ascii_uppercase, panel.series)],
+        **KINDS[panel.kind](panel, back_end),
+    }
+
+
+def laid_out(rows, back_end):
+    """Panels of a row stand side by side, as many as fit into 24 columns."""
+    panels, y = [], 0
+    for title, members in rows:
+        panels.append({"id": len(panels) + 1, "type": "row", "title": title, "collapsed": False,
+                       "gridPos": {"x": 0, "y": y, "w": 24, "h": 1}, "panels": []})
+        x, y, height = 0, y + 1, 0
+        for panel in members:
+            if x + panel.width > 24:
+                x, y, height = 0, y + height, 0
+            panels.append(one(panel, back_end, len(panels) + 1,
+                              {"x": x, "y": y, "w": panel.width, "h": panel.height}))
+            x, height = x + panel.width, max(height, panel.height)
+        y += height
+    return panels
+
+
+def variable(name, back_end):
+    label, plugins, tag, several = VARIABLES[name]
+    return {
+        "name": name, "label": label, "type": "query", "datasource": source(back_end),
+        **back_end.variable(plugins, tag),
+        "refresh": 2,       # whenever the time changes: groups come and go
+        "sort": 1, "multi": several, "includeAll": several,
+        "allValue": back_end.every if several else None,
+        "current": {"selected": True, "text": ["All"], "value": ["$__all"]} if several else {},
+        "options": [], "hide": 0, "skipUrlSync": False,
+    }
+
+
+def dashboard(back_end, page, title, description, rows, variables):
+    panels = laid_out(rows, back_end)
+    kinds = sorted({panel["type"] for panel in panels} - {"row"})
+    names = {"timeseries": "Time series", "table": "Table", "stat": "Stat"}
+    tag = f"headroom-{back_end.name}"
+    return {
+        "__inputs": [{"name": "DS_COLLECTD", "label": back_end.title, "type": "datasource",
+                      "description": f"The {back_end.title} that collectd's values are in",
+                      "pluginId": back_end.name, "pluginName": back_end.title}],
+        "__elements": {},
+        "__requires": [
+            {"type": "grafana", "id": "grafana", "name": "Grafana", "version": "9.0.0"},
+            {"type": "datasource", "id": back_end.name, "name": back_end.title, "version": "1.0.0"},
+            *({"type": "panel", "id": kind, "name": names[kind], "version": ""} for kind in kinds),
+        ],
+        "annotations": {"list": [{
+            "builtIn": 1, "datasource": {"type": "grafana", "uid": "-- Grafana --"}, "enable": True,
+            "hide": True, "iconColor": "rgba(0, 211, 255, 1)", "name": "Annotations & Alerts",
+            "type": "dashboard"}]},
+        "id": None, "uid": uid(back_end, page), "title": title, "description": description,
+        "tags": ["collectd", "headroom", tag],
+        "links": [{"type": "dashboards", "title": "Headroom", "tags": [tag], "asDropdown": False,
+                   "includeVars": True, "keepTime": True, "targetBlank": False, "icon": "external link",
+                   "tooltip": "", "url": ""}],
+        "templating": {"list": [*(variable(name, back_end) for name in variables),
+                                *back_end.more_variables()]},
+        "panels": panels,
+        "time": {"from": "now-1h", "to": "now"}, "refresh": "30s", "timezone": "browser",
+        "editable": True, "graphTooltip": 1, "fiscalYearStartMonth": 0, "liveNow": False, "style": "dark",
+        "schemaVersion": 37, "version": 1, "weekStart": "",
+    }

@@ -1,0 +1,306 @@
+"""What the dashboards show: the table that all of them are made of.
+
+A description tells an operator what the number means, and what to do.
+"""
+from queries import Series
+
+PRESSURE = [(None, "green"), (10, "yellow"), (40, "orange"), (70, "red")]
+STALL = [(None, "green"), (5, "yellow"), (20, "orange"), (50, "red")]
+
+
+class Panel:
+    """A panel; width of 24 columns, height in rows."""
+
+    def __init__(self, title, description, series, *, kind="timeseries", unit="short", width=8, height=8,
+                 minimum=0, maximum=None, thresholds=None, stacked=False, log=False, link=None,
+                 nothing=None, rename=None, gaps=False, colours=None):
+        self.title, self.description, self.series, self.kind = title, description, series, kind
+        self.unit, self.width, self.height = unit, width, height
+        self.minimum, self.maximum, self.thresholds = minimum, maximum, thresholds
+        self.stacked, self.log = stacked, log
+        self.link = link            # the variable of the drill-down that a series' name goes to
+        self.nothing = nothing      # what is said if there are no values
+        self.rename = rename        # (regular expression, what becomes of it) of series' names
+        self.gaps = gaps            # points stand apart: a line would tell what isn't known
+        self.colours = colours or {}
+
+
+def psi(where, pressure, **more):
+    return Series("psi", where, "percent", pressure, **more)
+
+
+def perf(where, event, **more):
+    return Series("cgroup_perf", where, "perf", event, counter=True, **more)
+
+
+def wss(type, type_instance, **more):
+    return Series("wss", "targets", type, type_instance, **more)
+
+
+def noise(where, type, type_instance, **more):
+    return Series("osnoise", where, type, type_instance, counter=type == "derive", **more)
+
+
+SOURCES = "{irq,softirq,thread,nmi,other}_*us"
+COLOURS = {"cpu": "orange", "memory": "purple", "I/O": "blue", "interrupts": "red",
+           "some": "orange", "full": "red"}
+
+
+def by_group(resource, name, what, advice):
+    return [
+        Panel(f"Groups waiting for {name}",
+              f"The share of time in which at least one task of the group {what}: the groups with the"
+              f" most. {advice} A click on a line leads to the group.",
+              [psi("groups", f"{resource}-some", legend="instance", top=(10, 1))],
+              unit="percent", width=16, maximum=100, link="group", gaps=True,
+              nothing="no group waits"),
+        Panel(f"Groups by waiting for {name}",
+              f"All groups, by the mean and the highest share of time in which at least one task {what}."
+              " A click on a name leads to the group.",
+              [psi("groups", f"{resource}-some", legend="instance")],
+              kind="table", unit="percent", width=8, link="group", thresholds=PRESSURE),
+    ]
+
+
+OVERVIEW = [
+    ("Pressure of the whole machine", [
+        Panel("CPU", "The share of time in which at least one task could run but found no CPU free, or was"
+              " throttled by a limit. Short work is delayed from some 40 %; above 70 % for long, the machine"
+              " needs more CPUs or less to do: see below which groups wait, and which use the CPUs.",
+              [psi("system", "cpu-some", legend="cpu")],
+              kind="stat", unit="percent", width=6, height=5, maximum=100, thresholds=PRESSURE),
+        Panel("Memory", "The share of time in which at least one task waited for memory: reclaim, swapping"
+              " in, reading back what was just evicted. Anything that lasts above 5 % is felt; above 20 % the"
+              " machine is about to thrash: stop or limit the group that takes the memory.",
+              [psi("system", "memory-some", legend="memory")],
+              kind="stat", unit="percent", width=6, height=5, maximum=100, thresholds=STALL),
+        Panel("I/O", "The share of time in which at least one task waited for block I/O. A backup alone may"
+              " make 100 %: compare with I/O full, and with the groups that wait.",
+              [psi("system", "io-some", legend="I/O")],
+              kind="stat", unit="percent", width=6, height=5, maximum=100, thresholds=PRESSURE),
+        Panel("Interrupts", "The share of time that interrupts took from tasks, all of which waited. Above"
+              " 5 % look for the source: noise, at the end of this page, /proc/interrupts and"
+              " /proc/softirqs.",
+              [psi("system", "irq-full", legend="interrupts")],
+              kind="stat", unit="percent", width=6, height=5, maximum=100, thresholds=STALL,
+              nothing="not measured by this kernel"),
+        Panel("Some task waits", "The share of time in which at least one task of the machine waited for the"
+              " resource. It tells of delay, not yet of lost work: the others may go on.",
+              [psi("system", "cpu-some", legend="cpu"), psi("system", "memory-some", legend="memory"),
+               psi("system", "io-some", legend="I/O")],
+              unit="percent", maximum=100, colours=COLOURS),
+        Panel("All tasks wait", "The share of time in which all tasks that are not idle waited at once: time"
+              " in which nothing was done. Above a few percent the machine loses work. Of the CPU there is no"
+              " such thing for a whole machine.",
+              [psi("system", "memory-full", legend="memory"), psi("system", "io-full", legend="I/O"),
+               psi("system", "irq-full", legend="interrupts")],
+              unit="percent", maximum=100, colours=COLOURS),
+        Panel("Alerts", "How often the triggers of psi fired, per minute, in the whole machine and in groups:"
+              " each is a stall longer than its limit. The notification, in the log or in the mail, names the"
+              " tasks that waited.",
+              [Series("psi", "every", "derive", "trigger_*", counter=True, times=60, total=True,
+                      legend="type_instance")],
+              nothing="no trigger is configured", rename=("trigger_(.*)", "$1")),
+    ]),
+    ("Groups under pressure", [
+        *by_group("cpu", "a CPU", "could run but found no CPU free, or was throttled by the group's limit",
+                  "If the group uses less than its limit, its neighbours take the CPUs: raise its"
+                  " cpu.weight, or limit them."),
+        *by_group("memory", "memory", "waited for memory",
+                  "Compare its working set with memory.high and memory.max: raise these, or give it less to"
+                  " do."),
+        *by_group("io", "I/O", "waited for block I/O",
+                  "Who reads and writes beside it? See io.stat of the groups, and io.weight."),
+    ]),
+    ("What groups do", [
+        Panel("CPUs used", "CPU time of the groups with the most, in CPUs: 1 is one CPU all the time. What is"
+              " near the number of CPUs, or near the group's limit, has no room left.",
+              [perf("groups", "task-clock", times=1e-9, legend="instance", top=(10, 0.01))],
+              stacked=True, link="group", gaps=True, nothing="no group runs"),
+        Panel("Groups by CPUs used", "All groups, by mean and highest CPU time, in CPUs. A click on a name"
+              " leads to the group.",
+              [perf("groups", "task-clock", times=1e-9, legend="instance")],
+              kind="table", link="group"),
+        Panel("Instructions per cycle", "How much the processor gets done in a cycle, of the whole machine"
+              " and of groups. What drops to a half of what it was, at the same work, waits for memory or"
+              " shares its core: look for a new neighbour. Needs a PMU.",
+              [Series("cgroup_perf", "every", "ipc", legend="instance")],
+              link="group", nothing="cycles and instructions are not counted here (no PMU?)"),
+        Panel("Context switches", "Per second, of the whole machine and of the groups with the most. Some"
+              " 10,000 a second and CPU cost much themselves; a jump at the same work tells of lock"
+              " contention or of smaller pieces of work.",
+              [perf("system", "context-switches", legend="instance"),
+               perf("groups", "context-switches", legend="instance", top=(10, 10))],
+              unit="cps", link="group", minimum=None, log=True),
+        Panel("Page faults", "Per second, of the whole machine and of the groups with the most. Together with"
+              " memory pressure they are memory that is read back again and again; without, mostly new"
+              " processes and new memory.",
+              [perf("system", "page-faults", legend="instance"),
+               perf("groups", "page-faults", legend="instance", top=(10, 10))],
+              unit="cps", link="group", minimum=None, log=True),
+        Panel("Cache misses", "Misses in percent of the accesses, of the whole machine and of groups. A rise"
+              " together with fewer instructions per cycle: neighbours take the cache away. Needs a PMU, and"
+              " cache-misses and cache-references in one line of Event.",
+              [Series("cgroup_perf", "every", "cache_ratio", "*", without="-cpu[0-9]+$", legend="instance")],
+              unit="percent", maximum=100, link="group",
+              nothing="misses and accesses are not counted here (no PMU?)"),
+    ]),
+    ("Working sets", [
+        Panel("Memory that is touched", "What the processes and groups that wss is told to measure touch"
+              " within their longest window. That much they need; less, and they stall.",
+              [Series("wss", "every", "memory", "referenced", legend="instance")],
+              unit="bytes", width=8, link="target", nothing="wss measures nothing"),
+        Panel("Memory that is resident", "What the same hold in memory. What is resident and not touched for"
+              " a long window could be reclaimed: a limit halfway between both costs little.",
+              [Series("wss", "every", "memory", "rss", legend="instance")],
+              unit="bytes", width=8, link="target", nothing="wss measures nothing"),
+        Panel("Targets by memory touched", "All that is measured, by the mean and the most that was touched."
+              " A click on a name leads to its working set.",
+              [Series("wss", "every", "memory", "referenced", legend="instance")],
+              kind="table", unit="bytes", width=8, link="target"),
+    ]),
+    ("Noise of the system on its CPUs", [
+        Panel("CPUs left to their work", "The share of time that was no noise: interrupts, softirqs, other"
+              " threads and the hardware took the rest. On a CPU that is isolated for one task, anything"
+              " below 99.9 % has a cause worth finding. With modes that measure by a workload only.",
+              [noise("every", "percent", "available", legend="instance")],
+              unit="percent", minimum=None, link="cpu", nothing="not measured with Mode \"sources\""),
+        Panel("Longest single noise", "How long a task on the CPU was kept waiting at a stretch, at worst,"
+              " within an interval. Compare with what your work can bear: the option Alert of osnoise tells"
+              " of longer ones, and what they were made of.",
+              [noise("every", "duration", "max_single", legend="instance", peak=True)],
+              unit="s", link="cpu", nothing="not measured with Mode \"sources\""),
+        Panel("Top sources of noise", "Microseconds per second that each source took, of all measured CPUs"
+              " together: 10,000 are a hundredth of a CPU. Interrupts can be moved (/proc/irq), threads bound"
+              " elsewhere, timers avoided by nohz_full.",
+              [noise("every", "derive", SOURCES, total=True, legend="type_instance", top=(10, 1))],
+              unit="µs", gaps=True, nothing="osnoise measures no sources"),
+    ]),
+]
+
+LEVELS = {"cpu": ["some", "full"], "memory": ["some", "full"], "io": ["some", "full"], "irq": ["full"]}
+
+
+def levels(resource, title, description, **more):
+    return Panel(title, description,
+                 [psi("group", f"{resource}-{level}", legend=level) for level in LEVELS[resource]],
+                 unit="percent", width=6, maximum=100, colours=COLOURS, **more)
+
+
+GROUP = [
+    ("Pressure of $group", [
+        levels("cpu", "Waiting for a CPU", "some: at least one task of the group could run but found no CPU"
+               " free, or was throttled. full: all of them. If it uses less than its limit (see CPUs used),"
+               " neighbours take the CPUs: raise cpu.weight; else raise cpu.max."),
+        levels("memory", "Waiting for memory", "some: at least one task waited for reclaim, for swapping in,"
+               " or for what was just evicted. full: all of them, so nothing was done. Above 5 % for long:"
+               " give the group more memory (memory.high, memory.max), or less to do."),
+        levels("io", "Waiting for I/O", "some: at least one task waited for block I/O. full: all of them, so"
+               " nothing was done. Together with memory pressure the I/O may be memory that is read back:"
+               " cure that first."),
+        levels("irq", "Interrupted", "The share of time that interrupts took from the group's tasks. If it is"
+               " much more than elsewhere, the group runs on the CPUs that serve a busy device.",
+               nothing="not measured by this kernel"),
+        Panel("Seconds stalled per hour", "How many seconds of each hour were lost, by the kernel's own"
+              " totals, which miss nothing between two samples: what service levels are counted in.",
+              [Series("psi", "group", "total_time_in_ms", "*", counter=True, times=3.6,
+                      legend="type_instance")],
+              unit="s", width=8),
+        Panel("The kernel's averages", "Running averages over 10, 60 and 300 seconds, as the pressure files"
+              " print them: the same as above, smoothed. Only with ReportAverages true.",
+              [psi("group", "*-avg*", legend="type_instance")],
+              unit="percent", width=8, maximum=100, nothing="ReportAverages is false"),
+        Panel("Alerts", "How often the triggers of psi fired for this group, per minute. With Scope \"system\""
+              " they fire for the group named system only.",
+              [Series("psi", "group", "derive", "trigger_*", counter=True, times=60,
+                      legend="type_instance")],
+              width=8, nothing="no trigger watches this group", rename=("trigger_(.*)", "$1")),
+    ]),
+    ("What $group does", [
+        Panel("CPUs used", "CPU time of the group and all below it, in CPUs: 1 is one CPU all the time. For"
+              " the group named system it is the number of CPUs, as its clock goes on while they idle.",
+              [perf("group", "task-clock", times=1e-9, legend="CPUs")], width=6),
+        Panel("CPUs used, each", "CPU time on each CPU. All on one CPU: the group is bound to it, or has one"
+              " thread that works. Only with ReportPerCPU true.",
+              [perf("group", "task-clock-cpu*", times=1e-9, legend="type_instance")],
+              width=6, stacked=True, rename=("task-clock-(.*)", "$1"), nothing="ReportPerCPU is false"),
+        Panel("Instructions per cycle", "What the processor gets done in a cycle for this group; u and k: in"
+              " user mode and in the kernel only. A half of what it was, at the same work: it waits for"
+              " memory, or shares its core. Needs a PMU.",
+              [Series("cgroup_perf", "group", "ipc", legend="all"),
+               Series("cgroup_perf", "group", "ipc", "{u,k}", legend="type_instance")],
+              width=6, nothing="cycles and instructions are not counted here (no PMU?)"),
+        Panel("Cache misses", "Misses in percent of the accesses. A rise together with fewer instructions per"
+              " cycle: neighbours take the cache away.",
+              [Series("cgroup_perf", "group", "cache_ratio", "*", without="-cpu[0-9]+$",
+                      legend="type_instance")],
+              unit="percent", width=6, maximum=100,
+              nothing="misses and accesses are not counted here (no PMU?)"),
+        Panel("Switches and faults", "Context switches and page faults per second. Many switches on little"
+              " CPU time: it waits for others, by turns. Many faults with memory pressure: memory is read"
+              " back again and again.",
+              [perf("group", "context-switches", legend="context switches"),
+               perf("group", "page-faults", legend="page faults")],
+              unit="cps", width=8),
+        Panel("All that is counted", "Every event of the option Event, per second; of task-clock"
+              " nanoseconds. The scale is logarithmic.",
+              [perf("group", "*", without="-cpu[0-9]+$", legend="type_instance")],
+              unit="cps", width=8, minimum=None, log=True),
+        Panel("Share that was really counted", "Below 100 % there are more events than counters, so that"
+              " they take turns and the rest is extrapolated: count fewer events at once. 0 is no turn at"
+              " all: somebody else holds the counters.",
+              [Series("cgroup_perf", "group", "percent", "*-running", legend="type_instance")],
+              unit="percent", width=8, maximum=100, rename=("(.*)-running", "$1")),
+    ]),
+    ("Working set of $target", [
+        Panel("Touched and resident", "referenced is what was touched within the longest window; resident"
+              " (rss) what is held in memory; proportional (pss) the same with shared pages by their part."
+              " A limit below referenced makes it stall; what is above can be reclaimed.",
+              [wss("memory", "{referenced,rss,pss}", legend="both")],
+              unit="bytes", width=6),
+        Panel("Profile", "What was touched within each window. A curve that still climbs at the longest"
+              " window is a working set that you don't see the end of: add a longer one.",
+              [wss("memory", "referenced-*", legend="both")],
+              unit="bytes", width=6, rename=("(.*)[.]referenced-(.*)", "$1 within $2"),
+              nothing="a target has one window only"),
+        Panel("Window", "How long a window really was: that is what the bytes belong to. Where it is longer"
+              " than was asked for, measuring is slow.",
+              [wss("duration", "{window,window-*}", legend="both")],
+              unit="s", width=6),
+        Panel("Cost", "The work of one measurement, in seconds. With the method referenced the process may"
+              " wait for so long: where that matters take a longer window, or another method.",
+              [wss("duration", "scan", legend="instance")],
+              unit="s", width=6),
+    ]),
+    ("Noise on $cpu", [
+        Panel("Left to its work", "The share of time that was no noise. On a CPU that is isolated for one"
+              " task, anything below 99.9 % has a cause worth finding.",
+              [noise("cpus", "percent", "available", legend="instance")],
+              unit="percent", width=6, minimum=None, nothing="not measured with Mode \"sources\""),
+        Panel("Longest noise", "How long a task was kept waiting at a stretch, and how much noise there was"
+              " in one period, at worst.",
+              [noise("cpus", "duration", "{max_single,max_period}", legend="both", peak=True)],
+              unit="s", width=6, nothing="not measured with Mode \"sources\""),
+        Panel("What interferes", "Interferences per second: interrupts, softirqs, threads, NMIs; hw is noise"
+              " without any of these: hardware, firmware, or the host of a virtual machine.",
+              [noise("cpus", "derive", "{hw,nmi,irq,softirq,thread}", legend="type_instance", total=True)],
+              unit="cps", width=6, nothing="not measured with Mode \"sources\""),
+        Panel("Time looked at, and noise", "Microseconds per second for which the kernel looked"
+              " (runtime_us), and noise within (noise_us). The scale is logarithmic.",
+              [noise("cpus", "derive", "{runtime_us,noise_us}", legend="type_instance", total=True)],
+              unit="µs", width=6, minimum=None, log=True, nothing="not measured with Mode \"sources\""),
+        Panel("Sources", "Microseconds per second that each source took. Interrupts can be moved (/proc/irq),"
+              " threads bound elsewhere, timers avoided by nohz_full.",
+              [noise("cpus", "derive", SOURCES, legend="type_instance", total=True)],
+              unit="µs", width=8, stacked=True, nothing="Sources is 0"),
+        Panel("Single noises by length", "How many single noises per second were longer than so many"
+              " microseconds, and not longer than twice that: a histogram, told as bands. What is new in the"
+              " upper bands is what hurts. Only with Histogram true.",
+              [noise("cpus", "derive", "noise_[0-9]*us", legend="type_instance", total=True)],
+              unit="cps", width=8, stacked=True, rename=("noise_([0-9]+)us", "over $1 us"), nothing="Histogram is false"),
+        Panel("Records lost", "How many records of the kernel's were overwritten before they were read:"
+              " values are too low by what they would have told. Anything but 0: collectd doesn't get to run"
+              " in time.",
+              [noise("cpus", "derive", "lost", legend="instance")], unit="cps", width=8),
+    ]),
+]

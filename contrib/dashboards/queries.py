@@ -1,0 +1,240 @@
+"""One description of a series, and how each back end is asked for it.
+
+A Series names what collectd-headroom(5) documents: plugin, instance, type and type instance. InfluxQL and
+Graphite turn it into their queries. Both leave the variables of Grafana in: $host, $group, $target, $cpu.
+"""
+import re
+
+# Which instances of a plugin are meant, and how Grafana's variables choose them.
+WHERE = {
+    "system": "the whole machine",
+    "group": "the group that was chosen",
+    "groups": "all groups but the whole machine",
+    "targets": "the chosen targets of wss",
+    "cpus": "the chosen CPUs",
+    "every": "all there are",
+}
+
+
+# The legends that are made of what tells series apart.
+TAGS = {"instance": ["instance"], "type_instance": ["type_instance"], "both": ["instance", "type_instance"]}
+
+
+class Series:
+    """What is asked for. The type instance may have * and {a,b}, as in Graphite."""
+
+    def __init__(self, plugin, where, type, type_instance="", *, without=None, counter=False,
+                 times=1, legend=None, top=None, total=False, peak=False):
+        assert where in WHERE
+        self.plugin, self.where, self.type, self.type_instance = plugin, where, type, type_instance
+        self.without = without      # a regular expression of type instances that are not meant
+        self.counter = counter      # DERIVE: a rate is wanted
+        self.times = times          # what values are multiplied by
+        self.legend = legend        # a text, "instance", "type_instance" or "both"
+        self.top = top              # (how many, above which value): the instances that matter
+        self.total = total          # the sum of all instances, by type instance
+        self.peak = peak            # where several values are one point, the highest, not the mean
+
+
+def expression(glob):
+    """A regular expression for what a glob of Graphite's means."""
+    text = re.sub(r"[.+^$()|\\]", lambda found: "\\" + found.group(), glob)
+    text = text.replace("{", "(").replace("}", ")").replace(",", "|")
+    return text.replace("*", ".*")
+
+
+def is_pattern(glob):
+    return any(character in glob for character in "*{[")
+
+
+def number(value):
+    return f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+class InfluxQL:
+    """InfluxDB 1.x, as influxdb.conf fills it, or as network.conf does: there the measurements have _value
+    at their ends (a duration's _seconds), and counters are totals, which the variable $counters is for."""
+
+    name = "influxdb"
+    title = "InfluxDB"
+    host = '"host" =~ /^${host:regex}$/'
+
+    def measurement(self, plugins):
+        plugins = plugins if isinstance(plugins, str) else "(" + "|".join(plugins) + ")"
+        return f"/^{plugins}(_value)?$/"
+
+    def instances(self, series):
+        return {
+            "system": ["\"instance\" = 'system'"],
+            "group": ['"instance" =~ /^${group:regex}$/'],
+            "groups": ["\"instance\" != 'system'"],
+            "targets": ['"instance" =~ /^${target:regex}$/'],
+            "cpus": ['"instance" =~ /^${cpu:regex}$/'],
+            "every": [],
+        }[series.where]
+
+    def conditions(self, series):
+        of = [self.host, *self.instances(series), f"\"type\" = '{series.type}'"]
+        if is_pattern(series.type_instance):
+            of.append(f'"type_instance" =~ /^{expression(series.type_instance)}$/')
+        else:
+            of.append(f"\"type_instance\" = '{series.type_instance}'")
+        if series.without:
+            of.append(f'"type_instance" !~ /{series.without}/')
+        return " AND ".join(of) + " AND $timeFilter"
+
+    def value(self, series):
+        value = 'max("value")' if series.peak else 'mean("value")'
+        return value if series.times == 1 else f"{value} * {number(series.times)}"
+
+    def source(self, series):
+        """Where values come from, up to GROUP BY: "value" is what a gauge tells, or a counter's rate."""
+        where = self.conditions(series)
+        if series.type == "duration":
+            # The one type here whose value has another name in types.db: it is the field's name with
+            # influxdb.conf, the measurement's with network.conf.
+            return (f'(SELECT "seconds" AS "value" FROM "{series.plugin}" WHERE {where}),'
+                    f' (SELECT "value" FROM "{series.plugin}_seconds" WHERE {where}) WHERE $timeFilter')
+        if series.counter:
+            return (f'(SELECT ${{counters:raw}} AS "value" FROM {self.measurement(series.plugin)}'
+                    f' WHERE {where} GROUP BY "instance", "type_instance") WHERE $timeFilter')
+        return f"{self.measurement(series.plugin)} WHERE {where}"
+
+    def select(self, series, tags, alias=""):
+        return f"SELECT {self.value(series)}{alias} FROM {self.source(series)} GROUP BY {self.by(tags)}"
+
+    def by(self, tags):
+        return ", ".join(["time($__interval)", *(f'"{tag}"' for tag in tags)])
+
+    def graph(self, series):
+        tags = TAGS.get(series.legend, [])
+        if series.total:
+            points = self.select(series, ["instance", *tags], ' AS "v"')
+            return (f'SELECT sum("v") FROM ({points} fill(none)) WHERE $timeFilter'
+                    f" GROUP BY {self.by(tags)} fill(null)")
+        if series.top:
+            # InfluxQL can't choose series by their values: only the points that matter are taken, so
+            # that what is quiet makes no series.
+            points = self.select(series, tags, ' AS "v"')
+            return (f'SELECT "v" FROM ({points} fill(none))'
+                    f' WHERE "v" > {number(series.top[1])} GROUP BY "{tags[0]}"')
+        return self.select(series, tags) + " fill(null)"
+
+    def table(self, series):
+        # Not of means per $__interval: the first of these begins before $timeFilter, and then InfluxDB
+        # answers nothing at all.
+        times = "" if series.times == 1 else f" * {number(series.times)}"
+        return (f'SELECT mean("value"){times} AS "mean", max("value"){times} AS "max"'
+                f' FROM {self.source(series)} GROUP BY "{TAGS[series.legend][0]}"')
+
+    def target(self, series, letter, table=False):
+        tags = TAGS.get(series.legend, [])
+        legend = ".".join(f"$tag_{tag}" for tag in tags) if tags else series.legend or ""
+        return {
+            "refId": letter,
+            "rawQuery": True,
+            "query": self.table(series) if table else self.graph(series),
+            "alias": "" if table else legend,
+            "resultFormat": "table" if table else "time_series",
+        }
+
+    def variable(self, plugins, tag):
+        where = "" if tag == "host" else f" WHERE {self.host}"
+        query = f'SHOW TAG VALUES FROM {self.measurement(plugins)} WITH KEY = "{tag}"{where}'
+        return {"definition": query, "query": query, "regex": ""}
+
+    every = ".*"        # what the choice "All" stands for
+
+    def more_variables(self):
+        return [{
+            "name": "counters",
+            "label": "Counters are stored as",
+            "description": "Rates with influxdb.conf; totals with network.conf, that is by InfluxDB's own"
+                           " listener for collectd.",
+            "type": "custom",
+            "query": 'rates (influxdb.conf) : "value",'
+                     ' totals (network.conf) : non_negative_derivative("value"\\, 1s)',
+            "options": [
+                {"selected": True, "text": "rates (influxdb.conf)", "value": '"value"'},
+                {"selected": False, "text": "totals (network.conf)",
+                 "value": 'non_negative_derivative("value", 1s)'},
+            ],
+            "current": {"selected": True, "text": "rates (influxdb.conf)", "value": '"value"'},
+            "multi": False, "includeAll": False, "hide": 0, "skipUrlSync": False,
+        }]
+
+    # A table has a column for the tag; it is named as Graphite's is.
+    def table_transformations(self, column):
+        return [{"id": "organize", "options": {
+            "excludeByName": {"Time": True, "time": True},
+            "indexByName": {},
+            "renameByName": {"instance": column, "mean": "Mean", "max": "Max"}}}]
+
+
+class Graphite:
+    """Graphite, as graphite.conf fills it: collectd.HOST.PLUGIN.INSTANCE.TYPE[.TYPE_INSTANCE]."""
+
+    name = "graphite"
+    title = "Graphite"
+
+    def path(self, series):
+        instance = {"system": "system", "group": "$group", "groups": "*", "targets": "$target",
+                    "cpus": "$cpu", "every": "*"}[series.where]
+        path = f"collectd.$host.{series.plugin}.{instance}.{series.type}"
+        return f"{path}.{series.type_instance}" if series.type_instance else path
+
+    def unnamed(self, series):
+        query = self.path(series)
+        if series.where == "groups":
+            query = f'exclude({query}, "[.]{series.plugin}[.]system[.]")'
+        if series.without:
+            query = f'exclude({query}, "{series.without}")'
+        if series.times != 1:
+            query = f"scale({query}, {number(series.times)})"
+        return f'consolidateBy({query}, "max")' if series.peak else query
+
+    def named(self, query, series):
+        nodes = [{"instance": 3, "type_instance": 5}[tag] for tag in TAGS.get(series.legend, [])]
+        if series.total:
+            return f'groupByNode({query}, {nodes[0]}, "sum")'
+        if nodes:
+            return f"aliasByNode({query}, {', '.join(map(str, nodes))})"
+        return f'alias({query}, "{series.legend}")' if series.legend else query
+
+    def graph(self, series):
+        query = self.unnamed(series)
+        if series.top and not series.total:
+            query = self.highest(query, series)
+        query = self.named(query, series)
+        return self.highest(query, series) if series.top and series.total else query
+
+    @staticmethod
+    def highest(query, series):
+        return f"highestAverage(maximumAbove({query}, {number(series.top[1])}), {series.top[0]})"
+
+    def table(self, series):
+        return self.named(self.unnamed(series), series)
+
+    def target(self, series, letter, table=False):
+        return {"refId": letter, "target": self.table(series) if table else self.graph(series),
+                "textEditor": True}
+
+    def variable(self, plugins, tag):
+        plugins = plugins if isinstance(plugins, str) else "{" + ",".join(plugins) + "}"
+        if tag == "host":
+            query = f"expand(collectd.*.{plugins})"
+            return {"definition": query, "query": query, "regex": r"/^collectd\.([^.]+)\./"}
+        query = f"collectd.$host.{plugins}.*"
+        return {"definition": query, "query": query, "regex": ""}
+
+    every = "*"
+
+    def more_variables(self):
+        return []
+
+    def table_transformations(self, column):
+        return [
+            {"id": "reduce", "options": {"reducers": ["mean", "max"], "mode": "seriesToRows"}},
+            {"id": "organize", "options": {
+                "excludeByName": {}, "indexByName": {}, "renameByName": {"Field": column}}},
+        ]
