@@ -235,3 +235,6 @@ expected_series() {
         done
     done
 }
+
+# all_sent: csv has each of these; else $dir/lacking tells what it lacks.
+all_sent() { series csv "$dir/csv" >"$dir/csv.tsv" && series lacks "$dir/csv.tsv" < <(expected_series) >"$dir/lacking"; }
