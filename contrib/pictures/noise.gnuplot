@@ -7,7 +7,7 @@ names = system("sed '/^#/d; q' '".data."' | tr ',' '\\n' | sed -n 's/^cpu0 //p'"
 count = words(names)
 colours = sprintf("%s %s %s %s %s", blue, sky, green, orange, "#cc79a7")
 # What is known of everywhere has a colour of its own.
-colour(i) = word(names, i) eq "unexplained" ? "#c8c8c8" : word(names, i) eq "others" ? grey : \
+colour(i) = word(names, i) eq "others" ? grey : \
     word(names, i) eq "thread_disturber" ? red : word(colours, i)
 pretty(name) = strstrt(name, "_") == 0 ? name : name[1:strstrt(name, "_") - 1]." ".name[strstrt(name, "_") + 1:*]
 first(cpu) = 2 + cpu * count
@@ -23,23 +23,18 @@ set rmargin 0
 set tmargin at screen 0.70
 set bmargin at screen 0.10
 set multiplot
-set label 1 "{/=19 What takes the CPUs from a program, by source}" at screen 0.012, 0.945 textcolor rgb ink
-set label 2 "noise in % of the time, each second; ".comment("where: \\(.*\\)") at screen 0.012, 0.875 textcolor rgb "#555555" noenhanced
+set label 1 "{/=19 Noise of two CPUs, by source, while a thread disturbs one of them}" at screen 0.012, 0.945 textcolor rgb ink
+set label 2 "in % of each second; ".comment("where: \\(.*\\)") at screen 0.012, 0.875 textcolor rgb "#555555" noenhanced
 # Upside down, as it is heaped.
 x = 0.012
 do for [i = count:1:-1] {
-    set label 10 + i pretty(word(names, i)) at screen x, 0.805 textcolor rgb (word(names, i) eq "unexplained" ? grey : colour(i)) noenhanced
+    set label 10 + i pretty(word(names, i)) at screen x, 0.805 textcolor rgb colour(i) noenhanced
     x = x + strlen(word(names, i)) * 0.0097 + 0.024
 }
 do for [cpu = 0:1] {
     if (cpu == 1) {
         unset label
         set format y ""
-        alert_s = comment("alert at \\([0-9.]*\\) s: .*")
-        if (strlen(alert_s) > 0) {
-            set arrow 1 from real(alert_s), graph 0 to real(alert_s), graph 1 nohead linecolor rgb ink linewidth 1.2 dashtype 3 front
-            set label 1 "{/:Bold alert}" at real(alert_s), graph 0.95 offset -1, 0 right textcolor rgb ink front
-        }
     } else {
         set format y "%g %%"
     }

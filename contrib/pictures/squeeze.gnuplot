@@ -30,10 +30,14 @@ set label 3 "{/:Bold all of the database waits}" at screen 0.012, 0.876 textcolo
 set label 4 "{/:Bold something in the machine waits}" at screen 0.255, 0.876 textcolor rgb blue
 set label 5 "the kernel's own 10 s average of the first" at screen 0.545, 0.876 textcolor rgb ink
 set arrow 1 from alert_s, 0 to alert_s, 100 nohead linecolor rgb ink linewidth 1.2 dashtype 3 front
-set label 6 "{/:Bold alert}" at alert_s, 92 offset -1, 0 right textcolor rgb ink front
-set label 7 what at alert_s, 80 offset -1, 0 right textcolor rgb "#555555" noenhanced front
-set label 8 where at alert_s, 71 offset -1, 0 right textcolor rgb "#555555" noenhanced front
-set label 9 who at alert_s, 62 offset -1, 0 right textcolor rgb "#555555" noenhanced front
+set label 6 "{/:Bold alert}" at alert_s, 92 front textcolor rgb ink
+set label 7 what at alert_s, 80 front textcolor rgb "#555555" noenhanced
+set label 8 where at alert_s, 71 front textcolor rgb "#555555" noenhanced
+set label 9 who at alert_s, 62 front textcolor rgb "#555555" noenhanced
+# on that side of it where there is room
+do for [i = 6:9] {
+    if (alert_s > 0.4 * end_s) { set label i right offset -1, 0 } else { set label i left offset 1, 0 }
+}
 plot data using "seconds":"group_full_pct" with filledcurves y1=0 fillcolor rgb red fillstyle solid 0.4 noborder, \
      data using "seconds":"group_full_pct" with lines linecolor rgb red linewidth 1.5, \
      data using "seconds":"system_some_pct" with lines linecolor rgb blue linewidth 2, \
