@@ -297,7 +297,8 @@ GROUP = [
               " microseconds, and not longer than twice that: a histogram, told as bands. What is new in the"
               " upper bands is what hurts. Only with Histogram true.",
               [noise("cpus", "derive", "noise_[0-9]*us", legend="type_instance", total=True)],
-              unit="cps", width=8, stacked=True, rename=("noise_([0-9]+)us", "over $1 us"), nothing="Histogram is false"),
+              unit="cps", width=8, stacked=True, rename=("noise_([0-9]+)us", "over $1 us"),
+              nothing="Histogram is false"),
         Panel("Records lost", "How many records of the kernel's were overwritten before they were read:"
               " values are too low by what they would have told. Anything but 0: collectd doesn't get to run"
               " in time.",

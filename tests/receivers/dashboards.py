@@ -9,8 +9,8 @@ graphite-web FILE FOLDER WHAT...     ... and takes its own dashboard
 feed SOCKET SECONDS                  gives collectd the series on standard input, each second
 
 WHAT are words KEY=VALUE: from and until in seconds; host, group, target, cpu as chosen in Grafana, with
-commas if several; database; counters, the text of that choice; groups that alone are drawn. Results are lines "ok NAME" and "not ok
-NAME: WHY".
+commas if several; database; counters, the text of that choice; groups that alone are drawn. Results are
+lines "ok NAME" and "not ok NAME: WHY".
 """
 import csv
 import fnmatch
@@ -126,7 +126,7 @@ def variable_faults(dashboard):
             used.add(plain or braced)
     for name in used - defined:
         # Grafana's own; tags in aliases; what a regular expression found
-        if not name.startswith("__") and not name.startswith("tag_") and name != "timeFilter" and not name.isdigit():
+        if not name.startswith(("__", "tag_")) and name != "timeFilter" and not name.isdigit():
             yield f"${name} is not defined"
     for name in defined - used - {"DS_COLLECTD"}:
         yield f"${name} is not used"
@@ -241,7 +241,8 @@ class Grafana:
         found = self.find(variable)
         wanted = self.what[name].split(",")
         missing = [one for one in wanted if one not in found]
-        result(f"{missing} not among {found}" if missing else "", f"the variable {name} offers {self.what[name]}")
+        result(f"{missing} not among {found}" if missing else "",
+               f"the variable {name} offers {self.what[name]}")
         self.chosen[name] = wanted if variable["multi"] else wanted[0]
         if self.what.get("all") and variable["includeAll"]:
             self.chosen[name] = variable["allValue"]
@@ -322,13 +323,12 @@ def paths_of(target):
             if not braces:
                 yield path
                 continue
-            pending += [path[:braces.start()] + one + path[braces.end():] for one in braces.group(1).split(",")]
+            pending += [path[:braces.start()] + one + path[braces.end():]
+                        for one in braces.group(1).split(",")]
 
 
-# Why a series that is documented is on no panel.
-NOT_SHOWN = [
-    "*.perf.*-cpu[0-9]*", "*.percent.*-cpu[0-9]*", "*.ipc.*cpu[0-9]*", "*.cache_ratio.*-cpu[0-9]*",   # of each CPU: CPU time
-]
+# What is documented and on no panel: of each CPU apart there is CPU time alone, or pages would be endless.
+NOT_SHOWN = ["*.perf.*-cpu[0-9]*", "*.percent.*-cpu[0-9]*", "*.ipc.*cpu[0-9]*", "*.cache_ratio.*-cpu[0-9]*"]
 
 
 def covers(whisper, *paths):
@@ -374,7 +374,8 @@ def compare(grafana, title, letter, rows, factor, tolerance):
         slack = tolerance * max(abs(one) for one in near) + 1e-6
         if not min(near) - slack <= value <= max(near) + slack:
             why = f"{value} at {when}, csv has {near}"
-    result(why or ("" if seen else f"nothing to compare in {points[:3]}"), f"{title}: {seen} points are those of csv")
+    result(why or ("" if seen else f"nothing to compare in {points[:3]}"),
+           f"{title}: {seen} points are those of csv")
 
 
 def values(path, folder, *what):
@@ -418,11 +419,15 @@ def graphite_web(path, folder, *what):
     answer = fetch(f"{GRAPHITE}/dashboard/save_template/headroom/HOST", data)
     loaded = json.loads(fetch(f"{GRAPHITE}/dashboard/load/headroom/{host}"))
     graphs = loaded.get("state", {}).get("graphs", [])
-    result("" if len(graphs) == len(state["graphs"]) else f"{answer!r} {loaded}", "as a template it is one of each host")
+    result("" if len(graphs) == len(state["graphs"]) else f"{answer!r} {loaded}",
+           "as a template it is one of each host")
+    page = fetch(f"{GRAPHITE}/dashboard/headroom/{host}").decode()
+    result("" if f"{host}.psi.system" in page else page[-300:], "which has a page")
     for targets, parameters, _ in graphs:
         name = parameters["title"]
         if "groups" in what:
-            parameters["target"] = [one.replace(".*.", f".{{{what['groups']}}}.") for one in parameters["target"]]
+            parameters["target"] = [re.sub(r"[.](psi|cgroup_perf)[.][*]", rf".\1.{{{what['groups']}}}", one)
+                                    for one in parameters["target"]]
             targets = urllib.parse.urlencode([("target", one) for one in parameters["target"]])
         if urllib.parse.parse_qs(targets)["target"] != parameters["target"] or "HOST" in targets:
             result(f"{targets} is not {parameters['target']}", name)
@@ -440,7 +445,8 @@ def pictures(path, *what):
     for panel in grafana.dashboard["panels"]:
         targets = [grafana.replaced(target["target"]) for target in panel.get("targets", [])]
         if targets:
-            query = urllib.parse.urlencode({"target": targets, "from": grafana.begin, "until": grafana.end}, doseq=True)
+            query = urllib.parse.urlencode(
+                {"target": targets, "from": grafana.begin, "until": grafana.end}, doseq=True)
             result(picture_fault(fetch(f"{GRAPHITE}/render?{query}")), f"{panel['title']} is drawn")
 
 
