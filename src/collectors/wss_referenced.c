@@ -16,6 +16,7 @@
 
 #include "clock.h"
 #include "descriptor.h"
+#include "headroom/capability.h"
 #include "process_probe.h"
 #include "smaps.h"
 #include "wss_method.h"
@@ -103,21 +104,24 @@ static int try_files(const struct hr_process *process)
 static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                  struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
+
     (void)scope;
     (void)aging;
     int status = hr_process_probe(root, try_files);
     if (status == -ESRCH)
         return hr_because(reason, -EACCES,
                           "other users' processes are hidden: mount /proc without hidepid, or "
-                          "run as root");
+                          "%s",
+                          hr_capability_remedy(HR_CAP_SYS_PTRACE, remedy));
     if (status == -ENOENT)
         return hr_because(reason, status,
                           "/proc/PID/clear_refs and smaps are missing: the kernel needs "
                           "CONFIG_PROC_PAGE_MONITOR=y");
     if (status == -EACCES || status == -EPERM)
         return hr_because(reason, status,
-                          "no permission to look at the memory of other users' processes: run "
-                          "as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
+                          "no permission to look at the memory of other users' processes: %s",
+                          hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
     if (status < 0)
         return hr_because(reason, status, "/proc/1/clear_refs or smaps_rollup can't be used (%s)",
                           strerror(-status));
