@@ -86,10 +86,10 @@ effective_of() {
     [ "$set" -eq 0 ] || echo "and others"
 }
 
-# doctor NAME: what `headroom doctor` tells the user that `as` is, into $dir/NAME.doctor: lines of
-# works|PLUGIN: FACILITY, and lacks|PLUGIN: FACILITY: CAUSE: REMEDY.
+# doctor NAME PLUGIN: what `headroom doctor` tells of a plugin to the user that `as` is, into
+# $dir/NAME.doctor: lines of works|PLUGIN: FACILITY, and lacks|PLUGIN: FACILITY: CAUSE: REMEDY.
 doctor() {
-    "${as[@]}" "$dir/headroom" doctor 2>"$dir/err" | sed -n 's/^\(works\|lacks\|untried\)  */\1|/p' >"$dir/$1.doctor"
+    "${as[@]}" "$dir/headroom" doctor "$2" 2>"$dir/err" | sed -n 's/^\(works\|lacks\|untried\)  */\1|/p' >"$dir/$1.doctor"
 }
 doctor_says() { grep -q -- "$2" "$dir/$1.doctor"; }
 
@@ -110,7 +110,7 @@ daemon_as() {
             "PluginDir \"$dir/plugins\"" "TypesDB \"$types_db\"" "Interval 1" \
             "LoadPlugin logfile" "<Plugin logfile>" "  LogLevel info" "  File \"$dir/$name/log\"" \
             "  PrintSeverity true" "</Plugin>" "LoadPlugin csv" "<Plugin csv>" \
-            "  DataDir \"$dir/$name/csv\"" "</Plugin>"
+            "  DataDir \"$dir/$name/csv\"" "</Plugin>" "${@/#/LoadPlugin }"
         cat
     } >"$dir/$name/collectd.conf"
     : >"$dir/$name/log"
