@@ -16,8 +16,8 @@ static const char *explain_refusal(int status)
     case -EROFS:
         return "the cgroup mount is read-only here: mount it writable";
     case -EACCES:
-        return "the pressure file can't be opened for writing: let collectd's user write it, or "
-               "run collectd as root";
+        return "the pressure file can't be opened for writing: add CAP_DAC_OVERRIDE to collectd's "
+               "service, let its user write the file, or run collectd as root";
     case -EMFILE:
     case -ENFILE:
         return "file descriptors are short: raise LimitNOFILE= of collectd's service (ulimit -n)";

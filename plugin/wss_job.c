@@ -1,5 +1,7 @@
 #include "wss_job.h"
 
+#include "headroom/capability.h"
+
 #include <errno.h>
 
 #define PLUGIN "wss"
@@ -233,12 +235,12 @@ static void post_latest(struct wss_job *job)
 static void note_success(struct wss_job *job, const struct hr_wss_sample *sample)
 {
     struct hr_reason reason = {.error = -EACCES};
+    char remedy[HR_REMEDY_SIZE];
 
     if (sample->left_count > 0) {
-        snprintf(reason.text, sizeof(reason.text),
-                 "%zu of its processes can't be looked at: run collectd as root, or add "
-                 "CAP_SYS_PTRACE and CAP_DAC_OVERRIDE",
-                 sample->left_count);
+        snprintf(reason.text, sizeof(reason.text), "%zu of its processes can't be looked at: %s",
+                 sample->left_count,
+                 hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
         wss_trouble_note(trouble_of(job), &job->plight, job->claim.label, WSS_PARTLY, &reason, 0);
     } else if (job->backoff == 0) {
         wss_trouble_clear(trouble_of(job), &job->plight, job->claim.label);

@@ -337,8 +337,8 @@ static const struct {
 } failures[] = {
     {EVENTS "irq_noise/trigger", EINVAL, -EOPNOTSUPP, "CONFIG_HIST_TRIGGERS=y"},
     {EVENTS "thread_noise/trigger", ENOMEM, -ENOMEM, "memory"},
-    {"instances/ours", EACCES, -EACCES, "run this as root"},
-    {"instances/ours", EPERM, -EPERM, "run this as root"},
+    {"instances/ours", EACCES, -EACCES, "run as root, or add CAP_DAC_OVERRIDE"},
+    {"instances/ours", EPERM, -EPERM, "run as root, or add CAP_DAC_OVERRIDE"},
     {"instances/ours", ENOMEM, -ENOMEM, "1.4 MB"},
     {AT "per_cpu/cpu3/buffer_size_kb", EINVAL, -EINVAL, "size of buffers"},
 };

@@ -926,8 +926,8 @@ START_TEST(needs_permission_for_tracefs)
     allow("sys/kernel/tracing");
     ck_assert_int_eq(status, -EACCES);
     ck_assert_int_eq(other, -ENOENT);
-    ck_assert_str_eq(fault.reason, "no permission to read /sys/kernel/tracing, which takes root or "
-                                   "membership in its group");
+    ck_assert_str_eq(fault.reason, "no permission to read /sys/kernel/tracing, which takes "
+                                   "CAP_DAC_READ_SEARCH, root, or membership in its group");
 }
 END_TEST
 

@@ -557,7 +557,6 @@ static const struct {
     {CONTEXT "monitoring_attrs/nr_regions/min", HR_WSS_PROCESSES, -ENOENT, ""},
     {UPDATE, HR_WSS_PROCESSES, -ENOENT, ""},
     {"proc/42/statm", HR_WSS_PROCESSES, -ESRCH, "no such process"},
-    {CONTEXT "targets/0/regions/nr_regions", HR_WSS_SYSTEM, -ENOENT, "/proc/iomem"},
     {KDAMONDS "nr_kdamonds", HR_WSS_PROCESSES, -ENOENT, "CONFIG_DAMON_SYSFS=y"},
 };
 
@@ -570,6 +569,26 @@ START_TEST(tells_what_is_missing_and_leaves_nothing)
     ck_assert_msg(strstr(reason.text, lacks[_i].remedy) != NULL, "%s", reason.text);
     if (strcmp(lacks[_i].missing, KDAMONDS "nr_kdamonds") != 0)
         ck_assert_int_eq(content(KDAMONDS "nr_kdamonds")[0], '0');
+}
+END_TEST
+
+static const struct {
+    const char *text; /* NULL: there is none */
+    int status;
+    const char *remedy;
+} hidden[] = {
+    {NULL, -ENOENT, "/proc/iomem doesn't tell where memory is (No such file"},
+    {"00000000-00000000 : System RAM\n", -EACCES, "add CAP_SYS_ADMIN"},
+};
+
+/* The files alone may be open to others than root. */
+START_TEST(does_not_begin_without_knowing_where_memory_is)
+{
+    if (hidden[_i].text != NULL)
+        tree_write(tree, "proc/iomem", "%s", hidden[_i].text);
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), 0);
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_SYSTEM, &reason), hidden[_i].status);
+    ck_assert_msg(strstr(reason.text, hidden[_i].remedy) != NULL, "%s", reason.text);
 }
 END_TEST
 
@@ -696,6 +715,7 @@ int main(void)
     tcase_add_test(tests, starts_and_stops_none_but_its_own);
     tcase_add_test(tests, no_two_measurements_have_the_same_sign);
     tcase_add_loop_test(tests, tells_what_is_missing_and_leaves_nothing, 0, ROWS(lacks));
+    tcase_add_loop_test(tests, does_not_begin_without_knowing_where_memory_is, 0, ROWS(hidden));
     tcase_add_test(tests, tells_a_kind_of_memory_that_the_kernel_lacks);
     tcase_add_test(tests, measures_no_cgroups);
     tcase_add_loop_test(tests, parses_where_memory_is, 0, ROWS(maps));

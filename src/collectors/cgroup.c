@@ -40,7 +40,7 @@ int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char *
  */
 static bool is_alive(int dirfd)
 {
-    return faccessat(dirfd, "cgroup.procs", F_OK, 0) == 0;
+    return faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) == 0;
 }
 
 int hr_cgroup_openat(const struct hr_cgroup *group, const char *name, int flags)

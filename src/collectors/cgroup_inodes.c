@@ -38,7 +38,7 @@ static int by_number(const void *a, const void *b)
 
 int hr_cgroup_inodes_read(int dirfd, struct hr_cgroup_inodes *inodes)
 {
-    if (faccessat(dirfd, "cgroup.procs", F_OK, 0) < 0)
+    if (faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
         return errno == ENOENT ? -ENODEV : -errno;
     int status = append_group(inodes, dirfd);
     if (status == 0)

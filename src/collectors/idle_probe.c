@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "descriptor.h"
+#include "headroom/capability.h"
 #include "headroom/root.h"
 #include "kpage.h"
 #include "lru_gen_file.h"
@@ -17,12 +18,15 @@
 
 static int no_file(const char *path, const char *option, int status, struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
+
     if (status == -ENOENT)
         return hr_because(reason, status,
                           "%s is missing: the kernel needs %s; or choose another method", path,
                           option);
     if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status, "no permission to use %s: run as root", path);
+        return hr_because(reason, status, "no permission to use %s: %s", path,
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (status == -EROFS)
         return hr_because(reason, status,
                           "%s can't be written to, as its file system is mounted read-only: in "
@@ -61,6 +65,7 @@ static int try_file(const struct hr_root *root, const char *path, const char *op
 static int try_pagemap(const struct hr_root *root, struct hr_reason *reason)
 {
     volatile char own = 1; /* something that is in memory */
+    char remedy[HR_REMEDY_SIZE];
     uint64_t pfn;
     int fd = hr_root_openat(root, "proc/self/pagemap", O_RDONLY);
 
@@ -69,9 +74,8 @@ static int try_pagemap(const struct hr_root *root, struct hr_reason *reason)
     int status = hr_pagemap_find(fd, (uintptr_t)&own, &pfn);
     hr_descriptor_close(&fd);
     if (status == -EPERM)
-        return hr_because(reason, status,
-                          "/proc/PID/pagemap doesn't tell page frames: run as root, or add "
-                          "CAP_SYS_ADMIN");
+        return hr_because(reason, status, "/proc/PID/pagemap doesn't tell page frames: %s",
+                          hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
     if (status < 0)
         return hr_because(reason, status, "/proc/self/pagemap can't be used (%s)",
                           strerror(-status));

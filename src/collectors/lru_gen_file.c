@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "headroom/capability.h"
 #include "headroom/root.h"
 #include "text.h"
 #include "wss_method.h"
@@ -88,7 +89,9 @@ static int probe_enabled(const struct hr_root *root, bool aging, struct hr_reaso
 
 int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
     int status = probe_enabled(root, aging, reason);
+
     if (status < 0)
         return status;
     int fd = hr_root_openat(root, HR_LRU_GEN_FILE, aging ? O_RDWR : O_RDONLY);
@@ -101,7 +104,10 @@ int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reas
                           HR_LRU_GEN_FILE " is missing: mount -t debugfs none "
                                           "/sys/kernel/debug (CONFIG_DEBUG_FS=y)");
     if (fd == -EACCES)
-        return hr_because(reason, fd, "no permission to open " HR_LRU_GEN_FILE ": run as root");
+        return hr_because(
+            reason, fd, "no permission to open " HR_LRU_GEN_FILE " for %s: %s",
+            aging ? "aging" : "reading",
+            hr_capability_remedy(aging ? HR_CAP_DAC_OVERRIDE : HR_CAP_DAC_READ_SEARCH, remedy));
     if (fd == -EPERM)
         return hr_because(reason, fd,
                           HR_LRU_GEN_FILE " is locked: start the kernel without lockdown "

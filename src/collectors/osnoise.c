@@ -147,7 +147,7 @@ static bool name_is_taken(const struct hr_tracefs *tracefs, const char *name)
     char path[sizeof("instances/") + HR_OSNOISE_INSTANCE];
 
     snprintf(path, sizeof(path), "instances/%s", name);
-    return faccessat(tracefs->fd, path, F_OK, 0) == 0;
+    return faccessat(tracefs->fd, path, F_OK, AT_EACCESS) == 0;
 }
 
 static void choose_name(struct hr_osnoise *osnoise, int number)

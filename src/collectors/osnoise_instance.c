@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "because.h"
+#include "headroom/capability.h"
 #include "osnoise_reach.h"
 #include "text.h"
 
@@ -95,13 +96,12 @@ static int write_number(const struct hr_tracefs *tracefs, const char *instance, 
 __attribute__((format(printf, 3, 4))) static int explain(struct hr_reason *reason, int error,
                                                          const char *format, ...)
 {
-    char what[128];
+    char what[128], remedy[HR_REMEDY_SIZE];
     va_list arguments;
 
     if (error == -EACCES || error == -EPERM)
-        return hr_because(reason, error,
-                          "no permission to make an instance in tracefs: run this "
-                          "as root");
+        return hr_because(reason, error, "no permission to make an instance in tracefs: %s",
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (error == -ENOMEM)
         return hr_because(reason, error,
                           "the kernel has no memory for the buffers of an instance "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "because.h"
+#include "headroom/capability.h"
 #include "text.h"
 
 #define OPTIONS_FILE "osnoise/options"
@@ -273,15 +274,15 @@ static int explain(const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob k
                    struct hr_reason *reason)
 {
     const char *file = table[knob].file;
-    char value[64];
+    char value[64], remedy[HR_REMEDY_SIZE];
 
     if (error == -E2BIG)
         return hr_because(reason, error,
                           "the list of CPUs is too long for the kernel, which takes 255 bytes: "
                           "choose CPUs that can be written as ranges or in a regular pattern");
     if (error == -EACCES || error == -EPERM)
-        return hr_because(reason, error, "no permission to write tracefs' %s: run this as root",
-                          file);
+        return hr_because(reason, error, "no permission to write tracefs' %s: %s", file,
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     hr_osnoise_knob_print(wanted, knob, value, sizeof(value));
     return hr_because(reason, error, "tracefs' %s can't be set: %s to %s: %s", file,
                       table[knob].name, value, strerror(-error));

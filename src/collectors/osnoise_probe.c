@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "because.h"
+#include "headroom/capability.h"
 #include "osnoise_knobs.h"
 #include "osnoise_run.h"
 #include "osnoise_users.h"
@@ -17,13 +18,14 @@
 /* The tracers of the kernel: "timerlat osnoise hwlat function nop". */
 static int find_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reason)
 {
-    char tracers[1024];
+    char tracers[1024], remedy[HR_REMEDY_SIZE];
     int status = hr_tracefs_read(tracefs, "available_tracers", tracers, sizeof(tracers), NULL);
 
     if (status == -EACCES || status == -EPERM)
         return hr_because(reason, status,
-                          "no permission to read tracefs: run as root; a kernel that is locked "
-                          "down allows no tracing");
+                          "no permission to read tracefs: %s; a kernel that is locked down "
+                          "allows no tracing",
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (status < 0)
         return hr_because(reason, status, "available_tracers of tracefs can't be read (%s)",
                           strerror(-status));
@@ -36,7 +38,7 @@ static int find_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reaso
 
 static bool is_there(const struct hr_tracefs *tracefs, const char *name)
 {
-    return faccessat(tracefs->fd, name, F_OK, 0) == 0;
+    return faccessat(tracefs->fd, name, F_OK, AT_EACCESS) == 0;
 }
 
 static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
@@ -65,6 +67,7 @@ static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode 
 static int find_rights(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
                        struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
     int status = 0;
 
     if (faccessat(tracefs->fd, "instances", W_OK, AT_EACCESS) < 0)
@@ -75,8 +78,8 @@ static int find_rights(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mo
     if (status == -EROFS)
         return hr_because(reason, status, "tracefs is mounted read-only: mount it writable");
     if (status < 0)
-        return hr_because(reason, status, "no permission to use the tracer (%s): run as root",
-                          strerror(-status));
+        return hr_because(reason, status, "no permission to use the tracer (%s): %s",
+                          strerror(-status), hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     return 0;
 }
 

@@ -37,8 +37,8 @@ int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_fault *fa
                                  "/sys/kernel/tracing");
     if (status == -EACCES || status == -EPERM)
         return hr_perf_fault_set(fault, -EACCES,
-                                 "no permission to read /%s, which takes root or membership in "
-                                 "its group",
+                                 "no permission to read /%s, which takes CAP_DAC_READ_SEARCH, "
+                                 "root, or membership in its group",
                                  place);
     return hr_perf_fault_set(fault, status, "/%s can't be read", place);
 }
@@ -142,7 +142,7 @@ int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text
     if (status == -EACCES || status == -EPERM)
         return hr_perf_fault_set(fault, -EACCES,
                                  "no permission to read the tracepoint's file \"id\", which takes "
-                                 "root or membership in tracefs' group");
+                                 "CAP_DAC_READ_SEARCH, root, or membership in tracefs' group");
     return hr_perf_fault_set(fault, status, "the tracepoint's file \"id\" can't be read");
 }
 
@@ -161,7 +161,7 @@ static void offer_subsystem(int events, const char *subsystem, bool by_whole,
         char path[PATH_BYTES], whole[PATH_BYTES];
         snprintf(path, sizeof(path), "%s/%s/id", subsystem, entry->d_name);
         snprintf(whole, sizeof(whole), "%s:%s", subsystem, entry->d_name);
-        if (*entry->d_name != '.' && faccessat(events, path, F_OK, 0) == 0)
+        if (*entry->d_name != '.' && faccessat(events, path, F_OK, AT_EACCESS) == 0)
             hr_perf_nearest_offer(nearest, hr_text_of(by_whole ? whole : entry->d_name), "%s",
                                   whole);
     }
@@ -219,7 +219,7 @@ void hr_perf_tracepoint_offer_all(int events, struct hr_text name, struct hr_per
     while ((entry = readdir(folder)) != NULL) {
         char path[PATH_BYTES];
         snprintf(path, sizeof(path), "%s/%.*s/id", entry->d_name, (int)name.length, name.start);
-        if (*entry->d_name != '.' && faccessat(events, path, F_OK, 0) == 0)
+        if (*entry->d_name != '.' && faccessat(events, path, F_OK, AT_EACCESS) == 0)
             hr_perf_nearest_offer(nearest, name, "%s:%.*s", entry->d_name, (int)name.length,
                                   name.start);
     }

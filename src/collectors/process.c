@@ -105,7 +105,7 @@ int hr_process_openat(const struct hr_process *process, const char *name, int fl
     if (fd >= 0)
         return fd;
     /* Once it has ended, its directory is empty. */
-    if (errno == ENOENT && faccessat(process->dirfd, "stat", F_OK, 0) < 0)
+    if (errno == ENOENT && faccessat(process->dirfd, "stat", F_OK, AT_EACCESS) < 0)
         return -ESRCH;
     return -errno;
 }

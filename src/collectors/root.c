@@ -90,7 +90,7 @@ static int open_mount(const struct hr_root *root, const char *path, long magic)
     if (fd < 0)
         return fd;
     bool is_hierarchy = root->is_live ? fstatfs(fd, &filesystem) == 0 && filesystem.f_type == magic
-                                      : faccessat(fd, "cgroup.procs", F_OK, 0) == 0;
+                                      : faccessat(fd, "cgroup.procs", F_OK, AT_EACCESS) == 0;
     if (!is_hierarchy) {
         close(fd);
         return -ENOENT;

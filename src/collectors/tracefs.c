@@ -9,6 +9,7 @@
 
 #include "because.h"
 #include "descriptor.h"
+#include "headroom/capability.h"
 #include "headroom/root.h"
 #include "text.h"
 
@@ -18,15 +19,18 @@ static const struct {
 } advice[] = {
     {-ENOENT, "no tracefs is mounted: mount -t tracefs tracefs /sys/kernel/tracing; the kernel "
               "needs CONFIG_FTRACE=y"},
-    {-EACCES, "no permission to read tracefs: run this as root"},
-    {-EPERM,
-     "no permission to read tracefs: run this as root; a kernel that is locked down allows no "
-     "tracing"},
     {-EMFILE, "the process has no more file descriptors: raise its limit (LimitNOFILE=)"},
 };
 
 static int explain(int error, struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
+
+    if (error == -EACCES || error == -EPERM)
+        return hr_because(reason, error, "no permission to read tracefs: %s%s",
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy),
+                          error == -EPERM ? "; a kernel that is locked down allows no tracing"
+                                          : "");
     for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
         if (advice[i].error == error)
             return hr_because(reason, error, "%s", advice[i].text);
@@ -38,7 +42,7 @@ static int open_place(const struct hr_root *root, const char *path)
 {
     int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
 
-    if (fd >= 0 && faccessat(fd, "available_tracers", F_OK, 0) < 0) {
+    if (fd >= 0 && faccessat(fd, "available_tracers", F_OK, AT_EACCESS) < 0) {
         int error = -errno;
         close(fd);
         return error;

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "descriptor.h"
+#include "headroom/capability.h"
 #include "headroom/root.h"
 #include "text.h"
 #include "wss_method.h"
@@ -92,6 +93,7 @@ int hr_wss_method_parse(const char *name, enum hr_wss_method *method)
 static int explain(struct hr_reason *reason, int status)
 {
     const char *text = strerror(-status);
+    char remedy[HR_REMEDY_SIZE];
 
     if (reason == NULL || reason->error != 0)
         return status;
@@ -100,8 +102,9 @@ static int explain(struct hr_reason *reason, int status)
     else if (status == -ENODEV)
         text = "there is no such cgroup (any more)";
     else if (status == -EACCES || status == -EPERM)
-        text = "no permission to look at the memory of other users' processes: run as root, or add "
-               "CAP_SYS_PTRACE and CAP_DAC_OVERRIDE";
+        return hr_because(reason, status,
+                          "no permission to look at the memory of other users' processes: %s",
+                          hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
     return hr_because(reason, status, "%s", text);
 }
 

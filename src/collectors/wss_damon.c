@@ -31,6 +31,7 @@
 
 #include "clock.h"
 #include "damon_sysfs.h"
+#include "headroom/capability.h"
 #include "headroom/root.h"
 #include "text.h"
 #include "wss_method.h"
@@ -151,7 +152,7 @@ static void remove_left_behind(const struct hr_root *root)
         hr_damon_stop(root, sign);
 }
 
-/* --- What it needs -------------------------------------------------------- */
+/* --- What is in the way --------------------------------------------------- */
 
 static int explain_use(struct hr_reason *reason)
 {
@@ -163,30 +164,16 @@ static int explain_use(struct hr_reason *reason)
 
 static int explain_files(int status, struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
+
     if (status == -ENOENT)
         return hr_because(reason, status,
                           HR_DAMON_KDAMONDS " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
                                             "(Linux 5.18)");
     if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status,
-                          "no permission to open " HR_DAMON_KDAMONDS ": run as root");
+        return hr_because(reason, status, "no permission to open " HR_DAMON_KDAMONDS ": %s",
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     return hr_because(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)", strerror(-status));
-}
-
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_reason *reason)
-{
-    uint64_t count = 0, sign;
-
-    (void)scope;
-    (void)aging;
-    int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_RDWR);
-    if (fd >= 0)
-        close(fd);
-    int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
-    if (status < 0)
-        return explain_files(status, reason);
-    return count > 0 && !is_left_behind(root, &sign) ? explain_use(reason) : 0;
 }
 
 /* Trying would take as long as what is to be avoided, so the release tells. A distribution may have
@@ -378,18 +365,36 @@ static int divide_memory(const struct hr_root *root, struct hr_damon_region **re
     return status;
 }
 
+static int explain_memory(int status, struct hr_reason *reason)
+{
+    char remedy[HR_REMEDY_SIZE];
+
+    if (status == -EACCES)
+        return hr_because(reason, status, "/proc/iomem doesn't tell where memory is: %s",
+                          hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
+    return hr_because(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
+                      strerror(-status));
+}
+
+/* Without CAP_SYS_ADMIN addresses read 0. */
+static int probe_memory(const struct hr_root *root, struct hr_reason *reason)
+{
+    struct hr_damon_region *regions = NULL;
+    size_t region_count = 0;
+
+    int status = divide_memory(root, &regions, &region_count);
+    free(regions);
+    return status < 0 ? explain_memory(status, reason) : 0;
+}
+
 static int begin_system(struct damon *damon, struct hr_reason *reason)
 {
     struct hr_damon_region *regions;
     size_t region_count = 0;
 
     int status = divide_memory(damon->root, &regions, &region_count);
-    if (status == -EACCES)
-        return hr_because(reason, status,
-                          "/proc/iomem doesn't tell where memory is: add CAP_SYS_ADMIN");
     if (status < 0)
-        return hr_because(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
-                          strerror(-status));
+        return explain_memory(status, reason);
     struct hr_damon_plan plan = make_plan(damon, 0);
     plan.regions = regions;
     plan.region_count = region_count;
@@ -397,6 +402,25 @@ static int begin_system(struct damon *damon, struct hr_reason *reason)
     status = hr_damon_start(damon->root, &plan);
     free(regions);
     return status < 0 ? explain_start(status, &plan, reason) : 0;
+}
+
+/* --- What it needs -------------------------------------------------------- */
+
+static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                 struct hr_reason *reason)
+{
+    uint64_t count = 0, sign;
+
+    (void)aging;
+    int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_RDWR);
+    if (fd >= 0)
+        close(fd);
+    int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
+    if (status < 0)
+        return explain_files(status, reason);
+    if (count > 0 && !is_left_behind(root, &sign))
+        return explain_use(reason);
+    return scope == HR_WSS_SYSTEM ? probe_memory(root, reason) : 0;
 }
 
 /* --- Measuring ------------------------------------------------------------ */

@@ -35,6 +35,7 @@
 #include "cgroup_inodes.h"
 #include "deadline.h"
 #include "descriptor.h"
+#include "headroom/capability.h"
 #include "idle_probe.h"
 #include "kpage.h"
 #include "page_cgroup.h"
@@ -121,15 +122,17 @@ static int open_look(const struct hr_wss_subject *subject, struct look **look)
 /* What errors of the whole look mean. */
 static int explain(const struct hr_wss_subject *subject, int status, struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
+
     if (status == -ETIME)
         return hr_because(reason, status,
                           "a look at the target's memory takes longer than the %" PRIu64
                           " ms allowed: raise the limit, or choose another method",
                           subject->max_scan_ns / NS_PER_MS);
     if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status,
-                          "no permission to look at the memory of processes: run as root, or "
-                          "add CAP_SYS_ADMIN, CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
+        return hr_because(reason, status, "no permission to look at the memory of processes: %s",
+                          hr_capability_remedy(
+                              HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
     return status;
 }
 
@@ -236,9 +239,9 @@ static int mark(struct idle *idle, const struct hr_wss_subject *subject, struct 
 /* A group without the controller memory is charged for nothing: the group above is. */
 static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
-    if (faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, 0) < 0)
+    if (faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
         return errno == ENOENT ? -ENODEV : -errno;
-    if (faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, 0) < 0)
+    if (faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, AT_EACCESS) < 0)
         return hr_because(reason, -EOPNOTSUPP,
                           "the cgroup doesn't have the controller memory, so its memory isn't "
                           "told apart: write +memory to cgroup.subtree_control of the group "

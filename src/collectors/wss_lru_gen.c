@@ -143,7 +143,7 @@ static int explain_absence(const struct hr_wss_subject *subject, struct hr_reaso
 static int read_text(struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
 {
     if (subject->scope == HR_WSS_CGROUP &&
-        faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, 0) < 0)
+        faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
         return -ENODEV;
     return hr_lru_gen_file_read(subject->root, &lru_gen->text);
 }

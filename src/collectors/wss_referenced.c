@@ -16,6 +16,7 @@
 
 #include "clock.h"
 #include "descriptor.h"
+#include "headroom/capability.h"
 #include "process_probe.h"
 #include "smaps.h"
 #include "wss_method.h"
@@ -103,13 +104,16 @@ static int try_files(const struct hr_process *process)
 static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                  struct hr_reason *reason)
 {
+    char remedy[HR_REMEDY_SIZE];
+
     (void)scope;
     (void)aging;
     int status = hr_process_probe(root, try_files);
     if (status == -ESRCH)
         return hr_because(reason, -EACCES,
                           "other users' processes are hidden: mount /proc without hidepid, or "
-                          "run as root");
+                          "%s",
+                          hr_capability_remedy(HR_CAP_SYS_PTRACE, remedy));
     if (status == -ENOENT)
         return hr_because(reason, status,
                           "/proc/PID/clear_refs and smaps are missing: the kernel needs "

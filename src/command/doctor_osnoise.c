@@ -15,9 +15,11 @@
 static const struct advice tracefs_advice[] = {
     {-ENOENT, "no tracefs is mounted",
      "mount -t tracefs tracefs /sys/kernel/tracing; the kernel needs CONFIG_FTRACE=y"},
-    {-EACCES, "no permission to read tracefs", "run collectd as root"},
+    {-EACCES, "no permission to read tracefs",
+     "add CAP_DAC_OVERRIDE to collectd's service, or run collectd as root"},
     {-EPERM, "no permission to read tracefs",
-     "run collectd as root; a kernel that is locked down allows no tracing"},
+     "add CAP_DAC_OVERRIDE to collectd's service, or run collectd as root; a kernel that is locked "
+     "down allows no tracing"},
     {-EMFILE, DOCTOR_NO_DESCRIPTORS},
     {0},
 };

@@ -105,8 +105,10 @@ static void add_fault(const struct exam *exam, const struct kind *kind, int stat
         add_to_all(exam, kind, "no tracefs is mounted",
                    "mount -t tracefs tracefs /sys/kernel/tracing");
     else if (status == -EACCES)
-        add_to_all(exam, kind, "no permission to read tracefs",
-                   "run collectd as root, or as a member of the group that may read it");
+        add_to_all(
+            exam, kind, "no permission to read tracefs",
+            "add CAP_DAC_READ_SEARCH to collectd's service, or run collectd as root, or as a "
+            "member of the group that may read it");
     else
         add_to_all(exam, kind, fault->reason, "it needs a kernel that has them");
 }

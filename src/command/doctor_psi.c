@@ -149,7 +149,8 @@ static const struct advice window_advice[] = {
     {-ENOENT, "there is no pressure to watch", PSI_NEEDS},
     {-EOPNOTSUPP, "pressure is switched off", "boot with psi=1, or write 1 to cgroup.pressure"},
     {-EACCES, "the pressure file can't be opened for writing",
-     "let collectd's user write it, or run collectd as root" POLLED},
+     "add CAP_DAC_OVERRIDE to collectd's service, let its user write the file, or run collectd as "
+     "root" POLLED},
     {-EROFS, "it is mounted read-only here", "mount it writable" POLLED},
     {-ENODEV, "the cgroup has just been removed", "try again"},
     {-EMFILE, DOCTOR_NO_DESCRIPTORS},
