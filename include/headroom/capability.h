@@ -20,8 +20,9 @@ enum hr_capability {
 
 /**
  * Tells what helps where the kernel refuses what needs capabilities: "run as root, or add
- * CAP_SYS_PTRACE and CAP_DAC_OVERRIDE". Names those of them that the calling thread lacks; if it
- * has them all, as something else refuses then, all. Doesn't tell root to run as root.
+ * CAP_SYS_PTRACE and CAP_DAC_OVERRIDE". Names those of them that the calling thread lacks. If it
+ * has them all, something else refuses (a user namespace, a security module): then all are named.
+ * Root that lacks some isn't told to run as root.
  * @param needed  a sum of enum hr_capability, not 0
  * @return buffer
  */

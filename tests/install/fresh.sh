@@ -13,6 +13,7 @@ require_fresh() {
         command -v $tool >/dev/null || skip_all "$tool is missing"
     done
     [ "$(id -u)" -eq 0 ] || skip_all "a root folder can't be made (root is needed)"
+    unshare --mount --uts --ipc --net --pid --fork true 2>/dev/null || skip_all "namespaces can't be made here"
     [ -n "$(archives)" ] || skip_all "apt knows no archive of this distribution"
 }
 
