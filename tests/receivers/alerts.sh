@@ -94,11 +94,11 @@ by_notify_email() {
         /^Type instance: / { which = $3 }
         /^Message: / && ours { print severity, plugin, instance, type, which }' | sed 's/ *$//'
 }
-# mails_due: what the log tells, without the OKAYs that end no alarm
+# mails_due: of what the log tells the alarms that begin or get worse, and the OKAYs that end one
 mails_due() {
-    in_log | awk '{ key = $0; sub(/^[A-Z]* /, "", key) }
-        $1 != "OKAY" { alarm[key] = 1; print; next }
-        key in alarm { delete alarm[key]; print }'
+    in_log | awk '{ key = $0; sub(/^[A-Z]* /, "", key); now = $1 == "FAILURE" ? 2 : $1 == "WARNING" }
+        now > state[key] || (!now && state[key]) { print }
+        { state[key] = now }'
 }
 
 # ours: of lines those that are of the test's own making; what else there is on the machine may have alarms,
@@ -117,7 +117,7 @@ agree() {
 everybody_knows() {
     agree "the program that exec runs is told all" by_exec in_log
     agree "syslog the alarms" in_syslog alarms_in_log
-    agree "headroom-mail the alarms, and the ends of these" by_mail mails_due
+    agree "headroom-mail alarms that begin or get worse, and the ends of these" by_mail mails_due
 }
 
 # told SERIES: the severities that were told of it, in order, as in: told psi system percent cpu-some
