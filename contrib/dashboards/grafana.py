@@ -23,11 +23,14 @@ def source(back_end):
 
 
 def link_to(back_end, variable, name):
-    """The drill-down, with what was clicked in a variable. What goes elsewhere is left as it is."""
+    """The drill-down, with what was clicked in a variable; the host, how counters are stored, and the time
+    stay as they are."""
+    kept = ["host", *(more["name"] for more in back_end.more_variables())]
     return {
         "title": f"Show this {THING[variable]}",
-        "url": f"/d/{uid(back_end, 'group')}/headroom?${{host:queryparam}}&var-{variable}={name}"
-               "&${__url_time_range}",
+        "url": f"/d/{uid(back_end, 'group')}/headroom?"
+               + "&".join([*(f"${{{each}:queryparam}}" for each in kept), f"var-{variable}={name}",
+                           "${__url_time_range}"]),
         "targetBlank": False,
     }
 
@@ -52,6 +55,15 @@ def colour_overrides(panel):
             for name, colour in panel.colours.items() if name in names]
 
 
+def bridged(panel):
+    """How many milliseconds without a value a line goes on for. A working set may be measured once an hour,
+    and noise has intervals of its own; what else is missing for longer was not there."""
+    if panel.gaps:
+        return 60000
+    slow = any(series.plugin in ("wss", "osnoise") for series in panel.series)
+    return 3600000 if slow else 120000
+
+
 def timeseries(panel, back_end):
     values = defaults(panel)
     values["color"] = {"mode": "palette-classic"}
@@ -62,8 +74,7 @@ def timeseries(panel, back_end):
         "lineInterpolation": "linear", "lineWidth": 1, "pointSize": 4,
         "scaleDistribution": {"type": "log", "log": 10} if panel.log else {"type": "linear"},
         "showPoints": "auto",
-        # Where every interval has its value, lines bridge a few that are missing.
-        "spanNulls": 60000 if panel.gaps else 3600000,
+        "spanNulls": bridged(panel),
         "stacking": {"group": "A", "mode": "normal" if panel.stacked else "none"},
         "thresholdsStyle": {"mode": "off"},
     }

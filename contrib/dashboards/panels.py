@@ -138,10 +138,10 @@ OVERVIEW = [
               [perf("system", "page-faults", legend="instance"),
                perf("groups", "page-faults", legend="instance", top=(10, 10))],
               unit="cps", link="group", minimum=None, log=True),
-        Panel("Cache misses", "Misses in percent of the accesses, of the whole machine and of groups. A rise"
-              " together with fewer instructions per cycle: neighbours take the cache away. Needs a PMU, and"
-              " cache-misses and cache-references in one line of Event.",
-              [Series("cgroup_perf", "every", "cache_ratio", "*", without="-cpu[0-9]+$", legend="instance")],
+        Panel("Cache misses", "cache-misses in percent of cache-references, of the whole machine and of"
+              " groups; those of other caches are on the group's page. A rise together with fewer instructions"
+              " per cycle: neighbours take the cache away. Needs a PMU, and both in one line of Event.",
+              [Series("cgroup_perf", "every", "cache_ratio", "cache-misses", legend="instance")],
               unit="percent", maximum=100, link="group",
               nothing="misses and accesses are not counted here (no PMU?)"),
     ]),
