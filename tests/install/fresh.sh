@@ -64,28 +64,50 @@ start_machine() {
 # on_machine COMMAND...: as its root, in /src, without the network.
 on_machine() {
     nsenter --target "$machine" --mount --uts --ipc --net --pid chroot "$root" \
-        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+        env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         sh -c 'cd /src && exec "$@"' sh "$@"
 }
 
 # online COMMAND...: the same with the network that we have.
 online() {
     nsenter --target "$machine" --mount --uts --ipc --pid chroot "$root" \
-        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+        env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         sh -c 'cd /src && exec "$@"' sh "$@"
 }
 
-# start_syslog: what the machine's programs log appears in $log.
-start_syslog() {
-    python3 -c 'if True:
-        import os, socket, sys
-        here = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        here.bind(sys.argv[1])
-        os.chmod(sys.argv[1], 0o666)
-        while True:
-            print(here.recv(65536).decode(errors="replace").rstrip("\0\n"), flush=True)' "$root/dev/log" >>"$log" &
+# make_stand_ins: what README takes for granted and such a machine lacks: sudo, systemctl, and a mail program,
+# whose mails are files in $root/tmp/mails.
+make_stand_ins() {
+    local bin=$root/usr/local/bin
+    mkdir -p "$bin" && mkdir -m 1777 "$root/tmp/mails"
+    printf '#!/bin/sh\nexec "$@"\n' >"$bin/sudo"
+    printf '#!/bin/sh\n[ "$1" = restart ] && [ $# -eq 2 ] && exec service "$2" restart\nexit 1\n' >"$bin/systemctl"
+    printf '#!/bin/sh\ncat >/tmp/mails/$$.new && mv /tmp/mails/$$.new /tmp/mails/$$.mail\n' >"$root/usr/sbin/sendmail"
+    chmod 755 "$bin/sudo" "$bin/systemctl" "$root/usr/sbin/sendmail"
+}
+
+# start_listeners: what the machine's programs log appears in $log, what comes to its port of Graphite in
+# $dir/graphite, and its mail server takes all mails.
+start_listeners() {
+    mkdir "$dir/smtp"
+    : >"$dir/graphite"
+    nsenter --target "$machine" --net python3 "$(dirname "${BASH_SOURCE[0]}")/../receivers/listen.py" \
+        "$dir/smtp" "$root/dev/log" "$log" >"$dir/listening" &
     processes="$processes $!"
-    eventually [ -S "$root/dev/log" ]
+    nsenter --target "$machine" --net python3 -c 'if True:
+        import socketserver, sys
+        class Lines(socketserver.StreamRequestHandler):
+            def handle(self):
+                for line in self.rfile:
+                    with open(sys.argv[1], "ab") as file:
+                        file.write(line)
+        server = socketserver.ThreadingTCPServer(("127.0.0.1", 2003), Lines)
+        server.daemon_threads = True
+        print("ready", flush=True)
+        server.serve_forever()' "$dir/graphite" >"$dir/listening.graphite" &
+    processes="$processes $!"
+    eventually grep -q ready "$dir/listening" && eventually grep -q ready "$dir/listening.graphite" &&
+        chmod 666 "$root/dev/log"
 }
 
 # files: all that is there, but for what apt, dpkg and collectd keep for themselves.

@@ -81,10 +81,11 @@ remove_slices() {
 trap 'stop_servers; end_processes; remove_slices; clean_up' EXIT
 
 # What README says to write before psi.conf and the like, for a group whose name Graphite can't tell from
-# another: here one that differs from $dotted by "_" for ".".
+# another: here one that differs from $dotted by "_" for ".". Another test that runs meanwhile has one, too.
 twin=system.slice/$our_name-web_example_service
 renamed=$(for plugin in psi cgroup_perf; do
-    printf 'LoadPlugin %s\n<Plugin %s>\n  <Cgroup "%s">\n    Instance "second-%%l"\n  </Cgroup>\n</Plugin>\n' $plugin $plugin "$twin"
+    printf 'LoadPlugin %s\n<Plugin %s>\n  <Cgroup "%s">\n    Instance "second-%%l"\n  </Cgroup>\n</Plugin>\n' $plugin $plugin \
+        "system.slice/${group_name%-*}-*-web_example_service"
 done)
 
 # write_sender_config SNIPPET...: a configuration with these snippets as they stand, and csv with rates, as
