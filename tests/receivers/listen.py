@@ -7,6 +7,7 @@ Each mail becomes a file in the folder MAILS, as it came, behind the lines of it
 to the datagram SOCKET, which stands for /dev/log, is appended to the file RECORD. While there is a
 file MAILS.hang the mail server takes connections and says nothing.
 """
+import itertools
 import os
 import socket
 import socketserver
@@ -19,7 +20,7 @@ mails, socket_path, record = sys.argv[1:]
 
 class Mail(socketserver.StreamRequestHandler):
     disable_nagle_algorithm = True
-    number = 0
+    numbers = itertools.count(1)
 
     def say(self, text):
         self.wfile.write(text.encode() + b"\r\n")
@@ -30,8 +31,7 @@ class Mail(socketserver.StreamRequestHandler):
             if line == b".\r\n":
                 break
             text += line[1:] if line.startswith(b".") else line
-        Mail.number += 1
-        path = os.path.join(mails, "%04d" % Mail.number)
+        path = os.path.join(mails, "%04d" % next(Mail.numbers))
         with open(path + ".new", "wb") as file:
             file.write("".join(envelope).encode() + text.replace(b"\r\n", b"\n"))
         os.rename(path + ".new", path + ".mail")
