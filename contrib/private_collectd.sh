@@ -2,21 +2,16 @@
 # private_collectd.sh - a collectd of its own in a folder of its own, for what in contrib/ shows the plugins
 # at work. To be sourced after setup.sh.
 #
-# COLLECTD, COLLECTD_PLUGINDIR, TYPESDB  another collectd than the installed one
-# $collectd_interval                     seconds between two reads (default 1)
+# $collectd_interval  seconds between two reads (default 1)
 
-# find_collectd: sets $collectd, $collectd_plugins (its folder of plugins) and $types_db.
-find_collectd() {
-    local folder
-    collectd=${COLLECTD:-$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v collectd)}
+# shellcheck source=find_collectd.sh
+. "$(dirname "${BASH_SOURCE[0]}")/find_collectd.sh"
+
+# require_collectd: find_collectd, or ends.
+require_collectd() {
+    find_collectd
     [ -n "$collectd" ] || fail "collectd is not found"
-    collectd_plugins=${COLLECTD_PLUGINDIR:-}
-    for folder in /usr/lib/collectd /usr/lib64/collectd /usr/lib/*/collectd /usr/local/lib/collectd; do
-        [ -z "$collectd_plugins" ] && [ -e "$folder/csv.so" ] && collectd_plugins=$folder
-    done
     [ -n "$collectd_plugins" ] || fail "collectd's own plugins (csv.so and others) are not found"
-    types_db=${TYPESDB:-$(dirname "$(dirname "$collectd")")/share/collectd/types.db}
-    [ -e "$types_db" ] || types_db=/usr/share/collectd/types.db
 }
 
 # configure_collectd FOLDER OURS PLUGIN...: makes FOLDER anew, with a configuration for the plugins named,

@@ -41,6 +41,13 @@ def noise(where, type, type_instance, **more):
     return Series("osnoise", where, type, type_instance, counter=type == "derive", **more)
 
 
+def most(title, event, meaning):
+    return Panel(title, f"Per second, of the whole machine and of the groups with the most. {meaning}",
+                 [perf("system", event, legend="instance"),
+                  perf("groups", event, legend="instance", top=(10, 10))],
+                 unit="cps", link="group", minimum=None, log=True)
+
+
 SOURCES = "{irq,softirq,thread,nmi,other}_*us"
 COLOURS = {"cpu": "orange", "memory": "purple", "I/O": "blue", "interrupts": "red",
            "some": "orange", "full": "red"}
@@ -126,18 +133,12 @@ OVERVIEW = [
               " shares its core: look for a new neighbour. Needs a PMU.",
               [Series("cgroup_perf", "every", "ipc", legend="instance")],
               link="group", nothing="cycles and instructions are not counted here (no PMU?)"),
-        Panel("Context switches", "Per second, of the whole machine and of the groups with the most. Some"
-              " 10,000 a second and CPU cost much themselves; a jump at the same work tells of lock"
-              " contention or of smaller pieces of work.",
-              [perf("system", "context-switches", legend="instance"),
-               perf("groups", "context-switches", legend="instance", top=(10, 10))],
-              unit="cps", link="group", minimum=None, log=True),
-        Panel("Page faults", "Per second, of the whole machine and of the groups with the most. Together with"
-              " memory pressure they are memory that is read back again and again; without, mostly new"
-              " processes and new memory.",
-              [perf("system", "page-faults", legend="instance"),
-               perf("groups", "page-faults", legend="instance", top=(10, 10))],
-              unit="cps", link="group", minimum=None, log=True),
+        most("Context switches", "context-switches",
+             "Some 10,000 a second and CPU cost much themselves; a jump at the same work tells of lock"
+             " contention or of smaller pieces of work."),
+        most("Page faults", "page-faults",
+             "Together with memory pressure they are memory that is read back again and again; without,"
+             " mostly new processes and new memory."),
         Panel("Cache misses", "cache-misses in percent of cache-references, of the whole machine and of"
               " groups; those of other caches are on the group's page. A rise together with fewer instructions"
               " per cycle: neighbours take the cache away. Needs a PMU, and both in one line of Event.",

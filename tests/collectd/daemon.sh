@@ -3,17 +3,14 @@
 # its own, cgroups of its own, and an end that leaves nothing behind. To be sourced.
 #
 # HEADROOM_PLUGIN_DIR  where our plugins were built (default .libs)
-# COLLECTD             the daemon (default: found)
-# COLLECTD_PLUGINDIR   where its plugins are (default: found)
+#
+# For another daemon than the installed one see contrib/find_collectd.sh.
 set -u
 export LC_ALL=C.UTF-8 TZ=UTC
 
-collectd=${COLLECTD:-$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v collectd)}
-collectd_plugins=${COLLECTD_PLUGINDIR:-}
-for folder in /usr/lib/collectd /usr/lib64/collectd /usr/lib/*/collectd /usr/local/lib/collectd; do
-    [ -z "$collectd_plugins" ] && [ -e "$folder/csv.so" ] && collectd_plugins=$folder
-done
-types_db=${TYPESDB:-/usr/share/collectd/types.db}
+# shellcheck source=../../contrib/find_collectd.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../contrib/find_collectd.sh"
+find_collectd
 our_plugins=${HEADROOM_PLUGIN_DIR:-.libs}
 
 dir=$(mktemp -d) || exit 1
@@ -26,7 +23,7 @@ results=0
 
 skip_all() {
     echo "1..0 # SKIP $1"
-    rm -rf "$dir"
+    clean_up
     trap - EXIT
     exit 0
 }
@@ -50,14 +47,21 @@ check() {
     ok $? "$name"
 }
 
-# eventually COMMAND...: tries for 20 seconds.
+# eventually COMMAND...: tries for $patience seconds, every $pause; to wait takes no program, as that would
+# be noise where noise is looked for.
+patience=20 pause=0.1
+never=$dir/never
+mkfifo "$never"
 eventually() {
-    local end=$((SECONDS + 20))
+    local end=$((SECONDS + patience))
     until "$@" 2>/dev/null; do
         [ $SECONDS -lt $end ] || return 1
-        sleep 0.1
+        read -rt "$pause" <>"$never" || :
     done
 }
+
+# same_files FILE FILE: whether they are, and what differs.
+same_files() { diff "$1" "$2" | sed 's/^/# /' && cmp -s "$1" "$2"; }
 
 # is_about VALUE EXPECTED TOLERANCE
 is_about() {
@@ -154,9 +158,28 @@ require_groups() {
     mkdir "$groups" 2>/dev/null || skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
 }
 
+# require_collectd: or skips.
 require_collectd() {
     [ -x "$collectd" ] || skip_all "collectd is missing"
     [ -e "$collectd_plugins/csv.so" ] || skip_all "collectd's plugins are missing"
+}
+
+# require_slice NAME...: groups at the top that snippets look below; systemd makes them, or we do. Or skips.
+made_slices=""
+require_slice() {
+    local name
+    [ -n "$cgroup_mount" ] || skip_all "no cgroup2 hierarchy is mounted"
+    for name in "$@"; do
+        [ -d "$cgroup_mount/$name" ] && continue
+        mkdir "$cgroup_mount/$name" 2>/dev/null || skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
+        made_slices="$made_slices $cgroup_mount/$name"
+    done
+}
+
+# remove_slices: those that we made; where somebody else has groups there by now, they stay.
+remove_slices() {
+    # shellcheck disable=SC2086 # they are several
+    [ -z "$made_slices" ] || rmdir $made_slices 2>/dev/null
 }
 
 # start_in GROUP COMMAND...: starts a command in a group ("": where we are).
@@ -196,6 +219,7 @@ clean_up() {
     end_processes
     eventually remove_groups
     [ ! -d "$groups" ] || eventually rmdir "$groups"
+    remove_slices
     rm -rf "$dir"
 }
 trap clean_up EXIT

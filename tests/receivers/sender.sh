@@ -6,21 +6,7 @@
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 snippets=$here/../../contrib/collectd.conf.d
-# Groups that snippets select are in folders such as system.slice, which systemd may have made, or we.
-made_folders=""
-slice_groups=()     # our groups there, below the mount
-
-# require_slices: makes what snippets look below, or skips.
-require_slices() {
-    local folder
-    [ -n "$cgroup_mount" ] || skip_all "no cgroup2 hierarchy is mounted"
-    for folder in system.slice kubepods.slice; do
-        [ -d "$cgroup_mount/$folder" ] && continue
-        mkdir "$cgroup_mount/$folder" 2>/dev/null ||
-            skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
-        made_folders="$made_folders $folder"
-    done
-}
+slice_groups=()     # our groups below what snippets look below, within the mount
 
 # make_group PATH: with all above it.
 make_group() {
@@ -67,18 +53,14 @@ start_load() {
     done
 }
 
-# remove_slices: our groups, and the folders that we made; those of others stay.
-remove_slices() {
+remove_slice_groups() {
     local path
     for path in "${slice_groups[@]}"; do
         [ ! -d "$cgroup_mount/$path" ] || eventually rmdir "$cgroup_mount/$path"
     done
-    for path in $made_folders; do
-        rmdir "$cgroup_mount/$path" 2>/dev/null
-    done
 }
 # The processes first: groups with processes stay.
-trap 'stop_servers; end_processes; remove_slices; clean_up' EXIT
+trap 'stop_servers; end_processes; remove_slice_groups; clean_up' EXIT
 
 # What README says to write before psi.conf and the like, for a group whose name Graphite can't tell from
 # another: here one that differs from $dotted by "_" for ".". Another test that runs meanwhile has one, too.
