@@ -74,6 +74,9 @@ is_about() {
 logged() { grep -q -- "$1" "$log"; }
 logged_times() { [ "$(grep -c -- "$1" "$log")" -eq "$2" ]; }
 
+# What collectd complains of where the machine is too busy: no fault of ours, or of a configuration.
+too_busy='above its read interval|the next interval is .* in the past'
+
 # --- the daemon --------------------------------------------------------------
 
 # write_config PLUGIN...: a configuration that loads csv, logfile and the plugins named, ours or

@@ -1,0 +1,14 @@
+# shellcheck shell=bash
+# made.sh - what is to be installed, for the tests that look whether it is. To be sourced after
+# ../collectd/daemon.sh.
+
+source=$(realpath -- "$(dirname "${BASH_SOURCE[0]}")/../..")
+
+# value NAME: a variable of the build folder's makefile.
+value() { printf 'print: ; @echo $(%s)\n' "$1" | make -s --no-print-directory -f Makefile -f - print; }
+
+# samples: the files of contrib/ that users copy, below it.
+samples() {
+    (cd "$source/contrib" &&
+        find collectd.conf.d dashboards systemd -type f '(' -name '*.conf' -o -name '*.json' ')' 2>/dev/null)
+}
