@@ -48,8 +48,9 @@ check() {
 }
 
 # eventually COMMAND...: tries for $patience seconds, every $pause; to wait takes no program, as that would
-# be noise where noise is looked for.
+# be noise where noise is looked for. An emulated machine takes longer for all.
 patience=20 pause=0.1
+[ -z "${HEADROOM_EMULATED:-}" ] || patience=60 pause=0.3
 never=$dir/never
 mkfifo "$never"
 eventually() {
