@@ -202,6 +202,11 @@ start_hog() {
     start_in "$1" taskset -c "$2" "$BASH" -c 'while :; do :; done'
 }
 
+# start_ticking CPU SECONDS: a process that wakes there so often, and does nothing.
+start_ticking() {
+    start_in "" taskset -c "$1" "$BASH" -c 'while :; do read -rt "$1" <>"$0"; done' "$never" "$2"
+}
+
 end_processes() {
     local pid
     for pid in $processes; do

@@ -61,19 +61,16 @@ start_machine() {
     [ -n "$machine" ]
 }
 
-# on_machine COMMAND...: as its root, in /src, without the network.
-on_machine() {
-    nsenter --target "$machine" --mount --uts --ipc --net --pid chroot "$root" \
-        env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-        sh -c 'cd /src && exec "$@"' sh "$@"
-}
+# What runs a command in that root folder, in /src.
+in_root=(chroot "$root"
+    env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive
+    sh -c 'cd /src && exec "$@"' sh)
+
+# on_machine COMMAND...: as its root, without the network.
+on_machine() { nsenter --target "$machine" --mount --uts --ipc --net --pid "${in_root[@]}" "$@"; }
 
 # online COMMAND...: the same with the network that we have.
-online() {
-    nsenter --target "$machine" --mount --uts --ipc --pid chroot "$root" \
-        env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-        sh -c 'cd /src && exec "$@"' sh "$@"
-}
+online() { nsenter --target "$machine" --mount --uts --ipc --pid "${in_root[@]}" "$@"; }
 
 # make_stand_ins: what README takes for granted and such a machine lacks: sudo, systemctl, and a mail program,
 # whose mails are files in $root/tmp/mails.

@@ -101,6 +101,8 @@ loaded() { sed -n 's/^ *LoadPlugin *"\{0,1\}\([a-z_]*\).*/\1/p'; }
 # series COMMAND...: see series.py.
 series() { "$system_python" "$here/series.py" "$@"; }
 
+now() { date +%s; }
+
 # graphite_has: what csv has, in $dir/csv.tsv or, if $csv is set, in that folder by now; to be asked until it
 # is so, as servers take their time. What differs is in $dir/differences.
 outages=""      # times, from and until, at which it may lack it
