@@ -48,9 +48,9 @@ check() {
 }
 
 # eventually COMMAND...: tries for $patience seconds, every $pause; to wait takes no program, as that would
-# be noise where noise is looked for. An emulated machine takes longer for all.
-patience=20 pause=0.1
-[ -z "${HEADROOM_EMULATED:-}" ] || patience=60 pause=0.3
+# be noise where noise is looked for.
+patience=60 pause=0.1
+[ -z "${HEADROOM_EMULATED:-}" ] || pause=0.3 # where each look takes longer
 never=$dir/never
 mkfifo "$never"
 eventually() {
@@ -76,7 +76,12 @@ logged() { grep -q -- "$1" "$log"; }
 logged_times() { [ "$(grep -c -- "$1" "$log")" -eq "$2" ]; }
 
 # What collectd complains of where the machine is too busy: no fault of ours, or of a configuration.
-too_busy='above its read interval|the next interval is .* in the past'
+too_busy='above its read interval|the next interval is .* in the past|uc_update: Value too old'
+too_busy="$too_busy|left after shutting down the write threads"
+
+# complaints: what else is in the log and no mere information; no_complaints: whether there is none.
+complaints() { grep '\[\(warning\|error\|notice\)\]' "$log" | grep -vE "$too_busy"; }
+no_complaints() { ! complaints | sed 's/^/# /' | grep .; }
 
 # --- the daemon --------------------------------------------------------------
 
@@ -97,6 +102,8 @@ PIDFile "$dir/pid"
 PluginDir "$dir/plugins"
 TypesDB "$types_db"
 Interval 1
+# several write what is late out of order
+WriteThreads 1
 LoadPlugin logfile
 <Plugin logfile>
   LogLevel info
@@ -214,6 +221,14 @@ end_processes() {
         wait "$pid" 2>/dev/null
     done
     processes=""
+}
+
+# removed GROUP...: whether they are; also if they are so in several tries.
+removed() {
+    local group
+    for group in "$@"; do
+        [ ! -d "$groups/$group" ] || rmdir "$groups/$group" || return
+    done
 }
 
 remove_groups() {

@@ -31,7 +31,6 @@ end_toucher() {
 mib() { awk -v bytes="$1" 'BEGIN { printf "%.2f", bytes / 1048576 }'; }
 last() { csv "$1" | tail -n 1; }
 last_mib() { mib "$(last "$1")"; }
-complaints() { grep -c '\[\(warning\|error\|notice\)\] wss:' "$log"; }
 # latest_is_about SERIES MIB TOLERANCE: or one of those to come, if the program just had no time.
 latest_is_about() {
     eventually is_about_now "$@" || is_about "$(last_mib "$1")" "$2" "$3"
