@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_taskstats.h"
@@ -20,6 +21,43 @@
 /* An age before which, and one after which, a task of these tests began in its first sample. */
 #define OLD_US   UINT64_C(3600000000)
 #define YOUNG_US UINT64_C(1000)
+
+/* --- Time ----------------------------------------------------------------- */
+
+#define SECOND_US UINT64_C(1000000)
+
+/* What a test has skipped of the time; what passes while the next reply to a question about a
+ * thread is on its way; and what passed so, by which threads are older. */
+static uint64_t skipped_us, delay_us, delayed_us;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t id,
+                                    struct hr_task_delays *delays);
+int __wrap_hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t id,
+                                    struct hr_task_delays *delays);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int status = __real_clock_gettime(clock, now);
+
+    now->tv_sec += (time_t)(skipped_us / SECOND_US);
+    return status;
+}
+
+int __wrap_hr_taskstats_read_thread(struct hr_taskstats *of, pid_t id,
+                                    struct hr_task_delays *delays)
+{
+    int status = __real_hr_taskstats_read_thread(of, id, delays);
+
+    delays->elapsed_us += delayed_us;
+    skipped_us += delay_us;
+    delayed_us += delay_us;
+    delay_us = 0;
+    return status;
+}
+
+/* -------------------------------------------------------------------------- */
 
 static struct tree *tree;
 static struct hr_root *root;
@@ -48,6 +86,7 @@ static void set_up(void)
     const struct hr_taskstats_calls calls = fake_taskstats_calls(fake);
     ck_assert_int_eq(hr_taskstats_open(&calls, &taskstats), 0);
     fake_taskstats_set_process(fake, getpid(), NULL); /* its number may be one of a test's */
+    skipped_us = delay_us = delayed_us = 0;
     memset(top, 0, sizeof(top));
     memset(&report, 0, sizeof(report));
 }
@@ -241,18 +280,32 @@ START_TEST(tells_new_from_moved)
 }
 END_TEST
 
-/* The age decides by the time between the samples. */
+/* The age decides by the time between the samples: 10 s, where they are less, or more, apart. */
 START_TEST(measures_the_time_between_samples)
 {
     struct hr_waiters *waiters = begin(group, LIMIT);
 
     list_in("a", "6\n");
-    set_waited(6, 4000, 100000);
+    set_waited(6, 4000, 10 * SECOND_US);
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     ck_assert_uint_eq(report.count, 0);
-    usleep(100000);
+    skipped_us = 10 * SECOND_US;
     finish(waiters, MAX);
     require_waiter(0, 6, 4000);
+}
+END_TEST
+
+/* A task that moved isn't new because its age, of 10 s, comes when 20 s more have passed. */
+START_TEST(asks_again_for_an_age_that_comes_late)
+{
+    struct hr_waiters *waiters = begin(group, LIMIT);
+
+    list_in("a", "6\n");
+    set_waited(6, 4000, 10 * SECOND_US);
+    delay_us = 20 * SECOND_US;
+    finish(waiters, MAX);
+    ck_assert_uint_eq(delay_us, 0);
+    ck_assert_uint_eq(report.count, 0);
 }
 END_TEST
 
@@ -625,6 +678,7 @@ int main(void)
     tcase_add_loop_test(tests, cleans_names, 0, COUNT(names));
     tcase_add_test(tests, tells_new_from_moved);
     tcase_add_test(tests, measures_the_time_between_samples);
+    tcase_add_test(tests, asks_again_for_an_age_that_comes_late);
     tcase_add_test(tests, tells_a_number_used_again);
     tcase_add_test(tests, passes_over_those_that_ended);
     tcase_add_test(tests, passes_over_those_that_moved_away);

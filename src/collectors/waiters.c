@@ -24,6 +24,8 @@
 /* A process begins before it is to be seen in its group; forking a big one takes some time. */
 #define FORK_US 10000
 
+#define AGE_TRIES 3
+
 #define BIT(delay) (1u << (delay))
 
 /* What counts as waiting for a resource, as bits. */
@@ -136,16 +138,31 @@ static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t 
     return 0;
 }
 
-/* Whether a task began after the first sample, rather than moved here.
+/* How old a task may be that is new. */
+static uint64_t new_us(const struct hr_waiters *waiters)
+{
+    return (hr_clock_ns() - waiters->begun_ns) / 1000 + FORK_US;
+}
+
+/* Whether a task began after the first sample, rather than moved here. Its age is of a moment
+ * between two looks at the clock: where these tell differently, as we were kept from the CPU in
+ * between, it is asked again, and rather taken for moved, of which nothing is told, than for new.
  * @return 1, 0, or a negative errno. */
 static int is_new(const struct hr_waiters *waiters, pid_t id)
 {
     struct hr_task_delays delays;
 
-    int status = hr_taskstats_read_thread(waiters->taskstats, id, &delays);
-    if (status < 0)
-        return status;
-    return delays.elapsed_us <= (hr_clock_ns() - waiters->begun_ns) / 1000 + FORK_US;
+    for (int i = 0; i < AGE_TRIES; i++) {
+        uint64_t before_us = new_us(waiters);
+        int status = hr_taskstats_read_thread(waiters->taskstats, id, &delays);
+        if (status < 0)
+            return status;
+        if (delays.elapsed_us <= before_us)
+            return 1;
+        if (delays.elapsed_us > new_us(waiters))
+            return 0;
+    }
+    return 0;
 }
 
 /* Opens a file of a process or thread. */
