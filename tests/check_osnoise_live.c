@@ -132,64 +132,85 @@ static size_t parse_trace(const char *instance, unsigned cpu)
     return count;
 }
 
-#define READINGS 6
+#define MAX_READINGS 60
+
+/* Of a CPU, one after another. */
+struct readings {
+    struct sums of[MAX_READINGS];
+    size_t count;
+};
 
 /* Whether the readings are these samples, one after another, from one on. */
-static bool is_run(const struct sums *readings, size_t count, size_t from)
+static bool is_run(const struct readings *readings, size_t count, size_t from)
 {
-    for (size_t i = 0; i < READINGS; i++) {
+    for (size_t i = 0; i < readings->count; i++) {
         struct sums expected = {0};
-        for (uint64_t n = 0; n < readings[i].count; n++) {
+        for (uint64_t n = 0; n < readings->of[i].count; n++) {
             if (from >= count)
                 return false;
             add(&expected, &samples[from++]);
         }
-        if (!is_equal(&expected, &readings[i]))
+        if (!is_equal(&expected, &readings->of[i]))
             return false;
     }
     return true;
 }
 
-/* A sample may have come between joining and the first reading, and after the last one. */
-static void assert_as_in_trace(unsigned cpu, const struct sums *readings)
+static struct sums sum_of(const struct readings *readings)
 {
-    size_t count = parse_trace(OTHER, cpu), from = 0;
-    struct sums ours = {0}, kernel = {0};
+    struct sums sum = {0};
 
-    for (size_t i = 0; i < READINGS; i++)
-        add(&ours, &readings[i]);
+    for (size_t i = 0; i < readings->count; i++)
+        add(&sum, &readings->of[i]);
+    return sum;
+}
+
+/* How many samples of a CPU may have ended since: one each period. */
+static size_t max_samples_since(uint64_t time_ns)
+{
+    return (live_now_ns() - time_ns) / 200000000 + 2;
+}
+
+/* Samples may have come between joining and the first reading, and since the last one began. */
+static void assert_as_in_trace(unsigned cpu, const struct readings *readings, size_t max_before)
+{
+    size_t count = parse_trace(OTHER, cpu), max_after = max_samples_since(live.read_ns), from = 0;
+    struct sums ours = sum_of(readings), kernel = {0};
+
     for (size_t i = 0; i < count; i++)
         add(&kernel, &samples[i]);
     show("ours", cpu, &ours);
     show("the kernel's", cpu, &kernel);
-    ck_assert_uint_ge(ours.count, 4);
-    while (from < 3 && !is_run(readings, count, from))
+    while (from <= max_before && !is_run(readings, count, from))
         from++;
-    ck_assert_uint_lt(from, 3);
-    ck_assert_uint_le(kernel.count, ours.count + from + 2);
+    ck_assert_uint_le(from, max_before);
+    ck_assert_uint_le(kernel.count, ours.count + from + max_after);
 }
 
 START_TEST(tells_what_the_kernel_tells)
 {
-    struct sums readings[2][READINGS];
+    struct readings readings[2] = {0};
 
     live_begin();
+    uint64_t joined_ns = live_now_ns();
     live_instance_make(OTHER, "osnoise");
     ck_assert(live_has_worker(0) && live_has_worker(1));
     live_read();
-    for (size_t i = 0; i < READINGS; i++) {
+    size_t max_before = max_samples_since(joined_ns);
+    while (sum_of(&readings[0]).count < 4 || sum_of(&readings[1]).count < 4) {
+        ck_assert_uint_lt(readings[0].count, MAX_READINGS);
         live_sleep_ms(300);
         live_read();
         ck_assert_uint_eq(live.reading.cpu_count, 2);
         ck_assert_uint_eq(live.reading.source_count + live.reading.bucket_count, 0);
         for (unsigned cpu = 0; cpu < 2; cpu++) {
-            readings[cpu][i] = of_row(live_cpu(cpu));
+            readings[cpu].of[readings[cpu].count++] = of_row(live_cpu(cpu));
             ck_assert_uint_eq(live_cpu(cpu)->lost_count, 0);
         }
     }
     for (unsigned cpu = 0; cpu < 2; cpu++) {
         ck_assert_int_eq(live_cpu(cpu)->state, HR_OSNOISE_CPU_FINE);
-        assert_as_in_trace(cpu, readings[cpu]);
+        assert_as_in_trace(cpu, &readings[cpu], max_before);
     }
     live_instance_remove(OTHER);
 }
@@ -239,19 +260,23 @@ static bool parse_rtla(const char *text, unsigned cpu, struct sums *sums)
     return false;
 }
 
-/* Waits until rtla runs the tracer. */
-static void attach(void)
+/* Waits until rtla runs the tracer. @return for how long it may have run before we attached. */
+static uint64_t attach(void)
 {
-    int status = -EAGAIN;
+    uint64_t start_ns = live_now_ns(), tried_ns = start_ns, last_ns;
+    int status;
 
     live.options.mode = HR_OSNOISE_ATTACH;
     live.options.cpus = (struct hr_cpu_set){0};
     live_open();
-    for (int i = 0; i < 1000 && status == -EAGAIN; i++) {
+    do {
         live_sleep_ms(10);
+        last_ns = tried_ns;
+        tried_ns = live_now_ns();
         status = hr_osnoise_begin(live.osnoise, &live.reason);
-    }
+    } while (status == -EAGAIN && tried_ns - start_ns < UINT64_C(60000000000));
     ck_assert_msg(status == 0, "%s", live.reason.text);
+    return live_now_ns() - last_ns;
 }
 
 /* Reads so often that hardly ever two samples of a CPU come at once, and at once when rtla has
@@ -272,10 +297,22 @@ static void read_along(struct sums ours[2][MAX_SAMPLES], size_t counts[2])
     ck_assert_msg(status == -EAGAIN, "%d: %s", status, live.reason.text);
 }
 
-/* It has all samples that we have but the last, which came when it had ended. The one before we
- * attached it may have for itself; then we have all of the others. */
+/* Whether theirs are ours and so many samples more. */
+static bool is_without(const struct sums *theirs, const struct sums *ours, uint64_t missed)
+{
+    uint64_t runtime_us = ours->runtime_us + missed * 500000;
+
+    return ours->count + missed == theirs->count && theirs->runtime_us >= runtime_us &&
+           theirs->runtime_us <= runtime_us + missed * theirs->max_single_us &&
+           ours->noise_us <= theirs->noise_us &&
+           theirs->noise_us - ours->noise_us <= missed * theirs->max_period_us &&
+           ours->irq_count <= theirs->irq_count && ours->max_single_us <= theirs->max_single_us;
+}
+
+/* It has all samples that we have but the last, which came when it had ended. Those before we
+ * attached it may have for itself, at most so many; then we have all of the others. */
 static void assert_as_rtla(unsigned cpu, const struct sums *theirs, const struct sums *ours,
-                           size_t count)
+                           size_t count, uint64_t max_missed)
 {
     struct sums sum = {0};
     size_t i = 0;
@@ -288,16 +325,14 @@ static void assert_as_rtla(unsigned cpu, const struct sums *theirs, const struct
     ck_assert_uint_le(count, i + 2);
     if (is_equal(&sum, theirs))
         return;
-    struct sums late = {0};
-    for (i = 0; i < count && late.count + ours[i].count < theirs->count; i++)
-        add(&late, &ours[i]);
-    ck_assert_uint_eq(late.count + 1, theirs->count);
-    ck_assert_uint_ge(theirs->runtime_us, late.runtime_us + 500000);
-    ck_assert_uint_le(theirs->runtime_us, late.runtime_us + 500000 + theirs->max_single_us);
-    ck_assert_uint_le(late.noise_us, theirs->noise_us);
-    ck_assert_uint_le(theirs->noise_us - late.noise_us, theirs->max_period_us);
-    ck_assert_uint_le(late.irq_count, theirs->irq_count);
-    ck_assert_uint_le(late.max_single_us, theirs->max_single_us);
+    for (uint64_t missed = 1; missed <= max_missed; missed++) {
+        struct sums late = {0};
+        for (i = 0; i < count && late.count + ours[i].count + missed <= theirs->count; i++)
+            add(&late, &ours[i]);
+        if (is_without(theirs, &late, missed))
+            return;
+    }
+    ck_abort_msg("they aren't rtla's without 1 to %" PRIu64 " samples", max_missed);
 }
 
 START_TEST(attaches_to_rtla)
@@ -314,7 +349,8 @@ START_TEST(attaches_to_rtla)
     }
     FILE *rtla = popen(RTLA, "r");
     ck_assert_ptr_nonnull(rtla);
-    attach();
+    /* One ends 0.5 s after its beginning, and then one each second. */
+    uint64_t max_missed = attach() / 1000000000 + 1;
     live_list(during);
     ck_assert_ptr_nonnull(strstr(during, "osnoise/runtime_us: 500000\n"));
     read_along(ours, counts);
@@ -323,7 +359,7 @@ START_TEST(attaches_to_rtla)
     ck_assert_int_eq(pclose(rtla), 0);
     for (unsigned cpu = 0; cpu < 2; cpu++) {
         ck_assert_msg(parse_rtla(text, cpu, &theirs), "%s", text);
-        assert_as_rtla(cpu, &theirs, ours[cpu], counts[cpu]);
+        assert_as_rtla(cpu, &theirs, ours[cpu], counts[cpu], max_missed);
     }
     live_assert_restored();
     ck_assert_int_eq(hr_osnoise_begin(live.osnoise, &live.reason), -EAGAIN);
@@ -383,10 +419,15 @@ START_TEST(allocates_nothing_while_it_reads)
         live_sleep_ms(50);
         live_read();
     }
-    size_t before = mallinfo2().uordblks;
-    for (int i = 0; i < 1000; i++)
-        live_read();
-    ck_assert_uint_eq(mallinfo2().uordblks, before);
+    /* The slower the reads, the likelier come some all the same, such as another kworker. */
+    size_t before = 0, after = 1;
+    for (int round = 0; round < 10 && after != before; round++) {
+        before = mallinfo2().uordblks;
+        for (int i = 0; i < 100; i++)
+            live_read();
+        after = mallinfo2().uordblks;
+    }
+    ck_assert_uint_eq(after, before);
 }
 END_TEST
 

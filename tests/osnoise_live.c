@@ -306,13 +306,18 @@ void live_begin(void)
 {
     if (live.osnoise == NULL)
         live_open();
+    live.read_ns = live_now_ns();
     ck_assert_msg(hr_osnoise_begin(live.osnoise, &live.reason) == 0, "%s", live.reason.text);
 }
 
 void live_read(void)
 {
+    uint64_t before_ns = live.read_ns;
+
+    live.read_ns = live_now_ns();
     ck_assert_msg(hr_osnoise_read(live.osnoise, &live.reading, &live.reason) == 0, "%s",
                   live.reason.text);
+    live.since_ns = live_now_ns() - before_ns;
 }
 
 void live_end(void)

@@ -59,6 +59,9 @@ struct live {
     struct hr_osnoise_options options; /**< see live_set_up(); change them before live_open() */
     struct hr_osnoise *osnoise;        /**< NULL: not open */
     struct hr_osnoise_reading reading;
+    uint64_t read_ns;  /**< when live_begin() or live_read() was last called */
+    uint64_t since_ns; /**< from the call before until the last live_read() had returned: all that
+                          can have been read; elapsed_ns ends before the kernel's tables are read */
     struct hr_reason reason;
     char before[LIVE_LISTING]; /**< as it was when the test began */
 };
