@@ -213,11 +213,12 @@ __attribute__((noreturn)) static void be_worker(const char *name, int in, int ou
 
 static void wait_for_worker(void)
 {
+    const uint64_t end_ns = live_now_ns() + UINT64_C(20000000000);
     char byte, path[32], line[128], state = '?';
 
     ck_assert_int_eq(read(worker_pipes[0], &byte, 1), 1);
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)worker);
-    for (int i = 0; state != 'S' && i < 1000; i++) {
+    while (state != 'S' && live_now_ns() < end_ns) {
         FILE *file = fopen(path, "r");
         ck_assert_ptr_nonnull(file);
         ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
