@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -426,9 +427,11 @@ __attribute__((noreturn)) static void be_one_of_pair(int input, int output)
         pause();
 }
 
-/* Two processes that take pages in turn, so that these lie side by side. */
+/* Two processes that take pages in turn, so that these lie side by side: on one CPU, as each has
+ * pages of its own to give. */
 static struct pair start_pair(void)
 {
+    cpu_set_t cpus;
     struct pair pair;
     int to[2][2], from[2];
     char byte;
@@ -439,6 +442,9 @@ static struct pair start_pair(void)
         pair.pids[i] = fork();
         if (pair.pids[i] == 0)
             be_one_of_pair(to[i][0], from[1]);
+        CPU_ZERO(&cpus);
+        CPU_SET(0, &cpus);
+        sched_setaffinity(pair.pids[i], sizeof(cpus), &cpus); /* or we are lucky without */
     }
     for (size_t i = 0; i < 2 * (size_t)PAIR_PAGES; i++) {
         ck_assert_int_eq(write(to[i % 2][1], "", 1), 1);
