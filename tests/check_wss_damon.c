@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "damon_sysfs.h"
@@ -46,6 +47,22 @@ int __wrap_hr_damon_read_sums(const struct hr_root *of, uint64_t bytes[HR_DAMON_
     memcpy(bytes, sums[look], sizeof(sums[look]));
     looks++;
     return 0;
+}
+
+/* What a test has skipped of the time. */
+static uint64_t skipped_ms;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int status = __real_clock_gettime(clock, now);
+    uint64_t ns = (uint64_t)now->tv_nsec + skipped_ms % 1000 * MS_NS;
+
+    now->tv_sec += (time_t)(skipped_ms / 1000 + ns / (1000 * MS_NS));
+    now->tv_nsec = (long)(ns % (1000 * MS_NS));
+    return status;
 }
 
 static void set_sums(uint64_t touched, uint64_t all)
@@ -113,6 +130,7 @@ static void set_up(void)
     tree = tree_new();
     wss = NULL;
     sums_count = looks = 0;
+    skipped_ms = 0;
     sums_status = 0;
     add_damon();
     tree_write(tree, RELEASE, "6.12.0\n");
@@ -300,7 +318,7 @@ START_TEST(monitors_physical_memory)
                "00001000-0009fbff : System RAM\n  00090000-00090fff : x\n"
                "00100000-7ffdffff : System RAM\n");
     open_wss(HR_WSS_SYSTEM);
-    ck_assert_int_eq(begin(1000), 0);
+    ck_assert_int_eq(begin(60000), 0);
     ck_assert_str_eq(content(CONTEXT "operations"), "paddr");
     ck_assert_str_eq(content(CONTEXT "targets/nr_targets"), "1");
     ck_assert_str_eq(content(CONTEXT "targets/0/regions/nr_regions"), "1000");
@@ -344,7 +362,7 @@ START_TEST(takes_the_next_interval_when_it_is_read_late)
     set_sums(500 * MIB, 900 * MIB);
     set_sums(620 * MIB, 1200 * MIB);
     ck_assert_int_eq(begin(300), 0);
-    usleep(700000);
+    skipped_ms = 700;
     ck_assert_int_eq(read_wss(), 0);
     ck_assert_uint_eq(sample.referenced_bytes, 120 * MIB);
 }
@@ -357,8 +375,8 @@ START_TEST(waits_for_one_interval_only_where_the_kernel_answers_late)
     open_wss(HR_WSS_PROCESSES);
     set_sums(100 * MIB, 900 * MIB);
     set_sums(220 * MIB, 1800 * MIB);
-    ck_assert_int_eq(begin(2000), 0);
-    usleep(3900000); /* the second has ended */
+    ck_assert_int_eq(begin(5000), 0);
+    skipped_ms = 9600; /* the second has ended */
     ck_assert_int_eq(read_wss(), 0);
     ck_assert_uint_eq(sample.referenced_bytes, 100 * MIB);
 }
@@ -378,7 +396,7 @@ START_TEST(tells_no_more_than_is_resident)
 {
     open_wss(HR_WSS_PROCESSES);
     set_sums(900 * MIB, 9000 * MIB);
-    ck_assert_int_eq(begin(1000), 0);
+    ck_assert_int_eq(begin(60000), 0);
     add_process(42, 200 * MIB); /* at the end it's less */
     ck_assert_int_eq(read_wss(), 0);
     ck_assert_uint_eq(sample.referenced_bytes, 256 * MIB);
@@ -391,12 +409,12 @@ START_TEST(counts_processes_that_ended)
     add_process(43, MIB);
     open_wss(HR_WSS_PROCESSES);
     set_sums(MIB, 9 * MIB);
-    ck_assert_int_eq(begin(1000), 0);
+    ck_assert_int_eq(begin(60000), 0);
     tree_remove(tree, "proc/42");
     ck_assert_int_eq(read_wss(), 0);
     ck_assert_uint_eq(sample.process_count, 1);
     ck_assert_uint_eq(sample.ended_count, 1);
-    ck_assert_int_eq(begin(1000), 0);
+    ck_assert_int_eq(begin(60000), 0);
     tree_remove(tree, "proc/43");
     ck_assert_int_eq(read_wss(), -ESRCH);
 }

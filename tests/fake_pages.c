@@ -17,7 +17,6 @@ static struct tree *place;
 
 ssize_t __real_pread(int fd, void *buffer, size_t size, off_t offset);
 ssize_t __real_pwrite(int fd, const void *buffer, size_t size, off_t offset);
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_reallocarray(void *array, size_t count, size_t size);
@@ -158,11 +157,11 @@ ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
-    int status = __real_clock_gettime(clock, now);
-
+    (void)clock;
+    *now = (struct timespec){.tv_sec = 1000};
     if (fake_pages.looks_left-- <= 0)
         now->tv_sec += (time_t)(fake_pages.jump_ns / NS_PER_S);
-    return status;
+    return 0;
 }
 
 static bool is_short(void)
