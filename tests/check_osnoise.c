@@ -495,12 +495,12 @@ START_TEST(silence_isnt_quiet)
     struct page page = {.used = 0};
 
     begin_mode(HR_OSNOISE_WORKLOAD, "1-2");
-    skipped_ns += 2500000000;
+    skipped_ns += 2000000000;
     read_run();
     ck_assert_int_eq(reading.cpus[0].state, HR_OSNOISE_CPU_FINE);
     put_sample(&page, 10000, 1, 1);
     hand_over(1, &page);
-    skipped_ns += 1000000000;
+    skipped_ns += 1500000000;
     read_run();
     ck_assert_int_eq(reading.cpus[0].state, HR_OSNOISE_CPU_FINE);
     ck_assert_int_eq(reading.cpus[1].state, HR_OSNOISE_CPU_SILENT);

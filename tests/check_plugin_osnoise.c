@@ -14,8 +14,11 @@ const char *const harness_plugin = "osnoise";
 /* What a test waits for comes at once, but the machine may be busy. */
 #define PATIENCE_MS 50000
 
-#define STATE    "headroom-osnoise.state"
-#define WORKLOAD "CPUs \"1\"\nThreshold 0.00002\n"
+#define STATE "headroom-osnoise.state"
+
+/* No sample comes but the recorded ones: that is told after three periods, of a second at least. */
+#define PERIOD   "Period 1000\n"
+#define WORKLOAD "CPUs \"1\"\nThreshold 0.00002\n" PERIOD
 #define RECORDED "6.12-singles"
 #define SETTINGS 8
 
@@ -223,14 +226,25 @@ START_TEST(publishes_what_the_kernel_recorded)
 }
 END_TEST
 
+/* At one go, as it is being read. */
+static void set_online(const char *cpus)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+
+    tree_write(tree, "online", "%s", cpus);
+    snprintf(from, sizeof(from), "%s/online", tree_path(tree));
+    snprintf(to, sizeof(to), "%s/sys/devices/system/cpu/online", tree_path(tree));
+    ck_assert_int_eq(rename(from, to), 0);
+}
+
 START_TEST(publishes_nothing_of_a_cpu_that_is_offline)
 {
-    harness_begin("CPUs \"0-1\"\n");
+    harness_begin("CPUs \"0-1\"\n" PERIOD);
     await_run(getpid());
     await_value("osnoise-cpu1/derive-lost");
-    tree_write(tree, "sys/devices/system/cpu/online", "0\n");
+    set_online("0\n");
     await_log(1, "warning: osnoise: CPU 1 is offline: no values until it is online again.");
-    tree_write(tree, "sys/devices/system/cpu/online", "0-1\n");
+    set_online("0-1\n");
     await_log(1, "info: osnoise: samples come from all CPUs.");
     add_recorded_page();
     await_value("osnoise-cpu1/derive-runtime_us");
@@ -242,10 +256,10 @@ END_TEST
 
 START_TEST(sets_and_restores)
 {
-    harness_begin("CPUs 1\nPeriod 0.5\nRuntime 0.02\nThreshold 0.000005");
+    harness_begin("CPUs 1\nPeriod 500\nRuntime 0.02\nThreshold 0.000005");
     await_run(getpid());
     ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "1\n");
-    ck_assert_str_eq(fake_tracefs_get("osnoise/period_us"), "500000\n");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/period_us"), "500000000\n");
     ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "20000\n");
     ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "5\n");
     ck_assert(tree_has(STATE));
@@ -464,7 +478,7 @@ START_TEST(gives_way_to_who_changes_a_setting)
     await_value("osnoise-cpu1/derive-lost");
     fake_tracefs_set("osnoise/period_us", "123456\n");
     await_log(1, "warning: osnoise: noise is not measured: somebody changed the tracer's setting "
-                 "period_us from 1000000 to 123456");
+                 "period_us from 1000000000 to 123456");
     harness_read(); /* what came before */
     harness_read();
     harness_assert_count("*", 0);
@@ -480,6 +494,7 @@ START_TEST(reads_along_with_another)
 {
     start_osnoise();
     fake_tracefs_set("osnoise/cpus", "1\n");
+    fake_tracefs_set("osnoise/period_us", "1000000000\n"); /* see PERIOD */
     harness_begin("Mode \"attach\"");
     await_run(getpid());
     add_recorded_page();
@@ -489,6 +504,8 @@ START_TEST(reads_along_with_another)
     fake_tracefs_remove_instance("theirs");
     await_log(1, "notice: osnoise: noise is not measured: ");
     ck_assert_int_eq(fake_shutdown(), 0);
+    ck_assert_str_eq(fake_tracefs_get("osnoise/period_us"), "1000000000\n");
+    fake_tracefs_set("osnoise/period_us", "%s", original[1]);
     assert_restored("osnoise/cpus");
     ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "1\n");
     ck_assert_uint_eq(fake_logs(LOG_NOTICE, "has ended. It is tried again in 10 s."), 1);
