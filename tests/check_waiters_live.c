@@ -150,6 +150,24 @@ static uint64_t read_schedstat(pid_t pid)
     return sum;
 }
 
+/* Until it does, a process that was started may be among those that wait. */
+static void await_sleep(pid_t pid)
+{
+    const uint64_t end = now_ns() + UINT64_C(20000000000);
+    char path[64], line[256], state = '?';
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    while (state != 'S') {
+        ck_assert_uint_lt(now_ns(), end);
+        FILE *stream = fopen(path, "r");
+        ck_assert_ptr_nonnull(stream);
+        ck_assert_ptr_nonnull(fgets(line, sizeof(line), stream));
+        fclose(stream);
+        state = strrchr(line, ')')[2];
+        usleep(1000);
+    }
+}
+
 static pid_t find_second_thread(pid_t pid)
 {
     const struct dirent *entry;
@@ -198,17 +216,24 @@ static struct hr_waiters *begin(const struct hr_cgroup *group)
     return waiters;
 }
 
+/* Which share of the time a process waited, in percent: more than that of all time around the two
+ * samples, and less than that of the time between them, as either sample may take long. */
+struct share {
+    double least, most;
+};
+
 /* Measures a second, and requires what the scheduler says of the process. Its numbers are read
- * before and after each sample, which must therefore lie in between.
- * @return the share of the time that it waited, in percent */
-static double measure(const struct hr_cgroup *group, pid_t pid)
+ * before and after each sample, which must therefore lie in between. */
+static struct share measure(const struct hr_cgroup *group, pid_t pid)
 {
     uint64_t before_first = read_schedstat(pid);
     uint64_t start = now_ns();
     struct hr_waiters *waiters = begin(group);
+    uint64_t begun = now_ns();
     uint64_t after_first = read_schedstat(pid);
     usleep(1000000);
     uint64_t before_second = read_schedstat(pid);
+    uint64_t asked = now_ns();
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     uint64_t stop = now_ns();
     uint64_t after_second = read_schedstat(pid);
@@ -221,10 +246,11 @@ static double measure(const struct hr_cgroup *group, pid_t pid)
             continue;
         ck_assert_uint_ge(top[i].waited_ns, before_second - after_first);
         ck_assert_uint_le(top[i].waited_ns, after_second - before_first);
-        return 100 * (double)top[i].waited_ns / (double)(stop - start);
+        double waited = 100 * (double)top[i].waited_ns;
+        return (struct share){waited / (double)(stop - start), waited / (double)(asked - begun)};
     }
     ck_abort_msg("%d isn't among those that waited", (int)pid);
-    return 0;
+    return (struct share){0};
 }
 
 /* --- taskstats ------------------------------------------------------------ */
@@ -336,12 +362,12 @@ START_TEST(finds_who_waits_for_the_cpu)
     groups_start_sleeper(groups, "a");
     pid_t busy = start_busy("a", 1);
     start_busy("b", 1);
-    double share = measure(find_group("a"), busy);
+    struct share share = measure(find_group("a"), busy);
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "one busy");
     ck_assert_uint_eq(report.looked_count, 2);
-    ck_assert_double_gt(share, 25); /* a half, or more if others are there, too */
-    ck_assert_double_lt(share, 105);
+    ck_assert_double_gt(share.most, 25); /* a half, or more if others are there, too */
+    ck_assert_double_lt(share.least, 105);
 }
 END_TEST
 
@@ -349,13 +375,13 @@ START_TEST(sums_over_threads)
 {
     groups_make(groups, "a");
     pid_t busy = start_busy("a", 2);
-    double share = measure(find_group("a"), busy);
+    struct share share = measure(find_group("a"), busy);
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "two busy");
     ck_assert_uint_eq(report.looked_count, 1);
     ck_assert_uint_eq(report.count, 1);
-    ck_assert_double_gt(share, 75); /* each of them a half, or more */
-    ck_assert_double_lt(share, 210);
+    ck_assert_double_gt(share.most, 75); /* each of them a half, or more */
+    ck_assert_double_lt(share.least, 210);
 }
 END_TEST
 
@@ -364,7 +390,7 @@ START_TEST(finds_them_in_the_system)
     pid_t busy = start_busy(NULL, 2);
 
     usleep(100000);
-    ck_assert_double_gt(measure(NULL, busy), 75);
+    ck_assert_double_gt(measure(NULL, busy).most, 75);
     ck_assert_uint_gt(report.looked_count, 3);
 }
 END_TEST
@@ -374,7 +400,7 @@ START_TEST(tells_new_from_moved)
     char text[16];
 
     groups_make(groups, "a");
-    groups_start_sleeper(groups, "a");
+    await_sleep(groups_start_sleeper(groups, "a"));
     pid_t moves = start_busy(NULL, 1);
     usleep(100000);
     const struct hr_cgroup *group = find_group("a");
@@ -457,25 +483,36 @@ START_TEST(sums_threads_of_a_threaded_group)
 }
 END_TEST
 
+static uint64_t read_wait_of_thread(pid_t id)
+{
+    struct hr_task_delays delays;
+
+    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, id, &delays), 0);
+    return delays.ns[HR_DELAY_CPU];
+}
+
 START_TEST(leaves_out_threads_elsewhere)
 {
     pid_t second, busy = start_in_threaded_groups(&second);
+    const uint64_t end = now_ns() + UINT64_C(20000000000);
 
-    struct hr_waiters *waiters = begin(find_group("t/u"));
-    uint64_t before = read_schedstat(second);
-    struct hr_task_delays first, then;
-    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, second, &first), 0);
+    while (read_wait_of_thread(second) == 0 && now_ns() < end)
+        usleep(1000);
+    const struct hr_cgroup *group = find_group("t/u");
+    uint64_t before_first = read_wait_of_thread(second);
+    struct hr_waiters *waiters = begin(group);
+    uint64_t after_first = read_wait_of_thread(second);
     usleep(500000);
-    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, second, &then), 0);
+    uint64_t before_second = read_wait_of_thread(second);
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    uint64_t after_second = read_wait_of_thread(second);
     hr_waiters_close(waiters);
-    ck_assert_uint_gt(before, 0);
+    ck_assert_uint_gt(before_first, 0);
     ck_assert_uint_eq(report.looked_count, 1);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_int_eq(top[0].pid, busy); /* the process, with this thread's wait alone */
-    uint64_t alone = then.ns[HR_DELAY_CPU] - first.ns[HR_DELAY_CPU];
-    ck_assert_uint_ge(top[0].waited_ns, alone);
-    ck_assert_uint_lt(top[0].waited_ns, alone + alone / 2);
+    ck_assert_uint_ge(top[0].waited_ns, before_second - after_first);
+    ck_assert_uint_le(top[0].waited_ns, after_second - before_first);
 }
 END_TEST
 
