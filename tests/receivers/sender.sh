@@ -110,9 +110,10 @@ csv=""
 graphite_has() {
     series whisper "$dir/whisper" >"$dir/whisper.tsv" && compare graphite "$dir/whisper.tsv"
 }
-# influxdb_has KIND DATABASE: likewise.
+# influxdb_has KIND DATABASE: likewise; but for what was lost on its way.
 influxdb_has() {
-    influx_ms "SELECT * FROM /.*/" "$2" | series influxdb >"$dir/influxdb.tsv" && compare "$1" "$dir/influxdb.tsv"
+    influx_ms "SELECT * FROM /.*/" "$2" | series influxdb >"$dir/influxdb.tsv" &&
+        outages="$outages $(cat "$dir/losses")" compare "$1" "$dir/influxdb.tsv"
 }
 compare() {
     # it was asked later, so it has all that the others have

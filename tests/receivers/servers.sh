@@ -204,6 +204,7 @@ EOC
     influxdb=$!
     is_ready influxdb "$influxdb" curl -fsS "http://127.0.0.1:8086/ping"
     is_ready influxdb "$influxdb" has_databases
+    [ -e "$dir/losses" ] || note_losses
 }
 
 stop_influxdb() {
@@ -223,6 +224,28 @@ influx_ms() { influx_in ms "$@"; }
 influx_in() {
     curl -gsS -G "http://127.0.0.1:8086/query" --data-urlencode "epoch=$1" \
         --data-urlencode "q=$2" --data-urlencode "db=${3:-collectd}"
+}
+
+# note_losses: from now on, as times of outages, when the kernel had no room for packets: the socket of a server
+# that has to wait for a CPU holds some seconds of them.
+note_losses() {
+    : >"$dir/losses"
+    (
+        before=""
+        while from=$EPOCHSECONDS && { read -rt 0.5 <>"$never" || :; }; do
+            for file in /proc/net/snmp{,6}; do
+                while read -r name one _ three _; do
+                    case $name in
+                    Udp:) lost=$three ;;        # the second such line has the numbers
+                    Udp6InErrors) lost=$lost+$one ;;
+                    esac
+                done <"$file"
+            done
+            [ "$lost" = "${before:-$lost}" ] || echo "$((from - 5)) $((EPOCHSECONDS + 2))" >>"$dir/losses"
+            before=$lost
+        done
+    ) 2>/dev/null &
+    processes="$processes $!"
 }
 
 # --- the end -----------------------------------------------------------------
