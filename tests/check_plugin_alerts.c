@@ -15,9 +15,11 @@ const char *const harness_plugin = "psi";
     "\">\nResource \"memory\"\nStall 0.2\nWindow 0.5\nMode \"poll\"\nQuiet 1\n" more               \
     "\n</Trigger>\n"
 #define OF_GROUPS "Scope \"cgroups\"\n"
+#define LASTING   OF_GROUPS "Quiet 1000\n" /* an alarm doesn't end by itself */
 
-/* How far the total grows at a stall, which the rule's limit allows for. */
-#define STALL_US 300000
+/* How far the total grows at a stall: so far that it is told even if the thread, on a busy machine,
+ * looks seconds later, as what is longer than the window is taken off. */
+#define STALL_US 9000000
 
 /* How long the quiet time is, with the quarter of a window on top. */
 #define QUIET_MS(windows) ((4 * (windows) + 1) * WINDOW_MS / 4)
@@ -62,6 +64,7 @@ START_TEST(tells_a_stall_and_its_end)
 {
     const char *place = stalls[_i].group != NULL ? stalls[_i].group : "the system";
     const size_t common = stalls[_i].group != NULL ? 6 : 5;
+    const uint64_t begun_ms = alerts_now_ms();
     char text[512];
 
     if (stalls[_i].group != NULL)
@@ -81,10 +84,10 @@ START_TEST(tells_a_stall_and_its_end)
     assert_subject(notice, _i);
     ck_assert_uint_eq(alerts_count_meta(notice), common + 2);
     double elapsed = alerts_meta_number(notice, "MeasuredWindow");
-    ck_assert_double_eq_tol(alerts_meta_number(notice, "MeasuredStall"), 0.3, 1e-9);
+    ck_assert_double_eq_tol(alerts_meta_number(notice, "MeasuredStall"), 9, 1e-9);
     ck_assert_double_gt(elapsed, 0);
-    ck_assert_double_le(elapsed, 1.5 * 0.5);
-    snprintf(text, sizeof(text), "%s %s: stalled 300 ms in %.2g s (limit 200 ms) in %s",
+    ck_assert_double_le(elapsed, (double)(alerts_now_ms() + 1 - begun_ms) / 1000);
+    snprintf(text, sizeof(text), "%s %s: stalled 9000 ms in %.2g s (limit 200 ms) in %s",
              stalls[_i].resource, stalls[_i].level, elapsed, place);
     ck_assert_str_eq(notice->message, text);
 
@@ -101,44 +104,74 @@ END_TEST
 
 /* --- When ----------------------------------------------------------------- */
 
+/* How many stalls were told before the end of an alarm. */
+static size_t stalls_before_end(size_t number)
+{
+    const notification_t *notice;
+    size_t told = 0;
+
+    for (size_t i = 0; number > 0 && (notice = fake_notification(i)) != NULL; i++) {
+        told += notice->severity == NOTIF_WARNING;
+        number -= notice->severity == NOTIF_OKAY;
+    }
+    return told;
+}
+
+/* A turn proves nothing if the machine is so busy that the second stall comes after the end. */
 START_TEST(waits_for_the_quiet_time)
 {
+    size_t told = 0, ended = 0, proven = 0;
+
     alerts_prepare(NULL, "memory");
     harness_begin(RULE("m", "Quiet 2"));
     alerts_await_value("psi-system/derive-trigger_m", true);
-    for (size_t turn = 1; turn <= 2; turn++) {
+    for (int turn = 0; turn < 10 && proven < 2; turn++) {
         alerts_stall(NULL, "memory", STALL_US);
-        alerts_await("system", NOTIF_WARNING, 2 * turn - 1);
+        alerts_await("system", NOTIF_WARNING, ++told);
         harness_sleep(WINDOW_MS); /* another stall in the quiet time: it begins anew */
         uint64_t begun_ms = alerts_now_ms();
         alerts_stall(NULL, "memory", STALL_US);
-        alerts_await("system", NOTIF_WARNING, 2 * turn);
-        alerts_await("system", NOTIF_OKAY, turn);
-        ck_assert_uint_ge(alerts_now_ms() - begun_ms + 1, QUIET_MS(2));
-        ck_assert_uint_eq(alerts_count(NULL, NOTIF_WARNING), 2 * turn);
-        ck_assert_uint_eq(alerts_count(NULL, NOTIF_OKAY), turn);
+        alerts_await("system", NOTIF_WARNING, ++told);
+        alerts_await("system", NOTIF_OKAY, ++ended);
+        if (stalls_before_end(ended) < told) {
+            alerts_await("system", NOTIF_OKAY, ++ended);
+        } else {
+            ck_assert_uint_ge(alerts_now_ms() - begun_ms + 1, QUIET_MS(2));
+            proven++;
+        }
+        ck_assert_uint_eq(alerts_count(NULL, NOTIF_WARNING), told);
+        ck_assert_uint_eq(alerts_count(NULL, NOTIF_OKAY), ended);
     }
+    ck_assert_uint_eq(proven, 2);
     harness_read();
-    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), 4);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), (double)told);
     harness_assert_logs(0, NULL);
 }
 END_TEST
 
 START_TEST(tells_a_lasting_stall_once_a_window)
 {
-    uint64_t begun_ms = alerts_now_ms(), lasted_ms;
+    uint64_t begun_ms, lasted_ms, written_ms, longest_ms = 0; /* between two times that it grew */
+    size_t count;
 
     alerts_prepare(NULL, "memory");
     harness_begin(RULE("m", ""));
     alerts_await_value("psi-system/derive-trigger_m", true);
+    begun_ms = written_ms = alerts_now_ms();
     do {
-        alerts_stall(NULL, "memory", 100000);
-        harness_sleep(20);
+        const uint64_t now_ms = alerts_now_ms();
+        alerts_stall(NULL, "memory", 300000);
         lasted_ms = alerts_now_ms() - begun_ms;
-    } while (lasted_ms < 5 * WINDOW_MS);
-    size_t count = alerts_count("system", NOTIF_WARNING);
+        if (lasted_ms + begun_ms - written_ms > longest_ms)
+            longest_ms = lasted_ms + begun_ms - written_ms;
+        written_ms = now_ms;
+        harness_sleep(20);
+        count = alerts_count("system", NOTIF_WARNING);
+    } while (lasted_ms < 5 * WINDOW_MS || (count < 2 && lasted_ms < ALERTS_PATIENCE_MS));
     ck_assert_uint_ge(count, 2);
     ck_assert_uint_le(count, (alerts_now_ms() - begun_ms) / (WINDOW_MS * 95 / 100) + 1);
+    if (longest_ms >= WINDOW_MS * 4 / 5)
+        return; /* on a machine so busy it may have ended in between */
     alerts_await("system", NOTIF_OKAY, 1);
     harness_read();
     count = alerts_count("system", NOTIF_WARNING);
@@ -150,7 +183,7 @@ END_TEST
 START_TEST(tells_nothing_below_the_limit)
 {
     alerts_prepare(NULL, "memory");
-    harness_begin(RULE("m", "") RULE("finer", "Stall 0.1"));
+    harness_begin(RULE("m", "Window 3") RULE("finer", "Window 3\nStall 0.1"));
     alerts_await_value("psi-system/derive-trigger_m", true);
     alerts_stall(NULL, "memory", 150000);
     ck_assert_str_eq(alerts_await(NULL, NOTIF_WARNING, 1)->type_instance, "trigger_finer");
@@ -164,7 +197,7 @@ END_TEST
 
 /* --- Groups --------------------------------------------------------------- */
 
-/* The alert of "a", if nothing is told of others by the time that it comes. */
+/* The alert of "a", if nothing is told of others by the time that it comes; nor does it end. */
 static void assert_quiet_but_for_a(size_t number)
 {
     const size_t before = fake_notifications();
@@ -172,8 +205,7 @@ static void assert_quiet_but_for_a(size_t number)
     harness_sleep(WINDOW_MS / 5);
     alerts_stall("a", "memory", STALL_US);
     alerts_await("a", NOTIF_WARNING, number);
-    alerts_await("a", NOTIF_OKAY, number);
-    ck_assert_uint_eq(fake_notifications(), before + 2);
+    ck_assert_uint_eq(fake_notifications(), before + 1);
 }
 
 START_TEST(applies_to_selected_groups_with_a_process)
@@ -183,7 +215,7 @@ START_TEST(applies_to_selected_groups_with_a_process)
     alerts_add_group("excluded", true);
     alerts_add_group("a/below", true);
     alerts_prepare(NULL, "memory");
-    harness_begin("Cgroup \"*\"\nExcludeCgroup \"ex*\"\n" RULE("m", OF_GROUPS) RULE("s", ""));
+    harness_begin("Cgroup \"*\"\nExcludeCgroup \"ex*\"\n" RULE("m", LASTING) RULE("s", ""));
     alerts_await_value("psi-a/derive-trigger_m", true);
     alerts_await_value("psi-system/derive-trigger_s", true);
     harness_assert_count("*/derive-*", 2);
@@ -206,7 +238,7 @@ START_TEST(follows_groups)
     const notification_t *notice;
 
     alerts_add_group("a", true);
-    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    harness_begin("Cgroup \"*\"\n" RULE("m", LASTING));
     alerts_await_value("psi-a/derive-trigger_m", true);
 
     /* it comes */
@@ -243,7 +275,6 @@ START_TEST(follows_groups)
     ck_assert_double_eq(harness_number("psi-b/derive-trigger_m"), 0);
     alerts_stall("b", "memory", STALL_US);
     alerts_await("b", NOTIF_WARNING, 3);
-    alerts_await("b", NOTIF_OKAY, 3);
     harness_assert_logs(0, NULL);
 }
 END_TEST
@@ -391,6 +422,12 @@ END_TEST
 
 /* --- What can't be watched ------------------------------------------------ */
 
+static void await_error(void)
+{
+    for (int waited = 0; fake_logs(LOG_ERR, NULL) == 0 && waited < ALERTS_PATIENCE_MS; waited += 5)
+        harness_sleep(5);
+}
+
 START_TEST(tells_once_what_the_kernel_lacks)
 {
     alerts_prepare(NULL, "memory");
@@ -408,22 +445,37 @@ START_TEST(tells_once_what_the_kernel_lacks)
 }
 END_TEST
 
-/* A group is armed anew when it gets processes, without waiting for the next attempt. */
+/* Whether a value comes before a moment. */
+static bool comes_by(uint64_t end_ms, const char *identifier)
+{
+    do
+        harness_read();
+    while (fake_find(identifier) == NULL && alerts_now_ms() < end_ms);
+    return fake_find(identifier) != NULL;
+}
+
+/* A group is armed anew when it gets processes, without waiting for the next attempt, which comes
+ * 10 s after the first. */
 START_TEST(arms_groups_as_soon_as_it_can)
 {
+    bool armed = false;
+
     alerts_add_group("a", true);
     harness_begin("Cgroup \"*\"\n" RULE("i", OF_GROUPS "Resource \"irq\"\nLevel \"full\""));
-    for (int waited = 0; fake_logs(LOG_ERR, NULL) == 0 && waited < ALERTS_PATIENCE_MS; waited += 5)
-        harness_sleep(5);
+    await_error();
     harness_read();
     harness_assert_count("*/derive-*", 0);
     harness_assert_logs(1, "for 1 of the cgroups, such as a, and");
     alerts_prepare("a", "irq");
-    tree_set_populated(tree, "a", false);
-    alerts_await_value("psi-a/total_time_in_ms-io-some", false);
-    harness_sleep(200);
-    tree_set_populated(tree, "a", true);
-    alerts_await_value("psi-a/derive-trigger_i", true);
+    /* a busy machine may need longer to see that it is empty */
+    for (unsigned empty_ms = 200; !armed && empty_ms <= 1800; empty_ms *= 3) {
+        tree_set_populated(tree, "a", false);
+        alerts_await_value("psi-a/total_time_in_ms-io-some", false);
+        harness_sleep(empty_ms);
+        tree_set_populated(tree, "a", true);
+        armed = comes_by(alerts_now_ms() + 1500, "psi-a/derive-trigger_i");
+    }
+    ck_assert(armed);
     alerts_stall("a", "irq", STALL_US);
     alerts_await("a", NOTIF_WARNING, 1);
     harness_assert_logs(0, NULL);
@@ -433,7 +485,7 @@ END_TEST
 START_TEST(gives_up_what_can_no_longer_be_read)
 {
     alerts_prepare(NULL, "memory");
-    harness_begin(RULE("m", ""));
+    harness_begin(RULE("m", "Quiet 1000"));
     alerts_await_value("psi-system/derive-trigger_m", true);
     alerts_stall(NULL, "memory", STALL_US);
     alerts_await("system", NOTIF_WARNING, 1);
@@ -441,6 +493,7 @@ START_TEST(gives_up_what_can_no_longer_be_read)
     alerts_assert_message(alerts_await("system", NOTIF_OKAY, 1),
                           "no longer watched in the system: its pressure can't be read");
     alerts_await_value("psi-system/derive-trigger_m", false);
+    await_error();
     ck_assert_uint_eq(fake_logs(LOG_ERR, "trigger m can't be armed"), 1);
     ck_assert_uint_eq(fake_notifications(), 2);
 }
@@ -475,14 +528,27 @@ static size_t count_told(size_t *one_by_one, size_t *summaries)
     return *one_by_one + held;
 }
 
+/* How many OKAYs there are of groups, and not of summaries. */
+static size_t count_ends(void)
+{
+    const notification_t *notice;
+    size_t count = 0;
+
+    for (size_t i = 0; (notice = fake_notification(i)) != NULL; i++)
+        count += notice->severity == NOTIF_OKAY && notice->plugin_instance[0] != '\0';
+    return count;
+}
+
 /* Each that was told of by itself ends, and no other does. */
 static void assert_ends(size_t count)
 {
-    alerts_await(NULL, NOTIF_OKAY, count);
+    for (int waited = 0; count_ends() < count; waited += 5) {
+        ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
+        harness_sleep(5);
+    }
+    alerts_await("", NOTIF_OKAY, 1); /* the summaries are over, too */
     harness_sleep(2 * QUIET_MS(1));
-    size_t of_summaries = alerts_count("", NOTIF_OKAY); /* they are over, too */
-    ck_assert_uint_ge(of_summaries, 1);
-    ck_assert_uint_eq(alerts_count(NULL, NOTIF_OKAY), count + of_summaries);
+    ck_assert_uint_eq(count_ends(), count);
     for (int i = 0; i < MANY; i++) {
         char group[16];
         snprintf(group, sizeof(group), "g%d", i);
@@ -501,6 +567,7 @@ START_TEST(limits_notifications)
     }
     harness_begin("Cgroup \"g*\"\nMaxNotificationsPerSecond 5\n" RULE("m", OF_GROUPS));
     alerts_await_count("*/derive-trigger_m", MANY);
+    const uint64_t begun_ms = alerts_now_ms();
     for (int i = 0; i < MANY; i++) {
         snprintf(group, sizeof(group), "g%d", i);
         alerts_stall(group, "memory", STALL_US);
@@ -510,10 +577,12 @@ START_TEST(limits_notifications)
         harness_sleep(5);
     }
     ck_assert_uint_eq(count_told(&one_by_one, &summaries), MANY);
-    /* Twice as many if they came just when one second ended and another began. */
-    ck_assert(one_by_one == LIMIT || one_by_one == 2 * LIMIT);
+    /* that they can have come in, the first and the last of them in part */
+    const size_t seconds = (size_t)(alerts_now_ms() - begun_ms) / 1000 + 2;
+    ck_assert_uint_ge(one_by_one, LIMIT);
+    ck_assert_uint_le(one_by_one, LIMIT * seconds);
     ck_assert_uint_ge(summaries, 1);
-    ck_assert_uint_le(summaries, one_by_one / LIMIT);
+    ck_assert_uint_le(summaries, seconds);
     harness_read();
     for (int i = 0; i < MANY; i++) {
         char identifier[64];
@@ -527,6 +596,15 @@ END_TEST
 
 /* A handler of notifications that takes its time, until the test lets it go on. */
 static sem_t entered, released;
+
+static void await_handler(void)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += ALERTS_PATIENCE_MS / 1000;
+    ck_assert_msg(sem_timedwait(&entered, &end) == 0, "no notification");
+}
 
 static void block(__attribute__((unused)) const notification_t *notice,
                   __attribute__((unused)) void *context)
@@ -544,7 +622,7 @@ START_TEST(publishes_values_while_a_notification_is_handled)
     alerts_await_value("psi-a/derive-trigger_m", true);
     fake_on_notification(block, NULL);
     alerts_stall("a", "memory", STALL_US);
-    sem_wait(&entered);
+    await_handler();
     harness_read();
     ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 1);
     harness_assert_count("psi-a/*", 13);
@@ -660,7 +738,8 @@ static const struct {
     {true, "Quiet 1000", "1", 1, 2},
 };
 
-START_TEST(ends_at_once_and_tells_no_end)
+/* @return how long the end takes */
+static uint64_t stall_and_end(int ending)
 {
     uint64_t begun_ms = alerts_now_ms();
     char options[512];
@@ -672,11 +751,11 @@ START_TEST(ends_at_once_and_tells_no_end)
     snprintf(options, sizeof(options),
              "Cgroup \"*\"\nMaxNotificationsPerSecond %s\n" RULE("s", "%s")
                  RULE("g", OF_GROUPS "%s"),
-             endings[_i].limit, endings[_i].rule, endings[_i].rule);
+             endings[ending].limit, endings[ending].rule, endings[ending].rule);
     harness_begin(options);
     alerts_await_value("psi-system/derive-trigger_s", true);
     alerts_await_value("psi-a/derive-trigger_g", true);
-    if (endings[_i].stalled) {
+    if (endings[ending].stalled) {
         alerts_stall(NULL, "memory", STALL_US);
         alerts_stall(NULL, "cpu", STALL_US);
         alerts_stall("a", "memory", STALL_US);
@@ -686,38 +765,51 @@ START_TEST(ends_at_once_and_tells_no_end)
         while (alerts_now_ms() < begun_ms + ALERTS_PATIENCE_MS &&
                (harness_number("psi-system/derive-trigger_s") == 0 ||
                 harness_number("psi-a/derive-trigger_g") == 0 ||
-                alerts_count(NULL, NOTIF_WARNING) < endings[_i].least));
+                alerts_count(NULL, NOTIF_WARNING) < endings[ending].least));
     }
     begun_ms = alerts_now_ms();
     ck_assert_int_eq(fake_shutdown(), 0);
-    ck_assert_uint_lt(alerts_now_ms() - begun_ms, 800);
-    ck_assert_uint_eq(alerts_count(NULL, NOTIF_OKAY), 0);
-    ck_assert_uint_ge(alerts_count(NULL, NOTIF_WARNING), endings[_i].least);
-    ck_assert_uint_le(alerts_count(NULL, NOTIF_WARNING), endings[_i].most);
+    uint64_t took_ms = alerts_now_ms() - begun_ms;
+    ck_assert_uint_eq(alerts_count("system", NOTIF_OKAY) + alerts_count("a", NOTIF_OKAY), 0);
+    ck_assert_uint_ge(alerts_count(NULL, NOTIF_WARNING), endings[ending].least);
+    ck_assert_uint_le(alerts_count(NULL, NOTIF_WARNING), endings[ending].most);
+    return took_ms;
+}
+
+/* What isn't awaited would last a second at least; a busy machine may take as long, but not each
+ * time. */
+START_TEST(ends_at_once_and_tells_no_end)
+{
+    for (int turn = 1; stall_and_end(_i) >= 800; turn++) {
+        ck_assert_int_lt(turn, 5);
+        harness_tear_down();
+        alerts_set_up();
+    }
 }
 END_TEST
 
-static void take_half_a_second(const notification_t *notification, void *context)
+static void block_and_go_on(const notification_t *notification, void *context)
 {
-    (void)notification;
-    (void)context;
+    block(notification, context);
     harness_sleep(500);
 }
 
 /* One handler that is at work can't be helped; those after it aren't begun. */
 START_TEST(ends_soon_though_handlers_are_slow)
 {
-    fake_on_notification(take_half_a_second, NULL);
+    sem_init(&entered, 0, 0);
+    sem_init(&released, 0, 0);
+    fake_on_notification(block_and_go_on, NULL);
     alerts_prepare(NULL, "memory");
     harness_begin(RULE("a", "") RULE("b", "") RULE("c", "") RULE("d", "") RULE("e", "")
                       RULE("f", ""));
     alerts_await_value("psi-system/derive-trigger_f", true);
     alerts_stall(NULL, "memory", STALL_US);
-    alerts_await("system", NOTIF_WARNING, 1);
-    uint64_t begun_ms = alerts_now_ms();
+    await_handler();
+    for (int i = 0; i < 6; i++)
+        sem_post(&released);
     ck_assert_int_eq(fake_shutdown(), 0);
-    ck_assert_uint_lt(alerts_now_ms() - begun_ms, 1100);
-    ck_assert_uint_le(fake_notifications(), 3);
+    ck_assert_uint_lt(fake_notifications(), 6);
     fake_on_notification(NULL, NULL);
 }
 END_TEST

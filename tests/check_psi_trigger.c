@@ -314,7 +314,7 @@ START_TEST(gets_over_a_total_that_goes_back)
 }
 END_TEST
 
-/* Nobody knows how much of the growth was in the last window. */
+/* Nobody knows how much of the growth was in the last window: maybe nothing. */
 START_TEST(gets_over_a_late_reader)
 {
     struct hr_psi_event event;
@@ -322,13 +322,32 @@ START_TEST(gets_over_a_late_reader)
     begin_polling(50000, SECOND / 10);
     for (int i = 0; i < 3; i++) {
         sleep_ms(350);
-        grow(1000000);
+        grow(290000);
         assert_quiet(0);
         uint64_t late_us = total_us;
         grow_until_event(50000, &event);
         ck_assert(event.measured);
         ck_assert_uint_ge(event.stalled_us, 50000);
         ck_assert_uint_le(event.stalled_us, total_us - late_us);
+    }
+}
+END_TEST
+
+/* What can't all have been before the last window. */
+START_TEST(tells_a_stall_to_a_late_reader)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, SECOND / 10);
+    for (int i = 0; i < 3; i++) {
+        sleep_ms(350);
+        grow(10 * SECOND);
+        ck_assert_int_eq(read_trigger(&event), 0);
+        ck_assert(event.measured);
+        ck_assert_uint_eq(event.stalled_us, 10 * SECOND);
+        ck_assert_uint_ge(event.elapsed_us, 350000);
+        sleep_ms(350);
+        assert_quiet(0); /* it is told once */
     }
 }
 END_TEST
@@ -648,6 +667,7 @@ int main(void)
     tcase_add_test(tests, tells_one_event_a_window);
     tcase_add_test(tests, gets_over_a_total_that_goes_back);
     tcase_add_test(tests, gets_over_a_late_reader);
+    tcase_add_test(tests, tells_a_stall_to_a_late_reader);
     tcase_add_test(tests, gets_over_a_hasty_reader);
     tcase_add_loop_test(tests, tells_what_can_not_be_read, 0, COUNT(faults));
     tcase_add_loop_test(tests, tells_what_can_no_longer_be_read, 0, COUNT(turns));

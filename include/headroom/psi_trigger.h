@@ -53,7 +53,9 @@ struct hr_psi_event {
      * total was read about a window before: it was a stall of stall_us or more. */
     bool measured;
     uint64_t stalled_us; /**< if measured, in the last elapsed_us; else the limit, stall_us */
-    uint64_t elapsed_us; /**< if measured, up to 1.5 windows; else window_us */
+    /** If measured, up to 1.5 windows, or more if a polled trigger is read late: a stall counts
+     * then if it must have reached the limit in the last window. Else window_us. */
+    uint64_t elapsed_us;
 };
 
 /** A trigger that is armed. */

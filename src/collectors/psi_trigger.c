@@ -245,13 +245,15 @@ static bool grew_in_window(const struct hr_psi_trigger *trigger, const struct re
     return grew_by(from, to, options->stall_us + excess_us);
 }
 
-/* Forgets the totals that are older than a window, with some tolerance of the reader's clock. */
+/* Forgets the totals that are older than a window, with some tolerance of the reader's clock. When
+ * polling, the newest stays, however late the reader is: nobody else would tell of a stall that was
+ * meanwhile. */
 static void forget_old(struct hr_psi_trigger *trigger, uint64_t now_ns)
 {
     uint64_t oldest_ns = trigger->options.window_us * 1100;
-    size_t old = 0;
+    size_t kept = trigger->by_kernel ? 0 : 1, old = 0;
 
-    while (old < trigger->count &&
+    while (old + kept < trigger->count &&
            (now_ns - trigger->history[old].time_ns > oldest_ns || trigger->count - old >= HISTORY))
         old++;
     trigger->count -= old;
@@ -260,7 +262,8 @@ static void forget_old(struct hr_psi_trigger *trigger, uint64_t now_ns)
 }
 
 /* Since when the stall can be measured: about a window ago, or a little more if that is when the
- * last event was. NULL if there was no reading then, or the stall began before it. */
+ * last event was, or much more if the reader is late. NULL if there was no reading then, or the
+ * stall began before it. */
 static const struct reading *measured_from(const struct hr_psi_trigger *trigger,
                                            const struct reading *now)
 {
