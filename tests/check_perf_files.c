@@ -153,7 +153,7 @@ START_TEST(leaves_nothing_when_descriptors_run_out)
     const unsigned call = (unsigned)_i / 2;
     const int error = shortages[_i % 2];
 
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     open_perf("12 3");
     struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
     ck_assert_int_eq(read_target(a), 0);
@@ -179,7 +179,7 @@ START_TEST(concludes_nothing_from_a_shortage)
 {
     static const int errors[] = {-EMFILE, -ENFILE, -ENOMEM};
 
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse(
         (struct fake_refusal){.error = errors[_i / 3], .after = (unsigned)_i % 3, .count = 1});
     open_perf("12 3");
@@ -196,7 +196,7 @@ END_TEST
 /* A target that counts goes on when trying out whether more can be counted fails for a shortage. */
 START_TEST(goes_on_when_trying_fails)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = -EACCES, .of_config = true, .config = 2});
     open_perf("1 2");
     struct hr_perf_target *target = open_machine();
@@ -216,7 +216,7 @@ END_TEST
 
 START_TEST(keeps_totals_while_memory_is_short)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     open_perf("12");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
@@ -395,7 +395,7 @@ END_TEST
 /* That on which it is tried out what can be counted. */
 START_TEST(recovers_from_a_first_cpu_that_is_gone)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     open_perf("1");
     struct hr_perf_target *target = open_machine();
     fake_perf_take_cpu_away(0);

@@ -106,7 +106,7 @@ END_TEST
 /* Without any PMU; it is not tried each time. */
 START_TEST(tells_when_nothing_can_be_counted)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT});
     open_perf("12 3");
     struct hr_perf_target *target = open_cgroup("a");
@@ -127,7 +127,7 @@ static const int privileges[] = {-EACCES, -EPERM};
 
 START_TEST(recovers_when_permission_is_given)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = privileges[_i]});
     open_perf("1");
     struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
@@ -149,7 +149,7 @@ END_TEST
 /* What can be counted goes on, with nothing lost on the way, when more can be. */
 START_TEST(adds_what_can_be_counted_later)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = -EACCES, .of_config = true, .config = 2});
     open_perf("12");
     struct hr_perf_target *target = open_machine(), *other = open_machine();
@@ -183,7 +183,7 @@ END_TEST
 /* An event that can't be counted any more has no value, and its last delta doesn't stay. */
 START_TEST(drops_what_can_be_counted_no_more)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = -EACCES, .of_config = true, .config = 3});
     open_perf("12 3");
     struct hr_perf_target *target = open_machine();
@@ -203,7 +203,7 @@ END_TEST
 
 START_TEST(closes_all_when_enabling_fails)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     open_perf("12 3");
     struct hr_perf_target *target = open_machine();
     fake_perf_refuse_enabling(-EIO);
@@ -375,7 +375,7 @@ END_TEST
 /* One of a version 1 hierarchy, say: what can be counted, can't be there. */
 START_TEST(tells_a_cgroup_without_the_controller)
 {
-    perf_options.retry_ns = SHORT_RETRY_NS;
+    perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT, .in_cgroups = true});
     open_perf("12 3");
     struct hr_perf_target *target = open_cgroup("a"), *machine = open_machine();
@@ -485,7 +485,7 @@ static bool open_short_of_memory(unsigned number)
     ck_assert_uint_eq(fake_perf_log().open, failed ? 0 : 6);
     failing = 0;
     if (failed && target != NULL) { /* and then there is memory again */
-        usleep(2000);
+        wait_for_retry();
         ck_assert_int_eq(hr_perf_read(opened), 0);
         ck_assert_int_eq(hr_perf_target_read(target), 0);
         ck_assert_uint_eq(fake_perf_log().open, 6);
@@ -499,7 +499,7 @@ START_TEST(gets_over_each_failed_allocation)
 {
     unsigned number = 1;
 
-    perf_options.retry_ns = 1000000;
+    perf_options.retry_ns = RETRY_NS;
     set_groups("12 3");
     while (open_short_of_memory(number))
         number++;
