@@ -173,7 +173,7 @@ double perf_of_system(const char *identifier)
 void perf_read_until(const char *pattern, size_t count)
 {
     harness_read();
-    for (int i = 0; i < 200 && fake_count(pattern) != count; i++) {
+    for (int i = 0; i < 2000 && fake_count(pattern) != count; i++) {
         harness_sleep(10);
         harness_read();
     }
@@ -269,11 +269,24 @@ __attribute__((noreturn)) static void obey(const char *group, int line)
     _exit(0);
 }
 
+/* Until the work is done, and the worker sleeps: until then it does what is counted. */
 static void await(const struct perf_worker *worker)
 {
+    char path[32], line[128], state = '?';
     struct work done;
 
     ck_assert_int_eq(recv(worker->line, &done, sizeof(done), 0), sizeof(done));
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)worker->pid);
+    for (int i = 0; state != 'S' && i < 20000; i++) {
+        FILE *file = fopen(path, "r");
+        ck_assert_ptr_nonnull(file);
+        ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
+        fclose(file);
+        state = strrchr(line, ')')[2];
+        if (state != 'S')
+            harness_sleep(1);
+    }
+    ck_assert_int_eq(state, 'S');
 }
 
 struct perf_worker perf_start(const char *group)

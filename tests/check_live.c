@@ -59,7 +59,7 @@ static struct hr_cgroup *read_until(bool populated)
 {
     struct hr_cgroup *group = read_first();
 
-    for (int i = 0; i < 100 && (group != NULL) != populated; i++) {
+    for (int i = 0; i < 1000 && (group != NULL) != populated; i++) {
         usleep(20000);
         group = read_first();
     }

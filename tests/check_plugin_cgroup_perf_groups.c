@@ -159,6 +159,15 @@ END_TEST
 
 /* --- Coming and going ----------------------------------------------------- */
 
+/* Ends a group's only process, and waits until the kernel has told of it. */
+static void end_last(struct perf_worker *worker, const char *group)
+{
+    int watch = groups_watch(groups, group);
+
+    perf_end(worker);
+    groups_await_empty(groups, group, watch);
+}
+
 /* What it did since the last read is published with the news of its end, and no more after. */
 START_TEST(publishes_what_a_group_did_last)
 {
@@ -168,11 +177,12 @@ START_TEST(publishes_what_a_group_did_last)
     await_group("a");
     double faults = perf_of("a", "perf-page-faults");
     perf_work(&worker, 3000, 20);
-    perf_end(&worker);
-    if (_i == 1)
+    if (_i == 1) {
+        perf_end(&worker);
         groups_remove(groups, "a");
-    else
-        harness_sleep(50); /* the kernel tells of it by then */
+    } else {
+        end_last(&worker, "a");
+    }
     harness_read();
     ck_assert_double_ge(perf_of("a", "perf-page-faults"), faults + 3000);
     ck_assert_double_ge(perf_of("a", "perf-task-clock"), 19 * MS);
@@ -200,8 +210,7 @@ START_TEST(goes_on_from_its_total_when_processes_come_back)
         await_group("a");
         ck_assert_double_ge(perf_of("a", "perf-page-faults"), last);
         perf_work(&worker, 1000, 1);
-        perf_end(&worker);
-        harness_sleep(50);
+        end_last(&worker, "a");
         harness_read();
         ck_assert_double_ge(perf_of("a", "perf-page-faults"), last + 1000);
         ck_assert(!fake_find("cgroup_perf-a/perf-page-faults")->decreased);

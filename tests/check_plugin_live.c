@@ -43,7 +43,7 @@ static void begin(const char *pattern)
 static void read_until(const char *pattern, size_t count)
 {
     harness_read();
-    for (int i = 0; i < 200 && fake_count(pattern) != count; i++) {
+    for (int i = 0; i < 2000 && fake_count(pattern) != count; i++) {
         harness_sleep(10);
         harness_read();
     }

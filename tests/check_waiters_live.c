@@ -199,7 +199,7 @@ static const struct hr_cgroup *find_group(const char *name)
     set = NULL;
     snprintf(path, sizeof(path), "%s%s%s", groups_path(groups), name ? "/" : "", name ? name : "");
     ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    for (int i = 0; i < 100 && group == NULL; i++) {
+    for (int i = 0; i < 2000 && group == NULL; i++) {
         usleep(10000); /* the kernel tells by and by that a process came */
         ck_assert_int_eq(hr_cgroup_set_read(set), 0);
         group = hr_cgroup_set_next(set, NULL);

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +20,10 @@
 #include "headroom/root.h"
 
 #define MAX_PROCESSES 16384
+
+/* How often the kernel is asked, 20 ms apart, what it tells in a moment, but later if it is busy.
+ */
+#define PATIENCE 1000
 
 struct groups {
     char path[64];
@@ -49,7 +55,7 @@ static bool remove_all(const struct groups *groups)
     char path[128];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", groups->mount, groups->path);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < PATIENCE; i++) {
         if (nftw(path, remove_one, 64, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
             return true;
         usleep(20000);
@@ -156,7 +162,8 @@ void groups_remove(struct groups *groups, const char *name)
     int status;
 
     /* A process that was waited for may stay in its group for a moment. */
-    for (int i = 0; (status = unlinkat(groups->dirfd, name, AT_REMOVEDIR)) < 0 && i < 100; i++) {
+    for (int i = 0; (status = unlinkat(groups->dirfd, name, AT_REMOVEDIR)) < 0 && i < PATIENCE;
+         i++) {
         require(errno == EBUSY, "remove", name);
         usleep(20000);
     }
@@ -221,6 +228,40 @@ void groups_end(struct groups *groups, pid_t pid)
     while (i < groups->count && groups->processes[i] != pid)
         i++;
     groups->processes[i] = groups->processes[--groups->count];
+}
+
+int groups_watch(struct groups *groups, const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d/%s/cgroup.events", groups->dirfd, name);
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    require(watch >= 0 && inotify_add_watch(watch, path, IN_MODIFY) >= 0, "watch", name);
+    return watch;
+}
+
+static bool is_empty(struct groups *groups, const char *name)
+{
+    char path[512], text[64] = "";
+
+    snprintf(path, sizeof(path), "%s/cgroup.events", name);
+    int fd = openat(groups->dirfd, path, O_RDONLY | O_CLOEXEC);
+    require(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0, "read the events of", name);
+    close(fd);
+    return strstr(text, "populated 0") != NULL;
+}
+
+void groups_await_empty(struct groups *groups, const char *name, int watch)
+{
+    struct pollfd told = {.fd = watch, .events = POLLIN};
+    char news[4096];
+
+    do {
+        require(poll(&told, 1, PATIENCE * 20) == 1, "hear of the end of", name);
+        require(read(watch, news, sizeof(news)) > 0, "read the news of", name);
+    } while (!is_empty(groups, name));
+    close(watch);
+    usleep(10000); /* whoever else asked is told at the same time, but maybe after us */
 }
 
 void groups_write(struct groups *groups, const char *name, const char *file, const char *text)

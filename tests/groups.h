@@ -46,6 +46,11 @@ pid_t groups_start_busy(struct groups *groups, const char *name, int cpu);
 /** Ends a process and waits until it has left its group. */
 void groups_end(struct groups *groups, pid_t pid);
 
+/** Waits until the kernel has told that a group is empty: by inotify, which takes it a while, and
+ * which is asked for before the last process ends. */
+int groups_watch(struct groups *groups, const char *name);
+void groups_await_empty(struct groups *groups, const char *name, int watch);
+
 /** Writes to a file of a group. */
 void groups_write(struct groups *groups, const char *name, const char *file, const char *text);
 
