@@ -572,17 +572,18 @@ START_TEST(limits_notifications)
         snprintf(group, sizeof(group), "g%d", i);
         alerts_stall(group, "memory", STALL_US);
     }
+    const size_t stalled_s = (size_t)(alerts_now_ms() - begun_ms) / 1000;
     for (int waited = 0; count_told(&one_by_one, &summaries) < MANY; waited += 5) {
         ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
         harness_sleep(5);
     }
     ck_assert_uint_eq(count_told(&one_by_one, &summaries), MANY);
-    /* that they can have come in, the first and the last of them in part */
-    const size_t seconds = (size_t)(alerts_now_ms() - begun_ms) / 1000 + 2;
+    /* One second more than there are summaries of, if none was held back in it; more seconds only
+     * if the stalls took as long. */
     ck_assert_uint_ge(one_by_one, LIMIT);
-    ck_assert_uint_le(one_by_one, LIMIT * seconds);
+    ck_assert_uint_le(one_by_one, LIMIT * (summaries + 1 + stalled_s));
     ck_assert_uint_ge(summaries, 1);
-    ck_assert_uint_le(summaries, seconds);
+    ck_assert_uint_le(summaries, (alerts_now_ms() - begun_ms) / 1000 + 1);
     harness_read();
     for (int i = 0; i < MANY; i++) {
         char identifier[64];
@@ -806,8 +807,8 @@ START_TEST(ends_soon_though_handlers_are_slow)
     alerts_await_value("psi-system/derive-trigger_f", true);
     alerts_stall(NULL, "memory", STALL_US);
     await_handler();
-    for (int i = 0; i < 6; i++)
-        sem_post(&released);
+    for (int i = 0; i < 100; i++)
+        sem_post(&released); /* whatever else it is called for */
     ck_assert_int_eq(fake_shutdown(), 0);
     ck_assert_uint_lt(fake_notifications(), 6);
     fake_on_notification(NULL, NULL);

@@ -261,12 +261,28 @@ static void forget_old(struct hr_psi_trigger *trigger, uint64_t now_ns)
         trigger->history[i] = trigger->history[i + old];
 }
 
-/* Since when the stall can be measured: about a window ago, or a little more if that is when the
- * last event was, or much more if the reader is late. NULL if there was no reading then, or the
+/* Since when it grew by the limit within a window: about a window ago; or, when polling, since the
+ * last event, as a stall that was too early to be told is forgotten if the reader is late when it
+ * no longer is. NULL if it didn't. */
+static const struct reading *grown_since(const struct hr_psi_trigger *trigger,
+                                         const struct reading *now)
+{
+    if (trigger->count > 0 && grew_in_window(trigger, &trigger->history[0], now))
+        return &trigger->history[0];
+    if (!trigger->by_kernel && grew_in_window(trigger, &trigger->base, now))
+        return &trigger->base;
+    return NULL;
+}
+
+/* Since when the stall can be measured. NULL if there was no reading about a window ago, or the
  * stall began before it. */
 static const struct reading *measured_from(const struct hr_psi_trigger *trigger,
                                            const struct reading *now)
 {
+    const struct reading *since = grown_since(trigger, now);
+
+    if (since != NULL)
+        return since;
     if (trigger->count > 0 && grew_by(&trigger->history[0], now, trigger->options.stall_us))
         return &trigger->history[0];
     if (now->time_ns - trigger->base.time_ns <= trigger->options.window_us * 1500)
@@ -308,7 +324,6 @@ static bool is_too_early(const struct hr_psi_trigger *trigger, uint32_t events,
 
 int hr_psi_trigger_read(struct hr_psi_trigger *trigger, uint32_t events, struct hr_psi_event *event)
 {
-    const struct reading *oldest = &trigger->history[0];
     struct reading now;
 
     /* Before anything else: it stays set for ever. */
@@ -319,7 +334,7 @@ int hr_psi_trigger_read(struct hr_psi_trigger *trigger, uint32_t events, struct 
         return status;
     forget_old(trigger, now.time_ns);
     bool stalled = events & EPOLLPRI ? grew_by(&trigger->base, &now, trigger->options.stall_us)
-                                     : trigger->count > 0 && grew_in_window(trigger, oldest, &now);
+                                     : grown_since(trigger, &now) != NULL;
     if (stalled && !is_too_early(trigger, events, &now)) {
         trigger->fired_by_kernel = events & EPOLLPRI;
         tell(trigger, &now, event);
