@@ -132,6 +132,7 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
                       const struct hr_psi_event *event, const struct psi_waiting *waiting)
 {
     const struct psi_rule *rule = subject->rule;
+    const double elapsed_s = (double)event->elapsed_us / 1e6;
     struct message message = begin(notice, subject, rule->severity);
     char stalled[32], limit[32], place[PATH_MAX_SHOWN + 1];
 
@@ -139,9 +140,9 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
     print_ms((double)rule->trigger.stall_us, limit, sizeof(limit));
     print_place(subject, place);
     append_pressure(&message, rule);
-    message_append(&message, ": stalled %s%s in %.2g s (limit %s) in %s",
-                   event->measured ? "" : "at least ", stalled, (double)event->elapsed_us / 1e6,
-                   limit, place);
+    message_append(&message, ": stalled %s%s in ", event->measured ? "" : "at least ", stalled);
+    message_append(&message, elapsed_s < 10 ? "%.2g s" : "%.0f s", elapsed_s);
+    message_append(&message, " (limit %s) in %s", limit, place);
     add_subject(notice, subject);
     if (event->measured) {
         plugin_notification_meta_add_double(notice, "MeasuredStall",

@@ -35,8 +35,9 @@ struct hr_psi_trigger {
     int refusal;
     struct reading base; /* when armed, or at the last event */
     bool has_fired;
-    bool fired_by_kernel;            /* the last time */
-    struct reading history[HISTORY]; /* since then, of the last window; the oldest first */
+    bool fired_by_kernel; /* the last time */
+    /* since then, of the last window; when polling, the newest however old; the oldest first */
+    struct reading history[HISTORY];
     size_t count;
 };
 
@@ -261,14 +262,15 @@ static void forget_old(struct hr_psi_trigger *trigger, uint64_t now_ns)
         trigger->history[i] = trigger->history[i + old];
 }
 
-/* Since when it grew by the limit within a window: about a window ago; or, when polling, since the
- * last event, as a stall that was too early to be told is forgotten if the reader is late when it
- * no longer is. NULL if it didn't. */
+/* Since when it grew by the limit within a window: since any reading of about the last window, as
+ * of what the oldest adds some is beyond it; or, when polling, since the last event, as a stall
+ * that came too soon after it would be forgotten if the next look is late. NULL if it didn't. */
 static const struct reading *grown_since(const struct hr_psi_trigger *trigger,
                                          const struct reading *now)
 {
-    if (trigger->count > 0 && grew_in_window(trigger, &trigger->history[0], now))
-        return &trigger->history[0];
+    for (size_t i = 0; i < trigger->count; i++)
+        if (grew_in_window(trigger, &trigger->history[i], now))
+            return &trigger->history[i];
     if (!trigger->by_kernel && grew_in_window(trigger, &trigger->base, now))
         return &trigger->base;
     return NULL;
