@@ -423,7 +423,7 @@ START_TEST(allocates_nothing_while_it_reads)
     size_t before = 0, after = 1;
     for (int round = 0; round < 10 && after != before; round++) {
         before = mallinfo2().uordblks;
-        for (int i = 0; i < 100; i++)
+        for (int i = 0; i < 300; i++)
             live_read();
         after = mallinfo2().uordblks;
     }

@@ -216,8 +216,8 @@ static struct hr_waiters *begin(const struct hr_cgroup *group)
     return waiters;
 }
 
-/* Which share of the time a process waited, in percent: more than that of all time around the two
- * samples, and less than that of the time between them, as either sample may take long. */
+/* Which share of the time a process waited, in percent. The true one lies between that of all the
+ * time around the two samples, the least, and that of the time between them, the most. */
 struct share {
     double least, most;
 };

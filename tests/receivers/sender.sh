@@ -71,14 +71,11 @@ renamed=$(for plugin in psi cgroup_perf; do
 done)
 
 # write_sender_config SNIPPET...: a configuration with these snippets as they stand, and csv with rates, as
-# the receivers have them; what is on standard input follows. One thread writes, or $write_threads.
+# the receivers have them; what is on standard input follows.
 write_sender_config() {
     local snippet plugin
     write_config </dev/null || return
     {
-        # With several, on a machine that stands still for a while a value may overtake the one before it,
-        # which collectd then drops; and csv writes the head of a new file over its first line.
-        echo "WriteThreads ${write_threads:-1}"
         # Of what didn't come for so many intervals the next rate is not known.
         echo "Timeout 60"
         echo "$renamed"

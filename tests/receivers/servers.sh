@@ -234,10 +234,10 @@ note_losses() {
         before=""
         while from=$EPOCHSECONDS && { read -rt 0.5 <>"$never" || :; }; do
             for file in /proc/net/snmp{,6}; do
-                while read -r name one _ three _; do
+                while read -r name one _ _ _ five _; do
                     case $name in
-                    Udp:) lost=$three ;;        # the second such line has the numbers
-                    Udp6InErrors) lost=$lost+$one ;;
+                    Udp:) lost=$five ;;         # the second such line has the numbers
+                    Udp6RcvbufErrors) lost=$lost+$one ;;
                     esac
                 done <"$file"
             done
