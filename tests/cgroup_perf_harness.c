@@ -272,21 +272,10 @@ __attribute__((noreturn)) static void obey(const char *group, int line)
 /* Until the work is done, and the worker sleeps: until then it does what is counted. */
 static void await(const struct perf_worker *worker)
 {
-    char path[32], line[128], state = '?';
     struct work done;
 
     ck_assert_int_eq(recv(worker->line, &done, sizeof(done), 0), sizeof(done));
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)worker->pid);
-    for (int i = 0; state != 'S' && i < 20000; i++) {
-        FILE *file = fopen(path, "r");
-        ck_assert_ptr_nonnull(file);
-        ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
-        fclose(file);
-        state = strrchr(line, ')')[2];
-        if (state != 'S')
-            harness_sleep(1);
-    }
-    ck_assert_int_eq(state, 'S');
+    groups_await_sleep(worker->pid);
 }
 
 struct perf_worker perf_start(const char *group)

@@ -150,24 +150,6 @@ static uint64_t read_schedstat(pid_t pid)
     return sum;
 }
 
-/* Until it does, a process that was started may be among those that wait. */
-static void await_sleep(pid_t pid)
-{
-    const uint64_t end = now_ns() + UINT64_C(20000000000);
-    char path[64], line[256], state = '?';
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    while (state != 'S') {
-        ck_assert_uint_lt(now_ns(), end);
-        FILE *stream = fopen(path, "r");
-        ck_assert_ptr_nonnull(stream);
-        ck_assert_ptr_nonnull(fgets(line, sizeof(line), stream));
-        fclose(stream);
-        state = strrchr(line, ')')[2];
-        usleep(1000);
-    }
-}
-
 static pid_t find_second_thread(pid_t pid)
 {
     const struct dirent *entry;
@@ -400,7 +382,7 @@ START_TEST(tells_new_from_moved)
     char text[16];
 
     groups_make(groups, "a");
-    await_sleep(groups_start_sleeper(groups, "a"));
+    groups_await_sleep(groups_start_sleeper(groups, "a"));
     pid_t moves = start_busy(NULL, 1);
     usleep(100000);
     const struct hr_cgroup *group = find_group("a");

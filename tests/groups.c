@@ -219,6 +219,22 @@ pid_t groups_start_busy(struct groups *groups, const char *name, int cpu)
         continue;
 }
 
+void groups_await_sleep(pid_t pid)
+{
+    char path[32], line[128], state = '?';
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    for (int i = 0; state != 'S'; i++) {
+        require(i < 20 * PATIENCE, "see asleep", path);
+        FILE *file = fopen(path, "r");
+        require(file != NULL && fgets(line, sizeof(line), file) != NULL, "read", path);
+        fclose(file);
+        state = strrchr(line, ')')[2];
+        if (state != 'S')
+            usleep(1000);
+    }
+}
+
 void groups_end(struct groups *groups, pid_t pid)
 {
     size_t i = 0;

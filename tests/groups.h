@@ -43,6 +43,10 @@ pid_t groups_start_sleeper(struct groups *groups, const char *name);
 /** Likewise for a process that wants all of one CPU; name may be NULL: outside of the groups. */
 pid_t groups_start_busy(struct groups *groups, const char *name, int cpu);
 
+/** Waits until a process, of a group or not, sleeps: until then it may be one that waits for a CPU.
+ */
+void groups_await_sleep(pid_t pid);
+
 /** Ends a process and waits until it has left its group. */
 void groups_end(struct groups *groups, pid_t pid);
 

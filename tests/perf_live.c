@@ -213,21 +213,10 @@ __attribute__((noreturn)) static void be_worker(const char *name, int in, int ou
 
 static void wait_for_worker(void)
 {
-    const uint64_t end_ns = live_now_ns() + UINT64_C(20000000000);
-    char byte, path[32], line[128], state = '?';
+    char byte;
 
     ck_assert_int_eq(read(worker_pipes[0], &byte, 1), 1);
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)worker);
-    while (state != 'S' && live_now_ns() < end_ns) {
-        FILE *file = fopen(path, "r");
-        ck_assert_ptr_nonnull(file);
-        ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
-        fclose(file);
-        state = strrchr(line, ')')[2];
-        if (state != 'S')
-            usleep(1000);
-    }
-    ck_assert_int_eq(state, 'S');
+    groups_await_sleep(worker);
 }
 
 pid_t live_start_worker(const char *name)

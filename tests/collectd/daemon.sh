@@ -61,6 +61,9 @@ eventually() {
     done
 }
 
+# tries COMMAND...: thrice, as a machine may have other things to do than what is measured.
+tries() { "$@" || "$@" || "$@"; }
+
 # same_files FILE FILE: whether they are, and what differs.
 same_files() { diff "$1" "$2" | sed 's/^/# /' && cmp -s "$1" "$2"; }
 
