@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "glob.h"
+#include "cgroup/glob.h"
 #include "suite.h"
 
 static const struct {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "osnoise_hist.h"
+#include "osnoise/hist.h"
 #include "suite.h"
 
 #define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))

@@ -11,7 +11,7 @@
 
 #include "fake_tracefs.h"
 #include "headroom/root.h"
-#include "osnoise_instance.h"
+#include "osnoise/instance.h"
 #include "suite.h"
 
 #define AT     "instances/ours/"

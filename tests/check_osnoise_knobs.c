@@ -9,8 +9,8 @@
 
 #include "fake_tracefs.h"
 #include "headroom/root.h"
-#include "osnoise_knobs.h"
-#include "osnoise_users.h"
+#include "osnoise/settings.h"
+#include "osnoise/users.h"
 #include "suite.h"
 
 static struct tree *tree;

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "few_descriptors.h"
+#include "osnoise/pipe.h"
 #include "osnoise_pages.h"
-#include "osnoise_pipe.h"
 #include "suite.h"
 #include "tree.h"
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "osnoise_reach.h"
+#include "osnoise/reachable_cpus.h"
 #include "suite.h"
 
 #define LONG_NS  UINT64_C(30000000000)

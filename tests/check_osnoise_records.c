@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "osnoise/records.h"
 #include "osnoise_pages.h"
-#include "osnoise_records.h"
 #include "suite.h"
 #include "tree.h"
 

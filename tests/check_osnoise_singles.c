@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "osnoise_singles.h"
+#include "osnoise/single_noise.h"
 #include "suite.h"
 
 static struct hr_osnoise_record part(enum hr_osnoise_kind kind, const char *name, int number,

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "osnoise_instance.h"
-#include "osnoise_sources.h"
+#include "osnoise/instance.h"
+#include "osnoise/sources.h"
 #include "suite.h"
 #include "tree.h"
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "osnoise_state.h"
+#include "osnoise/state.h"
 #include "suite.h"
 
 #define INSTANCE "headroom_osnoise_1"

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <errno.h>
 
-#include "page_set.h"
+#include "memory/page_set.h"
 #include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -14,7 +14,7 @@
 #include "few_descriptors.h"
 #include "headroom/process.h"
 #include "headroom/root.h"
-#include "process_stat.h"
+#include "process/stat.h"
 #include "suite.h"
 #include "tree.h"
 

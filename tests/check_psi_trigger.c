@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "few_descriptors.h"
 #include "headroom/cgroup.h"
 #include "headroom/psi_trigger.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "few_descriptors.h"
 #include "groups.h"
 #include "headroom/cgroup.h"

@@ -7,7 +7,7 @@
 
 #include "headroom/process.h"
 #include "headroom/root.h"
-#include "smaps.h"
+#include "memory/smaps.h"
 #include "suite.h"
 #include "tree.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "headroom/hash.h"
 #include "suite.h"
-#include "text.h"
 
 static const struct {
     const char *text;

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "damon_sysfs.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
+#include "memory/damon_sysfs.h"
 #include "suite.h"
 #include "tree.h"
 

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "damon_sysfs.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
+#include "memory/damon_sysfs.h"
 #include "stir.h"
 #include "suite.h"
 #include "touch.h"

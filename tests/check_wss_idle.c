@@ -7,7 +7,7 @@
 
 #include "few_descriptors.h"
 #include "idle_harness.h"
-#include "page_set.h"
+#include "memory/page_set.h"
 #include "suite.h"
 
 /* --- Pages of processes --------------------------------------------------- */

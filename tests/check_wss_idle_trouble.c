@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "idle_harness.h"
-#include "page_set.h"
+#include "memory/page_set.h"
 #include "suite.h"
 
 /* --- What can go wrong ---------------------------------------------------- */

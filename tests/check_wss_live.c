@@ -14,7 +14,7 @@
 #include "groups.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
-#include "smaps.h"
+#include "memory/smaps.h"
 #include "stir.h"
 #include "suite.h"
 #include "touch.h"

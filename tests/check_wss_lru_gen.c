@@ -12,8 +12,8 @@
 
 #include "headroom/root.h"
 #include "headroom/wss.h"
-#include "lru_gen.h"
-#include "lru_gen_file.h"
+#include "memory/lru_gen.h"
+#include "memory/lru_gen_file.h"
 #include "suite.h"
 #include "tree.h"
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "page_set.h"
+#include "memory/page_set.h"
 #include "tree.h"
 
 /* Of pagemap. */

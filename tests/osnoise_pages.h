@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "osnoise_records.h"
+#include "osnoise/records.h"
 
 /* IDs of events in the recorded kernel. */
 enum { OSNOISE = 16, SAMPLE_THRESHOLD = 216, NMI_NOISE, IRQ_NOISE, SOFTIRQ_NOISE, THREAD_NOISE };

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perf_calls.h"
+#include "perf/calls.h"
 
 #define MAX_TARGETS 8
 

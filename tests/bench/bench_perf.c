@@ -29,8 +29,8 @@
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
-#include "perf_bank.h"
-#include "perf_calls.h"
+#include "perf/calls.h"
+#include "perf/open_group.h"
 
 #define ROUNDS 41
 

@@ -21,7 +21,7 @@
 #include "headroom/root.h"
 #include "headroom/taskstats.h"
 #include "headroom/waiters.h"
-#include "taskstats_reply.h"
+#include "process/taskstats_reply.h"
 
 #define ROUNDS 21
 #define TOP    5

@@ -31,7 +31,7 @@
 #include "bench.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
-#include "pagemap.h"
+#include "memory/pagemap.h"
 
 #define ROUNDS 5
 #define BAR    10

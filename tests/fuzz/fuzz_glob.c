@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cgroup/glob.h"
 #include "fuzz.h"
-#include "glob.h"
 
 const char fuzz_corpus[] = "glob";
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "damon_sysfs.h"
 #include "fuzz.h"
+#include "memory/damon_sysfs.h"
 
 #define RANGES 8
 #define PAGE   4096

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "lru_gen.h"
+#include "memory/lru_gen.h"
 
 const char fuzz_corpus[] = "lru_gen";
 

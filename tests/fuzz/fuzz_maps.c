@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "pagemap.h"
+#include "memory/pagemap.h"
 
 const char fuzz_corpus[] = "maps";
 

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 #include "headroom/cpu_set.h"
-#include "osnoise_hist.h"
+#include "osnoise/hist.h"
 
 const char fuzz_corpus[] = "osnoise_hist";
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "osnoise_records.h"
-#include "osnoise_singles.h"
+#include "osnoise/records.h"
+#include "osnoise/single_noise.h"
 
 const char fuzz_corpus[] = "osnoise_page";
 

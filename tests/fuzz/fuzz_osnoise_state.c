@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "osnoise_state.h"
+#include "osnoise/state.h"
 
 const char fuzz_corpus[] = "osnoise_state";
 

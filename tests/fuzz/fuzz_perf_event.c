@@ -9,10 +9,10 @@
 #include "fuzz.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
-#include "perf_label.h"
-#include "perf_pmu.h"
-#include "perf_terms.h"
-#include "perf_tracepoint.h"
+#include "perf_event/label.h"
+#include "perf_event/pmu.h"
+#include "perf_event/terms.h"
+#include "perf_event/tracepoint.h"
 
 const char fuzz_corpus[] = "perf_event";
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "process_stat.h"
+#include "process/stat.h"
 
 const char fuzz_corpus[] = "process_stat";
 

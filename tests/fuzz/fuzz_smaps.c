@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "smaps.h"
+#include "memory/smaps.h"
 
 const char fuzz_corpus[] = "smaps";
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "taskstats_reply.h"
+#include "process/taskstats_reply.h"
 
 const char fuzz_corpus[] = "taskstats";
 

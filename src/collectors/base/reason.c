@@ -1,0 +1,24 @@
+#include "base/reason.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+int hr_because(struct hr_reason *reason, int error, const char *format, ...)
+{
+    va_list arguments;
+
+    if (reason == NULL)
+        return error;
+    reason->error = error;
+    va_start(arguments, format);
+    vsnprintf(reason->text, sizeof(reason->text), format, arguments);
+    va_end(arguments);
+    return error;
+}
+
+void hr_because_clear(struct hr_reason *reason)
+{
+    if (reason != NULL)
+        *reason = (struct hr_reason){0};
+}

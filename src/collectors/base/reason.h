@@ -1,0 +1,16 @@
+/*
+ * base/reason.h - filling in the reason that a function gives its caller.
+ */
+#ifndef HEADROOM_COLLECTORS_BASE_REASON_H
+#define HEADROOM_COLLECTORS_BASE_REASON_H
+
+#include "headroom/reason.h"
+
+/** Fills in a reason. @param reason may be NULL. @return error. */
+__attribute__((format(printf, 3, 4))) int hr_because(struct hr_reason *reason, int error,
+                                                     const char *format, ...);
+
+/** Sets a reason to none. @param reason may be NULL. */
+void hr_because_clear(struct hr_reason *reason);
+
+#endif

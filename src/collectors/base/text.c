@@ -1,0 +1,68 @@
+#include "base/text.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int hr_text_read(int fd, char *buffer, size_t size, size_t *length)
+{
+    ssize_t got;
+
+    /* The kernel's small files come whole: a short read is the end of the file, and asking again to
+     * see the end would cost as much as the read itself. */
+    do
+        got = pread(fd, buffer, size, 0);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    if ((size_t)got == size)
+        return -EBADMSG;
+    *length = (size_t)got;
+    return 0;
+}
+
+int hr_text_take(int fd, char *buffer, size_t size, size_t *length)
+{
+    if (fd < 0)
+        return fd;
+    int status = hr_text_read(fd, buffer, size, length);
+    close(fd);
+    return status;
+}
+
+bool hr_text_skip_line(struct hr_text *text)
+{
+    const char *newline = memchr(text->start, '\n', text->length);
+
+    if (newline == NULL)
+        return false;
+    text->length -= (size_t)(newline + 1 - text->start);
+    text->start = newline + 1;
+    return true;
+}
+
+int hr_text_number_parse(const char *text, size_t length, uint64_t max, uint64_t *value)
+{
+    struct hr_text rest = {text, length};
+    uint64_t number;
+
+    if (!hr_text_u64(&rest, &number) || number > max)
+        return -EBADMSG;
+    hr_text_skip(&rest, "\n");
+    if (rest.length > 0)
+        return -EBADMSG;
+    *value = number;
+    return 0;
+}
+
+bool hr_text_has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = text; *at != '\0'; at += strspn(at, " \n")) {
+        size_t found = strcspn(at, " \n");
+        if (found == length && memcmp(at, word, length) == 0)
+            return true;
+        at += found;
+    }
+    return false;
+}

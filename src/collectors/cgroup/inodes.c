@@ -1,0 +1,63 @@
+#include "cgroup/inodes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cgroup/walk.h"
+
+static int append(struct hr_cgroup_inodes *inodes, uint64_t number)
+{
+    if (inodes->count == inodes->capacity) {
+        size_t capacity = inodes->capacity ? 2 * inodes->capacity : 16;
+        void *grown = reallocarray(inodes->numbers, capacity, sizeof(*inodes->numbers));
+        if (grown == NULL)
+            return -ENOMEM;
+        inodes->numbers = grown;
+        inodes->capacity = capacity;
+    }
+    inodes->numbers[inodes->count++] = number;
+    return 0;
+}
+
+static int append_group(void *inodes, int dirfd)
+{
+    struct stat group;
+
+    return fstat(dirfd, &group) < 0 ? -errno : append(inodes, group.st_ino);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+int hr_cgroup_inodes_read(int dirfd, struct hr_cgroup_inodes *inodes)
+{
+    if (faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
+        return errno == ENOENT ? -ENODEV : -errno;
+    int status = append_group(inodes, dirfd);
+    if (status == 0)
+        status = hr_cgroup_walk(dirfd, SIZE_MAX, append_group, inodes);
+    if (status < 0)
+        hr_cgroup_inodes_free(inodes);
+    else
+        qsort(inodes->numbers, inodes->count, sizeof(*inodes->numbers), by_number);
+    return status;
+}
+
+bool hr_cgroup_inodes_has(const struct hr_cgroup_inodes *inodes, uint64_t number)
+{
+    return inodes->count > 0 && bsearch(&number, inodes->numbers, inodes->count,
+                                        sizeof(*inodes->numbers), by_number) != NULL;
+}
+
+void hr_cgroup_inodes_free(struct hr_cgroup_inodes *inodes)
+{
+    free(inodes->numbers);
+    *inodes = (struct hr_cgroup_inodes){0};
+}

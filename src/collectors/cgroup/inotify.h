@@ -1,0 +1,45 @@
+/*
+ * cgroup/inotify.h - told by the kernel of changes to directories and files (inotify(7)).
+ *
+ * kernfs tells the making and removing of cgroups, and a change of cgroup.events. It doesn't tell
+ * the end of what is watched, as the watch itself keeps the inode: remove each watch by hand.
+ */
+#ifndef HEADROOM_COLLECTORS_CGROUP_INOTIFY_H
+#define HEADROOM_COLLECTORS_CGROUP_INOTIFY_H
+
+#include <stdint.h>
+
+struct hr_watch;
+
+/** @return 0, -EMFILE (fs.inotify.max_user_instances, RLIMIT_NOFILE), -ENFILE, -ENOMEM, -ENOSYS. */
+int hr_watch_open(struct hr_watch **watch);
+
+/** Ends all watches. NULL is allowed. */
+void hr_watch_close(struct hr_watch *watch);
+
+/**
+ * Watches a directory, or a file in it.
+ *
+ * @param dirfd  the directory.
+ * @param name   a file in it; NULL: the directory itself.
+ * @param mask   of inotify(7).
+ * @return a watch descriptor, from 1; -ENOSPC (fs.inotify.max_user_watches), -ENOENT, …
+ */
+int hr_watch_add(struct hr_watch *watch, int dirfd, const char *name, uint32_t mask);
+
+/** Ends a watch; events already queued for it still come. */
+void hr_watch_remove(struct hr_watch *watch, int descriptor);
+
+/** The descriptor, which is the watch's own; readable when there are events. */
+int hr_watch_fd(const struct hr_watch *watch);
+
+/**
+ * Takes the queued events, without waiting.
+ *
+ * @param changed  called with the watch descriptor of each event.
+ * @return 0; -EOVERFLOW if the queue ran over and events were lost; a negative errno of read(2).
+ */
+int hr_watch_drain(struct hr_watch *watch, void (*changed)(int descriptor, void *context),
+                   void *context);
+
+#endif

@@ -1,0 +1,225 @@
+#include "cgroup/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct hr_cgroup *left = a, *right = b; /* a node begins with its group */
+
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static int compare_descriptors(const void *a, const void *b)
+{
+    const struct hr_watched *left = a, *right = b;
+
+    return (left->descriptor > right->descriptor) - (left->descriptor < right->descriptor);
+}
+
+struct hr_node *hr_node_find(const struct hr_cgroup_set *set, uint64_t id)
+{
+    const struct hr_cgroup key = {.id = id};
+    struct hr_node **found = tfind(&key, &set->by_id, compare_ids);
+
+    return found != NULL ? *found : NULL;
+}
+
+static const char *name_of(const struct hr_node *node)
+{
+    const char *slash = strrchr(node->group.path, '/');
+
+    return slash != NULL ? slash + 1 : node->group.path;
+}
+
+struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr_scan_entry *entry)
+{
+    struct hr_node *node = hr_node_find(parent->set, entry->id);
+
+    if (node == NULL || node->parent != parent || strcmp(name_of(node), entry->name) != 0)
+        return NULL;
+    return node;
+}
+
+struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, const char *name,
+                            uint64_t id)
+{
+    const char *above = parent != NULL ? parent->group.path : "";
+    struct hr_node *node = calloc(1, sizeof(*node));
+    char *path;
+
+    if (node == NULL)
+        return NULL;
+    if (asprintf(&path, "%s%s%s", above, above[0] != '\0' ? "/" : "", name) < 0) {
+        free(node);
+        return NULL;
+    }
+    node->group = (struct hr_cgroup){.path = path, .id = id, .dirfd = -1};
+    node->set = set;
+    node->parent = parent;
+    LIST_INIT(&node->children);
+    if (tsearch(node, &set->by_id, compare_ids) == NULL) {
+        free(path);
+        free(node);
+        return NULL;
+    }
+    LIST_INSERT_HEAD(&set->nodes, node, any);
+    if (parent != NULL)
+        LIST_INSERT_HEAD(&parent->children, node, sibling);
+    return node;
+}
+
+void hr_node_make_listing_due(struct hr_node *node)
+{
+    if (node->listing_due)
+        return;
+    node->listing_due = true;
+    TAILQ_INSERT_TAIL(&node->set->listings, node, listing);
+}
+
+void hr_node_make_events_due(struct hr_node *node)
+{
+    if (node->events_due)
+        return;
+    node->events_due = true;
+    TAILQ_INSERT_TAIL(&node->set->events, node, event);
+}
+
+void hr_node_done_listing(struct hr_node *node)
+{
+    if (node->listing_due)
+        TAILQ_REMOVE(&node->set->listings, node, listing);
+    node->listing_due = false;
+}
+
+void hr_node_done_events(struct hr_node *node)
+{
+    if (node->events_due)
+        TAILQ_REMOVE(&node->set->events, node, event);
+    node->events_due = false;
+}
+
+int hr_node_open(const struct hr_node *node)
+{
+    const char *path = node->group.path[0] != '\0' ? node->group.path : ".";
+    int fd = openat(node->set->mount, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0)
+        return errno == ENOENT ? -ENODEV : -errno;
+    if (fstat(fd, &status) < 0 || status.st_ino != node->group.id) {
+        close(fd);
+        return -ENODEV;
+    }
+    return fd;
+}
+
+static void miss_watch(struct hr_node *node, int error)
+{
+    node->watches_missing++;
+    node->set->counts.unwatched++;
+    node->set->counts.watch_error = error;
+}
+
+static void add_watch(struct hr_node *node, struct hr_watched *watched, int dirfd, const char *name,
+                      uint32_t mask)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    if (watched->descriptor != 0)
+        return;
+    if (set->watch == NULL) {
+        miss_watch(node, set->counts.watch_error);
+        return;
+    }
+    int descriptor = hr_watch_add(set->watch, dirfd, name, mask);
+    if (descriptor == -ENOENT && name != NULL)
+        return; /* there is nothing to be told of, or it went this moment */
+    if (descriptor < 0) {
+        miss_watch(node, descriptor);
+        return;
+    }
+    watched->descriptor = descriptor;
+    watched->node = node;
+    struct hr_watched **entry = tsearch(watched, &set->by_descriptor, compare_descriptors);
+    if (entry == NULL || *entry != watched) {
+        hr_watch_remove(set->watch, descriptor);
+        watched->descriptor = 0;
+        miss_watch(node, -ENOMEM);
+    }
+}
+
+static void remove_watch(struct hr_node *node, struct hr_watched *watched)
+{
+    if (watched->descriptor == 0)
+        return;
+    tdelete(watched, &node->set->by_descriptor, compare_descriptors);
+    hr_watch_remove(node->set->watch, watched->descriptor);
+    watched->descriptor = 0;
+}
+
+static void forget_missing_watches(struct hr_node *node)
+{
+    node->set->counts.unwatched -= node->watches_missing;
+    node->watches_missing = 0;
+}
+
+void hr_node_miss_watches(struct hr_node *node, int error)
+{
+    forget_missing_watches(node);
+    if (node->has_below)
+        miss_watch(node, error);
+    if (node->role == SELECTED)
+        miss_watch(node, error);
+}
+
+void hr_node_add_watches(struct hr_node *node, int dirfd)
+{
+    forget_missing_watches(node);
+    if (node->has_below)
+        add_watch(node, &node->directory, dirfd, NULL, IN_CREATE | IN_DELETE | IN_ONLYDIR);
+    if (node->role == SELECTED)
+        add_watch(node, &node->events, dirfd, "cgroup.events", IN_MODIFY);
+}
+
+static void note_change(int descriptor, void *context)
+{
+    struct hr_cgroup_set *set = context;
+    struct hr_watched key = {.descriptor = descriptor};
+    struct hr_watched **found = tfind(&key, &set->by_descriptor, compare_descriptors);
+
+    if (found == NULL)
+        return; /* the rest of the queue after a watch was removed */
+    struct hr_node *node = (*found)->node;
+    if (*found == &node->directory)
+        hr_node_make_listing_due(node);
+    else
+        hr_node_make_events_due(node);
+}
+
+int hr_node_drain_watches(struct hr_cgroup_set *set)
+{
+    return set->watch != NULL ? hr_watch_drain(set->watch, note_change, set) : 0;
+}
+
+void hr_node_free(struct hr_node *node)
+{
+    remove_watch(node, &node->directory);
+    remove_watch(node, &node->events);
+    forget_missing_watches(node);
+    hr_node_done_listing(node);
+    hr_node_done_events(node);
+    tdelete(node, &node->set->by_id, compare_ids);
+    LIST_REMOVE(node, any);
+    if (node->parent != NULL)
+        LIST_REMOVE(node, sibling);
+    free((char *)node->group.path);
+    free(node);
+}

@@ -1,0 +1,101 @@
+/*
+ * cgroup/node.h - the directories that a set of cgroups knows: their memory, their two indexes,
+ * their watches, and what is due to be looked at. Which of them are selected is cgroup/set.c's
+ * affair.
+ */
+#ifndef HEADROOM_COLLECTORS_CGROUP_NODE_H
+#define HEADROOM_COLLECTORS_CGROUP_NODE_H
+
+#include <sys/queue.h>
+
+#include "cgroup/glob.h"
+#include "cgroup/inotify.h"
+#include "cgroup/subdirectories.h"
+#include "headroom/cgroup.h"
+
+struct hr_node;
+
+/** An inotify watch on a directory or on its cgroup.events. */
+struct hr_watched {
+    int descriptor; /**< 0: none */
+    struct hr_node *node;
+};
+
+/** A directory that is selected, or may have selected ones below. */
+struct hr_node {
+    struct hr_cgroup group; /**< first, so that a group's address is its node's */
+    struct hr_cgroup_set *set;
+    struct hr_node *parent;
+    /** PASSED: only what lies below is of interest. */
+    enum { PASSED, SELECTED, EXCESS } role;
+    bool has_below; /**< a pattern may match below */
+    bool seen;      /**< by the listing under way */
+    bool listing_due;
+    bool events_due;
+    unsigned watches_missing;
+    struct hr_watched directory; /**< children made and removed; wanted if has_below */
+    struct hr_watched events;    /**< populated or not; wanted if SELECTED */
+    LIST_HEAD(, hr_node) children;
+    LIST_ENTRY(hr_node) sibling;
+    LIST_ENTRY(hr_node) any;               /**< in set->nodes */
+    TAILQ_ENTRY(hr_node) listing;          /**< in set->listings, if listing_due */
+    TAILQ_ENTRY(hr_node) event;            /**< in set->events, if events_due */
+    TAILQ_ENTRY(hr_node) populated_excess; /**< in set->populated or set->excess */
+};
+
+TAILQ_HEAD(hr_nodes, hr_node);
+
+struct hr_cgroup_set {
+    const struct hr_root *root;
+    struct hr_cgroup_options options; /**< but for its texts, which are the caller's */
+    char *controller;                 /**< NULL: cgroup2, whatever is mounted beside it */
+    struct hr_globs patterns;
+    struct hr_globs excludes;
+    int mount; /**< -1: not found yet */
+    struct hr_node *top;
+    LIST_HEAD(, hr_node) nodes;
+    void *by_id;         /**< tsearch(3) tree of struct hr_node */
+    void *by_descriptor; /**< tsearch(3) tree of struct hr_watched */
+    struct hr_nodes listings;
+    struct hr_nodes events;
+    struct hr_nodes populated;
+    struct hr_nodes excess;
+    struct hr_watch *watch; /**< NULL: inotify can't be had, everything is polled */
+    struct hr_scan scan;
+    uint64_t rescan_at_ns;
+    bool rescan_now;
+    struct hr_cgroup_counts counts;
+};
+
+/** Makes a node below a parent (NULL: the top). @return NULL if memory is short. */
+struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, const char *name,
+                            uint64_t id);
+
+/** Ends a node that has no children left, its watches with it. */
+void hr_node_free(struct hr_node *node);
+
+/** @return the node of that inode number, or NULL. */
+struct hr_node *hr_node_find(const struct hr_cgroup_set *set, uint64_t id);
+
+/** @return the child that a listing's entry stands for, or NULL. */
+struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr_scan_entry *entry);
+
+/** Opens the node's directory by its path. @return -ENODEV if that isn't this directory any more.
+ */
+int hr_node_open(const struct hr_node *node);
+
+void hr_node_make_listing_due(struct hr_node *node);
+void hr_node_make_events_due(struct hr_node *node);
+void hr_node_done_listing(struct hr_node *node);
+void hr_node_done_events(struct hr_node *node);
+
+/** Adds what is missing of the watches that the node wants, counting those that can't be had. */
+void hr_node_add_watches(struct hr_node *node, int dirfd);
+
+/** Counts all the watches that the node wants as missing, as its directory can't be opened. */
+void hr_node_miss_watches(struct hr_node *node, int error);
+
+/** Makes due what the watches tell. @return as hr_watch_drain(). */
+int hr_node_drain_watches(struct hr_cgroup_set *set);
+
+#endif

@@ -1,0 +1,597 @@
+#include "headroom/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/text.h"
+#include "cgroup/node.h"
+#include "headroom/root.h"
+
+#define DEFAULT_RESCAN_NS UINT64_C(300000000000)
+
+/* --- Patterns ------------------------------------------------------------- */
+
+int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char **reason)
+{
+    struct hr_glob *glob;
+    const char *fault = NULL;
+
+    int status = hr_glob_compile(pattern, &glob, &fault);
+    if (status < 0) {
+        if (reason != NULL && fault != NULL)
+            *reason = fault;
+        return status;
+    }
+    if (wildcards != NULL)
+        *wildcards = hr_glob_wildcards(glob);
+    hr_glob_free(glob);
+    return 0;
+}
+
+/* --- Directories and their population ------------------------------------- */
+
+/* A removed directory that is still held has no files any more, and a living one always has this.
+ */
+static bool is_alive(int dirfd)
+{
+    return faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) == 0;
+}
+
+int hr_cgroup_openat(const struct hr_cgroup *group, const char *name, int flags)
+{
+    const struct hr_node *node = (const struct hr_node *)group;
+    int by_path = -1;
+
+    if (group->dirfd < 0) {
+        by_path = hr_node_open(node);
+        if (by_path < 0)
+            return by_path;
+    }
+    int dirfd = group->dirfd >= 0 ? group->dirfd : by_path;
+    int fd = openat(dirfd, name, flags | O_CLOEXEC);
+    int status = fd < 0 ? -errno : fd;
+    /* A removed directory itself can still be opened. */
+    if ((status == -ENOENT || (fd >= 0 && strcmp(name, ".") == 0)) && !is_alive(dirfd)) {
+        hr_descriptor_close(&fd);
+        status = -ENODEV;
+    }
+    hr_descriptor_close(&by_path);
+    return status;
+}
+
+/* cgroup.events holds lines like "populated 1" and "frozen 0". */
+static bool parse_populated(const char *buffer, size_t length, bool *populated)
+{
+    struct hr_text text = {buffer, length};
+    uint64_t value;
+
+    while (text.length > 0) {
+        if (hr_text_skip(&text, "populated ") && hr_text_u64(&text, &value)) {
+            *populated = value != 0;
+            return true;
+        }
+        if (!hr_text_skip_line(&text))
+            return false;
+    }
+    return false;
+}
+
+/* Where the kernel doesn't tell, a living group is taken for populated: that costs a few reads, the
+ * opposite would lose the group.
+ * @return 0, or a negative errno if it can't be known now. */
+static int read_populated(int dirfd, bool *populated)
+{
+    char buffer[256];
+    size_t length;
+    int fd = openat(dirfd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 && errno != ENOENT)
+        return -errno;
+    int status = fd < 0 ? -ENODEV : hr_text_read(fd, buffer, sizeof(buffer), &length);
+    hr_descriptor_close(&fd);
+    if (status < 0 && status != -ENODEV)
+        return status;
+    if (status < 0 || !parse_populated(buffer, length, populated))
+        *populated = is_alive(dirfd);
+    return 0;
+}
+
+static void tell(struct hr_node *node, enum hr_cgroup_event event)
+{
+    const struct hr_cgroup_options *options = &node->set->options;
+
+    if (options->event != NULL)
+        options->event(&node->group, event, options->context);
+}
+
+static void set_populated(struct hr_node *node, bool populated)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    if (node->group.populated == populated)
+        return;
+    node->group.populated = populated;
+    if (populated) {
+        TAILQ_INSERT_TAIL(&set->populated, node, populated_excess);
+        set->counts.populated++;
+        tell(node, HR_CGROUP_POPULATED);
+    } else {
+        TAILQ_REMOVE(&set->populated, node, populated_excess);
+        set->counts.populated--;
+        tell(node, HR_CGROUP_EMPTIED);
+    }
+}
+
+/* What can't be known now stays as it was, and is looked at again. */
+static void learn_populated(struct hr_node *node, int dirfd)
+{
+    bool populated;
+
+    if (read_populated(dirfd, &populated) == 0)
+        set_populated(node, populated);
+    else
+        node->set->rescan_now = true;
+}
+
+/* --- Selection ------------------------------------------------------------ */
+
+static bool has_room(const struct hr_cgroup_set *set)
+{
+    return set->options.max_count == 0 || set->counts.selected < set->options.max_count;
+}
+
+/* Takes the node into the set. @return whether dirfd is kept. */
+static bool select_node(struct hr_node *node, int dirfd)
+{
+    struct hr_cgroup_set *set = node->set;
+    bool kept = dirfd >= 0 && hr_descriptor_may_keep(dirfd, HR_KEEP_DIRECTORY);
+
+    node->role = SELECTED;
+    set->counts.selected++;
+    if (kept)
+        node->group.dirfd = dirfd;
+    else
+        set->counts.unheld++;
+    tell(node, HR_CGROUP_ADDED);
+    return kept;
+}
+
+static void put_in_excess(struct hr_node *node)
+{
+    node->role = EXCESS;
+    node->set->counts.excess++;
+    TAILQ_INSERT_TAIL(&node->set->excess, node, populated_excess);
+}
+
+static void take_from_excess(struct hr_node *node)
+{
+    node->role = PASSED;
+    node->set->counts.excess--;
+    TAILQ_REMOVE(&node->set->excess, node, populated_excess);
+}
+
+static void deselect_node(struct hr_node *node)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    set_populated(node, false);
+    tell(node, HR_CGROUP_REMOVED);
+    set->counts.selected--;
+    if (node->group.dirfd < 0)
+        set->counts.unheld--;
+    hr_descriptor_close(&node->group.dirfd);
+}
+
+/* Ends a node and all below it. */
+static void remove_node(struct hr_node *node)
+{
+    while (!LIST_EMPTY(&node->children))
+        remove_node(LIST_FIRST(&node->children));
+    if (node->role == SELECTED)
+        deselect_node(node);
+    else if (node->role == EXCESS)
+        take_from_excess(node);
+    hr_node_free(node);
+}
+
+/* Opens, watches and, if there is room, selects a node that is new or comes from the excess. */
+static void establish(struct hr_node *node, bool selected)
+{
+    int dirfd = hr_node_open(node);
+
+    if (dirfd == -ENODEV) {
+        remove_node(node); /* came and went */
+        return;
+    }
+    bool kept = false;
+    if (selected && has_room(node->set))
+        kept = select_node(node, dirfd);
+    else if (selected)
+        put_in_excess(node);
+    if (dirfd < 0) {
+        /* It lives but can't be opened: it is looked at again by and by, and its reader will tell.
+         */
+        hr_node_miss_watches(node, dirfd);
+        if (node->role == SELECTED)
+            set_populated(node, true);
+        return;
+    }
+    hr_node_add_watches(node, dirfd);
+    if (node->role == SELECTED)
+        learn_populated(node, dirfd);
+    if (node->has_below)
+        hr_node_make_listing_due(node);
+    if (!kept)
+        close(dirfd);
+}
+
+/* --- Listings ------------------------------------------------------------- */
+
+static void remove_unseen_children(struct hr_node *parent)
+{
+    struct hr_node *child = LIST_FIRST(&parent->children);
+
+    while (child != NULL) {
+        struct hr_node *next = LIST_NEXT(child, sibling);
+        if (!child->seen)
+            remove_node(child);
+        child = next;
+    }
+}
+
+static int admit(struct hr_node *parent, const struct hr_scan_entry *entry)
+{
+    struct hr_cgroup_set *set = parent->set;
+    struct hr_node *former = hr_node_find(set, entry->id);
+
+    /* A directory has one place only: what had this inode number elsewhere is gone. */
+    if (former == set->top)
+        return 0;
+    if (former != NULL)
+        remove_node(former);
+    struct hr_node *node = hr_node_new(set, parent, entry->name, entry->id);
+    if (node == NULL)
+        return -ENOMEM;
+
+    const char *path = node->group.path;
+    node->group.pattern = hr_globs_find(&set->patterns, path);
+    node->has_below = hr_globs_match_below(&set->patterns, path);
+    bool selected = node->group.pattern < set->patterns.count &&
+                    hr_globs_find(&set->excludes, path) == set->excludes.count;
+    if (selected || node->has_below)
+        establish(node, selected);
+    else
+        remove_node(node);
+    return 0;
+}
+
+/* Compares what is in a directory with what is known of it. */
+static int reconcile(struct hr_node *parent, const struct hr_scan *scan)
+{
+    struct hr_node *child;
+
+    LIST_FOREACH(child, &parent->children, sibling)
+    child->seen = false;
+    for (size_t i = 0; i < scan->count; i++) {
+        child = hr_node_find_child(parent, &scan->entries[i]);
+        if (child != NULL)
+            child->seen = true;
+    }
+    remove_unseen_children(parent);
+    for (size_t i = 0; i < scan->count; i++) {
+        if (hr_node_find_child(parent, &scan->entries[i]) != NULL)
+            continue;
+        int status = admit(parent, &scan->entries[i]);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+static bool is_known_leaf(const struct hr_node *node)
+{
+    struct stat status;
+
+    /* What is not watched yet must be listed after the watch was added, not before. */
+    return node->watches_missing == 0 && node->group.dirfd >= 0 && LIST_EMPTY(&node->children) &&
+           fstat(node->group.dirfd, &status) == 0 && status.st_nlink == 2;
+}
+
+static int list_node(struct hr_node *node)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    if (is_known_leaf(node))
+        return 0;
+    int fd = hr_node_open(node);
+    if (fd == -ENODEV && node != set->top) {
+        remove_node(node);
+        return 0;
+    }
+    if (fd < 0)
+        return fd;
+    if (node->watches_missing > 0)
+        hr_node_add_watches(node, fd);
+    int status = hr_scan_read(fd, &set->scan);
+    close(fd);
+    return status < 0 ? status : reconcile(node, &set->scan);
+}
+
+/* Lists what is due, and what becomes due by that. A directory that can't be listed keeps what is
+ * known of it. */
+static int list_due(struct hr_cgroup_set *set)
+{
+    int result = 0;
+
+    while (!TAILQ_EMPTY(&set->listings)) {
+        struct hr_node *node = TAILQ_FIRST(&set->listings);
+        bool is_top = node == set->top;
+        hr_node_done_listing(node);
+        int status = list_node(node);
+        if (status < 0) {
+            set->rescan_now = true;
+            if (is_top || status == -ENOMEM)
+                result = status;
+        }
+    }
+    return result;
+}
+
+/* --- Bringing a set up to date -------------------------------------------- */
+
+static void update_populated(struct hr_node *node)
+{
+    int by_path = -1;
+
+    if (node->group.dirfd < 0) {
+        by_path = hr_node_open(node);
+        if (by_path < 0) {
+            node->set->rescan_now |= by_path != -ENODEV;
+            return;
+        }
+    }
+    int dirfd = node->group.dirfd >= 0 ? node->group.dirfd : by_path;
+    if (node->watches_missing > 0)
+        hr_node_add_watches(node, dirfd);
+    learn_populated(node, dirfd);
+    if (by_path >= 0 && hr_descriptor_may_keep(by_path, HR_KEEP_DIRECTORY)) {
+        node->group.dirfd = by_path;
+        node->set->counts.unheld--;
+        return;
+    }
+    hr_descriptor_close(&by_path);
+}
+
+static void update_populations(struct hr_cgroup_set *set)
+{
+    while (!TAILQ_EMPTY(&set->events)) {
+        struct hr_node *node = TAILQ_FIRST(&set->events);
+        hr_node_done_events(node);
+        update_populated(node);
+    }
+}
+
+static void promote_excess(struct hr_cgroup_set *set)
+{
+    while (!TAILQ_EMPTY(&set->excess) && has_room(set)) {
+        struct hr_node *node = TAILQ_FIRST(&set->excess);
+        take_from_excess(node);
+        establish(node, true);
+    }
+}
+
+/* Makes due all that is known, or only what inotify doesn't watch. */
+static void make_due(struct hr_cgroup_set *set, bool only_unwatched)
+{
+    struct hr_node *node;
+
+    LIST_FOREACH(node, &set->nodes, any)
+    {
+        if (only_unwatched && node->watches_missing == 0)
+            continue;
+        if (node->has_below)
+            hr_node_make_listing_due(node);
+        if (node->role == SELECTED)
+            hr_node_make_events_due(node);
+    }
+}
+
+static void open_watch(struct hr_cgroup_set *set)
+{
+    if (set->watch != NULL)
+        return;
+    int status = hr_watch_open(&set->watch);
+    if (status < 0)
+        set->counts.watch_error = status;
+}
+
+/* Begins at the top of the hierarchy whose directory is handed over. */
+static int begin(struct hr_cgroup_set *set, int mount)
+{
+    struct stat status;
+
+    if (fstat(mount, &status) < 0) {
+        int error = -errno;
+        close(mount);
+        return error;
+    }
+    set->mount = mount;
+    open_watch(set);
+    set->top = hr_node_new(set, NULL, "", status.st_ino);
+    if (set->top == NULL) {
+        hr_descriptor_close(&set->mount);
+        return -ENOMEM;
+    }
+    set->top->has_below = true;
+    hr_node_add_watches(set->top, mount);
+    hr_node_make_listing_due(set->top);
+    set->rescan_at_ns = hr_clock_ns() + set->options.rescan_ns;
+    return 0;
+}
+
+static int attach(struct hr_cgroup_set *set)
+{
+    int mount = hr_root_open_cgroup(set->root, set->controller, NULL);
+
+    return mount < 0 ? mount : begin(set, mount);
+}
+
+static void detach(struct hr_cgroup_set *set)
+{
+    remove_node(set->top);
+    set->top = NULL;
+    hr_descriptor_close(&set->mount);
+}
+
+static bool is_same_directory(int a, int b)
+{
+    struct stat first, second;
+
+    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* A controller leaves cgroup2 when version 1 is mounted with it, and may come back when that is
+ * unmounted, while the directory that is held stays as it was. cgroup2 itself never is another. */
+static int follow_controller(struct hr_cgroup_set *set)
+{
+    if (set->controller == NULL)
+        return 0;
+    int mount = hr_root_open_cgroup(set->root, set->controller, NULL);
+    if (mount < 0 && mount != -ENOENT)
+        return 0; /* it can't be known now */
+    if (mount >= 0 && is_same_directory(mount, set->mount)) {
+        close(mount);
+        return 0;
+    }
+    detach(set);
+    return mount < 0 ? mount : begin(set, mount);
+}
+
+static int collect_changes(struct hr_cgroup_set *set)
+{
+    uint64_t now = hr_clock_ns();
+
+    open_watch(set);
+    int status = hr_node_drain_watches(set);
+    if (status < 0 || set->rescan_now || now >= set->rescan_at_ns) {
+        make_due(set, false);
+        set->rescan_now = false;
+        set->rescan_at_ns = now + set->options.rescan_ns;
+        return follow_controller(set);
+    }
+    if (set->counts.unwatched > 0)
+        make_due(set, true);
+    return 0;
+}
+
+int hr_cgroup_set_read(struct hr_cgroup_set *set)
+{
+    if (set->mount < 0) {
+        int status = attach(set);
+        if (status < 0)
+            return status;
+    }
+    int status = collect_changes(set);
+    if (status < 0)
+        return status;
+    status = list_due(set);
+    promote_excess(set);
+    int promoted = list_due(set);
+    update_populations(set);
+    if (set->counts.unwatched == 0)
+        set->counts.watch_error = 0;
+    return status < 0 ? status : promoted;
+}
+
+/* --- The set -------------------------------------------------------------- */
+
+/* Copies a text, which may be NULL. */
+static int copy_text(const char *text, char **copy)
+{
+    if (text == NULL)
+        return 0;
+    *copy = strdup(text);
+    return *copy != NULL ? 0 : -ENOMEM;
+}
+
+int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_options *options,
+                       struct hr_cgroup_set **set)
+{
+    struct hr_cgroup_set *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->root = root;
+    opened->options = *options;
+    opened->options.controller = NULL;
+    opened->options.patterns = opened->options.excludes = NULL;
+    if (opened->options.rescan_ns == 0)
+        opened->options.rescan_ns = DEFAULT_RESCAN_NS;
+    opened->mount = -1;
+    LIST_INIT(&opened->nodes);
+    TAILQ_INIT(&opened->listings);
+    TAILQ_INIT(&opened->events);
+    TAILQ_INIT(&opened->populated);
+    TAILQ_INIT(&opened->excess);
+    int status = copy_text(options->controller, &opened->controller);
+    if (status == 0)
+        status = hr_globs_compile(options->patterns, options->pattern_count, &opened->patterns);
+    if (status == 0)
+        status = hr_globs_compile(options->excludes, options->exclude_count, &opened->excludes);
+    if (status < 0) {
+        hr_cgroup_set_close(opened);
+        return status;
+    }
+    *set = opened;
+    return 0;
+}
+
+void hr_cgroup_set_close(struct hr_cgroup_set *set)
+{
+    if (set == NULL)
+        return;
+    if (set->top != NULL)
+        remove_node(set->top);
+    hr_watch_close(set->watch);
+    hr_descriptor_close(&set->mount);
+    hr_scan_free(&set->scan);
+    hr_globs_free(&set->patterns);
+    hr_globs_free(&set->excludes);
+    free(set->controller);
+    free(set);
+}
+
+int hr_cgroup_set_fd(const struct hr_cgroup_set *set)
+{
+    return set->mount >= 0 && set->watch != NULL ? hr_watch_fd(set->watch) : -1;
+}
+
+struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_cgroup *previous)
+{
+    struct hr_node *next = previous == NULL
+                               ? TAILQ_FIRST(&set->populated)
+                               : TAILQ_NEXT((const struct hr_node *)previous, populated_excess);
+
+    return next != NULL ? &next->group : NULL;
+}
+
+struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set)
+{
+    return set->counts;
+}
+
+int hr_cgroup_wildcard(const struct hr_cgroup *group, size_t number, const char **text,
+                       size_t *length)
+{
+    const struct hr_node *node = (const struct hr_node *)group;
+    const struct hr_glob *glob = node->set->patterns.list[group->pattern];
+
+    return hr_glob_capture(glob, group->path, number, text, length) ? 0 : -ENOENT;
+}

@@ -1,0 +1,187 @@
+#include "memory/kpage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "headroom/root.h"
+
+/* include/uapi/linux/kernel-page-flags.h; the last one is none of its promises, but has stood in
+ * include/linux/kernel-page-flags.h since 2009. */
+#define FLAG(number)  ((uint64_t)1 << (number))
+#define LRU           FLAG(5)
+#define MAPPED        FLAG(11)
+#define COMPOUND_TAIL FLAG(16)
+#define HUGETLB       FLAG(17)
+#define HWPOISON      FLAG(19)
+#define NOPAGE        FLAG(20)
+#define ZERO_PAGE     FLAG(24)
+#define RESERVED      FLAG(32)
+#define FOREIGN       (HUGETLB | HWPOISON | NOPAGE | ZERO_PAGE | RESERVED)
+
+struct hr_kpage {
+    int fd;
+    uint64_t absent; /* what is told of page frames beyond the end of memory */
+    uint64_t first_pfn;
+    uint64_t loaded[HR_PAGE_CHUNK_WORDS / 64]; /* a bit for each 64 pages that were read */
+    bool is_beyond;
+    uint64_t values[HR_PAGE_CHUNK_PAGES];
+};
+
+static int open_file(const struct hr_root *root, const char *path, uint64_t absent,
+                     struct hr_kpage **kpage)
+{
+    struct hr_kpage *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->fd = hr_root_openat(root, path, O_RDONLY);
+    if (opened->fd < 0) {
+        int status = opened->fd;
+        free(opened);
+        return status;
+    }
+    opened->absent = absent;
+    *kpage = opened;
+    return 0;
+}
+
+int hr_kpage_open_flags(const struct hr_root *root, struct hr_kpage **kpage)
+{
+    return open_file(root, HR_KPAGE_FLAGS_PATH, NOPAGE, kpage);
+}
+
+int hr_kpage_open_cgroups(const struct hr_root *root, struct hr_kpage **kpage)
+{
+    return open_file(root, HR_KPAGE_CGROUP_PATH, 0, kpage);
+}
+
+void hr_kpage_close(struct hr_kpage *kpage)
+{
+    if (kpage == NULL)
+        return;
+    hr_descriptor_close(&kpage->fd);
+    free(kpage);
+}
+
+/* --- The window ----------------------------------------------------------- */
+
+/* Fills in what is there. @return the number of bytes, less than `size` only at the end of memory;
+ * or a negative errno. */
+static ssize_t read_whole(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+static int load(struct hr_kpage *kpage, unsigned word, unsigned count)
+{
+    uint64_t *values = &kpage->values[word * HR_PAGE_WORD_PAGES];
+    size_t size = (size_t)count * HR_PAGE_WORD_PAGES * sizeof(*values);
+
+    ssize_t got =
+        read_whole(kpage->fd, values, size, 8 * (kpage->first_pfn + word * HR_PAGE_WORD_PAGES));
+    if (got < 0)
+        return (int)got;
+    kpage->is_beyond = got == 0;
+    for (size_t i = (size_t)got / 8; i < size / 8; i++)
+        values[i] = kpage->absent;
+    for (unsigned i = word; i < word + count; i++)
+        kpage->loaded[i / 64] |= (uint64_t)1 << i % 64;
+    return 0;
+}
+
+int hr_kpage_move(struct hr_kpage *kpage, uint64_t first_pfn, const struct hr_page_chunk *pages)
+{
+    unsigned word = 0, count;
+    int status = 0;
+
+    kpage->first_pfn = first_pfn;
+    memset(kpage->loaded, 0, sizeof(kpage->loaded));
+    if (pages == NULL)
+        return load(kpage, 0, HR_PAGE_CHUNK_WORDS);
+    for (; status == 0 && hr_page_chunk_next_words(pages, &word, &count); word += count)
+        status = load(kpage, word, count);
+    return status;
+}
+
+bool hr_kpage_is_beyond(const struct hr_kpage *kpage)
+{
+    return kpage->is_beyond;
+}
+
+int hr_kpage_at(struct hr_kpage *kpage, unsigned index, uint64_t *value)
+{
+    unsigned word = index / HR_PAGE_WORD_PAGES;
+
+    if ((kpage->loaded[word / 64] >> word % 64 & 1) == 0) {
+        int status = load(kpage, word, 1);
+        if (status < 0)
+            return status;
+    }
+    *value = kpage->values[index];
+    return 0;
+}
+
+/* --- Flags ---------------------------------------------------------------- */
+
+/* A folio of 2^n pages begins at a multiple of 2^n, and between its first page and any other are
+ * only others: so the first page that isn't one of these, of those with ever more zeros at the end,
+ * is where it begins. What is torn apart or put together meanwhile may not be found. */
+static int find_head(struct hr_kpage *flags, unsigned index, unsigned *head, uint64_t *value)
+{
+    *head = index;
+    int status = hr_kpage_at(flags, index, value);
+    for (unsigned bit = 1;
+         status == 0 && (*value & COMPOUND_TAIL) != 0 && bit < HR_PAGE_CHUNK_PAGES; bit *= 2) {
+        if ((*head & bit) == 0)
+            continue;
+        *head &= ~bit;
+        status = hr_kpage_at(flags, *head, value);
+    }
+    return status;
+}
+
+int hr_kpage_judge(struct hr_kpage *flags, unsigned index, unsigned *head, enum hr_page_kind *kind)
+{
+    uint64_t own, value;
+
+    int status = hr_kpage_at(flags, index, &own);
+    if (status < 0)
+        return status;
+    status = find_head(flags, index, head, &value);
+    if (status < 0)
+        return status;
+    if (((own | value) & FOREIGN) != 0)
+        *kind = HR_PAGE_FOREIGN;
+    else if ((value & LRU) != 0 && (value & COMPOUND_TAIL) == 0)
+        *kind = HR_PAGE_TRACKED;
+    else
+        *kind = (own & MAPPED) != 0 ? HR_PAGE_UNTRACKED : HR_PAGE_FOREIGN;
+    return 0;
+}
+
+int hr_kpage_is_tail(struct hr_kpage *flags, unsigned index, bool *is_tail)
+{
+    uint64_t value;
+
+    int status = hr_kpage_at(flags, index, &value);
+    if (status == 0)
+        *is_tail = (value & COMPOUND_TAIL) != 0;
+    return status;
+}

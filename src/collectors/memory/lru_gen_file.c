@@ -1,0 +1,168 @@
+#include "memory/lru_gen_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/reason.h"
+#include "base/text.h"
+#include "headroom/capability.h"
+#include "headroom/root.h"
+
+/* --- What it needs -------------------------------------------------------- */
+
+/* What the kernel does, a bit each: mm/vmscan.c, enabled_show(). */
+enum capability { HAS_GENERATIONS = 1, WALKS_PAGE_TABLES = 2 };
+
+static const char hexadecimal[] = "0123456789abcdef";
+
+/* "0x0007\n" */
+static int parse_enabled(const char *text, size_t length, unsigned *enabled)
+{
+    struct hr_text rest = {text, length};
+    unsigned sum = 0;
+
+    if (!hr_text_skip(&rest, "0x") || rest.length == 0 || *rest.start == '\n')
+        return -EBADMSG;
+    for (int i = 0; i < 8 && rest.length > 0 && *rest.start != '\n'; i++) {
+        const char *digit = memchr(hexadecimal, *rest.start, 16);
+        if (digit == NULL)
+            return -EBADMSG;
+        sum = 16 * sum + (unsigned)(digit - hexadecimal);
+        rest.start++;
+        rest.length--;
+    }
+    hr_text_skip(&rest, "\n");
+    if (rest.length > 0)
+        return -EBADMSG;
+    *enabled = sum;
+    return 0;
+}
+
+static int read_enabled(const struct hr_root *root, unsigned *enabled)
+{
+    char text[32];
+    size_t length;
+
+    int fd = hr_root_openat(root, HR_LRU_GEN_ENABLED, O_RDONLY);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
+    return status < 0 ? status : parse_enabled(text, length, enabled);
+}
+
+int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled)
+{
+    unsigned enabled = 0;
+
+    int status = read_enabled(root, &enabled);
+    if (status < 0 && status != -ENOENT) /* a kernel without generations lacks the file */
+        return status;
+    *is_enabled = (enabled & HAS_GENERATIONS) != 0;
+    return 0;
+}
+
+static int probe_enabled(const struct hr_root *root, bool aging, struct hr_reason *reason)
+{
+    unsigned enabled = 0;
+
+    int status = read_enabled(root, &enabled);
+    if (status == -ENOENT)
+        return hr_because(reason, status,
+                          HR_LRU_GEN_ENABLED " is missing: the kernel needs CONFIG_LRU_GEN=y "
+                                             "(Linux 6.1)");
+    if (status < 0)
+        return hr_because(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
+                          strerror(-status));
+    if (!(enabled & HAS_GENERATIONS))
+        return hr_because(reason, -EOPNOTSUPP,
+                          "the multi-gen LRU is switched off: write y to " HR_LRU_GEN_ENABLED);
+    if (aging && !(enabled & WALKS_PAGE_TABLES))
+        return hr_because(reason, -EOPNOTSUPP,
+                          "aging doesn't look at page tables (" HR_LRU_GEN_ENABLED
+                          " is 0x%04x): write y to it, or do without aging",
+                          enabled);
+    return 0;
+}
+
+int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reason *reason)
+{
+    char remedy[HR_REMEDY_SIZE];
+    int status = probe_enabled(root, aging, reason);
+
+    if (status < 0)
+        return status;
+    int fd = hr_root_openat(root, HR_LRU_GEN_FILE, aging ? O_RDWR : O_RDONLY);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    if (fd == -ENOENT)
+        return hr_because(reason, fd,
+                          HR_LRU_GEN_FILE " is missing: mount -t debugfs none "
+                                          "/sys/kernel/debug (CONFIG_DEBUG_FS=y)");
+    if (fd == -EACCES)
+        return hr_because(
+            reason, fd, "no permission to open " HR_LRU_GEN_FILE " for %s: %s",
+            aging ? "aging" : "reading",
+            hr_capability_remedy(aging ? HR_CAP_DAC_OVERRIDE : HR_CAP_DAC_READ_SEARCH, remedy));
+    if (fd == -EPERM)
+        return hr_because(reason, fd,
+                          HR_LRU_GEN_FILE " is locked: start the kernel without lockdown "
+                                          "(/sys/kernel/security/lockdown)");
+    return hr_because(reason, fd, HR_LRU_GEN_FILE " can't be opened (%s)", strerror(-fd));
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+static int grow(struct hr_lru_gen_text *text)
+{
+    size_t capacity = text->capacity > 0 ? 2 * text->capacity : 16384;
+    char *start = realloc(text->start, capacity);
+
+    if (start == NULL)
+        return -ENOMEM;
+    text->start = start;
+    text->capacity = capacity;
+    return 0;
+}
+
+static int read_all(int fd, struct hr_lru_gen_text *text)
+{
+    for (text->length = 0;;) {
+        if (text->length == text->capacity && grow(text) < 0)
+            return -ENOMEM;
+        ssize_t got = read(fd, text->start + text->length, text->capacity - text->length);
+        if (got == 0)
+            return 0;
+        if (got < 0 && errno != EINTR)
+            return -errno;
+        text->length += got > 0 ? (size_t)got : 0;
+    }
+}
+
+int hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text)
+{
+    int fd = hr_root_openat(root, HR_LRU_GEN_FILE, O_RDONLY);
+    if (fd < 0)
+        return fd;
+    int status = read_all(fd, text);
+    close(fd);
+    return status;
+}
+
+/* --- Aging ---------------------------------------------------------------- */
+
+/* "+ memcg_id node seq swappiness force": the last two have to be told. Without swap space
+ * swappiness is 0, and the walk would pass over anonymous memory; without force it passes over what
+ * had few touched pages the last time, and refuses to merge the two oldest generations. */
+int hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_t seq)
+{
+    char line[96];
+
+    int length =
+        snprintf(line, sizeof(line), "+ %" PRIu64 " %u %" PRIu64 " 1 1\n", memcg_id, node, seq);
+    return write(fd, line, (size_t)length) < 0 ? -errno : 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * memory/lru_gen_file.h - the files of the multi-gen LRU: what it is told, and told to do.
+ *
+ * Sources: Documentation/admin-guide/mm/multigen_lru.rst, mm/vmscan.c (lru_gen_seq_write,
+ * enabled_show).
+ */
+#ifndef HEADROOM_COLLECTORS_MEMORY_LRU_GEN_FILE_H
+#define HEADROOM_COLLECTORS_MEMORY_LRU_GEN_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hr_root;
+struct hr_reason;
+
+#define HR_LRU_GEN_FILE    "/sys/kernel/debug/lru_gen"
+#define HR_LRU_GEN_ENABLED "/sys/kernel/mm/lru_gen/enabled"
+
+/** The text of the file; all zeros is none. */
+struct hr_lru_gen_text {
+    char *start; /**< owned; not terminated */
+    size_t length, capacity;
+};
+
+/**
+ * Tells whether there are generations to be read, and, with aging, page tables that are walked.
+ *
+ * @return 0; -ENOENT: the kernel lacks them, or debugfs isn't mounted; -EOPNOTSUPP: switched off;
+ *         -EACCES or -EPERM; -EBADMSG; each with a reason.
+ */
+int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reason *reason);
+
+/** Tells whether the kernel keeps its pages in generations now. @return 0; -EBADMSG; or the
+ * negative errno of open(2) or pread(2). */
+int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled);
+
+/**
+ * Reads the file. The kernel prints 4 KiB at a time: of groups made or removed meanwhile, and of
+ * some others then, nothing may be told, or twice the same.
+ *
+ * @param text  what it held is replaced; its memory is used again. free(3) its start in the end.
+ * @return 0; -ENOMEM; or the negative errno of open(2) and read(2).
+ */
+int hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text);
+
+/**
+ * Has the kernel begin a generation after `seq`, which must be the youngest of the group on the
+ * node; else nothing happens up to 6.14.
+ *
+ * @param fd  the file, open for writing.
+ * @return 0, whatever happened; -EINVAL: there is no such group or node (any more), or the youngest
+ *         is older than that; -EEXIST: somebody else is at it; -ENOMEM; …
+ */
+int hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_t seq);
+
+#endif

@@ -1,0 +1,424 @@
+#include "osnoise/instance.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/reason.h"
+#include "base/text.h"
+#include "headroom/capability.h"
+#include "osnoise/reachable_cpus.h"
+
+/* A new instance has 1.4 MB for each CPU, which is enough for whatever periods there are. One noise
+ * after the other, with all that interferes, takes as much each second as there is noise. */
+#define SMALL_KB   16
+#define SINGLES_KB 128
+#define MOST_KB    1408
+
+/* What the sample of a period takes; and for how long they are kept, if they are read each second
+ * by somebody who may be late. */
+#define SAMPLE_SIZE 64
+#define KEPT_US     UINT64_C(2000000)
+
+/* A real-time task that is throttled leaves the others 50 ms of each second. */
+#define REACH_NS UINT64_C(2000000000)
+
+/* Above ours, somebody may just be reading the instance's files. */
+#define BUSY_TRIES    5
+#define BUSY_PAUSE_NS 1000000
+
+#define NAME_SIZE 320 /* of a path, with the longest name that a folder may have */
+
+#define STRING(macro)  STRING_(macro)
+#define STRING_(value) #value
+
+#define SIZE ":size=" STRING(HR_OSNOISE_TABLE_SIZE)
+
+/* What began before the tracer did has start 0, and a duration of all the time since boot. */
+#define STARTED "start != 0"
+
+/* Of an event, what is counted of it. */
+static const struct table {
+    const char *event;
+    const char *keys, *filter;
+} tables[HR_OSNOISE_TABLE_COUNT] = {
+    [HR_OSNOISE_TABLE_IRQ] = {"irq_noise", "common_cpu,desc:vals=duration", STARTED},
+    [HR_OSNOISE_TABLE_SOFTIRQ] = {"softirq_noise", "common_cpu,vector:vals=duration", STARTED},
+    [HR_OSNOISE_TABLE_THREAD] = {"thread_noise", "common_cpu,comm:vals=duration",
+                                 STARTED " && pid != 0"},
+    [HR_OSNOISE_TABLE_NMI] = {"nmi_noise", "common_cpu:vals=duration", STARTED},
+    [HR_OSNOISE_TABLE_DURATION] = {"sample_threshold", "common_cpu,duration.log2:vals=hitcount",
+                                   STARTED},
+};
+
+static void name_file(char path[NAME_SIZE], const char *instance, const char *file)
+{
+    snprintf(path, NAME_SIZE, "instances/%s/%s", instance, file);
+}
+
+static void name_folder(char path[NAME_SIZE], const char *instance)
+{
+    snprintf(path, NAME_SIZE, "instances/%s", instance);
+}
+
+static void name_event(char path[NAME_SIZE], const char *instance, const char *event,
+                       const char *file)
+{
+    snprintf(path, NAME_SIZE, "instances/%s/events/osnoise/%s/%s", instance, event, file);
+}
+
+static int write_file(const struct hr_tracefs *tracefs, const char *instance, const char *file,
+                      const char *text)
+{
+    char path[NAME_SIZE];
+
+    name_file(path, instance, file);
+    return hr_tracefs_write(tracefs, path, text);
+}
+
+static int write_number(const struct hr_tracefs *tracefs, const char *instance, const char *file,
+                        uint64_t value)
+{
+    char path[NAME_SIZE];
+
+    name_file(path, instance, file);
+    return hr_tracefs_write_number(tracefs, path, value);
+}
+
+/* --- Why not -------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static int explain(struct hr_reason *reason, int error,
+                                                         const char *format, ...)
+{
+    char what[128], remedy[HR_REMEDY_SIZE];
+    va_list arguments;
+
+    if (error == -EACCES || error == -EPERM)
+        return hr_because(reason, error, "no permission to make an instance in tracefs: %s",
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+    if (error == -ENOMEM)
+        return hr_because(reason, error,
+                          "the kernel has no memory for the buffers of an instance "
+                          "in tracefs: it needs 1.4 MB for each CPU at first");
+    va_start(arguments, format);
+    vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    return hr_because(reason, error, "%s in tracefs: %s", what, strerror(-error));
+}
+
+/* --- Making one ----------------------------------------------------------- */
+
+static int make_folder(const struct hr_tracefs *tracefs, const char *name, struct hr_reason *reason)
+{
+    char path[NAME_SIZE];
+
+    name_folder(path, name);
+    if (mkdirat(tracefs->fd, path, 0750) == 0)
+        return 0;
+    int error = -errno;
+    if (error == -EEXIST)
+        return hr_because(reason, error,
+                          "tracefs has an instance %s already: remove it, if nobody "
+                          "uses it (rmdir)",
+                          name);
+    if (error == -ENOENT)
+        return hr_because(reason, error, "this kernel's tracefs has no instances");
+    return explain(reason, error, "the instance %s can't be made", name);
+}
+
+/* "timerlat osnoise hwlat function nop\n" */
+/* An instance offers only tracers that may run in one. */
+static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
+                        struct hr_reason *reason)
+{
+    char path[NAME_SIZE], tracers[1024];
+
+    name_file(path, name, "available_tracers");
+    int status = hr_tracefs_read(tracefs, path, tracers, sizeof(tracers), NULL);
+    if (status < 0)
+        return explain(reason, status, "the tracers of an instance can't be read");
+    if (hr_text_has_word(tracers, "osnoise"))
+        return 0;
+    return hr_because(reason, -EOPNOTSUPP,
+                      "this kernel has no tracer osnoise for instances: it needs Linux 5.17 or "
+                      "later with CONFIG_OSNOISE_TRACER=y");
+}
+
+/* How much a CPU that is measured needs. */
+static uint64_t needed_kb(const struct hr_osnoise_plan *plan)
+{
+    uint64_t kb = plan->max_single_ns > 0 ? SINGLES_KB : SMALL_KB, samples_kb = 0;
+
+    if (plan->period_us > 0)
+        samples_kb = (KEPT_US / plan->period_us + 1) * SAMPLE_SIZE / 1024 + 1;
+    if (samples_kb > MOST_KB)
+        samples_kb = MOST_KB;
+    return samples_kb > kb ? samples_kb : kb;
+}
+
+static bool is_measured(const struct hr_osnoise_plan *plan, unsigned cpu)
+{
+    return hr_cpu_set_count(&plan->cpus) == 0 || hr_cpu_set_has(&plan->cpus, cpu);
+}
+
+/* The tracer's threads would never run, and whoever ends the tracer would wait for them for ever.
+ */
+static int check_reached(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *reached,
+                         struct hr_reason *reason)
+{
+    struct hr_cpu_set missed = {0};
+    char list[128] = "";
+
+    if (!plan->has_workload)
+        return 0;
+    for (unsigned cpu = hr_cpu_set_next(&plan->online, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(&plan->online, cpu + 1))
+        if (is_measured(plan, cpu) && !hr_cpu_set_has(reached, cpu))
+            hr_cpu_set_add(&missed, cpu);
+    if (hr_cpu_set_count(&missed) == 0)
+        return 0;
+    if (hr_cpu_set_format(&missed, list, sizeof(list)) < 0)
+        snprintf(list, sizeof(list), "%u and others", hr_cpu_set_next(&missed, 0));
+    return hr_because(reason, -EBUSY,
+                      "a real-time task leaves the kernel no time on CPU %s, where its tracer "
+                      "could neither measure nor be ended: leave it out of the CPUs that are "
+                      "measured, or use the mode sources, which runs nothing there",
+                      list);
+}
+
+/* The kernel has each CPU resize its own, and waits for it, unkillably: so one where an ordinary
+ * thread gets no time keeps the large one. The file for all CPUs would wait for that, too. */
+static int set_buffers(const struct hr_tracefs *tracefs, const char *name,
+                       const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+{
+    struct hr_cpu_set reached;
+    char file[64];
+
+    int status = hr_osnoise_reach(&plan->online, REACH_NS, &reached);
+    if (status < 0)
+        return hr_because(reason, status, "CPUs can't be tried with a thread on each (%s)",
+                          strerror(-status));
+    status = check_reached(plan, &reached, reason);
+    if (status < 0)
+        return status;
+    for (unsigned cpu = hr_cpu_set_next(&reached, 0); status == 0 && cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(&reached, cpu + 1)) {
+        snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpu);
+        status =
+            write_number(tracefs, name, file, is_measured(plan, cpu) ? needed_kb(plan) : SMALL_KB);
+        if (status == -ENOENT)
+            status = 0; /* no such CPU when the instance was made */
+    }
+    return status < 0 ? explain(reason, status, "the size of buffers can't be set") : 0;
+}
+
+/* As many words of 32 bits as there are: "3,00000000,0000000f". */
+static void print_mask(const struct hr_cpu_set *cpus, char *text, size_t size)
+{
+    size_t length = 0, words = HR_CPU_MAX / 32;
+
+#define WORD(i) (uint32_t)(cpus->words[(i) / 2] >> ((i) % 2 * 32))
+    while (words > 1 && WORD(words - 1) == 0)
+        words--;
+    for (size_t i = words; i-- > 0 && length < size;)
+        length += (size_t)snprintf(text + length, size - length, i + 1 == words ? "%x" : ",%08x",
+                                   WORD(i));
+#undef WORD
+}
+
+static int set_cpus(const struct hr_tracefs *tracefs, const char *name,
+                    const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+{
+    char mask[HR_CPU_MAX / 32 * 9 + 1];
+
+    if (hr_cpu_set_count(&plan->cpus) == 0)
+        return 0;
+    print_mask(&plan->cpus, mask, sizeof(mask));
+    int status = write_file(tracefs, name, "tracing_cpumask", mask);
+    return status < 0 ? explain(reason, status, "the CPUs to record can't be set") : 0;
+}
+
+/* --- What is recorded ----------------------------------------------------- */
+
+static int record(const struct hr_tracefs *tracefs, const char *name, const char *event,
+                  const char *filter, struct hr_reason *reason)
+{
+    char path[NAME_SIZE];
+
+    name_event(path, name, event, "filter");
+    int status = hr_tracefs_write(tracefs, path, filter);
+    if (status == 0) {
+        name_event(path, name, event, "enable");
+        status = hr_tracefs_write(tracefs, path, "1");
+    }
+    return status < 0 ? explain(reason, status, "the event osnoise:%s can't be recorded", event)
+                      : 0;
+}
+
+/* Single noises, and before each what interfered. */
+static int record_singles(const struct hr_tracefs *tracefs, const char *name,
+                          const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+{
+    char filter[64];
+    int status = 0;
+
+    if (plan->max_single_ns == 0)
+        return 0;
+    snprintf(filter, sizeof(filter), "duration > %" PRIu64, plan->max_single_ns);
+    for (int i = 0; status == 0 && i < HR_OSNOISE_TABLE_COUNT; i++)
+        status = record(tracefs, name, tables[i].event,
+                        i == HR_OSNOISE_TABLE_DURATION ? filter : STARTED, reason);
+    return status;
+}
+
+/* --- What is counted ------------------------------------------------------ */
+
+static int trigger(const struct hr_tracefs *tracefs, const char *name, enum hr_osnoise_table table,
+                   const char *command)
+{
+    char path[NAME_SIZE], text[192];
+
+    name_event(path, name, tables[table].event, "trigger");
+    snprintf(text, sizeof(text), "hist:keys=%s" SIZE "%s if %s", tables[table].keys, command,
+             tables[table].filter);
+    return hr_tracefs_append(tracefs, path, text);
+}
+
+static int count(const struct hr_tracefs *tracefs, const char *name,
+                 const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+{
+    for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
+        if (i == HR_OSNOISE_TABLE_DURATION ? !plan->histogram : !plan->by_source)
+            continue;
+        int status = trigger(tracefs, name, i, "");
+        if (status == -EINVAL)
+            return hr_because(reason, -EOPNOTSUPP,
+                              "the kernel has no hist triggers to count noise with: it needs "
+                              "CONFIG_HIST_TRIGGERS=y");
+        if (status < 0)
+            return explain(reason, status, "the event osnoise:%s can't be counted",
+                           tables[i].event);
+    }
+    return 0;
+}
+
+/* --- Dying ---------------------------------------------------------------- */
+
+/* What the kernel calls its first PID namespace (PROC_PID_INIT_INO). */
+#define FIRST_PIDS 0xEFFFFFFCU
+
+/* Elsewhere our PID is another's. */
+static bool knows_own_pid(void)
+{
+    struct stat pids;
+
+    return stat("/proc/self/ns/pid", &pids) == 0 && pids.st_ino == FIRST_PIDS;
+}
+
+/* As soon as this process has ended, however that came, nothing is recorded in the instance: and
+ * where no instance of the tracer records, its workload sleeps. Better than nothing: so if it can't
+ * be had, the run does without. */
+static void stop_when_dead(const struct hr_tracefs *tracefs, const char *name)
+{
+    char path[NAME_SIZE], text[64];
+
+    if (!knows_own_pid())
+        return;
+    name_file(path, name, "events/sched/sched_process_exit/trigger");
+    snprintf(text, sizeof(text), "traceoff if pid == %d", (int)getpid());
+    hr_tracefs_append(tracefs, path, text);
+}
+
+/* --- The whole ------------------------------------------------------------ */
+
+static int set_up(const struct hr_tracefs *tracefs, const char *name,
+                  const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+{
+    int status = check_tracer(tracefs, name, reason);
+
+    if (status == 0)
+        status = set_buffers(tracefs, name, plan, reason);
+    if (status == 0)
+        status = set_cpus(tracefs, name, plan, reason);
+    if (status == 0)
+        status = record_singles(tracefs, name, plan, reason);
+    if (status == 0)
+        status = count(tracefs, name, plan, reason);
+    if (status < 0)
+        return status;
+    stop_when_dead(tracefs, name);
+    status = write_file(tracefs, name, "tracing_on", "1");
+    return status < 0 ? explain(reason, status, "recording can't be switched on") : 0;
+}
+
+int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
+                             const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+{
+    int status = make_folder(tracefs, name, reason);
+
+    if (status < 0)
+        return status;
+    status = set_up(tracefs, name, plan, reason);
+    if (status < 0)
+        hr_osnoise_instance_remove(tracefs, name);
+    return status;
+}
+
+int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name)
+{
+    return write_file(tracefs, name, "current_tracer", "osnoise");
+}
+
+int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name)
+{
+    char path[NAME_SIZE], tracer[64];
+    uint64_t on = 0;
+
+    name_file(path, name, "current_tracer");
+    int status = hr_tracefs_read(tracefs, path, tracer, sizeof(tracer), NULL);
+    if (status == 0) {
+        name_file(path, name, "tracing_on");
+        status = hr_tracefs_read_number(tracefs, path, &on);
+    }
+    /* An instance that is being removed has its files for a moment yet. */
+    if (status < 0)
+        return status == -ENODEV ? -ENOENT : status;
+    return on == 1 && strcmp(tracer, "osnoise\n") == 0;
+}
+
+int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name)
+{
+    const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
+    char path[NAME_SIZE];
+    int status = -EBUSY;
+
+    /* What is not there, or can't be stopped, shows in removing it. While somebody reads its pipes
+     * the tracer can't be stopped, but where nothing records the workload sleeps. */
+    write_file(tracefs, name, "tracing_on", "0");
+    write_file(tracefs, name, "current_tracer", "nop");
+    name_folder(path, name);
+    for (int i = 0; i < BUSY_TRIES && status == -EBUSY; i++) {
+        if (i > 0)
+            nanosleep(&pause, NULL);
+        status = unlinkat(tracefs->fd, path, AT_REMOVEDIR) < 0 ? -errno : 0;
+    }
+    return status == -ENOENT ? 0 : status;
+}
+
+void hr_osnoise_instance_table(const char *name, enum hr_osnoise_table table, char *path,
+                               size_t size)
+{
+    snprintf(path, size, "instances/%s/events/osnoise/%s/hist", name, tables[table].event);
+}
+
+int hr_osnoise_instance_clear(const struct hr_tracefs *tracefs, const char *name,
+                              enum hr_osnoise_table table)
+{
+    return trigger(tracefs, name, table, ":clear");
+}

@@ -1,0 +1,127 @@
+#include "headroom/osnoise.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/reason.h"
+
+#define US_PER_S UINT64_C(1000000)
+
+/* Interrupts may be off no longer than a machine that does other things can bear. */
+#define MAX_INTERRUPTS_OFF_US 100000
+
+static const char *const mode_names[HR_OSNOISE_MODE_COUNT] = {
+    [HR_OSNOISE_WORKLOAD] = "osnoise",
+    [HR_OSNOISE_HARDWARE] = "hwnoise",
+    [HR_OSNOISE_SOURCES] = "sources",
+    [HR_OSNOISE_ATTACH] = "attach",
+};
+
+static const char *const kind_names[HR_OSNOISE_KIND_COUNT] = {
+    [HR_OSNOISE_IRQ] = "irq",
+    [HR_OSNOISE_SOFTIRQ] = "softirq",
+    [HR_OSNOISE_THREAD] = "thread",
+    [HR_OSNOISE_NMI] = "nmi",
+};
+
+const char *hr_osnoise_mode_name(enum hr_osnoise_mode mode)
+{
+    return mode_names[mode];
+}
+
+int hr_osnoise_mode_parse(const char *name, enum hr_osnoise_mode *mode)
+{
+    for (size_t i = 0; i < HR_OSNOISE_MODE_COUNT; i++) {
+        if (strcmp(name, mode_names[i]) == 0) {
+            *mode = (enum hr_osnoise_mode)i;
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind)
+{
+    return kind_names[kind];
+}
+
+/* --- Checking ------------------------------------------------------------- */
+
+static int check_times(const struct hr_osnoise_options *options, struct hr_reason *reason)
+{
+    const char *wrong = NULL;
+
+    if (options->period_us < 1000 || options->period_us > 3600 * US_PER_S)
+        wrong = "the period is out of range: it may be 0.001 to 3600 seconds";
+    else if (options->runtime_us < 100)
+        wrong = "the runtime is too short: it may be 0.0001 seconds or more";
+    else if (options->runtime_us > options->period_us)
+        wrong = "the runtime is longer than the period: it is the part of it that is measured";
+    else if (options->threshold_us < 1 || options->threshold_us > US_PER_S)
+        wrong = "the threshold is out of range: it may be 0.000001 to 1 second";
+    else if (options->mode == HR_OSNOISE_HARDWARE && options->runtime_us > MAX_INTERRUPTS_OFF_US)
+        wrong = "the runtime is too long for the mode hwnoise: interrupts are off that long, so it "
+                "may be 0.1 seconds at most";
+    return wrong == NULL ? 0 : hr_because(reason, -EINVAL, "%s", wrong);
+}
+
+/* Gaps below the threshold are no noise, and aren't told by the kernel. */
+static int check_limit(const struct hr_osnoise_options *options, struct hr_reason *reason)
+{
+    if (options->max_single_ns == 0 || options->max_single_ns >= options->threshold_us * 1000)
+        return 0;
+    return hr_because(reason, -EINVAL,
+                      "the limit for single noises is below the threshold, so that those between "
+                      "aren't seen: raise it, or lower the threshold");
+}
+
+static int check_duty(const struct hr_osnoise_options *options, struct hr_reason *reason)
+{
+    double duty_pct = 100.0 * (double)options->runtime_us / (double)options->period_us;
+
+    if (!(options->max_duty_pct > 0 && options->max_duty_pct <= 100))
+        return hr_because(reason, -EINVAL,
+                          "the highest duty is out of range: it may be over 0 to 100 percent");
+    if (duty_pct <= options->max_duty_pct)
+        return 0;
+    return hr_because(reason, -EINVAL,
+                      "the workload would take %.4g %% of each CPU (runtime / period), and %.4g %% "
+                      "are allowed: shorten the runtime, lengthen the period, or allow a higher "
+                      "duty",
+                      duty_pct, options->max_duty_pct);
+}
+
+static int check_workload(const struct hr_osnoise_options *options, struct hr_reason *reason)
+{
+    if (hr_cpu_set_count(&options->cpus) == 0)
+        return hr_because(reason, -EINVAL,
+                          "no CPUs are given, and without them the workload isn't started: name "
+                          "those that are to be measured");
+    int status = check_times(options, reason);
+    if (status == 0)
+        status = check_limit(options, reason);
+    return status < 0 ? status : check_duty(options, reason);
+}
+
+int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason *reason)
+{
+    hr_because_clear(reason);
+    if (options->state_path == NULL || options->state_path[0] != '/')
+        return hr_because(reason, -EINVAL, "the state file's path isn't absolute");
+
+    switch (options->mode) {
+    case HR_OSNOISE_WORKLOAD:
+    case HR_OSNOISE_HARDWARE:
+        return check_workload(options, reason);
+    case HR_OSNOISE_SOURCES:
+        if (options->max_single_ns > 0 || options->histogram)
+            return hr_because(reason, -EINVAL,
+                              "the mode sources knows no single noises, as nothing looks for "
+                              "them: use the mode osnoise for alerts and histograms");
+        return 0;
+    case HR_OSNOISE_ATTACH:
+    case HR_OSNOISE_MODE_COUNT:
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,449 @@
+#include "headroom/osnoise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/reason.h"
+#include "base/text.h"
+#include "headroom/root.h"
+#include "osnoise/instance.h"
+#include "osnoise/internal.h"
+#include "osnoise/probe.h"
+#include "osnoise/recover.h"
+
+/* Other runs of ours may have taken a name. */
+#define MAX_NAMES 16
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct hr_cpu_set *cpus)
+{
+    char path[64], text[4096];
+    size_t length;
+
+    snprintf(path, sizeof(path), "sys/devices/system/cpu/%s", which);
+    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
+    return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
+}
+
+static void keep_common(struct hr_cpu_set *cpus, const struct hr_cpu_set *others)
+{
+    for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
+        cpus->words[i] &= others->words[i];
+}
+
+static int because_online(struct hr_reason *reason, int error)
+{
+    return hr_because(reason, error, "it can't be read which CPUs are online (%s)",
+                      strerror(-error));
+}
+
+/* Those of the options, or all that can be measured now; if the tracer is somebody else's, of these
+ * those that it is set to. */
+static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now,
+                       struct hr_reason *reason)
+{
+    struct hr_cpu_set online, chosen = osnoise->options.cpus;
+    int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
+
+    if (status < 0)
+        return because_online(reason, status);
+    if (hr_cpu_set_count(&chosen) == 0)
+        chosen = online;
+    if (osnoise->options.mode == HR_OSNOISE_ATTACH)
+        keep_common(&chosen, &now->cpus);
+    if (hr_cpu_set_count(&chosen) == 0)
+        return hr_because(reason, -ENXIO,
+                          "whoever runs the tracer measures none of the CPUs that are asked for: "
+                          "ask for others, or for none in particular");
+    osnoise->cpus = chosen;
+    keep_common(&chosen, &online);
+    if (hr_cpu_set_count(&chosen) == 0)
+        return hr_because(reason, -ENXIO,
+                          "none of the CPUs that are to be measured is online: see "
+                          "/sys/devices/system/cpu/online");
+    return 0;
+}
+
+/* --- Settings ------------------------------------------------------------- */
+
+static void want(struct hr_osnoise_knobs *knobs, enum hr_osnoise_knob knob, uint64_t value)
+{
+    knobs->has[knob] = true;
+    knobs->numbers[knob] = value;
+}
+
+/* An option that the kernel doesn't know is at its default. */
+static void want_option(struct hr_osnoise_knobs *knobs, const struct hr_osnoise_knobs *now,
+                        enum hr_osnoise_knob knob, bool on)
+{
+    if (now->has[knob] || on != (knob == HR_OSNOISE_OPTION_WORKLOAD))
+        want(knobs, knob, on);
+}
+
+/* The kernel refuses lists with CPUs that it can't have. */
+static struct hr_cpu_set possible_cpus(const struct hr_osnoise *osnoise)
+{
+    struct hr_cpu_set cpus = osnoise->cpus, possible;
+
+    if (hr_osnoise_read_cpus(osnoise->root, "possible", &possible) == 0)
+        keep_common(&cpus, &possible);
+    return cpus;
+}
+
+static void choose_knobs(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now)
+{
+    const struct hr_osnoise_options *options = &osnoise->options;
+    struct hr_osnoise_knobs *ours = &osnoise->state.ours;
+    bool has_workload = options->mode != HR_OSNOISE_SOURCES;
+
+    *ours = (struct hr_osnoise_knobs){0};
+    if (options->mode == HR_OSNOISE_ATTACH)
+        return;
+    ours->has[HR_OSNOISE_CPUS] = true;
+    ours->cpus = possible_cpus(osnoise);
+    want_option(ours, now, HR_OSNOISE_OPTION_WORKLOAD, has_workload);
+    if (!has_workload)
+        return;
+    want(ours, HR_OSNOISE_PERIOD, options->period_us);
+    want(ours, HR_OSNOISE_RUNTIME, options->runtime_us);
+    want(ours, HR_OSNOISE_THRESHOLD, options->threshold_us);
+    want_option(ours, now, HR_OSNOISE_OPTION_IRQ_DISABLE, options->mode == HR_OSNOISE_HARDWARE);
+    want_option(ours, now, HR_OSNOISE_OPTION_PREEMPT_DISABLE, false);
+}
+
+static void remember_originals(struct hr_osnoise_state *state, const struct hr_osnoise_knobs *now)
+{
+    state->original = *now;
+    for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++)
+        state->original.has[knob] = now->has[knob] && state->ours.has[knob];
+}
+
+static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    struct hr_osnoise_knobs now = {0};
+    int status = hr_osnoise_knobs_read(&osnoise->tracefs, &now, reason);
+
+    if (status < 0)
+        return status;
+    status = choose_cpus(osnoise, &now, reason);
+    if (status < 0)
+        return status;
+    choose_knobs(osnoise, &now);
+    remember_originals(&osnoise->state, &now);
+    osnoise->seen = osnoise->options.mode == HR_OSNOISE_ATTACH ? now : osnoise->state.ours;
+    return 0;
+}
+
+/* --- The instance --------------------------------------------------------- */
+
+static bool name_is_taken(const struct hr_tracefs *tracefs, const char *name)
+{
+    char path[sizeof("instances/") + HR_OSNOISE_INSTANCE];
+
+    snprintf(path, sizeof(path), "instances/%s", name);
+    return faccessat(tracefs->fd, path, F_OK, AT_EACCESS) == 0;
+}
+
+static void choose_name(struct hr_osnoise *osnoise, int number)
+{
+    char suffix[16] = "";
+
+    if (number > 0)
+        snprintf(suffix, sizeof(suffix), "_%d", number);
+    snprintf(osnoise->state.instance, sizeof(osnoise->state.instance),
+             HR_OSNOISE_INSTANCE_PREFIX "%d%s", (int)osnoise->state.pid, suffix);
+}
+
+static int write_state(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    int status = hr_osnoise_state_write(osnoise->state_path, &osnoise->state);
+
+    if (status < 0)
+        return hr_because(reason, status,
+                          "the state file %s, from which settings are restored after a crash, "
+                          "can't be written (%s): make its folder, or choose another file",
+                          osnoise->state_path, strerror(-status));
+    osnoise->owes = true;
+    return 0;
+}
+
+/* How often samples come: if the tracer is somebody else's, as it is set. */
+static uint64_t period_us(const struct hr_osnoise *osnoise)
+{
+    struct hr_osnoise_knobs now = {0};
+
+    if (osnoise->options.mode != HR_OSNOISE_ATTACH)
+        return osnoise->options.period_us;
+    return hr_osnoise_knobs_read(&osnoise->tracefs, &now, NULL) == 0
+               ? now.numbers[HR_OSNOISE_PERIOD]
+               : 0;
+}
+
+/* The file names the instance before there is one: what isn't there needs no removal, but what is
+ * there must be known. */
+static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    const enum hr_osnoise_mode mode = osnoise->options.mode;
+    struct hr_osnoise_plan plan = {
+        .cpus = possible_cpus(osnoise),
+        .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
+        .by_source = osnoise->options.by_source,
+        .histogram = osnoise->options.histogram,
+        .period_us = period_us(osnoise),
+        .max_single_ns = osnoise->options.max_single_ns,
+    };
+    int status = hr_osnoise_state_sign(&osnoise->state);
+
+    if (status < 0)
+        return hr_because(reason, status, "this process can't be found in /proc (%s)",
+                          strerror(-status));
+    status = hr_osnoise_read_cpus(osnoise->root, "online", &plan.online);
+    if (status < 0)
+        return because_online(reason, status);
+    status = -EEXIST;
+    for (int number = 0; number < MAX_NAMES && status == -EEXIST; number++) {
+        choose_name(osnoise, number);
+        if (name_is_taken(&osnoise->tracefs, osnoise->state.instance))
+            continue;
+        status = write_state(osnoise, reason);
+        if (status == 0)
+            status =
+                hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance, &plan, reason);
+    }
+    if (status != -EEXIST)
+        return status;
+    /* The instance that the file names last isn't ours. */
+    if (osnoise->owes && hr_osnoise_state_remove(osnoise->state_path) == 0)
+        osnoise->owes = false;
+    return hr_because(reason, status,
+                      "trace instances by all names that would do, such as %s, are "
+                      "there already: remove them from /sys/kernel/tracing/instances",
+                      osnoise->state.instance);
+}
+
+/* Whoever began meanwhile would get our settings. */
+static int look_again(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    return hr_osnoise_probe_users(&osnoise->tracefs, osnoise->options.mode, osnoise->state.instance,
+                                  reason);
+}
+
+static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    int status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance);
+
+    if (status == -EBUSY)
+        return hr_because(reason, status,
+                          "the tracer osnoise can't start beside another, such as timerlat: it is "
+                          "tried again");
+    if (status < 0)
+        return hr_because(reason, status, "the tracer osnoise can't be started (%s)",
+                          strerror(-status));
+    if (osnoise->options.mode != HR_OSNOISE_ATTACH)
+        return look_again(osnoise, reason);
+    hr_osnoise_leader_open(&osnoise->leader);
+    /* If the other ended just before, the workload is ours now, with settings that aren't. */
+    status = hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
+    if (status != 0)
+        return status < 0 ? status : 0;
+    return hr_because(reason, -EAGAIN, "whoever ran the tracer osnoise has just ended");
+}
+
+/* --- What is kept --------------------------------------------------------- */
+
+static int make_rows(struct hr_osnoise *osnoise)
+{
+    size_t place = 0;
+
+    osnoise->cpu_count = hr_cpu_set_count(&osnoise->cpus);
+    osnoise->rows = calloc(osnoise->cpu_count, sizeof(*osnoise->rows));
+    osnoise->watches = calloc(osnoise->cpu_count, sizeof(*osnoise->watches));
+    if (osnoise->rows == NULL || osnoise->watches == NULL)
+        return -ENOMEM;
+    for (unsigned cpu = hr_cpu_set_next(&osnoise->cpus, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(&osnoise->cpus, cpu + 1))
+        osnoise->rows[place++].cpu = cpu;
+    return 0;
+}
+
+static int make_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    const struct hr_osnoise_options *options = &osnoise->options;
+    int status = make_rows(osnoise);
+
+    if (status == 0)
+        status = hr_osnoise_decoder_open(&osnoise->tracefs, &osnoise->decoder, reason);
+    if (status == 0 && (options->by_source || options->histogram))
+        status = hr_osnoise_sources_open(osnoise->state.instance, options->by_source,
+                                         options->histogram, &osnoise->sources);
+    if (status == 0 && options->max_single_ns > 0)
+        status =
+            hr_osnoise_singles_open(osnoise->cpu_count, options->max_single_ns, &osnoise->singles);
+    return status;
+}
+
+static void end_readers(struct hr_osnoise *osnoise)
+{
+    hr_osnoise_leader_close(&osnoise->leader);
+    hr_osnoise_pipe_close(osnoise->pipe);
+    osnoise->pipe = NULL;
+    hr_osnoise_singles_close(osnoise->singles);
+    osnoise->singles = NULL;
+    hr_osnoise_sources_close(osnoise->sources);
+    osnoise->sources = NULL;
+    hr_osnoise_decoder_close(osnoise->decoder);
+    osnoise->decoder = NULL;
+    free(osnoise->rows);
+    osnoise->rows = NULL;
+    free(osnoise->watches);
+    osnoise->watches = NULL;
+}
+
+/* --- Beginning and ending ------------------------------------------------- */
+
+int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    int status = 0;
+
+    hr_because_clear(reason);
+    if (!osnoise->runs && !osnoise->owes)
+        return 0;
+    end_readers(osnoise); /* an open pipe keeps the instance */
+    osnoise->runs = false;
+    if (osnoise->tracefs.fd < 0)
+        status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
+    if (status == 0 && osnoise->owes)
+        status =
+            hr_osnoise_put_back(&osnoise->tracefs, &osnoise->state, osnoise->state_path, reason);
+    if (status == 0)
+        osnoise->owes = false;
+    hr_tracefs_close(&osnoise->tracefs);
+    return status;
+}
+
+static int look(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    const enum hr_osnoise_mode mode = osnoise->options.mode;
+    int status = hr_osnoise_probe_kernel(&osnoise->tracefs, mode, reason);
+
+    if (status == 0)
+        status = hr_osnoise_recover_in(&osnoise->tracefs, osnoise->state_path, reason);
+    if (status == 0)
+        status = hr_osnoise_probe_users(&osnoise->tracefs, mode, NULL, reason);
+    if (status == 0)
+        status = plan_settings(osnoise, reason);
+    return status;
+}
+
+static int set_up(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    int status = make_instance(osnoise, reason);
+
+    if (status == 0)
+        status = make_readers(osnoise, reason);
+    if (status == 0)
+        status = look_again(osnoise, reason);
+    if (status == 0)
+        status = hr_osnoise_knobs_set(&osnoise->tracefs, &osnoise->state.ours, reason);
+    if (status == 0)
+        status = start_tracer(osnoise, reason);
+    if (status == 0)
+        status = hr_osnoise_pipe_open(&osnoise->tracefs, osnoise->state.instance, &osnoise->cpus,
+                                      osnoise->decoder, &osnoise->pipe);
+    return status;
+}
+
+static void note_beginning(struct hr_osnoise *osnoise)
+{
+    osnoise->runs = true;
+    osnoise->read_ns = hr_clock_ns();
+    for (size_t i = 0; i < osnoise->cpu_count; i++)
+        osnoise->watches[i].heard_ns = osnoise->read_ns;
+}
+
+int hr_osnoise_give_up(struct hr_osnoise *osnoise, int error, struct hr_reason *reason)
+{
+    struct hr_reason left = {0};
+
+    if (reason != NULL && reason->error == 0)
+        hr_because(reason, error, "%s", strerror(-error));
+    if (hr_osnoise_end(osnoise, &left) < 0 && reason != NULL) {
+        size_t length = strlen(reason->text);
+        snprintf(reason->text + length, sizeof(reason->text) - length, "; and %s", left.text);
+    }
+    return error;
+}
+
+int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    int status = 0;
+
+    hr_because_clear(reason);
+    if (osnoise->runs)
+        return hr_because(reason, -EALREADY, "it runs already");
+    if (osnoise->owes)
+        status = hr_osnoise_end(osnoise, reason);
+    if (status == 0)
+        status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
+    if (status < 0)
+        return status;
+    status = look(osnoise, reason);
+    if (status == 0)
+        status = set_up(osnoise, reason);
+    if (status == 0) {
+        note_beginning(osnoise);
+        return 0;
+    }
+    status = hr_osnoise_give_up(osnoise, status, reason);
+    end_readers(osnoise);
+    hr_tracefs_close(&osnoise->tracefs);
+    return status;
+}
+
+int hr_osnoise_fd(const struct hr_osnoise *osnoise)
+{
+    return osnoise->runs ? osnoise->leader.fd : -1;
+}
+
+/* --- The object ----------------------------------------------------------- */
+
+int hr_osnoise_open(const struct hr_root *root, const struct hr_osnoise_options *options,
+                    struct hr_osnoise **osnoise, struct hr_reason *reason)
+{
+    int status = hr_osnoise_check(options, reason);
+
+    if (status < 0)
+        return status;
+    struct hr_osnoise *opened = calloc(1, sizeof(*opened));
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->root = root;
+    opened->tracefs.fd = -1;
+    opened->leader.fd = -1;
+    opened->options = *options;
+    if (options->mode == HR_OSNOISE_SOURCES)
+        opened->options.by_source = true;
+    opened->state_path = strdup(options->state_path);
+    if (opened->state_path == NULL) {
+        free(opened);
+        return -ENOMEM;
+    }
+    opened->options.state_path = opened->state_path;
+    *osnoise = opened;
+    return 0;
+}
+
+void hr_osnoise_close(struct hr_osnoise *osnoise)
+{
+    if (osnoise == NULL)
+        return;
+    hr_osnoise_end(osnoise, NULL);
+    free(osnoise->state_path);
+    free(osnoise);
+}

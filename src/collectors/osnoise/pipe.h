@@ -1,0 +1,46 @@
+/*
+ * osnoise/pipe.h - reading the trace buffers of an instance, each CPU's by itself, without waiting.
+ *
+ * Source: per_cpu/cpuN/trace_pipe_raw. A file that is open keeps the instance from being removed.
+ */
+#ifndef HEADROOM_COLLECTORS_OSNOISE_PIPE_H
+#define HEADROOM_COLLECTORS_OSNOISE_PIPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "headroom/cpu_set.h"
+#include "osnoise/records.h"
+
+struct hr_osnoise_pipe;
+
+/**
+ * Opens the buffers of CPUs, as far as they can be opened: one that can't be is tried again at each
+ * reading.
+ *
+ * @param instance  its name.
+ * @param decoder   must outlive the pipe.
+ * @return 0 or -ENOMEM.
+ */
+int hr_osnoise_pipe_open(const struct hr_tracefs *tracefs, const char *instance,
+                         const struct hr_cpu_set *cpus, struct hr_osnoise_decoder *decoder,
+                         struct hr_osnoise_pipe **pipe);
+
+/** NULL is allowed. */
+void hr_osnoise_pipe_close(struct hr_osnoise_pipe *pipe);
+
+/**
+ * Reads what a CPU's buffer holds. Allocates nothing.
+ *
+ * @param cpu   one of the CPUs.
+ * @param lost  receives how many records were lost since the reading before, also on failure. It
+ *              grows before the first record after a loss is handled.
+ * @return 0; a negative errno: the buffer can't be opened or read now, or -EBADMSG: what wasn't
+ *         understood was passed over, and counts as one record lost.
+ */
+int hr_osnoise_pipe_read(struct hr_osnoise_pipe *pipe, const struct hr_tracefs *tracefs,
+                         unsigned cpu,
+                         void (*handle)(const struct hr_osnoise_record *record, void *context),
+                         void *context, uint64_t *lost);
+
+#endif

@@ -1,0 +1,176 @@
+#include "osnoise/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/reason.h"
+#include "base/text.h"
+#include "headroom/capability.h"
+#include "osnoise/internal.h"
+#include "osnoise/settings.h"
+#include "osnoise/users.h"
+
+/* --- The kernel ----------------------------------------------------------- */
+
+/* The tracers of the kernel: "timerlat osnoise hwlat function nop". */
+static int find_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reason)
+{
+    char tracers[1024], remedy[HR_REMEDY_SIZE];
+    int status = hr_tracefs_read(tracefs, "available_tracers", tracers, sizeof(tracers), NULL);
+
+    if (status == -EACCES || status == -EPERM)
+        return hr_because(reason, status,
+                          "no permission to read tracefs: %s; a kernel that is locked down "
+                          "allows no tracing",
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+    if (status < 0)
+        return hr_because(reason, status, "available_tracers of tracefs can't be read (%s)",
+                          strerror(-status));
+    if (!hr_text_has_word(tracers, "osnoise"))
+        return hr_because(reason, -ENOENT,
+                          "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
+                          "CONFIG_OSNOISE_TRACER=y");
+    return 0;
+}
+
+static bool is_there(const struct hr_tracefs *tracefs, const char *name)
+{
+    return faccessat(tracefs->fd, name, F_OK, AT_EACCESS) == 0;
+}
+
+static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                         struct hr_reason *reason)
+{
+    struct hr_osnoise_knobs knobs = {0};
+    int status = hr_osnoise_knobs_read(tracefs, &knobs, reason);
+
+    if (status < 0)
+        return status;
+    if (mode == HR_OSNOISE_SOURCES && !knobs.has[HR_OSNOISE_OPTION_WORKLOAD])
+        return hr_because(reason, -EOPNOTSUPP,
+                          "this kernel can't trace without the workload: it needs Linux 6.2 or "
+                          "later");
+    if (mode == HR_OSNOISE_HARDWARE && !knobs.has[HR_OSNOISE_OPTION_IRQ_DISABLE])
+        return hr_because(reason, -EOPNOTSUPP,
+                          "this kernel can't look for noise with interrupts off: it needs Linux "
+                          "6.2 or later");
+    if (mode == HR_OSNOISE_SOURCES && !is_there(tracefs, "events/osnoise/irq_noise/hist"))
+        return hr_because(reason, -EOPNOTSUPP,
+                          "this kernel can't count events by their source: it needs "
+                          "CONFIG_HIST_TRIGGERS=y");
+    return 0;
+}
+
+static int find_rights(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                       struct hr_reason *reason)
+{
+    char remedy[HR_REMEDY_SIZE];
+    int status = 0;
+
+    if (faccessat(tracefs->fd, "instances", W_OK, AT_EACCESS) < 0)
+        status = -errno;
+    else if (mode != HR_OSNOISE_ATTACH &&
+             faccessat(tracefs->fd, "osnoise/cpus", W_OK, AT_EACCESS) < 0)
+        status = -errno;
+    if (status == -EROFS)
+        return hr_because(reason, status, "tracefs is mounted read-only: mount it writable");
+    if (status < 0)
+        return hr_because(reason, status, "no permission to use the tracer (%s): %s",
+                          strerror(-status), hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+    return 0;
+}
+
+int hr_osnoise_probe_kernel(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                            struct hr_reason *reason)
+{
+    int status = find_tracer(tracefs, reason);
+
+    if (status == 0)
+        status = find_features(tracefs, mode, reason);
+    if (status == 0)
+        status = find_rights(tracefs, mode, reason);
+    return status;
+}
+
+/* --- Its users ------------------------------------------------------------ */
+
+static int tell_user(const struct hr_osnoise_user *user, struct hr_reason *reason)
+{
+    char who[300];
+    const char *remedy = "wait until it has ended, or end it";
+
+    hr_osnoise_user_print(user, who, sizeof(who));
+    if (strncmp(user->instance, HR_OSNOISE_INSTANCE_PREFIX, strlen(HR_OSNOISE_INSTANCE_PREFIX)) ==
+        0)
+        remedy = "it is a run of headroom or of collectd's plugin: wait until it has ended, or use "
+                 "the mode attach; if it was killed, headroom osnoise --restore ends it, with the "
+                 "--state file of that run, or rmdir if that is lost";
+    else if (strcmp(user->tracer, "osnoise") == 0)
+        remedy = "wait until it has ended, or use the mode attach";
+    return hr_because(reason, -EBUSY, "%s has the tracer %s at work: %s", who, user->tracer,
+                      remedy);
+}
+
+static int find_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reason)
+{
+    struct hr_osnoise_hazards hazards = {0};
+    int status = hr_osnoise_hazards_read(tracefs, &hazards, reason);
+
+    if (status < 0)
+        return status;
+    if (hazards.panic && (hazards.stop_us > 0 || hazards.stop_total_us > 0))
+        return hr_because(reason, -EBUSY,
+                          "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer "
+                          "osnoise: noise would stop the machine; write NO_PANIC_ON_STOP to "
+                          "/sys/kernel/tracing/osnoise/options");
+    return 0;
+}
+
+static int find_leader(const struct hr_tracefs *tracefs, const char *except,
+                       struct hr_reason *reason)
+{
+    int status = hr_osnoise_users_find_running(tracefs, except, NULL);
+
+    if (status > 0)
+        return find_hazards(tracefs, reason);
+    if (status < 0)
+        return hr_because(reason, status, "it can't be seen who has a tracer at work (%s)",
+                          strerror(-status));
+    return hr_because(reason, -EAGAIN,
+                      "nobody runs the tracer osnoise: it is read along once somebody does");
+}
+
+int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                           const char *except, struct hr_reason *reason)
+{
+    struct hr_osnoise_user user;
+
+    if (mode == HR_OSNOISE_ATTACH)
+        return find_leader(tracefs, except, reason);
+    int status = hr_osnoise_users_find(tracefs, NULL, except, &user);
+    if (status > 0)
+        return tell_user(&user, reason);
+    if (status < 0)
+        return hr_because(reason, status, "it can't be seen who has a tracer at work (%s)",
+                          strerror(-status));
+    return find_hazards(tracefs, reason);
+}
+
+int hr_osnoise_probe(const struct hr_root *root, enum hr_osnoise_mode mode,
+                     struct hr_reason *reason)
+{
+    struct hr_tracefs tracefs;
+
+    hr_because_clear(reason);
+    int status = hr_tracefs_open(root, &tracefs, reason);
+    if (status < 0)
+        return status;
+    status = hr_osnoise_probe_kernel(&tracefs, mode, reason);
+    if (status == 0)
+        status = hr_osnoise_probe_users(&tracefs, mode, NULL, reason);
+    hr_tracefs_close(&tracefs);
+    return status;
+}

@@ -1,0 +1,284 @@
+#include "headroom/osnoise.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/reason.h"
+#include "osnoise/instance.h"
+#include "osnoise/internal.h"
+
+/* A CPU is silent after so many periods without a sample, and no sooner than after so long. */
+#define SILENT_PERIODS 3
+#define SILENT_NS      (3 * 1000 * NS_PER_MS)
+
+/* In SOURCES the first that a CPU tells after it came online may be as long as it was offline: the
+ * kernel remembers what ran before. It comes within a reading or two. */
+#define SETTLING_READINGS 2
+
+/* What a warning is about. */
+enum { WARNED_STOP = 1, WARNED_PANIC, WARNED_SOURCES };
+
+/* --- Whether all is as it was --------------------------------------------- */
+
+static int check_instance(const struct hr_osnoise *osnoise,
+                          const struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
+{
+    int status = hr_osnoise_instance_is_running(&osnoise->tracefs, osnoise->state.instance);
+
+    if (status == 1)
+        return 0;
+    if (status == -ENOENT)
+        return hr_because(reason, -ECANCELED, "somebody removed the trace instance %s",
+                          osnoise->state.instance);
+    if (status < 0)
+        return hr_because(reason, status, "the trace instance %s can't be read (%s)",
+                          osnoise->state.instance, strerror(-status));
+    if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
+        return hr_because(reason, -ECANCELED,
+                          "tracing was stopped, by a noise above what somebody has set in "
+                          "/sys/kernel/tracing/osnoise/stop_tracing_us or stop_tracing_total_us: "
+                          "write 0 there");
+    return hr_because(reason, -ECANCELED, "somebody stopped the tracer in the trace instance %s",
+                      osnoise->state.instance);
+}
+
+static int check_knobs(const struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now,
+                       struct hr_reason *reason)
+{
+    const struct hr_osnoise_knobs *seen = &osnoise->seen;
+    enum hr_osnoise_knob knob = hr_osnoise_knobs_differ(seen, now);
+    bool is_theirs = osnoise->options.mode == HR_OSNOISE_ATTACH;
+    char was[64], is[64];
+
+    if (knob == HR_OSNOISE_KNOB_COUNT)
+        return 0;
+    hr_osnoise_knob_print(seen, knob, was, sizeof(was));
+    hr_osnoise_knob_print(now, knob, is, sizeof(is));
+    return hr_because(reason, is_theirs ? -EAGAIN : -ECANCELED,
+                      "somebody changed the tracer's setting %s from %s to %s: %s",
+                      hr_osnoise_knob_name(knob), was, is,
+                      is_theirs ? "it is begun anew with that" : "their run comes first");
+}
+
+/* Which may also be set while all goes well. */
+static int check_hazards(const struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
+{
+    if (!hazards->panic || (hazards->stop_us == 0 && hazards->stop_total_us == 0))
+        return 0;
+    return hr_because(reason, -ECANCELED,
+                      "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer osnoise: "
+                      "noise would stop the machine; write NO_PANIC_ON_STOP to "
+                      "/sys/kernel/tracing/osnoise/options");
+}
+
+static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    if (osnoise->options.mode != HR_OSNOISE_ATTACH)
+        return 0;
+    int status =
+        hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
+    if (status > 0)
+        return 0;
+    if (status < 0)
+        return hr_because(reason, status, "it can't be seen who runs the tracer osnoise (%s)",
+                          strerror(-status));
+    return hr_because(reason, -EAGAIN, "whoever ran the tracer osnoise has ended");
+}
+
+static int check(struct hr_osnoise *osnoise, struct hr_osnoise_knobs *now,
+                 struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
+{
+    int status = hr_osnoise_knobs_read(&osnoise->tracefs, now, reason);
+
+    if (status == 0)
+        status = hr_osnoise_hazards_read(&osnoise->tracefs, hazards, reason);
+    if (status == 0)
+        status = check_leader(osnoise, reason);
+    if (status == 0)
+        status = check_instance(osnoise, hazards, reason);
+    if (status == 0)
+        status = check_knobs(osnoise, now, reason);
+    if (status == 0)
+        status = check_hazards(hazards, reason);
+    return status;
+}
+
+static void warn(struct hr_reason *warning, const struct hr_osnoise_hazards *hazards)
+{
+    if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
+        hr_because(warning, WARNED_STOP,
+                   "somebody has set osnoise/stop_tracing_us or stop_tracing_total_us: a noise "
+                   "above it ends all tracing; write 0 there if nobody needs it");
+    else if (hazards->panic)
+        hr_because(warning, WARNED_PANIC,
+                   "somebody has set PANIC_ON_STOP of the tracer osnoise: with a stop_tracing "
+                   "value noise stops the machine; write NO_PANIC_ON_STOP to osnoise/options if "
+                   "nobody needs it");
+}
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+struct target {
+    struct hr_osnoise *osnoise;
+    size_t place;
+    uint64_t lost, told_lost; /* records; and how many singles know of */
+};
+
+static void add_sample(struct hr_osnoise_cpu *row, const struct hr_osnoise_record *record)
+{
+    row->sample_count++;
+    row->runtime_us += record->sample.runtime_us;
+    row->noise_us += record->sample.noise_us;
+    if (record->sample.max_single_us > row->max_single_us)
+        row->max_single_us = record->sample.max_single_us;
+    if (record->sample.noise_us > row->max_period_us)
+        row->max_period_us = record->sample.noise_us;
+    row->hw_count += record->sample.hw_count;
+    row->nmi_count += record->sample.nmi_count;
+    row->irq_count += record->sample.irq_count;
+    row->softirq_count += record->sample.softirq_count;
+    row->thread_count += record->sample.thread_count;
+}
+
+static void take(const struct hr_osnoise_record *record, void *context)
+{
+    struct target *target = context;
+    struct hr_osnoise *osnoise = target->osnoise;
+    struct hr_osnoise_cpu *row = &osnoise->rows[target->place];
+
+    if (record->type == HR_OSNOISE_RECORD_SAMPLE) {
+        add_sample(row, record);
+        return;
+    }
+    if (osnoise->singles == NULL)
+        return;
+    if (target->lost > target->told_lost)
+        hr_osnoise_singles_lost(osnoise->singles, target->place);
+    target->told_lost = target->lost;
+    hr_osnoise_singles_add(osnoise->singles, target->place, row->cpu, record);
+}
+
+/* A CPU whose buffer can't be read now falls silent, and is tried again. */
+static void read_cpu(struct hr_osnoise *osnoise, size_t place)
+{
+    struct target target = {.osnoise = osnoise, .place = place};
+    struct hr_osnoise_cpu *row = &osnoise->rows[place];
+
+    *row = (struct hr_osnoise_cpu){.cpu = row->cpu};
+    hr_osnoise_pipe_read(osnoise->pipe, &osnoise->tracefs, row->cpu, take, &target, &target.lost);
+    row->lost_count = target.lost;
+}
+
+static uint64_t patience_ns(const struct hr_osnoise_knobs *now)
+{
+    uint64_t periods_ns = SILENT_PERIODS * 1000 * now->numbers[HR_OSNOISE_PERIOD];
+
+    return periods_ns > SILENT_NS ? periods_ns : SILENT_NS;
+}
+
+static void judge(struct hr_osnoise_cpu *row, struct hr_osnoise_watch *watch, bool is_online,
+                  uint64_t now_ns, uint64_t most_ns)
+{
+    if (!is_online) {
+        watch->was_offline = true;
+        row->state = HR_OSNOISE_CPU_OFFLINE;
+        return;
+    }
+    if (watch->was_offline || row->sample_count > 0)
+        watch->heard_ns = now_ns;
+    if (watch->was_offline)
+        watch->settling = SETTLING_READINGS;
+    watch->was_offline = false;
+    row->state = now_ns - watch->heard_ns > most_ns ? HR_OSNOISE_CPU_SILENT : HR_OSNOISE_CPU_FINE;
+}
+
+static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now,
+                     uint64_t now_ns, struct hr_reason *reason)
+{
+    struct hr_cpu_set online;
+    bool has_workload =
+        !now->has[HR_OSNOISE_OPTION_WORKLOAD] || now->numbers[HR_OSNOISE_OPTION_WORKLOAD] != 0;
+    uint64_t most_ns = has_workload ? patience_ns(now) : UINT64_MAX;
+    int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
+
+    if (status < 0)
+        return hr_because(reason, status, "it can't be read which CPUs are online (%s)",
+                          strerror(-status));
+    for (size_t i = 0; i < osnoise->cpu_count; i++) {
+        read_cpu(osnoise, i);
+        judge(&osnoise->rows[i], &osnoise->watches[i],
+              hr_cpu_set_has(&online, osnoise->rows[i].cpu), now_ns, most_ns);
+    }
+    return 0;
+}
+
+/* --- Sources -------------------------------------------------------------- */
+
+/* Those whose sources are told. */
+static struct hr_cpu_set settled_cpus(struct hr_osnoise *osnoise)
+{
+    struct hr_cpu_set settled = {0};
+
+    for (size_t i = 0; i < osnoise->cpu_count; i++) {
+        struct hr_osnoise_watch *watch = &osnoise->watches[i];
+        if (osnoise->options.mode != HR_OSNOISE_SOURCES || watch->settling == 0)
+            hr_cpu_set_add(&settled, osnoise->rows[i].cpu);
+        if (watch->settling > 0)
+            watch->settling--;
+    }
+    return settled;
+}
+
+static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading)
+{
+    struct hr_cpu_set settled = settled_cpus(osnoise);
+    struct hr_osnoise_counts counts = {0};
+
+    if (osnoise->sources == NULL)
+        return;
+    int status = hr_osnoise_sources_read(osnoise->sources, &osnoise->tracefs, &settled, &counts);
+    if (status < 0) {
+        hr_because(&reading->warning, WARNED_SOURCES,
+                   "the kernel's counts by source can't be read (%s)", strerror(-status));
+        return;
+    }
+    reading->has_sources = osnoise->options.by_source;
+    reading->sources = counts.sources;
+    reading->source_count = counts.source_count;
+    reading->buckets = counts.buckets;
+    reading->bucket_count = counts.bucket_count;
+    reading->dropped_count = counts.dropped_count;
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading,
+                    struct hr_reason *reason)
+{
+    struct hr_osnoise_reading got = {0};
+    struct hr_osnoise_hazards hazards = {0};
+    struct hr_osnoise_knobs now = {0};
+
+    hr_because_clear(reason);
+    if (!osnoise->runs)
+        return hr_because(reason, -EINVAL, "nothing runs");
+    int status = check(osnoise, &now, &hazards, reason);
+    uint64_t now_ns = hr_clock_ns();
+    if (status == 0)
+        status = read_cpus(osnoise, &now, now_ns, reason);
+    if (status < 0)
+        return hr_osnoise_give_up(osnoise, status, reason);
+
+    warn(&got.warning, &hazards);
+    read_sources(osnoise, &got);
+    if (osnoise->singles != NULL)
+        got.singles =
+            hr_osnoise_singles_take(osnoise->singles, &got.single_count, &got.single_more_count);
+    got.elapsed_ns = now_ns - osnoise->read_ns;
+    osnoise->read_ns = now_ns;
+    got.cpus = osnoise->rows;
+    got.cpu_count = osnoise->cpu_count;
+    *reading = got;
+    return 0;
+}

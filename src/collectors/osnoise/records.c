@@ -1,0 +1,476 @@
+/*
+ * The pages are walked here rather than by libtraceevent's kbuffer, which trusts the lengths that
+ * are written in them. The formats are read here rather than by libtracefs, whose
+ * tracefs_local_events_system() reads all the kernel's symbols along (13 MB of /proc/kallsyms).
+ */
+#include "osnoise/records.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "base/reason.h"
+
+/* --- Which events, and their fields --------------------------------------- */
+
+#define NUMBERS     8
+#define FORMAT_SIZE 8192
+#define HEADER_PAGE "events/header_page"
+
+/* An event, and the names of its fields: numbers in the order of `make` below, and a name. */
+struct shape {
+    const char *system, *name;
+    enum hr_osnoise_record_type type;
+    enum hr_osnoise_kind kind;
+    const char *numbers[NUMBERS];
+    const char *text;
+};
+
+static const struct shape shapes[] = {
+    {"ftrace",
+     "osnoise",
+     HR_OSNOISE_RECORD_SAMPLE,
+     0,
+     {"runtime", "noise", "max_sample", "hw_count", "nmi_count", "irq_count", "softirq_count",
+      "thread_count"},
+     NULL},
+    {"osnoise",
+     "sample_threshold",
+     HR_OSNOISE_RECORD_SINGLE,
+     0,
+     {"start", "duration", "interference"},
+     NULL},
+    {"osnoise",
+     "irq_noise",
+     HR_OSNOISE_RECORD_PART,
+     HR_OSNOISE_IRQ,
+     {"start", "duration", "vector"},
+     "desc"},
+    {"osnoise",
+     "softirq_noise",
+     HR_OSNOISE_RECORD_PART,
+     HR_OSNOISE_SOFTIRQ,
+     {"start", "duration", "vector"},
+     NULL},
+    {"osnoise",
+     "thread_noise",
+     HR_OSNOISE_RECORD_PART,
+     HR_OSNOISE_THREAD,
+     {"start", "duration", "pid"},
+     "comm"},
+    {"osnoise", "nmi_noise", HR_OSNOISE_RECORD_PART, HR_OSNOISE_NMI, {"start", "duration"}, NULL},
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+struct place {
+    size_t offset, size;
+};
+
+/* How a text is kept: in its place; or there is where it is, in the low 16 bits, and its length in
+ * the high 16 bits. Where it is counts from the event's start, or from that place's end. */
+enum keeping { KEPT_HERE, KEPT_ELSEWHERE, KEPT_BEHIND };
+
+struct event {
+    uint64_t id;
+    size_t size; /* at least */
+    struct place numbers[NUMBERS], text;
+    enum keeping keeping;
+};
+
+struct hr_osnoise_decoder {
+    struct place type;  /* of any event: its id */
+    size_t header_size; /* of a page: a time and how much of the page is used */
+    size_t commit_size; /* of the latter, a long of the kernel */
+    size_t page_size;
+    struct event events[SHAPES];
+};
+
+static void cover(struct event *event, struct place place)
+{
+    if (event->size < place.offset + place.size)
+        event->size = place.offset + place.size;
+}
+
+static bool take_place(const struct tep_format_field *field, struct place *place)
+{
+    if (field == NULL || field->offset < 0 || field->size <= 0 || field->offset > UINT16_MAX ||
+        field->size > UINT16_MAX)
+        return false;
+    *place = (struct place){(size_t)field->offset, (size_t)field->size};
+    return true;
+}
+
+static bool take_number(const struct tep_format_field *field, struct place *place)
+{
+    if (!take_place(field, place) || (field->flags & TEP_FIELD_IS_ARRAY))
+        return false;
+    return place->size == 1 || place->size == 2 || place->size == 4 || place->size == 8;
+}
+
+static bool take_text(const struct tep_format_field *field, struct event *event)
+{
+    if (!take_place(field, &event->text) || !(field->flags & TEP_FIELD_IS_ARRAY))
+        return false;
+    if (!(field->flags & TEP_FIELD_IS_DYNAMIC))
+        event->keeping = KEPT_HERE;
+    else
+        event->keeping = field->flags & TEP_FIELD_IS_RELATIVE ? KEPT_BEHIND : KEPT_ELSEWHERE;
+    return event->keeping == KEPT_HERE || event->text.size == 4;
+}
+
+static int lacks(const struct shape *shape, const char *field, struct hr_reason *reason)
+{
+    return hr_because(reason, -EBADMSG,
+                      "the kernel's event %s:%s has no field %s that is understood: this version "
+                      "of headroom doesn't know this kernel",
+                      shape->system, shape->name, field);
+}
+
+static int take_fields(struct tep_event *format, const struct shape *shape, struct event *event,
+                       struct hr_reason *reason)
+{
+    for (size_t i = 0; i < NUMBERS && shape->numbers[i] != NULL; i++) {
+        if (!take_number(tep_find_field(format, shape->numbers[i]), &event->numbers[i]))
+            return lacks(shape, shape->numbers[i], reason);
+        cover(event, event->numbers[i]);
+    }
+    if (shape->text != NULL && !take_text(tep_find_field(format, shape->text), event))
+        return lacks(shape, shape->text, reason);
+    cover(event, event->text);
+    return 0;
+}
+
+/* Files in tracefs: a format is about 1 kB. @return its length, or a negative errno. */
+static int read_format(const struct hr_tracefs *tracefs, const char *path, char text[FORMAT_SIZE],
+                       struct hr_reason *reason)
+{
+    size_t length;
+
+    int status = hr_tracefs_read(tracefs, path, text, FORMAT_SIZE, &length);
+    if (status == -ENOENT)
+        return hr_because(reason, status,
+                          "the kernel has no %s in tracefs: it needs CONFIG_OSNOISE_TRACER", path);
+    if (status < 0)
+        return hr_because(reason, status, "can't read %s in tracefs: %s", path, strerror(-status));
+    return (int)length;
+}
+
+/* What else is in the format, such as how it is to be printed, may be what it likes. */
+static struct tep_event *parse_format(struct tep_handle *tep, const struct shape *shape,
+                                      const char *text, int length)
+{
+    tep_parse_event(tep, text, (unsigned long)length, shape->system);
+    return tep_find_event_by_name(tep, shape->system, shape->name);
+}
+
+static int take_event(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
+                      const struct hr_tracefs *tracefs, size_t i, struct hr_reason *reason)
+{
+    struct event *event = &decoder->events[i];
+    const struct shape *shape = &shapes[i];
+    char path[128], text[FORMAT_SIZE];
+
+    snprintf(path, sizeof(path), "events/%s/%s/format", shape->system, shape->name);
+    int length = read_format(tracefs, path, text, reason);
+    if (length < 0)
+        return length;
+    struct tep_event *format = parse_format(tep, shape, text, length);
+    if (format == NULL)
+        return lacks(shape, "at all", reason);
+    event->id = (uint64_t)format->id;
+    if (!take_number(tep_find_common_field(format, "common_type"), &decoder->type))
+        return lacks(shape, "common_type", reason);
+    cover(event, decoder->type);
+    return take_fields(format, shape, event, reason);
+}
+
+/* "	field: local_t commit;	offset:8;	size:8;	signed:1;", and so on */
+static int take_page(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
+                     const struct hr_tracefs *tracefs, struct hr_reason *reason)
+{
+    char text[FORMAT_SIZE];
+
+    int length = read_format(tracefs, HEADER_PAGE, text, reason);
+    if (length < 0)
+        return length;
+    int status = tep_parse_header_page(tep, text, (unsigned long)length, sizeof(long));
+    int commit_size = tep_get_header_page_size(tep), page_size = tep_get_sub_buffer_size(tep);
+    if (status != 0 || (commit_size != 4 && commit_size != 8) || page_size < 1024)
+        return hr_because(reason, -EBADMSG,
+                          "tracefs' " HEADER_PAGE " isn't understood: this version of headroom "
+                          "doesn't know this kernel");
+    decoder->commit_size = (size_t)commit_size;
+    decoder->header_size = sizeof(uint64_t) + decoder->commit_size;
+    decoder->page_size = (size_t)page_size;
+    return 0;
+}
+
+static int take_all(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
+                    const struct hr_tracefs *tracefs, struct hr_reason *reason)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < SHAPES; i++)
+        status = take_event(decoder, tep, tracefs, i, reason);
+    return status < 0 ? status : take_page(decoder, tep, tracefs, reason);
+}
+
+int hr_osnoise_decoder_open(const struct hr_tracefs *tracefs, struct hr_osnoise_decoder **decoder,
+                            struct hr_reason *reason)
+{
+    struct hr_osnoise_decoder *made = calloc(1, sizeof(*made));
+    struct tep_handle *tep = made != NULL ? tep_alloc() : NULL;
+    int status;
+
+    tep_set_loglevel(TEP_LOG_NONE); /* it would print what it doesn't understand */
+    if (tep == NULL)
+        status = hr_because(reason, -ENOMEM, "out of memory");
+    else
+        status = take_all(made, tep, tracefs, reason);
+    tep_free(tep);
+    if (status < 0)
+        free(made);
+    else
+        *decoder = made;
+    return status;
+}
+
+void hr_osnoise_decoder_close(struct hr_osnoise_decoder *decoder)
+{
+    free(decoder);
+}
+
+size_t hr_osnoise_decoder_page_size(const struct hr_osnoise_decoder *decoder)
+{
+    return decoder->page_size;
+}
+
+/* --- One event ------------------------------------------------------------ */
+
+/* The kernel's byte order is ours: it is the one that runs. */
+static uint64_t get_number(const unsigned char *data, struct place place)
+{
+    uint8_t of_1;
+    uint16_t of_2;
+    uint32_t of_4;
+    uint64_t of_8;
+
+    data += place.offset;
+    switch (place.size) {
+    case 1:
+        memcpy(&of_1, data, sizeof(of_1));
+        return of_1;
+    case 2:
+        memcpy(&of_2, data, sizeof(of_2));
+        return of_2;
+    case 4:
+        memcpy(&of_4, data, sizeof(of_4));
+        return of_4;
+    default:
+        memcpy(&of_8, data, sizeof(of_8));
+        return of_8;
+    }
+}
+
+/* A text ends at a NUL, or where its place ends. */
+static int get_text(const unsigned char *data, size_t size, const struct event *event,
+                    char name[HR_OSNOISE_NAME])
+{
+    struct place place = event->text;
+
+    if (event->keeping != KEPT_HERE) {
+        uint64_t where = get_number(data, place);
+        size_t from = event->keeping == KEPT_BEHIND ? place.offset + place.size : 0;
+        place = (struct place){from + (where & UINT16_MAX), where >> 16};
+    }
+    if (place.offset > size || place.size > size - place.offset)
+        return -EBADMSG;
+    size_t length = strnlen((const char *)data + place.offset, place.size);
+    if (length >= HR_OSNOISE_NAME)
+        length = HR_OSNOISE_NAME - 1;
+    memcpy(name, data + place.offset, length);
+    name[length] = '\0';
+    return 0;
+}
+
+void hr_osnoise_softirq_name(int vector, char name[HR_OSNOISE_NAME])
+{
+    /* include/linux/interrupt.h; they stay what they are, as programs show them */
+    static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+                                        "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+    if (vector >= 0 && (size_t)vector < sizeof(names) / sizeof(names[0]))
+        snprintf(name, HR_OSNOISE_NAME, "%s", names[vector]);
+    else
+        snprintf(name, HR_OSNOISE_NAME, "%d", vector);
+}
+
+static void make_sample(const uint64_t *numbers, struct hr_osnoise_record *record)
+{
+    record->sample.runtime_us = numbers[0];
+    record->sample.noise_us = numbers[1];
+    record->sample.max_single_us = numbers[2];
+    record->sample.hw_count = numbers[3];
+    record->sample.nmi_count = numbers[4];
+    record->sample.irq_count = numbers[5];
+    record->sample.softirq_count = numbers[6];
+    record->sample.thread_count = numbers[7];
+}
+
+static void make_single(const uint64_t *numbers, struct hr_osnoise_record *record)
+{
+    record->single.start_ns = numbers[0];
+    record->single.duration_ns = numbers[1];
+    record->single.interference_count = numbers[2];
+}
+
+static void make_part(const uint64_t *numbers, enum hr_osnoise_kind kind,
+                      struct hr_osnoise_record *record)
+{
+    record->part.kind = kind;
+    record->part.start_ns = numbers[0];
+    record->part.duration_ns = numbers[1];
+    record->part.number = (int)(uint32_t)numbers[2];
+    if (kind == HR_OSNOISE_SOFTIRQ)
+        hr_osnoise_softirq_name(record->part.number, record->part.name);
+    else if (kind == HR_OSNOISE_NMI)
+        snprintf(record->part.name, sizeof(record->part.name), "NMI");
+}
+
+static int make(const unsigned char *data, size_t size, const struct shape *shape,
+                const struct event *event, struct hr_osnoise_record *record)
+{
+    uint64_t numbers[NUMBERS] = {0};
+
+    if (size < event->size)
+        return -EBADMSG;
+    for (size_t i = 0; i < NUMBERS && shape->numbers[i] != NULL; i++)
+        numbers[i] = get_number(data, event->numbers[i]);
+    record->type = shape->type;
+    if (shape->type == HR_OSNOISE_RECORD_SAMPLE)
+        make_sample(numbers, record);
+    else if (shape->type == HR_OSNOISE_RECORD_SINGLE)
+        make_single(numbers, record);
+    else
+        make_part(numbers, shape->kind, record);
+    return shape->text != NULL ? get_text(data, size, event, record->part.name) : 0;
+}
+
+/* @return 1: it is a record; 0: an event of another kind; -EBADMSG. */
+static int decode_event(const struct hr_osnoise_decoder *decoder, const unsigned char *data,
+                        size_t size, struct hr_osnoise_record *record)
+{
+    if (size < decoder->type.offset + decoder->type.size)
+        return -EBADMSG;
+    uint64_t id = get_number(data, decoder->type);
+    for (size_t i = 0; i < SHAPES; i++) {
+        const struct event *event = &decoder->events[i];
+        if (event->id == id)
+            return make(data, size, &shapes[i], event, record) < 0 ? -EBADMSG : 1;
+    }
+    return 0;
+}
+
+/* --- A page --------------------------------------------------------------- */
+
+/* include/linux/ring_buffer.h: an event begins with a word of which five bits are its type, and the
+ * rest is the time since the event before: the low ones, or in kernels of the other byte order the
+ * high ones. Types up to 28 are of data, of so many words; 0: the length in bytes is in the next
+ * word, and counts that, too. */
+enum event_type { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
+
+#define TYPE_BITS 5
+#define WORD      ((size_t)4)
+
+/* kernel/trace/ring_buffer.c: how much of the page is used, and whether something was overwritten
+ * before it; then how much may be told behind what is used. */
+#define COMMIT_MASK   ((UINT64_C(1) << 27) - 1)
+#define MISSED        (UINT64_C(1) << 31)
+#define MISSED_STORED (UINT64_C(1) << 30)
+
+static unsigned type_of(uint32_t head)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return head >> (32 - TYPE_BITS);
+#else
+    return head & ((1u << TYPE_BITS) - 1);
+#endif
+}
+
+/* Takes an event off the front. `data` receives what is in it: of padding and times nothing. */
+static int take_one(struct place *rest, const unsigned char *page, struct place *data)
+{
+    size_t head = WORD, length;
+    uint64_t next = 0;
+
+    if (rest->size < WORD)
+        return -EBADMSG;
+    unsigned type = type_of((uint32_t)get_number(page, (struct place){rest->offset, WORD}));
+    if (type == TYPE_LONG || type >= TYPE_PADDING) {
+        if (rest->size < 2 * WORD)
+            return -EBADMSG;
+        next = get_number(page, (struct place){rest->offset + WORD, WORD});
+        if (type < TYPE_TIME_EXTEND && (next < WORD + (type == TYPE_LONG) || next % WORD != 0))
+            return -EBADMSG;
+        head = 2 * WORD;
+        length = type < TYPE_TIME_EXTEND ? next - WORD : 0;
+    } else {
+        length = type * WORD;
+    }
+    if (length > rest->size - head)
+        return -EBADMSG;
+    *data = (struct place){rest->offset + head, type < TYPE_PADDING ? length : 0};
+    rest->offset += head + length;
+    rest->size -= head + length;
+    return 0;
+}
+
+/* Reads a page's beginning. @param used  receives where its events are. */
+static int read_header(const struct hr_osnoise_decoder *decoder, const unsigned char *page,
+                       size_t size, struct place *used, uint64_t *lost)
+{
+    uint64_t missed = 0;
+
+    if (size < decoder->header_size)
+        return -EBADMSG;
+    uint64_t commit = get_number(page, (struct place){sizeof(uint64_t), decoder->commit_size});
+    struct place events = {decoder->header_size, commit & COMMIT_MASK};
+    size_t room = size - decoder->header_size;
+    if (events.size > room)
+        return -EBADMSG;
+    if (commit & MISSED)
+        missed = 1;
+    if ((commit & MISSED) && (commit & MISSED_STORED)) {
+        if (room - events.size < decoder->commit_size)
+            return -EBADMSG;
+        missed =
+            get_number(page, (struct place){events.offset + events.size, decoder->commit_size});
+    }
+    *used = events;
+    *lost += missed > 0 || !(commit & MISSED) ? missed : 1;
+    return 0;
+}
+
+int hr_osnoise_decode(struct hr_osnoise_decoder *decoder, const void *page, size_t size,
+                      void (*handle)(const struct hr_osnoise_record *record, void *context),
+                      void *context, uint64_t *lost)
+{
+    struct hr_osnoise_record record;
+    struct place rest, data;
+
+    int status = read_header(decoder, page, size, &rest, lost);
+    while (status >= 0 && rest.size > 0) {
+        status = take_one(&rest, page, &data);
+        if (status == 0 && data.size > 0)
+            status = decode_event(decoder, (const unsigned char *)page + data.offset, data.size,
+                                  &record);
+        if (status == 1)
+            handle(&record, context);
+    }
+    return status < 0 ? status : 0;
+}

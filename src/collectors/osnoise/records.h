@@ -1,0 +1,77 @@
+/*
+ * osnoise/records.h - what the kernel writes into a trace buffer of the tracer osnoise: pages of
+ * binary events, decoded.
+ *
+ * Sources: libtraceevent (the events' formats, whose fields are found by name),
+ * include/linux/ring_buffer.h (the pages), include/trace/events/osnoise.h,
+ * kernel/trace/trace_entries.h (osnoise).
+ */
+#ifndef HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
+#define HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "headroom/osnoise.h"
+#include "osnoise/tracefs.h"
+
+enum hr_osnoise_record_type {
+    HR_OSNOISE_RECORD_SAMPLE, /**< a period has ended: ftrace:osnoise */
+    HR_OSNOISE_RECORD_SINGLE, /**< a single noise has ended: osnoise:sample_threshold */
+    HR_OSNOISE_RECORD_PART,   /**< an interference has ended: osnoise:irq_noise, … */
+};
+
+struct hr_osnoise_record {
+    enum hr_osnoise_record_type type;
+    union {
+        struct {
+            uint64_t runtime_us, noise_us, max_single_us;
+            uint64_t hw_count, nmi_count, irq_count, softirq_count, thread_count;
+        } sample;
+        struct {
+            uint64_t start_ns, duration_ns, interference_count;
+        } single;
+        struct {
+            enum hr_osnoise_kind kind;
+            char name[HR_OSNOISE_NAME]; /**< see hr_osnoise_part */
+            int number;
+            uint64_t start_ns, duration_ns; /**< net */
+        } part;
+    };
+};
+
+struct hr_osnoise_decoder;
+
+/**
+ * Reads the formats of the events.
+ *
+ * @param decoder  receives it; the caller ends it with hr_osnoise_decoder_close().
+ * @return 0; -ENOENT: the kernel has no such events; -EBADMSG: a field that is needed isn't there;
+ *         -ENOMEM; with the reason.
+ */
+int hr_osnoise_decoder_open(const struct hr_tracefs *tracefs, struct hr_osnoise_decoder **decoder,
+                            struct hr_reason *reason);
+
+/** NULL is allowed. */
+void hr_osnoise_decoder_close(struct hr_osnoise_decoder *decoder);
+
+/** How many bytes a page has, if nobody has changed that for an instance (since Linux 6.8). */
+size_t hr_osnoise_decoder_page_size(const struct hr_osnoise_decoder *decoder);
+
+/**
+ * Decodes one page. Events of other kinds are passed over.
+ *
+ * @param page    as read(2) gives it from trace_pipe_raw; @param size its bytes.
+ * @param handle  called with each record; what it gets is valid within the call.
+ * @param lost    to it is added how many events were overwritten before this page; 1 if that isn't
+ *                known. That is done before the first record is handled.
+ * @return 0; -EBADMSG: it is no such page, or is cut off; records before that were handled.
+ */
+int hr_osnoise_decode(struct hr_osnoise_decoder *decoder, const void *page, size_t size,
+                      void (*handle)(const struct hr_osnoise_record *record, void *context),
+                      void *context, uint64_t *lost);
+
+/** The name of a softirq by its vector: "HI", "TIMER", …; a new one is by its number. */
+void hr_osnoise_softirq_name(int vector, char name[HR_OSNOISE_NAME]);
+
+#endif

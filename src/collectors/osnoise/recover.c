@@ -1,0 +1,204 @@
+#include "osnoise/recover.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/reason.h"
+#include "headroom/osnoise.h"
+#include "osnoise/instance.h"
+#include "osnoise/users.h"
+
+/* --- Putting back --------------------------------------------------------- */
+
+static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
+                           struct hr_reason *reason)
+{
+    int status = hr_osnoise_instance_remove(tracefs, name);
+
+    if (status == -EBUSY)
+        return hr_because(reason, status,
+                          "the trace instance %s can't be removed, as somebody reads it: end "
+                          "whoever has files of /sys/kernel/tracing/instances/%s open",
+                          name, name);
+    if (status < 0)
+        return hr_because(reason, status, "the trace instance %s can't be removed (%s)", name,
+                          strerror(-status));
+    return 0;
+}
+
+/* Whether a setting still is ours, and was another before. */
+static bool owes(const struct hr_osnoise_state *state, const struct hr_osnoise_knobs *now)
+{
+    for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++) {
+        struct hr_osnoise_knobs one = {.cpus = state->ours.cpus};
+
+        if (!state->ours.has[knob])
+            continue;
+        one.has[knob] = true;
+        one.numbers[knob] = state->ours.numbers[knob];
+        if (hr_osnoise_knobs_differ(&one, now) == HR_OSNOISE_KNOB_COUNT &&
+            hr_osnoise_knobs_differ(&one, &state->original) != HR_OSNOISE_KNOB_COUNT)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody who has joined chose these, and with their own runtime they may stop the machine: they go
+ * back at once. */
+static int restore_harsh(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state)
+{
+    struct hr_osnoise_knobs harsh = {0};
+
+    for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++) {
+        harsh.has[knob] = state->ours.has[knob] && hr_osnoise_knob_is_harsh(knob);
+        harsh.numbers[knob] = state->ours.numbers[knob];
+    }
+    return hr_osnoise_knobs_restore(tracefs, &harsh, &state->original);
+}
+
+/* Those whose workload the settings are. */
+static int find_joined(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                       struct hr_osnoise_user *user)
+{
+    int status = hr_osnoise_users_find(tracefs, "osnoise", state->instance, user);
+
+    return status != 0 ? status : hr_osnoise_users_find(tracefs, "timerlat", state->instance, user);
+}
+
+static int because_not_put_back(struct hr_reason *reason, int error)
+{
+    return hr_because(reason, error, "settings of the tracer osnoise can't be put back (%s)",
+                      strerror(-error));
+}
+
+/* The others wait for those who have joined. */
+static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                        struct hr_reason *reason)
+{
+    struct hr_osnoise_knobs now = {0};
+    struct hr_osnoise_user user;
+    char who[300];
+    int status = hr_osnoise_knobs_read(tracefs, &now, reason);
+
+    if (status < 0)
+        return status;
+    if (!owes(state, &now))
+        return 0;
+    status = find_joined(tracefs, state, &user);
+    if (status > 0) {
+        hr_osnoise_user_print(&user, who, sizeof(who));
+        return hr_because(reason, -EBUSY,
+                          "%s runs the tracer %s with settings of ours, so they aren't put back "
+                          "now: it is done at the next start after it has ended, or by headroom "
+                          "osnoise --restore",
+                          who, user.tracer);
+    }
+    if (status == 0)
+        status = hr_osnoise_knobs_restore(tracefs, &state->ours, &state->original);
+    return status < 0 ? because_not_put_back(reason, status) : 0;
+}
+
+int hr_osnoise_put_back(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                        const char *state_path, struct hr_reason *reason)
+{
+    int status = remove_instance(tracefs, state->instance, reason);
+    int calmed = restore_harsh(tracefs, state); /* whoever keeps our instance */
+
+    if (status == 0 && calmed < 0)
+        status = because_not_put_back(reason, calmed);
+    if (status == 0)
+        status = restore_rest(tracefs, state, reason);
+    if (status < 0)
+        return status;
+    status = hr_osnoise_state_remove(state_path);
+    if (status < 0)
+        return hr_because(reason, status, "the state file %s can't be removed (%s)", state_path,
+                          strerror(-status));
+    return 0;
+}
+
+/* --- A predecessor's ------------------------------------------------------ */
+
+static int read_state(const char *path, struct hr_osnoise_state *state, struct hr_reason *reason)
+{
+    int status = hr_osnoise_state_read(path, state);
+
+    if (status == 0 || status == -ENOENT)
+        return status;
+    if (status == -EBADMSG)
+        return hr_because(reason, status,
+                          "the state file %s isn't understood: check the settings below "
+                          "/sys/kernel/tracing/osnoise by hand, and remove the file",
+                          path);
+    if (status == -EPERM)
+        return hr_because(reason, status,
+                          "the state file %s belongs to somebody else or can be written by "
+                          "others, so it isn't trusted: check it, and remove it",
+                          path);
+    return hr_because(reason, status, "the state file %s can't be read (%s)", path,
+                      strerror(-status));
+}
+
+int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_path,
+                          struct hr_reason *reason)
+{
+    struct hr_osnoise_state state;
+    int status = read_state(state_path, &state, reason);
+
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
+    switch (hr_osnoise_state_owner(&state)) {
+    case HR_OSNOISE_OWNER_OTHER_BOOT:
+        return hr_osnoise_state_remove(state_path);
+    case HR_OSNOISE_OWNER_ALIVE:
+        return hr_because(reason, -EBUSY,
+                          "process %d runs the tracer with the same state file, %s: end it, or "
+                          "choose another file",
+                          (int)state.pid, state_path);
+    case HR_OSNOISE_OWNER_SELF:
+        if (hr_osnoise_instance_is_running(tracefs, state.instance) == 1)
+            return hr_because(reason, -EBUSY, "a run of this process goes on");
+        break;
+    case HR_OSNOISE_OWNER_DEAD:
+        break;
+    }
+    return hr_osnoise_put_back(tracefs, &state, state_path, reason);
+}
+
+int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struct hr_reason *reason)
+{
+    struct hr_osnoise_state state;
+    struct hr_tracefs tracefs;
+
+    hr_because_clear(reason);
+    int status = read_state(state_path, &state, reason);
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
+    status = hr_tracefs_open(root, &tracefs, reason);
+    if (status < 0)
+        return status;
+    status = hr_osnoise_recover_in(&tracefs, state_path, reason);
+    hr_tracefs_close(&tracefs);
+    return status;
+}
+
+int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason)
+{
+    struct hr_osnoise_state state;
+    int status = hr_osnoise_state_read(state_path, &state);
+
+    hr_because_clear(reason);
+    if (status == -ENOENT)
+        return 0;
+    if (status == -EBADMSG)
+        return hr_because(reason, status, "%s is not understood", state_path);
+    if (status != 0)
+        return hr_because(reason, status, "%s can't be read (%s)", state_path, strerror(-status));
+    if (hr_osnoise_state_owner(&state) != HR_OSNOISE_OWNER_DEAD)
+        return 0;
+    return hr_because(reason, -ESTALE,
+                      "the run of process %d ended without putting back the kernel's settings, "
+                      "which %s tells",
+                      (int)state.pid, state_path);
+}

@@ -1,0 +1,394 @@
+#include "osnoise/settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/reason.h"
+#include "base/text.h"
+#include "headroom/capability.h"
+
+#define OPTIONS_FILE "osnoise/options"
+#define NO           "NO_"
+
+/* No list of ranges is longer. */
+#define LIST_SIZE (32 * 1024)
+
+/* Kernels before 6.18 or so take no more into osnoise/cpus with one write(2), the newline included.
+ */
+#define SURE_LENGTH 255
+
+enum kind { KIND_CPUS, KIND_NUMBER, KIND_OPTION };
+
+static const struct knob {
+    enum kind kind;
+    const char *name;
+    const char *file;
+    uint64_t by_nature; /* what a kernel without such an option does */
+} table[HR_OSNOISE_KNOB_COUNT] = {
+    [HR_OSNOISE_CPUS] = {KIND_CPUS, "cpus", "osnoise/cpus", 0},
+    [HR_OSNOISE_PERIOD] = {KIND_NUMBER, "period_us", "osnoise/period_us", 0},
+    [HR_OSNOISE_RUNTIME] = {KIND_NUMBER, "runtime_us", "osnoise/runtime_us", 0},
+    [HR_OSNOISE_THRESHOLD] = {KIND_NUMBER, "tracing_thresh", "tracing_thresh", 0},
+    [HR_OSNOISE_OPTION_WORKLOAD] = {KIND_OPTION, "OSNOISE_WORKLOAD", OPTIONS_FILE, 1},
+    [HR_OSNOISE_OPTION_IRQ_DISABLE] = {KIND_OPTION, "OSNOISE_IRQ_DISABLE", OPTIONS_FILE, 0},
+    [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = {KIND_OPTION, "OSNOISE_PREEMPT_DISABLE", OPTIONS_FILE, 0},
+};
+
+const char *hr_osnoise_knob_name(enum hr_osnoise_knob knob)
+{
+    return table[knob].name;
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+struct options {
+    char text[512]; /* empty if the kernel has none */
+};
+
+static int read_options(const struct hr_tracefs *tracefs, struct options *options)
+{
+    int status = hr_tracefs_read(tracefs, OPTIONS_FILE, options->text, sizeof(options->text), NULL);
+
+    if (status == -ENOENT) {
+        options->text[0] = '\0';
+        return 0;
+    }
+    return status;
+}
+
+/*
+ * The kernel prints the options that are on, and the others with "NO_" in front:
+ *
+ *     DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP NO_OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE
+ *
+ * @return 1, 0, or -ENOENT if it doesn't know it.
+ */
+static int find_option(const struct options *options, const char *name)
+{
+    char no[64];
+
+    if (hr_text_has_word(options->text, name))
+        return 1;
+    snprintf(no, sizeof(no), NO "%s", name);
+    return hr_text_has_word(options->text, no) ? 0 : -ENOENT;
+}
+
+static int read_cpus(const struct hr_tracefs *tracefs, const char *file, struct hr_cpu_set *cpus)
+{
+    char list[LIST_SIZE];
+    size_t length;
+
+    int status = hr_tracefs_read(tracefs, file, list, sizeof(list), &length);
+    if (status == 0)
+        status = hr_cpu_set_parse(list, length, cpus);
+    return status == -ERANGE ? -EBADMSG : status;
+}
+
+static int read_knob(const struct hr_tracefs *tracefs, const struct options *options,
+                     enum hr_osnoise_knob knob, struct hr_osnoise_knobs *knobs)
+{
+    int status = 0;
+
+    knobs->has[knob] = true;
+    switch (table[knob].kind) {
+    case KIND_CPUS:
+        status = read_cpus(tracefs, table[knob].file, &knobs->cpus);
+        break;
+    case KIND_NUMBER:
+        status = hr_tracefs_read_number(tracefs, table[knob].file, &knobs->numbers[knob]);
+        break;
+    case KIND_OPTION:
+        status = find_option(options, table[knob].name);
+        knobs->has[knob] = status >= 0;
+        knobs->numbers[knob] = status > 0;
+        status = 0;
+        break;
+    }
+    return status;
+}
+
+/* Why nothing that the tracer has can be read. */
+static int explain_reading(int status, struct hr_reason *reason)
+{
+    if (status == -ENOENT)
+        return hr_because(reason, status,
+                          "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
+                          "CONFIG_OSNOISE_TRACER=y");
+    return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
+                      strerror(-status));
+}
+
+int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs,
+                          struct hr_reason *reason)
+{
+    struct hr_osnoise_knobs found = {0};
+    struct options options;
+
+    int status = read_options(tracefs, &options);
+    for (int i = 0; status == 0 && i < HR_OSNOISE_KNOB_COUNT; i++)
+        status = read_knob(tracefs, &options, i, &found);
+    if (status < 0)
+        return explain_reading(status, reason);
+    *knobs = found;
+    return 0;
+}
+
+int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards,
+                            struct hr_reason *reason)
+{
+    struct hr_osnoise_hazards found = {0};
+    struct options options;
+
+    int status = read_options(tracefs, &options);
+    if (status == 0)
+        status = hr_tracefs_read_number(tracefs, "osnoise/stop_tracing_us", &found.stop_us);
+    if (status == 0)
+        status =
+            hr_tracefs_read_number(tracefs, "osnoise/stop_tracing_total_us", &found.stop_total_us);
+    if (status < 0)
+        return explain_reading(status, reason);
+    found.panic = find_option(&options, "PANIC_ON_STOP") > 0;
+    *hazards = found;
+    return 0;
+}
+
+/* --- Comparing and printing ----------------------------------------------- */
+
+/* An option that the kernel lacks is as it is by nature. */
+static uint64_t number(const struct hr_osnoise_knobs *knobs, enum hr_osnoise_knob knob)
+{
+    return knobs->has[knob] ? knobs->numbers[knob] : table[knob].by_nature;
+}
+
+static bool is_same(const struct hr_osnoise_knobs *a, const struct hr_osnoise_knobs *b,
+                    enum hr_osnoise_knob knob)
+{
+    if (table[knob].kind == KIND_OPTION)
+        return number(a, knob) == number(b, knob);
+    if (a->has[knob] != b->has[knob])
+        return false;
+    return table[knob].kind == KIND_CPUS ? hr_cpu_set_equal(&a->cpus, &b->cpus)
+                                         : a->numbers[knob] == b->numbers[knob];
+}
+
+enum hr_osnoise_knob hr_osnoise_knobs_differ(const struct hr_osnoise_knobs *ours,
+                                             const struct hr_osnoise_knobs *now)
+{
+    int knob = 0;
+
+    while (knob < HR_OSNOISE_KNOB_COUNT && (!ours->has[knob] || is_same(ours, now, knob)))
+        knob++;
+    return knob;
+}
+
+void hr_osnoise_knob_print(const struct hr_osnoise_knobs *knobs, enum hr_osnoise_knob knob,
+                           char *text, size_t size)
+{
+    char list[4096];
+
+    switch (table[knob].kind) {
+    case KIND_CPUS:
+        if (hr_cpu_set_format(&knobs->cpus, list, sizeof(list)) < 0)
+            snprintf(list, sizeof(list), "%zu CPUs", hr_cpu_set_count(&knobs->cpus));
+        snprintf(text, size, "%.*s", (int)sizeof(list), list[0] != '\0' ? list : "none");
+        break;
+    case KIND_NUMBER:
+        snprintf(text, size, "%" PRIu64, knobs->numbers[knob]);
+        break;
+    case KIND_OPTION:
+        snprintf(text, size, "%s", number(knobs, knob) != 0 ? "on" : "off");
+        break;
+    }
+}
+
+/* --- Writing -------------------------------------------------------------- */
+
+/* The kernel takes a newline alone for white space, and looks for a list beyond it: no CPU is "of
+ * each group of 1 the first 0". */
+static int write_cpus(const struct hr_tracefs *tracefs, const char *file,
+                      const struct hr_cpu_set *cpus)
+{
+    char list[4096];
+
+    int status = hr_cpu_set_format(cpus, list, sizeof(list) - 1);
+    if (status < 0)
+        return status;
+    status = hr_tracefs_write(tracefs, file, list[0] != '\0' ? list : "0-0:0/1");
+    return status == -EINVAL && strlen(list) + 1 > SURE_LENGTH ? -E2BIG : status;
+}
+
+static int write_knob(const struct hr_tracefs *tracefs, enum hr_osnoise_knob knob,
+                      const struct hr_osnoise_knobs *knobs)
+{
+    char word[64];
+
+    switch (table[knob].kind) {
+    case KIND_CPUS:
+        return write_cpus(tracefs, table[knob].file, &knobs->cpus);
+    case KIND_NUMBER:
+        return hr_tracefs_write_number(tracefs, table[knob].file, knobs->numbers[knob]);
+    case KIND_OPTION:
+        break;
+    }
+    snprintf(word, sizeof(word), "%s%s", number(knobs, knob) != 0 ? "" : NO, table[knob].name);
+    return hr_tracefs_write(tracefs, table[knob].file, word);
+}
+
+bool hr_osnoise_knob_is_harsh(enum hr_osnoise_knob knob)
+{
+    return knob == HR_OSNOISE_OPTION_IRQ_DISABLE || knob == HR_OSNOISE_OPTION_PREEMPT_DISABLE;
+}
+
+/* When a knob is written: a harsh option is on only while the other knobs are those that it was
+ * meant for. Else who dies midway leaves the one with the other's runtime: 1 s of 1 s with
+ * interrupts off. */
+static int rank(const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob knob)
+{
+    if (!hr_osnoise_knob_is_harsh(knob))
+        return 1;
+    return number(wanted, knob) != 0 ? 2 : 0;
+}
+
+/* In which order. Also, the kernel refuses a runtime above the period, at every step. */
+static void arrange(const struct hr_osnoise_knobs *now, const struct hr_osnoise_knobs *wanted,
+                    enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT])
+{
+    bool shrinks = wanted->has[HR_OSNOISE_PERIOD] &&
+                   wanted->numbers[HR_OSNOISE_PERIOD] < now->numbers[HR_OSNOISE_RUNTIME];
+    int count = 0;
+
+    for (int of = 0; of <= 2; of++)
+        for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++) {
+            if (rank(wanted, knob) != of)
+                continue;
+            order[count] = knob;
+            if (shrinks && (knob == HR_OSNOISE_PERIOD || knob == HR_OSNOISE_RUNTIME))
+                order[count] = HR_OSNOISE_PERIOD + HR_OSNOISE_RUNTIME - knob;
+            count++;
+        }
+}
+
+static int explain(const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob knob, int error,
+                   struct hr_reason *reason)
+{
+    const char *file = table[knob].file;
+    char value[64], remedy[HR_REMEDY_SIZE];
+
+    if (error == -E2BIG)
+        return hr_because(reason, error,
+                          "the list of CPUs is too long for the kernel, which takes 255 bytes: "
+                          "choose CPUs that can be written as ranges or in a regular pattern");
+    if (error == -EACCES || error == -EPERM)
+        return hr_because(reason, error, "no permission to write tracefs' %s: %s", file,
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+    hr_osnoise_knob_print(wanted, knob, value, sizeof(value));
+    return hr_because(reason, error, "tracefs' %s can't be set: %s to %s: %s", file,
+                      table[knob].name, value, strerror(-error));
+}
+
+static int refuse_option(enum hr_osnoise_knob knob, struct hr_reason *reason)
+{
+    return hr_because(reason, -EOPNOTSUPP,
+                      "the kernel's osnoise has no option %s: it needs Linux 6.2 or later",
+                      table[knob].name);
+}
+
+/* What was written as a pattern may be a list that can't be written: better known before it is
+ * gone. To write what is there already changes nothing. */
+static int try_list(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *now,
+                    struct hr_reason *reason)
+{
+    char list[SURE_LENGTH];
+
+    if (hr_cpu_set_format(&now->cpus, list, sizeof(list)) == 0)
+        return 0;
+    int status = write_knob(tracefs, HR_OSNOISE_CPUS, now);
+    if (status == -E2BIG)
+        return hr_because(reason, status,
+                          "tracefs' osnoise/cpus has a list of CPUs that is too long to be put "
+                          "back afterwards: write a shorter one to it");
+    return status < 0 ? explain(now, HR_OSNOISE_CPUS, status, reason) : 0;
+}
+
+static int set_knob(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *now,
+                    const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob knob,
+                    struct hr_reason *reason)
+{
+    int status = 0;
+
+    if (!wanted->has[knob] || is_same(now, wanted, knob))
+        return 0;
+    if (!now->has[knob])
+        return refuse_option(knob, reason);
+    if (knob == HR_OSNOISE_CPUS)
+        status = try_list(tracefs, now, reason);
+    if (status < 0)
+        return status;
+    status = write_knob(tracefs, knob, wanted);
+    return status < 0 ? explain(wanted, knob, status, reason) : 0;
+}
+
+int hr_osnoise_knobs_set(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *wanted,
+                         struct hr_reason *reason)
+{
+    enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT];
+    struct hr_osnoise_knobs now;
+
+    int status = hr_osnoise_knobs_read(tracefs, &now, reason);
+    if (status < 0)
+        return status;
+    arrange(&now, wanted, order);
+    for (int i = 0; status == 0 && i < HR_OSNOISE_KNOB_COUNT; i++)
+        status = set_knob(tracefs, &now, wanted, order[i], reason);
+    if (status == 0)
+        status = hr_osnoise_knobs_read(tracefs, &now, reason);
+    if (status < 0)
+        return status;
+    enum hr_osnoise_knob other = hr_osnoise_knobs_differ(wanted, &now);
+    if (other == HR_OSNOISE_KNOB_COUNT)
+        return 0;
+    return hr_because(reason, -EBUSY,
+                      "tracefs' osnoise setting %s didn't keep its value: somebody else changes it",
+                      table[other].name);
+}
+
+/* --- Putting back --------------------------------------------------------- */
+
+/* Whoever changed one of these two may have left no room for the other's original. They chose it
+ * beside our value, which then stays. */
+static void keep_order(const struct hr_osnoise_knobs *now, struct hr_osnoise_knobs *wanted)
+{
+    uint64_t period = now->numbers[HR_OSNOISE_PERIOD], runtime = now->numbers[HR_OSNOISE_RUNTIME];
+
+    if (wanted->has[HR_OSNOISE_PERIOD])
+        period = wanted->numbers[HR_OSNOISE_PERIOD];
+    if (wanted->has[HR_OSNOISE_RUNTIME])
+        runtime = wanted->numbers[HR_OSNOISE_RUNTIME];
+    if (runtime > period)
+        wanted->has[HR_OSNOISE_PERIOD] = wanted->has[HR_OSNOISE_RUNTIME] = false;
+}
+
+int hr_osnoise_knobs_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *ours,
+                             const struct hr_osnoise_knobs *original)
+{
+    enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT];
+    struct hr_osnoise_knobs now, wanted = *original;
+
+    int status = hr_osnoise_knobs_read(tracefs, &now, NULL);
+    if (status < 0)
+        return status;
+    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++)
+        wanted.has[i] = original->has[i] && ours->has[i] && now.has[i] && is_same(ours, &now, i);
+    keep_order(&now, &wanted);
+    arrange(&now, &wanted, order);
+    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++) {
+        if (!wanted.has[order[i]] || is_same(&now, &wanted, order[i]))
+            continue;
+        int written = write_knob(tracefs, order[i], &wanted);
+        if (status == 0)
+            status = written;
+    }
+    return status;
+}

@@ -1,0 +1,214 @@
+#include "osnoise/single_noise.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An interference, as it was recorded. */
+struct recent {
+    struct hr_osnoise_part part;
+    uint64_t start_ns;
+};
+
+struct cpu {
+    struct recent recent[HR_OSNOISE_RECENT];
+    size_t next, count;    /* of the ring */
+    bool has_forgotten;    /* some were overwritten in the ring, */
+    uint64_t forgotten_ns; /* of which the last began then */
+    bool lost;             /* records, since the noise before */
+};
+
+struct hr_osnoise_singles {
+    uint64_t max_single_ns;
+    struct hr_osnoise_single found[HR_OSNOISE_SINGLES];
+    size_t found_count;
+    uint64_t more_count;
+    struct hr_osnoise_part merged[HR_OSNOISE_RECENT]; /* for use within one call */
+    struct cpu cpus[];
+};
+
+int hr_osnoise_singles_open(size_t cpu_count, uint64_t max_single_ns,
+                            struct hr_osnoise_singles **singles)
+{
+    struct hr_osnoise_singles *made = calloc(1, sizeof(*made) + cpu_count * sizeof(made->cpus[0]));
+
+    if (made == NULL)
+        return -ENOMEM;
+    made->max_single_ns = max_single_ns;
+    *singles = made;
+    return 0;
+}
+
+void hr_osnoise_singles_close(struct hr_osnoise_singles *singles)
+{
+    free(singles);
+}
+
+/* --- Interferences -------------------------------------------------------- */
+
+static void remember(struct cpu *cpu, const struct hr_osnoise_record *record)
+{
+    struct recent *recent = &cpu->recent[cpu->next];
+
+    if (cpu->count == HR_OSNOISE_RECENT) {
+        if (!cpu->has_forgotten || recent->start_ns > cpu->forgotten_ns)
+            cpu->forgotten_ns = recent->start_ns;
+        cpu->has_forgotten = true;
+    } else {
+        cpu->count++;
+    }
+    recent->start_ns = record->part.start_ns;
+    recent->part = (struct hr_osnoise_part){.kind = record->part.kind,
+                                            .number = record->part.number,
+                                            .duration_ns = record->part.duration_ns,
+                                            .count = 1};
+    memcpy(recent->part.name, record->part.name, sizeof(recent->part.name));
+    cpu->next = (cpu->next + 1) % HR_OSNOISE_RECENT;
+}
+
+static bool is_same(const struct hr_osnoise_part *a, const struct hr_osnoise_part *b)
+{
+    return a->kind == b->kind && a->number == b->number && strcmp(a->name, b->name) == 0;
+}
+
+static void merge(struct hr_osnoise_part *merged, size_t *count, const struct hr_osnoise_part *part)
+{
+    size_t i = 0;
+
+    while (i < *count && !is_same(&merged[i], part))
+        i++;
+    if (i == *count) {
+        merged[(*count)++] = *part;
+        return;
+    }
+    merged[i].count += part->count;
+    merged[i].duration_ns += part->duration_ns;
+}
+
+static int by_duration(const void *left, const void *right)
+{
+    const struct hr_osnoise_part *a = left, *b = right;
+
+    return (a->duration_ns < b->duration_ns) - (a->duration_ns > b->duration_ns);
+}
+
+/* Those that began within a noise. @return how many, after merging. */
+static size_t collect(struct hr_osnoise_singles *singles, const struct cpu *cpu, uint64_t start_ns,
+                      uint64_t duration_ns)
+{
+    size_t count = 0, oldest = cpu->count < HR_OSNOISE_RECENT ? 0 : cpu->next;
+
+    for (size_t i = 0; i < cpu->count; i++) {
+        const struct recent *recent = &cpu->recent[(oldest + i) % HR_OSNOISE_RECENT];
+        if (recent->start_ns >= start_ns && recent->start_ns - start_ns <= duration_ns)
+            merge(singles->merged, &count, &recent->part);
+    }
+    qsort(singles->merged, count, sizeof(singles->merged[0]), by_duration);
+    return count;
+}
+
+static uint64_t count_parts(const struct hr_osnoise_part *parts, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += parts[i].count;
+    return sum;
+}
+
+/* --- Noises --------------------------------------------------------------- */
+
+static size_t count_of(const struct hr_osnoise_singles *singles, unsigned cpu)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < singles->found_count; i++)
+        count += singles->found[i].cpu == cpu;
+    return count;
+}
+
+/* Where there is no room for all, the shortest of the CPU that has the most gives way, so that a
+ * noisy CPU hides no other; if none has two, the shortest of all. @return the place at the end;
+ * NULL: it is the new noise. */
+static struct hr_osnoise_single *replace(struct hr_osnoise_singles *singles, unsigned cpu,
+                                         uint64_t duration_ns)
+{
+    struct hr_osnoise_single *shortest = NULL, *end = singles->found + HR_OSNOISE_SINGLES;
+    size_t most = count_of(singles, cpu) + 1;
+    unsigned noisiest = cpu;
+
+    for (size_t i = 0; i < HR_OSNOISE_SINGLES; i++) {
+        size_t count = count_of(singles, singles->found[i].cpu);
+        if (count > most) {
+            most = count;
+            noisiest = singles->found[i].cpu;
+        }
+    }
+    for (struct hr_osnoise_single *at = singles->found; at < end; at++)
+        if ((at->cpu == noisiest || most == 1) &&
+            (shortest == NULL || at->duration_ns < shortest->duration_ns))
+            shortest = at;
+    if (noisiest == cpu && shortest->duration_ns >= duration_ns)
+        return NULL;
+    memmove(shortest, shortest + 1, (size_t)(end - shortest - 1) * sizeof(*shortest));
+    return end - 1;
+}
+
+/* @return where a noise is to be kept; NULL: nowhere. */
+static struct hr_osnoise_single *make_room(struct hr_osnoise_singles *singles, unsigned cpu,
+                                           uint64_t duration_ns)
+{
+    if (singles->found_count < HR_OSNOISE_SINGLES)
+        return &singles->found[singles->found_count++];
+    singles->more_count++;
+    return replace(singles, cpu, duration_ns);
+}
+
+static void find(struct hr_osnoise_singles *singles, const struct cpu *cpu, unsigned number,
+                 const struct hr_osnoise_record *record)
+{
+    uint64_t start_ns = record->single.start_ns;
+    struct hr_osnoise_single *found = make_room(singles, number, record->single.duration_ns);
+
+    if (found == NULL)
+        return;
+    size_t count = collect(singles, cpu, start_ns, record->single.duration_ns);
+    found->cpu = number;
+    found->duration_ns = record->single.duration_ns;
+    found->interference_count = record->single.interference_count;
+    found->part_count = count < HR_OSNOISE_PARTS ? count : HR_OSNOISE_PARTS;
+    memcpy(found->parts, singles->merged, found->part_count * sizeof(found->parts[0]));
+    found->parts_are_all = count <= HR_OSNOISE_PARTS && !cpu->lost &&
+                           !(cpu->has_forgotten && cpu->forgotten_ns >= start_ns) &&
+                           count_parts(singles->merged, count) >= found->interference_count;
+}
+
+/* Noises don't overlap: what was lost before this one isn't missing in the next. */
+void hr_osnoise_singles_add(struct hr_osnoise_singles *singles, size_t place, unsigned cpu,
+                            const struct hr_osnoise_record *record)
+{
+    struct cpu *at = &singles->cpus[place];
+
+    if (record->type == HR_OSNOISE_RECORD_PART)
+        remember(at, record);
+    if (record->type != HR_OSNOISE_RECORD_SINGLE)
+        return;
+    if (record->single.duration_ns > singles->max_single_ns)
+        find(singles, at, cpu, record);
+    at->lost = false;
+}
+
+void hr_osnoise_singles_lost(struct hr_osnoise_singles *singles, size_t place)
+{
+    singles->cpus[place].lost = true;
+}
+
+const struct hr_osnoise_single *hr_osnoise_singles_take(struct hr_osnoise_singles *singles,
+                                                        size_t *count, uint64_t *more_count)
+{
+    *count = singles->found_count;
+    *more_count = singles->more_count;
+    singles->found_count = 0;
+    singles->more_count = 0;
+    return singles->found;
+}

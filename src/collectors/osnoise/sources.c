@@ -1,0 +1,425 @@
+/*
+ * A reading is first taken in whole, beside what was known, and takes its place when all tables are
+ * there: so what fails changes nothing.
+ */
+#include "osnoise/sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "headroom/hash.h"
+#include "osnoise/hist.h"
+#include "osnoise/instance.h"
+#include "osnoise/records.h"
+
+/* More than any table can print: 4096 entries with the longest names come to under 2 MB. */
+#define MAX_TEXT ((size_t)16 << 20)
+#define MIN_TEXT ((size_t)4096)
+
+/* A table that is fuller than this is emptied. */
+#define NEARLY_FULL (HR_OSNOISE_TABLE_SIZE / 4 * 3)
+
+/* An entry of one of the tables. Names that are the same once they are cut are one. */
+struct entry {
+    enum hr_osnoise_table table;
+    unsigned cpu;
+    unsigned number; /* SOFTIRQ: vector; DURATION: log2 */
+    char name[HR_OSNOISE_NAME];
+    struct tally {
+        uint64_t count, duration_ns;
+    } before, now;
+    uint64_t reading; /* the last that had it */
+};
+
+struct table {
+    bool is_used;
+    uint64_t dropped_before;
+    struct hr_osnoise_hist_totals totals; /* now */
+    bool is_anew;                         /* it was emptied since the reading before */
+    bool is_cleared;                      /* by us, after this reading */
+};
+
+struct hr_osnoise_sources {
+    char *instance;
+    uint64_t reading;
+    struct table tables[HR_OSNOISE_TABLE_COUNT];
+    char *text;
+    size_t text_size;
+    struct entry *entries;
+    size_t entry_count, entry_size;
+    size_t *slots; /* where an entry is found by its hash: its place + 1; 0: free */
+    size_t slot_count;
+    struct hr_osnoise_source *sources;
+    size_t source_size;
+    struct hr_osnoise_bucket *buckets;
+    size_t bucket_size;
+};
+
+int hr_osnoise_sources_open(const char *instance, bool by_source, bool histogram,
+                            struct hr_osnoise_sources **sources)
+{
+    struct hr_osnoise_sources *made = calloc(1, sizeof(*made));
+
+    if (made == NULL)
+        return -ENOMEM;
+    made->instance = strdup(instance);
+    if (made->instance == NULL) {
+        free(made);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++)
+        made->tables[i].is_used = i == HR_OSNOISE_TABLE_DURATION ? histogram : by_source;
+    *sources = made;
+    return 0;
+}
+
+void hr_osnoise_sources_close(struct hr_osnoise_sources *sources)
+{
+    if (sources == NULL)
+        return;
+    free(sources->instance);
+    free(sources->text);
+    free(sources->entries);
+    free(sources->slots);
+    free(sources->sources);
+    free(sources->buckets);
+    free(sources);
+}
+
+/* Makes room for `count` in an array, by doubling. */
+static int make_room(void **array, size_t *size, size_t count, size_t each)
+{
+    size_t wanted = *size > 0 ? *size : 64;
+
+    if (count <= *size)
+        return 0;
+    while (wanted < count)
+        wanted *= 2;
+    void *grown = reallocarray(*array, wanted, each);
+    if (grown == NULL)
+        return -ENOMEM;
+    *array = grown;
+    *size = wanted;
+    return 0;
+}
+
+/* --- Entries by their key ------------------------------------------------- */
+
+static bool is_same(const struct entry *a, const struct entry *b)
+{
+    return a->table == b->table && a->cpu == b->cpu && a->number == b->number &&
+           strcmp(a->name, b->name) == 0;
+}
+
+static size_t hash(const struct entry *entry)
+{
+    uint32_t sum = hr_hash_number(HR_HASH_BEGIN, entry->table);
+
+    sum = hr_hash_number(sum, entry->cpu);
+    sum = hr_hash_number(sum, entry->number);
+    return hr_hash_place(hr_hash_text(sum, entry->name));
+}
+
+/* The slot where an entry is, or belongs. At least one in two is free. */
+static size_t *find_slot(const struct hr_osnoise_sources *sources, const struct entry *entry)
+{
+    size_t mask = sources->slot_count - 1, i = hash(entry) & mask;
+
+    while (sources->slots[i] != 0 && !is_same(&sources->entries[sources->slots[i] - 1], entry))
+        i = (i + 1) & mask;
+    return &sources->slots[i];
+}
+
+static void fill_slots(struct hr_osnoise_sources *sources)
+{
+    memset(sources->slots, 0, sources->slot_count * sizeof(sources->slots[0]));
+    for (size_t i = 0; i < sources->entry_count; i++)
+        *find_slot(sources, &sources->entries[i]) = i + 1;
+}
+
+/* Makes room for one more. */
+static int make_room_for_entry(struct hr_osnoise_sources *sources)
+{
+    int status = make_room((void **)&sources->entries, &sources->entry_size,
+                           sources->entry_count + 1, sizeof(sources->entries[0]));
+
+    if (status < 0 || sources->slot_count >= 2 * sources->entry_size)
+        return status;
+    size_t *grown = reallocarray(sources->slots, 2 * sources->entry_size, sizeof(*grown));
+    if (grown == NULL)
+        return -ENOMEM;
+    sources->slots = grown;
+    sources->slot_count = 2 * sources->entry_size;
+    fill_slots(sources);
+    return 0;
+}
+
+/* Forgets the entries of which `keep` says so. */
+static void keep_entries(struct hr_osnoise_sources *sources,
+                         bool (*keep)(const struct hr_osnoise_sources *sources,
+                                      const struct entry *entry))
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < sources->entry_count; i++)
+        if (keep(sources, &sources->entries[i]))
+            sources->entries[kept++] = sources->entries[i];
+    if (kept == sources->entry_count)
+        return;
+    sources->entry_count = kept;
+    fill_slots(sources);
+}
+
+/* --- Taking in a table ---------------------------------------------------- */
+
+static int read_on(struct hr_osnoise_sources *sources, int fd, size_t *length)
+{
+    for (*length = 0;;) {
+        if (*length >= MAX_TEXT)
+            return -EBADMSG;
+        size_t wanted = *length + MIN_TEXT;
+        int status = make_room((void **)&sources->text, &sources->text_size, wanted, 1);
+        if (status < 0)
+            return status;
+        ssize_t got = read(fd, sources->text + *length, sources->text_size - *length);
+        if (got < 0 && errno != EINTR)
+            return -errno;
+        if (got == 0)
+            return 0;
+        if (got > 0)
+            *length += (size_t)got;
+    }
+}
+
+/* The kernel makes the whole text at the first read(2), and hands it out piece by piece. */
+static int read_text(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
+                     enum hr_osnoise_table table, struct hr_text *text)
+{
+    char path[PATH_MAX];
+    size_t length;
+
+    hr_osnoise_instance_table(sources->instance, table, path, sizeof(path));
+    int fd = openat(tracefs->fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int status = read_on(sources, fd, &length);
+    close(fd);
+    if (status == 0)
+        *text = (struct hr_text){sources->text, length};
+    return status;
+}
+
+/* What took 1 ns at most, and is of 2^0, is told along with what took up to 2^1. */
+static void set_key(enum hr_osnoise_table table, const struct hr_osnoise_hist_entry *taken,
+                    struct entry *entry)
+{
+    size_t length = taken->name.length;
+
+    *entry = (struct entry){.table = table, .cpu = taken->cpu};
+    if (length >= sizeof(entry->name))
+        length = sizeof(entry->name) - 1;
+    if (length > 0)
+        memcpy(entry->name, taken->name.start, length);
+    if (table == HR_OSNOISE_TABLE_SOFTIRQ)
+        entry->number = (unsigned)taken->vector;
+    else if (table == HR_OSNOISE_TABLE_DURATION)
+        entry->number = taken->log2 > 0 ? taken->log2 : 1;
+}
+
+static int add_entry(struct hr_osnoise_sources *sources, enum hr_osnoise_table table,
+                     const struct hr_osnoise_hist_entry *taken)
+{
+    struct entry key;
+
+    int status = make_room_for_entry(sources);
+    if (status < 0)
+        return status;
+    set_key(table, taken, &key);
+    size_t *slot = find_slot(sources, &key);
+    if (*slot == 0) {
+        sources->entries[sources->entry_count++] = key;
+        *slot = sources->entry_count;
+    }
+    struct entry *entry = &sources->entries[*slot - 1];
+    if (entry->reading != sources->reading)
+        entry->now = (struct tally){0};
+    entry->reading = sources->reading;
+    entry->now.duration_ns += taken->duration_ns; /* may wrap, see step() */
+    return __builtin_add_overflow(entry->now.count, taken->count, &entry->now.count) ? -EBADMSG : 0;
+}
+
+static int take_table(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
+                      enum hr_osnoise_table table)
+{
+    struct hr_osnoise_hist_reader reader = {.table = table};
+    struct hr_osnoise_hist_entry taken;
+
+    int status = read_text(sources, tracefs, table, &reader.rest);
+    if (status < 0)
+        return status;
+    do {
+        status = hr_osnoise_hist_next(&reader, &taken);
+        if (status != 1)
+            break;
+        status = add_entry(sources, table, &taken);
+    } while (status == 0);
+    if (status == 0)
+        sources->tables[table].totals = reader.totals;
+    return status;
+}
+
+/* --- What is new ---------------------------------------------------------- */
+
+/* A table was emptied if there is anything of which it has counted less than before, or nothing. */
+static void find_emptied(struct hr_osnoise_sources *sources)
+{
+    for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
+        struct table *table = &sources->tables[i];
+        table->is_anew = table->totals.dropped_count < table->dropped_before;
+    }
+    for (size_t i = 0; i < sources->entry_count; i++) {
+        const struct entry *entry = &sources->entries[i];
+        bool is_gone = entry->reading != sources->reading && entry->before.count > 0;
+        if (is_gone || entry->now.count < entry->before.count)
+            sources->tables[entry->table].is_anew = true;
+    }
+}
+
+static bool was_read(const struct hr_osnoise_sources *sources, const struct entry *entry)
+{
+    return entry->reading == sources->reading;
+}
+
+static void put_source(const struct entry *entry, struct tally more,
+                       struct hr_osnoise_source *source)
+{
+    *source = (struct hr_osnoise_source){.cpu = entry->cpu,
+                                         .kind = (enum hr_osnoise_kind)entry->table,
+                                         .count = more.count,
+                                         .duration_ns = more.duration_ns};
+    if (entry->table == HR_OSNOISE_TABLE_SOFTIRQ)
+        hr_osnoise_softirq_name((int)entry->number, source->name);
+    else if (entry->table == HR_OSNOISE_TABLE_NMI)
+        memcpy(source->name, "NMI", sizeof("NMI"));
+    else
+        memcpy(source->name, entry->name, sizeof(source->name));
+}
+
+static void put_bucket(const struct entry *entry, uint64_t count, struct hr_osnoise_bucket *bucket)
+{
+    *bucket = (struct hr_osnoise_bucket){
+        .cpu = entry->cpu, .lower_ns = UINT64_C(1) << (entry->number - 1), .count = count};
+}
+
+/* The kernel may take a duration for negative, when interrupts come in between, and adds it up all
+ * the same: a sum can fall, even below 0, which reads as a huge number. What is less than nothing
+ * isn't told. */
+static struct tally step(struct hr_osnoise_sources *sources, struct entry *entry)
+{
+    bool is_anew = sources->tables[entry->table].is_anew;
+    struct tally before = is_anew ? (struct tally){0} : entry->before;
+    struct tally more = {entry->now.count - before.count,
+                         entry->now.duration_ns - before.duration_ns};
+
+    entry->before = entry->now;
+    if (more.duration_ns > INT64_MAX)
+        more.duration_ns = 0;
+    return more;
+}
+
+static void tell_entries(struct hr_osnoise_sources *sources, const struct hr_cpu_set *cpus,
+                         struct hr_osnoise_counts *counts)
+{
+    for (size_t i = 0; i < sources->entry_count; i++) {
+        struct entry *entry = &sources->entries[i];
+        struct tally more = step(sources, entry);
+        if ((more.count == 0 && more.duration_ns == 0) || !hr_cpu_set_has(cpus, entry->cpu))
+            continue;
+        if (entry->table == HR_OSNOISE_TABLE_DURATION)
+            put_bucket(entry, more.count, &sources->buckets[counts->bucket_count++]);
+        else
+            put_source(entry, more, &sources->sources[counts->source_count++]);
+    }
+    counts->sources = sources->sources;
+    counts->buckets = sources->buckets;
+}
+
+static uint64_t step_dropped(struct table *table)
+{
+    uint64_t before = table->is_anew ? 0 : table->dropped_before;
+
+    table->dropped_before = table->totals.dropped_count;
+    return table->totals.dropped_count - before;
+}
+
+static bool was_kept(const struct hr_osnoise_sources *sources, const struct entry *entry)
+{
+    return !sources->tables[entry->table].is_cleared;
+}
+
+/* One that can't be emptied goes on as it is until the next reading. */
+static void clear(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
+                  enum hr_osnoise_table table)
+{
+    struct table *cleared = &sources->tables[table];
+
+    if (hr_osnoise_instance_clear(tracefs, sources->instance, table) < 0)
+        return;
+    cleared->is_cleared = true;
+    cleared->dropped_before = 0;
+}
+
+/* Also tells what was dropped. */
+static uint64_t make_room_in_tables(struct hr_osnoise_sources *sources,
+                                    const struct hr_tracefs *tracefs)
+{
+    uint64_t dropped_count = 0;
+
+    for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
+        struct table *table = &sources->tables[i];
+        uint64_t dropped = table->is_used ? step_dropped(table) : 0;
+        table->is_cleared = false;
+        if (dropped > 0 || table->totals.entry_count > NEARLY_FULL)
+            clear(sources, tracefs, (enum hr_osnoise_table)i);
+        dropped_count += dropped;
+    }
+    keep_entries(sources, was_kept);
+    return dropped_count;
+}
+
+static int make_room_for_counts(struct hr_osnoise_sources *sources)
+{
+    int status = make_room((void **)&sources->sources, &sources->source_size, sources->entry_count,
+                           sizeof(sources->sources[0]));
+
+    if (status == 0)
+        status = make_room((void **)&sources->buckets, &sources->bucket_size, sources->entry_count,
+                           sizeof(sources->buckets[0]));
+    return status;
+}
+
+int hr_osnoise_sources_read(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
+                            const struct hr_cpu_set *cpus, struct hr_osnoise_counts *counts)
+{
+    struct hr_osnoise_counts found = {0};
+    int status = 0;
+
+    sources->reading++;
+    for (size_t i = 0; status == 0 && i < HR_OSNOISE_TABLE_COUNT; i++)
+        if (sources->tables[i].is_used)
+            status = take_table(sources, tracefs, (enum hr_osnoise_table)i);
+    if (status == 0)
+        status = make_room_for_counts(sources);
+    if (status < 0)
+        return status;
+    find_emptied(sources);
+    keep_entries(sources, was_read);
+    tell_entries(sources, cpus, &found);
+    found.dropped_count = make_room_in_tables(sources, tracefs);
+    *counts = found;
+    return 0;
+}

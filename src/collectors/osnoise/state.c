@@ -1,0 +1,416 @@
+#include "osnoise/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/text.h"
+#include "process/stat.h"
+
+/* More than two lists of CPUs can be, and the rest. */
+#define TEXT_SIZE (64 * 1024)
+
+#define FIRST_LINE "headroom's osnoise state 1\n"
+#define LAST_LINE  "end\n"
+
+#define BOOT_ID_LENGTH 36
+
+/* --- Parsing -------------------------------------------------------------- */
+
+/* "name value\n": takes the value. */
+static bool take_word(struct hr_text *rest, const char *name, char *value, size_t size)
+{
+    struct hr_text at = *rest;
+
+    if (!hr_text_skip(&at, name) || !hr_text_skip(&at, " "))
+        return false;
+    const char *end = memchr(at.start, '\n', at.length);
+    if (end == NULL || end == at.start || (size_t)(end - at.start) >= size)
+        return false;
+    if (memchr(at.start, '\0', (size_t)(end - at.start)) != NULL)
+        return false;
+    memcpy(value, at.start, (size_t)(end - at.start));
+    value[end - at.start] = '\0';
+    *rest = at;
+    return hr_text_skip_line(rest);
+}
+
+static bool take_number(struct hr_text *rest, const char *name, uint64_t max, uint64_t *value)
+{
+    return hr_text_skip(rest, name) && hr_text_skip(rest, " ") && hr_text_u64(rest, value) &&
+           *value <= max && hr_text_skip(rest, "\n");
+}
+
+static bool is_boot_id(const char *text)
+{
+    return strlen(text) == BOOT_ID_LENGTH && strspn(text, "0123456789abcdef-") == BOOT_ID_LENGTH;
+}
+
+/* It is removed, so it must be one that can only be ours. */
+static bool is_instance(const char *name)
+{
+    static const char prefix[] = HR_OSNOISE_INSTANCE_PREFIX;
+
+    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+        return false;
+    name += sizeof(prefix) - 1;
+    return name[0] != '\0' && name[strspn(name, "0123456789_")] == '\0';
+}
+
+/* A list of CPUs, up to a space or the line's end; "none" is the empty one. */
+static bool take_cpus(struct hr_text *rest, struct hr_cpu_set *cpus)
+{
+    size_t length = 0;
+
+    if (hr_text_skip(rest, "none"))
+        return true;
+    while (length < rest->length && rest->start[length] != ' ' && rest->start[length] != '\n')
+        length++;
+    if (length == 0 || hr_cpu_set_parse(rest->start, length, cpus) < 0)
+        return false;
+    rest->start += length;
+    rest->length -= length;
+    return true;
+}
+
+static bool take_value(struct hr_text *rest, enum hr_osnoise_knob knob,
+                       struct hr_osnoise_knobs *knobs)
+{
+    knobs->has[knob] = true;
+    if (knob == HR_OSNOISE_CPUS)
+        return take_cpus(rest, &knobs->cpus);
+    if (knob < HR_OSNOISE_OPTION_WORKLOAD)
+        return hr_text_u64(rest, &knobs->numbers[knob]);
+    knobs->numbers[knob] = hr_text_skip(rest, "on");
+    return knobs->numbers[knob] != 0 || hr_text_skip(rest, "off");
+}
+
+/* "period_us 100000 was 1000000\n", or nothing of this knob */
+static bool take_knob(struct hr_text *rest, enum hr_osnoise_knob knob,
+                      struct hr_osnoise_state *state)
+{
+    struct hr_text at = *rest;
+
+    if (!hr_text_skip(&at, hr_osnoise_knob_name(knob)) || !hr_text_skip(&at, " "))
+        return true;
+    *rest = at;
+    return take_value(rest, knob, &state->ours) && hr_text_skip(rest, " was ") &&
+           take_value(rest, knob, &state->original) && hr_text_skip(rest, "\n");
+}
+
+static bool take_owner(struct hr_text *rest, struct hr_osnoise_state *state)
+{
+    uint64_t pid = 0;
+
+    bool good = take_word(rest, "boot_id", state->boot_id, sizeof(state->boot_id)) &&
+                is_boot_id(state->boot_id) && take_number(rest, "pid", INT32_MAX, &pid) &&
+                pid > 0 && take_number(rest, "started_ticks", UINT64_MAX, &state->started_ticks);
+    state->pid = (pid_t)pid;
+    return good;
+}
+
+/*
+ *     headroom's osnoise state 1
+ *     boot_id 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11
+ *     pid 4711
+ *     started_ticks 123456
+ *     instance headroom_osnoise_4711
+ *     cpus 2-3 was 0-7
+ *     runtime_us 10000 was 1000000
+ *     OSNOISE_WORKLOAD on was on
+ *     end
+ */
+int hr_osnoise_state_parse(const char *text, size_t length, struct hr_osnoise_state *state)
+{
+    struct hr_text rest = {text, length};
+    struct hr_osnoise_state parsed = {0};
+
+    bool good = hr_text_skip(&rest, FIRST_LINE) && take_owner(&rest, &parsed) &&
+                take_word(&rest, "instance", parsed.instance, sizeof(parsed.instance)) &&
+                is_instance(parsed.instance);
+    for (int i = 0; good && i < HR_OSNOISE_KNOB_COUNT; i++)
+        good = take_knob(&rest, i, &parsed);
+    if (!good || !hr_text_skip(&rest, LAST_LINE) || rest.length > 0)
+        return -EBADMSG;
+    *state = parsed;
+    return 0;
+}
+
+/* --- Printing ------------------------------------------------------------- */
+
+struct page {
+    char *text;
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(page->text + page->length, TEXT_SIZE - page->length, format, arguments);
+    va_end(arguments);
+    page->length += (size_t)length;
+}
+
+/* Ranges only, as the patterns of hr_cpu_set_format() can't be parsed. */
+static void put_cpus(struct page *page, const struct hr_cpu_set *cpus)
+{
+    const char *comma = "";
+    unsigned first = hr_cpu_set_next(cpus, 0);
+
+    if (first == HR_CPU_MAX)
+        put(page, "none");
+    for (unsigned last; first < HR_CPU_MAX; first = hr_cpu_set_next(cpus, last + 1)) {
+        for (last = first; hr_cpu_set_has(cpus, last + 1);)
+            last++;
+        put(page, first == last ? "%s%u" : "%s%u-%u", comma, first, last);
+        comma = ",";
+    }
+}
+
+static void put_value(struct page *page, enum hr_osnoise_knob knob,
+                      const struct hr_osnoise_knobs *knobs)
+{
+    char value[32];
+
+    if (knob == HR_OSNOISE_CPUS) {
+        put_cpus(page, &knobs->cpus);
+        return;
+    }
+    hr_osnoise_knob_print(knobs, knob, value, sizeof(value));
+    put(page, "%s", value);
+}
+
+static void print(const struct hr_osnoise_state *state, struct page *page)
+{
+    put(page, FIRST_LINE "boot_id %s\npid %d\nstarted_ticks %" PRIu64 "\ninstance %s\n",
+        state->boot_id, (int)state->pid, state->started_ticks, state->instance);
+    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++) {
+        if (!state->ours.has[i] || !state->original.has[i])
+            continue;
+        put(page, "%s ", hr_osnoise_knob_name(i));
+        put_value(page, i, &state->ours);
+        put(page, " was ");
+        put_value(page, i, &state->original);
+        put(page, "\n");
+    }
+    put(page, LAST_LINE);
+}
+
+/* --- Whose it is ---------------------------------------------------------- */
+
+static int read_file(const char *path, char *text, size_t size, size_t *length)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int status = hr_text_read(fd, text, size, length);
+    close(fd);
+    return status;
+}
+
+static int read_boot_id(char boot_id[BOOT_ID_LENGTH + 1])
+{
+    char text[64];
+    size_t length;
+
+    int status = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text), &length);
+    if (status < 0)
+        return status;
+    text[length] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    if (!is_boot_id(text))
+        return -EBADMSG;
+    memcpy(boot_id, text, BOOT_ID_LENGTH + 1);
+    return 0;
+}
+
+/* @return 0; -ESRCH: there is no such process, or it has ended; … */
+static int read_start(pid_t pid, uint64_t *started_ticks)
+{
+    char path[64], text[2048];
+    struct hr_process_stat stat;
+    size_t length;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    int status = read_file(path, text, sizeof(text), &length);
+    if (status == -ENOENT)
+        return -ESRCH;
+    if (status == 0)
+        status = hr_process_stat_parse(text, length, &stat);
+    if (status < 0)
+        return status;
+    *started_ticks = stat.started_ticks;
+    return stat.is_zombie ? -ESRCH : 0;
+}
+
+int hr_osnoise_state_sign(struct hr_osnoise_state *state)
+{
+    char boot_id[BOOT_ID_LENGTH + 1];
+    uint64_t started_ticks;
+
+    int status = read_boot_id(boot_id);
+    if (status == 0)
+        status = read_start(getpid(), &started_ticks);
+    if (status < 0)
+        return status;
+    memcpy(state->boot_id, boot_id, sizeof(boot_id));
+    state->pid = getpid();
+    state->started_ticks = started_ticks;
+    return 0;
+}
+
+/* What can't be found out is as if the process ran: then nothing of it is touched. */
+enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *state)
+{
+    char boot_id[BOOT_ID_LENGTH + 1];
+    uint64_t started_ticks = state->started_ticks;
+
+    if (read_boot_id(boot_id) == 0 && strcmp(boot_id, state->boot_id) != 0)
+        return HR_OSNOISE_OWNER_OTHER_BOOT;
+    if (read_start(state->pid, &started_ticks) == -ESRCH || started_ticks != state->started_ticks)
+        return HR_OSNOISE_OWNER_DEAD;
+    return state->pid == getpid() ? HR_OSNOISE_OWNER_SELF : HR_OSNOISE_OWNER_ALIVE;
+}
+
+/* --- The file ------------------------------------------------------------- */
+
+/* It tells root what to write into the kernel: so nobody else may have written it. O_NONBLOCK is
+ * for a pipe in its place. */
+static int open_file(const char *path)
+{
+    struct stat stat;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0)
+        return errno == ELOOP ? -EPERM : -errno;
+    if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) ||
+        (stat.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+        (stat.st_uid != 0 && stat.st_uid != geteuid())) {
+        close(fd);
+        return -EPERM;
+    }
+    return fd;
+}
+
+int hr_osnoise_state_read(const char *path, struct hr_osnoise_state *state)
+{
+    size_t length;
+    int fd = open_file(path);
+
+    if (fd < 0)
+        return fd;
+    char *text = malloc(TEXT_SIZE);
+    int status = text == NULL ? -ENOMEM : hr_text_read(fd, text, TEXT_SIZE, &length);
+    if (status == 0)
+        status = hr_osnoise_state_parse(text, length, state);
+    free(text);
+    close(fd);
+    return status;
+}
+
+static int write_all(int fd, const struct page *page)
+{
+    for (size_t done = 0; done < page->length;) {
+        ssize_t written = write(fd, page->text + done, page->length - done);
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        if (written > 0)
+            done += (size_t)written;
+    }
+    return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* A file that a predecessor left, when it died in here, is in the way. */
+static int make_file(int folder, const char *name)
+{
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(folder, name, flags, 0600);
+
+    if (fd < 0 && errno == EEXIST && unlinkat(folder, name, 0) == 0)
+        fd = openat(folder, name, flags, 0600);
+    return fd < 0 ? -errno : fd;
+}
+
+static int write_in(int folder, const char *name, const struct page *page)
+{
+    char new_name[NAME_MAX + 1];
+
+    if (snprintf(new_name, sizeof(new_name), "%s.new", name) >= (int)sizeof(new_name))
+        return -ENAMETOOLONG;
+    int fd = make_file(folder, new_name);
+    if (fd < 0)
+        return fd;
+    int status = write_all(fd, page);
+    close(fd);
+    if (status == 0 && renameat(folder, new_name, folder, name) < 0)
+        status = -errno;
+    if (status < 0)
+        unlinkat(folder, new_name, 0);
+    else if (fsync(folder) < 0)
+        status = -errno;
+    return status;
+}
+
+/* Opens the folder that a file is in. @param name  receives the file's own. */
+static int open_folder(const char *path, const char **name)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+
+    if (length >= sizeof(folder))
+        return -ENAMETOOLONG;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    int fd = open(length > 0 ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    *name = path + length;
+    return fd;
+}
+
+int hr_osnoise_state_write(const char *path, const struct hr_osnoise_state *state)
+{
+    struct page page = {.text = malloc(TEXT_SIZE)};
+    struct hr_osnoise_state again;
+    const char *name;
+    int status;
+
+    if (page.text == NULL)
+        return -ENOMEM;
+    print(state, &page);
+    status = hr_osnoise_state_parse(page.text, page.length, &again) < 0 ? -EINVAL : 0;
+    int folder = status == 0 ? open_folder(path, &name) : status;
+    if (folder >= 0)
+        status = write_in(folder, name, &page);
+    else
+        status = folder;
+    hr_descriptor_close(&folder);
+    free(page.text);
+    return status;
+}
+
+int hr_osnoise_state_remove(const char *path)
+{
+    const char *name;
+    int folder = open_folder(path, &name);
+
+    if (folder < 0)
+        return folder == -ENOENT ? 0 : folder;
+    int status = unlinkat(folder, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+    if (status == 0 && fsync(folder) < 0)
+        status = -errno;
+    hr_descriptor_close(&folder);
+    return status;
+}

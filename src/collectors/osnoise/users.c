@@ -1,0 +1,121 @@
+#include "osnoise/users.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/descriptor.h"
+
+/* Who is looked for. */
+struct wanted {
+    const char *tracer; /* NULL: any but "nop" */
+    const char *except; /* an instance; may be NULL */
+    bool records;       /* only with tracing_on */
+};
+
+static void name_file(const char *instance, const char *file, char path[300])
+{
+    bool is_top = instance[0] == '\0';
+
+    snprintf(path, 300, "%s%s%s%s", is_top ? "" : "instances/", instance, is_top ? "" : "/", file);
+}
+
+/* @return 1, 0, or a negative errno. */
+static int records(const struct hr_tracefs *tracefs, const char *instance)
+{
+    char path[300];
+    uint64_t on = 0;
+
+    name_file(instance, "tracing_on", path);
+    int status = hr_tracefs_read_number(tracefs, path, &on);
+    return status < 0 ? status : on == 1;
+}
+
+/* Looks into one current_tracer: a word and a newline. @return 1, 0, or a negative errno. */
+static int look(const struct hr_tracefs *tracefs, const struct wanted *wanted, const char *instance,
+                struct hr_osnoise_user *user)
+{
+    const char *tracer = wanted->tracer;
+    char path[300];
+    struct hr_osnoise_user found;
+
+    snprintf(found.instance, sizeof(found.instance), "%s", instance);
+    name_file(instance, "current_tracer", path);
+    int status = hr_tracefs_read(tracefs, path, found.tracer, sizeof(found.tracer), NULL);
+    if (status < 0)
+        return status;
+    found.tracer[strcspn(found.tracer, "\n")] = '\0';
+    if (tracer != NULL ? strcmp(found.tracer, tracer) != 0 : strcmp(found.tracer, "nop") == 0)
+        return 0;
+    status = wanted->records ? records(tracefs, instance) : 1;
+    if (status == 1 && user != NULL)
+        *user = found;
+    return status;
+}
+
+static DIR *open_instances(const struct hr_tracefs *tracefs)
+{
+    int fd = openat(tracefs->fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return hr_descriptor_folder(fd < 0 ? -errno : fd);
+}
+
+/* An instance that is being removed has lost its file, or its file has lost the instance. */
+static int look_at_instances(const struct hr_tracefs *tracefs, const struct wanted *wanted,
+                             struct hr_osnoise_user *user)
+{
+    int status = 0;
+    struct dirent *entry;
+
+    DIR *folder = open_instances(tracefs);
+    if (folder == NULL)
+        return errno == ENOENT ? 0 : -errno;
+    while (status == 0 && (errno = 0, entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (wanted->except != NULL && strcmp(entry->d_name, wanted->except) == 0)
+            continue;
+        status = look(tracefs, wanted, entry->d_name, user);
+        if (status == -ENOENT || status == -ENODEV)
+            status = 0;
+    }
+    if (status == 0)
+        status = -errno;
+    closedir(folder);
+    return status;
+}
+
+static int find(const struct hr_tracefs *tracefs, const struct wanted *wanted,
+                struct hr_osnoise_user *user)
+{
+    int status = look(tracefs, wanted, "", user);
+
+    return status != 0 ? status : look_at_instances(tracefs, wanted, user);
+}
+
+int hr_osnoise_users_find(const struct hr_tracefs *tracefs, const char *tracer, const char *except,
+                          struct hr_osnoise_user *user)
+{
+    const struct wanted wanted = {.tracer = tracer, .except = except};
+
+    return find(tracefs, &wanted, user);
+}
+
+int hr_osnoise_users_find_running(const struct hr_tracefs *tracefs, const char *except,
+                                  struct hr_osnoise_user *user)
+{
+    const struct wanted wanted = {.tracer = "osnoise", .except = except, .records = true};
+
+    return find(tracefs, &wanted, user);
+}
+
+void hr_osnoise_user_print(const struct hr_osnoise_user *user, char *text, size_t size)
+{
+    if (user->instance[0] != '\0')
+        snprintf(text, size, "the instance %s", user->instance);
+    else
+        snprintf(text, size, "tracefs' own current_tracer");
+}

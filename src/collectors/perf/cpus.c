@@ -1,0 +1,120 @@
+#include "perf/cpus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/text.h"
+#include "headroom/root.h"
+
+void hr_perf_cpus_init(struct hr_perf_cpus *cpus)
+{
+    *cpus = (struct hr_perf_cpus){.dirfd = -1};
+}
+
+void hr_perf_cpus_end(struct hr_perf_cpus *cpus)
+{
+    hr_descriptor_close(&cpus->dirfd);
+    free(cpus->list);
+    hr_perf_cpus_init(cpus);
+}
+
+static int read_online(int dirfd, struct hr_cpu_set *online)
+{
+    char text[4096];
+    size_t length;
+    int fd = openat(dirfd, "online", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int status = hr_text_read(fd, text, sizeof(text), &length);
+    close(fd);
+    return status < 0 ? status : hr_cpu_set_parse(text, length, online);
+}
+
+static uint64_t topology_inode(int dirfd, unsigned number)
+{
+    struct stat about;
+    char path[40];
+
+    snprintf(path, sizeof(path), "cpu%u/topology", number);
+    return fstatat(dirfd, path, &about, 0) == 0 ? about.st_ino : 0;
+}
+
+static struct hr_perf_cpu *find(const struct hr_perf_cpus *cpus, unsigned number)
+{
+    for (size_t i = 0; i < cpus->count; i++)
+        if (cpus->list[i].number == number)
+            return &cpus->list[i];
+    return NULL;
+}
+
+static struct hr_perf_cpu *append(struct hr_perf_cpus *cpus, unsigned number)
+{
+    if (cpus->count == cpus->capacity) {
+        size_t capacity = cpus->capacity != 0 ? 2 * cpus->capacity : 64;
+        struct hr_perf_cpu *grown = reallocarray(cpus->list, capacity, sizeof(*grown));
+        if (grown == NULL)
+            return NULL;
+        cpus->list = grown;
+        cpus->capacity = capacity;
+    }
+    struct hr_perf_cpu *cpu = &cpus->list[cpus->count++];
+    *cpu = (struct hr_perf_cpu){.number = number};
+    return cpu;
+}
+
+/* Makes sure that each online CPU is in the list. */
+static int extend(struct hr_perf_cpus *cpus, const struct hr_cpu_set *online)
+{
+    unsigned number = hr_cpu_set_next(online, 0);
+
+    for (; number < HR_CPU_MAX; number = hr_cpu_set_next(online, number + 1))
+        if (!hr_cpu_set_has(&cpus->online, number) && find(cpus, number) == NULL &&
+            append(cpus, number) == NULL)
+            return -ENOMEM;
+    return 0;
+}
+
+/* @return whether it came or went. */
+static bool update(struct hr_perf_cpu *cpu, bool online, uint64_t inode)
+{
+    const bool was_online = cpu->online;
+    bool was_away = inode != 0 && cpu->inode != 0 && inode != cpu->inode;
+
+    if (online && (!was_online || was_away))
+        cpu->epoch++;
+    cpu->online = online;
+    if (inode != 0)
+        cpu->inode = inode;
+    return online != was_online || was_away;
+}
+
+int hr_perf_cpus_read(struct hr_perf_cpus *cpus, const struct hr_root *root)
+{
+    struct hr_cpu_set online;
+
+    if (cpus->dirfd < 0) {
+        int fd = hr_root_openat(root, "sys/devices/system/cpu", O_RDONLY | O_DIRECTORY);
+        if (fd < 0)
+            return fd;
+        cpus->dirfd = fd;
+    }
+    int status = read_online(cpus->dirfd, &online);
+    if (status == 0)
+        status = extend(cpus, &online);
+    if (status < 0)
+        return status;
+    cpus->online = online;
+    for (size_t i = 0; i < cpus->count; i++) {
+        struct hr_perf_cpu *cpu = &cpus->list[i];
+        bool is_online = hr_cpu_set_has(&online, cpu->number);
+        uint64_t inode = is_online ? topology_inode(cpus->dirfd, cpu->number) : 0;
+        cpus->generation += update(cpu, is_online, inode);
+    }
+    return 0;
+}

@@ -1,0 +1,232 @@
+#include "perf/open_group.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "headroom/perf_event.h"
+
+/* --- Opening -------------------------------------------------------------- */
+
+const struct hr_perf_encoding *hr_perf_encoding_on(const struct hr_perf_event *event, unsigned cpu)
+{
+    for (size_t i = 0; i < event->encoding_count; i++) {
+        const struct hr_perf_encoding *encoding = &event->encodings[i];
+        if (encoding->every_cpu || hr_cpu_set_has(&encoding->cpus, cpu))
+            return encoding;
+    }
+    return NULL;
+}
+
+/* A generic event with a PMU's type in the upper half of config (PERF_PMU_TYPE_SHIFT). */
+static bool is_extended(const struct perf_event_attr *attr)
+{
+    return (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
+           attr->config > UINT32_MAX;
+}
+
+int hr_perf_bank_open_event(const struct hr_perf_place *place,
+                            const struct hr_perf_encoding *encoding, int leader)
+{
+    struct perf_event_attr attr = encoding->attr;
+    unsigned long flags = place->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
+
+    attr.read_format =
+        PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.disabled = leader < 0; /* and with the leader the others, so that all begin at once */
+    int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
+    if ((fd != -ENOENT && fd != -EINVAL && fd != -EOPNOTSUPP) || !is_extended(&attr))
+        return fd;
+    /* Arm's kernels before Linux 6.6 know the generic type only. They open it with the PMU of the
+     * CPU, or not at all. */
+    attr.config &= UINT32_MAX;
+    int plain = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
+    return plain >= 0 ? plain : fd;
+}
+
+int hr_perf_bank_open_starter(const struct hr_perf_place *place)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY};
+
+    if (place->cgroup < 0)
+        return -1;
+    int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, -1, PERF_FLAG_PID_CGROUP);
+    return fd < 0 ? -1 : fd;
+}
+
+int hr_perf_bank_open(struct hr_perf_bank *bank, const struct hr_perf_place *place,
+                      const struct hr_perf_event_group *group, uint32_t events)
+{
+    int status = 0;
+
+    bank->events = 0;
+    for (size_t i = 0; i < group->count && status == 0; i++) {
+        const struct hr_perf_encoding *encoding = hr_perf_encoding_on(group->events[i], place->cpu);
+        if ((events >> i & 1) == 0 || encoding == NULL)
+            continue;
+        int fd = hr_perf_bank_open_event(place, encoding, bank->count > 0 ? bank->leader : -1);
+        if (fd < 0) {
+            status = fd;
+            break;
+        }
+        if (bank->count == 0)
+            bank->leader = fd;
+        bank->fds[bank->count++] = fd;
+        bank->events |= UINT32_C(1) << i;
+    }
+    if (status == 0 && bank->count > 0)
+        status = place->calls->enable(bank->leader);
+    if (status < 0)
+        hr_perf_bank_close(bank, place->calls);
+    bank->base = bank->last = (struct hr_perf_times){0};
+    memset(bank->base_counts, 0, bank->size * sizeof(*bank->base_counts));
+    return status;
+}
+
+void hr_perf_bank_close(struct hr_perf_bank *bank, const struct hr_perf_calls *calls)
+{
+    /* The leader last: without it, each of the others would become a group of its own. */
+    while (bank->count > 0)
+        calls->close(bank->fds[--bank->count]);
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+/* As the kernel gives it. */
+struct reading {
+    uint64_t count;
+    struct hr_perf_times times;
+    uint64_t counts[HR_PERF_GROUP_MAX]; /* in the order of the open events */
+};
+
+/* @return whether it is a whole one. */
+static bool read_fd(const struct hr_perf_calls *calls, int fd, size_t size, struct reading *reading)
+{
+    const ssize_t length = calls->read(fd, reading, size);
+    const size_t head = offsetof(struct reading, counts);
+
+    return length > (ssize_t)head && reading->count <= HR_PERF_GROUP_MAX &&
+           (size_t)length == head + reading->count * sizeof(uint64_t);
+}
+
+static bool read_together(const struct hr_perf_bank *bank, const struct hr_perf_calls *calls,
+                          struct reading *reading)
+{
+    const size_t size = offsetof(struct reading, counts) + bank->count * sizeof(uint64_t);
+
+    return read_fd(calls, bank->leader, size, reading) && reading->count == bank->count;
+}
+
+/* The leader knows of the others no more; their times are the same. */
+static bool read_apart(const struct hr_perf_bank *bank, const struct hr_perf_calls *calls,
+                       struct reading *reading)
+{
+    struct reading one;
+
+    for (size_t i = 0; i < bank->count; i++) {
+        if (!read_fd(calls, bank->fds[i], sizeof(one), &one))
+            return false;
+        if (i == 0)
+            reading->times = one.times;
+        reading->counts[i] = one.count > i ? one.counts[i] : one.counts[0];
+    }
+    return true;
+}
+
+/* How much more; nothing where the kernel's times went back by a little, as they may. */
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+/* Counts in a part of the time, extrapolated to all of it, rounded. */
+static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
+{
+    if (running_ns >= enabled_ns)
+        return count;
+    unsigned __int128 scaled = (unsigned __int128)count * enabled_ns + running_ns / 2;
+    scaled /= running_ns;
+    return scaled > UINT64_MAX ? UINT64_MAX : (uint64_t)scaled;
+}
+
+/* Counters are 64 bits wide in the kernel, whatever the hardware's, and may wrap. */
+static bool went_back(uint64_t before, uint64_t now)
+{
+    return now - before > INT64_MAX;
+}
+
+/* The group fell apart, as the CPU is offline: the leader still tells of as many events, but of the
+ * others as zeros. */
+static bool is_torn(const struct hr_perf_bank *bank, const struct reading *reading)
+{
+    for (size_t i = 0; i < bank->count; i++)
+        if (went_back(bank->base_counts[i], reading->counts[i]))
+            return true;
+    return false;
+}
+
+static void clear_deltas(struct hr_perf_bank *bank)
+{
+    if (!bank->moved)
+        return;
+    bank->moved = false;
+    memset(bank->deltas, 0, bank->size * sizeof(*bank->deltas));
+    bank->interval = (struct hr_perf_times){0};
+}
+
+/* What one counter makes: one that went back has counted nothing. */
+static uint64_t count_since(uint64_t *base, uint64_t now, uint64_t enabled_ns, uint64_t running_ns)
+{
+    if (running_ns == 0 || went_back(*base, now))
+        return 0;
+    const uint64_t delta = scale(now - *base, enabled_ns, running_ns);
+    *base = now;
+    return delta;
+}
+
+static void advance(struct hr_perf_bank *bank, const struct reading *reading)
+{
+    const struct hr_perf_times *now = &reading->times;
+    const uint64_t enabled_ns = growth(bank->base.enabled_ns, now->enabled_ns);
+    const uint64_t running_ns = growth(bank->base.running_ns, now->running_ns);
+    size_t number = 0;
+
+    bank->moved = true;
+    bank->interval.enabled_ns = growth(bank->last.enabled_ns, now->enabled_ns);
+    bank->interval.running_ns = growth(bank->last.running_ns, now->running_ns);
+    if (bank->interval.running_ns > bank->interval.enabled_ns)
+        bank->interval.running_ns = bank->interval.enabled_ns;
+    bank->last = *now;
+    for (uint32_t i = 0; number < bank->count; i++) {
+        if ((bank->events >> i & 1) == 0)
+            continue;
+        bank->deltas[i] = count_since(&bank->base_counts[number], reading->counts[number],
+                                      enabled_ns, running_ns);
+        number++;
+    }
+    if (running_ns > 0)
+        bank->base = *now;
+}
+
+int hr_perf_bank_read(struct hr_perf_bank *bank, const struct hr_perf_calls *calls, bool together)
+{
+    struct reading reading;
+
+    if (bank->count == 0) {
+        clear_deltas(bank);
+        return 0;
+    }
+    bool whole = together && read_together(bank, calls, &reading);
+    if (!together || (whole && is_torn(bank, &reading)))
+        whole = read_apart(bank, calls, &reading);
+    if (!whole) {
+        clear_deltas(bank);
+        return -EIO;
+    }
+    /* Most groups of most machines are idle: these cost no more than the call. */
+    if (reading.times.enabled_ns == bank->last.enabled_ns)
+        clear_deltas(bank);
+    else
+        advance(bank, &reading);
+    return 0;
+}

@@ -1,0 +1,112 @@
+#include "headroom/perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "headroom/root.h"
+#include "perf/calls.h"
+#include "perf/internal.h"
+
+#define DEFAULT_RETRY_NS UINT64_C(60000000000)
+
+static bool is_sound(const struct hr_perf_options *options)
+{
+    for (size_t i = 0; i < options->group_count; i++)
+        if (options->groups[i].count == 0 || options->groups[i].count > HR_PERF_GROUP_MAX)
+            return false;
+    return options->group_count > 0;
+}
+
+static int copy_groups(struct hr_perf *perf, const struct hr_perf_options *options)
+{
+    perf->groups = calloc(options->group_count, sizeof(*perf->groups));
+    perf->first = calloc(options->group_count, sizeof(*perf->first));
+    if (perf->groups == NULL || perf->first == NULL)
+        return -ENOMEM;
+    memcpy(perf->groups, options->groups, options->group_count * sizeof(*perf->groups));
+    perf->group_count = options->group_count;
+    for (size_t i = 0; i < perf->group_count; i++) {
+        perf->first[i] = perf->event_count;
+        perf->event_count += perf->groups[i].count;
+    }
+    return 0;
+}
+
+int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *options,
+                 struct hr_perf **perf)
+{
+    if (!is_sound(options))
+        return -EINVAL;
+    struct hr_perf *opened = calloc(1, sizeof(*opened));
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->root = root;
+    opened->calls = options->calls != NULL ? options->calls : &hr_perf_kernel_calls;
+    opened->retry_ns = options->retry_ns != 0 ? options->retry_ns : DEFAULT_RETRY_NS;
+    hr_perf_cpus_init(&opened->cpus);
+    hr_perf_budget_init(&opened->budget, options->max_files, opened->retry_ns);
+    int status = copy_groups(opened, options);
+    for (int i = 0; i < HR_PERF_SCOPE_COUNT && status == 0; i++)
+        status = hr_perf_probe_init(&opened->probes[i], opened);
+    if (status < 0) {
+        hr_perf_close(opened);
+        return status;
+    }
+    *perf = opened;
+    return 0;
+}
+
+void hr_perf_close(struct hr_perf *perf)
+{
+    if (perf == NULL)
+        return;
+    for (int i = 0; i < HR_PERF_SCOPE_COUNT; i++)
+        hr_perf_probe_end(&perf->probes[i]);
+    hr_perf_cpus_end(&perf->cpus);
+    free(perf->groups);
+    free(perf->first);
+    free(perf);
+}
+
+int hr_perf_read(struct hr_perf *perf)
+{
+    return hr_perf_cpus_read(&perf->cpus, perf->root);
+}
+
+struct hr_perf_files hr_perf_files(const struct hr_perf *perf)
+{
+    return perf->budget.files;
+}
+
+int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group, size_t event)
+{
+    const struct hr_perf_probe *probe = &perf->probes[scope];
+
+    return probe->done ? probe->status[perf->first[group] + event] : -ECANCELED;
+}
+
+/* "-1\n" to "4\n" */
+static int parse_level(struct hr_text text, int *level)
+{
+    const bool negative = hr_text_skip(&text, "-");
+    uint64_t value;
+
+    if (!hr_text_u64(&text, &value) || value > 1000 || !hr_text_skip(&text, "\n") ||
+        text.length > 0)
+        return -EBADMSG;
+    *level = negative ? -(int)value : (int)value;
+    return 0;
+}
+
+int hr_perf_paranoid(const struct hr_root *root, int *level)
+{
+    char buffer[16];
+    struct hr_text text = {.start = buffer};
+    int fd = hr_root_openat(root, "proc/sys/kernel/perf_event_paranoid", O_RDONLY);
+    int status = hr_text_take(fd, buffer, sizeof(buffer), &text.length);
+    return status < 0 ? status : parse_level(text, level);
+}

@@ -1,0 +1,199 @@
+#include "perf/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "headroom/cgroup.h"
+#include "headroom/perf_event.h"
+#include "perf/open_group.h"
+
+int hr_perf_probe_init(struct hr_perf_probe *probe, const struct hr_perf *perf)
+{
+    probe->status = calloc(perf->event_count, sizeof(*probe->status));
+    probe->usable = calloc(perf->group_count, sizeof(*probe->usable));
+    return probe->status != NULL && probe->usable != NULL ? 0 : -ENOMEM;
+}
+
+void hr_perf_probe_end(struct hr_perf_probe *probe)
+{
+    free(probe->status);
+    free(probe->usable);
+}
+
+bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope)
+{
+    const struct hr_perf_probe *probe = &perf->probes[scope];
+
+    return !probe->done || (!probe->healthy && hr_clock_ns() - probe->time_ns >= perf->retry_ns);
+}
+
+static bool is_shortage(int status)
+{
+    return hr_perf_ran_out(status) || status == -ENOMEM;
+}
+
+/* Where there is a kind of core for some of the events only, one CPU of each kind stands for all.
+ */
+static struct hr_cpu_set pick_cpus(const struct hr_perf *perf)
+{
+    const struct hr_cpu_set *online = &perf->cpus.online;
+    struct hr_cpu_set picked = {{0}};
+
+    for (size_t g = 0; g < perf->group_count; g++) {
+        for (size_t e = 0; e < perf->groups[g].count; e++) {
+            const struct hr_perf_event *event = perf->groups[g].events[e];
+            for (size_t i = 0; i < event->encoding_count; i++) {
+                const struct hr_perf_encoding *encoding = &event->encodings[i];
+                unsigned cpu = hr_cpu_set_next(online, 0);
+                while (cpu < HR_CPU_MAX && !encoding->every_cpu &&
+                       !hr_cpu_set_has(&encoding->cpus, cpu))
+                    cpu = hr_cpu_set_next(online, cpu + 1);
+                if (cpu < HR_CPU_MAX)
+                    hr_cpu_set_add(&picked, cpu);
+            }
+        }
+    }
+    return picked;
+}
+
+/* Tries one event alone. */
+static int try_alone(const struct hr_perf_place *place, const struct hr_perf_encoding *encoding)
+{
+    int fd = hr_perf_bank_open_event(place, encoding, -1);
+
+    if (fd < 0)
+        return fd;
+    place->calls->close(fd);
+    return 0;
+}
+
+/* The kernel refuses an event as the group's others take the counters it needs. */
+static bool is_too_much(const struct hr_perf_place *place, const struct hr_perf_encoding *encoding,
+                        int status)
+{
+    return (status == -EINVAL || status == -ENOSPC) && try_alone(place, encoding) == 0;
+}
+
+/* The kernel counts the event, but not in this cgroup. */
+static bool is_elsewhere(const struct hr_perf_place *place, const struct hr_perf_encoding *encoding,
+                         int status)
+{
+    const struct hr_perf_place machine = {place->calls, -1, place->cpu};
+
+    return place->cgroup >= 0 && (status == -ENOENT || status == -EBADF) &&
+           try_alone(&machine, encoding) == 0;
+}
+
+/* Tries a group on one CPU. @param status  of each of its events; one that failed elsewhere is left
+ * as it is. @return 0; a shortage; or -EXDEV if the cgroup has no controller. */
+static int try_group(const struct hr_perf_place *place, const struct hr_perf_event_group *group,
+                     int *status)
+{
+    int fds[HR_PERF_GROUP_MAX];
+    size_t count = 0;
+    bool too_much = false;
+    int obstacle = 0;
+
+    for (size_t e = 0; e < group->count && obstacle == 0 && !too_much; e++) {
+        const struct hr_perf_encoding *encoding = hr_perf_encoding_on(group->events[e], place->cpu);
+        if (encoding == NULL || status[e] < 0)
+            continue;
+        int fd = hr_perf_bank_open_event(place, encoding, count > 0 ? fds[0] : -1);
+        if (fd >= 0)
+            fds[count++] = fd;
+        else if (is_shortage(fd))
+            obstacle = fd;
+        else if (is_elsewhere(place, encoding, fd))
+            obstacle = -EXDEV;
+        else if (count > 0 && is_too_much(place, encoding, fd))
+            too_much = true;
+        else
+            status[e] = fd == -E2BIG ? -EINVAL : fd; /* that is ours for a group, see below */
+    }
+    while (count > 0)
+        place->calls->close(fds[--count]);
+    for (size_t e = 0; e < group->count && too_much; e++)
+        if (status[e] == 0)
+            status[e] = -E2BIG;
+    return obstacle;
+}
+
+/* An event that no CPU here has anything for. */
+static void refuse_missing(const struct hr_perf *perf, const struct hr_cpu_set *cpus, int *status)
+{
+    for (size_t g = 0; g < perf->group_count; g++) {
+        for (size_t e = 0; e < perf->groups[g].count; e++) {
+            unsigned cpu = hr_cpu_set_next(cpus, 0);
+            while (cpu < HR_CPU_MAX && hr_perf_encoding_on(perf->groups[g].events[e], cpu) == NULL)
+                cpu = hr_cpu_set_next(cpus, cpu + 1);
+            status[perf->first[g] + e] = cpu < HR_CPU_MAX ? 0 : -ENODEV;
+        }
+    }
+}
+
+static int try_all(const struct hr_perf *perf, int cgroup, int *status)
+{
+    const struct hr_cpu_set cpus = pick_cpus(perf);
+    struct hr_perf_place place = {.calls = perf->calls, .cgroup = cgroup};
+    int obstacle = 0;
+
+    refuse_missing(perf, &cpus, status);
+    place.cpu = hr_cpu_set_next(&cpus, 0);
+    for (; place.cpu < HR_CPU_MAX && obstacle == 0;
+         place.cpu = hr_cpu_set_next(&cpus, place.cpu + 1))
+        for (size_t g = 0; g < perf->group_count && obstacle == 0; g++)
+            obstacle = try_group(&place, &perf->groups[g], &status[perf->first[g]]);
+    return obstacle;
+}
+
+/* Takes over what was found. */
+static void conclude(struct hr_perf *perf, struct hr_perf_probe *probe, const int *status)
+{
+    const size_t size = perf->event_count * sizeof(*status);
+    const bool changed = !probe->done || memcmp(probe->status, status, size) != 0;
+
+    memcpy(probe->status, status, size);
+    probe->done = probe->healthy = true;
+    probe->time_ns = hr_clock_ns();
+    probe->generation += changed;
+    for (size_t g = 0; g < perf->group_count; g++) {
+        probe->usable[g] = 0;
+        for (size_t e = 0; e < perf->groups[g].count; e++)
+            if (status[perf->first[g] + e] == 0)
+                probe->usable[g] |= UINT32_C(1) << e;
+            else
+                probe->healthy = false;
+    }
+}
+
+bool hr_perf_is_removed(const struct hr_cgroup *group)
+{
+    int fd = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY);
+
+    if (fd >= 0)
+        close(fd);
+    return fd == -ENODEV;
+}
+
+int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
+                         const struct hr_cgroup *group, int cgroup)
+{
+    if (!hr_perf_probe_is_due(perf, scope))
+        return 0;
+    int *status = calloc(perf->event_count, sizeof(*status));
+    if (status == NULL)
+        return -ENOMEM;
+    hr_perf_budget_make_room(&perf->budget, HR_PERF_GROUP_MAX);
+    int result = try_all(perf, cgroup, status);
+    /* In a removed group nothing can be counted, which says nothing of others. */
+    if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_removed(group))
+        result = -ENODEV;
+    if (result == 0)
+        conclude(perf, &perf->probes[scope], status);
+    free(status);
+    return result;
+}

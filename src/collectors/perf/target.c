@@ -1,0 +1,520 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "headroom/cgroup.h"
+#include "headroom/perf_event.h"
+#include "perf/internal.h"
+#include "perf/open_group.h"
+
+/* What is counted on one CPU. The arrays of events are those of all groups. */
+struct on_cpu {
+    bool open;
+    bool was_read;              /* it was open when the target was read last */
+    unsigned epoch;             /* of the CPU, when it was opened */
+    struct hr_perf_bank *banks; /* of each group */
+    struct hr_perf_times *ever; /* of each group */
+    uint64_t *totals;           /* of each event */
+};
+
+/* Of all CPUs together, so that an idle target costs nothing but its reads. */
+struct sums {
+    bool moved;                     /* since the read before there was something to add */
+    struct hr_perf_times *interval; /* of each group, since the read before */
+    struct hr_perf_times *ever;     /* of each group */
+    uint64_t *starved_ns;           /* of each group */
+    uint64_t *deltas;               /* of each event, since the read before */
+    uint64_t *totals;               /* of each event */
+};
+
+struct hr_perf_target {
+    struct hr_perf *perf;
+    enum hr_perf_scope scope;
+    const struct hr_cgroup *group; /* NULL: the machine */
+    struct on_cpu **cpus;          /* by the index of struct hr_perf_cpus; NULL: never open there */
+    size_t cpu_count;
+    size_t reserved;     /* descriptors that are open, or about to be */
+    size_t wanted;       /* of struct hr_perf_files */
+    unsigned generation; /* of the probe, when it was opened */
+    unsigned cpus_seen;  /* generation of the CPUs, when it was opened */
+    int failed;          /* why it can't be opened, not for want of descriptors; 0 */
+    uint64_t failed_ns;
+    bool was_read; /* some of it was open when it was read last */
+    struct sums sums;
+};
+
+/* --- Memory --------------------------------------------------------------- */
+
+/* One block, so that what is read together lies together. */
+static struct on_cpu *on_cpu_new(const struct hr_perf *perf)
+{
+    const size_t groups = perf->group_count, events = perf->event_count;
+    struct on_cpu *cpu =
+        calloc(1, sizeof(*cpu) + groups * (sizeof(*cpu->banks) + sizeof(*cpu->ever)) +
+                      events * (3 * sizeof(uint64_t) + sizeof(int)));
+    if (cpu == NULL)
+        return NULL;
+    cpu->banks = (struct hr_perf_bank *)(cpu + 1);
+    cpu->ever = (struct hr_perf_times *)(cpu->banks + groups);
+    cpu->totals = (uint64_t *)(cpu->ever + groups);
+    uint64_t *base_counts = cpu->totals + events, *deltas = base_counts + events;
+    int *fds = (int *)(deltas + events);
+    for (size_t g = 0; g < groups; g++) {
+        cpu->banks[g].size = perf->groups[g].count;
+        cpu->banks[g].base_counts = base_counts + perf->first[g];
+        cpu->banks[g].deltas = deltas + perf->first[g];
+        cpu->banks[g].fds = fds + perf->first[g];
+    }
+    return cpu;
+}
+
+static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
+                       const struct hr_cgroup *group, struct hr_perf_target **target)
+{
+    const size_t groups = perf->group_count, events = perf->event_count;
+    struct hr_perf_target *opened =
+        calloc(1, sizeof(*opened) + groups * (2 * sizeof(struct hr_perf_times) + sizeof(uint64_t)) +
+                      events * 2 * sizeof(uint64_t));
+    if (opened == NULL)
+        return -ENOMEM;
+    *opened = (struct hr_perf_target){.perf = perf, .scope = scope, .group = group};
+    struct sums *sums = &opened->sums;
+    sums->interval = (struct hr_perf_times *)(opened + 1);
+    sums->ever = sums->interval + groups;
+    sums->starved_ns = (uint64_t *)(sums->ever + groups);
+    sums->deltas = sums->starved_ns + groups;
+    sums->totals = sums->deltas + events;
+    *target = opened;
+    return 0;
+}
+
+int hr_perf_target_open_system(struct hr_perf *perf, struct hr_perf_target **target)
+{
+    return open_target(perf, HR_PERF_SYSTEM, NULL, target);
+}
+
+int hr_perf_target_open_cgroup(struct hr_perf *perf, const struct hr_cgroup *group,
+                               struct hr_perf_target **target)
+{
+    return open_target(perf, HR_PERF_CGROUP, group, target);
+}
+
+/* Has a place for each CPU that is known. */
+static int extend(struct hr_perf_target *target)
+{
+    const size_t count = target->perf->cpus.count;
+
+    if (count == target->cpu_count)
+        return 0;
+    struct on_cpu **grown = reallocarray(target->cpus, count, sizeof(*grown));
+    if (grown == NULL)
+        return -ENOMEM;
+    target->cpus = grown;
+    while (target->cpu_count < count)
+        grown[target->cpu_count++] = NULL;
+    return 0;
+}
+
+/* --- Closing -------------------------------------------------------------- */
+
+static void close_cpu(struct hr_perf_target *target, struct on_cpu *cpu)
+{
+    for (size_t g = 0; g < target->perf->group_count; g++)
+        hr_perf_bank_close(&cpu->banks[g], target->perf->calls);
+    cpu->open = false;
+}
+
+static void close_all(struct hr_perf_target *target)
+{
+    for (size_t i = 0; i < target->cpu_count; i++)
+        if (target->cpus[i] != NULL && target->cpus[i]->open)
+            close_cpu(target, target->cpus[i]);
+    hr_perf_budget_return(&target->perf->budget, target->reserved);
+    target->reserved = 0;
+}
+
+static void want(struct hr_perf_target *target, size_t count)
+{
+    hr_perf_budget_want(&target->perf->budget, target->wanted, count);
+    target->wanted = count;
+}
+
+void hr_perf_target_close(struct hr_perf_target *target)
+{
+    if (target == NULL)
+        return;
+    close_all(target);
+    want(target, 0);
+    for (size_t i = 0; i < target->cpu_count; i++)
+        free(target->cpus[i]);
+    free(target->cpus);
+    free(target);
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+static void add_times(struct hr_perf_times *sum, const struct hr_perf_times *times)
+{
+    sum->enabled_ns += times->enabled_ns;
+    sum->running_ns += times->running_ns;
+}
+
+/* Adds what came of reading a group of events on one CPU. */
+static void add_bank(struct hr_perf_target *target, struct on_cpu *cpu, size_t group)
+{
+    const struct hr_perf *perf = target->perf;
+    const struct hr_perf_bank *bank = &cpu->banks[group];
+    struct sums *sums = &target->sums;
+
+    sums->moved = true;
+    add_times(&cpu->ever[group], &bank->interval);
+    add_times(&sums->ever[group], &bank->interval);
+    add_times(&sums->interval[group], &bank->interval);
+    for (size_t e = 0; e < perf->groups[group].count; e++) {
+        cpu->totals[perf->first[group] + e] += bank->deltas[e];
+        sums->totals[perf->first[group] + e] += bank->deltas[e];
+        sums->deltas[perf->first[group] + e] += bank->deltas[e];
+    }
+}
+
+/* @return 0, or -EIO if some counter can't be read any more. */
+static int read_cpu(struct hr_perf_target *target, struct on_cpu *cpu, bool is_current)
+{
+    int status = 0;
+
+    cpu->was_read = cpu->open;
+    for (size_t g = 0; g < target->perf->group_count; g++) {
+        if (hr_perf_bank_read(&cpu->banks[g], target->perf->calls, is_current) < 0)
+            status = -EIO;
+        if (cpu->banks[g].moved)
+            add_bank(target, cpu, g);
+    }
+    return status;
+}
+
+static void begin_sums(struct hr_perf_target *target)
+{
+    struct sums *sums = &target->sums;
+
+    if (!sums->moved)
+        return;
+    sums->moved = false;
+    memset(sums->interval, 0, target->perf->group_count * sizeof(*sums->interval));
+    memset(sums->deltas, 0, target->perf->event_count * sizeof(*sums->deltas));
+}
+
+static void end_sums(struct hr_perf_target *target)
+{
+    struct sums *sums = &target->sums;
+
+    for (size_t g = 0; g < target->perf->group_count && sums->moved; g++)
+        if (sums->interval[g].running_ns > 0)
+            sums->starved_ns[g] = 0;
+        else
+            sums->starved_ns[g] += sums->interval[g].enabled_ns;
+}
+
+static bool is_current(const struct on_cpu *cpu, const struct hr_perf_cpu *about)
+{
+    return about->online && cpu->epoch == about->epoch;
+}
+
+/* Reads what is open, and closes what won't count any more. */
+static void read_all(struct hr_perf_target *target)
+{
+    const struct hr_perf_cpu *about = target->perf->cpus.list;
+
+    begin_sums(target);
+    target->was_read = false;
+    for (size_t i = 0; i < target->cpu_count; i++) {
+        struct on_cpu *cpu = target->cpus[i];
+        if (cpu == NULL)
+            continue;
+        target->was_read = target->was_read || cpu->open;
+        /* What is closed is read as zeros, so that the values of its last interval go. */
+        const bool current = is_current(cpu, &about[i]);
+        int status = read_cpu(target, cpu, current);
+        if (cpu->open && (status < 0 || !current))
+            close_cpu(target, cpu);
+    }
+    end_sums(target);
+}
+
+/* --- Opening -------------------------------------------------------------- */
+
+/* How many descriptors one CPU takes. */
+static size_t files_on(const struct hr_perf_target *target, unsigned number)
+{
+    const struct hr_perf *perf = target->perf;
+    size_t count = 0;
+
+    for (size_t g = 0; g < perf->group_count; g++)
+        for (size_t e = 0; e < perf->groups[g].count; e++)
+            count += (perf->probes[target->scope].usable[g] >> e & 1) != 0 &&
+                     hr_perf_encoding_on(perf->groups[g].events[e], number) != NULL;
+    return count;
+}
+
+static size_t files_on_all(const struct hr_perf_target *target)
+{
+    const struct hr_perf_cpus *cpus = &target->perf->cpus;
+    size_t count = 0;
+
+    for (size_t i = 0; i < cpus->count; i++)
+        if (cpus->list[i].online)
+            count += files_on(target, cpus->list[i].number);
+    return count;
+}
+
+static int open_banks(struct hr_perf_target *target, struct on_cpu *cpu, int cgroup,
+                      const struct hr_perf_cpu *about)
+{
+    struct hr_perf *perf = target->perf;
+    const struct hr_perf_place place = {perf->calls, cgroup, about->number};
+    const int starter = hr_perf_bank_open_starter(&place);
+    int status = 0;
+
+    for (size_t g = 0; g < perf->group_count && status == 0; g++)
+        status = hr_perf_bank_open(&cpu->banks[g], &place, &perf->groups[g],
+                                   perf->probes[target->scope].usable[g]);
+    if (starter >= 0)
+        perf->calls->close(starter);
+    return status;
+}
+
+/* @return 0, also if the CPU is not there any more. */
+static int open_cpu(struct hr_perf_target *target, size_t index, int cgroup)
+{
+    struct hr_perf *perf = target->perf;
+    const struct hr_perf_cpu *about = &perf->cpus.list[index];
+
+    if (target->cpus[index] == NULL)
+        target->cpus[index] = on_cpu_new(perf);
+    struct on_cpu *cpu = target->cpus[index];
+    if (cpu == NULL)
+        return -ENOMEM;
+    int status = open_banks(target, cpu, cgroup, about);
+    cpu->open = status == 0;
+    cpu->epoch = about->epoch;
+    if (status < 0)
+        close_cpu(target, cpu);
+    return status == -ENODEV ? 0 : status;
+}
+
+static bool is_missing(const struct hr_perf_target *target, size_t index)
+{
+    const struct hr_perf_cpu *about = &target->perf->cpus.list[index];
+
+    return about->online && (target->cpus[index] == NULL || !target->cpus[index]->open) &&
+           files_on(target, about->number) > 0;
+}
+
+static bool is_any_missing(const struct hr_perf_target *target)
+{
+    for (size_t i = 0; i < target->cpu_count; i++)
+        if (is_missing(target, i))
+            return true;
+    return false;
+}
+
+/* Makes sure that exactly those descriptors are reserved that will be open. @return whether they
+ * may be. */
+static bool reserve(struct hr_perf_target *target)
+{
+    struct hr_perf_budget *budget = &target->perf->budget;
+    const size_t needed = files_on_all(target);
+
+    want(target, needed);
+    if (needed > target->reserved && !hr_perf_budget_take(budget, needed - target->reserved))
+        return false;
+    if (needed < target->reserved)
+        hr_perf_budget_return(budget, target->reserved - needed);
+    target->reserved = needed;
+    return true;
+}
+
+/* @param cgroup  the directory, or -1. @return as hr_perf_target_read(). */
+static int open_missing(struct hr_perf_target *target, int cgroup)
+{
+    int status = 0;
+
+    if (!reserve(target)) {
+        close_all(target);
+        return -EMFILE;
+    }
+    for (size_t i = 0; i < target->cpu_count && status == 0; i++)
+        if (is_missing(target, i))
+            status = open_cpu(target, i, cgroup);
+    if (status == 0)
+        return target->reserved > 0 ? 0 : -ENODATA;
+    close_all(target);
+    if (hr_perf_ran_out(status))
+        hr_perf_budget_ran_out(&target->perf->budget);
+    return status;
+}
+
+/* What can be counted may have changed since; then all is opened anew. */
+static int probe(struct hr_perf_target *target, int cgroup)
+{
+    const struct hr_perf_probe *found = &target->perf->probes[target->scope];
+    int status = hr_perf_probe_update(target->perf, target->scope, target->group, cgroup);
+
+    if (status < 0 && !found->done)
+        return status;
+    if (target->generation != found->generation)
+        close_all(target);
+    target->generation = found->generation;
+    return 0;
+}
+
+static int open_with(struct hr_perf_target *target, int cgroup)
+{
+    int status = extend(target);
+
+    if (status == 0)
+        status = probe(target, cgroup);
+    if (status == 0)
+        status = open_missing(target, cgroup);
+    return status;
+}
+
+static int open_in_cgroup(struct hr_perf_target *target)
+{
+    int fd = hr_cgroup_openat(target->group, ".", O_RDONLY | O_DIRECTORY);
+
+    if (fd < 0)
+        return fd;
+    int status = open_with(target, fd);
+    close(fd);
+    /* Events that can be counted, but not in this cgroup. */
+    if (status != -ENOENT && status != -EBADF)
+        return status;
+    return hr_perf_is_removed(target->group) ? -ENODEV : -EXDEV;
+}
+
+static bool is_due(const struct hr_perf_target *target)
+{
+    const struct hr_perf *perf = target->perf;
+
+    if (target->cpus_seen != perf->cpus.generation)
+        return true;
+    if (target->failed != 0 && hr_clock_ns() - target->failed_ns < perf->retry_ns)
+        return false;
+    return hr_perf_probe_is_due(perf, target->scope) ||
+           target->generation != perf->probes[target->scope].generation || is_any_missing(target);
+}
+
+int hr_perf_target_read(struct hr_perf_target *target)
+{
+    read_all(target);
+    if (!is_due(target))
+        return target->failed;
+    target->cpus_seen = target->perf->cpus.generation;
+    int status = target->group != NULL ? open_in_cgroup(target) : open_with(target, -1);
+    /* It was only to find out whether more can be counted now: that may wait. */
+    if (hr_perf_ran_out(status) && target->reserved > 0 && !is_any_missing(target))
+        return 0;
+    if (status < 0)
+        close_all(target);
+    /* Descriptors may be had at any time, and a removed group ends; all else would fail again. */
+    target->failed = !hr_perf_ran_out(status) && status != -ENODEV ? status : 0;
+    target->failed_ns = hr_clock_ns();
+    return status;
+}
+
+void hr_perf_target_pause(struct hr_perf_target *target)
+{
+    read_all(target);
+    close_all(target);
+    want(target, 0);
+}
+
+/* --- Values --------------------------------------------------------------- */
+
+/* A target that didn't run has counted nothing, which is known; unless what it did when it ran is
+ * not. */
+static bool is_counted(const struct hr_perf_value *value, const struct hr_perf_times *ever)
+{
+    return value->running_ns > 0 ||
+           (value->enabled_ns == 0 && (ever->running_ns > 0 || ever->enabled_ns == 0));
+}
+
+static bool is_usable(const struct hr_perf_target *target, size_t group, size_t event)
+{
+    return (target->perf->probes[target->scope].usable[group] >> event & 1) != 0;
+}
+
+/* It is, or was at the last read, open on a CPU. */
+static bool is_there(const struct hr_perf_target *target, size_t index,
+                     const struct hr_perf_event *event)
+{
+    const struct on_cpu *cpu = target->cpus[index];
+
+    return cpu != NULL && (cpu->open || cpu->was_read) &&
+           hr_perf_encoding_on(event, target->perf->cpus.list[index].number) != NULL;
+}
+
+static bool is_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
+{
+    if (event->encodings[0].every_cpu)
+        return target->reserved > 0 || target->was_read;
+    for (size_t i = 0; i < target->cpu_count; i++)
+        if (is_there(target, i, event))
+            return true;
+    return false;
+}
+
+struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, size_t group,
+                                          size_t event)
+{
+    const struct sums *sums = &target->sums;
+    const size_t number = target->perf->first[group] + event;
+    struct hr_perf_value value = {
+        .total = sums->totals[number],
+        .delta = sums->deltas[number],
+        .enabled_ns = sums->interval[group].enabled_ns,
+        .running_ns = sums->interval[group].running_ns,
+    };
+
+    if (!is_usable(target, group, event))
+        return (struct hr_perf_value){.total = value.total};
+    value.counted = is_anywhere(target, target->perf->groups[group].events[event]) &&
+                    is_counted(&value, &sums->ever[group]);
+    return value;
+}
+
+bool hr_perf_target_cpu(const struct hr_perf_target *target, size_t index, unsigned *cpu)
+{
+    if (index >= target->cpu_count)
+        return false;
+    *cpu = target->perf->cpus.list[index].number;
+    return true;
+}
+
+struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *target, size_t index,
+                                              size_t group, size_t event)
+{
+    const struct on_cpu *cpu = target->cpus[index];
+
+    if (!is_usable(target, group, event) ||
+        !is_there(target, index, target->perf->groups[group].events[event]))
+        return (struct hr_perf_value){
+            .total = cpu != NULL ? cpu->totals[target->perf->first[group] + event] : 0};
+    const struct hr_perf_bank *bank = &cpu->banks[group];
+    struct hr_perf_value value = {
+        .total = cpu->totals[target->perf->first[group] + event],
+        .delta = bank->deltas[event],
+        .enabled_ns = bank->interval.enabled_ns,
+        .running_ns = bank->interval.running_ns,
+    };
+    value.counted = is_counted(&value, &cpu->ever[group]);
+    return value;
+}
+
+uint64_t hr_perf_target_starved_ns(const struct hr_perf_target *target, size_t group)
+{
+    return target->sums.starved_ns[group];
+}

@@ -1,0 +1,428 @@
+#include "headroom/perf_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/descriptor.h"
+#include "perf_event/label.h"
+#include "perf_event/pfm.h"
+#include "perf_event/pmu.h"
+#include "perf_event/ratio.h"
+#include "perf_event/tracepoint.h"
+
+struct hr_perf_vocabulary {
+    const struct hr_root *root;
+    struct hr_perf_pmus pmus;
+    size_t core_pmus; /* with a file "cpus" */
+};
+
+/* A text that is being looked up, and what was found. */
+struct search {
+    const struct hr_perf_vocabulary *vocabulary;
+    struct hr_text name; /* the text without its modifier */
+    struct hr_perf_modifier modifier;
+    struct perf_event_attr attr;
+    const struct hr_perf_pmu *pmu; /* that the event is of, if that is known */
+    bool each_core;                /* each kind of core has its own of this event */
+    struct hr_text own_name;       /* the term name= */
+    struct hr_perf_role_of role;
+    struct hr_perf_nearest nearest;
+    struct hr_perf_fault fault;
+};
+
+/* --- The vocabulary ---------------------------------------------------------- */
+
+int hr_perf_vocabulary_open(const struct hr_root *root, struct hr_perf_vocabulary **vocabulary)
+{
+    int status = hr_perf_pfm_initialize();
+
+    if (status < 0)
+        return status;
+    struct hr_perf_vocabulary *opened = calloc(1, sizeof(*opened));
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->root = root;
+    status = hr_perf_pmus_read(root, &opened->pmus);
+    if (status < 0) {
+        free(opened);
+        return status;
+    }
+    for (size_t i = 0; i < opened->pmus.count; i++)
+        opened->core_pmus += opened->pmus.list[i].has_cpus;
+    *vocabulary = opened;
+    return 0;
+}
+
+void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary)
+{
+    if (vocabulary == NULL)
+        return;
+    hr_perf_pmus_free(&vocabulary->pmus);
+    free(vocabulary);
+}
+
+/* --- Modifiers --------------------------------------------------------------- */
+
+/* Takes ":u", ":k" and the like off the end. */
+static bool take_modifier(struct hr_text *name, struct hr_perf_modifier *modifier)
+{
+    static const char *const letters[] = {":u", ":k", ":uk", ":ku"};
+
+    for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+        size_t length = strlen(letters[i]);
+        if (name->length < length ||
+            !hr_text_is(hr_text_tail(*name, name->length - length), letters[i]))
+            continue;
+        name->length -= length;
+        modifier->user |= strchr(letters[i], 'u') != NULL;
+        modifier->kernel |= strchr(letters[i], 'k') != NULL;
+        return true;
+    }
+    return false;
+}
+
+/* What follows the last slash: nothing, "u", ":uk", ":u:k" … @return whether it is that. */
+static bool take_pmu_modifier(struct hr_text rest, struct hr_perf_modifier *modifier)
+{
+    bool after_letter = false;
+
+    for (size_t i = 0; i < rest.length; i++) {
+        char c = rest.start[i];
+        if (c == 'u')
+            modifier->user = true;
+        else if (c == 'k')
+            modifier->kernel = true;
+        else if (c != ':' || (i > 0 && !after_letter))
+            return false;
+        after_letter = c != ':';
+    }
+    return rest.length == 0 || after_letter;
+}
+
+static void apply_modifier(const struct hr_perf_modifier *modifier, struct perf_event_attr *attr)
+{
+    if (modifier->user && !modifier->kernel)
+        attr->exclude_kernel = 1;
+    if (modifier->kernel && !modifier->user)
+        attr->exclude_user = 1;
+}
+
+/* --- "pmu/terms/" ------------------------------------------------------------ */
+
+static int find_in_pmu(struct search *search, struct hr_text pmu_name, struct hr_text terms)
+{
+    const struct hr_perf_vocabulary *vocabulary = search->vocabulary;
+    struct hr_perf_terms found;
+
+    search->pmu = hr_perf_pmus_find(&vocabulary->pmus, pmu_name);
+    if (search->pmu == NULL) {
+        hr_perf_pmus_offer(vocabulary->root, &vocabulary->pmus, pmu_name, terms, &search->nearest);
+        return hr_perf_fault_set(&search->fault, -ENOENT, "this machine has no PMU \"%.*s\"",
+                                 HR_SHOWN(pmu_name));
+    }
+    int status = hr_perf_pmu_encode(vocabulary->root, search->pmu, terms, &search->attr, &found,
+                                    &search->fault);
+    if (status == -ENOENT && found.unknown.length > 0)
+        hr_perf_pmu_offer(vocabulary->root, search->pmu, terms, &found, &search->nearest);
+    if (status < 0)
+        return status;
+    search->attr.size = sizeof(search->attr);
+    search->own_name = found.name;
+    if (found.alias_alone && hr_perf_pmu_is_core(search->pmu))
+        search->role = hr_perf_role_of_alias(found.alias, search->pmu, vocabulary->core_pmus > 1);
+    return 0;
+}
+
+static int find_by_slashes(struct search *search, struct hr_text text)
+{
+    size_t first = hr_text_find(text, '/');
+    struct hr_text rest = hr_text_tail(text, first + 1);
+    size_t last = hr_text_find(rest, '/');
+
+    if (first == 0)
+        return hr_perf_fault_set(&search->fault, -EINVAL, "there is no PMU before the slash");
+    if (last == rest.length)
+        return hr_perf_fault_set(&search->fault, -EINVAL, "there is no closing slash");
+    struct hr_text after = hr_text_tail(rest, last + 1);
+    if (!take_pmu_modifier(after, &search->modifier))
+        return hr_perf_fault_set(&search->fault, -EINVAL,
+                                 "the closing slash may be followed by u, k or uk, not by \"%.*s\"",
+                                 HR_SHOWN(after));
+    search->name = hr_text_head(text, first + 1 + last + 1);
+    return find_in_pmu(search, hr_text_head(text, first), hr_text_head(rest, last));
+}
+
+/* --- Raw codes --------------------------------------------------------------- */
+
+static int find_raw(struct search *search)
+{
+    uint64_t code;
+
+    if (!hr_perf_hex_parse(hr_text_tail(search->name, 1), &code))
+        return hr_perf_fault_set(&search->fault, -EINVAL, "it has more than 64 bits");
+    search->attr.type = PERF_TYPE_RAW;
+    search->attr.size = sizeof(search->attr);
+    search->attr.config = code;
+    search->each_core = true;
+    return 0;
+}
+
+/* --- Tracepoints ------------------------------------------------------------- */
+
+/* Splits "subsystem:name". @return whether it may be one. */
+static bool split_tracepoint(struct hr_text name, struct hr_text *subsystem, struct hr_text *event)
+{
+    size_t colon = hr_text_find(name, ':');
+
+    if (colon == 0 || colon + 1 >= name.length)
+        return false;
+    *subsystem = hr_text_head(name, colon);
+    *event = hr_text_tail(name, colon + 1);
+    return hr_text_find(*event, ':') == event->length;
+}
+
+static bool has_capitals(struct hr_text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.start[i] >= 'A' && text.start[i] <= 'Z')
+            return true;
+    return false;
+}
+
+/* Decides which vocabulary the name that is in none of them was meant for, and offers what is in
+ * those that come into question. `said` is what libpfm4's said, `status` what tracefs did. */
+static int blame(struct search *search, int said, int status, bool has_subsystem,
+                 struct hr_text subsystem, const struct hr_perf_fault *fault)
+{
+    bool is_tracepoint = said == -ENOENT && (has_subsystem || !has_capitals(subsystem));
+
+    if (!is_tracepoint || (status == -ENOENT && !has_subsystem))
+        hr_perf_pfm_offer(search->name, &search->nearest);
+    if (!is_tracepoint)
+        return said;
+    search->fault = *fault;
+    return status;
+}
+
+/* For a name that libpfm4 says isn't its own. */
+static int find_tracepoint(struct search *search, struct hr_text subsystem, struct hr_text event,
+                           int said)
+{
+    struct hr_perf_fault fault = {0};
+    uint64_t id;
+    int events = hr_perf_tracepoint_open(search->vocabulary->root, &fault);
+    bool has_subsystem = events >= 0 && hr_perf_tracepoint_has_subsystem(events, subsystem);
+    int status =
+        events < 0 ? events : hr_perf_tracepoint_find(events, subsystem, event, &id, &fault);
+
+    if (status < 0) {
+        if (events >= 0 && said == -ENOENT)
+            hr_perf_tracepoint_offer(events, subsystem, event, &search->nearest);
+        hr_descriptor_close(&events);
+        return blame(search, said, status, has_subsystem, subsystem, &fault);
+    }
+    hr_descriptor_close(&events);
+    search->attr = (struct perf_event_attr){
+        .type = PERF_TYPE_TRACEPOINT, .size = sizeof(search->attr), .config = id};
+    return 0;
+}
+
+/* --- Names ------------------------------------------------------------------- */
+
+/* Someone who leaves a subsystem or a PMU out would like to know what they are. */
+static void offer_in_full(struct search *search)
+{
+    const struct hr_perf_vocabulary *vocabulary = search->vocabulary;
+    struct hr_perf_fault ignored;
+    int events = hr_perf_tracepoint_open(vocabulary->root, &ignored);
+
+    hr_perf_pmus_offer_events(vocabulary->root, &vocabulary->pmus, search->name, &search->nearest);
+    if (events >= 0)
+        hr_perf_tracepoint_offer_all(events, search->name, &search->nearest);
+    hr_descriptor_close(&events);
+}
+
+static void note_generic(struct search *search)
+{
+    bool is_hardware =
+        search->attr.type == PERF_TYPE_HARDWARE || search->attr.type == PERF_TYPE_HW_CACHE;
+
+    search->role = hr_perf_role_of_generic(search->attr.type, search->attr.config);
+    if (!is_hardware)
+        search->pmu = hr_perf_pmus_find_type(&search->vocabulary->pmus, search->attr.type);
+    search->each_core = is_hardware || (search->attr.type == PERF_TYPE_RAW && search->pmu == NULL);
+}
+
+static int find_by_name(struct search *search)
+{
+    struct hr_text subsystem, event;
+    int status = hr_perf_pfm_encode(search->name, &search->attr, &search->fault);
+
+    if (status == 0) {
+        note_generic(search);
+        return 0;
+    }
+    if (status == -ENOMEM)
+        return status;
+    if (split_tracepoint(search->name, &subsystem, &event))
+        return find_tracepoint(search, subsystem, event, status);
+    offer_in_full(search);
+    hr_perf_pfm_offer(search->name, &search->nearest);
+    return status;
+}
+
+/* What no event has in its name, such as the comma between two. */
+static bool find_stray(struct hr_text text, char *stray)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.start[i];
+        if (c > ' ' && c <= '~' && strchr(",*?{}", c) == NULL)
+            continue;
+        *stray = c;
+        return true;
+    }
+    return false;
+}
+
+static int find(struct search *search, struct hr_text text)
+{
+    char stray;
+
+    if (hr_text_find(text, '/') < text.length)
+        return find_by_slashes(search, text);
+    search->name = text;
+    while (take_modifier(&search->name, &search->modifier))
+        continue;
+    if (search->name.length == 0)
+        return hr_perf_fault_set(&search->fault, -EINVAL, "there is no name");
+    if (find_stray(text, &stray))
+        return hr_perf_fault_set(&search->fault, -EINVAL,
+                                 "a name of one event is wanted, without \"%c\"", stray);
+    return hr_perf_is_raw(search->name) ? find_raw(search) : find_by_name(search);
+}
+
+/* --- Encodings --------------------------------------------------------------- */
+
+static void keep_out(struct hr_cpu_set *set, const struct hr_cpu_set *taken)
+{
+    for (size_t i = 0; i < HR_CPU_MAX / 64; i++)
+        set->words[i] &= ~taken->words[i];
+}
+
+/* One encoding, on the CPUs of the PMU if that has a say in it. */
+static void encode_once(const struct search *search, struct hr_perf_event *event)
+{
+    struct hr_perf_encoding *encoding = &event->encodings[0];
+    const struct hr_perf_pmu *pmu = search->pmu;
+
+    event->encoding_count = 1;
+    encoding->attr = search->attr;
+    encoding->every_cpu = pmu == NULL || (!pmu->has_cpus && !pmu->has_cpumask);
+    if (!encoding->every_cpu)
+        encoding->cpus = pmu->cpus;
+    event->whole_machine = pmu != NULL && pmu->has_cpumask;
+}
+
+static void encode_for(const struct search *search, const struct hr_perf_pmu *pmu,
+                       struct hr_perf_event *event)
+{
+    struct hr_perf_encoding *encoding = &event->encodings[event->encoding_count];
+
+    encoding->attr = search->attr;
+    if (encoding->attr.type == PERF_TYPE_RAW)
+        encoding->attr.type = pmu->type;
+    else
+        encoding->attr.config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
+    encoding->cpus = pmu->cpus;
+    for (size_t i = 0; i < event->encoding_count; i++)
+        keep_out(&encoding->cpus, &event->encodings[i].cpus);
+    event->encoding_count++;
+}
+
+/* One encoding for each kind of core. */
+static int encode_each(struct search *search, struct hr_perf_event *event)
+{
+    const struct hr_perf_pmus *pmus = &search->vocabulary->pmus;
+
+    for (size_t i = 0; i < pmus->count; i++) {
+        const struct hr_perf_pmu *pmu = &pmus->list[i];
+        if (!pmu->has_cpus)
+            continue;
+        if (pmu->status < 0)
+            return hr_perf_fault_set(
+                &search->fault, pmu->status, "a file of the PMU \"%.32s\", type or cpus, %s",
+                pmu->name, pmu->status == -EBADMSG ? "isn't understood" : "can't be read");
+        encode_for(search, pmu, event);
+    }
+    return 0;
+}
+
+static enum hr_perf_mode mode_of(const struct perf_event_attr *attr)
+{
+    if (attr->exclude_user == attr->exclude_kernel)
+        return HR_PERF_ANY_MODE;
+    return attr->exclude_kernel ? HR_PERF_USER : HR_PERF_KERNEL;
+}
+
+static int make_event(struct search *search, const char *text, struct hr_perf_event *event)
+{
+    size_t core_pmus = search->vocabulary->core_pmus;
+    bool by_core = search->each_core && core_pmus > 1;
+
+    apply_modifier(&search->modifier, &search->attr);
+    event->role = search->role.role;
+    event->cache = search->role.cache;
+    event->mode = mode_of(&search->attr);
+    event->text = strdup(text);
+    event->label = hr_perf_label(
+        text, search->own_name.length > 0 ? search->own_name : search->name, &search->modifier);
+    event->encodings = calloc(by_core ? core_pmus : 1, sizeof(*event->encodings));
+    if (event->text == NULL || event->label == NULL || event->encodings == NULL)
+        return -ENOMEM;
+    if (by_core)
+        return encode_each(search, event);
+    encode_once(search, event);
+    return 0;
+}
+
+int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
+                       struct hr_perf_event **event, struct hr_perf_fault *fault)
+{
+    struct search search = {.vocabulary = vocabulary};
+    struct hr_perf_event *made = NULL;
+    int status = find(&search, hr_text_of(text));
+
+    if (status == 0) {
+        made = calloc(1, sizeof(*made));
+        status = made != NULL ? make_event(&search, text, made) : -ENOMEM;
+    }
+    if (status == 0) {
+        *event = made;
+        return 0;
+    }
+    hr_perf_event_free(made);
+    hr_perf_nearest_tell(&search.nearest, &search.fault);
+    if (status != -ENOMEM)
+        *fault = search.fault;
+    return status;
+}
+
+bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_event *b)
+{
+    if (a->encoding_count != b->encoding_count)
+        return false;
+    for (size_t i = 0; i < a->encoding_count; i++)
+        if (memcmp(&a->encodings[i].attr, &b->encodings[i].attr, sizeof(a->encodings[i].attr)) != 0)
+            return false;
+    return true;
+}
+
+void hr_perf_event_free(struct hr_perf_event *event)
+{
+    if (event == NULL)
+        return;
+    free(event->text);
+    free(event->label);
+    free(event->encodings);
+    free(event);
+}

@@ -1,0 +1,49 @@
+#include "perf_event/label.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "headroom/hash.h"
+
+static char clean(char c)
+{
+    return c < ' ' || c > '~' || c == '/' || c == ',' ? '_' : c;
+}
+
+static const char *modifier_text(const struct hr_perf_modifier *modifier)
+{
+    if (modifier->user)
+        return modifier->kernel ? ":uk" : ":u";
+    return modifier->kernel ? ":k" : "";
+}
+
+/* The name without the characters at its end that would become "_". */
+static struct hr_text trim(struct hr_text name)
+{
+    while (name.length > 0 && clean(name.start[name.length - 1]) == '_')
+        name.length--;
+    return name;
+}
+
+char *hr_perf_label(const char *text, struct hr_text name, const struct hr_perf_modifier *modifier)
+{
+    const char *end = modifier_text(modifier);
+    char *label = NULL, cut[16] = "";
+    size_t room = HR_PERF_LABEL_LENGTH - strlen(end);
+
+    name = trim(name);
+    if (name.length == 0) /* a name= of nothing but such characters */
+        name = trim(hr_text_of(text));
+    if (name.length == 0)
+        name = hr_text_of("event");
+    if (name.length > room) {
+        snprintf(cut, sizeof(cut), "~%08" PRIx32, hr_hash(text));
+        name.length = room - strlen(cut);
+    }
+    if (asprintf(&label, "%.*s%s%s", (int)name.length, name.start, cut, end) < 0)
+        return NULL;
+    for (char *c = label; *c != '\0'; c++)
+        *c = clean(*c);
+    return label;
+}

@@ -1,0 +1,61 @@
+/*
+ * perf_event/parse.h - what the vocabularies of perf events share: pieces of a text, and saying
+ * what is wrong with it.
+ */
+#ifndef HEADROOM_COLLECTORS_PERF_EVENT_PARSE_H
+#define HEADROOM_COLLECTORS_PERF_EVENT_PARSE_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "headroom/perf_event.h"
+
+static inline struct hr_text hr_text_of(const char *string)
+{
+    return (struct hr_text){string, strlen(string)};
+}
+
+static inline bool hr_text_is(struct hr_text text, const char *word)
+{
+    return text.length == strlen(word) && memcmp(text.start, word, text.length) == 0;
+}
+
+static inline bool hr_text_equal(struct hr_text a, struct hr_text b)
+{
+    return a.length == b.length && memcmp(a.start, b.start, a.length) == 0;
+}
+
+/** Where a character first stands; the text's length if it doesn't. */
+static inline size_t hr_text_find(struct hr_text text, char c)
+{
+    const char *at = text.length > 0 ? memchr(text.start, c, text.length) : NULL;
+
+    return at != NULL ? (size_t)(at - text.start) : text.length;
+}
+
+static inline struct hr_text hr_text_head(struct hr_text text, size_t length)
+{
+    return (struct hr_text){text.start, length};
+}
+
+static inline struct hr_text hr_text_tail(struct hr_text text, size_t from)
+{
+    return (struct hr_text){text.start + from, text.length - from};
+}
+
+/** Two arguments for "%.*s": as much of a text as is shown in a reason. */
+#define HR_SHOWN(text) (int)((text).length < 48 ? (text).length : 48), (text).start
+
+/**
+ * Says why a text is no event; what is no printable ASCII becomes "?".
+ *
+ * @return the status, unchanged.
+ */
+__attribute__((format(printf, 3, 4))) int hr_perf_fault_set(struct hr_perf_fault *fault, int status,
+                                                            const char *format, ...);
+
+/** Tells whether a text may be the name of a term, a PMU's event or a tracepoint, and so of a file:
+ * letters, digits and "_-.:", not beginning with a dot. */
+bool hr_perf_is_name(struct hr_text text);
+
+#endif

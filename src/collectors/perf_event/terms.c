@@ -1,0 +1,429 @@
+#include "perf_event/terms.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#define MOST_TERMS 32
+
+struct term {
+    struct hr_text name, value;
+    bool has_value;
+};
+
+/* One encoding in the making. */
+struct encoder {
+    const struct hr_perf_term_files *files;
+    const char *pmu;
+    struct hr_text terms; /* all that the user wrote */
+    uint64_t words[HR_PERF_WORDS];
+    struct hr_text seen[MOST_TERMS]; /* terms that have set bits */
+    size_t seen_count;
+    char alias_text[4096]; /* of the alias's file; a file of sysfs is no longer than a page */
+    struct hr_perf_terms *found;
+    struct hr_perf_fault *fault;
+};
+
+/* --- Numbers --------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+bool hr_perf_hex_parse(struct hr_text text, uint64_t *value)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < text.length; i++) {
+        int digit = hex_digit(text.start[i]);
+        if (digit < 0 || sum >> 60 != 0)
+            return false;
+        sum = sum << 4 | (uint64_t)digit;
+    }
+    if (text.length == 0)
+        return false;
+    *value = sum;
+    return true;
+}
+
+bool hr_perf_number_parse(struct hr_text text, uint64_t *value)
+{
+    uint64_t sum;
+
+    if (hr_text_skip(&text, "0x") || hr_text_skip(&text, "0X"))
+        return hr_perf_hex_parse(text, value);
+    if (!hr_text_u64(&text, &sum) || text.length > 0)
+        return false;
+    *value = sum;
+    return true;
+}
+
+bool hr_perf_is_raw(struct hr_text text)
+{
+    if (text.length < 2 || *text.start != 'r')
+        return false;
+    for (size_t i = 1; i < text.length; i++)
+        if (hex_digit(text.start[i]) < 0)
+            return false;
+    return true;
+}
+
+/* --- The files of "format" ------------------------------------------------- */
+
+static const char *const words[HR_PERF_WORDS] = {"config", "config1", "config2", "config3"};
+
+/* Which config word is called so; HR_PERF_WORDS if none is. */
+static unsigned find_word(struct hr_text name)
+{
+    unsigned word = 0;
+
+    while (word < HR_PERF_WORDS && !hr_text_is(name, words[word]))
+        word++;
+    return word;
+}
+
+static bool take_bits(struct hr_text *rest, uint64_t *bits)
+{
+    uint64_t first, last;
+
+    if (!hr_text_u64(rest, &first))
+        return false;
+    last = first;
+    if (hr_text_skip(rest, "-") && !hr_text_u64(rest, &last))
+        return false;
+    if (last > 63 || first > last)
+        return false;
+    *bits |= UINT64_MAX << first & UINT64_MAX >> (63 - last);
+    return true;
+}
+
+/*
+ * A word of struct perf_event_attr and its bits; without bits it is the whole word:
+ *
+ *     config:0-7,32-35
+ */
+int hr_perf_format_parse(const char *text, size_t length, struct hr_perf_format *format)
+{
+    struct hr_text rest = {text, length};
+    struct hr_perf_format parsed = {0};
+
+    if (rest.length > 0 && rest.start[rest.length - 1] == '\n')
+        rest.length--;
+    size_t colon = hr_text_find(rest, ':');
+    parsed.word = find_word(hr_text_head(rest, colon));
+    if (parsed.word == HR_PERF_WORDS)
+        return -EBADMSG;
+    rest = hr_text_tail(rest, colon);
+    if (rest.length == 0)
+        parsed.bits = UINT64_MAX;
+    else
+        do {
+            rest = hr_text_tail(rest, 1);
+            if (!take_bits(&rest, &parsed.bits))
+                return -EBADMSG;
+        } while (rest.length > 0 && *rest.start == ',');
+    if (rest.length > 0)
+        return -EBADMSG;
+    *format = parsed;
+    return 0;
+}
+
+/* Lays a value's bits, from the lowest, onto the bits of a format. */
+static uint64_t spread(uint64_t value, uint64_t bits)
+{
+    uint64_t result = 0;
+
+    for (; bits != 0; bits &= bits - 1, value >>= 1)
+        if ((value & 1) != 0)
+            result |= bits & -bits;
+    return result;
+}
+
+static uint64_t greatest(uint64_t bits)
+{
+    return UINT64_MAX >> (64 - __builtin_popcountll(bits));
+}
+
+/* --- Terms ------------------------------------------------------------------ */
+
+/* Takes "name" or "name=value", and the comma behind, off the front. */
+static struct term take_term(struct hr_text *rest)
+{
+    struct hr_text all = hr_text_head(*rest, hr_text_find(*rest, ','));
+    size_t equals = hr_text_find(all, '=');
+    struct term term = {.name = hr_text_head(all, equals), .has_value = equals < all.length};
+
+    if (term.has_value)
+        term.value = hr_text_tail(all, equals + 1);
+    *rest = hr_text_tail(*rest, all.length);
+    return term;
+}
+
+/* Calls a function for each term; its status, if not 0, ends the walk. */
+static int for_each_term(struct encoder *encoder, struct hr_text terms,
+                         int (*function)(struct encoder *, const struct term *))
+{
+    int status = 0;
+
+    while (status == 0) {
+        struct term term = take_term(&terms);
+        status = function(encoder, &term);
+        if (terms.length == 0)
+            break;
+        terms = hr_text_tail(terms, 1);
+    }
+    return status;
+}
+
+static int fault_of_file(struct encoder *encoder, int status, const char *folder,
+                         struct hr_text name)
+{
+    return hr_perf_fault_set(encoder->fault, status, "the file %s/%.*s of the PMU \"%.32s\" %s",
+                             folder, HR_SHOWN(name), encoder->pmu,
+                             status == -EBADMSG ? "isn't understood" : "can't be read");
+}
+
+static int note_seen(struct encoder *encoder, struct hr_text name)
+{
+    for (size_t i = 0; i < encoder->seen_count; i++)
+        if (hr_text_equal(encoder->seen[i], name))
+            return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"%.*s\" is given twice",
+                                     HR_SHOWN(name));
+    if (encoder->seen_count == MOST_TERMS)
+        return hr_perf_fault_set(encoder->fault, -EINVAL, "there are more than %d terms",
+                                 MOST_TERMS);
+    encoder->seen[encoder->seen_count++] = name;
+    return 0;
+}
+
+static int set_bits(struct encoder *encoder, const struct term *term,
+                    const struct hr_perf_format *format)
+{
+    uint64_t value = 1;
+
+    if (term->has_value && !hr_perf_number_parse(term->value, &value))
+        return hr_perf_fault_set(encoder->fault, -EINVAL,
+                                 "the term \"%.*s\" takes a number, not \"%.*s\"",
+                                 HR_SHOWN(term->name), HR_SHOWN(term->value));
+    if (value > greatest(format->bits))
+        return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"%.*s\" takes 0 to 0x%" PRIx64,
+                                 HR_SHOWN(term->name), greatest(format->bits));
+    int status = note_seen(encoder, term->name);
+    if (status == 0)
+        encoder->words[format->word] |= spread(value, format->bits);
+    return status;
+}
+
+/* @return 0, -ENOENT if the PMU has no such term, which isn't a fault yet, or another status. */
+static int set_term(struct encoder *encoder, const struct term *term)
+{
+    struct hr_perf_format format = {find_word(term->name), UINT64_MAX};
+    char text[256];
+    size_t length;
+
+    if (format.word < HR_PERF_WORDS)
+        return set_bits(encoder, term, &format);
+    int status = encoder->files->read(encoder->files->context, "format", term->name, text,
+                                      sizeof(text), &length);
+    if (status == -ENOENT)
+        return status;
+    if (status == 0)
+        status = hr_perf_format_parse(text, length, &format);
+    if (status < 0)
+        return fault_of_file(encoder, status, "format", term->name);
+    return set_bits(encoder, term, &format);
+}
+
+static bool has_term(struct hr_text terms, struct hr_text name)
+{
+    while (terms.length > 0) {
+        struct term term = take_term(&terms);
+        if (term.has_value && hr_text_equal(term.name, name))
+            return true;
+        if (terms.length > 0)
+            terms = hr_text_tail(terms, 1);
+    }
+    return false;
+}
+
+/* --- The files of "events" ------------------------------------------------- */
+
+static int set_alias_term(struct encoder *encoder, const struct term *term)
+{
+    if (!hr_perf_is_name(term->name))
+        return fault_of_file(encoder, -EBADMSG, "events", encoder->found->alias);
+    if (term->has_value && hr_text_is(term->value, "?")) {
+        if (has_term(encoder->terms, term->name))
+            return 0;
+        return hr_perf_fault_set(encoder->fault, -EINVAL,
+                                 "the event \"%.*s\" needs the term \"%.*s\" with a value",
+                                 HR_SHOWN(encoder->found->alias), HR_SHOWN(term->name));
+    }
+    int status = set_term(encoder, term);
+    if (status == -ENOENT)
+        return fault_of_file(encoder, -EBADMSG, "events", encoder->found->alias);
+    return status;
+}
+
+/*
+ * An event is a list of terms; a value "?" is to be given by whoever uses it:
+ *
+ *     event=0xcd,umask=0x1,ldat=3
+ */
+static int set_alias(struct encoder *encoder, struct hr_text name, size_t length)
+{
+    struct hr_text text = {encoder->alias_text, length};
+
+    if (encoder->found->alias.length > 0)
+        return hr_perf_fault_set(encoder->fault, -EINVAL,
+                                 "there are two events, \"%.*s\" and \"%.*s\"",
+                                 HR_SHOWN(encoder->found->alias), HR_SHOWN(name));
+    encoder->found->alias = name;
+    if (text.length > 0 && text.start[text.length - 1] == '\n')
+        text.length--;
+    return for_each_term(encoder, text, set_alias_term);
+}
+
+static bool is_about_event(struct hr_text name)
+{
+    static const char *const ends[] = {".scale", ".unit", ".per-pkg", ".snapshot"};
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        size_t length = strlen(ends[i]);
+        if (name.length > length && hr_text_is(hr_text_tail(name, name.length - length), ends[i]))
+            return true;
+    }
+    return false;
+}
+
+/* @return 0, -ENOENT if the PMU has no such event, which isn't a fault yet, or another status. */
+static int try_alias(struct encoder *encoder, const struct term *term)
+{
+    size_t length;
+
+    if (is_about_event(term->name))
+        return -ENOENT;
+    int status = encoder->files->read(encoder->files->context, "events", term->name,
+                                      encoder->alias_text, sizeof(encoder->alias_text), &length);
+    if (status == -ENOENT)
+        return status;
+    if (status < 0)
+        return fault_of_file(encoder, status, "events", term->name);
+    if (term->has_value)
+        return hr_perf_fault_set(encoder->fault, -EINVAL, "the event \"%.*s\" takes no value",
+                                 HR_SHOWN(term->name));
+    return set_alias(encoder, term->name, length);
+}
+
+/* --- What the user wrote ---------------------------------------------------- */
+
+static int set_name(struct encoder *encoder, const struct term *term)
+{
+    if (term->value.length == 0)
+        return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"name\" needs a text");
+    if (encoder->found->name.length > 0)
+        return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"name\" is given twice");
+    encoder->found->name = term->value;
+    return 0;
+}
+
+static int set_raw(struct encoder *encoder, const struct term *term)
+{
+    uint64_t value;
+
+    if (!hr_perf_hex_parse(hr_text_tail(term->name, 1), &value))
+        return hr_perf_fault_set(encoder->fault, -EINVAL,
+                                 "\"%.*s\" has more than the 64 bits of a raw code",
+                                 HR_SHOWN(term->name));
+    encoder->words[0] |= value;
+    return note_seen(encoder, hr_text_of("config"));
+}
+
+static int fault_of_unknown(struct encoder *encoder, const struct term *term)
+{
+    encoder->found->unknown = term->name;
+    return hr_perf_fault_set(encoder->fault, -ENOENT, "the PMU \"%.32s\" has no %s \"%.*s\"",
+                             encoder->pmu, term->has_value ? "term" : "event or term",
+                             HR_SHOWN(term->name));
+}
+
+/* An event comes before a term of the same name, unless it is given a value. */
+static int set_user_term(struct encoder *encoder, const struct term *term)
+{
+    int (*const ways[2])(struct encoder *, const struct term *) = {
+        term->has_value ? set_term : try_alias, term->has_value ? try_alias : set_term};
+
+    if (term->name.length == 0)
+        return hr_perf_fault_set(encoder->fault, -EINVAL, "there is an empty term");
+    if (!hr_perf_is_name(term->name))
+        return hr_perf_fault_set(encoder->fault, -EINVAL, "\"%.*s\" can't be the name of a term",
+                                 HR_SHOWN(term->name));
+    if (hr_text_is(term->name, "name"))
+        return set_name(encoder, term);
+    for (size_t i = 0; i < 2; i++) {
+        int status = ways[i](encoder, term);
+        if (status != -ENOENT)
+            return status;
+    }
+    if (!term->has_value && hr_perf_is_raw(term->name))
+        return set_raw(encoder, term);
+    return fault_of_unknown(encoder, term);
+}
+
+/* How many terms change what is counted. */
+static size_t count_terms(struct hr_text terms)
+{
+    size_t count = 0;
+
+    while (terms.length > 0) {
+        struct term term = take_term(&terms);
+        count += !hr_text_is(term.name, "name");
+        if (terms.length > 0)
+            terms = hr_text_tail(terms, 1);
+    }
+    return count;
+}
+
+static int give_words(const struct encoder *encoder, struct perf_event_attr *attr)
+{
+    attr->config = encoder->words[0];
+    attr->config1 = encoder->words[1];
+    attr->config2 = encoder->words[2];
+#ifdef PERF_ATTR_SIZE_VER8
+    attr->config3 = encoder->words[3];
+#else
+    if (encoder->words[3] != 0)
+        return hr_perf_fault_set(encoder->fault, -EINVAL,
+                                 "config3 is newer than the kernel's headers of this build");
+#endif
+    return 0;
+}
+
+int hr_perf_terms_encode(const struct hr_perf_term_files *files, const char *pmu,
+                         struct hr_text terms, struct perf_event_attr *attr,
+                         struct hr_perf_terms *found, struct hr_perf_fault *fault)
+{
+    struct encoder encoder;
+
+    *found = (struct hr_perf_terms){0};
+    encoder.files = files;
+    encoder.pmu = pmu;
+    encoder.terms = terms;
+    memset(encoder.words, 0, sizeof(encoder.words));
+    encoder.seen_count = 0;
+    encoder.found = found;
+    encoder.fault = fault;
+    if (count_terms(terms) == 0)
+        return hr_perf_fault_set(fault, -EINVAL, "there is no event between the slashes");
+    int status = for_each_term(&encoder, terms, set_user_term);
+    if (status < 0)
+        return status;
+    found->alias_alone = found->alias.length > 0 && count_terms(terms) == 1;
+    return give_words(&encoder, attr);
+}

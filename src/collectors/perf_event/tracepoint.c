@@ -1,0 +1,227 @@
+#include "perf_event/tracepoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+
+/* Enough for two names and what stands between them. */
+#define PATH_BYTES 1024
+
+/* --- The folder -------------------------------------------------------------- */
+
+int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_fault *fault)
+{
+    static const char *const places[] = {"sys/kernel/tracing", "sys/kernel/debug/tracing"};
+    int status = -ENOENT;
+    const char *place = places[0];
+
+    /* The mount points are there without a mount, but empty. */
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "%s/events", places[i]);
+        int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
+        if (fd >= 0)
+            return fd;
+        if (status == -ENOENT && fd != -ENOENT && fd != -ENOTDIR) {
+            status = fd;
+            place = places[i];
+        }
+    }
+    if (status == -ENOENT)
+        return hr_perf_fault_set(fault, -ENODEV,
+                                 "no tracefs is mounted; mount -t tracefs tracefs "
+                                 "/sys/kernel/tracing");
+    if (status == -EACCES || status == -EPERM)
+        return hr_perf_fault_set(fault, -EACCES,
+                                 "no permission to read /%s, which takes CAP_DAC_READ_SEARCH, "
+                                 "root, or membership in its group",
+                                 place);
+    return hr_perf_fault_set(fault, status, "/%s can't be read", place);
+}
+
+static void print_subsystem(char path[PATH_BYTES], struct hr_text subsystem)
+{
+    snprintf(path, PATH_BYTES, "%.*s", (int)subsystem.length, subsystem.start);
+}
+
+static DIR *open_folder(int parent, const char *path)
+{
+    int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return hr_descriptor_folder(fd < 0 ? -errno : fd);
+}
+
+static bool is_folder(int parent, const char *path)
+{
+    DIR *folder = open_folder(parent, path);
+
+    if (folder != NULL)
+        closedir(folder);
+    return folder != NULL;
+}
+
+bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem)
+{
+    char path[PATH_BYTES];
+
+    if (!hr_perf_is_name(subsystem))
+        return false;
+    print_subsystem(path, subsystem);
+    return is_folder(events, path);
+}
+
+/* --- A tracepoint ------------------------------------------------------------ */
+
+/*
+ * A number for perf_event_open(2)'s config:
+ *
+ *     372
+ */
+int hr_perf_tracepoint_id_parse(const char *text, size_t length, uint64_t *id)
+{
+    return hr_text_number_parse(text, length, UINT64_MAX, id);
+}
+
+static int read_id(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id)
+{
+    char path[PATH_BYTES], text[32];
+    size_t length;
+
+    snprintf(path, sizeof(path), "%.*s/%.*s/id", (int)subsystem.length, subsystem.start,
+             (int)name.length, name.start);
+    int fd = openat(events, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOTDIR ? -ENOENT : -errno;
+    int status = hr_text_read(fd, text, sizeof(text), &length);
+    hr_descriptor_close(&fd);
+    return status < 0 ? status : hr_perf_tracepoint_id_parse(text, length, id);
+}
+
+static bool has_folder(int events, struct hr_text subsystem, struct hr_text name)
+{
+    char path[PATH_BYTES];
+
+    if (!hr_perf_is_name(subsystem) || !hr_perf_is_name(name))
+        return false;
+    snprintf(path, sizeof(path), "%.*s/%.*s", (int)subsystem.length, subsystem.start,
+             (int)name.length, name.start);
+    return is_folder(events, path);
+}
+
+/* Why there is no id. */
+static int fault_of_absence(int events, struct hr_text subsystem, struct hr_text name,
+                            struct hr_perf_fault *fault)
+{
+    if (!hr_perf_tracepoint_has_subsystem(events, subsystem))
+        return hr_perf_fault_set(fault, -ENOENT, "there is no subsystem \"%.*s\" with tracepoints",
+                                 HR_SHOWN(subsystem));
+    if (!has_folder(events, subsystem, name))
+        return hr_perf_fault_set(fault, -ENOENT,
+                                 "the subsystem \"%.*s\" has no tracepoint \"%.*s\"",
+                                 HR_SHOWN(subsystem), HR_SHOWN(name));
+    return hr_perf_fault_set(
+        fault, -ENOENT, "the tracepoint \"%.*s\" can be traced, but not counted", HR_SHOWN(name));
+}
+
+int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id,
+                            struct hr_perf_fault *fault)
+{
+    bool are_names = hr_perf_is_name(subsystem) && hr_perf_is_name(name);
+    int status = are_names ? read_id(events, subsystem, name, id) : -ENOENT;
+
+    if (status == 0)
+        return 0;
+    if (status == -ENOENT)
+        return fault_of_absence(events, subsystem, name, fault);
+    if (status == -EBADMSG)
+        return hr_perf_fault_set(fault, status, "the tracepoint's file \"id\" isn't understood");
+    if (status == -EACCES || status == -EPERM)
+        return hr_perf_fault_set(fault, -EACCES,
+                                 "no permission to read the tracepoint's file \"id\", which takes "
+                                 "CAP_DAC_READ_SEARCH, root, or membership in tracefs' group");
+    return hr_perf_fault_set(fault, status, "the tracepoint's file \"id\" can't be read");
+}
+
+/* --- Names that are near ----------------------------------------------------- */
+
+/* `by_whole`: compares "subsystem:name" rather than the name. */
+static void offer_subsystem(int events, const char *subsystem, bool by_whole,
+                            struct hr_perf_nearest *nearest)
+{
+    DIR *folder = open_folder(events, subsystem);
+    const struct dirent *entry;
+
+    if (folder == NULL)
+        return;
+    while ((entry = readdir(folder)) != NULL) {
+        char path[PATH_BYTES], whole[PATH_BYTES];
+        snprintf(path, sizeof(path), "%s/%s/id", subsystem, entry->d_name);
+        snprintf(whole, sizeof(whole), "%s:%s", subsystem, entry->d_name);
+        if (*entry->d_name != '.' && faccessat(events, path, F_OK, AT_EACCESS) == 0)
+            hr_perf_nearest_offer(nearest, hr_text_of(by_whole ? whole : entry->d_name), "%s",
+                                  whole);
+    }
+    closedir(folder);
+}
+
+/* Another handle on the folder, to be read from its beginning. */
+static DIR *reopen(int events)
+{
+    return open_folder(events, ".");
+}
+
+static void offer_similar_subsystems(int events, struct hr_text subsystem,
+                                     struct hr_perf_nearest *nearest)
+{
+    DIR *folder = reopen(events);
+    const struct dirent *entry;
+
+    if (folder == NULL)
+        return;
+    while ((entry = readdir(folder)) != NULL)
+        if (*entry->d_name != '.' &&
+            hr_perf_distance(subsystem, hr_text_of(entry->d_name)) <= 1 + subsystem.length / 4)
+            offer_subsystem(events, entry->d_name, true, nearest);
+    closedir(folder);
+}
+
+void hr_perf_tracepoint_offer(int events, struct hr_text subsystem, struct hr_text name,
+                              struct hr_perf_nearest *nearest)
+{
+    char path[PATH_BYTES];
+
+    if (!hr_perf_is_name(subsystem))
+        return;
+    if (hr_perf_tracepoint_has_subsystem(events, subsystem)) {
+        hr_perf_nearest_want(nearest, name);
+        print_subsystem(path, subsystem);
+        offer_subsystem(events, path, false, nearest);
+    } else {
+        /* the name follows its subsystem in the same text */
+        size_t whole = (size_t)(name.start - subsystem.start) + name.length;
+        hr_perf_nearest_want(nearest, (struct hr_text){subsystem.start, whole});
+        offer_similar_subsystems(events, subsystem, nearest);
+    }
+}
+
+void hr_perf_tracepoint_offer_all(int events, struct hr_text name, struct hr_perf_nearest *nearest)
+{
+    DIR *folder = hr_perf_is_name(name) ? reopen(events) : NULL;
+    const struct dirent *entry;
+
+    if (folder == NULL)
+        return;
+    hr_perf_nearest_want(nearest, name);
+    while ((entry = readdir(folder)) != NULL) {
+        char path[PATH_BYTES];
+        snprintf(path, sizeof(path), "%s/%.*s/id", entry->d_name, (int)name.length, name.start);
+        if (*entry->d_name != '.' && faccessat(events, path, F_OK, AT_EACCESS) == 0)
+            hr_perf_nearest_offer(nearest, name, "%s:%.*s", entry->d_name, (int)name.length,
+                                  name.start);
+    }
+    closedir(folder);
+}

@@ -1,0 +1,44 @@
+/*
+ * perf_event/tracepoint.h - the kernel's tracepoints, by "subsystem:name".
+ *
+ * Source: Documentation/trace/events.rst.
+ */
+#ifndef HEADROOM_COLLECTORS_PERF_EVENT_TRACEPOINT_H
+#define HEADROOM_COLLECTORS_PERF_EVENT_TRACEPOINT_H
+
+#include "headroom/root.h"
+#include "perf_event/suggest.h"
+
+/** Parses a file "id". @return 0, -EBADMSG. */
+int hr_perf_tracepoint_id_parse(const char *text, size_t length, uint64_t *id);
+
+/**
+ * Opens the folder of tracepoints, of a tracefs that is mounted where it should be, or where
+ * debugfs has it.
+ *
+ * @return a descriptor that the caller closes; -ENODEV if none is mounted; -EACCES; or another
+ *         negative errno. The fault is filled on failure.
+ */
+int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_fault *fault);
+
+/** Tells whether there is a subsystem of this name. */
+bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem);
+
+/**
+ * Finds the number of a tracepoint.
+ *
+ * @param events  of hr_perf_tracepoint_open().
+ * @return 0, -ENOENT, -EACCES, -EBADMSG, or another negative errno. The fault is filled on failure.
+ */
+int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id,
+                            struct hr_perf_fault *fault);
+
+/** Offers the tracepoints of this subsystem, or, if it isn't there, of those with a similar name.
+ */
+void hr_perf_tracepoint_offer(int events, struct hr_text subsystem, struct hr_text name,
+                              struct hr_perf_nearest *nearest);
+
+/** Offers the tracepoints that are called just so, whatever their subsystem. */
+void hr_perf_tracepoint_offer_all(int events, struct hr_text name, struct hr_perf_nearest *nearest);
+
+#endif

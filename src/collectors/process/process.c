@@ -1,0 +1,367 @@
+#include "headroom/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/text.h"
+#include "headroom/root.h"
+#include "process/stat.h"
+#include "process/task_list.h"
+
+/* --- One process ---------------------------------------------------------- */
+
+static int as_of_process(int status)
+{
+    return status == -ENOENT ? -ESRCH : status;
+}
+
+static int open_directory(const struct hr_root *root, pid_t pid)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "proc/%d", (int)pid);
+    return as_of_process(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
+}
+
+static int read_stat(int dirfd, struct hr_process_stat *stat)
+{
+    char text[2048];
+    size_t length;
+    int fd = openat(dirfd, "stat", O_RDONLY | O_CLOEXEC);
+
+    int status = fd < 0 ? -errno : hr_text_read(fd, text, sizeof(text), &length);
+    hr_descriptor_close(&fd);
+    if (status < 0)
+        return as_of_process(status);
+    return hr_process_stat_parse(text, length, stat);
+}
+
+/* Fills in all but the descriptor. */
+static int look(const struct hr_root *root, pid_t pid, int dirfd, struct hr_process *process)
+{
+    struct hr_process_stat stat;
+
+    int status = read_stat(dirfd, &stat);
+    if (status < 0)
+        return status;
+    if (stat.is_zombie)
+        return -ECHILD;
+    if (stat.is_kernel_thread)
+        return -ENXIO;
+    *process = (struct hr_process){
+        .root = root, .pid = pid, .started_ticks = stat.started_ticks, .dirfd = -1};
+    memcpy(process->name, stat.name, sizeof(process->name));
+    return 0;
+}
+
+int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *process)
+{
+    int dirfd = open_directory(root, pid);
+
+    if (dirfd < 0)
+        return dirfd;
+    int status = look(root, pid, dirfd, process);
+    if (status == 0 && hr_descriptor_may_keep(dirfd, HR_KEEP_DIRECTORY))
+        process->dirfd = dirfd;
+    else
+        hr_descriptor_close(&dirfd);
+    return status;
+}
+
+void hr_process_close(struct hr_process *process)
+{
+    hr_descriptor_close(&process->dirfd);
+}
+
+/* For one whose directory isn't kept. */
+static int open_again(const struct hr_process *process, const char *name, int flags)
+{
+    struct hr_process_stat stat;
+    int dirfd = open_directory(process->root, process->pid);
+
+    if (dirfd < 0)
+        return dirfd;
+    int status = read_stat(dirfd, &stat);
+    if (status == 0 && stat.started_ticks != process->started_ticks)
+        status = -ESRCH;
+    int fd = status < 0 ? status : openat(dirfd, name, flags | O_CLOEXEC);
+    if (status == 0 && fd < 0)
+        fd = -errno;
+    hr_descriptor_close(&dirfd);
+    return fd;
+}
+
+int hr_process_openat(const struct hr_process *process, const char *name, int flags)
+{
+    if (process->dirfd < 0)
+        return open_again(process, name, flags);
+    int fd = openat(process->dirfd, name, flags | O_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    /* Once it has ended, its directory is empty. */
+    if (errno == ENOENT && faccessat(process->dirfd, "stat", F_OK, AT_EACCESS) < 0)
+        return -ESRCH;
+    return -errno;
+}
+
+int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
+{
+    char text[256];
+    size_t length;
+    uint64_t size, resident;
+
+    int fd = hr_process_openat(process, "statm", O_RDONLY);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
+    if (status < 0)
+        return status;
+    struct hr_text rest = {text, length};
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!hr_text_u64(&rest, &size) || !hr_text_skip(&rest, " ") || !hr_text_u64(&rest, &resident) ||
+        !hr_text_skip(&rest, " ") || resident > UINT64_MAX / page)
+        return -EBADMSG;
+    *rss_bytes = resident * page;
+    return 0;
+}
+
+/*
+ * A line a hierarchy, version 2's with the number 0 and no controllers:
+ *
+ *     4:pids:/user.slice
+ *     0::/user.slice/user-0.slice
+ */
+static int parse_cgroup(struct hr_text text, char *path, size_t size)
+{
+    do {
+        if (!hr_text_skip(&text, "0::"))
+            continue;
+        const char *end = memchr(text.start, '\n', text.length);
+        size_t length = end != NULL ? (size_t)(end - text.start) : text.length;
+        if (length == 0 || *text.start != '/')
+            return -EBADMSG;
+        if (length > size)
+            return -ENAMETOOLONG;
+        memcpy(path, text.start + 1, length - 1);
+        path[length - 1] = '\0';
+        bool is_outside = strncmp(path, "..", 2) == 0 && (path[2] == '/' || path[2] == '\0');
+        return is_outside ? -ENOENT : 0;
+    } while (hr_text_skip_line(&text));
+    return -ENOENT;
+}
+
+int hr_process_read_cgroup(const struct hr_process *process, char *path, size_t size)
+{
+    char text[16384]; /* paths of 4096 bytes at most, and hardly more than a dozen hierarchies */
+    size_t length;
+
+    int fd = hr_process_openat(process, "cgroup", O_RDONLY);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
+    return status < 0 ? status : parse_cgroup((struct hr_text){text, length}, path, size);
+}
+
+/* --- Lists ---------------------------------------------------------------- */
+
+void hr_process_list_release(struct hr_process_list *list)
+{
+    struct hr_process *items = list->items;
+    size_t capacity = list->capacity;
+
+    for (size_t i = 0; i < list->count; i++)
+        hr_process_close(&items[i]);
+    *list = (struct hr_process_list){.items = items, .capacity = capacity};
+}
+
+void hr_process_list_free(struct hr_process_list *list)
+{
+    hr_process_list_release(list);
+    free(list->items);
+    *list = (struct hr_process_list){0};
+}
+
+/* @return where the next one goes, NULL: no memory. */
+static struct hr_process *grow(struct hr_process_list *list)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 8;
+        void *grown = reallocarray(list->items, capacity, sizeof(*list->items));
+        if (grown == NULL)
+            return NULL;
+        list->items = grown;
+        list->capacity = capacity;
+    }
+    return &list->items[list->count];
+}
+
+/* Counts what isn't a process whose memory can be looked at. @return 0 if it was only that. */
+static int leave_out(struct hr_process_list *list, int status)
+{
+    switch (status) {
+    case -ESRCH:
+        list->ended++;
+        return 0;
+    case -ECHILD:
+        list->zombies++;
+        return 0;
+    case -ENXIO:
+        list->kernel_threads++;
+        return 0;
+    case -EACCES:
+    case -EPERM:
+        list->denied++;
+        return 0;
+    default:
+        return status;
+    }
+}
+
+static int add(const struct hr_root *root, pid_t pid, struct hr_process_list *list)
+{
+    struct hr_process *process = grow(list);
+
+    if (process == NULL)
+        return -ENOMEM;
+    int status = hr_process_open(root, pid, process);
+    if (status < 0)
+        return leave_out(list, status);
+    list->count++;
+    return 0;
+}
+
+/* What to tell of a list with nobody in it: why the first kind was left out that there is. */
+static int finish(struct hr_process_list *list, int status)
+{
+    if (status < 0) {
+        hr_process_list_release(list);
+        return status;
+    }
+    if (list->count > 0)
+        return 0;
+    if (list->denied > 0)
+        return -EACCES;
+    if (list->kernel_threads > 0)
+        return -ENXIO;
+    return list->zombies > 0 ? -ECHILD : -ESRCH;
+}
+
+static int add_tasks(const struct hr_root *root, const struct hr_task_list *tasks,
+                     struct hr_process_list *list)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < tasks->count && status == 0; i++)
+        status = add(root, tasks->ids[i], list);
+    return status;
+}
+
+/* --- By name -------------------------------------------------------------- */
+
+/* A look at the name alone costs less than at all that stat tells. */
+static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
+{
+    char path[32], text[64];
+    size_t length;
+
+    snprintf(path, sizeof(path), "proc/%d/comm", (int)pid);
+    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
+    size_t wanted = strnlen(name, HR_PROCESS_NAME_SIZE - 1);
+    return status == 0 && length == wanted + 1 && memcmp(text, name, wanted) == 0 &&
+           text[wanted] == '\n';
+}
+
+/* One that runs another program by now, or got the number since, is another one. A name with a
+ * newline or a backslash is written in other ways in stat than in comm, and isn't compared. */
+static void leave_out_renamed(const char *name, struct hr_process_list *list)
+{
+    size_t kept = 0;
+
+    if (strpbrk(name, "\\\n") != NULL)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        if (strncmp(list->items[i].name, name, HR_PROCESS_NAME_SIZE - 1) == 0) {
+            list->items[kept++] = list->items[i];
+            continue;
+        }
+        hr_process_close(&list->items[i]);
+        list->ended++;
+    }
+    list->count = kept;
+}
+
+static int find_by_name(const struct hr_root *root, const char *name, struct hr_process_list *list)
+{
+    struct hr_task_list tasks = {0};
+    size_t kept = 0;
+
+    int status = hr_task_list_read_system(root, &tasks);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < tasks.count; i++)
+        if (has_name(root, tasks.ids[i], name))
+            tasks.ids[kept++] = tasks.ids[i];
+    tasks.count = kept;
+    status = add_tasks(root, &tasks, list);
+    hr_task_list_free(&tasks);
+    leave_out_renamed(name, list);
+    return status;
+}
+
+/* --- By a file ------------------------------------------------------------ */
+
+static int read_pid_file(const struct hr_root *root, const char *path, pid_t *pid)
+{
+    char text[4096];
+    struct stat stat;
+    size_t length;
+    uint64_t number;
+
+    /* A pipe or a terminal would keep us waiting. */
+    int fd = hr_root_openat(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return fd;
+    int status = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) ? 0 : -EBADMSG;
+    if (status == 0)
+        status = hr_text_read(fd, text, sizeof(text), &length);
+    hr_descriptor_close(&fd);
+    if (status < 0)
+        return status;
+    struct hr_text rest = {text, length};
+    while (hr_text_skip(&rest, " "))
+        ;
+    if (!hr_text_u64(&rest, &number) || number == 0 || number > INT32_MAX ||
+        (rest.length > 0 && memchr(" \t\r\n", *rest.start, 4) == NULL))
+        return -EBADMSG;
+    *pid = (pid_t)number;
+    return 0;
+}
+
+int hr_process_list_find(const struct hr_root *root, const struct hr_process_choice *choice,
+                         struct hr_process_list *list)
+{
+    pid_t pid = choice->pid;
+    int status = 0;
+
+    hr_process_list_release(list);
+    if (choice->by == HR_PROCESS_BY_NAME)
+        return finish(list, find_by_name(root, choice->text, list));
+    if (choice->by == HR_PROCESS_BY_FILE)
+        status = read_pid_file(root, choice->text, &pid);
+    return finish(list, status < 0 ? status : add(root, pid, list));
+}
+
+int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
+                                   struct hr_process_list *list)
+{
+    struct hr_task_list tasks = {0};
+
+    hr_process_list_release(list);
+    int status = hr_task_list_read_group(dirfd, SIZE_MAX, &tasks);
+    if (status == 0)
+        status = tasks.of_threads ? -EOPNOTSUPP : add_tasks(root, &tasks, list);
+    hr_task_list_free(&tasks);
+    return finish(list, status);
+}

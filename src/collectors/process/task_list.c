@@ -1,0 +1,187 @@
+#include "process/task_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "cgroup/walk.h"
+#include "headroom/root.h"
+
+/* --- Numbers -------------------------------------------------------------- */
+
+static int append(struct hr_task_list *list, pid_t id)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        void *grown = reallocarray(list->ids, capacity, sizeof(*list->ids));
+        if (grown == NULL)
+            return -ENOMEM;
+        list->ids = grown;
+        list->capacity = capacity;
+    }
+    list->ids[list->count++] = id;
+    return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const pid_t *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+/* One that moved from group to group meanwhile may be there twice. */
+static void order(struct hr_task_list *list)
+{
+    size_t kept = 0;
+
+    if (list->count < 2)
+        return;
+    qsort(list->ids, list->count, sizeof(*list->ids), by_number);
+    for (size_t i = 1; i < list->count; i++)
+        if (list->ids[i] != list->ids[kept])
+            list->ids[++kept] = list->ids[i];
+    list->count = kept + 1;
+}
+
+bool hr_task_list_has(const struct hr_task_list *list, pid_t id)
+{
+    return list->count > 0 &&
+           bsearch(&id, list->ids, list->count, sizeof(*list->ids), by_number) != NULL;
+}
+
+void hr_task_list_free(struct hr_task_list *list)
+{
+    free(list->ids);
+    *list = (struct hr_task_list){0};
+}
+
+/* --- A group's file ------------------------------------------------------- */
+
+/* A number whose end wasn't read yet. */
+struct partial {
+    uint32_t value;
+    bool begun;
+};
+
+/* "4711\n4712\n", or any part of it; 0 is a process of another pid namespace. */
+static int append_lines(struct hr_task_list *list, const char *text, size_t length,
+                        struct partial *partial)
+{
+    for (const char *byte = text; byte < text + length; byte++) {
+        uint32_t digit = (uint32_t)(unsigned char)*byte - '0';
+        if (digit <= 9) {
+            if (partial->value > (INT32_MAX - digit) / 10)
+                return -EBADMSG;
+            *partial = (struct partial){10 * partial->value + digit, true};
+            continue;
+        }
+        if (*byte != '\n' || !partial->begun)
+            return -EBADMSG;
+        if (partial->value != 0 && append(list, (pid_t)partial->value) < 0)
+            return -ENOMEM;
+        *partial = (struct partial){0};
+    }
+    return 0;
+}
+
+/* Reads on to the end, however long the file is. */
+static int append_file(struct hr_task_list *list, int fd)
+{
+    struct partial partial = {0};
+    char text[16384];
+
+    for (;;) {
+        ssize_t got = read(fd, text, sizeof(text));
+        if (got == 0)
+            return partial.begun ? -EBADMSG : 0;
+        if (got < 0 && errno == EINTR)
+            continue;
+        int status = got < 0 ? -errno : append_lines(list, text, (size_t)got, &partial);
+        if (status < 0)
+            return status;
+    }
+}
+
+static bool has_vanished(int status)
+{
+    return status == -ENOENT || status == -ENODEV;
+}
+
+/* @return 0; -ENODEV: the group was removed; -EOPNOTSUPP: it is threaded and has no processes. */
+static int append_group(struct hr_task_list *list, int dirfd)
+{
+    const char *name = list->of_threads ? "cgroup.threads" : "cgroup.procs";
+    int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
+
+    int status = fd < 0 ? -errno : append_file(list, fd);
+    hr_descriptor_close(&fd);
+    return has_vanished(status) ? -ENODEV : status;
+}
+
+/* --- Whole lists ---------------------------------------------------------- */
+
+static int finish(struct hr_task_list *list, int status)
+{
+    if (status < 0)
+        hr_task_list_free(list);
+    else
+        order(list);
+    return status;
+}
+
+/* A threaded group's processes are told by the first group above that isn't threaded. */
+static int append_below(void *list, int dirfd)
+{
+    int status = append_group(list, dirfd);
+
+    return status == -EOPNOTSUPP ? 0 : status;
+}
+
+int hr_task_list_read_group(int dirfd, size_t max_directories, struct hr_task_list *list)
+{
+    int status = append_group(list, dirfd);
+
+    if (status == -EOPNOTSUPP) {
+        list->of_threads = true;
+        status = append_group(list, dirfd);
+    }
+    if (status == 0)
+        status = hr_cgroup_walk(dirfd, max_directories > 0 ? max_directories - 1 : 0, append_below,
+                                list);
+    return finish(list, has_vanished(status) ? -ENODEV : status);
+}
+
+/* @return 0 for a name that isn't a process's. */
+static pid_t parse_name(const char *name)
+{
+    uint32_t value = 0;
+
+    for (; *name >= '0' && *name <= '9'; name++) {
+        uint32_t digit = (uint32_t)*name - '0';
+        if (value > (INT32_MAX - digit) / 10)
+            return 0;
+        value = 10 * value + digit;
+    }
+    return *name == '\0' ? (pid_t)value : 0;
+}
+
+int hr_task_list_read_system(const struct hr_root *root, struct hr_task_list *list)
+{
+    DIR *directory = hr_descriptor_folder(hr_root_openat(root, "proc", O_RDONLY | O_DIRECTORY));
+    const struct dirent *entry;
+    int status = 0;
+
+    if (directory == NULL)
+        return -errno;
+    while (status == 0 && (entry = readdir(directory)) != NULL) {
+        pid_t pid = parse_name(entry->d_name);
+        status = pid > 0 ? append(list, pid) : 0;
+    }
+    closedir(directory);
+    return finish(list, status);
+}

@@ -1,0 +1,183 @@
+#include "headroom/taskstats.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "process/taskstats_reply.h"
+
+/* A reply takes 600 bytes, and what the kernel tells of the family, 112. */
+#define REPLY_SIZE 8192
+
+/* How many datagrams that answer nothing are passed over for one request. The socket's own limit is
+ * lower; this one is for a kernel that never comes to an end. */
+#define MAX_STALE 1024
+
+struct hr_taskstats {
+    struct hr_taskstats_calls calls;
+    struct mnl_socket *socket; /* unless the calls are somebody else's */
+    uint16_t family;
+    uint32_t sequence; /* of the last request */
+    _Alignas(uint64_t) unsigned char reply[REPLY_SIZE];
+};
+
+/* --- The real socket ------------------------------------------------------ */
+
+static int open_socket(void *context)
+{
+    struct hr_taskstats *taskstats = context;
+    struct mnl_socket *opened = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (opened == NULL)
+        return -errno;
+    if (mnl_socket_bind(opened, 0, MNL_SOCKET_AUTOPID) < 0) {
+        int status = -errno;
+        mnl_socket_close(opened);
+        return status;
+    }
+    taskstats->socket = opened;
+    return 0;
+}
+
+static int send_to_kernel(void *context, const void *messages, size_t length)
+{
+    const struct hr_taskstats *taskstats = context;
+
+    return mnl_socket_sendto(taskstats->socket, messages, length) < 0 ? -errno : 0;
+}
+
+static ssize_t receive_from_kernel(void *context, void *buffer, size_t size)
+{
+    const struct hr_taskstats *taskstats = context;
+    ssize_t got = mnl_socket_recvfrom(taskstats->socket, buffer, size);
+
+    if (got >= 0)
+        return got;
+    return errno == ENOSPC ? -EBADMSG : -errno; /* libmnl's word for a datagram that was cut */
+}
+
+static void close_socket(void *context)
+{
+    const struct hr_taskstats *taskstats = context;
+
+    mnl_socket_close(taskstats->socket);
+}
+
+static const struct hr_taskstats_calls real_calls = {
+    .open = open_socket,
+    .send = send_to_kernel,
+    .receive = receive_from_kernel,
+    .close = close_socket,
+};
+
+/* --- Requests and replies ------------------------------------------------- */
+
+static int parse(struct hr_taskstats *taskstats, size_t length,
+                 const struct hr_taskstats_request *request, struct hr_task_delays *delays)
+{
+    if (request->family == 0)
+        return hr_taskstats_parse_family(taskstats->reply, length, request, &taskstats->family);
+    return hr_taskstats_parse(taskstats->reply, length, request, delays);
+}
+
+/* The kernel has replied by the time a request is sent; so what isn't there was lost. An earlier
+ * reply may be there still, if its own request failed. */
+static int receive(struct hr_taskstats *taskstats, const struct hr_taskstats_request *request,
+                   struct hr_task_delays *delays)
+{
+    const struct hr_taskstats_calls *calls = &taskstats->calls;
+    int loss = -EAGAIN;
+
+    for (int i = 0; i < MAX_STALE; i++) {
+        ssize_t got = calls->receive(calls->context, taskstats->reply, sizeof(taskstats->reply));
+        if (got == -EAGAIN)
+            break;
+        if (got == -ENOBUFS)
+            loss = -ENOBUFS; /* what the socket holds can be read all the same */
+        if (got == -ENOBUFS || got == -EINTR)
+            continue;
+        if (got < 0)
+            return (int)got;
+        int status = parse(taskstats, (size_t)got, request, delays);
+        if (status != -EAGAIN)
+            return status;
+    }
+    return loss;
+}
+
+/* @param request  gets its number here. */
+static int ask(struct hr_taskstats *taskstats, struct hr_taskstats_request *request,
+               struct hr_task_delays *delays)
+{
+    _Alignas(uint32_t) unsigned char message[HR_TASKSTATS_REQUEST_SIZE];
+    const struct hr_taskstats_calls *calls = &taskstats->calls;
+
+    if (++taskstats->sequence == 0) /* what the kernel tells unasked has that number */
+        taskstats->sequence = 1;
+    request->sequence = taskstats->sequence;
+    size_t length = hr_taskstats_print(request, message);
+    int status = calls->send(calls->context, message, length);
+    return status < 0 ? status : receive(taskstats, request, delays);
+}
+
+int hr_taskstats_read_process(struct hr_taskstats *taskstats, pid_t pid,
+                              struct hr_task_delays *delays)
+{
+    struct hr_taskstats_request request = {
+        .family = taskstats->family, .of_process = true, .pid = pid};
+
+    return ask(taskstats, &request, delays);
+}
+
+int hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t tid,
+                             struct hr_task_delays *delays)
+{
+    struct hr_taskstats_request request = {.family = taskstats->family, .pid = tid};
+
+    return ask(taskstats, &request, delays);
+}
+
+/* --- Opening and closing -------------------------------------------------- */
+
+/* Anybody may ask for the family's number, but not for a task: that is found out with our own. */
+static int greet(struct hr_taskstats *taskstats)
+{
+    struct hr_taskstats_request request = {.family = 0};
+    struct hr_task_delays delays;
+
+    int status = ask(taskstats, &request, NULL);
+    return status < 0 ? status : hr_taskstats_read_process(taskstats, getpid(), &delays);
+}
+
+int hr_taskstats_open(const struct hr_taskstats_calls *calls, struct hr_taskstats **taskstats)
+{
+    struct hr_taskstats *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->calls = calls != NULL ? *calls : real_calls;
+    if (calls == NULL)
+        opened->calls.context = opened;
+    int status = opened->calls.open(opened->calls.context);
+    if (status < 0) {
+        free(opened);
+        return status;
+    }
+    status = greet(opened);
+    if (status < 0) {
+        hr_taskstats_close(opened);
+        return status;
+    }
+    *taskstats = opened;
+    return 0;
+}
+
+void hr_taskstats_close(struct hr_taskstats *taskstats)
+{
+    if (taskstats == NULL)
+        return;
+    taskstats->calls.close(taskstats->calls.context);
+    free(taskstats);
+}

@@ -1,0 +1,125 @@
+#include "psi/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+
+/* The files of a resource, in /proc/pressure and in a cgroup. */
+static const struct {
+    const char *system_path;
+    const char *cgroup_file;
+} files[HR_PSI_RESOURCE_COUNT] = {
+    [HR_PSI_CPU] = {"proc/pressure/cpu", "cpu.pressure"},
+    [HR_PSI_MEMORY] = {"proc/pressure/memory", "memory.pressure"},
+    [HR_PSI_IO] = {"proc/pressure/io", "io.pressure"},
+    [HR_PSI_IRQ] = {"proc/pressure/irq", "irq.pressure"},
+};
+
+/* --- Parsing -------------------------------------------------------------- */
+
+/* Two digits after the point, always: the kernel prints "%lu.%02lu". */
+static bool parse_average(struct hr_text *text, double *pct)
+{
+    uint64_t whole;
+
+    if (!hr_text_u64(text, &whole) || text->length < 3 || text->start[0] != '.')
+        return false;
+    unsigned tenths = (unsigned char)text->start[1] - '0';
+    unsigned hundredths = (unsigned char)text->start[2] - '0';
+    if (tenths > 9 || hundredths > 9)
+        return false;
+    text->start += 3;
+    text->length -= 3;
+    *pct = whole >= 100 ? 100 : (double)(100 * whole + 10 * tenths + hundredths) / 100;
+    return true;
+}
+
+/* "avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n", what follows "some " or "full " */
+static bool parse_stall(struct hr_text *text, struct hr_psi_stall *stall)
+{
+    if (stall->present)
+        return false;
+    stall->present = true;
+    return hr_text_skip(text, "avg10=") && parse_average(text, &stall->avg10_pct) &&
+           hr_text_skip(text, " avg60=") && parse_average(text, &stall->avg60_pct) &&
+           hr_text_skip(text, " avg300=") && parse_average(text, &stall->avg300_pct) &&
+           hr_text_skip(text, " total=") && hr_text_u64(text, &stall->total_us) &&
+           hr_text_skip(text, "\n");
+}
+
+int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
+{
+    struct hr_text text = {start, length};
+    struct hr_psi_sample parsed = {0};
+    struct hr_psi_stall *stall = parsed.stall;
+
+    while (text.length > 0) {
+        bool understood;
+        if (hr_text_skip(&text, "some "))
+            understood = parse_stall(&text, &stall[HR_PSI_SOME]);
+        else if (hr_text_skip(&text, "full "))
+            understood = parse_stall(&text, &stall[HR_PSI_FULL]);
+        else
+            understood = hr_text_skip_line(&text);
+        if (!understood)
+            return -EBADMSG;
+    }
+    if (!stall[HR_PSI_SOME].present && !stall[HR_PSI_FULL].present)
+        return -ENODATA;
+    *sample = parsed;
+    return 0;
+}
+
+/* --- Opening and reading --------------------------------------------------- */
+
+/* Writing 0 to a group's cgroup.pressure takes its pressure files away, and what was open of them
+ * fails with ENODEV. irq pressure may be missing for a reason of its own. */
+static int explain_absence(const struct hr_cgroup *group, enum hr_psi_resource resource)
+{
+    char text[8];
+    size_t length;
+    int fd = hr_cgroup_openat(group, "cgroup.pressure", O_RDONLY);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
+    if (status == -ENODEV)
+        return -ENODEV;
+    bool is_off = status == 0 && length == 2 && text[0] == '0';
+    return is_off && resource != HR_PSI_IRQ ? -EOPNOTSUPP : -ENOENT;
+}
+
+int hr_psi_file_open(const struct hr_psi_target *target, enum hr_psi_resource resource, int dirfd,
+                     int flags)
+{
+    if (target->group == NULL)
+        return hr_root_openat(target->root, files[resource].system_path, flags);
+
+    const char *name = files[resource].cgroup_file;
+    int fd;
+    if (dirfd < 0)
+        fd = hr_cgroup_openat(target->group, name, flags);
+    else if ((fd = openat(dirfd, name, flags | O_CLOEXEC)) < 0)
+        fd = -errno;
+    return fd == -ENOENT ? explain_absence(target->group, resource) : fd;
+}
+
+int hr_psi_file_read(int fd, const struct hr_psi_target *target, enum hr_psi_resource resource,
+                     struct hr_psi_sample *sample)
+{
+    char text[512];
+    size_t length;
+    uint64_t time_ns = hr_clock_ns();
+
+    int status = hr_text_read(fd, text, sizeof(text), &length);
+    if (status == 0)
+        status = hr_psi_parse(text, length, sample);
+    if (status < 0)
+        return status;
+    sample->time_ns = time_ns;
+    /* Undefined, though newer kernels print it as zeros. */
+    if (target->group == NULL && resource == HR_PSI_CPU)
+        sample->stall[HR_PSI_FULL] = (struct hr_psi_stall){0};
+    return 0;
+}

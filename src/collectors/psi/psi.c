@@ -1,0 +1,175 @@
+#include "headroom/psi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/text.h"
+#include "headroom/cgroup.h"
+#include "psi/file.h"
+
+static const char *const resource_names[HR_PSI_RESOURCE_COUNT] = {
+    [HR_PSI_CPU] = "cpu",
+    [HR_PSI_MEMORY] = "memory",
+    [HR_PSI_IO] = "io",
+    [HR_PSI_IRQ] = "irq",
+};
+
+static const char *const level_names[HR_PSI_LEVEL_COUNT] = {
+    [HR_PSI_SOME] = "some",
+    [HR_PSI_FULL] = "full",
+};
+
+struct hr_psi {
+    struct hr_psi_target target;
+    struct hr_psi_options options;
+    int fd[HR_PSI_RESOURCE_COUNT];               /* kept open, or -1 */
+    int absence[HR_PSI_RESOURCE_COUNT];          /* 0, or why there is no such file */
+    uint64_t retry_at_ns[HR_PSI_RESOURCE_COUNT]; /* if absent */
+};
+
+const char *hr_psi_resource_name(enum hr_psi_resource resource)
+{
+    return resource_names[resource];
+}
+
+const char *hr_psi_level_name(enum hr_psi_level level)
+{
+    return level_names[level];
+}
+
+int hr_psi_delta(const struct hr_psi_sample *before, const struct hr_psi_sample *after,
+                 enum hr_psi_level level, double *pct)
+{
+    const struct hr_psi_stall *from = &before->stall[level], *to = &after->stall[level];
+
+    if (!from->present || !to->present || after->time_ns <= before->time_ns ||
+        to->total_us < from->total_us)
+        return -ENODATA;
+
+    double stalled_ns = (double)(to->total_us - from->total_us) * 1000;
+    double share = 100 * stalled_ns / (double)(after->time_ns - before->time_ns);
+    *pct = share > 100 ? 100 : share;
+    return 0;
+}
+
+/* --- Opening -------------------------------------------------------------- */
+
+static int open_any(const struct hr_root *root, const struct hr_cgroup *group,
+                    const struct hr_psi_options *options, struct hr_psi **psi)
+{
+    struct hr_psi *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->target = (struct hr_psi_target){root, group};
+    opened->options = *options;
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        opened->fd[i] = -1;
+    *psi = opened;
+    return 0;
+}
+
+int hr_psi_open_system(const struct hr_root *root, const struct hr_psi_options *options,
+                       struct hr_psi **psi)
+{
+    return open_any(root, NULL, options, psi);
+}
+
+int hr_psi_open_cgroup(const struct hr_cgroup *group, const struct hr_psi_options *options,
+                       struct hr_psi **psi)
+{
+    return open_any(NULL, group, options, psi);
+}
+
+void hr_psi_close(struct hr_psi *psi)
+{
+    if (psi == NULL)
+        return;
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        hr_descriptor_close(&psi->fd[i]);
+    free(psi);
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+static bool is_absence(int status)
+{
+    return status == -ENOENT || status == -EOPNOTSUPP;
+}
+
+static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirfd,
+                     struct hr_psi_sample *sample)
+{
+    int *kept = &psi->fd[resource];
+    int status;
+
+    if (*kept >= 0) {
+        status = hr_psi_file_read(*kept, &psi->target, resource, sample);
+        if (status != -ENODEV)
+            return status;
+        hr_descriptor_close(kept); /* the group is gone, or its pressure was switched off */
+    }
+    int fd = hr_psi_file_open(&psi->target, resource, dirfd, O_RDONLY);
+    if (fd < 0)
+        return fd;
+    status = hr_psi_file_read(fd, &psi->target, resource, sample);
+    if (status == 0 && hr_descriptor_may_keep(fd, HR_KEEP_FILE))
+        *kept = fd;
+    else
+        close(fd);
+    return status;
+}
+
+/* Whether it is known, from a moment ago, that the file isn't there. */
+static bool rests(const struct hr_psi *psi, enum hr_psi_resource resource)
+{
+    return psi->absence[resource] != 0 && psi->options.retry_ns != 0 &&
+           hr_clock_ns() < psi->retry_at_ns[resource];
+}
+
+static int read_resource(struct hr_psi *psi, enum hr_psi_resource resource, int dirfd,
+                         struct hr_psi_sample *sample)
+{
+    if (!psi->options.resources[resource])
+        return -ECANCELED;
+    if (rests(psi, resource))
+        return psi->absence[resource];
+
+    int status = read_file(psi, resource, dirfd, sample);
+    psi->absence[resource] = is_absence(status) ? status : 0;
+    if (is_absence(status))
+        psi->retry_at_ns[resource] = hr_clock_ns() + psi->options.retry_ns;
+    return status;
+}
+
+/* Whether a read has a file to open. */
+static bool opens_files(const struct hr_psi *psi)
+{
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        if (psi->options.resources[i] && psi->fd[i] < 0 && !rests(psi, i))
+            return true;
+    return false;
+}
+
+int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
+{
+    const struct hr_cgroup *group = psi->target.group;
+    int dirfd = group != NULL ? group->dirfd : -1;
+    int by_path = -1, result = 0;
+
+    snapshot->reopened_count = 0;
+    if (group != NULL && dirfd < 0 && opens_files(psi))
+        dirfd = by_path = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
+        snapshot->status[i] = read_resource(psi, i, dirfd, &snapshot->sample[i]);
+        snapshot->reopened_count += snapshot->status[i] == 0 && psi->fd[i] < 0;
+        if (snapshot->status[i] == -ENODEV)
+            result = -ENODEV;
+    }
+    hr_descriptor_close(&by_path);
+    return result;
+}

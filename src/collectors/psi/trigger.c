@@ -1,0 +1,348 @@
+#include "headroom/psi_trigger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "psi/file.h"
+
+/* The totals that are remembered when polling: a window's, and some more if the reader is late. */
+#define HISTORY (HR_PSI_TRIGGER_POLLS + 4)
+
+/* What a window must be a multiple of without CAP_SYS_RESOURCE: that is how often the kernel looks
+ * then. */
+#define UNPRIVILEGED_WINDOW_US 2000000
+
+/* A total at a moment. */
+struct reading {
+    uint64_t time_ns;
+    uint64_t total_us;
+};
+
+struct hr_psi_trigger {
+    struct hr_psi_target target;
+    struct hr_psi_trigger_options options;
+    int fd; /* armed; or, when polling, kept open; or -1 */
+    bool by_kernel;
+    bool is_privileged;
+    int refusal;
+    struct reading base; /* when armed, or at the last event */
+    bool has_fired;
+    bool fired_by_kernel; /* the last time */
+    /* since then, of the last window; when polling, the newest however old; the oldest first */
+    struct reading history[HISTORY];
+    size_t count;
+};
+
+int hr_psi_trigger_check(const struct hr_psi_trigger_options *options, bool of_system,
+                         const char **reason)
+{
+    const char *fault = NULL;
+
+    if (options->window_us < HR_PSI_TRIGGER_WINDOW_MIN_US ||
+        options->window_us > HR_PSI_TRIGGER_WINDOW_MAX_US)
+        fault = "the window must be from 0.1 to 10 seconds";
+    else if (options->stall_us < 1 || options->stall_us > options->window_us)
+        fault = "the stall must be from one microsecond to the whole window";
+    else if (options->resource == HR_PSI_IRQ && options->level == HR_PSI_SOME)
+        fault = "the kernel measures \"full\" only of irq";
+    else if (options->resource == HR_PSI_CPU && options->level == HR_PSI_FULL && of_system)
+        fault = "the kernel doesn't define \"full\" of the system's cpu, only of cgroups'";
+    if (fault == NULL)
+        return 0;
+    *reason = fault;
+    return -EINVAL;
+}
+
+/* --- Arming --------------------------------------------------------------- */
+
+static int read_total(const struct hr_psi_trigger *trigger, int fd, struct reading *reading)
+{
+    const struct hr_psi_trigger_options *options = &trigger->options;
+    struct hr_psi_sample sample;
+
+    int status = hr_psi_file_read(fd, &trigger->target, options->resource, &sample);
+    if (status < 0)
+        return status;
+    if (!sample.stall[options->level].present)
+        return -ENOENT;
+    *reading = (struct reading){sample.time_ns, sample.stall[options->level].total_us};
+    return 0;
+}
+
+/* Tells the kernel what to watch: "some 150000 1000000", and the NUL: the kernel takes the last
+ * byte that is written for one, whatever it is. */
+static int write_trigger(int fd, const struct hr_psi_trigger_options *options, uint64_t window_us)
+{
+    uint64_t stall_us = options->stall_us < window_us ? options->stall_us : window_us;
+    char text[64];
+    int length = snprintf(text, sizeof(text), "%s %llu %llu", hr_psi_level_name(options->level),
+                          (unsigned long long)stall_us, (unsigned long long)window_us);
+
+    return write(fd, text, (size_t)length + 1) < 0 ? -errno : 0;
+}
+
+/* Only with CAP_SYS_RESOURCE the kernel takes windows that are no multiple of 2 s, so one that is a
+ * microsecond short tells whether we have it, as the kernel sees it. */
+static int register_trigger(struct hr_psi_trigger *trigger, int fd)
+{
+    uint64_t window_us = trigger->options.window_us;
+
+    trigger->is_privileged = true;
+    if (window_us % UNPRIVILEGED_WINDOW_US != 0)
+        return write_trigger(fd, &trigger->options, window_us);
+    int status = write_trigger(fd, &trigger->options, window_us - 1);
+    if (status != -EINVAL && status != -EPERM)
+        return status;
+    trigger->is_privileged = false;
+    return write_trigger(fd, &trigger->options, window_us);
+}
+
+static int arm(struct hr_psi_trigger *trigger)
+{
+    int fd = hr_psi_file_open(&trigger->target, trigger->options.resource, -1, O_RDWR | O_NONBLOCK);
+
+    if (fd < 0)
+        return fd;
+    /* Before arming: a trigger may fire at once for what was long before. */
+    int status = hr_descriptor_may_keep(fd, HR_KEEP_TRIGGER) ? 0 : -EMFILE;
+    if (status == 0)
+        status = read_total(trigger, fd, &trigger->base);
+    if (status == 0)
+        status = register_trigger(trigger, fd);
+    if (status < 0) {
+        close(fd);
+        return status;
+    }
+    trigger->fd = fd;
+    trigger->by_kernel = true;
+    return 0;
+}
+
+/* Reads the total when polling, from a file that is kept open if descriptors allow. */
+static int poll_total(struct hr_psi_trigger *trigger, struct reading *reading)
+{
+    int fd = trigger->fd;
+
+    if (fd < 0) {
+        fd = hr_psi_file_open(&trigger->target, trigger->options.resource, -1, O_RDONLY);
+        if (fd < 0)
+            return fd;
+    }
+    int status = read_total(trigger, fd, reading);
+    if (trigger->fd < 0 && status == 0 && hr_descriptor_may_keep(fd, HR_KEEP_FILE))
+        trigger->fd = fd;
+    else if (trigger->fd < 0)
+        close(fd);
+    return status;
+}
+
+static int begin(struct hr_psi_trigger *trigger)
+{
+    enum hr_psi_trigger_mode mode = trigger->options.mode;
+
+    if (mode != HR_PSI_TRIGGER_POLL) {
+        int status = arm(trigger);
+        if (status == 0 || status == -ENODEV || mode == HR_PSI_TRIGGER_KERNEL)
+            return status;
+        trigger->refusal = status;
+    }
+    return poll_total(trigger, &trigger->base);
+}
+
+/* Goes on from here: what came before is told. */
+static void restart(struct hr_psi_trigger *trigger, const struct reading *now)
+{
+    trigger->base = trigger->history[0] = *now;
+    trigger->count = 1;
+}
+
+static int open_any(struct hr_psi_target target, const struct hr_psi_trigger_options *options,
+                    struct hr_psi_trigger **trigger)
+{
+    struct hr_psi_trigger *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->target = target;
+    opened->options = *options;
+    opened->fd = -1;
+    int status = begin(opened);
+    if (status < 0) {
+        hr_psi_trigger_close(opened);
+        return status;
+    }
+    restart(opened, &opened->base);
+    *trigger = opened;
+    return 0;
+}
+
+int hr_psi_trigger_open_system(const struct hr_root *root,
+                               const struct hr_psi_trigger_options *options,
+                               struct hr_psi_trigger **trigger)
+{
+    return open_any((struct hr_psi_target){.root = root}, options, trigger);
+}
+
+int hr_psi_trigger_open_cgroup(const struct hr_cgroup *group,
+                               const struct hr_psi_trigger_options *options,
+                               struct hr_psi_trigger **trigger)
+{
+    return open_any((struct hr_psi_target){.group = group}, options, trigger);
+}
+
+void hr_psi_trigger_close(struct hr_psi_trigger *trigger)
+{
+    if (trigger == NULL)
+        return;
+    hr_descriptor_close(&trigger->fd);
+    free(trigger);
+}
+
+int hr_psi_trigger_fd(const struct hr_psi_trigger *trigger)
+{
+    return trigger->by_kernel ? trigger->fd : -1;
+}
+
+uint64_t hr_psi_trigger_poll_us(const struct hr_psi_trigger *trigger)
+{
+    uint64_t window_us = trigger->options.window_us;
+
+    if (!trigger->by_kernel)
+        return window_us / HR_PSI_TRIGGER_POLLS;
+    return trigger->is_privileged ? 0 : window_us + window_us / 20;
+}
+
+int hr_psi_trigger_refusal(const struct hr_psi_trigger *trigger)
+{
+    return trigger->refusal;
+}
+
+/* --- Events --------------------------------------------------------------- */
+
+/* Whether the stall grew by so much. A microsecond less will do, as both totals are rounded down.
+ */
+static bool grew_by(const struct reading *from, const struct reading *to, uint64_t limit_us)
+{
+    return to->total_us >= from->total_us && to->total_us - from->total_us + 1 >= limit_us;
+}
+
+/* Whether it grew by the limit within a window. Of a time that is longer, what is too much may have
+ * been stalled all through. */
+static bool grew_in_window(const struct hr_psi_trigger *trigger, const struct reading *from,
+                           const struct reading *to)
+{
+    const struct hr_psi_trigger_options *options = &trigger->options;
+    uint64_t elapsed_us = (to->time_ns - from->time_ns) / 1000;
+    uint64_t excess_us = elapsed_us > options->window_us ? elapsed_us - options->window_us : 0;
+
+    return grew_by(from, to, options->stall_us + excess_us);
+}
+
+/* Forgets the totals that are older than a window, with some tolerance of the reader's clock. When
+ * polling, the newest stays, however late the reader is: nobody else would tell of a stall that was
+ * meanwhile. */
+static void forget_old(struct hr_psi_trigger *trigger, uint64_t now_ns)
+{
+    uint64_t oldest_ns = trigger->options.window_us * 1100;
+    size_t kept = trigger->by_kernel ? 0 : 1, old = 0;
+
+    while (old + kept < trigger->count &&
+           (now_ns - trigger->history[old].time_ns > oldest_ns || trigger->count - old >= HISTORY))
+        old++;
+    trigger->count -= old;
+    for (size_t i = 0; i < trigger->count; i++)
+        trigger->history[i] = trigger->history[i + old];
+}
+
+/* Since when it grew by the limit within a window: since any reading of about the last window, as
+ * of what the oldest adds some is beyond it; or, when polling, since the last event, as a stall
+ * that came too soon after it would be forgotten if the next look is late. NULL if it didn't. */
+static const struct reading *grown_since(const struct hr_psi_trigger *trigger,
+                                         const struct reading *now)
+{
+    for (size_t i = 0; i < trigger->count; i++)
+        if (grew_in_window(trigger, &trigger->history[i], now))
+            return &trigger->history[i];
+    if (!trigger->by_kernel && grew_in_window(trigger, &trigger->base, now))
+        return &trigger->base;
+    return NULL;
+}
+
+/* Since when the stall can be measured. NULL if there was no reading about a window ago, or the
+ * stall began before it. */
+static const struct reading *measured_from(const struct hr_psi_trigger *trigger,
+                                           const struct reading *now)
+{
+    const struct reading *since = grown_since(trigger, now);
+
+    if (since != NULL)
+        return since;
+    if (trigger->count > 0 && grew_by(&trigger->history[0], now, trigger->options.stall_us))
+        return &trigger->history[0];
+    if (now->time_ns - trigger->base.time_ns <= trigger->options.window_us * 1500)
+        return &trigger->base;
+    return NULL;
+}
+
+static void tell(struct hr_psi_trigger *trigger, const struct reading *now,
+                 struct hr_psi_event *event)
+{
+    const struct reading *from = measured_from(trigger, now);
+
+    *event = (struct hr_psi_event){
+        .time_ns = now->time_ns,
+        .measured = from != NULL,
+        .stalled_us = trigger->options.stall_us,
+        .elapsed_us = trigger->options.window_us,
+    };
+    if (from != NULL) {
+        event->stalled_us = now->total_us - from->total_us;
+        event->elapsed_us = (now->time_ns - from->time_ns) / 1000;
+    }
+    trigger->has_fired = true;
+    restart(trigger, now);
+}
+
+/* The kernel sees to one event per window itself, by its own clock; ours only counts where the last
+ * event was not the kernel's. Where both look, the kernel goes first. */
+static bool is_too_early(const struct hr_psi_trigger *trigger, uint32_t events,
+                         const struct reading *now)
+{
+    bool is_kernels = events & EPOLLPRI;
+    uint64_t permille = is_kernels ? 950 : trigger->by_kernel ? 1030 : 1000;
+
+    if (!trigger->has_fired || (is_kernels && trigger->fired_by_kernel))
+        return false;
+    return now->time_ns - trigger->base.time_ns < trigger->options.window_us * permille;
+}
+
+int hr_psi_trigger_read(struct hr_psi_trigger *trigger, uint32_t events, struct hr_psi_event *event)
+{
+    struct reading now;
+
+    /* Before anything else: it stays set for ever. */
+    if (events & (EPOLLERR | EPOLLHUP))
+        return -ENODEV;
+    int status = poll_total(trigger, &now);
+    if (status < 0)
+        return status;
+    forget_old(trigger, now.time_ns);
+    bool stalled = events & EPOLLPRI ? grew_by(&trigger->base, &now, trigger->options.stall_us)
+                                     : grown_since(trigger, &now) != NULL;
+    if (stalled && !is_too_early(trigger, events, &now)) {
+        trigger->fired_by_kernel = events & EPOLLPRI;
+        tell(trigger, &now, event);
+        return 0;
+    }
+    if (hr_psi_trigger_poll_us(trigger) > 0)
+        trigger->history[trigger->count++] = now;
+    return -EAGAIN;
+}

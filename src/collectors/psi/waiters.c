@@ -1,0 +1,436 @@
+#include "headroom/waiters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/text.h"
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "headroom/taskstats.h"
+#include "headroom/utf8.h"
+#include "process/task_list.h"
+
+/* Groups usually hold a process each or more. So many directories without any would be a tree of
+ * empty ones, which must not keep us for long. */
+#define DIRECTORIES_PER_TASK 4
+#define MIN_DIRECTORIES      64
+
+/* A process begins before it is to be seen in its group; forking a big one takes some time. */
+#define FORK_US 10000
+
+#define AGE_TRIES 3
+
+#define BIT(delay) (1u << (delay))
+
+/* What counts as waiting for a resource, as bits. */
+static const unsigned counted_delays[HR_PSI_RESOURCE_COUNT] = {
+    [HR_PSI_CPU] = BIT(HR_DELAY_CPU),
+    [HR_PSI_MEMORY] = BIT(HR_DELAY_SWAPIN) | BIT(HR_DELAY_FREEPAGES) | BIT(HR_DELAY_THRASHING) |
+                      BIT(HR_DELAY_COMPACT) | BIT(HR_DELAY_WPCOPY),
+    [HR_PSI_IO] = BIT(HR_DELAY_BLKIO),
+    [HR_PSI_IRQ] = BIT(HR_DELAY_IRQ),
+};
+
+/* What a task has waited since it began. */
+struct task {
+    pid_t id;
+    uint64_t waited_ns;
+};
+
+/* Some tasks, or who waited among them. */
+struct tasks {
+    struct task *entries;
+    size_t count;
+    size_t capacity;
+};
+
+struct hr_waiters {
+    const struct hr_root *root;
+    struct hr_taskstats *taskstats;
+    unsigned counted; /* delays, as bits */
+    size_t limit;
+    int dirfd;                 /* the group's directory; -1: the system */
+    uint64_t begun_ns;         /* when the first sample began */
+    struct hr_task_list first; /* all that were seen in the first sample */
+    struct tasks looked;       /* those of them that were looked at, in ascending order */
+};
+
+static int append(struct tasks *tasks, pid_t id, uint64_t waited_ns)
+{
+    if (tasks->count == tasks->capacity) {
+        size_t capacity = tasks->capacity ? 2 * tasks->capacity : 64;
+        void *grown = reallocarray(tasks->entries, capacity, sizeof(*tasks->entries));
+        if (grown == NULL)
+            return -ENOMEM;
+        tasks->entries = grown;
+        tasks->capacity = capacity;
+    }
+    tasks->entries[tasks->count++] = (struct task){id, waited_ns};
+    return 0;
+}
+
+/* --- Whether it is accounted ---------------------------------------------- */
+
+int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource)
+{
+    char text[8];
+    size_t length;
+
+    if (resource == HR_PSI_CPU)
+        return 0;
+    int fd = hr_root_openat(root, "proc/sys/kernel/task_delayacct", O_RDONLY);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
+    if (status < 0)
+        return status == -ENOENT ? 0 : status; /* before Linux 5.14 no switch but at boot */
+    return length > 0 && text[0] == '0' ? -EOPNOTSUPP : 0;
+}
+
+/* Taskstats counts tasks in our pid namespace, and cgroup.procs shows only those in it; another's
+ * /proc has other tasks under the same numbers. "self" there leads to our number in its namespace.
+ * @return 0, -EXDEV, or another negative errno. */
+static int check_namespace(const struct hr_root *root)
+{
+    char target[16];
+    int fd = hr_root_openat(root, "proc/self", O_PATH | O_NOFOLLOW);
+
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd; /* no /proc: no names */
+    ssize_t length = readlinkat(fd, "", target, sizeof(target) - 1);
+    close(fd);
+    if (length < 0)
+        return errno == ENOENT ? -EXDEV : -errno; /* it leads nowhere in a namespace beside ours */
+    target[length] = '\0';
+    return strtol(target, NULL, 10) == getpid() ? 0 : -EXDEV;
+}
+
+/* --- One task ------------------------------------------------------------- */
+
+/* One that ends meanwhile, or whose reply was lost, is passed over; what else goes wrong would go
+ * wrong for all. */
+static bool is_passing(int status)
+{
+    return status == -ESRCH || status == -EAGAIN || status == -ENOBUFS;
+}
+
+/* @param of_threads  whether the number is a thread's, rather than a process's. */
+static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t id,
+                       uint64_t *waited_ns)
+{
+    struct hr_task_delays delays;
+    uint64_t sum = 0;
+
+    int status = of_threads ? hr_taskstats_read_thread(waiters->taskstats, id, &delays)
+                            : hr_taskstats_read_process(waiters->taskstats, id, &delays);
+    if (status < 0)
+        return status;
+    if ((delays.known & waiters->counted) == 0)
+        return -ENODATA;
+    for (int i = 0; i < HR_DELAY_COUNT; i++)
+        if (waiters->counted & BIT(i))
+            sum += delays.ns[i];
+    *waited_ns = sum;
+    return 0;
+}
+
+/* How old a task may be that is new. */
+static uint64_t new_us(const struct hr_waiters *waiters)
+{
+    return (hr_clock_ns() - waiters->begun_ns) / 1000 + FORK_US;
+}
+
+/* Whether a task began after the first sample, rather than moved here. Its age is of a moment
+ * between two looks at the clock: where these tell differently, as we were kept from the CPU in
+ * between, it is asked again, and rather taken for moved, of which nothing is told, than for new.
+ * @return 1, 0, or a negative errno. */
+static int is_new(const struct hr_waiters *waiters, pid_t id)
+{
+    struct hr_task_delays delays;
+
+    for (int i = 0; i < AGE_TRIES; i++) {
+        uint64_t before_us = new_us(waiters);
+        int status = hr_taskstats_read_thread(waiters->taskstats, id, &delays);
+        if (status < 0)
+            return status;
+        if (delays.elapsed_us <= before_us)
+            return 1;
+        if (delays.elapsed_us > new_us(waiters))
+            return 0;
+    }
+    return 0;
+}
+
+/* Opens a file of a process or thread. */
+static int open_of_task(const struct hr_root *root, pid_t id, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "proc/%d/%s", (int)id, name);
+    return hr_root_openat(root, path, O_RDONLY);
+}
+
+/* --- Listing -------------------------------------------------------------- */
+
+static int list_tasks(const struct hr_waiters *waiters, struct hr_task_list *list)
+{
+    size_t directories = DIRECTORIES_PER_TASK * waiters->limit + MIN_DIRECTORIES;
+
+    if (waiters->dirfd < 0)
+        return hr_task_list_read_system(waiters->root, list);
+    return hr_task_list_read_group(waiters->dirfd, directories, list);
+}
+
+/* --- The first sample ----------------------------------------------------- */
+
+static int read_first(struct hr_waiters *waiters)
+{
+    const struct hr_task_list *list = &waiters->first;
+
+    waiters->begun_ns = hr_clock_ns();
+    int status = list_tasks(waiters, &waiters->first);
+    size_t first = list->count > waiters->limit ? list->count - waiters->limit : 0;
+    for (size_t i = first; i < list->count && status == 0; i++) {
+        uint64_t waited_ns;
+        status = read_waited(waiters, list->of_threads, list->ids[i], &waited_ns);
+        if (status == 0)
+            status = append(&waiters->looked, list->ids[i], waited_ns);
+        else if (is_passing(status))
+            status = 0;
+    }
+    return status;
+}
+
+int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
+                    struct hr_taskstats *taskstats, enum hr_psi_resource resource, size_t limit,
+                    struct hr_waiters **waiters)
+{
+    int status = hr_waiters_check(root, resource);
+
+    if (status == 0)
+        status = check_namespace(root);
+    if (status < 0)
+        return status;
+    int dirfd = group != NULL ? hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY) : -1;
+    if (group != NULL && dirfd < 0)
+        return dirfd;
+    struct hr_waiters *opened = calloc(1, sizeof(*opened));
+    if (opened == NULL) {
+        hr_descriptor_close(&dirfd);
+        return -ENOMEM;
+    }
+    opened->root = root;
+    opened->taskstats = taskstats;
+    opened->counted = counted_delays[resource];
+    opened->limit = limit;
+    opened->dirfd = dirfd;
+    status = read_first(opened);
+    if (status < 0) {
+        hr_waiters_close(opened);
+        return status;
+    }
+    *waiters = opened;
+    return 0;
+}
+
+size_t hr_waiters_looked_count(const struct hr_waiters *waiters)
+{
+    return waiters->looked.count;
+}
+
+void hr_waiters_close(struct hr_waiters *waiters)
+{
+    if (waiters == NULL)
+        return;
+    hr_descriptor_close(&waiters->dirfd);
+    hr_task_list_free(&waiters->first);
+    free(waiters->looked.entries);
+    free(waiters);
+}
+
+/* --- The second sample ---------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+    const struct task *left = a, *right = b;
+
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static const struct task *find_looked(const struct hr_waiters *waiters, pid_t id)
+{
+    const struct task key = {.id = id};
+
+    if (waiters->looked.count == 0)
+        return NULL;
+    return bsearch(&key, waiters->looked.entries, waiters->looked.count, sizeof(key), by_id);
+}
+
+/* How long a task waited since the first sample. A total that went back is another task's, which
+ * got the number of one that ended.
+ * @param before  the task in the first sample, NULL if it wasn't there. */
+static int measure(const struct hr_waiters *waiters, bool of_threads, pid_t id,
+                   const struct task *before, uint64_t *waited_ns)
+{
+    uint64_t total_ns;
+
+    int status = read_waited(waiters, of_threads, id, &total_ns);
+    if (status < 0)
+        return status;
+    if (before != NULL && total_ns >= before->waited_ns) {
+        *waited_ns = total_ns - before->waited_ns;
+        return 0;
+    }
+    int began = total_ns > 0 ? is_new(waiters, id) : 0;
+    if (began < 0)
+        return began;
+    *waited_ns = began ? total_ns : 0;
+    return 0;
+}
+
+/* Those that were seen but not looked at stay so, and of new ones as many are looked at as the
+ * limit allows. */
+static int read_second(const struct hr_waiters *waiters, const struct hr_task_list *list,
+                       struct tasks *waited)
+{
+    size_t new_count = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < list->count && status == 0; i++) {
+        pid_t id = list->ids[i];
+        const struct task *before = find_looked(waiters, id);
+        uint64_t waited_ns;
+        if (before == NULL &&
+            (hr_task_list_has(&waiters->first, id) || new_count++ >= waiters->limit))
+            continue;
+        status = measure(waiters, list->of_threads, id, before, &waited_ns);
+        if (status == 0 && waited_ns > 0)
+            status = append(waited, id, waited_ns);
+        else if (is_passing(status))
+            status = 0;
+    }
+    return status;
+}
+
+/* --- From threads to processes -------------------------------------------- */
+
+/* @return the process of a thread, 0 if that has ended. /proc/TID/status:
+ * "Name:\tx\n…Tgid:\t4711\n", in the first of its lines. */
+static pid_t read_process_of(const struct hr_root *root, pid_t thread)
+{
+    char buffer[512];
+    uint64_t pid;
+    int fd = open_of_task(root, thread, "status");
+
+    if (fd < 0)
+        return 0;
+    ssize_t got = pread(fd, buffer, sizeof(buffer), 0);
+    close(fd);
+    struct hr_text text = {buffer, got > 0 ? (size_t)got : 0};
+    do {
+        if (hr_text_skip(&text, "Tgid:\t"))
+            return hr_text_u64(&text, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
+    } while (hr_text_skip_line(&text));
+    return 0;
+}
+
+/* Puts processes in the place of threads, each with the sum of its own. */
+static void sum_by_process(const struct hr_root *root, struct tasks *waited)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < waited->count; i++) {
+        waited->entries[i].id = read_process_of(root, waited->entries[i].id);
+        if (waited->entries[i].id != 0)
+            waited->entries[kept++] = waited->entries[i];
+    }
+    waited->count = kept;
+    if (kept < 2)
+        return;
+    qsort(waited->entries, kept, sizeof(*waited->entries), by_id);
+    kept = 0;
+    for (size_t i = 1; i < waited->count; i++) {
+        if (waited->entries[i].id == waited->entries[kept].id)
+            waited->entries[kept].waited_ns += waited->entries[i].waited_ns;
+        else
+            waited->entries[++kept] = waited->entries[i];
+    }
+    waited->count = kept + 1;
+}
+
+/* --- Ranking -------------------------------------------------------------- */
+
+/* The longest wait first; the lower number first where they are the same. */
+static int by_wait(const void *a, const void *b)
+{
+    const struct task *left = a, *right = b;
+
+    if (left->waited_ns != right->waited_ns)
+        return left->waited_ns < right->waited_ns ? 1 : -1;
+    return by_id(a, b);
+}
+
+/* /proc/PID/comm: the name and a newline. Within the name any byte may be, even a newline. */
+static void read_name(const struct hr_root *root, pid_t pid, char name[16])
+{
+    char text[128];
+    size_t length = 0;
+
+    if (hr_text_take(open_of_task(root, pid, "comm"), text, sizeof(text), &length) < 0)
+        length = 0;
+    if (length > 0 && text[length - 1] == '\n')
+        length--;
+    if (length > 15)
+        length = 15; /* those of kernel threads may be longer */
+    for (size_t i = 0; i < length; i++)
+        name[i] = text[i] != '\0' ? text[i] : '?';
+    name[length] = '\0';
+    hr_utf8_make_safe(name);
+    if (length == 0)
+        strcpy(name, "?");
+}
+
+static size_t rank(const struct hr_waiters *waiters, const struct tasks *waited,
+                   struct hr_waiter *top, size_t max)
+{
+    size_t count = waited->count < max ? waited->count : max;
+
+    if (waited->count > 1)
+        qsort(waited->entries, waited->count, sizeof(*waited->entries), by_wait);
+    for (size_t i = 0; i < count; i++) {
+        top[i].pid = waited->entries[i].id;
+        top[i].waited_ns = waited->entries[i].waited_ns;
+        read_name(waiters->root, top[i].pid, top[i].name);
+    }
+    return count;
+}
+
+int hr_waiters_read(struct hr_waiters *waiters, struct hr_waiter *top, size_t max,
+                    struct hr_waiters_report *report)
+{
+    struct hr_task_list list = {0};
+    struct tasks waited = {0};
+
+    int status = list_tasks(waiters, &list);
+    if (status == -ENODEV)
+        status = 0; /* removed: nobody is in it */
+    /* A group that was made threaded, or was threaded, has other numbers now. */
+    else if (status == 0 && list.of_threads == waiters->first.of_threads)
+        status = read_second(waiters, &list, &waited);
+    if (status == 0 && list.of_threads)
+        sum_by_process(waiters->root, &waited);
+    if (status == 0)
+        *report = (struct hr_waiters_report){
+            .count = rank(waiters, &waited, top, max),
+            .looked_count = waiters->looked.count,
+            .left_count =
+                waiters->first.count > waiters->limit ? waiters->first.count - waiters->limit : 0,
+        };
+    free(waited.entries);
+    hr_task_list_free(&list);
+    return status;
+}

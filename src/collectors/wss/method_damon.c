@@ -1,0 +1,567 @@
+/*
+ * The method damon: what of the memory the kernel found accessed, region by region.
+ *
+ * The addresses are divided into some 1000 regions of equal size. At each sampling DAMON looks at
+ * one page of each, chosen at random; a region counts, whole, if any of the pages looked at within
+ * the window was accessed. That costs the same however large the memory is. How far it is off:
+ *
+ * - by up to a region at both ends of what is touched: a thousandth of the addresses;
+ * - upwards where only some pages of a region are touched: half of them are taken for all;
+ * - downwards where pages are touched only once or so in the window, and not just while looked at.
+ *
+ * More than is resident can't have been touched, so of processes no more is told.
+ *
+ * The regions are given in this number from the start, rather than left to DAMON, which would begin
+ * with a few large ones and would divide them after each window: so the first reading is as good
+ * as any. A measurement is one aggregation interval, and one window.
+ *
+ * Windows under 0.3 s are refused, and before Linux 6.9 those above 5 s: there a reading, and
+ * whatever ends the thread that reads, may have to wait for as long as the window once more.
+ *
+ * Sources: see memory/damon_sysfs.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "headroom/capability.h"
+#include "headroom/root.h"
+#include "memory/damon_sysfs.h"
+#include "wss/method.h"
+
+#define NS_PER_US UINT64_C(1000)
+
+/* How many regions there are, and of how many processes at most each has so many. */
+#define REGIONS          1000
+#define MAX_PER_REGIONS  4
+#define MIN_OF_A_PROCESS 100
+
+/* With fewer samplings than ten DAMON merges only regions that were accessed equally often. More
+ * are needed where the window is so long that the kernel would keep us waiting for the next. */
+#define SAMPLINGS     8
+#define MAX_SAMPLE_US 500000
+
+/* Having the sums brought up to date takes the kernel 0.1 s: within that there must be no two ends
+ * of intervals. */
+#define MIN_WINDOW_NS UINT64_C(300000000)
+
+/* Up to Linux 6.8 it takes until the end of the interval, and nothing, not even a signal, ends that
+ * wait: it is kept short. */
+#define BLOCKING_MAX_WINDOW_NS UINT64_C(5000000000)
+
+/* The interval ends a little before the window, so that its end needn't be waited for. */
+#define PERCENT_OF_WINDOW 95
+
+/* How late the end of an interval may be, in intervals, and in time. */
+#define LATE_INTERVALS 3
+#define LATE_NS        UINT64_C(2000000000)
+#define POLL_NS        5000000
+
+/* The shortest line of /proc/iomem that tells of memory: "0-0 : System RAM\n" */
+#define IOMEM_LINE_MIN 17
+
+/* Nobody's update interval: more than 31 years, in microseconds. On top of it are a number by which
+ * we tell our measurements apart, that of our PID namespace, and ours. */
+#define SIGN_BASE       UINT64_C(1000000000000000)
+#define SIGN_PIDS       4194304 /* PID_MAX_LIMIT of the kernel */
+#define SIGN_NAMESPACES 65536
+#define SIGN_COUNTS     65536
+
+struct damon {
+    const struct hr_root *root;
+    uint64_t sign;    /* 0: nothing is going on */
+    bool is_blocking; /* the sums are brought up to date at the ends of intervals only */
+    uint64_t sample_us, aggregation_us;
+    uint64_t started_ns;
+    uint64_t rss_bytes; /* at the beginning */
+};
+
+static int open_state(const struct hr_wss_subject *subject, void **state)
+{
+    struct damon *damon = calloc(1, sizeof(*damon));
+
+    if (damon == NULL)
+        return -ENOMEM;
+    damon->root = subject->root;
+    *state = damon;
+    return 0;
+}
+
+static void end(void *state)
+{
+    struct damon *damon = state;
+
+    if (damon->sign != 0)
+        hr_damon_stop(damon->root, damon->sign);
+    damon->sign = 0;
+}
+
+static void close_state(void *state)
+{
+    end(state);
+    free(state);
+}
+
+/* --- Signs ---------------------------------------------------------------- */
+
+/* The low bits of its inode number. @return 0: unknown. */
+static uint64_t read_namespace(void)
+{
+    struct stat stat_of;
+
+    return stat("/proc/self/ns/pid", &stat_of) == 0 ? stat_of.st_ino % SIGN_NAMESPACES : 0;
+}
+
+/* Two objects of a process, and two processes, must not take each other's for theirs. */
+static uint64_t make_sign(void)
+{
+    static _Atomic unsigned count;
+    uint64_t number = count++ % SIGN_COUNTS;
+
+    return SIGN_BASE + (number * SIGN_NAMESPACES + read_namespace()) * SIGN_PIDS +
+           (uint64_t)getpid();
+}
+
+/* A process of ours that was killed leaves its monitoring behind. Whether there is such a process
+ * can be told within our own PID namespace only. */
+static bool is_left_behind(const struct hr_root *root, uint64_t *sign)
+{
+    uint64_t of = read_namespace();
+
+    if (hr_damon_read_sign(root, sign) < 0 || *sign < SIGN_BASE)
+        return false;
+    uint64_t rest = *sign - SIGN_BASE;
+    if (of == 0 || rest / SIGN_PIDS % SIGN_NAMESPACES != of ||
+        rest / SIGN_PIDS / SIGN_NAMESPACES >= SIGN_COUNTS || rest % SIGN_PIDS == 0)
+        return false;
+    return kill((pid_t)(rest % SIGN_PIDS), 0) < 0 && errno == ESRCH;
+}
+
+static void remove_left_behind(const struct hr_root *root)
+{
+    uint64_t sign;
+
+    if (is_left_behind(root, &sign))
+        hr_damon_stop(root, sign);
+}
+
+/* --- What is in the way --------------------------------------------------- */
+
+static int explain_use(struct hr_reason *reason)
+{
+    return hr_because(reason, -EBUSY,
+                      "somebody else uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
+                      "end that, or if it was left behind: cd " HR_DAMON_KDAMONDS
+                      "; echo off > 0/state; echo 0 > nr_kdamonds");
+}
+
+static int explain_files(int status, struct hr_reason *reason)
+{
+    char remedy[HR_REMEDY_SIZE];
+
+    if (status == -ENOENT)
+        return hr_because(reason, status,
+                          HR_DAMON_KDAMONDS " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
+                                            "(Linux 5.18)");
+    if (status == -EACCES || status == -EPERM)
+        return hr_because(reason, status, "no permission to open " HR_DAMON_KDAMONDS ": %s",
+                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+    return hr_because(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)", strerror(-status));
+}
+
+/* Trying would take as long as what is to be avoided, so the release tells. A distribution may have
+ * the change in an older one: short windows do no harm there. One that isn't known is taken for a
+ * later one. */
+static bool is_blocking(const struct hr_root *root)
+{
+    char text[128];
+    size_t length;
+    uint64_t major, minor;
+
+    int fd = hr_root_openat(root, "proc/sys/kernel/osrelease", O_RDONLY);
+    int status = hr_text_take(fd, text, sizeof(text), &length);
+    if (status < 0)
+        return false;
+    struct hr_text rest = {text, length};
+    if (!hr_text_u64(&rest, &major) || !hr_text_skip(&rest, ".") || !hr_text_u64(&rest, &minor))
+        return false;
+    return major < 6 || (major == 6 && minor < 9);
+}
+
+static int check_window(const struct damon *damon, uint64_t window_ns, struct hr_reason *reason)
+{
+    if (window_ns < MIN_WINDOW_NS)
+        return hr_because(reason, -EINVAL,
+                          "a window of %.3f s is too short, as DAMON is asked for 0.1 s: use "
+                          "windows of %.1f s or more, or another method",
+                          (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
+    if (damon->is_blocking && window_ns > BLOCKING_MAX_WINDOW_NS)
+        return hr_because(reason, -EINVAL,
+                          "before Linux 6.9 DAMON answers at the end of an interval only, and "
+                          "whoever asks can't be stopped until then: use windows of up to %.0f "
+                          "s, or another method",
+                          (double)BLOCKING_MAX_WINDOW_NS / 1e9);
+    return 0;
+}
+
+static int explain_start(int status, const struct hr_damon_plan *plan, struct hr_reason *reason)
+{
+    if (status == -EBUSY)
+        return explain_use(reason);
+    if (status == -ENOENT)
+        return hr_because(reason, status,
+                          "DAMON can't look at that kind of memory: the kernel needs "
+                          "CONFIG_DAMON_%s=y",
+                          plan->pids != NULL ? "VADDR" : "PADDR");
+    return hr_because(reason, status, "DAMON can't be started (%s)", strerror(-status));
+}
+
+/* --- Planning ------------------------------------------------------------- */
+
+static void plan_intervals(struct damon *damon, uint64_t window_ns)
+{
+    uint64_t interval_us = window_ns / NS_PER_US * PERCENT_OF_WINDOW / 100;
+    uint64_t samplings = SAMPLINGS;
+
+    if (interval_us / samplings > MAX_SAMPLE_US)
+        samplings = (interval_us + MAX_SAMPLE_US - 1) / MAX_SAMPLE_US;
+    damon->sample_us = interval_us / samplings;
+    damon->aggregation_us = damon->sample_us * samplings;
+}
+
+/* Twice as many as there are, or else DAMON would divide them once more. */
+static struct hr_damon_plan make_plan(const struct damon *damon, size_t process_count)
+{
+    uint64_t each = REGIONS, all = process_count;
+
+    if (process_count > MAX_PER_REGIONS)
+        each = (uint64_t)REGIONS * MAX_PER_REGIONS / process_count;
+    if (each < MIN_OF_A_PROCESS)
+        each = MIN_OF_A_PROCESS;
+    return (struct hr_damon_plan){
+        .sample_us = damon->sample_us,
+        .aggregation_us = damon->aggregation_us,
+        .min_regions = each,
+        .max_regions = 2 * each * (all > 0 ? all : 1),
+        .sign = damon->sign,
+    };
+}
+
+/* --- Processes ------------------------------------------------------------ */
+
+/* Finds those that are still there. @return how many. */
+static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint64_t *rss_bytes)
+{
+    uint64_t one_bytes, sum_bytes = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (hr_process_read_rss(&list->items[i], &one_bytes) == 0) {
+            pids[count++] = list->items[i].pid;
+            sum_bytes += one_bytes;
+        }
+    *rss_bytes = sum_bytes;
+    return count;
+}
+
+/* A number may have been given to another process before DAMON got it; not if the process is still
+ * there after. */
+static int start_processes(struct damon *damon, const struct hr_process_list *list, pid_t *pids,
+                           struct hr_reason *reason)
+{
+    size_t count = find_living(list, pids, &damon->rss_bytes), before;
+
+    do {
+        before = count;
+        if (count == 0)
+            return -ESRCH;
+        struct hr_damon_plan plan = make_plan(damon, count);
+        plan.pids = pids;
+        plan.pid_count = count;
+        int status = hr_damon_start(damon->root, &plan);
+        if (status < 0)
+            return explain_start(status, &plan, reason);
+        count = find_living(list, pids, &damon->rss_bytes);
+        if (count != before)
+            hr_damon_stop(damon->root, damon->sign);
+    } while (count != before);
+    return 0;
+}
+
+static int begin_processes(struct damon *damon, const struct hr_process_list *list,
+                           struct hr_reason *reason)
+{
+    pid_t *pids = calloc(list->count + 1, sizeof(*pids));
+
+    if (pids == NULL)
+        return -ENOMEM;
+    int status = start_processes(damon, list, pids, reason);
+    free(pids);
+    return status;
+}
+
+/* --- The system ----------------------------------------------------------- */
+
+static int read_all(int fd, char **text, size_t *length)
+{
+    size_t capacity = 0;
+
+    for (;;) {
+        if (*length == capacity) {
+            char *larger = realloc(*text, capacity += 65536);
+            if (larger == NULL)
+                return -ENOMEM;
+            *text = larger;
+        }
+        ssize_t got = read(fd, *text + *length, capacity - *length);
+        if (got == 0)
+            return 0;
+        if (got < 0 && errno != EINTR)
+            return -errno;
+        *length += got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* Finds the ranges of memory; the caller frees them. */
+static int find_memory(const struct hr_root *root, struct hr_damon_region **ranges, size_t *count)
+{
+    char *text = NULL;
+    size_t length = 0;
+
+    int fd = hr_root_openat(root, "proc/iomem", O_RDONLY);
+    if (fd < 0)
+        return fd;
+    int status = read_all(fd, &text, &length);
+    close(fd);
+    size_t max = length / IOMEM_LINE_MIN;
+    *ranges = calloc(max + 1, sizeof(**ranges));
+    if (status == 0 && *ranges == NULL)
+        status = -ENOMEM;
+    if (status == 0)
+        status = hr_damon_parse_iomem(text, length, *ranges, max, count);
+    free(text);
+    return status;
+}
+
+/* Divides it into regions; the caller frees them. */
+static int divide_memory(const struct hr_root *root, struct hr_damon_region **regions,
+                         size_t *count)
+{
+    struct hr_damon_region *ranges = NULL;
+    size_t range_count = 0;
+
+    int status = find_memory(root, &ranges, &range_count);
+    if (status == 0)
+        status = hr_damon_divide(ranges, range_count, REGIONS, (uint64_t)sysconf(_SC_PAGESIZE),
+                                 regions, count);
+    free(ranges);
+    return status;
+}
+
+static int explain_memory(int status, struct hr_reason *reason)
+{
+    char remedy[HR_REMEDY_SIZE];
+
+    if (status == -EACCES)
+        return hr_because(reason, status, "/proc/iomem doesn't tell where memory is: %s",
+                          hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
+    return hr_because(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
+                      strerror(-status));
+}
+
+/* Without CAP_SYS_ADMIN addresses read 0. */
+static int probe_memory(const struct hr_root *root, struct hr_reason *reason)
+{
+    struct hr_damon_region *regions = NULL;
+    size_t region_count = 0;
+
+    int status = divide_memory(root, &regions, &region_count);
+    free(regions);
+    return status < 0 ? explain_memory(status, reason) : 0;
+}
+
+static int begin_system(struct damon *damon, struct hr_reason *reason)
+{
+    struct hr_damon_region *regions;
+    size_t region_count = 0;
+
+    int status = divide_memory(damon->root, &regions, &region_count);
+    if (status < 0)
+        return explain_memory(status, reason);
+    struct hr_damon_plan plan = make_plan(damon, 0);
+    plan.regions = regions;
+    plan.region_count = region_count;
+    plan.max_regions = 2 * region_count;
+    status = hr_damon_start(damon->root, &plan);
+    free(regions);
+    return status < 0 ? explain_start(status, &plan, reason) : 0;
+}
+
+/* --- What it needs -------------------------------------------------------- */
+
+static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                 struct hr_reason *reason)
+{
+    uint64_t count = 0, sign;
+
+    (void)aging;
+    int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_RDWR);
+    if (fd >= 0)
+        close(fd);
+    int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
+    if (status < 0)
+        return explain_files(status, reason);
+    if (count > 0 && !is_left_behind(root, &sign))
+        return explain_use(reason);
+    return scope == HR_WSS_SYSTEM ? probe_memory(root, reason) : 0;
+}
+
+/* --- Measuring ------------------------------------------------------------ */
+
+static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                 struct hr_reason *reason)
+{
+    struct damon *damon = state;
+
+    damon->is_blocking = is_blocking(damon->root);
+    int status = check_window(damon, window_ns, reason);
+    if (status == 0)
+        status = probe(damon->root, subject->scope, subject->aging, reason);
+    if (status < 0)
+        return status;
+    remove_left_behind(damon->root);
+    damon->sign = make_sign();
+    plan_intervals(damon, window_ns);
+    status = subject->scope == HR_WSS_SYSTEM ? begin_system(damon, reason)
+                                             : begin_processes(damon, subject->processes, reason);
+    if (status < 0)
+        damon->sign = 0;
+    damon->started_ns = hr_clock_ns();
+    return status;
+}
+
+/* Waits for the end of an aggregation interval: until more was added up than before. */
+static int wait_for_sums(const struct damon *damon, uint64_t bytes[HR_DAMON_SCHEME_COUNT])
+{
+    const struct timespec pause = {.tv_nsec = POLL_NS};
+    uint64_t before = bytes[HR_DAMON_ALL];
+    uint64_t deadline_ns =
+        hr_clock_ns() + LATE_INTERVALS * damon->aggregation_us * NS_PER_US + LATE_NS;
+
+    for (;;) {
+        int status = hr_damon_read_sums(damon->root, bytes);
+        if (status < 0 || bytes[HR_DAMON_ALL] > before)
+            return status;
+        if (hr_clock_ns() > deadline_ns)
+            return -ETIME;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* The sums are those of all intervals so far. Before two can have passed it was one. Else it isn't
+ * known how many: the next one is waited for, by itself. A kernel that answers at the end of an
+ * interval does so before it adds that one. */
+static int read_interval(const struct damon *damon, uint64_t *touched_bytes)
+{
+    uint64_t bytes[HR_DAMON_SCHEME_COUNT] = {0}, before;
+    uint64_t intervals = damon->is_blocking ? 3 : 2;
+
+    int status = wait_for_sums(damon, bytes);
+    if (status < 0)
+        return status;
+    *touched_bytes = bytes[HR_DAMON_TOUCHED];
+    if (hr_clock_ns() - damon->started_ns < intervals * damon->aggregation_us * NS_PER_US)
+        return 0;
+    before = bytes[HR_DAMON_TOUCHED];
+    status = wait_for_sums(damon, bytes);
+    if (status == 0)
+        *touched_bytes = bytes[HR_DAMON_TOUCHED] - before;
+    return status;
+}
+
+/* Tells how many are left and what is resident of them, and bounds by it. */
+static int add_processes(const struct damon *damon, const struct hr_process_list *list,
+                         struct hr_wss_sample *sample)
+{
+    uint64_t one_bytes, bound_bytes = damon->rss_bytes;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (hr_process_read_rss(&list->items[i], &one_bytes) < 0) {
+            sample->ended_count++;
+            continue;
+        }
+        sample->process_count++;
+        sample->rss_bytes += one_bytes;
+    }
+    if (sample->process_count == 0)
+        return -ESRCH;
+    sample->has_rss = true;
+    if (bound_bytes < sample->rss_bytes)
+        bound_bytes = sample->rss_bytes;
+    if (sample->referenced_bytes > bound_bytes)
+        sample->referenced_bytes = bound_bytes;
+    return 0;
+}
+
+static bool is_any_left(const struct hr_wss_subject *subject)
+{
+    uint64_t rss_bytes;
+
+    if (subject->scope == HR_WSS_SYSTEM)
+        return true;
+    for (size_t i = 0; i < subject->processes->count; i++)
+        if (hr_process_read_rss(&subject->processes->items[i], &rss_bytes) == 0)
+            return true;
+    return false;
+}
+
+static int explain_reading(int status, const struct hr_wss_subject *subject,
+                           struct hr_reason *reason)
+{
+    if (status == -ETIME)
+        return hr_because(reason, status,
+                          "DAMON didn't come to the end of its interval, as the machine has no "
+                          "time for it: take a longer window");
+    if (status == -ESRCH && is_any_left(subject))
+        return hr_because(reason, -EBUSY,
+                          "somebody else switched DAMON off: let only one use it at a time");
+    return status;
+}
+
+static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                       struct hr_wss_sample *sample, struct hr_reason *reason)
+{
+    struct damon *damon = state;
+
+    (void)window_ns;
+    if (!hr_damon_is_ours(damon->root, damon->sign)) {
+        damon->sign = 0;
+        return hr_because(reason, -EBUSY,
+                          "somebody else took DAMON over: let only one use it at a time");
+    }
+    int status = read_interval(damon, &sample->referenced_bytes);
+    if (status == 0 && subject->scope == HR_WSS_PROCESSES)
+        status = add_processes(damon, subject->processes, sample);
+    sample->window_ns = damon->aggregation_us * NS_PER_US;
+    return explain_reading(status, subject, reason);
+}
+
+const struct hr_wss_ops hr_wss_damon_ops = {
+    .method = HR_WSS_DAMON,
+    .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_SYSTEM] = true},
+    .max_windows = 1,
+    .max_windows_passive = 1,
+    .probe = probe,
+    .open = open_state,
+    .begin = begin,
+    .read = read_sample,
+    .end = end,
+    .close = close_state,
+};

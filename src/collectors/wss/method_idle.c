@@ -1,0 +1,415 @@
+/*
+ * The method idle: marks the pages of processes or a cgroup idle, and counts which no longer are.
+ *
+ * What is counted, of the pages that the target has when it is read:
+ *   - those that were marked and aren't idle any more;
+ *   - those that it didn't have at the beginning, unless they came along idle, as pages that are
+ *     only moved to another place in memory do;
+ * each once, however often it is mapped. The bit of a folio stands for all its pages that the
+ * target has. What couldn't be marked as it was on no LRU list at the beginning (such as pages just
+ * faulted in, some dozen a CPU), or can't be seen as it is on none now, is left out; hugetlb and
+ * pages that are no memory are left out always.
+ *
+ * Only pages that the target has are marked. One that is shared with others is the target's, too,
+ * and who of them touched it isn't known. Between finding a page and marking it, it may be freed
+ * and given to another: some ms, with no harm but a page that looks idle to whoever else asks.
+ *
+ * Nothing has to be put back: a mark means nothing to anybody, and what reclaim would have learned
+ * by the referenced bits the kernel itself keeps for it (PG_young).
+ *
+ * That is so of the lists of active and inactive pages. The multi-gen LRU keeps no idle bits, see
+ * wss/method_idle_probe.h: nothing is measured as long as it is enabled.
+ *
+ * As with clearing referenced bits the TLB isn't flushed: windows of less than some 100 ms read
+ * low.
+ *
+ * Sources: Documentation/admin-guide/mm/idle_page_tracking.rst, mm/page_idle.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/deadline.h"
+#include "base/descriptor.h"
+#include "cgroup/inodes.h"
+#include "headroom/capability.h"
+#include "memory/kpage.h"
+#include "memory/page_cgroup.h"
+#include "memory/page_idle.h"
+#include "memory/page_set.h"
+#include "memory/pagemap.h"
+#include "wss/method.h"
+#include "wss/method_idle_probe.h"
+
+/* A measurement. */
+struct idle {
+    struct hr_page_set covered;   /* pages of the target whose folio was marked */
+    struct hr_page_set uncovered; /* pages of the target that couldn't be marked */
+    int *outcomes;                /* of marking each process: 0 or a negative errno */
+};
+
+/* The kernel's files, open for one look. */
+struct look {
+    int bitmap;
+    struct hr_kpage *flags, *cgroups; /* the latter of a cgroup only */
+    uint64_t deadline_ns;
+    struct hr_page_chunk heads, idle; /* of the chunk that is looked at */
+    uint16_t head_of[HR_PAGE_CHUNK_PAGES];
+};
+
+static int open_state(const struct hr_wss_subject *subject, void **state)
+{
+    struct idle *idle = calloc(1, sizeof(*idle));
+
+    (void)subject;
+    if (idle == NULL)
+        return -ENOMEM;
+    *state = idle;
+    return 0;
+}
+
+static void end(void *state)
+{
+    struct idle *idle = state;
+
+    hr_page_set_free(&idle->covered);
+    hr_page_set_free(&idle->uncovered);
+    free(idle->outcomes);
+    idle->outcomes = NULL;
+}
+
+static void close_state(void *state)
+{
+    end(state);
+    free(state);
+}
+
+/* --- The files ------------------------------------------------------------ */
+
+static void close_look(struct look *look)
+{
+    hr_kpage_close(look->cgroups);
+    hr_kpage_close(look->flags);
+    hr_descriptor_close(&look->bitmap);
+    free(look);
+}
+
+static int open_look(const struct hr_wss_subject *subject, struct look **look)
+{
+    struct look *opened = malloc(sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->flags = opened->cgroups = NULL;
+    opened->deadline_ns = hr_deadline_in(subject->max_scan_ns);
+    opened->bitmap = hr_page_idle_open(subject->root);
+    int status = opened->bitmap < 0 ? opened->bitmap : 0;
+    if (status == 0)
+        status = hr_kpage_open_flags(subject->root, &opened->flags);
+    if (status == 0 && subject->scope == HR_WSS_CGROUP)
+        status = hr_kpage_open_cgroups(subject->root, &opened->cgroups);
+    if (status < 0) {
+        close_look(opened);
+        return status;
+    }
+    *look = opened;
+    return 0;
+}
+
+/* What errors of the whole look mean. */
+static int explain(const struct hr_wss_subject *subject, int status, struct hr_reason *reason)
+{
+    char remedy[HR_REMEDY_SIZE];
+
+    if (status == -ETIME)
+        return hr_because(reason, status,
+                          "a look at the target's memory takes longer than the %" PRIu64
+                          " ms allowed: raise the limit, or choose another method",
+                          subject->max_scan_ns / NS_PER_MS);
+    if (status == -EACCES || status == -EPERM)
+        return hr_because(reason, status, "no permission to look at the memory of processes: %s",
+                          hr_capability_remedy(
+                              HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
+    return status;
+}
+
+/* --- The target's pages --------------------------------------------------- */
+
+static int find_pages_of_cgroup(const struct hr_wss_subject *subject, const struct look *look,
+                                struct hr_page_set *pages)
+{
+    struct hr_cgroup_inodes inodes = {0};
+
+    int status = hr_cgroup_inodes_read(subject->cgroup_dirfd, &inodes);
+    if (status == 0)
+        status = hr_page_cgroup_read(look->cgroups, look->flags, &inodes, look->deadline_ns, pages);
+    hr_cgroup_inodes_free(&inodes);
+    return status;
+}
+
+/* @return 0 if at least one process has been looked at. */
+static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subject *subject,
+                                   const struct look *look, struct hr_page_set *pages)
+{
+    const struct hr_process_list *processes = subject->processes;
+    int last = -ESRCH;
+    bool has_one = false;
+
+    idle->outcomes = calloc(processes->count, sizeof(*idle->outcomes));
+    if (idle->outcomes == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < processes->count; i++) {
+        int status = hr_pagemap_read(&processes->items[i], look->deadline_ns, pages);
+        if (status < 0 && !hr_wss_is_of_one_process(status))
+            return status;
+        idle->outcomes[i] = status;
+        if (status == 0)
+            has_one = true;
+        else
+            last = status;
+    }
+    return has_one ? 0 : last;
+}
+
+/* --- Marking -------------------------------------------------------------- */
+
+/* Takes a page out of a chunk of those that are covered. */
+static int leave_out(struct idle *idle, uint64_t first_pfn, struct hr_page_chunk *pages,
+                     unsigned index)
+{
+    hr_page_chunk_remove(pages, index);
+    return hr_page_set_add(&idle->uncovered, first_pfn + index);
+}
+
+/* Finds the folios; pages of which no bit tells are left out. */
+static int find_heads(struct idle *idle, struct look *look, uint64_t first_pfn,
+                      struct hr_page_chunk *pages)
+{
+    enum hr_page_kind kind;
+    unsigned head;
+
+    memset(&look->heads, 0, sizeof(look->heads));
+    int status = hr_kpage_move(look->flags, first_pfn, pages);
+    for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++) {
+        status = hr_kpage_judge(look->flags, i, &head, &kind);
+        if (status < 0)
+            break;
+        if (kind != HR_PAGE_TRACKED) {
+            status = leave_out(idle, first_pfn, pages, i);
+            continue;
+        }
+        look->head_of[i] = (uint16_t)head;
+        hr_page_chunk_add(&look->heads, head);
+    }
+    return status;
+}
+
+static int mark_chunk(struct idle *idle, struct look *look, uint64_t first_pfn,
+                      struct hr_page_chunk *pages)
+{
+    int status = find_heads(idle, look, first_pfn, pages);
+
+    if (status == 0)
+        status = hr_page_idle_mark(look->bitmap, first_pfn, &look->heads);
+    for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++)
+        if (!hr_page_chunk_has(&look->heads, look->head_of[i]))
+            status = leave_out(idle, first_pfn, pages, i);
+    return status;
+}
+
+static int mark(struct idle *idle, const struct hr_wss_subject *subject, struct look *look)
+{
+    struct hr_page_chunk *pages;
+
+    int status = subject->scope == HR_WSS_CGROUP
+                     ? find_pages_of_cgroup(subject, look, &idle->covered)
+                     : find_pages_of_processes(idle, subject, look, &idle->covered);
+    for (uint64_t pfn = 0; status == 0 && (pages = hr_page_set_next(&idle->covered, &pfn)) != NULL;
+         pfn += HR_PAGE_CHUNK_PAGES) {
+        status = mark_chunk(idle, look, pfn, pages);
+        if (status == 0 && hr_deadline_has_passed(look->deadline_ns))
+            status = -ETIME;
+    }
+    return status;
+}
+
+/* A group without the controller memory is charged for nothing: the group above is. */
+static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *reason)
+{
+    if (faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
+        return errno == ENOENT ? -ENODEV : -errno;
+    if (faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, AT_EACCESS) < 0)
+        return hr_because(reason, -EOPNOTSUPP,
+                          "the cgroup doesn't have the controller memory, so its memory isn't "
+                          "told apart: write +memory to cgroup.subtree_control of the group "
+                          "above, or choose another method");
+    return 0;
+}
+
+static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                 struct hr_reason *reason)
+{
+    struct look *look;
+
+    (void)window_ns;
+    end(state);
+    int status = hr_idle_check_lru(subject->root, subject->scope, reason);
+    if (status == 0 && subject->scope == HR_WSS_CGROUP)
+        status = check_cgroup(subject, reason);
+    if (status == 0)
+        status = open_look(subject, &look);
+    if (status < 0)
+        return status;
+    status = mark(state, subject, look);
+    close_look(look);
+    if (status == 0)
+        return 0;
+    end(state);
+    return explain(subject, status, reason);
+}
+
+/* --- Counting ------------------------------------------------------------- */
+
+/* What a chunk's pages were found to be. */
+struct counts {
+    uint64_t touched, resident;
+};
+
+/* Finds the folios whose bits tell; what is decided without a bit is taken out of the pages. */
+static int sort_pages(const struct idle *idle, struct look *look, uint64_t first_pfn,
+                      struct hr_page_chunk *pages, struct counts *counts)
+{
+    enum hr_page_kind kind;
+    unsigned head;
+
+    memset(&look->heads, 0, sizeof(look->heads));
+    int status = hr_kpage_move(look->flags, first_pfn, pages);
+    for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++) {
+        status = hr_kpage_judge(look->flags, i, &head, &kind);
+        if (status < 0)
+            break;
+        counts->resident += kind != HR_PAGE_FOREIGN;
+        bool was_there = hr_page_set_has(&idle->uncovered, first_pfn + i);
+        if (kind == HR_PAGE_TRACKED && !was_there) {
+            look->head_of[i] = (uint16_t)head;
+            hr_page_chunk_add(&look->heads, head);
+            continue;
+        }
+        hr_page_chunk_remove(pages, i);
+        was_there = was_there || hr_page_set_has(&idle->covered, first_pfn + i);
+        counts->touched += kind == HR_PAGE_UNTRACKED && !was_there;
+    }
+    return status;
+}
+
+static int count_chunk(const struct idle *idle, struct look *look, uint64_t first_pfn,
+                       struct hr_page_chunk *pages, struct counts *counts)
+{
+    int status = sort_pages(idle, look, first_pfn, pages, counts);
+
+    if (status == 0)
+        status = hr_page_idle_read(look->bitmap, first_pfn, &look->heads, &look->idle);
+    for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++)
+        counts->touched += !hr_page_chunk_has(&look->idle, look->head_of[i]);
+    return status;
+}
+
+static int count(const struct idle *idle, struct look *look, const struct hr_page_set *set,
+                 struct counts *counts)
+{
+    struct hr_page_chunk *pages;
+    int status = 0;
+
+    for (uint64_t pfn = 0; status == 0 && (pages = hr_page_set_next(set, &pfn)) != NULL;
+         pfn += HR_PAGE_CHUNK_PAGES) {
+        status = count_chunk(idle, look, pfn, pages, counts);
+        if (status == 0 && hr_deadline_has_passed(look->deadline_ns))
+            status = -ETIME;
+    }
+    return status;
+}
+
+/* Of a process that can't be looked at any more it is noted, and nothing else. */
+static int find_pages_of_process(const struct hr_process *process, int outcome,
+                                 const struct look *look, struct hr_page_set *pages,
+                                 struct hr_wss_sample *sample)
+{
+    uint64_t rss_bytes;
+
+    int status = outcome < 0 ? outcome : hr_process_read_rss(process, &rss_bytes);
+    if (status == 0)
+        status = hr_pagemap_read(process, look->deadline_ns, pages);
+    if (status == 0) {
+        sample->process_count++;
+        sample->has_rss = true;
+        sample->rss_bytes += rss_bytes;
+    } else if (status == -ESRCH) {
+        sample->ended_count++;
+    } else if (hr_wss_is_of_one_process(status)) {
+        sample->left_count++;
+    } else {
+        return status;
+    }
+    return 0;
+}
+
+static int find_pages(const struct idle *idle, const struct hr_wss_subject *subject,
+                      const struct look *look, struct hr_page_set *pages,
+                      struct hr_wss_sample *sample)
+{
+    const struct hr_process_list *processes = subject->processes;
+    int status = 0;
+
+    if (subject->scope == HR_WSS_CGROUP)
+        return find_pages_of_cgroup(subject, look, pages);
+    for (size_t i = 0; i < processes->count && status == 0; i++)
+        status =
+            find_pages_of_process(&processes->items[i], idle->outcomes[i], look, pages, sample);
+    if (status < 0 || sample->process_count > 0)
+        return status;
+    return sample->ended_count > 0 ? -ESRCH : -EACCES;
+}
+
+static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                       struct hr_wss_sample *sample, struct hr_reason *reason)
+{
+    struct hr_page_set pages = {0};
+    struct counts counts = {0};
+    struct look *look;
+
+    (void)window_ns;
+    int status = open_look(subject, &look);
+    if (status < 0)
+        return status;
+    status = find_pages(state, subject, look, &pages, sample);
+    if (status == 0)
+        status = count(state, look, &pages, &counts);
+    close_look(look);
+    hr_page_set_free(&pages);
+    if (status == 0) /* it may have been switched on meanwhile */
+        status = hr_idle_check_lru(subject->root, subject->scope, reason);
+    if (status < 0)
+        return explain(subject, status, reason);
+    uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+    sample->referenced_bytes = counts.touched * page_size;
+    if (subject->scope == HR_WSS_CGROUP) {
+        sample->has_rss = true;
+        sample->rss_bytes = counts.resident * page_size;
+    }
+    return 0;
+}
+
+const struct hr_wss_ops hr_wss_idle_ops = {
+    .method = HR_WSS_IDLE,
+    .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_CGROUP] = true},
+    .walks_memory = true,
+    .probe = hr_idle_probe,
+    .open = open_state,
+    .begin = begin,
+    .read = read_sample,
+    .end = end,
+    .close = close_state,
+};

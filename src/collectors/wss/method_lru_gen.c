@@ -1,0 +1,498 @@
+/*
+ * The method lru_gen: how many pages are in the generations that were born within the window.
+ *
+ * Without aging it asks what the kernel knows, by the ages of the generations. It begins new ones
+ * when it is short of memory only, so it may know nothing of a window.
+ *
+ * With aging a generation begins at time zero, in each group on each node. What was touched before
+ * is older then. A reading has a next one begin: that finds what was touched since, and moves it
+ * to the generation of time zero or a later one. Of a page that is touched again the younger
+ * generation counts, so each reading has all that was touched since the beginning. There is room
+ * for two: a third would need a fifth generation, and what wasn't touched would be merged into the
+ * one of time zero.
+ *
+ * The kernel passes over a process that holds the lock of its memory map for writing at that
+ * moment: what it touched is missing then.
+ *
+ * Sources: see memory/lru_gen.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "headroom/root.h"
+#include "memory/lru_gen.h"
+#include "memory/lru_gen_file.h"
+#include "wss/method.h"
+
+/* How many readings there is room for: see above. */
+#define MAX_AGED_WINDOWS (HR_LRU_GEN_MAX - 2)
+
+/* How often aging is tried where somebody else is at it, and how long the first pause is; the next
+ * are twice as long each. */
+#define AGING_TRIES    6
+#define AGING_PAUSE_NS (2 * NS_PER_MS)
+
+/* A target that takes too long is aged again after so long, then twice as long, and so on. */
+#define REST_MIN_NS UINT64_C(60000000000)
+#define REST_MAX_NS UINT64_C(3600000000000)
+
+/** A generation that is waited for, or that was the youngest at time zero. */
+struct birth {
+    uint64_t memcg_id;
+    unsigned node;
+    bool seen;
+    uint64_t seq;
+};
+
+struct births {
+    struct birth *items;
+    size_t count, capacity;
+};
+
+/** What is known of how long the kernel walks the page tables of the target. */
+struct walk {
+    uint64_t ns;               /* of all commands together, without the pauses between */
+    size_t births;             /* that were commanded; 0: nothing is known */
+    uint64_t next_ns, rest_ns; /* too long: when it is tried again, and how long that is put off */
+};
+
+struct lru_gen {
+    uint64_t page_bytes;
+    struct hr_lru_gen_text text; /* within a call only: there may be many targets, and it has all
+                                    groups of the machine */
+    struct births beginning;     /* sorted; the generations of time zero */
+    struct births wanted;        /* sorted; those that are about to begin */
+    struct walk walk;            /* the latest, from one measurement to the next */
+};
+
+static int open_state(const struct hr_wss_subject *subject, void **state)
+{
+    struct lru_gen *lru_gen = calloc(1, sizeof(*lru_gen));
+
+    (void)subject;
+    if (lru_gen == NULL)
+        return -ENOMEM;
+    lru_gen->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    *state = lru_gen;
+    return 0;
+}
+
+static void close_state(void *state)
+{
+    struct lru_gen *lru_gen = state;
+
+    free(lru_gen->beginning.items);
+    free(lru_gen->wanted.items);
+    free(lru_gen);
+}
+
+static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                 struct hr_reason *reason)
+{
+    (void)scope;
+    return hr_lru_gen_file_probe(root, aging, reason);
+}
+
+/* --- The target's lists --------------------------------------------------- */
+
+/* Its memory isn't free yet, but nobody touches it, and the kernel takes no command for it. */
+static bool is_removed(const struct hr_lru_gen_list *list)
+{
+    return list->memcg_id == 0 && list->path.length > 0;
+}
+
+static const char *group_of(const struct hr_wss_subject *subject)
+{
+    return subject->scope == HR_WSS_CGROUP ? subject->cgroup_path : "/";
+}
+
+static struct hr_lru_gen_reader reader_of(const struct lru_gen *lru_gen)
+{
+    return (struct hr_lru_gen_reader){.rest = {lru_gen->text.start, lru_gen->text.length}};
+}
+
+/* Takes the next list of the target. @return 1, 0: there are no more, or -EBADMSG. */
+static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_gen_reader *reader,
+                          struct hr_lru_gen_list *list)
+{
+    int status;
+
+    do
+        status = hr_lru_gen_next(reader, list);
+    while (status > 0 && !hr_lru_gen_is_below(list, group_of(subject)));
+    return status;
+}
+
+/* A group without a memory cgroup of its own isn't in the text. */
+static int explain_absence(const struct hr_wss_subject *subject, struct hr_reason *reason)
+{
+    if (subject->scope != HR_WSS_CGROUP)
+        return hr_because(reason, -EBADMSG, HR_LRU_GEN_FILE " has no group at all");
+    return hr_because(reason, -EOPNOTSUPP,
+                      "the group's memory isn't counted apart: write +memory to the "
+                      "cgroup.subtree_control of the groups above it");
+}
+
+/* A group just removed is still in the text for a moment. */
+static int read_text(struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
+{
+    if (subject->scope == HR_WSS_CGROUP &&
+        faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
+        return -ENODEV;
+    return hr_lru_gen_file_read(subject->root, &lru_gen->text);
+}
+
+static void free_text(struct lru_gen *lru_gen)
+{
+    free(lru_gen->text.start);
+    lru_gen->text = (struct hr_lru_gen_text){0};
+}
+
+static int explain_text(int status, struct hr_reason *reason)
+{
+    if (status == -EBADMSG)
+        return hr_because(reason, status, HR_LRU_GEN_FILE " isn't understood");
+    return status;
+}
+
+/* --- Looking back --------------------------------------------------------- */
+
+static int recall(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t window_ms,
+                  struct hr_lru_gen_recall *sum, struct hr_reason *reason)
+{
+    struct hr_lru_gen_reader reader;
+    struct hr_lru_gen_list list;
+    bool found = false;
+
+    int status = read_text(lru_gen, subject);
+    if (status < 0)
+        return status;
+    reader = reader_of(lru_gen);
+    while ((status = next_of_target(subject, &reader, &list)) > 0) {
+        found = found || hr_lru_gen_is_of(&list, group_of(subject));
+        hr_lru_gen_recall(&list, window_ms, sum);
+    }
+    if (status < 0)
+        return explain_text(status, reason);
+    return found ? 0 : explain_absence(subject, reason);
+}
+
+/* Each group on each node has generations of its own. What tells nothing may be a tenth of the
+ * target's memory, which then is the most that can be missing. */
+static int look_back(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                     uint64_t window_ns, struct hr_wss_sample *sample, struct hr_reason *reason)
+{
+    struct hr_lru_gen_recall sum = {0};
+
+    int status = recall(lru_gen, subject, window_ns / NS_PER_MS, &sum, reason);
+    if (status < 0)
+        return status;
+    if (sum.window_ms == 0 || sum.known_pages < sum.all_pages - sum.all_pages / 10)
+        return hr_because(reason, -ENODATA,
+                          "the kernel began no generations within the last %.0f s for %s: "
+                          "use aging, or a longer window",
+                          (double)window_ns / 1e9,
+                          sum.known_pages > 0 ? "part of the memory" : "this memory");
+    sample->referenced_bytes = sum.touched_pages * lru_gen->page_bytes;
+    sample->window_ns = sum.window_ms * NS_PER_MS;
+    return 0;
+}
+
+/* --- Aging ---------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct birth *a = left, *b = right;
+
+    if (a->memcg_id != b->memcg_id)
+        return a->memcg_id < b->memcg_id ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static struct birth *find(const struct births *births, const struct hr_lru_gen_list *list)
+{
+    struct birth key = {.memcg_id = list->memcg_id, .node = list->node};
+
+    if (births->count == 0)
+        return NULL;
+    return bsearch(&key, births->items, births->count, sizeof(key), compare);
+}
+
+static int add(struct births *births, struct birth birth)
+{
+    if (births->count == births->capacity) {
+        size_t capacity = births->capacity > 0 ? 2 * births->capacity : 32;
+        struct birth *items = reallocarray(births->items, capacity, sizeof(*items));
+        if (items == NULL)
+            return -ENOMEM;
+        births->items = items;
+        births->capacity = capacity;
+    }
+    births->items[births->count++] = birth;
+    return 0;
+}
+
+/* Notes the next generation of each group and node of the target that can be aged. What came into
+ * being since time zero needs no aging, as all its pages were touched since. */
+static int plan(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                const struct births *only, struct hr_reason *reason)
+{
+    struct hr_lru_gen_reader reader = reader_of(lru_gen);
+    struct births *wanted = &lru_gen->wanted;
+    struct hr_lru_gen_list list;
+    bool found = false;
+    int status;
+
+    wanted->count = 0;
+    while ((status = next_of_target(subject, &reader, &list)) > 0) {
+        found = found || hr_lru_gen_is_of(&list, group_of(subject));
+        if (is_removed(&list))
+            continue;
+        if (only != NULL && find(only, &list) == NULL)
+            continue;
+        if (add(wanted, (struct birth){.memcg_id = list.memcg_id,
+                                       .node = list.node,
+                                       .seq = hr_lru_gen_youngest(&list) + 1}) < 0)
+            return -ENOMEM;
+    }
+    if (status < 0)
+        return explain_text(status, reason);
+    if (!found)
+        return explain_absence(subject, reason);
+    if (wanted->count > 0)
+        qsort(wanted->items, wanted->count, sizeof(*wanted->items), compare);
+    return 0;
+}
+
+static int write_commands(int fd, const struct births *wanted, uint64_t max_ns, struct walk *walk)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct birth *birth = &wanted->items[i];
+        if (birth->seen)
+            continue;
+        if (max_ns > 0 && walk->ns > max_ns)
+            return -ETIME;
+        uint64_t from = hr_clock_ns();
+        int status = hr_lru_gen_file_age(fd, birth->memcg_id, birth->node, birth->seq - 1);
+        walk->ns += hr_clock_ns() - from;
+        walk->births += walk->births < i + 1; /* those tried again are known already */
+        /* The group is gone, or somebody else came first: looking tells. */
+        if (status < 0 && status != -EINVAL && status != -EEXIST && status != -EINTR)
+            return status;
+    }
+    return 0;
+}
+
+/* Reads again, and marks what is seen to have begun. @return how many have not; a group that is
+ * gone isn't waited for. */
+static int count_unborn(struct lru_gen *lru_gen, const struct hr_root *root)
+{
+    struct hr_lru_gen_reader reader;
+    struct hr_lru_gen_list list;
+    int unborn = 0;
+
+    int status = hr_lru_gen_file_read(root, &lru_gen->text);
+    if (status < 0)
+        return status;
+    reader = reader_of(lru_gen);
+    while ((status = hr_lru_gen_next(&reader, &list)) > 0) {
+        struct birth *birth = find(&lru_gen->wanted, &list);
+        if (birth == NULL || is_removed(&list))
+            continue;
+        birth->seen = hr_lru_gen_youngest(&list) >= birth->seq;
+        unborn += !birth->seen;
+    }
+    return status < 0 ? status : unborn;
+}
+
+/* A command does nothing while somebody else is aging the group, or just did. */
+static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, uint64_t max_ns)
+{
+    struct timespec pause = {.tv_nsec = AGING_PAUSE_NS};
+
+    for (int i = 0; i < AGING_TRIES; i++) {
+        if (i > 0)
+            nanosleep(&pause, NULL);
+        pause.tv_nsec *= 2;
+        int status = write_commands(fd, &lru_gen->wanted, max_ns, &lru_gen->walk);
+        if (status == 0)
+            status = count_unborn(lru_gen, root);
+        if (status <= 0)
+            return status;
+    }
+    return -EBUSY;
+}
+
+/* --- The limit ------------------------------------------------------------ */
+
+/* How long it takes by what it took before, of as many groups and nodes. */
+static uint64_t foretell(const struct walk *walk, size_t births)
+{
+    return walk->births > 0 ? (uint64_t)((__uint128_t)walk->ns * births / walk->births) : 0;
+}
+
+static void put_off(struct walk *walk)
+{
+    walk->rest_ns = walk->rest_ns == 0 ? REST_MIN_NS : 2 * walk->rest_ns;
+    if (walk->rest_ns > REST_MAX_NS)
+        walk->rest_ns = REST_MAX_NS;
+    walk->next_ns = hr_clock_ns() + walk->rest_ns;
+}
+
+static int too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
+{
+    return hr_because(reason, -ETIME,
+                      "the kernel walks the page tables of the target for %" PRIu64
+                      " ms, and %" PRIu64 " ms are allowed: raise the limit, or do without aging",
+                      walk_ns / NS_PER_MS, max_ns / NS_PER_MS);
+}
+
+/* Only trying tells that it takes less now: that isn't to be done each time. */
+static bool is_put_off(struct lru_gen *lru_gen, uint64_t max_ns)
+{
+    if (max_ns == 0 || foretell(&lru_gen->walk, lru_gen->wanted.count) <= max_ns)
+        return false;
+    if (lru_gen->walk.rest_ns == 0)
+        put_off(&lru_gen->walk);
+    return hr_clock_ns() < lru_gen->walk.next_ns;
+}
+
+static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason *reason)
+{
+    struct walk *walk = &lru_gen->walk;
+    uint64_t all_ns = foretell(walk, lru_gen->wanted.count);
+
+    if (max_ns == 0 || all_ns <= max_ns) {
+        walk->rest_ns = 0;
+        return 0;
+    }
+    put_off(walk);
+    return too_long(all_ns, max_ns, reason);
+}
+
+/* Begins the generations that are wanted; the text is then one that was read after. What turns out
+ * to take too long isn't gone on with, and known the next time. */
+static int age(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+               struct hr_reason *reason)
+{
+    uint64_t max_ns = subject->max_scan_ns;
+
+    if (is_put_off(lru_gen, max_ns))
+        return too_long(foretell(&lru_gen->walk, lru_gen->wanted.count), max_ns, reason);
+    int fd = hr_root_openat(subject->root, HR_LRU_GEN_FILE, O_WRONLY);
+    if (fd < 0)
+        return fd;
+    lru_gen->walk.ns = 0;
+    lru_gen->walk.births = 0;
+    int status = age_by(lru_gen, subject->root, fd, max_ns);
+    close(fd);
+    if (status == 0 || status == -ETIME)
+        status = check_time(lru_gen, max_ns, reason);
+    if (status == -EBUSY)
+        return hr_because(reason, status,
+                          "the kernel didn't begin a generation: somebody else ages the same "
+                          "memory: try again");
+    return explain_text(status, reason);
+}
+
+/* --- Measuring with aging ------------------------------------------------- */
+
+static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                      struct hr_reason *reason)
+{
+    int status = hr_lru_gen_file_probe(subject->root, true, reason);
+    if (status == 0)
+        status = read_text(lru_gen, subject);
+    if (status == 0)
+        status = plan(lru_gen, subject, NULL, reason);
+    if (status == 0)
+        status = age(lru_gen, subject, reason);
+    if (status < 0)
+        return status;
+    struct births now = lru_gen->wanted;
+    lru_gen->wanted = lru_gen->beginning;
+    lru_gen->beginning = now;
+    return 0;
+}
+
+/* Sums what is in the generations of time zero and after. */
+static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t *pages,
+                     struct hr_reason *reason)
+{
+    struct hr_lru_gen_reader reader = reader_of(lru_gen);
+    struct hr_lru_gen_list list;
+    uint64_t sum = 0;
+    int status;
+
+    while ((status = next_of_target(subject, &reader, &list)) > 0) {
+        const struct birth *birth = find(&lru_gen->beginning, &list);
+        if (is_removed(&list))
+            continue;
+        if (birth != NULL && hr_lru_gen_youngest(&list) > birth->seq + MAX_AGED_WINDOWS)
+            return hr_because(reason, -EBUSY,
+                              "somebody else began generations meanwhile, or the kernel did, "
+                              "short of memory, in %.*s: try again, with a shorter window",
+                              list.path.length < 100 ? (int)list.path.length : 100,
+                              list.path.start);
+        sum += hr_lru_gen_pages_since(&list, birth != NULL ? birth->seq : 0);
+    }
+    *pages = sum;
+    return explain_text(status, reason);
+}
+
+static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                     struct hr_wss_sample *sample, struct hr_reason *reason)
+{
+    uint64_t pages = 0;
+
+    int status = read_text(lru_gen, subject);
+    if (status == 0)
+        status = plan(lru_gen, subject, &lru_gen->beginning, reason);
+    if (status == 0)
+        status = age(lru_gen, subject, reason);
+    if (status == 0)
+        status = sum_since(lru_gen, subject, &pages, reason);
+    if (status < 0)
+        return status;
+    sample->referenced_bytes = pages * lru_gen->page_bytes;
+    return 0;
+}
+
+/* --- The method ----------------------------------------------------------- */
+
+static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                 struct hr_reason *reason)
+{
+    (void)window_ns;
+    int status = subject->aging ? begin_aged(state, subject, reason) : 0;
+    free_text(state);
+    return status;
+}
+
+static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                       struct hr_wss_sample *sample, struct hr_reason *reason)
+{
+    int status = subject->aging ? read_aged(state, subject, sample, reason)
+                                : look_back(state, subject, window_ns, sample, reason);
+    free_text(state);
+    return status;
+}
+
+const struct hr_wss_ops hr_wss_lru_gen_ops = {
+    .method = HR_WSS_LRU_GEN,
+    .scopes = {[HR_WSS_CGROUP] = true, [HR_WSS_SYSTEM] = true},
+    .max_windows = MAX_AGED_WINDOWS,
+    .max_windows_passive = 0,
+    .looks_back_passive = true,
+    .probe = probe,
+    .open = open_state,
+    .begin = begin,
+    .read = read_sample,
+    .close = close_state,
+};

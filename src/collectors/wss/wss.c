@@ -1,0 +1,534 @@
+#include "headroom/wss.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/text.h"
+#include "headroom/capability.h"
+#include "headroom/root.h"
+#include "wss/method.h"
+
+struct hr_wss {
+    const struct hr_wss_ops *ops;
+    void *state;
+    struct hr_wss_target target;
+    char *text, *cgroup_path; /* the target's texts, owned; the latter with a leading slash */
+    uint64_t max_rss_bytes;
+    struct hr_process_list processes;
+    struct hr_wss_subject subject;
+    ino_t cgroup_id;
+    bool begun;
+    uint64_t marked_ns;  /* the middle of marking */
+    uint64_t marking_ns; /* what it took, until a reading has told it */
+    size_t readings;     /* of this measurement */
+};
+
+/* --- Methods -------------------------------------------------------------- */
+
+static const struct hr_wss_ops *const methods[HR_WSS_METHOD_COUNT] = {
+    [HR_WSS_REFERENCED] = &hr_wss_referenced_ops,
+    [HR_WSS_IDLE] = &hr_wss_idle_ops,
+    [HR_WSS_LRU_GEN] = &hr_wss_lru_gen_ops,
+    [HR_WSS_DAMON] = &hr_wss_damon_ops,
+};
+
+static const char *const method_names[HR_WSS_METHOD_COUNT + 1] = {
+    [HR_WSS_REFERENCED] = "referenced", [HR_WSS_IDLE] = "idle", [HR_WSS_LRU_GEN] = "lru_gen",
+    [HR_WSS_DAMON] = "damon",           [HR_WSS_AUTO] = "auto",
+};
+
+static const char *const scope_names[HR_WSS_SCOPE_COUNT] = {
+    [HR_WSS_PROCESSES] = "processes",
+    [HR_WSS_CGROUP] = "a cgroup",
+    [HR_WSS_SYSTEM] = "the whole system",
+};
+
+/* What HR_WSS_AUTO tries, in this order. Generations that the kernel begins when it likes tell of
+ * windows that nobody asked for, so without aging they come last, or not at all. */
+struct preference {
+    enum hr_wss_method method;
+    enum { EITHER, IF_AGING, UNLESS_AGING } aging;
+};
+
+#define PREFERENCE_MAX 3
+
+static const struct preference preferences[HR_WSS_SCOPE_COUNT][PREFERENCE_MAX] = {
+    [HR_WSS_PROCESSES] = {{HR_WSS_IDLE, EITHER},
+                          {HR_WSS_REFERENCED, EITHER},
+                          {HR_WSS_DAMON, EITHER}},
+    [HR_WSS_CGROUP] = {{HR_WSS_LRU_GEN, IF_AGING},
+                       {HR_WSS_IDLE, EITHER},
+                       {HR_WSS_REFERENCED, EITHER}},
+    [HR_WSS_SYSTEM] = {{HR_WSS_LRU_GEN, IF_AGING},
+                       {HR_WSS_DAMON, EITHER},
+                       {HR_WSS_LRU_GEN, UNLESS_AGING}},
+};
+
+const char *hr_wss_method_name(enum hr_wss_method method)
+{
+    return method_names[method];
+}
+
+int hr_wss_method_parse(const char *name, enum hr_wss_method *method)
+{
+    for (int i = 0; i <= HR_WSS_AUTO; i++)
+        if (strcmp(name, method_names[i]) == 0) {
+            *method = i;
+            return 0;
+        }
+    return -ENOENT;
+}
+
+/* --- Reasons -------------------------------------------------------------- */
+
+/* A method tells a reason where it knows more than the error says. */
+static int explain(struct hr_reason *reason, int status)
+{
+    const char *text = strerror(-status);
+    char remedy[HR_REMEDY_SIZE];
+
+    if (reason == NULL || reason->error != 0)
+        return status;
+    if (status == -ESRCH)
+        text = "there is no such process (any more)";
+    else if (status == -ENODEV)
+        text = "there is no such cgroup (any more)";
+    else if (status == -EACCES || status == -EPERM)
+        return hr_because(reason, status,
+                          "no permission to look at the memory of other users' processes: %s",
+                          hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
+    return hr_because(reason, status, "%s", text);
+}
+
+/* --- The mount ------------------------------------------------------------- */
+
+static int open_mount(const struct hr_root *root, struct hr_reason *reason)
+{
+    int fd = hr_root_open_cgroup2(root);
+
+    if (fd != -ENOENT)
+        return fd;
+    return hr_because(reason, fd,
+                      "no cgroup2 hierarchy is mounted: mount one, such as by "
+                      "mount -t cgroup2 none /sys/fs/cgroup");
+}
+
+static int find_mount(const struct hr_root *root, struct hr_reason *reason)
+{
+    int fd = open_mount(root, reason);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}
+
+/* --- Opening -------------------------------------------------------------- */
+
+bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
+{
+    return methods[method]->scopes[scope];
+}
+
+static int probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
+                 bool aging, struct hr_reason *reason)
+{
+    hr_because_clear(reason);
+    if (!hr_wss_measures(method, scope))
+        return hr_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
+                          scope_names[scope]);
+    int status = scope == HR_WSS_CGROUP ? find_mount(root, reason) : 0;
+    if (status == 0)
+        status = methods[method]->probe(root, scope, aging, reason);
+    return status < 0 ? explain(reason, status) : 0;
+}
+
+int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
+                 struct hr_reason *reason)
+{
+    return probe(root, method, scope, false, reason);
+}
+
+static size_t max_windows(const struct hr_wss_ops *ops, bool aging)
+{
+    return aging ? ops->max_windows : ops->max_windows_passive;
+}
+
+static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_options *options,
+                         struct hr_reason *reason)
+{
+    size_t max = max_windows(ops, options->aging);
+
+    if (max == 0 || options->window_count <= max)
+        return 0;
+    return hr_because(
+        reason, -E2BIG,
+        "the method %s can tell of %zu window%s of a measurement only: ask for "
+        "fewer%s",
+        method_names[ops->method], max, max == 1 ? "" : "s",
+        options->target.scope != HR_WSS_SYSTEM ? ", or choose the method referenced or idle" : "");
+}
+
+/* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
+static int settle(const struct hr_root *root, const struct hr_wss_options *options,
+                  enum hr_wss_method method, struct hr_reason *reason)
+{
+    int status = probe(root, method, options->target.scope, options->aging, reason);
+
+    if ((status == -EACCES || status == -EPERM) && methods[method]->needs_no_rights)
+        status = 0;
+    return status < 0 ? status : check_windows(methods[method], options, reason);
+}
+
+/* Three reasons have room, each cut if need be. */
+static void append_reason(struct hr_reason *all, const char *name, const char *text)
+{
+    size_t length = strlen(all->text);
+
+    snprintf(all->text + length, sizeof(all->text) - length, "%s%s: %.140s", length > 0 ? "; " : "",
+             name, text);
+}
+
+/* @return 0 or, if none works, the error of the first that was tried. */
+static int choose(const struct hr_root *root, const struct hr_wss_options *options,
+                  enum hr_wss_method *method, struct hr_reason *reason)
+{
+    struct hr_reason all = {0}, one;
+
+    for (size_t i = 0; i < PREFERENCE_MAX; i++) {
+        const struct preference *next = &preferences[options->target.scope][i];
+        if (next->aging != EITHER && options->aging != (next->aging == IF_AGING))
+            continue;
+        int status = settle(root, options, next->method, &one);
+        if (status == 0) {
+            *method = next->method;
+            return 0;
+        }
+        if (all.error == 0)
+            all.error = status;
+        append_reason(&all, method_names[next->method], one.text);
+    }
+    if (reason != NULL)
+        *reason = all;
+    return all.error;
+}
+
+/* A path below the mount, without components that lead elsewhere. */
+static bool is_cgroup_path(const char *path)
+{
+    for (const char *part = path; *part != '\0';) {
+        size_t length = strcspn(part, "/");
+        if (length == 0 || (length == 1 && part[0] == '.') ||
+            (length == 2 && part[0] == '.' && part[1] == '.'))
+            return false;
+        part += length;
+        part += *part == '/';
+        if (*part == '\0' && part[-1] == '/')
+            return false;
+    }
+    return true;
+}
+
+/* The target's texts become our own. */
+static int copy_target(struct hr_wss *wss, const struct hr_wss_target *target)
+{
+    wss->target = *target;
+    if (target->scope == HR_WSS_PROCESSES && target->processes.by != HR_PROCESS_BY_PID) {
+        wss->text = strdup(target->processes.text);
+        wss->target.processes.text = wss->text;
+        return wss->text == NULL ? -ENOMEM : 0;
+    }
+    if (target->scope != HR_WSS_CGROUP)
+        return 0;
+    if (!is_cgroup_path(target->cgroup))
+        return -EINVAL;
+    if (asprintf(&wss->cgroup_path, "/%s", target->cgroup) < 0) {
+        wss->cgroup_path = NULL;
+        return -ENOMEM;
+    }
+    wss->target.cgroup = wss->cgroup_path + 1;
+    return 0;
+}
+
+static int explain_target(const struct hr_wss_target *target, int status, struct hr_reason *reason)
+{
+    if (status == -EINVAL && target->scope == HR_WSS_CGROUP)
+        return hr_because(reason, status,
+                          "'%s' is no path of a cgroup: give that below the mount, without a "
+                          "leading slash, such as system.slice/cron.service",
+                          target->cgroup);
+    return status;
+}
+
+static int prepare(struct hr_wss *wss, const struct hr_root *root,
+                   const struct hr_wss_options *options, const struct hr_wss_ops *ops)
+{
+    wss->max_rss_bytes = options->max_rss_bytes;
+    wss->subject = (struct hr_wss_subject){
+        .root = root,
+        .scope = options->target.scope,
+        .processes = &wss->processes,
+        .cgroup_dirfd = -1,
+        .aging = options->aging,
+        .max_scan_ns = options->max_scan_ns,
+    };
+    int status = copy_target(wss, &options->target);
+    wss->subject.cgroup_path = wss->cgroup_path;
+    if (status == 0)
+        status = ops->open(&wss->subject, &wss->state);
+    if (status == 0)
+        wss->ops = ops;
+    return status;
+}
+
+int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options,
+                struct hr_wss **wss, struct hr_reason *reason)
+{
+    enum hr_wss_method method = options->method;
+
+    hr_because_clear(reason);
+    int status = method == HR_WSS_AUTO ? choose(root, options, &method, reason)
+                                       : settle(root, options, method, reason);
+    if (status < 0)
+        return status;
+    hr_because_clear(reason);
+    struct hr_wss *opened = calloc(1, sizeof(*opened));
+    if (opened == NULL)
+        return explain(reason, -ENOMEM);
+    status = prepare(opened, root, options, methods[method]);
+    if (status < 0) {
+        hr_wss_close(opened);
+        return explain(reason, explain_target(&options->target, status, reason));
+    }
+    *wss = opened;
+    return 0;
+}
+
+void hr_wss_end(struct hr_wss *wss)
+{
+    if (wss->begun && wss->ops->end != NULL)
+        wss->ops->end(wss->state);
+    wss->begun = false;
+    hr_process_list_release(&wss->processes);
+    hr_descriptor_close(&wss->subject.cgroup_dirfd);
+}
+
+void hr_wss_close(struct hr_wss *wss)
+{
+    if (wss == NULL)
+        return;
+    hr_wss_end(wss);
+    if (wss->ops != NULL)
+        wss->ops->close(wss->state);
+    hr_process_list_free(&wss->processes);
+    free(wss->text);
+    free(wss->cgroup_path);
+    free(wss);
+}
+
+enum hr_wss_method hr_wss_method(const struct hr_wss *wss)
+{
+    return wss->ops->method;
+}
+
+size_t hr_wss_max_windows(const struct hr_wss *wss)
+{
+    return max_windows(wss->ops, wss->subject.aging);
+}
+
+bool hr_wss_looks_back(const struct hr_wss *wss)
+{
+    return wss->ops->looks_back_passive && !wss->subject.aging;
+}
+
+/* --- The target ----------------------------------------------------------- */
+
+static int open_cgroup(struct hr_wss *wss, struct hr_reason *reason)
+{
+    int mount = open_mount(wss->subject.root, reason);
+    if (mount < 0)
+        return mount;
+    const char *path = *wss->target.cgroup != '\0' ? wss->target.cgroup : ".";
+    int fd = openat(mount, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int status = fd >= 0 ? 0 : errno == ENOENT ? -ENODEV : -errno;
+    hr_descriptor_close(&mount);
+    if (status < 0)
+        return status;
+    wss->subject.cgroup_dirfd = fd;
+    return 0;
+}
+
+/* The inode's number, which a hierarchy gives only once; 0: there is none. */
+static ino_t cgroup_id(const struct hr_wss *wss)
+{
+    struct stat stat;
+
+    return fstat(wss->subject.cgroup_dirfd, &stat) == 0 ? stat.st_ino : 0;
+}
+
+/* Where descriptors are short, a directory isn't kept open until it is read. */
+static void rest_cgroup(struct hr_wss *wss)
+{
+    wss->cgroup_id = cgroup_id(wss);
+    if (!hr_descriptor_may_keep(wss->subject.cgroup_dirfd, HR_KEEP_DIRECTORY))
+        hr_descriptor_close(&wss->subject.cgroup_dirfd);
+}
+
+static int wake_cgroup(struct hr_wss *wss, struct hr_reason *reason)
+{
+    if (wss->target.scope != HR_WSS_CGROUP || wss->subject.cgroup_dirfd >= 0)
+        return 0;
+    int status = open_cgroup(wss, reason);
+    return status == 0 && cgroup_id(wss) != wss->cgroup_id ? -ENODEV : status;
+}
+
+static int explain_processes(const struct hr_wss *wss, int status, struct hr_reason *reason)
+{
+    bool of_cgroup = wss->target.scope == HR_WSS_CGROUP;
+
+    switch (status) {
+    case -ESRCH:
+        return hr_because(reason, status,
+                          of_cgroup ? "no process is in the cgroup" : "there is no such process");
+    case -ECHILD:
+        return hr_because(reason, status,
+                          "the process has ended, and its parent hasn't taken "
+                          "notice (a zombie): it has no memory");
+    case -ENXIO:
+        return hr_because(reason, status,
+                          "it is a thread of the kernel: that has no memory of "
+                          "its own");
+    case -ENOENT:
+        return hr_because(reason, status, "the file of the process's number is missing");
+    case -EBADMSG:
+        return hr_because(reason, status, "the file doesn't begin with a process's number");
+    case -EOPNOTSUPP:
+        return hr_because(reason, status,
+                          "the cgroup is threaded: its threads belong to "
+                          "processes of a cgroup above; choose that one");
+    default:
+        return status;
+    }
+}
+
+static int find_processes(struct hr_wss *wss, struct hr_reason *reason)
+{
+    const struct hr_root *root = wss->subject.root;
+    int status =
+        wss->target.scope == HR_WSS_CGROUP
+            ? hr_process_list_find_in_cgroup(root, wss->subject.cgroup_dirfd, &wss->processes)
+            : hr_process_list_find(root, &wss->target.processes, &wss->processes);
+
+    return status < 0 ? explain_processes(wss, status, reason) : 0;
+}
+
+/* What a group is charged for; 0 where nobody counts that. */
+static uint64_t read_charge(int cgroup_dirfd)
+{
+    char buffer[32];
+    size_t length;
+    uint64_t bytes = 0;
+    int fd = openat(cgroup_dirfd, "memory.current", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && hr_text_read(fd, buffer, sizeof(buffer), &length) == 0)
+        hr_text_u64(&(struct hr_text){buffer, length}, &bytes);
+    hr_descriptor_close(&fd);
+    return bytes;
+}
+
+static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
+{
+    uint64_t sum_bytes = 0, rss_bytes;
+
+    if (wss->max_rss_bytes == 0 || !wss->ops->walks_memory)
+        return 0;
+    if (wss->target.scope == HR_WSS_CGROUP && !wss->ops->wants_processes)
+        sum_bytes = read_charge(wss->subject.cgroup_dirfd);
+    for (size_t i = 0; i < wss->processes.count; i++)
+        if (hr_process_read_rss(&wss->processes.items[i], &rss_bytes) == 0)
+            sum_bytes += rss_bytes;
+    if (sum_bytes <= wss->max_rss_bytes)
+        return 0;
+    return hr_because(reason, -EFBIG,
+                      "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
+                      "the method %s",
+                      (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
+                      wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
+}
+
+/* --- Measuring ------------------------------------------------------------ */
+
+static int find_target(struct hr_wss *wss, struct hr_reason *reason)
+{
+    int status = 0;
+
+    if (wss->target.scope == HR_WSS_CGROUP)
+        status = open_cgroup(wss, reason);
+    if (status == 0 && (wss->target.scope == HR_WSS_PROCESSES ||
+                        (wss->target.scope == HR_WSS_CGROUP && wss->ops->wants_processes)))
+        status = find_processes(wss, reason);
+    return status < 0 ? status : check_rss(wss, reason);
+}
+
+static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
+{
+    uint64_t from = hr_clock_ns();
+    int status = wss->ops->begin(wss->state, &wss->subject, window_ns, reason);
+
+    wss->marking_ns = hr_clock_ns() - from;
+    wss->marked_ns = from + wss->marking_ns / 2;
+    wss->readings = 0;
+    wss->begun = true;
+    return status;
+}
+
+int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
+{
+    hr_because_clear(reason);
+    hr_wss_end(wss);
+    int status = find_target(wss, reason);
+    if (status == 0)
+        status = mark(wss, window_ns, reason);
+    if (status == 0 && wss->target.scope == HR_WSS_CGROUP)
+        rest_cgroup(wss);
+    if (status == 0)
+        return 0;
+    hr_wss_end(wss);
+    return explain(reason, status);
+}
+
+int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
+                struct hr_reason *reason)
+{
+    struct hr_wss_sample read = {0};
+    size_t max = hr_wss_max_windows(wss);
+
+    hr_because_clear(reason);
+    if (!wss->begun || (max > 0 && wss->readings == max))
+        return explain(reason, -EINVAL);
+    int status = wake_cgroup(wss, reason);
+    uint64_t from = hr_clock_ns();
+    if (status == 0)
+        status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
+    uint64_t reading_ns = hr_clock_ns() - from;
+    if (wss->target.scope == HR_WSS_CGROUP)
+        rest_cgroup(wss);
+    if (status < 0)
+        return explain(reason, status);
+    if (read.window_ns == 0)
+        read.window_ns = from + reading_ns / 2 - wss->marked_ns;
+    read.scan_ns = reading_ns + wss->marking_ns;
+    read.left_count += wss->processes.denied;
+    wss->marking_ns = 0;
+    wss->readings++;
+    *sample = read;
+    return 0;
+}
