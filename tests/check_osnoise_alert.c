@@ -2,7 +2,7 @@
  * when their end is. */
 #include "fake_collectd.h"
 
-#include "osnoise_alert.h"
+#include "osnoise/alert.h"
 #include "suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

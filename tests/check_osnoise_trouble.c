@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "osnoise_trouble.h"
+#include "osnoise/trouble.h"
 #include "suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

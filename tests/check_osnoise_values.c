@@ -1,8 +1,8 @@
 /* What the plugin osnoise publishes of readings: sums, gauges, sources and the histogram. */
 #include "fake_collectd.h"
 
-#include "osnoise_ranking.h"
-#include "osnoise_values.h"
+#include "osnoise/ranking.h"
+#include "osnoise/values.h"
 #include "suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fake_osnoise.h"
-#include "osnoise_worker.h"
+#include "osnoise/worker.h"
 #include "suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

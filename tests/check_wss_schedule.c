@@ -1,5 +1,5 @@
 /* Who is due when, in the plugin wss. */
-#include "wss_schedule.h"
+#include "wss/schedule.h"
 
 #include <stdlib.h>
 

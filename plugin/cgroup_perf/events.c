@@ -1,0 +1,301 @@
+#include "cgroup_perf/events.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "common/options.h"
+#include "utils/common/common.h"
+
+#define PLUGIN "cgroup_perf"
+
+/* Counted where no Event is given: they need no PMU. */
+static const char *const default_line[] = {"task-clock", "context-switches", "cpu-migrations",
+                                           "page-faults", NULL};
+
+/* --- Lines ---------------------------------------------------------------- */
+
+static void free_line(char **line)
+{
+    for (size_t i = 0; line != NULL && line[i] != NULL; i++)
+        free(line[i]);
+    free(line);
+}
+
+static int append_line(struct perf_events *events, const char *const *texts, size_t count)
+{
+    char ***grown = reallocarray(events->lines, events->line_count + 1, sizeof(*grown));
+    char **line = calloc(count + 1, sizeof(*line));
+
+    events->lines = grown != NULL ? grown : events->lines;
+    bool complete = grown != NULL && line != NULL;
+    for (size_t i = 0; i < count && complete; i++)
+        complete = (line[i] = strdup(texts[i])) != NULL;
+    if (!complete) {
+        free_line(line);
+        ERROR(PLUGIN ": out of memory.");
+        return -1;
+    }
+    grown[events->line_count++] = line;
+    return 0;
+}
+
+int perf_events_option(struct perf_events *events, const oconfig_item_t *item)
+{
+    const char *texts[HR_PERF_GROUP_MAX];
+    const char *accepted = "names of events in quotes, up to 32, which are counted together";
+
+    if (option_texts(PLUGIN, item, accepted) < 0)
+        return -1;
+    if (item->values_num > HR_PERF_GROUP_MAX)
+        return option_refuse(PLUGIN, item, accepted);
+    for (int i = 0; i < item->values_num; i++) {
+        texts[i] = item->values[i].value.string;
+        if (texts[i][0] == '\0')
+            return option_refuse(PLUGIN, item, accepted);
+    }
+    return append_line(events, texts, (size_t)item->values_num);
+}
+
+/* --- Looking up ----------------------------------------------------------- */
+
+static void tell_fault(const char *text, int status, const struct hr_perf_fault *fault)
+{
+    char nearest[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < fault->nearest_count && used < sizeof(nearest); i++)
+        used += snprintf(nearest + used, sizeof(nearest) - used, "%s%s",
+                         i == 0 ? " The nearest it knows: " : ", ", fault->nearest[i]);
+    ERROR(PLUGIN ": event \"%s\" can't be counted: %s.%s%s", text,
+          status == -ENOMEM ? "memory is short" : fault->reason, nearest,
+          fault->nearest_count > 0 ? "." : "");
+}
+
+/* Looks up one line. @param unknown  is raised by each event that isn't known. @return 0 or
+ * -ENOMEM.
+ */
+static int find_line(const struct hr_perf_vocabulary *vocabulary, const char *const *line,
+                     struct hr_perf_event_group *group, int *unknown)
+{
+    struct hr_perf_fault fault = {0};
+    size_t length = 0;
+
+    while (line[length] != NULL)
+        length++;
+    struct hr_perf_event **found = calloc(length, sizeof(struct hr_perf_event *));
+    if (found == NULL)
+        return -ENOMEM;
+    group->count = 0;
+    group->events = found;
+    for (size_t i = 0; i < length; i++) {
+        int status = hr_perf_event_find(vocabulary, line[i], &found[group->count], &fault);
+        if (status == 0) {
+            group->count++;
+            continue;
+        }
+        tell_fault(line[i], status, &fault);
+        (*unknown)++;
+    }
+    return 0;
+}
+
+/* --- Series --------------------------------------------------------------- */
+
+/* The event before one, in its line or in those above, that has its label. */
+static const struct hr_perf_event *find_former(const struct perf_events *events, size_t number,
+                                               size_t event)
+{
+    const char *label = events->groups[number].events[event]->label;
+
+    for (size_t g = 0; g <= number; g++) {
+        const struct hr_perf_event_group *group = &events->groups[g];
+        const size_t count = g < number ? group->count : event;
+        for (size_t e = 0; e < count; e++)
+            if (strcmp(group->events[e]->label, label) == 0)
+                return group->events[e];
+    }
+    return NULL;
+}
+
+static void tell_twice(const struct hr_perf_event *event, const struct hr_perf_event *former)
+{
+    if (hr_perf_event_is_same(event, former))
+        INFO(PLUGIN ": event \"%s\" comes more than once: perf-%s is its first.", event->text,
+             event->label);
+    else
+        WARNING(PLUGIN ": event \"%s\" is not published, as perf-%s is \"%s\" already. Give it "
+                       "another name by a term name=.",
+                event->text, event->label, former->text);
+}
+
+static int name_series(struct perf_events *events, size_t number)
+{
+    const struct hr_perf_event_group *group = &events->groups[number];
+    struct perf_series *series = calloc(group->count, sizeof(*series));
+
+    if (series == NULL)
+        return -ENOMEM;
+    events->series[number] = series;
+    for (size_t e = 0; e < group->count; e++) {
+        const struct hr_perf_event *event = group->events[e];
+        const struct hr_perf_event *former = find_former(events, number, e);
+        series[e].event = event;
+        series[e].published = former == NULL;
+        ssnprintf(series[e].running, sizeof(series[e].running), "%s-running", event->label);
+        if (former != NULL)
+            tell_twice(event, former);
+    }
+    return 0;
+}
+
+/* --- Ratios --------------------------------------------------------------- */
+
+static bool is_denominator(const struct hr_perf_event *numerator, const struct hr_perf_event *event)
+{
+    if (event->mode != numerator->mode || event->cache != numerator->cache)
+        return false;
+    if (numerator->role == HR_PERF_INSTRUCTIONS)
+        return event->role == HR_PERF_CYCLES;
+    return numerator->role == HR_PERF_CACHE_MISSES && event->role == HR_PERF_CACHE_REFERENCES;
+}
+
+static struct perf_ratio make_ratio(const struct hr_perf_event *numerator)
+{
+    static const char *const modes[] = {
+        [HR_PERF_ANY_MODE] = "", [HR_PERF_USER] = "u", [HR_PERF_KERNEL] = "k"};
+    struct perf_ratio ratio = {.type = "cache_ratio", .factor = 100, .max = 100};
+
+    if (numerator->role == HR_PERF_CACHE_MISSES) {
+        sstrncpy(ratio.type_instance, numerator->label, sizeof(ratio.type_instance));
+        return ratio;
+    }
+    ratio.type = "ipc";
+    ratio.factor = 1;
+    ratio.max = INFINITY;
+    sstrncpy(ratio.type_instance, modes[numerator->mode], sizeof(ratio.type_instance));
+    return ratio;
+}
+
+static bool has_ratio(const struct perf_events *events, const struct perf_ratio *ratio)
+{
+    for (size_t i = 0; i < events->ratio_count; i++)
+        if (strcmp(events->ratios[i].type, ratio->type) == 0 &&
+            strcmp(events->ratios[i].type_instance, ratio->type_instance) == 0)
+            return true;
+    return false;
+}
+
+static int append_ratio(struct perf_events *events, const struct perf_ratio *ratio)
+{
+    struct perf_ratio *grown =
+        reallocarray(events->ratios, events->ratio_count + 1, sizeof(*grown));
+
+    if (grown == NULL)
+        return -ENOMEM;
+    events->ratios = grown;
+    grown[events->ratio_count++] = *ratio;
+    return 0;
+}
+
+/* The ratios with an event on top. */
+static int find_ratios(struct perf_events *events, size_t number, size_t numerator)
+{
+    const struct hr_perf_event_group *group = &events->groups[number];
+    struct perf_ratio ratio = make_ratio(group->events[numerator]);
+
+    for (size_t e = 0; e < group->count; e++) {
+        if (!is_denominator(group->events[numerator], group->events[e]))
+            continue;
+        ratio.group = number;
+        ratio.numerator = numerator;
+        ratio.denominator = e;
+        /* Of another PMU, say. */
+        if (has_ratio(events, &ratio) && events->series[number][numerator].published)
+            sstrncpy(ratio.type_instance, group->events[numerator]->label,
+                     sizeof(ratio.type_instance));
+        return has_ratio(events, &ratio) ? 0 : append_ratio(events, &ratio);
+    }
+    return 0;
+}
+
+/* --- All of it ------------------------------------------------------------ */
+
+static void forget(struct perf_events *events)
+{
+    for (size_t g = 0; g < events->group_count; g++) {
+        for (size_t e = 0; e < events->groups[g].count; e++)
+            hr_perf_event_free(events->groups[g].events[e]);
+        free((void *)events->groups[g].events);
+        free(events->series[g]);
+    }
+    free(events->groups);
+    free(events->series);
+    free(events->ratios);
+    events->groups = NULL;
+    events->series = NULL;
+    events->ratios = NULL;
+    events->group_count = events->ratio_count = 0;
+}
+
+/* A line of which nothing is known is no group. */
+static int add_group(struct perf_events *events, const struct hr_perf_vocabulary *vocabulary,
+                     const char *const *line, int *unknown)
+{
+    const size_t number = events->group_count;
+    struct hr_perf_event_group *group = &events->groups[number];
+    int status = find_line(vocabulary, line, group, unknown);
+
+    if (status < 0 || group->count == 0) {
+        if (status == 0)
+            free((void *)group->events);
+        return status;
+    }
+    events->group_count++;
+    status = name_series(events, number);
+    for (size_t e = 0; e < group->count && status == 0; e++)
+        status = find_ratios(events, number, e);
+    return status;
+}
+
+static int add_groups(struct perf_events *events, const struct hr_perf_vocabulary *vocabulary)
+{
+    const size_t count = events->line_count > 0 ? events->line_count : 1;
+    int status = 0, unknown = 0;
+
+    events->groups = calloc(count, sizeof(*events->groups));
+    events->series = calloc(count, sizeof(*events->series));
+    if (events->groups == NULL || events->series == NULL)
+        status = -ENOMEM;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        const char *const *line =
+            events->line_count > 0 ? (const char *const *)events->lines[i] : default_line;
+        status = add_group(events, vocabulary, line, &unknown);
+    }
+    return status < 0 ? status : unknown;
+}
+
+int perf_events_find(struct perf_events *events, const struct hr_root *root)
+{
+    struct hr_perf_vocabulary *vocabulary;
+
+    forget(events);
+    int status = hr_perf_vocabulary_open(root, &vocabulary);
+    if (status == 0) {
+        status = add_groups(events, vocabulary);
+        hr_perf_vocabulary_close(vocabulary);
+    }
+    if (status < 0) {
+        forget(events);
+        ERROR(PLUGIN ": events can't be looked up: %s.", STRERROR(-status));
+    }
+    return status < 0 ? -1 : status;
+}
+
+void perf_events_end(struct perf_events *events)
+{
+    forget(events);
+    for (size_t i = 0; i < events->line_count; i++)
+        free_line(events->lines[i]);
+    free(events->lines);
+    *events = (struct perf_events){0};
+}

@@ -1,0 +1,400 @@
+/*
+ * The plugin cgroup_perf: performance counters of the system and of cgroups.
+ */
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include <errno.h>
+
+#include "cgroup_perf/events.h"
+#include "cgroup_perf/trouble.h"
+#include "cgroup_perf/values.h"
+#include "common/adapter.h"
+#include "common/options.h"
+#include "common/selection.h"
+#include "headroom/cgroup.h"
+#include "headroom/perf.h"
+#include "headroom/root.h"
+
+#define PLUGIN "cgroup_perf"
+
+/* What is published of one group. */
+struct series {
+    const char *instance;
+    struct hr_perf_target *target; /* NULL while nothing was ever counted */
+    cdtime_t submitted;            /* the interval of the last values */
+};
+
+/* The instance of a group that has ended, with its last values in this interval. */
+struct ended {
+    struct ended *next;
+    char instance[DATA_MAX_NAME_LEN];
+};
+
+static struct {
+    bool system;
+    bool require_events;
+    size_t max_files;
+    struct perf_publishing publishing;
+    char *root;
+} config = {
+    .system = true,
+    .max_files = 8192,
+    .publishing = {.running = true},
+};
+
+static struct perf_events events;
+static bool events_found; /* since they were configured */
+static struct selection *selection;
+static struct hr_root *root;
+static struct hr_perf *perf; /* NULL if there is nothing to count */
+static struct hr_perf_target *system_target;
+static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
+static struct perf_trouble trouble;
+static struct ended *ended;
+static bool began;
+static bool cpus_known;
+static cdtime_t now; /* of the interval that is being read; 0: none is */
+
+/* --- Configuration -------------------------------------------------------- */
+
+static int configure_option(const oconfig_item_t *item)
+{
+    if (strcasecmp(item->key, "System") == 0)
+        return option_boolean(PLUGIN, item, &config.system);
+    if (strcasecmp(item->key, "Event") == 0)
+        return perf_events_option(&events, item);
+    if (strcasecmp(item->key, "RequireEvents") == 0)
+        return option_boolean(PLUGIN, item, &config.require_events);
+    if (strcasecmp(item->key, "ReportPerCPU") == 0)
+        return option_boolean(PLUGIN, item, &config.publishing.per_cpu);
+    if (strcasecmp(item->key, "ReportRunning") == 0)
+        return option_boolean(PLUGIN, item, &config.publishing.running);
+    if (strcasecmp(item->key, "MaxFiles") == 0)
+        return option_count(PLUGIN, item, 1, 100000000, &config.max_files);
+    if (strcasecmp(item->key, "Root") == 0)
+        return option_root(PLUGIN, item, &config.root);
+
+    int status = selection_option(selection, item);
+    if (status > 0)
+        option_warn_unknown(PLUGIN, item);
+    return status < 0 ? -1 : 0;
+}
+
+static int open_root(void)
+{
+    const char *path = config.root != NULL ? config.root : "/";
+
+    hr_root_close(root);
+    root = NULL;
+    int status = hr_root_open(path, &root);
+    if (status < 0)
+        ERROR(PLUGIN ": can't start beneath %s: %s.", path, STRERROR(-status));
+    return status;
+}
+
+static int find_events(void)
+{
+    int unknown = perf_events_find(&events, root);
+
+    events_found = unknown >= 0;
+    return unknown;
+}
+
+static int open_perf(void)
+{
+    const struct hr_perf_options options = {
+        .groups = events.groups, .group_count = events.group_count, .max_files = config.max_files};
+
+    return events.group_count > 0 ? hr_perf_open(root, &options, &perf) : 0;
+}
+
+static int read_cpus(void)
+{
+    int status = hr_perf_read(perf);
+
+    cpus_known = cpus_known || status == 0;
+    perf_trouble_note_cpus(&trouble, status, cpus_known);
+    return status;
+}
+
+/* Counts the machine once, to see whether each event can be. */
+static int try_events(void)
+{
+    struct hr_perf_target *target;
+    int status = hr_perf_target_open_system(perf, &target);
+
+    if (status < 0)
+        return status;
+    status = hr_perf_target_read(target);
+    perf_trouble_note(&trouble, &events, target, NULL, status);
+    perf_trouble_tell(&trouble, &events, perf, root);
+    for (size_t g = 0; g < events.group_count && status == 0; g++)
+        for (size_t e = 0; e < events.groups[g].count && status == 0; e++)
+            status = config.system || !events.groups[g].events[e]->whole_machine
+                         ? hr_perf_status(perf, HR_PERF_SYSTEM, g, e)
+                         : -EINVAL;
+    hr_perf_target_close(target);
+    return status;
+}
+
+static int require_events(void)
+{
+    int status = open_perf();
+
+    if (status == 0 && perf != NULL)
+        status = read_cpus();
+    if (status == 0 && perf != NULL)
+        status = try_events();
+    hr_perf_close(perf);
+    perf = NULL;
+    return status;
+}
+
+/* Events are looked up when all is configured, so that what is wrong with them is told once; unless
+ * they are required, as only a configuration that is refused keeps collectd from starting. */
+static int perf_config(oconfig_item_t *block)
+{
+    for (int i = 0; i < block->children_num; i++)
+        if (configure_option(&block->children[i]) < 0)
+            return -1;
+    events_found = false;
+    if (open_root() < 0)
+        return -1;
+    if (!config.require_events)
+        return 0;
+    int unknown = find_events();
+    if (unknown < 0)
+        return -1;
+    if (unknown > 0 || require_events() < 0) {
+        ERROR(PLUGIN ": RequireEvents is true, and not all events can be counted.");
+        return -1;
+    }
+    return 0;
+}
+
+/* --- Values --------------------------------------------------------------- */
+
+static void submit(const char *instance, const struct hr_perf_target *target)
+{
+    const struct submission submission = {.plugin = PLUGIN, .instance = instance, .time = now};
+
+    perf_values_submit(&submission, &events, target, &config.publishing);
+}
+
+/* Once in an interval: a group made again under its name follows the one that ended. */
+static void submit_group(struct series *series)
+{
+    if (series->submitted == now)
+        return;
+    series->submitted = now;
+    submit(series->instance, series->target);
+}
+
+static void read_system(void)
+{
+    if (system_target == NULL)
+        return;
+    perf_trouble_note(&trouble, &events, system_target, NULL, hr_perf_target_read(system_target));
+    submit("system", system_target);
+}
+
+static void read_group(const struct hr_cgroup *group)
+{
+    struct series *series = group->data;
+
+    if (series == NULL || series->target == NULL)
+        return;
+    perf_trouble_note(&trouble, &events, series->target, group->path,
+                      hr_perf_target_read(series->target));
+    submit_group(series);
+}
+
+static void forget_ended(void)
+{
+    while (ended != NULL) {
+        struct ended *next = ended->next;
+        free(ended);
+        ended = next;
+    }
+}
+
+static void read_groups(void)
+{
+    if (groups == NULL)
+        return;
+    selection_read(selection, groups);
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(groups, group)) != NULL;)
+        read_group(group);
+    forget_ended();
+}
+
+static int perf_read(__attribute__((unused)) user_data_t *data)
+{
+    if (perf == NULL)
+        return 0;
+    read_cpus();
+    if (!cpus_known)
+        return 0;
+    now = cdtime();
+    read_system();
+    read_groups();
+    perf_trouble_tell(&trouble, &events, perf, root);
+    now = 0;
+    return 0;
+}
+
+/* --- Groups --------------------------------------------------------------- */
+
+static bool has_ended(const char *instance)
+{
+    for (const struct ended *one = ended; one != NULL; one = one->next)
+        if (strcmp(one->instance, instance) == 0)
+            return true;
+    return false;
+}
+
+static void begin_group(struct hr_cgroup *group)
+{
+    const char *instance = selection_name(selection, group);
+    struct series *series = instance != NULL ? calloc(1, sizeof(*series)) : NULL;
+
+    if (series == NULL) {
+        selection_unname(selection, instance);
+        return; /* memory was short, and it was said */
+    }
+    series->instance = instance;
+    series->submitted = has_ended(instance) ? now : 0;
+    group->data = series;
+}
+
+static void populate_group(struct hr_cgroup *group)
+{
+    struct series *series = group->data;
+
+    if (series->target == NULL && hr_perf_target_open_cgroup(perf, group, &series->target) < 0)
+        ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+}
+
+/* What it did since the last interval is published now, as it may never have another. */
+static void empty_group(struct series *series)
+{
+    if (series->target == NULL)
+        return;
+    hr_perf_target_pause(series->target);
+    if (now != 0)
+        submit_group(series);
+}
+
+/* Its name may be another's at once. */
+static void note_end(const struct series *series)
+{
+    struct ended *one = now != 0 && series->submitted == now ? malloc(sizeof(*one)) : NULL;
+
+    if (one == NULL)
+        return;
+    sstrncpy(one->instance, series->instance, sizeof(one->instance));
+    one->next = ended;
+    ended = one;
+}
+
+static void end_group(struct series *series)
+{
+    note_end(series);
+    hr_perf_target_close(series->target);
+    selection_unname(selection, series->instance);
+    free(series);
+}
+
+static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event,
+                         __attribute__((unused)) void *context)
+{
+    if (event == HR_CGROUP_ADDED)
+        begin_group(group);
+    if (group->data == NULL)
+        return;
+    switch (event) {
+    case HR_CGROUP_ADDED:
+        break;
+    case HR_CGROUP_POPULATED:
+        populate_group(group);
+        break;
+    case HR_CGROUP_EMPTIED:
+        empty_group(group->data);
+        break;
+    case HR_CGROUP_REMOVED:
+        end_group(group->data);
+        break;
+    }
+}
+
+/* --- Callbacks ------------------------------------------------------------ */
+
+static void stop(void)
+{
+    hr_cgroup_set_close(groups);
+    groups = NULL;
+    hr_perf_target_close(system_target);
+    system_target = NULL;
+    hr_perf_close(perf);
+    perf = NULL;
+    began = cpus_known = false;
+}
+
+static int perf_shutdown(void)
+{
+    stop();
+    perf_events_end(&events);
+    selection_free(selection);
+    selection = NULL;
+    hr_root_close(root);
+    root = NULL;
+    free(config.root);
+    config.root = NULL;
+    return 0;
+}
+
+static int start(void)
+{
+    int status = open_perf();
+
+    if (status == 0 && perf != NULL && config.system)
+        status = hr_perf_target_open_system(perf, &system_target);
+    if (status == 0 && perf != NULL)
+        status = selection_open(selection, root, follow_group, NULL, &groups);
+    if (status < 0) {
+        ERROR(PLUGIN ": can't start: %s.", STRERROR(-status));
+        stop();
+    }
+    return status;
+}
+
+static int perf_init(void)
+{
+    if (began)
+        return 0; /* collectd may call again */
+    /* Without a <Plugin> block there was no configuration. */
+    if (root == NULL && open_root() < 0)
+        return -1;
+    if ((!events_found && find_events() < 0) || start() < 0)
+        return -1;
+    began = true;
+    if (perf == NULL)
+        WARNING(PLUGIN ": there is nothing to count: no Event is known here.");
+    else if (!config.system && selection_is_empty(selection))
+        WARNING(PLUGIN ": there is nothing to count: System is false and there is no Cgroup.");
+    return plugin_register_complex_read(NULL, PLUGIN, perf_read, 0, NULL);
+}
+
+void module_register(void)
+{
+    selection = selection_new(PLUGIN, "perf_event");
+    if (selection == NULL) {
+        ERROR(PLUGIN ": out of memory.");
+        return;
+    }
+    plugin_register_complex_config(PLUGIN, perf_config);
+    plugin_register_init(PLUGIN, perf_init);
+    plugin_register_shutdown(PLUGIN, perf_shutdown);
+}

@@ -1,0 +1,341 @@
+#include "cgroup_perf/trouble.h"
+
+#include <errno.h>
+
+#define PLUGIN "cgroup_perf"
+
+/* So long a group of events may have no turn before it is told. Turns change each few ms. */
+#define STARVED_NS UINT64_C(5000000000)
+
+static const char *const whose[HR_PERF_SCOPE_COUNT] = {
+    [HR_PERF_SYSTEM] = "of the machine",
+    [HR_PERF_CGROUP] = "of cgroups",
+};
+
+static const char *const counting[HR_PERF_SCOPE_COUNT] = {
+    [HR_PERF_SYSTEM] = "counting the machine",
+    [HR_PERF_CGROUP] = "counting cgroups",
+};
+
+/* One kind of trouble may give way to another, so each only says that it is no more. */
+static const char *const relief[PERF_TROUBLE_COUNT] = {
+    [PERF_TROUBLE_ABSENT] = "every event has a PMU now",
+    [PERF_TROUBLE_PERMISSION] = "there is permission for every event now",
+    [PERF_TROUBLE_TOO_MANY] = "the events of each line can be counted together now",
+    [PERF_TROUBLE_WHOLE] = "no event is of the whole machine only any more",
+    [PERF_TROUBLE_REFUSED] = "the kernel refuses no event any more",
+};
+
+/* --- Events --------------------------------------------------------------- */
+
+/* @return PERF_TROUBLE_COUNT: none */
+static enum perf_trouble_kind kind_of(const struct hr_perf_event *event, enum hr_perf_scope scope,
+                                      int status)
+{
+    switch (status) {
+    case 0:
+    case -ECANCELED:
+        return PERF_TROUBLE_COUNT;
+    case -ENOENT:
+    case -EOPNOTSUPP:
+    case -ENODEV:
+    case -ENXIO:
+        return PERF_TROUBLE_ABSENT;
+    case -EACCES:
+    case -EPERM:
+        return PERF_TROUBLE_PERMISSION;
+    case -E2BIG:
+        return PERF_TROUBLE_TOO_MANY;
+    default:
+        return scope == HR_PERF_CGROUP && event->whole_machine ? PERF_TROUBLE_WHOLE
+                                                               : PERF_TROUBLE_REFUSED;
+    }
+}
+
+/* The events that have one kind of trouble. */
+struct affected {
+    char names[512]; /* "cycles, instructions" */
+    size_t count;
+    int status; /* of the first */
+    int cause;  /* a hash of them, not 0 */
+};
+
+static void affect(struct affected *affected, const struct hr_perf_event *event, int status)
+{
+    const size_t used = strlen(affected->names), room = sizeof(affected->names) - used;
+
+    if (strlen(event->text) + 3 < room)
+        snprintf(affected->names + used, room, "%s%s", used > 0 ? ", " : "", event->text);
+    else if (room > 5 && (used < 3 || strcmp(affected->names + used - 3, "...") != 0))
+        snprintf(affected->names + used, room, ", ...");
+    if (affected->count++ == 0)
+        affected->status = status;
+    for (const char *c = event->text; *c != '\0'; c++)
+        affected->cause = (int)((unsigned)affected->cause * 31 + (unsigned char)*c);
+    affected->cause |= 1;
+}
+
+static void find_affected(const struct perf_events *events, const struct hr_perf *perf,
+                          enum hr_perf_scope scope, struct affected found[PERF_TROUBLE_COUNT])
+{
+    for (size_t g = 0; g < events->group_count; g++) {
+        for (size_t e = 0; e < events->groups[g].count; e++) {
+            const struct hr_perf_event *event = events->groups[g].events[e];
+            const int status = hr_perf_status(perf, scope, g, e);
+            /* What was told of the machine need not be told again of cgroups. */
+            if (scope == HR_PERF_CGROUP && status == hr_perf_status(perf, HR_PERF_SYSTEM, g, e))
+                continue;
+            enum perf_trouble_kind kind = kind_of(event, scope, status);
+            if (kind < PERF_TROUBLE_COUNT)
+                affect(&found[kind], event, status);
+        }
+    }
+}
+
+static void complain_of_permission(struct complaint *complaint, const struct affected *affected,
+                                   const struct hr_root *root)
+{
+    char level[32] = "";
+    int paranoid;
+
+    if (hr_perf_paranoid(root, &paranoid) == 0)
+        snprintf(level, sizeof(level), ", which is %d,", paranoid);
+    adapter_complain(complaint, LOG_ERR, affected->cause,
+                     PLUGIN ": no permission to count %s: give collectd CAP_PERFMON "
+                            "(CAP_SYS_ADMIN before Linux 5.8), or lower sysctl "
+                            "kernel.perf_event_paranoid%s to 0. It is tried again each minute.",
+                     affected->names, level);
+}
+
+/* Invalid is what the PMU can't heed; the rest may be better by and by. */
+static void complain_of_refusal(struct complaint *complaint, const struct affected *affected,
+                                const char *of)
+{
+    adapter_complain(
+        complaint, LOG_ERR, affected->cause, PLUGIN ": the kernel refuses to count %s %s: %s. %s",
+        affected->names, of, STRERROR(-affected->status),
+        affected->status == -EINVAL ? "The PMU may lack a modifier (such as :u) or a term."
+                                    : "It is tried again each minute.");
+}
+
+static void complain_of(struct complaint *complaint, enum perf_trouble_kind kind,
+                        const struct affected *affected, const char *of, const struct hr_root *root)
+{
+    const char *names = affected->names;
+    const int cause = affected->cause;
+
+    switch (kind) {
+    case PERF_TROUBLE_ABSENT:
+        adapter_complain(complaint, LOG_WARNING, cause,
+                         PLUGIN ": %s can't be counted: no PMU of this machine knows that, and "
+                                "most virtual machines have none. Let the hypervisor pass one "
+                                "through, or leave out what can't be counted.",
+                         names);
+        break;
+    case PERF_TROUBLE_PERMISSION:
+        complain_of_permission(complaint, affected, root);
+        break;
+    case PERF_TROUBLE_TOO_MANY:
+        adapter_complain(complaint, LOG_ERR, cause,
+                         PLUGIN ": %s can't be counted together: they belong to several PMUs, or "
+                                "are more than one PMU has counters for. Split the line (Event).",
+                         names);
+        break;
+    case PERF_TROUBLE_WHOLE:
+        adapter_complain(complaint, LOG_WARNING, cause,
+                         PLUGIN ": %s can be counted of the whole machine only, not of cgroups, as "
+                                "the PMU counts for several CPUs at once.",
+                         names);
+        break;
+    case PERF_TROUBLE_REFUSED:
+        complain_of_refusal(complaint, affected, of);
+        break;
+    case PERF_TROUBLE_COUNT:
+        break;
+    }
+}
+
+static void tell_events(struct perf_trouble *trouble, const struct perf_events *events,
+                        const struct hr_perf *perf, const struct hr_root *root,
+                        enum hr_perf_scope scope)
+{
+    struct affected found[PERF_TROUBLE_COUNT] = {0};
+
+    find_affected(events, perf, scope, found);
+    for (int kind = 0; kind < PERF_TROUBLE_COUNT; kind++) {
+        struct complaint *complaint = &trouble->kinds[scope][kind];
+        if (found[kind].count > 0)
+            complain_of(complaint, kind, &found[kind], whose[scope], root);
+        else
+            adapter_relieve(complaint, PLUGIN ": %s: %s.", counting[scope], relief[kind]);
+    }
+}
+
+/* --- Targets -------------------------------------------------------------- */
+
+static void note_starving(struct perf_trouble *trouble, const struct perf_events *events,
+                          const struct hr_perf_target *target, const char *path)
+{
+    for (size_t g = 0; g < events->group_count && g < 64; g++) {
+        const struct hr_perf_event_group *group = &events->groups[g];
+        const uint64_t bit = UINT64_C(1) << g;
+        if ((trouble->starving & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
+            continue;
+        trouble->starving |= bit;
+        WARNING(PLUGIN ": the line of event \"%s\" has had no turn on the counters for %g s of CPU "
+                       "time of %s, and nothing of it is published there: it has more events than "
+                       "counters are free. Split it, or free a counter (sysctl "
+                       "kernel.nmi_watchdog=0).",
+                group->events[0]->text, (double)STARVED_NS / 1e9,
+                path != NULL ? path : "the machine");
+    }
+}
+
+static bool is_shortage(int status)
+{
+    return status == -EMFILE || status == -ENFILE;
+}
+
+static void note_system(struct perf_trouble *trouble, int status)
+{
+    if (is_shortage(status))
+        trouble->system_short_of_files = true;
+    else if (status < 0)
+        adapter_complain(&trouble->system, LOG_WARNING, status,
+                         PLUGIN ": the machine can't be counted: %s. It is tried again each "
+                                "minute.",
+                         STRERROR(-status));
+    else
+        adapter_relieve(&trouble->system, PLUGIN ": the machine is being counted again.");
+}
+
+static void note_group(struct perf_trouble *trouble, const char *group, int status)
+{
+    if (is_shortage(status)) {
+        trouble->short_of_files++;
+    } else if (status < 0 && trouble->failed++ == 0) {
+        trouble->failed_status = status;
+        snprintf(trouble->example, sizeof(trouble->example), "%s", group);
+    }
+}
+
+void perf_trouble_note(struct perf_trouble *trouble, const struct perf_events *events,
+                       const struct hr_perf_target *target, const char *group, int status)
+{
+    note_starving(trouble, events, target, group);
+    /* Of a lack of events it is told anyhow; a group may go. */
+    if (status == -ENODATA || status == -ENODEV)
+        status = 0;
+    if (group == NULL)
+        note_system(trouble, status);
+    else
+        note_group(trouble, group, status);
+}
+
+void perf_trouble_note_cpus(struct perf_trouble *trouble, int status, bool known)
+{
+    if (status == 0)
+        adapter_relieve(&trouble->cpus, PLUGIN ": the CPUs that are online are known again.");
+    else
+        adapter_complain(&trouble->cpus, LOG_WARNING, status,
+                         PLUGIN ": can't find out which CPUs are online "
+                                "(/sys/devices/system/cpu/online: %s), so %s. It is tried again "
+                                "at each interval.",
+                         status == -EBADMSG ? "it isn't understood" : STRERROR(-status),
+                         known ? "those known before are counted" : "nothing is counted");
+}
+
+/* "1 cgroup", "2 cgroups" */
+static void print_cgroups(char *buffer, size_t size, size_t count)
+{
+    snprintf(buffer, size, "%zu cgroup%s", count, count == 1 ? "" : "s");
+}
+
+/* "the machine is", "the machine and 1 cgroup are", "2 cgroups are" */
+static void print_short_of_files(const struct perf_trouble *trouble, char *buffer, size_t size)
+{
+    const size_t count = trouble->short_of_files;
+    char cgroups[40];
+
+    print_cgroups(cgroups, sizeof(cgroups), count);
+    snprintf(buffer, size, "%s%s%s %s", trouble->system_short_of_files ? "the machine" : "",
+             trouble->system_short_of_files && count > 0 ? " and " : "", count > 0 ? cgroups : "",
+             count + trouble->system_short_of_files == 1 ? "is" : "are");
+}
+
+static void complain_of_files(const struct perf_trouble *trouble, const struct hr_perf_files *files)
+{
+    char what[80], limit[160];
+
+    print_short_of_files(trouble, what, sizeof(what));
+    if (files->wanted == 0) { /* not even enough to find out */
+        WARNING(PLUGIN ": %s not counted, as file descriptors ran out: raise LimitNOFILE= of "
+                       "collectd's service (ulimit -n), or sysctl fs.file-max.",
+                what);
+        return;
+    }
+    switch (files->limited_by) {
+    case HR_PERF_BY_OPTION:
+        snprintf(limit, sizeof(limit), "MaxFiles is %zu", files->limit);
+        break;
+    case HR_PERF_BY_RLIMIT:
+        snprintf(limit, sizeof(limit),
+                 "may have %zu by LimitNOFILE= of collectd's service (ulimit -n), of which a "
+                 "quarter is left to others",
+                 files->limit);
+        break;
+    case HR_PERF_BY_OTHERS:
+        snprintf(limit, sizeof(limit),
+                 "no more than %zu were to be had by LimitNOFILE= of collectd's service "
+                 "(ulimit -n), or sysctl fs.file-max",
+                 files->limit);
+        break;
+    }
+    WARNING(PLUGIN ": %s not counted, as file descriptors don't suffice: the counters take %zu in "
+                   "all (one for each event, cgroup and CPU), but %s. Raise it, or count fewer "
+                   "cgroups or events.",
+            what, files->wanted, limit);
+}
+
+static void tell_files(struct perf_trouble *trouble, const struct hr_perf *perf)
+{
+    const struct hr_perf_files files = hr_perf_files(perf);
+
+    if (files.raised_to != 0 && !trouble->raised_told) {
+        INFO(PLUGIN ": raised the limit of open files of collectd to %zu, as the counters take %zu "
+                    "(one for each event, cgroup and CPU) above those that other plugins use.",
+             files.raised_to, files.wanted);
+        trouble->raised_told = true;
+    }
+    if (adapter_is_news(&trouble->told_files,
+                        trouble->short_of_files + trouble->system_short_of_files))
+        complain_of_files(trouble, &files);
+    trouble->short_of_files = 0;
+    trouble->system_short_of_files = false;
+}
+
+static const char no_controller[] =
+    "the kernel has made no controller perf_event for it; cgroup2 does once any controller is "
+    "enabled at the top (echo +pids >cgroup.subtree_control)";
+
+static void tell_failed(struct perf_trouble *trouble)
+{
+    char cgroups[40];
+
+    print_cgroups(cgroups, sizeof(cgroups), trouble->failed);
+    if (adapter_is_news(&trouble->told_failed, trouble->failed))
+        WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. This is tried again each minute.",
+                cgroups, trouble->example,
+                trouble->failed_status == -EXDEV ? no_controller
+                                                 : STRERROR(-trouble->failed_status));
+    trouble->failed = 0;
+}
+
+void perf_trouble_tell(struct perf_trouble *trouble, const struct perf_events *events,
+                       const struct hr_perf *perf, const struct hr_root *root)
+{
+    tell_events(trouble, events, perf, root, HR_PERF_SYSTEM);
+    tell_events(trouble, events, perf, root, HR_PERF_CGROUP);
+    tell_files(trouble, perf);
+    tell_failed(trouble);
+}

@@ -1,0 +1,377 @@
+#include "common/selection.h"
+
+#include <errno.h>
+
+#include "common/adapter.h"
+#include "common/names.h"
+#include "common/options.h"
+
+#define DEFAULT_MAX_CGROUPS 1000
+
+struct selection {
+    const char *plugin;
+    const char *controller; /* NULL: cgroup2 */
+    char **patterns;
+    char **templates; /* of each pattern: its Instance, or NULL */
+    size_t pattern_count;
+    char **excludes;
+    size_t exclude_count;
+    size_t max_count;
+    int (*option)(const char *block, size_t pattern, const oconfig_item_t *item, void *context);
+    void *option_context;
+    struct names *names;
+    struct complaint mount;
+    struct tally excess;
+    struct tally watches;
+};
+
+struct selection *selection_new(const char *plugin, const char *controller)
+{
+    struct selection *selection = calloc(1, sizeof(*selection));
+
+    if (selection == NULL)
+        return NULL;
+    selection->plugin = plugin;
+    selection->controller = controller;
+    selection->max_count = DEFAULT_MAX_CGROUPS;
+    selection->names = names_new(plugin);
+    if (selection->names == NULL) {
+        free(selection);
+        return NULL;
+    }
+    return selection;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void selection_free(struct selection *selection)
+{
+    if (selection == NULL)
+        return;
+    names_free(selection->names);
+    free_texts(selection->patterns, selection->pattern_count);
+    free_texts(selection->templates, selection->pattern_count);
+    free_texts(selection->excludes, selection->exclude_count);
+    free(selection);
+}
+
+/* --- Options -------------------------------------------------------------- */
+
+/* Appends a copy of a text, or NULL. @return 0 or -1. */
+static int append(char ***texts, size_t count, const char *text)
+{
+    char *copy = NULL;
+    char **grown = reallocarray(*texts, count + 1, sizeof(**texts));
+
+    if (grown == NULL || (text != NULL && (copy = strdup(text)) == NULL)) {
+        *texts = grown != NULL ? grown : *texts;
+        ERROR("Out of memory.");
+        return -1;
+    }
+    grown[count] = copy;
+    *texts = grown;
+    return 0;
+}
+
+static int check_pattern(const char *plugin, const oconfig_item_t *item, const char *pattern,
+                         size_t *wildcards)
+{
+    const char *reason = "memory is short";
+    char accepted[256];
+
+    if (hr_cgroup_pattern_check(pattern, wildcards, &reason) == 0)
+        return 0;
+    snprintf(accepted, sizeof(accepted),
+             "paths below the cgroup mount such as \"system.slice/*.service\" (in \"%s\", %s)",
+             pattern, reason);
+    return option_refuse(plugin, item, accepted);
+}
+
+/* "%0" the path, "%l" its last component, "%1" to "%9" what a wildcard matched, "%%" a "%" */
+static bool is_template(const char *text, size_t wildcards)
+{
+    for (; (text = strchr(text, '%')) != NULL; text += 2) {
+        char c = text[1];
+        bool is_wildcard = c >= '1' && c <= '9' && (size_t)(c - '0') <= wildcards;
+        if (c != '%' && c != '0' && c != 'l' && !is_wildcard)
+            return false;
+    }
+    return true;
+}
+
+static int read_instance(const char *block, const oconfig_item_t *item, size_t wildcards,
+                         const char **template)
+{
+    char accepted[160];
+
+    if (option_text(block, item, template) < 0)
+        return -1;
+    if (is_template(*template, wildcards))
+        return 0;
+    snprintf(accepted, sizeof(accepted),
+             "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 "
+             "to %%9 are wildcards of the pattern, which has %zu",
+             wildcards);
+    return option_refuse(block, item, accepted);
+}
+
+/* The options within <Cgroup …>. */
+static int read_block(struct selection *selection, const oconfig_item_t *item, size_t wildcards,
+                      const char **template)
+{
+    char block[256];
+
+    snprintf(block, sizeof(block), "%s: <Cgroup \"%s\">", selection->plugin,
+             item->values[0].value.string);
+    for (int i = 0; i < item->children_num; i++) {
+        const oconfig_item_t *child = &item->children[i];
+        int status = 1;
+        if (strcasecmp(child->key, "Instance") == 0)
+            status = read_instance(block, child, wildcards, template);
+        else if (selection->option != NULL)
+            status = selection->option(block, selection->pattern_count, child,
+                                       selection->option_context);
+        if (status < 0)
+            return -1;
+        if (status > 0)
+            option_warn_unknown(block, child);
+    }
+    return 0;
+}
+
+static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
+{
+    const char *accepted = "one path or pattern in quotes, or more";
+
+    if (option_texts(selection->plugin, item, accepted) < 0)
+        return -1;
+    if (item->children_num > 0 && item->values_num != 1)
+        return option_refuse(selection->plugin, item, "one pattern, as it is a block");
+    for (int i = 0; i < item->values_num; i++) {
+        const char *pattern = item->values[i].value.string;
+        const char *template = NULL;
+        size_t wildcards;
+        if (check_pattern(selection->plugin, item, pattern, &wildcards) < 0 ||
+            read_block(selection, item, wildcards, &template) < 0 ||
+            append(&selection->templates, selection->pattern_count, template) < 0)
+            return -1;
+        if (append(&selection->patterns, selection->pattern_count, pattern) < 0) {
+            free(selection->templates[selection->pattern_count]);
+            return -1;
+        }
+        selection->pattern_count++;
+    }
+    return 0;
+}
+
+static int read_exclude(struct selection *selection, const oconfig_item_t *item)
+{
+    if (option_texts(selection->plugin, item, "one path or pattern in quotes, or more") < 0)
+        return -1;
+    for (int i = 0; i < item->values_num; i++) {
+        const char *pattern = item->values[i].value.string;
+        if (check_pattern(selection->plugin, item, pattern, NULL) < 0 ||
+            append(&selection->excludes, selection->exclude_count, pattern) < 0)
+            return -1;
+        selection->exclude_count++;
+    }
+    return 0;
+}
+
+int selection_option(struct selection *selection, const oconfig_item_t *item)
+{
+    if (strcasecmp(item->key, "Cgroup") == 0)
+        return read_cgroup(selection, item);
+    if (strcasecmp(item->key, "ExcludeCgroup") == 0)
+        return read_exclude(selection, item);
+    if (strcasecmp(item->key, "MaxCgroups") == 0)
+        return option_count(selection->plugin, item, 1, 1000000, &selection->max_count);
+    return 1;
+}
+
+void selection_on_option(struct selection *selection,
+                         int (*option)(const char *block, size_t pattern,
+                                       const oconfig_item_t *item, void *context),
+                         void *context)
+{
+    selection->option = option;
+    selection->option_context = context;
+}
+
+const char *selection_pattern(const struct selection *selection, size_t index)
+{
+    return index < selection->pattern_count ? selection->patterns[index] : NULL;
+}
+
+bool selection_is_empty(const struct selection *selection)
+{
+    return selection->pattern_count == 0;
+}
+
+/* --- Following ------------------------------------------------------------ */
+
+int selection_open(const struct selection *selection, const struct hr_root *root,
+                   void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                 void *context),
+                   void *context, struct hr_cgroup_set **set)
+{
+    if (selection_is_empty(selection))
+        return 0;
+
+    const struct hr_cgroup_options options = {
+        .controller = selection->controller,
+        .patterns = (const char *const *)selection->patterns,
+        .pattern_count = selection->pattern_count,
+        .excludes = (const char *const *)selection->excludes,
+        .exclude_count = selection->exclude_count,
+        .max_count = selection->max_count,
+        .event = event,
+        .context = context,
+    };
+    return hr_cgroup_set_open(root, &options, set);
+}
+
+static void report_no_mount(struct selection *selection)
+{
+    const char *controller = selection->controller;
+    char otherwise[128] = "";
+
+    if (controller != NULL)
+        snprintf(otherwise, sizeof(otherwise), ", nor one of version 1 with the controller %s",
+                 controller);
+    adapter_complain(&selection->mount, LOG_WARNING, -ENOENT,
+                     "%s: no cgroup2 hierarchy is mounted%s, so no cgroup is sampled. Mount one "
+                     "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is looked for at each "
+                     "interval.",
+                     selection->plugin, otherwise);
+}
+
+static void report_mount(struct selection *selection, int status)
+{
+    const char *plugin = selection->plugin;
+
+    if (status == 0)
+        adapter_relieve(&selection->mount, "%s: cgroups are being read again.", plugin);
+    else if (status == -ENOENT)
+        report_no_mount(selection);
+    else if (status == -EACCES || status == -EPERM)
+        adapter_complain(&selection->mount, LOG_WARNING, status,
+                         "%s: no permission to list the %s mount, so no cgroup is sampled: let "
+                         "collectd's user read it, or run collectd as root.",
+                         plugin, selection->controller != NULL ? "cgroup" : "cgroup2");
+    else if (status == -EMFILE || status == -ENFILE)
+        adapter_complain(&selection->mount, LOG_WARNING, status,
+                         "%s: cgroups can't be listed as file descriptors ran out: raise "
+                         "LimitNOFILE= of collectd's service (ulimit -n).",
+                         plugin);
+    else
+        adapter_complain(&selection->mount, LOG_WARNING, status,
+                         "%s: some cgroups can't be listed: %s. They are tried again at each "
+                         "interval.",
+                         plugin, STRERROR(-status));
+}
+
+static void report_excess(struct selection *selection, size_t excess)
+{
+    if (adapter_is_news(&selection->excess, excess))
+        WARNING("%s: %zu cgroups match but are left out: MaxCgroups is %zu. Raise it, or select "
+                "fewer.",
+                selection->plugin, excess, selection->max_count);
+}
+
+static void report_watches(struct selection *selection, const struct hr_cgroup_counts *counts)
+{
+    const char *remedy = counts->watch_error == -ENOSPC ? "raise sysctl fs.inotify.max_user_watches"
+                         : counts->watch_error == -EMFILE
+                             ? "raise sysctl fs.inotify.max_user_instances, or LimitNOFILE= of "
+                               "collectd's service"
+                             : STRERROR(-counts->watch_error);
+
+    if (adapter_is_news(&selection->watches, counts->unwatched))
+        NOTICE(
+            "%s: %zu inotify watches can't be had, so these cgroups are looked at each interval, "
+            "which costs more: %s.",
+            selection->plugin, counts->unwatched, remedy);
+}
+
+void selection_read(struct selection *selection, struct hr_cgroup_set *set)
+{
+    if (set == NULL)
+        return;
+    report_mount(selection, hr_cgroup_set_read(set));
+
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
+    report_excess(selection, counts.excess);
+    report_watches(selection, &counts);
+}
+
+/* --- Names ---------------------------------------------------------------- */
+
+/* Writes the text that one "%" sequence stands for. */
+static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
+{
+    const char *slash = strrchr(group->path, '/');
+    const char *text;
+    size_t length;
+
+    if (c == '0')
+        fputs(group->path, out);
+    else if (c == 'l')
+        fputs(slash != NULL ? slash + 1 : group->path, out);
+    else if (c == '%')
+        fputc('%', out);
+    else if (hr_cgroup_wildcard(group, (size_t)(c - '0'), &text, &length) == 0)
+        fwrite(text, 1, length, out);
+}
+
+/* @return what the template makes of the group, or its path if that is nothing; freed by the
+ * caller; NULL if memory is short. */
+static char *expand(const char *template, const struct hr_cgroup *group)
+{
+    char *text = NULL;
+    size_t size;
+
+    if (template == NULL)
+        return strdup(group->path);
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    for (const char *c = template; *c != '\0'; c++) {
+        if (*c == '%')
+            expand_sequence(out, *++c, group);
+        else
+            fputc(*c, out);
+    }
+    if (fclose(out) != 0 || size > 0)
+        return text;
+    free(text);
+    return strdup(group->path);
+}
+
+const char *selection_name(struct selection *selection, const struct hr_cgroup *group)
+{
+    char *text = expand(selection->templates[group->pattern], group);
+    const char *instance = NULL;
+
+    if (text == NULL)
+        ERROR("%s: cgroup %s is left out: out of memory.", selection->plugin, group->path);
+    else
+        instance = names_take(selection->names, group->path, text);
+    free(text);
+    return instance;
+}
+
+const char *selection_reserve(struct selection *selection, const char *owner, const char *text)
+{
+    return names_take(selection->names, owner, text);
+}
+
+void selection_unname(struct selection *selection, const char *instance)
+{
+    names_release(selection->names, instance);
+}

@@ -1,0 +1,158 @@
+#include "osnoise/alert.h"
+
+#define PLUGIN "osnoise"
+
+/* A CPU on which there is, or was, an alarm. */
+struct alarm {
+    unsigned cpu;
+    bool is_raised;
+    uint64_t told_ns;         /* the longest noise that was told */
+    uint64_t quiet_ns;        /* how long the CPU was measured without any */
+    uint64_t since_sample_ns; /* so much more passed, but whether it was measured isn't known */
+    struct osnoise_excess excess;
+    const struct hr_osnoise_single *longest; /* of the reading */
+};
+
+struct osnoise_alert {
+    struct osnoise_rule rule;
+    struct alarm *alarms;
+    size_t alarm_count;
+    struct complaint shortage;
+};
+
+struct osnoise_alert *osnoise_alert_new(const struct osnoise_rule *rule)
+{
+    struct osnoise_alert *alert = calloc(1, sizeof(*alert));
+
+    if (alert != NULL)
+        alert->rule = *rule;
+    return alert;
+}
+
+void osnoise_alert_free(struct osnoise_alert *alert)
+{
+    if (alert == NULL)
+        return;
+    free(alert->alarms);
+    free(alert);
+}
+
+static struct alarm *find(const struct osnoise_alert *alert, unsigned cpu)
+{
+    for (size_t i = 0; i < alert->alarm_count; i++)
+        if (alert->alarms[i].cpu == cpu)
+            return &alert->alarms[i];
+    return NULL;
+}
+
+static struct alarm *find_or_begin(struct osnoise_alert *alert, unsigned cpu)
+{
+    struct alarm *alarm = find(alert, cpu);
+
+    if (alarm != NULL)
+        return alarm;
+    alarm = reallocarray(alert->alarms, alert->alarm_count + 1, sizeof(*alarm));
+    if (alarm == NULL) {
+        adapter_complain(&alert->shortage, LOG_ERR, 1,
+                         PLUGIN ": there are no alerts of CPU %u: out of memory.", cpu);
+        return NULL;
+    }
+    alert->alarms = alarm;
+    alert->alarms[alert->alarm_count] = (struct alarm){.cpu = cpu};
+    return &alert->alarms[alert->alarm_count++];
+}
+
+static void dispatch(notification_t *notice)
+{
+    notice->time = cdtime();
+    plugin_dispatch_notification(notice);
+    plugin_notification_meta_free(notice->meta);
+}
+
+/* --- Noises --------------------------------------------------------------- */
+
+static void begin_alarm(struct alarm *alarm)
+{
+    if (!alarm->is_raised)
+        *alarm = (struct alarm){.cpu = alarm->cpu, .is_raised = true};
+}
+
+static void note(struct osnoise_alert *alert, const struct hr_osnoise_single *single)
+{
+    struct alarm *alarm = find_or_begin(alert, single->cpu);
+
+    if (alarm == NULL)
+        return;
+    begin_alarm(alarm);
+    alarm->quiet_ns = alarm->since_sample_ns = 0;
+    alarm->excess.count++;
+    if (single->duration_ns > alarm->excess.longest_ns)
+        alarm->excess.longest_ns = single->duration_ns;
+    if (alarm->longest == NULL || single->duration_ns > alarm->longest->duration_ns)
+        alarm->longest = single;
+}
+
+static void tell(struct osnoise_alert *alert, struct alarm *alarm)
+{
+    const struct hr_osnoise_single *single = alarm->longest;
+    notification_t notice;
+
+    alarm->longest = NULL;
+    if (single->duration_ns / 2 < alarm->told_ns)
+        return;
+    alarm->told_ns = single->duration_ns;
+    osnoise_notice_single(&notice, &alert->rule, single);
+    dispatch(&notice);
+}
+
+/* --- Quiet ---------------------------------------------------------------- */
+
+/* Counts the time of a reading without a noise. A CPU that isn't measured isn't quiet, nor one of
+ * whose noises some may be unknown. That it was measured is known from its next sample only, which
+ * may come an hour later: the kernel tells of a period at its end. */
+static void count_quiet(struct alarm *alarm, const struct hr_osnoise_reading *reading,
+                        const struct hr_osnoise_cpu *cpu)
+{
+    if (cpu->state != HR_OSNOISE_CPU_FINE) {
+        alarm->since_sample_ns = 0;
+        return;
+    }
+    if (cpu->lost_count > 0 || reading->single_more_count > 0)
+        return;
+    alarm->since_sample_ns += reading->elapsed_ns;
+    if (cpu->sample_count == 0)
+        return;
+    alarm->quiet_ns += alarm->since_sample_ns;
+    alarm->since_sample_ns = 0;
+}
+
+static void pass(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading,
+                 const struct hr_osnoise_cpu *cpu)
+{
+    struct alarm *alarm = find(alert, cpu->cpu);
+    notification_t notice;
+
+    if (alarm == NULL || !alarm->is_raised || alarm->longest != NULL)
+        return;
+    count_quiet(alarm, reading, cpu);
+    if (alarm->quiet_ns < alert->rule.quiet_ns)
+        return;
+    alarm->is_raised = false;
+    osnoise_notice_quiet(&notice, &alert->rule, cpu->cpu, &alarm->excess);
+    dispatch(&notice);
+}
+
+void osnoise_alert_take(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
+{
+    for (size_t i = 0; i < reading->single_count; i++)
+        note(alert, &reading->singles[i]);
+    for (size_t i = 0; i < reading->cpu_count; i++)
+        pass(alert, reading, &reading->cpus[i]);
+    for (size_t i = 0; i < alert->alarm_count; i++) {
+        struct alarm *alarm = &alert->alarms[i];
+        /* Of which CPU they were isn't known. */
+        alarm->excess.is_more = alarm->excess.is_more || reading->single_more_count > 0;
+        if (alarm->longest != NULL)
+            tell(alert, alarm);
+    }
+}

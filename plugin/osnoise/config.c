@@ -1,0 +1,263 @@
+#include "osnoise/config.h"
+
+#include "common/options.h"
+
+#define PLUGIN "osnoise"
+#define ALERT  PLUGIN ": <Alert>"
+
+#define SECOND_US UINT64_C(1000000)
+#define HOUR_US   (3600 * SECOND_US)
+
+#define DEFAULT_TOP 5 /* of mode sources */
+
+static const struct osnoise_config defaults = {
+    .is_begun = true,
+    .run =
+        {
+            .mode = HR_OSNOISE_WORKLOAD,
+            .period_us = SECOND_US,
+            .runtime_us = SECOND_US / 100,
+            .threshold_us = 1,
+            .max_duty_pct = 10,
+        },
+    .rule = {.severity = NOTIF_WARNING, .quiet_ns = 60 * UINT64_C(1000000000)},
+};
+
+/* --- Single options ------------------------------------------------------- */
+
+static int parse_cpus(const oconfig_value_t *value, struct hr_cpu_set *cpus)
+{
+    char text[32];
+
+    if (value->type == OCONFIG_TYPE_STRING && value->value.string[0] != '\0' &&
+        strchr(value->value.string, '\n') == NULL)
+        return hr_cpu_set_parse(value->value.string, strlen(value->value.string), cpus);
+    if (value->type != OCONFIG_TYPE_NUMBER)
+        return -1;
+    int length = snprintf(text, sizeof(text), "%.15g", value->value.number);
+    return hr_cpu_set_parse(text, (size_t)length, cpus);
+}
+
+static int read_cpus(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    static const char accepted[] = "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", "
+                                   "below 8192";
+    struct hr_cpu_set cpus;
+
+    if (item->values_num == 0)
+        return option_refuse(PLUGIN, item, accepted);
+    for (int i = 0; i < item->values_num; i++) {
+        if (parse_cpus(&item->values[i], &cpus) < 0)
+            return option_refuse(PLUGIN, item, accepted);
+        for (unsigned cpu = hr_cpu_set_next(&cpus, 0); cpu < HR_CPU_MAX;
+             cpu = hr_cpu_set_next(&cpus, cpu + 1))
+            hr_cpu_set_add(&config->run.cpus, cpu);
+    }
+    return 0;
+}
+
+static int read_mode(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    const char *name;
+
+    if (option_text(PLUGIN, item, &name) < 0)
+        return -1;
+    for (int mode = 0; mode < HR_OSNOISE_MODE_COUNT; mode++)
+        if (strcasecmp(name, hr_osnoise_mode_name(mode)) == 0) {
+            config->run.mode = mode;
+            return 0;
+        }
+    return option_refuse(PLUGIN, item, "\"osnoise\", \"hwnoise\", \"sources\" or \"attach\"");
+}
+
+static int read_max_duty(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    double pct = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
+                     ? item->values[0].value.number
+                     : 0;
+
+    if (!(pct > 0 && pct <= 100))
+        return option_refuse(PLUGIN, item, "a number of percent above 0, up to 100");
+    config->run.max_duty_pct = pct;
+    return 0;
+}
+
+static int read_top(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    config->has_top = true;
+    return option_count(PLUGIN, item, 0, 100, &config->top);
+}
+
+static int read_state_file(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    const char *path;
+
+    if (option_text(PLUGIN, item, &path) < 0)
+        return -1;
+    if (path[0] != '/' || path[strlen(path) - 1] == '/')
+        return option_refuse(PLUGIN, item, "the absolute path of a file");
+    char *copy = strdup(path);
+    if (copy == NULL) {
+        ERROR(PLUGIN ": out of memory.");
+        return -1;
+    }
+    free(config->state_path);
+    config->state_path = copy;
+    return 0;
+}
+
+/* --- Alert ---------------------------------------------------------------- */
+
+static int read_severity(const oconfig_item_t *item, int *severity)
+{
+    const char *name;
+
+    if (option_text(ALERT, item, &name) < 0)
+        return -1;
+    if (strcasecmp(name, "WARNING") == 0)
+        *severity = NOTIF_WARNING;
+    else if (strcasecmp(name, "FAILURE") == 0)
+        *severity = NOTIF_FAILURE;
+    else
+        return option_refuse(ALERT, item, "\"WARNING\" or \"FAILURE\"");
+    return 0;
+}
+
+static int read_alert_option(struct osnoise_rule *rule, const oconfig_item_t *item)
+{
+    uint64_t us;
+
+    if (strcasecmp(item->key, "Severity") == 0)
+        return read_severity(item, &rule->severity);
+    if (strcasecmp(item->key, "MaxSingle") == 0) {
+        if (option_seconds(ALERT, item, 1, HOUR_US, &us) < 0)
+            return -1;
+        rule->max_single_ns = us * 1000;
+    } else if (strcasecmp(item->key, "Quiet") == 0) {
+        if (option_seconds(ALERT, item, SECOND_US, 24 * HOUR_US, &us) < 0)
+            return -1;
+        rule->quiet_ns = us * 1000;
+    } else {
+        option_warn_unknown(ALERT, item);
+    }
+    return 0;
+}
+
+static int read_alert(struct osnoise_config *config, const oconfig_item_t *block)
+{
+    if (block->values_num > 0)
+        return option_refuse(PLUGIN, block, "no value, as it is a block: <Alert>");
+    if (config->has_alert) {
+        ERROR(PLUGIN ": there is more than one block <Alert>; remove the others.");
+        return -1;
+    }
+    config->has_alert = true;
+    for (int i = 0; i < block->children_num; i++)
+        if (read_alert_option(&config->rule, &block->children[i]) < 0)
+            return -1;
+    if (config->rule.max_single_ns == 0) {
+        ERROR(ALERT ": option MaxSingle is missing: it says above how many seconds a noise is "
+                    "told, as in MaxSingle 0.000050.");
+        return -1;
+    }
+    return 0;
+}
+
+/* --- All of it ------------------------------------------------------------ */
+
+static int read_option(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    struct hr_osnoise_options *run = &config->run;
+    const char *key = item->key;
+
+    if (strcasecmp(key, "CPUs") == 0)
+        return read_cpus(config, item);
+    if (strcasecmp(key, "Mode") == 0)
+        return read_mode(config, item);
+    if (strcasecmp(key, "Period") == 0)
+        return option_seconds(PLUGIN, item, 1000, HOUR_US, &run->period_us);
+    if (strcasecmp(key, "Runtime") == 0)
+        return option_seconds(PLUGIN, item, 100, HOUR_US, &run->runtime_us);
+    if (strcasecmp(key, "Threshold") == 0)
+        return option_seconds(PLUGIN, item, 1, SECOND_US, &run->threshold_us);
+    if (strcasecmp(key, "MaxDuty") == 0)
+        return read_max_duty(config, item);
+    if (strcasecmp(key, "Sources") == 0)
+        return read_top(config, item);
+    if (strcasecmp(key, "Histogram") == 0)
+        return option_boolean(PLUGIN, item, &run->histogram);
+    if (strcasecmp(key, "StateFile") == 0)
+        return read_state_file(config, item);
+    if (strcasecmp(key, "Root") == 0)
+        return option_root(PLUGIN, item, &config->root);
+    if (strcasecmp(key, "Alert") == 0)
+        return read_alert(config, item);
+    option_warn_unknown(PLUGIN, item);
+    return 0;
+}
+
+static bool has_workload(const struct osnoise_config *config)
+{
+    return config->run.mode == HR_OSNOISE_WORKLOAD || config->run.mode == HR_OSNOISE_HARDWARE;
+}
+
+bool osnoise_config_is_idle(const struct osnoise_config *config)
+{
+    return has_workload(config) && hr_cpu_set_count(&config->run.cpus) == 0;
+}
+
+/* What follows from several options. */
+static void conclude(struct osnoise_config *config)
+{
+    const bool is_sources = config->run.mode == HR_OSNOISE_SOURCES;
+
+    if (!config->has_top)
+        config->top = is_sources ? DEFAULT_TOP : 0;
+    config->run.by_source = is_sources || config->top > 0;
+    config->run.max_single_ns = config->rule.max_single_ns;
+}
+
+static int check(const struct osnoise_config *config)
+{
+    struct hr_osnoise_options run = config->run;
+    struct hr_reason reason;
+
+    if (run.mode == HR_OSNOISE_SOURCES && (config->has_alert || run.histogram)) {
+        ERROR(PLUGIN ": Mode \"sources\" can't have %s: no thread looks for single noises there. "
+                     "Remove it, or take Mode \"osnoise\".",
+              config->has_alert ? "an <Alert>" : "a Histogram");
+        return -1;
+    }
+    if (has_workload(config) && config->has_alert && run.max_single_ns < run.threshold_us * 1000) {
+        ERROR(ALERT ": option MaxSingle is below Threshold, so that noises between them aren't "
+                    "seen: raise it to %.9g at least, or lower Threshold.",
+              (double)run.threshold_us / 1e6);
+        return -1;
+    }
+    /* That there is no CPU is told at the start, and where the file is isn't known yet. */
+    if (osnoise_config_is_idle(config))
+        hr_cpu_set_add(&run.cpus, 0);
+    run.state_path = config->state_path != NULL ? config->state_path : "/" PLUGIN;
+    if (hr_osnoise_check(&run, &reason) == 0)
+        return 0;
+    ERROR(PLUGIN ": this can't be: %s.", reason.text);
+    return -1;
+}
+
+int osnoise_config_read(struct osnoise_config *config, const oconfig_item_t *block)
+{
+    if (!config->is_begun)
+        *config = defaults;
+    for (int i = 0; i < block->children_num; i++)
+        if (read_option(config, &block->children[i]) < 0)
+            return -1;
+    conclude(config);
+    return check(config);
+}
+
+void osnoise_config_end(struct osnoise_config *config)
+{
+    free(config->state_path);
+    free(config->root);
+    *config = (struct osnoise_config){0};
+}

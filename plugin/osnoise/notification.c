@@ -1,0 +1,144 @@
+#include "osnoise/notification.h"
+
+#include "common/message.h"
+#include "headroom/utf8.h"
+
+#define PLUGIN "osnoise"
+
+/* "thread spinner[812] 2001 us (3 times)" */
+#define PART_SIZE (HR_OSNOISE_NAME + 128)
+
+/* "2013 us", "1.5 us" */
+static void print_us(uint64_t ns, char *buffer, size_t size)
+{
+    snprintf(buffer, size, ns >= 9950 ? "%.0f us" : "%.2g us", (double)ns / 1000);
+}
+
+/* The limit as it was written: "50 us", "1500.5 us". */
+static void print_limit(const struct osnoise_rule *rule, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%.12g us", (double)rule->max_single_ns / 1000);
+}
+
+static struct message begin(notification_t *notice, unsigned cpu, int severity)
+{
+    *notice = (notification_t){.severity = severity};
+    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
+    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
+    snprintf(notice->plugin_instance, sizeof(notice->plugin_instance), "cpu%u", cpu);
+    sstrncpy(notice->type, "duration", sizeof(notice->type));
+    sstrncpy(notice->type_instance, "max_single", sizeof(notice->type_instance));
+    return message_of(notice);
+}
+
+static void add_subject(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu)
+{
+    plugin_notification_meta_add_unsigned_int(notice, "CPU", cpu);
+    plugin_notification_meta_add_double(notice, "Limit", (double)rule->max_single_ns / 1e9);
+}
+
+/* --- A noise -------------------------------------------------------------- */
+
+/* "thread spinner[812]", "irq local_timer[236]", "softirq TIMER", "nmi" */
+static void print_who(const struct hr_osnoise_part *part, char *buffer, size_t size)
+{
+    const char *kind = hr_osnoise_kind_name(part->kind);
+
+    if (part->kind == HR_OSNOISE_NMI)
+        snprintf(buffer, size, "%s", kind);
+    else if (part->kind == HR_OSNOISE_SOFTIRQ)
+        snprintf(buffer, size, "%s %s", kind, part->name);
+    else
+        snprintf(buffer, size, "%s %s[%d]", kind, part->name, part->number);
+    hr_utf8_make_safe(buffer);
+}
+
+static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE])
+{
+    char who[HR_OSNOISE_NAME + 32], lasted[32], times[40] = "";
+
+    print_who(part, who, sizeof(who));
+    print_us(part->duration_ns, lasted, sizeof(lasted));
+    if (part->count > 1)
+        snprintf(times, sizeof(times), " (%" PRIu64 " times)", part->count);
+    snprintf(buffer, PART_SIZE, "%s %s%s", who, lasted, times);
+}
+
+/* What is left when the parts are taken away; 0: nothing, or it isn't known. */
+static uint64_t unexplained(const struct hr_osnoise_single *single)
+{
+    uint64_t left_ns = single->parts_are_all ? single->duration_ns : 0;
+
+    for (size_t i = 0; i < single->part_count; i++)
+        left_ns -= left_ns < single->parts[i].duration_ns ? left_ns : single->parts[i].duration_ns;
+    return left_ns;
+}
+
+static void append_parts(struct message *message, const struct hr_osnoise_single *single)
+{
+    static const char more[] = ", and more";
+    const uint64_t left_ns = unexplained(single);
+    char text[PART_SIZE], lasted[32];
+    bool fits = true;
+
+    message->room -= strlen(more);
+    for (size_t i = 0; i < single->part_count && fits; i++) {
+        print_part(&single->parts[i], text);
+        fits = message_append(message, "%s%s", i == 0 ? ": " : ", ", text);
+    }
+    message->room += strlen(more);
+    if (!fits || !single->parts_are_all)
+        message_append(message, "%s", more);
+    print_us(left_ns, lasted, sizeof(lasted));
+    if (left_ns > 0)
+        message_append(message, "; %s unexplained", lasted);
+}
+
+static void append_cause(struct message *message, const struct hr_osnoise_single *single)
+{
+    if (single->part_count > 0)
+        append_parts(message, single);
+    else if (single->interference_count == 0)
+        message_append(message,
+                       ", without any interference that the kernel saw: hardware, firmware or the "
+                       "host of a virtual machine");
+    else
+        message_append(message, "; what interfered isn't known, as its records were lost");
+}
+
+void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *rule,
+                           const struct hr_osnoise_single *single)
+{
+    struct message message = begin(notice, single->cpu, rule->severity);
+    char lasted[32], limit[32], name[32], text[PART_SIZE];
+
+    print_us(single->duration_ns, lasted, sizeof(lasted));
+    print_limit(rule, limit, sizeof(limit));
+    message_append(&message, "noise of %s on CPU %u, above %s", lasted, single->cpu, limit);
+    append_cause(&message, single);
+    add_subject(notice, rule, single->cpu);
+    plugin_notification_meta_add_double(notice, "Duration", (double)single->duration_ns / 1e9);
+    plugin_notification_meta_add_unsigned_int(notice, "Interferences", single->interference_count);
+    for (size_t i = 0; i < single->part_count; i++) {
+        snprintf(name, sizeof(name), "Part%zu", i + 1);
+        print_part(&single->parts[i], text);
+        plugin_notification_meta_add_string(notice, name, text);
+    }
+}
+
+/* --- Its end -------------------------------------------------------------- */
+
+void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu,
+                          const struct osnoise_excess *excess)
+{
+    struct message message = begin(notice, cpu, NOTIF_OKAY);
+    char longest[32], limit[32];
+
+    print_us(excess->longest_ns, longest, sizeof(longest));
+    print_limit(rule, limit, sizeof(limit));
+    message_append(&message, "no noise above %s on CPU %u for %.6g s; %s%" PRIu64 " %s above, ",
+                   limit, cpu, (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "",
+                   excess->count, excess->count == 1 ? "was" : "were");
+    message_append(&message, "the longest %s", longest);
+    add_subject(notice, rule, cpu);
+}

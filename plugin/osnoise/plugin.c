@@ -1,0 +1,182 @@
+/*
+ * The plugin osnoise: operating system noise of CPUs.
+ */
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include "common/adapter.h"
+#include "configfile.h"
+#include "headroom/root.h"
+#include "osnoise/config.h"
+#include "osnoise/values.h"
+#include "osnoise/worker.h"
+
+#define PLUGIN     "osnoise"
+#define STATE_FILE "headroom-osnoise.state"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* When a run is tried again; see osnoise/worker.h. */
+#define RETRY_NS     (10 * SECOND_NS)
+#define MAX_RETRY_NS (600 * SECOND_NS)
+
+static struct osnoise_config config;
+static char *state_path;
+static struct hr_root *root;
+static struct osnoise_values *values;
+static struct osnoise_worker *worker; /* NULL if there is nothing to measure */
+static bool began;
+
+static int configure(oconfig_item_t *block)
+{
+    return osnoise_config_read(&config, block);
+}
+
+static const char *root_path(void)
+{
+    return config.root != NULL ? config.root : "/";
+}
+
+/* --- The state file ------------------------------------------------------- */
+
+/* A path in collectd's folder of data, in which it is by now. @return NULL if there is none. */
+static char *default_state_path(void)
+{
+    const char *base = global_option_get("BaseDir");
+    char here[PATH_MAX], *path;
+
+    if (base == NULL || base[0] != '/')
+        base = getcwd(here, sizeof(here));
+    if (base == NULL || asprintf(&path, "%s/" STATE_FILE, base) < 0)
+        return NULL;
+    return path;
+}
+
+/* @return 0 or a negative errno. */
+static int find_state_path(void)
+{
+    free(state_path);
+    state_path = config.state_path != NULL ? strdup(config.state_path) : default_state_path();
+    config.run.state_path = state_path;
+    return state_path != NULL ? 0 : -errno;
+}
+
+/* --- Callbacks ------------------------------------------------------------ */
+
+static int read_values(__attribute__((unused)) user_data_t *data)
+{
+    osnoise_values_publish(values);
+    return 0;
+}
+
+static void stop(void)
+{
+    osnoise_worker_stop(worker);
+    worker = NULL;
+    osnoise_values_free(values);
+    values = NULL;
+    hr_root_close(root);
+    root = NULL;
+    free(state_path);
+    state_path = NULL;
+    began = false;
+}
+
+static int shut_down(void)
+{
+    stop();
+    osnoise_config_end(&config);
+    return 0;
+}
+
+/* In whole intervals, if samples come less often than these; else 0. */
+static cdtime_t sample_interval(void)
+{
+    const cdtime_t interval = plugin_get_interval();
+    const cdtime_t period = US_TO_CDTIME_T(config.run.period_us);
+
+    if (config.run.mode == HR_OSNOISE_ATTACH || period <= interval)
+        return 0;
+    return (period + interval - 1) / interval * interval;
+}
+
+static int start_worker(struct hr_reason *reason)
+{
+    const uint64_t interval_ns = CDTIME_T_TO_NS(plugin_get_interval());
+    const struct osnoise_values_options of_values = {
+        .has_samples = config.run.mode != HR_OSNOISE_SOURCES,
+        .by_source = config.run.by_source,
+        .top = config.top,
+        .sample_interval = sample_interval(),
+    };
+
+    values = osnoise_values_new(&of_values);
+    if (values == NULL)
+        return -ENOMEM;
+    const struct osnoise_worker_options of_worker = {
+        .root = root,
+        .osnoise = &config.run,
+        .values = values,
+        .rule = config.rule,
+        .read_ns = interval_ns < SECOND_NS ? interval_ns : SECOND_NS,
+        .retry_ns = RETRY_NS,
+        .max_retry_ns = MAX_RETRY_NS,
+    };
+    return osnoise_worker_start(&of_worker, &worker, reason);
+}
+
+/* There is nothing to do, but what a predecessor that died left behind may be there. */
+static void stay_idle(void)
+{
+    struct hr_reason reason = {0};
+
+    WARNING(PLUGIN ": the workload isn't started, as there is no CPUs that says where: it takes "
+                   "time from all else that runs there. Write, for example, CPUs \"2-7\".");
+    if (hr_osnoise_recover(root, state_path, &reason) < 0)
+        WARNING(PLUGIN ": what was left behind by a collectd that ended early isn't restored: %s.",
+                reason.text);
+}
+
+static int start(struct hr_reason *reason)
+{
+    int status = find_state_path();
+
+    if (status == 0)
+        status = hr_root_open(root_path(), &root);
+    if (status < 0)
+        return status;
+    if (!osnoise_config_is_idle(&config))
+        return start_worker(reason);
+    stay_idle();
+    return 0;
+}
+
+static int init(void)
+{
+    struct hr_reason reason = {0};
+
+    if (began)
+        return 0; /* collectd may call again */
+    if (!config.is_begun) {
+        const oconfig_item_t none = {0};
+        if (osnoise_config_read(&config, &none) < 0) /* there is no block */
+            return -1;
+    }
+    int status = start(&reason);
+    if (status < 0) {
+        ERROR(PLUGIN ": can't start beneath %s: %s.", root_path(),
+              reason.text[0] != '\0' ? reason.text : STRERROR(-status));
+        stop();
+        return -1;
+    }
+    began = true;
+    return worker != NULL ? plugin_register_complex_read(NULL, PLUGIN, read_values, 0, NULL) : 0;
+}
+
+void module_register(void)
+{
+    plugin_register_complex_config(PLUGIN, configure);
+    plugin_register_init(PLUGIN, init);
+    plugin_register_shutdown(PLUGIN, shut_down);
+}

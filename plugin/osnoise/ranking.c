@@ -1,0 +1,231 @@
+#include "osnoise/ranking.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/adapter.h"
+#include "headroom/hash.h"
+
+/* What an interval leaves of the sum: half of it after 10 intervals. */
+#define DECAY 0.93303299
+
+/* How much more than a name that has a series another must have to take its place. */
+#define STICKINESS 1.25
+
+/* Whose sum is below this isn't there any more. */
+#define MIN_SCORE_NS 1000.0
+
+struct name {
+    char series[OSNOISE_SERIES];
+    uint32_t hash;
+    bool is_top;         /* of the interval before */
+    double score_ns;     /* the sum that decays, of the intervals before */
+    uint64_t fresh_ns;   /* of the interval under way */
+    uint64_t counted_ns; /* published under its own name */
+};
+
+struct osnoise_ranking {
+    size_t top;
+    size_t capacity, count;
+    struct name *names;
+    struct osnoise_ranked *ranked;
+    uint64_t other_ns;
+    uint64_t other_fresh_ns; /* of names that there was no room for */
+};
+
+/* --- Names ---------------------------------------------------------------- */
+
+/* What is told of a thread's name: without what tells it from its likes on other CPUs. */
+static size_t length_of_thread(const char *name, unsigned cpu)
+{
+    static const char kworker[] = "kworker/";
+    char end[16];
+
+    if (strncmp(name, kworker, strlen(kworker)) == 0)
+        return strlen(kworker) - 1;
+    size_t length = strlen(name);
+    size_t cut = (size_t)snprintf(end, sizeof(end), "/%u", cpu);
+    return length > cut && strcmp(name + length - cut, end) == 0 ? length - cut : length;
+}
+
+/* What isn't safe in every receiver's names. */
+static void make_safe(char *text, bool lower)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool is_safe = c < 0x80 && (isalnum(c) || c == '_');
+        *text = (char)(!is_safe ? '_' : lower ? tolower(c) : c);
+    }
+}
+
+void osnoise_source_series(const struct hr_osnoise_source *source, char series[OSNOISE_SERIES])
+{
+    const char *kind = hr_osnoise_kind_name(source->kind);
+    const char *name = source->kind == HR_OSNOISE_NMI ? "all" : source->name;
+    size_t length = strlen(name);
+    const size_t room = OSNOISE_SERIES - 1 - strlen(kind) - strlen("__us");
+    char mark[10] = "";
+
+    if (source->kind == HR_OSNOISE_THREAD)
+        length = length_of_thread(name, source->cpu);
+    if (length > room) {
+        snprintf(mark, sizeof(mark), "_%08x", hr_hash(name));
+        length = room - strlen(mark);
+    }
+    snprintf(series, OSNOISE_SERIES, "%s_%.*s%s_us", kind, (int)length, name, mark);
+    make_safe(series, source->kind == HR_OSNOISE_SOFTIRQ);
+}
+
+/* --- The table ------------------------------------------------------------ */
+
+struct osnoise_ranking *osnoise_ranking_new(size_t top)
+{
+    struct osnoise_ranking *ranking = calloc(1, sizeof(*ranking));
+
+    if (ranking == NULL)
+        return NULL;
+    ranking->top = top;
+    ranking->capacity = 4 * top + 16;
+    ranking->names = calloc(ranking->capacity, sizeof(*ranking->names));
+    ranking->ranked = calloc(top + 1, sizeof(*ranking->ranked));
+    if (ranking->names != NULL && ranking->ranked != NULL)
+        return ranking;
+    osnoise_ranking_free(ranking);
+    return NULL;
+}
+
+void osnoise_ranking_free(struct osnoise_ranking *ranking)
+{
+    if (ranking == NULL)
+        return;
+    free(ranking->names);
+    free(ranking->ranked);
+    free(ranking);
+}
+
+static struct name *find(struct osnoise_ranking *ranking, const char *series, uint32_t hash)
+{
+    for (size_t i = 0; i < ranking->count; i++)
+        if (ranking->names[i].hash == hash && strcmp(ranking->names[i].series, series) == 0)
+            return &ranking->names[i];
+    return NULL;
+}
+
+static double weight(const struct name *name)
+{
+    return name->score_ns + (double)name->fresh_ns;
+}
+
+/* Whether a name is forgotten before another: first one whose counter nobody has seen, then the
+ * lowest. */
+static bool is_forgotten_before(const struct name *name, const struct name *other)
+{
+    if ((name->counted_ns == 0) != (other->counted_ns == 0))
+        return name->counted_ns == 0;
+    return weight(name) < weight(other);
+}
+
+/* @return the name that would be forgotten; NULL: all are published. */
+static struct name *find_victim(struct osnoise_ranking *ranking)
+{
+    struct name *victim = NULL;
+
+    for (size_t i = 0; i < ranking->count; i++) {
+        struct name *name = &ranking->names[i];
+        if (!name->is_top && (victim == NULL || is_forgotten_before(name, victim)))
+            victim = name;
+    }
+    return victim;
+}
+
+/* @return a place for a name with so much noise; NULL: it isn't worth one. */
+static struct name *make_room(struct osnoise_ranking *ranking, uint64_t duration_ns)
+{
+    if (ranking->count < ranking->capacity)
+        return &ranking->names[ranking->count++];
+    struct name *victim = find_victim(ranking);
+    if (victim == NULL || weight(victim) >= (double)duration_ns)
+        return NULL;
+    ranking->other_fresh_ns += victim->fresh_ns;
+    return victim;
+}
+
+void osnoise_ranking_add(struct osnoise_ranking *ranking, const char *series, uint64_t duration_ns)
+{
+    const uint32_t hash = hr_hash(series);
+    struct name *name = ranking->top > 0 ? find(ranking, series, hash) : NULL;
+
+    if (name == NULL && ranking->top > 0) {
+        name = make_room(ranking, duration_ns);
+        if (name != NULL) {
+            *name = (struct name){.hash = hash};
+            snprintf(name->series, sizeof(name->series), "%s", series);
+        }
+    }
+    if (name != NULL)
+        name->fresh_ns += duration_ns;
+    else
+        ranking->other_fresh_ns += duration_ns;
+}
+
+/* --- The end of an interval ----------------------------------------------- */
+
+static double rank(const struct name *name)
+{
+    return name->is_top ? name->score_ns * STICKINESS : name->score_ns;
+}
+
+/* The highest first; of equals, always in the same order. */
+static int compare(const void *a, const void *b)
+{
+    const struct name *one = a, *other = b;
+
+    if (rank(one) != rank(other))
+        return rank(one) < rank(other) ? 1 : -1;
+    return strcmp(one->series, other->series);
+}
+
+/* Once it has decayed, only what was published has to be remembered. */
+static void forget_decayed(struct osnoise_ranking *ranking)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ranking->count; i++)
+        if (ranking->names[i].score_ns >= MIN_SCORE_NS || ranking->names[i].counted_ns > 0)
+            ranking->names[kept++] = ranking->names[i];
+    ranking->count = kept;
+}
+
+size_t osnoise_ranking_end(struct osnoise_ranking *ranking, const struct osnoise_ranked **ranked)
+{
+    size_t top = 0;
+
+    for (size_t i = 0; i < ranking->count; i++) {
+        struct name *name = &ranking->names[i];
+        name->score_ns = name->score_ns * DECAY + (double)name->fresh_ns;
+    }
+    qsort(ranking->names, ranking->count, sizeof(*ranking->names), compare);
+    for (size_t i = 0; i < ranking->count; i++) {
+        struct name *name = &ranking->names[i];
+        name->is_top = i < ranking->top && name->score_ns >= MIN_SCORE_NS;
+        if (name->is_top) {
+            name->counted_ns += name->fresh_ns;
+            ranking->ranked[top++] = (struct osnoise_ranked){name->series, name->counted_ns};
+        } else {
+            ranking->other_ns += name->fresh_ns;
+        }
+        name->fresh_ns = 0;
+    }
+    ranking->other_ns += ranking->other_fresh_ns;
+    ranking->other_fresh_ns = 0;
+    forget_decayed(ranking);
+    *ranked = ranking->ranked;
+    return top;
+}
+
+uint64_t osnoise_ranking_other_ns(const struct osnoise_ranking *ranking)
+{
+    return ranking->other_ns;
+}

@@ -1,0 +1,212 @@
+#include "osnoise/trouble.h"
+
+#include <errno.h>
+
+#include "headroom/hash.h"
+
+#define PLUGIN "osnoise"
+
+/* After so long without a loss it is over. */
+#define LOSS_OVER_NS (60 * UINT64_C(1000000000))
+
+/* Lists of CPUs longer than this are cut. */
+#define LIST_SIZE 256
+
+/* Tells one reason from another, also if the error is the same. */
+static int cause_of(const struct hr_reason *reason)
+{
+    return (int)((hr_hash(reason->text) ^ (uint32_t)reason->error << 24) | 1);
+}
+
+void osnoise_trouble_begin(struct osnoise_trouble *trouble,
+                           const struct hr_osnoise_options *options)
+{
+    *trouble = (struct osnoise_trouble){
+        .is_attached = options->mode == HR_OSNOISE_ATTACH,
+        .has_alert = options->max_single_ns > 0,
+    };
+}
+
+/* --- Beginning and end of a run ------------------------------------------- */
+
+static int severity_of(int error)
+{
+    switch (error) {
+    case -EAGAIN: /* nobody runs the tracer to which we would attach */
+        return LOG_NOTICE;
+    case -EBUSY:
+    case -ECANCELED:
+    case -ENXIO:
+        return LOG_WARNING;
+    default:
+        return LOG_ERR;
+    }
+}
+
+void osnoise_trouble_stopped(struct osnoise_trouble *trouble, const struct hr_reason *reason,
+                             uint64_t retry_ns)
+{
+    adapter_complain(&trouble->run, severity_of(reason->error), cause_of(reason),
+                     PLUGIN ": noise is not measured: %s. It is tried again in %.6g s.",
+                     reason->text, (double)retry_ns / 1e9);
+}
+
+void osnoise_trouble_runs(struct osnoise_trouble *trouble)
+{
+    adapter_relieve(&trouble->run, PLUGIN ": noise is being measured now.");
+}
+
+void osnoise_trouble_unrestored(struct osnoise_trouble *trouble, const struct hr_reason *reason)
+{
+    adapter_complain(&trouble->restoring, LOG_WARNING, cause_of(reason),
+                     PLUGIN ": not all settings of the tracer are restored: %s.", reason->text);
+}
+
+/* --- CPUs without samples ------------------------------------------------- */
+
+/* "CPU 3" or "CPUs 2-3,7" */
+static void print_cpus(const struct hr_cpu_set *cpus, char *buffer, size_t size)
+{
+    char list[LIST_SIZE];
+
+    if (hr_cpu_set_format(cpus, list, sizeof(list)) < 0)
+        snprintf(list, sizeof(list), "%u and %zu more", hr_cpu_set_next(cpus, 0),
+                 hr_cpu_set_count(cpus) - 1);
+    snprintf(buffer, size, "CPU%s %s", hr_cpu_set_count(cpus) == 1 ? "" : "s", list);
+}
+
+static struct hr_cpu_set find_state(const struct hr_osnoise_reading *reading,
+                                    enum hr_osnoise_cpu_state state)
+{
+    struct hr_cpu_set cpus = {{0}};
+
+    for (size_t i = 0; i < reading->cpu_count; i++)
+        if (reading->cpus[i].state == state)
+            hr_cpu_set_add(&cpus, reading->cpus[i].cpu);
+    return cpus;
+}
+
+static void print_offline(const struct hr_cpu_set *cpus, char *buffer, size_t size)
+{
+    const size_t count = hr_cpu_set_count(cpus);
+    char list[LIST_SIZE + 8];
+
+    buffer[0] = '\0';
+    if (count == 0)
+        return;
+    print_cpus(cpus, list, sizeof(list));
+    snprintf(buffer, size, "%s %s offline: no values until %s online again", list,
+             count == 1 ? "is" : "are", count == 1 ? "it is" : "they are");
+}
+
+/* Attached, it is the other who says which CPUs are measured, and where the thread can't be started
+ * there is nothing to wait for. */
+static void print_silent(const struct hr_cpu_set *cpus, bool is_attached, char *buffer, size_t size)
+{
+    char list[LIST_SIZE + 8];
+
+    buffer[0] = '\0';
+    if (hr_cpu_set_count(cpus) == 0)
+        return;
+    print_cpus(cpus, list, sizeof(list));
+    snprintf(buffer, size,
+             "no sample comes from %s: look %s, and for real-time tasks that leave no time to the "
+             "thread osnoise/N there",
+             list,
+             is_attached ? "whether whoever runs the tracer still measures there"
+                         : "for \"could not start sampling thread\" in dmesg");
+}
+
+static bool has_absent(const struct hr_osnoise_reading *reading)
+{
+    for (size_t i = 0; i < reading->cpu_count; i++)
+        if (reading->cpus[i].state != HR_OSNOISE_CPU_FINE)
+            return true;
+    return false;
+}
+
+static void tell_absent(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+{
+    char offline[LIST_SIZE + 96], silent[LIST_SIZE + 224];
+
+    if (!has_absent(reading)) {
+        adapter_relieve(&trouble->absent, PLUGIN ": samples come from all CPUs.");
+        return;
+    }
+    const struct hr_cpu_set off = find_state(reading, HR_OSNOISE_CPU_OFFLINE);
+    const struct hr_cpu_set mute = find_state(reading, HR_OSNOISE_CPU_SILENT);
+    print_offline(&off, offline, sizeof(offline));
+    print_silent(&mute, trouble->is_attached, silent, sizeof(silent));
+    int cause = (int)(hr_hash(offline) ^ hr_hash(silent)) | 1;
+    adapter_complain(&trouble->absent, LOG_WARNING, cause, PLUGIN ": %s%s%s.", offline,
+                     offline[0] != '\0' && silent[0] != '\0' ? "; " : "", silent);
+}
+
+/* --- What the numbers lack ------------------------------------------------ */
+
+/* Without an alert only samples are recorded, one a period. Attached, the period and the threshold
+ * are the other's. */
+static const char *remedy_of_loss(const struct osnoise_trouble *trouble)
+{
+    static const char *const remedies[2][2] = {
+        {"samples come faster than they are read, and values are too low. Lengthen Period",
+         "samples come faster than they are read, and values are too low. Let whoever runs the "
+         "tracer lengthen its period"},
+        {"there is more noise than the kernel's buffer holds, and values are too low. Raise "
+         "Threshold, or do without Alert",
+         "there is more noise than the kernel's buffer holds, and values are too low. Do without "
+         "Alert"},
+    };
+
+    return remedies[trouble->has_alert][trouble->is_attached];
+}
+
+static void tell_lost(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+{
+    struct hr_cpu_set cpus = {{0}};
+    char list[LIST_SIZE + 8];
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < reading->cpu_count; i++)
+        if (reading->cpus[i].lost_count > 0) {
+            lost += reading->cpus[i].lost_count;
+            hr_cpu_set_add(&cpus, reading->cpus[i].cpu);
+        }
+    trouble->without_loss_ns = lost > 0 ? 0 : trouble->without_loss_ns + reading->elapsed_ns;
+    if (trouble->without_loss_ns >= LOSS_OVER_NS)
+        adapter_relieve(&trouble->lost, PLUGIN ": no record was lost any more for %.6g s.",
+                        (double)LOSS_OVER_NS / 1e9);
+    if (!adapter_is_news(&trouble->lost_tally, lost))
+        return;
+    trouble->lost.cause = 1;
+    print_cpus(&cpus, list, sizeof(list));
+    WARNING(PLUGIN ": %" PRIu64 " records of %s were overwritten before they were read: %s.", lost,
+            list, remedy_of_loss(trouble));
+}
+
+static void tell_dropped(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+{
+    if (adapter_is_news(&trouble->dropped_tally, reading->dropped_count))
+        WARNING(PLUGIN ": %" PRIu64 " noises weren't counted by name, as the kernel's table of "
+                       "names was full.",
+                reading->dropped_count);
+}
+
+static void tell_warning(struct osnoise_trouble *trouble, const struct hr_reason *warning)
+{
+    if (warning->error == 0) {
+        adapter_relieve(&trouble->warning, PLUGIN ": this is over: %s.", trouble->warned.text);
+        return;
+    }
+    trouble->warned = *warning;
+    adapter_complain(&trouble->warning, LOG_WARNING, cause_of(warning), PLUGIN ": %s.",
+                     warning->text);
+}
+
+void osnoise_trouble_read(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+{
+    tell_warning(trouble, &reading->warning);
+    tell_absent(trouble, reading);
+    tell_lost(trouble, reading);
+    tell_dropped(trouble, reading);
+}

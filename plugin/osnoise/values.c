@@ -1,0 +1,296 @@
+#include "osnoise/values.h"
+
+#include "osnoise/ranking.h"
+
+#define PLUGIN "osnoise"
+
+/* Counters that a reading has of each CPU, whose series need samples. */
+static const struct {
+    const char *series;
+    size_t offset; /* in struct hr_osnoise_cpu */
+} counters[] = {
+    {"runtime_us", offsetof(struct hr_osnoise_cpu, runtime_us)},
+    {"noise_us", offsetof(struct hr_osnoise_cpu, noise_us)},
+    {"hw", offsetof(struct hr_osnoise_cpu, hw_count)},
+    {"nmi", offsetof(struct hr_osnoise_cpu, nmi_count)},
+    {"irq", offsetof(struct hr_osnoise_cpu, irq_count)},
+    {"softirq", offsetof(struct hr_osnoise_cpu, softirq_count)},
+    {"thread", offsetof(struct hr_osnoise_cpu, thread_count)},
+};
+
+#define COUNTERS STATIC_ARRAY_SIZE(counters)
+
+/* Durations below a microsecond have one series, and of those above each power of two has one. */
+#define BUCKETS      55
+#define BUCKET_SHIFT 10
+
+struct cpu {
+    unsigned cpu;
+    char instance[16]; /* "cpu3" */
+
+    /* Of the interval under way. */
+    bool was_read;    /* was part of a reading */
+    bool was_online;  /* in one of them */
+    bool has_sources; /* noise by source was told */
+    uint64_t sample_count, runtime_us, noise_us, max_single_us, max_period_us;
+
+    /* Since the beginning. */
+    uint64_t totals[COUNTERS];
+    uint64_t lost_count;
+    uint64_t buckets[BUCKETS];
+    bool bucket_seen[BUCKETS];
+    struct osnoise_ranking *ranking; /* NULL: not by source */
+};
+
+struct osnoise_values {
+    struct osnoise_values_options options;
+    pthread_mutex_t lock;
+    struct cpu **cpus; /* upwards */
+    size_t cpu_count;
+    struct complaint shortage;
+};
+
+struct osnoise_values *osnoise_values_new(const struct osnoise_values_options *options)
+{
+    struct osnoise_values *values = calloc(1, sizeof(*values));
+
+    if (values == NULL)
+        return NULL;
+    values->options = *options;
+    pthread_mutex_init(&values->lock, NULL);
+    return values;
+}
+
+static void free_cpu(struct cpu *cpu)
+{
+    osnoise_ranking_free(cpu->ranking);
+    free(cpu);
+}
+
+void osnoise_values_free(struct osnoise_values *values)
+{
+    if (values == NULL)
+        return;
+    for (size_t i = 0; i < values->cpu_count; i++)
+        free_cpu(values->cpus[i]);
+    free(values->cpus);
+    pthread_mutex_destroy(&values->lock);
+    free(values);
+}
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+/* Where a CPU is, or has to be. */
+static size_t place_of(const struct osnoise_values *values, unsigned number)
+{
+    size_t low = 0, high = values->cpu_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (values->cpus[middle]->cpu < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct cpu *find_cpu(const struct osnoise_values *values, unsigned number)
+{
+    size_t place = place_of(values, number);
+
+    return place < values->cpu_count && values->cpus[place]->cpu == number ? values->cpus[place]
+                                                                           : NULL;
+}
+
+static struct cpu *new_cpu(const struct osnoise_values *values, unsigned number)
+{
+    struct cpu *cpu = calloc(1, sizeof(*cpu));
+
+    if (cpu == NULL)
+        return NULL;
+    cpu->cpu = number;
+    snprintf(cpu->instance, sizeof(cpu->instance), "cpu%u", number);
+    if (!values->options.by_source)
+        return cpu;
+    cpu->ranking = osnoise_ranking_new(values->options.top);
+    if (cpu->ranking != NULL)
+        return cpu;
+    free_cpu(cpu);
+    return NULL;
+}
+
+static struct cpu *begin_cpu(struct osnoise_values *values, unsigned number)
+{
+    const size_t place = place_of(values, number);
+    struct cpu **grown = reallocarray(values->cpus, values->cpu_count + 1, sizeof(*grown));
+    struct cpu *cpu = new_cpu(values, number);
+
+    if (grown != NULL)
+        values->cpus = grown;
+    if (grown == NULL || cpu == NULL) {
+        if (cpu != NULL)
+            free_cpu(cpu);
+        adapter_complain(&values->shortage, LOG_ERR, 1,
+                         PLUGIN ": some CPUs are left out: out of memory.");
+        return NULL;
+    }
+    memmove(grown + place + 1, grown + place, (values->cpu_count - place) * sizeof(*grown));
+    grown[place] = cpu;
+    values->cpu_count++;
+    return cpu;
+}
+
+/* --- Adding --------------------------------------------------------------- */
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_cpu(struct osnoise_values *values, const struct hr_osnoise_cpu *of,
+                    bool has_sources)
+{
+    struct cpu *cpu = find_cpu(values, of->cpu);
+
+    if (cpu == NULL)
+        cpu = begin_cpu(values, of->cpu);
+    if (cpu == NULL)
+        return;
+    cpu->was_read = true;
+    cpu->was_online = cpu->was_online || of->state != HR_OSNOISE_CPU_OFFLINE;
+    cpu->has_sources = cpu->has_sources || has_sources;
+    cpu->sample_count += of->sample_count;
+    cpu->runtime_us += of->runtime_us;
+    cpu->noise_us += of->noise_us;
+    cpu->max_single_us = max(cpu->max_single_us, of->max_single_us);
+    cpu->max_period_us = max(cpu->max_period_us, of->max_period_us);
+    cpu->lost_count += of->lost_count;
+    for (size_t i = 0; i < COUNTERS; i++)
+        cpu->totals[i] += *(const uint64_t *)((const char *)of + counters[i].offset);
+}
+
+static void add_source(struct osnoise_values *values, const struct hr_osnoise_source *source)
+{
+    struct cpu *cpu = find_cpu(values, source->cpu);
+    char series[OSNOISE_SERIES];
+
+    if (cpu == NULL || cpu->ranking == NULL)
+        return;
+    osnoise_source_series(source, series);
+    osnoise_ranking_add(cpu->ranking, series, source->duration_ns);
+}
+
+/* All that begin below a microsecond are bucket 0. */
+static size_t bucket_of(uint64_t lower_ns)
+{
+    return lower_ns >> BUCKET_SHIFT == 0 ? 0
+                                         : (size_t)(64 - __builtin_clzll(lower_ns) - BUCKET_SHIFT);
+}
+
+static void add_bucket(struct osnoise_values *values, const struct hr_osnoise_bucket *bucket)
+{
+    struct cpu *cpu = find_cpu(values, bucket->cpu);
+    const size_t i = bucket_of(bucket->lower_ns);
+
+    if (cpu == NULL)
+        return;
+    cpu->buckets[i] += bucket->count;
+    cpu->bucket_seen[i] = true;
+}
+
+void osnoise_values_add(struct osnoise_values *values, const struct hr_osnoise_reading *reading)
+{
+    pthread_mutex_lock(&values->lock);
+    for (size_t i = 0; i < reading->cpu_count; i++)
+        add_cpu(values, &reading->cpus[i], reading->has_sources);
+    for (size_t i = 0; i < reading->source_count; i++)
+        add_source(values, &reading->sources[i]);
+    for (size_t i = 0; i < reading->bucket_count; i++)
+        add_bucket(values, &reading->buckets[i]);
+    pthread_mutex_unlock(&values->lock);
+}
+
+/* --- Publishing ----------------------------------------------------------- */
+
+static void submit_samples(const struct submission *submission, const struct cpu *cpu)
+{
+    const double available = (double)cpu->runtime_us - (double)cpu->noise_us;
+
+    if (cpu->runtime_us > 0)
+        adapter_submit_gauge(submission, "percent", "available",
+                             available > 0 ? 100 * available / (double)cpu->runtime_us : 0);
+    adapter_submit_gauge(submission, "duration", "max_single", (double)cpu->max_single_us / 1e6);
+    adapter_submit_gauge(submission, "duration", "max_period", (double)cpu->max_period_us / 1e6);
+    for (size_t i = 0; i < COUNTERS; i++)
+        adapter_submit_derive(submission, "derive", counters[i].series, (int64_t)cpu->totals[i]);
+}
+
+/* "noise_65us": what is longer than 65.536 us, and not longer than twice that. */
+static void submit_buckets(const struct submission *submission, const struct cpu *cpu)
+{
+    char series[32];
+
+    for (size_t i = 0; i < BUCKETS; i++) {
+        if (!cpu->bucket_seen[i])
+            continue;
+        uint64_t lower_ns = i > 0 ? UINT64_C(1) << (i + BUCKET_SHIFT - 1) : 0;
+        snprintf(series, sizeof(series), "noise_%" PRIu64 "us", lower_ns / 1000);
+        adapter_submit_derive(submission, "derive", series, (int64_t)cpu->buckets[i]);
+    }
+}
+
+static void submit_sources(const struct submission *submission, struct cpu *cpu)
+{
+    const struct osnoise_ranked *ranked;
+    const size_t count = osnoise_ranking_end(cpu->ranking, &ranked);
+
+    for (size_t i = 0; i < count; i++)
+        adapter_submit_derive(submission, "derive", ranked[i].series,
+                              (int64_t)(ranked[i].counted_ns / 1000));
+    adapter_submit_derive(submission, "derive", "other_us",
+                          (int64_t)(osnoise_ranking_other_ns(cpu->ranking) / 1000));
+}
+
+static void begin_interval(struct cpu *cpu)
+{
+    cpu->was_online = cpu->has_sources = false;
+    cpu->sample_count = cpu->runtime_us = cpu->noise_us = 0;
+    cpu->max_single_us = cpu->max_period_us = 0;
+}
+
+static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cdtime_t now)
+{
+    const bool has_samples = values->options.has_samples;
+    struct submission submission = {
+        .plugin = PLUGIN,
+        .instance = cpu->instance,
+        .time = now,
+    };
+
+    if (!cpu->was_read)
+        return;
+    cpu->was_read = false;
+    adapter_submit_derive(&submission, "derive", "lost", (int64_t)cpu->lost_count);
+    if (has_samples ? cpu->sample_count == 0 : !cpu->was_online)
+        return; /* what came of sources meanwhile is told when there is more */
+    submission.interval = values->options.sample_interval;
+    if (has_samples) {
+        submit_samples(&submission, cpu);
+        submit_buckets(&submission, cpu);
+    }
+    if (cpu->ranking != NULL && cpu->has_sources)
+        submit_sources(&submission, cpu);
+    begin_interval(cpu);
+}
+
+/* Values only go into collectd's queue, so that the lock isn't held for long. */
+void osnoise_values_publish(struct osnoise_values *values)
+{
+    const cdtime_t now = cdtime();
+
+    pthread_mutex_lock(&values->lock);
+    for (size_t i = 0; i < values->cpu_count; i++)
+        publish_cpu(values, values->cpus[i], now);
+    pthread_mutex_unlock(&values->lock);
+}

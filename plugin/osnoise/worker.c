@@ -1,0 +1,212 @@
+#include "osnoise/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+
+#include "osnoise/trouble.h"
+
+struct osnoise_worker {
+    struct osnoise_worker_options options;
+    pthread_t thread;
+    bool is_running;
+    int stop; /* an eventfd; -1 */
+
+    /* The thread's own. */
+    struct hr_osnoise *osnoise;
+    struct osnoise_alert *alert; /* NULL: there is none */
+    struct osnoise_trouble trouble;
+    uint64_t begun_ns; /* the run that is, or was */
+    uint64_t early_ns; /* how long was waited after the last run that ended early; 0: it wasn't */
+};
+
+/* --- The thread ----------------------------------------------------------- */
+
+/* Waits until a time, or until a descriptor is readable; -1: there is none. @return false at the
+ * end. */
+static bool wait_until(const struct osnoise_worker *worker, uint64_t until_ns, int fd)
+{
+    struct pollfd polled[] = {{.fd = worker->stop, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    int count;
+
+    do {
+        uint64_t now_ns = adapter_clock_ns();
+        uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+        const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
+                                         .tv_nsec = (long)(wait_ns % 1000000000)};
+        count = ppoll(polled, STATIC_ARRAY_SIZE(polled), &timeout, NULL);
+    } while (count < 0 && errno == EINTR);
+    return count <= 0 || polled[0].revents == 0;
+}
+
+static void take(struct osnoise_worker *worker, const struct hr_osnoise_reading *reading)
+{
+    osnoise_values_add(worker->options.values, reading);
+    osnoise_trouble_read(&worker->trouble, reading);
+    if (worker->alert != NULL)
+        osnoise_alert_take(worker->alert, reading);
+}
+
+/* Periods begin with the run, and each looks for noise at its beginning: the first reading is amid
+ * what is left of it, or reading would be among the noise. That doesn't hold for ever, as each of
+ * the kernel's periods is a little longer than asked for, nor where readings aren't whole periods
+ * apart. */
+static uint64_t first_turn(const struct osnoise_worker *worker)
+{
+    const struct hr_osnoise_options *run = worker->options.osnoise;
+    const uint64_t read_ns = worker->options.read_ns, runtime_ns = 1000 * run->runtime_us;
+    uint64_t span_ns = 1000 * run->period_us;
+
+    if (span_ns == 0 || span_ns > read_ns)
+        span_ns = read_ns;
+    return worker->begun_ns + (span_ns + (runtime_ns < span_ns ? runtime_ns : span_ns)) / 2;
+}
+
+/* When to read next: at steady times, but for what was missed. A reading out of turn changes
+ * nothing. */
+static uint64_t next_turn(const struct osnoise_worker *worker, uint64_t turn_ns)
+{
+    const uint64_t now_ns = adapter_clock_ns(), read_ns = worker->options.read_ns;
+
+    return now_ns < turn_ns ? turn_ns : turn_ns + ((now_ns - turn_ns) / read_ns + 1) * read_ns;
+}
+
+/* Reads until the run ends by itself, or is to end. @return false at the end. */
+static bool follow(struct osnoise_worker *worker, struct hr_reason *reason)
+{
+    uint64_t turn_ns = first_turn(worker);
+    struct hr_osnoise_reading reading;
+
+    while (wait_until(worker, turn_ns, hr_osnoise_fd(worker->osnoise))) {
+        reason->error = hr_osnoise_read(worker->osnoise, &reading, reason);
+        if (reason->error < 0)
+            return true;
+        take(worker, &reading);
+        turn_ns = next_turn(worker, turn_ns);
+    }
+    return false;
+}
+
+/* How long to wait after a run that ended by itself. That whom it attached to has ended isn't
+ * early; else whoever is in the way is to have more and more peace. */
+static uint64_t rest_of(struct osnoise_worker *worker, int error)
+{
+    const uint64_t retry_ns = worker->options.retry_ns, most_ns = worker->options.max_retry_ns;
+    const uint64_t lasted_ns = adapter_clock_ns() - worker->begun_ns;
+
+    if (error == -EAGAIN)
+        return retry_ns;
+    if (worker->early_ns == 0 || lasted_ns >= most_ns)
+        worker->early_ns = retry_ns;
+    else
+        worker->early_ns = 2 * worker->early_ns < most_ns ? 2 * worker->early_ns : most_ns;
+    return worker->early_ns;
+}
+
+/* Does a run, or finds that there can be none. @return when the next is due; 0: it is the end. */
+static uint64_t do_run(struct osnoise_worker *worker)
+{
+    struct hr_reason reason = {0};
+    uint64_t rest_ns = worker->options.retry_ns;
+
+    reason.error = hr_osnoise_begin(worker->osnoise, &reason);
+    if (reason.error == 0) {
+        worker->begun_ns = adapter_clock_ns();
+        osnoise_trouble_runs(&worker->trouble);
+        if (!follow(worker, &reason))
+            return 0;
+        rest_ns = rest_of(worker, reason.error);
+    }
+    osnoise_trouble_stopped(&worker->trouble, &reason, rest_ns);
+    return adapter_clock_ns() + rest_ns;
+}
+
+/* Keeps this thread off the CPUs that are measured, as it would be noise there; if it may run
+ * nowhere else, it stays. What fails leaves it where it is. */
+static void keep_off(const struct hr_cpu_set *measured)
+{
+    cpu_set_t allowed[HR_CPU_MAX / CPU_SETSIZE]; /* one large set */
+
+    CPU_ZERO_S(sizeof(allowed), allowed);
+    if (pthread_getaffinity_np(pthread_self(), sizeof(allowed), allowed) != 0)
+        return;
+    for (unsigned cpu = hr_cpu_set_next(measured, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(measured, cpu + 1))
+        CPU_CLR_S(cpu, sizeof(allowed), allowed);
+    if (CPU_COUNT_S(sizeof(allowed), allowed) > 0)
+        pthread_setaffinity_np(pthread_self(), sizeof(allowed), allowed);
+}
+
+static void *run(void *context)
+{
+    struct osnoise_worker *worker = context;
+    struct hr_reason reason = {0};
+    uint64_t next_ns;
+
+    keep_off(&worker->options.osnoise->cpus);
+    do
+        next_ns = do_run(worker);
+    while (next_ns != 0 && wait_until(worker, next_ns, -1));
+
+    reason.error = hr_osnoise_end(worker->osnoise, &reason);
+    if (reason.error < 0)
+        osnoise_trouble_unrestored(&worker->trouble, &reason);
+    return NULL;
+}
+
+/* --- Beginning and end ---------------------------------------------------- */
+
+static int begin(struct osnoise_worker *worker, struct hr_reason *reason)
+{
+    const struct osnoise_worker_options *options = &worker->options;
+
+    worker->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (worker->stop < 0)
+        return -errno;
+    if (options->rule.max_single_ns > 0) {
+        worker->alert = osnoise_alert_new(&options->rule);
+        if (worker->alert == NULL)
+            return -ENOMEM;
+    }
+    int status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
+    if (status == 0) {
+        osnoise_trouble_begin(&worker->trouble, options->osnoise);
+        status = -plugin_thread_create(&worker->thread, run, worker, "osnoise");
+    }
+    worker->is_running = status == 0;
+    return status;
+}
+
+int osnoise_worker_start(const struct osnoise_worker_options *options,
+                         struct osnoise_worker **worker, struct hr_reason *reason)
+{
+    struct osnoise_worker *started = calloc(1, sizeof(*started));
+
+    *reason = (struct hr_reason){0};
+    if (started == NULL)
+        return -ENOMEM;
+    started->options = *options;
+    started->stop = -1;
+    int status = begin(started, reason);
+    if (status < 0)
+        osnoise_worker_stop(started);
+    else
+        *worker = started;
+    return status;
+}
+
+void osnoise_worker_stop(struct osnoise_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    if (worker->is_running) {
+        eventfd_write(worker->stop, 1);
+        pthread_join(worker->thread, NULL);
+    }
+    hr_osnoise_close(worker->osnoise);
+    osnoise_alert_free(worker->alert);
+    if (worker->stop >= 0)
+        close(worker->stop);
+    free(worker);
+}

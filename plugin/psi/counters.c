@@ -1,0 +1,99 @@
+#include "psi/counters.h"
+
+#include "common/adapter.h"
+
+#define PLUGIN "psi"
+
+/* What is published, copied so that no lock is held while collectd takes it. */
+struct psi_counter_copy {
+    char instance[DATA_MAX_NAME_LEN];
+    char type_instance[DATA_MAX_NAME_LEN];
+    int64_t events;
+};
+
+void psi_counters_init(struct psi_counters *counters)
+{
+    *counters = (struct psi_counters){.shown_count = 0};
+    pthread_mutex_init(&counters->lock, NULL);
+    TAILQ_INIT(&counters->shown);
+}
+
+void psi_counters_end(struct psi_counters *counters)
+{
+    pthread_mutex_destroy(&counters->lock);
+    free(counters->copies);
+}
+
+void psi_counters_show(struct psi_counters *counters, struct psi_counter *counter)
+{
+    if (counter->shown)
+        return;
+    pthread_mutex_lock(&counters->lock);
+    counter->shown = true;
+    counters->shown_count++;
+    TAILQ_INSERT_TAIL(&counters->shown, counter, entry);
+    pthread_mutex_unlock(&counters->lock);
+}
+
+void psi_counters_hide(struct psi_counters *counters, struct psi_counter *counter)
+{
+    if (!counter->shown)
+        return;
+    pthread_mutex_lock(&counters->lock);
+    counter->shown = false;
+    counters->shown_count--;
+    TAILQ_REMOVE(&counters->shown, counter, entry);
+    pthread_mutex_unlock(&counters->lock);
+}
+
+void psi_counters_count(struct psi_counters *counters, struct psi_counter *counter)
+{
+    pthread_mutex_lock(&counters->lock);
+    counter->events++;
+    pthread_mutex_unlock(&counters->lock);
+}
+
+/* Makes room for all copies. @return false if memory is short. */
+static bool make_room(struct psi_counters *counters)
+{
+    if (counters->shown_count <= counters->capacity)
+        return true;
+    size_t capacity = 2 * counters->shown_count;
+    struct psi_counter_copy *grown =
+        reallocarray(counters->copies, capacity, sizeof(*counters->copies));
+    if (grown == NULL)
+        return false;
+    counters->copies = grown;
+    counters->capacity = capacity;
+    return true;
+}
+
+static size_t copy_all(struct psi_counters *counters)
+{
+    struct psi_counter *counter;
+    size_t count = 0;
+
+    pthread_mutex_lock(&counters->lock);
+    if (make_room(counters))
+        TAILQ_FOREACH(counter, &counters->shown, entry)
+        {
+            struct psi_counter_copy *copy = &counters->copies[count++];
+            sstrncpy(copy->instance, counter->instance, sizeof(copy->instance));
+            sstrncpy(copy->type_instance, counter->type_instance, sizeof(copy->type_instance));
+            copy->events = counter->events;
+        }
+    pthread_mutex_unlock(&counters->lock);
+    return count;
+}
+
+void psi_counters_publish(struct psi_counters *counters, cdtime_t time)
+{
+    size_t count = copy_all(counters);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct psi_counter_copy *copy = &counters->copies[i];
+        const struct submission submission = {
+            .plugin = PLUGIN, .instance = copy->instance, .time = time};
+        adapter_submit_derive(&submission, "derive", copy->type_instance, copy->events);
+    }
+}

@@ -1,0 +1,213 @@
+#include "psi/notification.h"
+
+#include "common/adapter.h"
+#include "common/message.h"
+#include "headroom/utf8.h"
+
+#define PLUGIN "psi"
+
+/* Paths up to this length are told as they are, longer ones by the instance, which is shortened. */
+#define PATH_MAX_SHOWN 127
+
+/* "212 ms", "1.5 ms" */
+static void print_ms(double us, char *buffer, size_t size)
+{
+    snprintf(buffer, size, us >= 9950 ? "%.0f ms" : "%.2g ms", us / 1000);
+}
+
+/* Where it is, in at most PATH_MAX_SHOWN bytes, safe to show. */
+static void print_place(const struct psi_subject *subject, char place[PATH_MAX_SHOWN + 1])
+{
+    const char *text = subject->path;
+
+    if (text == NULL)
+        text = "the system";
+    else if (strlen(text) > PATH_MAX_SHOWN)
+        text = subject->instance;
+    snprintf(place, PATH_MAX_SHOWN + 1, "%s", text);
+    hr_utf8_make_safe(place);
+}
+
+/* "memory some" */
+static void append_pressure(struct message *message, const struct psi_rule *rule)
+{
+    message_append(message, "%s %s", hr_psi_resource_name(rule->trigger.resource),
+                   hr_psi_level_name(rule->trigger.level));
+}
+
+void psi_notice_title(const struct psi_subject *subject, char *buffer, size_t size)
+{
+    const struct psi_rule *rule = subject->rule;
+    char place[PATH_MAX_SHOWN + 1];
+
+    print_place(subject, place);
+    snprintf(buffer, size, "%s %s in %s", hr_psi_resource_name(rule->trigger.resource),
+             hr_psi_level_name(rule->trigger.level), place);
+}
+
+/* --- What all have in common ---------------------------------------------- */
+
+static struct message begin(notification_t *notice, const struct psi_subject *subject, int severity)
+{
+    const struct psi_rule *rule = subject->rule;
+
+    *notice = (notification_t){.severity = severity};
+    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
+    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
+    sstrncpy(notice->plugin_instance, subject->instance, sizeof(notice->plugin_instance));
+    sstrncpy(notice->type, "derive", sizeof(notice->type));
+    sstrncpy(notice->type_instance, rule->type_instance, sizeof(notice->type_instance));
+    return message_of(notice);
+}
+
+static void add_subject(notification_t *notice, const struct psi_subject *subject)
+{
+    const struct hr_psi_trigger_options *trigger = &subject->rule->trigger;
+
+    plugin_notification_meta_add_string(notice, "Trigger", subject->rule->name);
+    if (subject->path != NULL)
+        plugin_notification_meta_add_string(notice, "Cgroup", subject->path);
+    plugin_notification_meta_add_string(notice, "Resource",
+                                        hr_psi_resource_name(trigger->resource));
+    plugin_notification_meta_add_string(notice, "Level", hr_psi_level_name(trigger->level));
+    plugin_notification_meta_add_double(notice, "Stall", (double)trigger->stall_us / 1e6);
+    plugin_notification_meta_add_double(notice, "Window", (double)trigger->window_us / 1e6);
+}
+
+/* --- A stall -------------------------------------------------------------- */
+
+/* "mysqld[423] 180 ms" */
+static void print_waiter(const struct hr_waiter *waiter, char *buffer, size_t size)
+{
+    char waited[32];
+
+    print_ms((double)waiter->waited_ns / 1000, waited, sizeof(waited));
+    snprintf(buffer, size, "%s[%d] %s", waiter->name, (int)waiter->pid, waited);
+}
+
+static void append_waiters(struct message *message, const struct psi_rule *rule,
+                           const struct psi_waiting *waiting)
+{
+    const struct hr_waiters_report *report = &waiting->report;
+    const char *before = "; waiting: ";
+    char text[96], lead[64];
+
+    if (report->left_count > 0) {
+        snprintf(lead, sizeof(lead), "; waiting, of %zu tasks looked at: ", report->looked_count);
+        before = lead;
+    }
+    for (size_t i = 0; i < report->count; i++) {
+        print_waiter(&waiting->top[i], text, sizeof(text));
+        if (!message_append(message, "%s%s", before, text))
+            return;
+        before = ", ";
+    }
+    /* The kernel adds a wait up when it ends. */
+    if (report->count == 0)
+        message_append(message, "; no wait ended within %.3g s",
+                       (double)rule->top_tasks_window_us / 1e6);
+}
+
+static void append_waiting(struct message *message, const struct psi_rule *rule,
+                           const struct psi_waiting *waiting)
+{
+    if (waiting->unknown == NULL)
+        append_waiters(message, rule, waiting);
+    else if (!message_append(message, "; waiting: unknown, %s", waiting->unknown))
+        message_append(message, "; %s", waiting->unknown);
+}
+
+static void add_waiters(notification_t *notice, const struct psi_waiting *waiting)
+{
+    char name[32], text[96];
+
+    for (size_t i = 0; i < waiting->report.count; i++) {
+        snprintf(name, sizeof(name), "Task%zu", i + 1);
+        print_waiter(&waiting->top[i], text, sizeof(text));
+        plugin_notification_meta_add_string(notice, name, text);
+    }
+}
+
+void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
+                      const struct hr_psi_event *event, const struct psi_waiting *waiting)
+{
+    const struct psi_rule *rule = subject->rule;
+    const double elapsed_s = (double)event->elapsed_us / 1e6;
+    struct message message = begin(notice, subject, rule->severity);
+    char stalled[32], limit[32], place[PATH_MAX_SHOWN + 1];
+
+    print_ms((double)event->stalled_us, stalled, sizeof(stalled));
+    print_ms((double)rule->trigger.stall_us, limit, sizeof(limit));
+    print_place(subject, place);
+    append_pressure(&message, rule);
+    message_append(&message, ": stalled %s%s in ", event->measured ? "" : "at least ", stalled);
+    message_append(&message, elapsed_s < 10 ? "%.2g s" : "%.0f s", elapsed_s);
+    message_append(&message, " (limit %s) in %s", limit, place);
+    add_subject(notice, subject);
+    if (event->measured) {
+        plugin_notification_meta_add_double(notice, "MeasuredStall",
+                                            (double)event->stalled_us / 1e6);
+        plugin_notification_meta_add_double(notice, "MeasuredWindow",
+                                            (double)event->elapsed_us / 1e6);
+    }
+    if (waiting == NULL)
+        return;
+    append_waiting(&message, rule, waiting);
+    if (waiting->unknown == NULL)
+        add_waiters(notice, waiting);
+}
+
+/* --- Its end -------------------------------------------------------------- */
+
+void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject)
+{
+    const struct psi_rule *rule = subject->rule;
+    struct message message = begin(notice, subject, NOTIF_OKAY);
+    double window_s = (double)rule->trigger.window_us / 1e6;
+    char limit[32], place[PATH_MAX_SHOWN + 1];
+
+    print_ms((double)rule->trigger.stall_us, limit, sizeof(limit));
+    print_place(subject, place);
+    append_pressure(&message, rule);
+    message_append(&message, ": below %s in %.6g s for %.6g s in %s", limit, window_s,
+                   (double)rule->quiet * window_s, place);
+    add_subject(notice, subject);
+}
+
+void psi_notice_end(notification_t *notice, const struct psi_subject *subject, const char *reason)
+{
+    struct message message = begin(notice, subject, NOTIF_OKAY);
+    char place[PATH_MAX_SHOWN + 1];
+
+    print_place(subject, place);
+    append_pressure(&message, subject->rule);
+    message_append(&message, ": no longer watched in %s: %s", place, reason);
+    add_subject(notice, subject);
+}
+
+/* Nobody's in particular. */
+static void begin_summary(notification_t *notice, int severity)
+{
+    *notice = (notification_t){.severity = severity};
+    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
+    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
+}
+
+void psi_notice_held(notification_t *notice, int severity, size_t count, size_t limit,
+                     const char *example)
+{
+    begin_summary(notice, severity);
+    snprintf(notice->message, sizeof(notice->message),
+             "held back %zu notifications of stalls in a second, as MaxNotificationsPerSecond is "
+             "%zu; the last: %s",
+             count, limit, example);
+    plugin_notification_meta_add_unsigned_int(notice, "HeldBack", count);
+}
+
+void psi_notice_none_held(notification_t *notice, size_t limit)
+{
+    begin_summary(notice, NOTIF_OKAY);
+    snprintf(notice->message, sizeof(notice->message),
+             "no notification was held back in the last second (MaxNotificationsPerSecond is %zu)",
+             limit);
+}

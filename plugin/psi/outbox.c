@@ -1,0 +1,135 @@
+#include "psi/outbox.h"
+
+#include "common/adapter.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* A notification that waits. */
+struct psi_letter {
+    notification_t notice;
+    STAILQ_ENTRY(psi_letter) entry;
+};
+
+void psi_outbox_init(struct psi_outbox *outbox, size_t limit)
+{
+    outbox->limit = limit;
+    STAILQ_INIT(&outbox->queue);
+}
+
+void psi_outbox_close(struct psi_outbox *outbox)
+{
+    atomic_store(&outbox->is_closed, true);
+}
+
+void psi_outbox_end(struct psi_outbox *outbox)
+{
+    while (!STAILQ_EMPTY(&outbox->queue)) {
+        struct psi_letter *letter = STAILQ_FIRST(&outbox->queue);
+        STAILQ_REMOVE_HEAD(&outbox->queue, entry);
+        plugin_notification_meta_free(letter->notice.meta);
+        free(letter);
+    }
+}
+
+/* --- The limit ------------------------------------------------------------ */
+
+/* The summary of a second, or the end of what it began. */
+static void tell_held(struct psi_outbox *outbox)
+{
+    notification_t notice;
+
+    if (outbox->held > 0)
+        psi_notice_held(&notice, outbox->held_severity, outbox->held, outbox->limit,
+                        outbox->example);
+    else if (outbox->has_held)
+        psi_notice_none_held(&notice, outbox->limit);
+    else
+        return;
+    outbox->has_held = outbox->held > 0;
+    outbox->held = 0;
+    psi_outbox_send(outbox, &notice);
+}
+
+static void begin_second(struct psi_outbox *outbox)
+{
+    uint64_t now_ns = adapter_clock_ns();
+
+    if (outbox->second_ns != 0 && now_ns < outbox->second_ns + SECOND_NS)
+        return;
+    outbox->second_ns = now_ns;
+    outbox->sent = 0;
+    tell_held(outbox);
+}
+
+static void hold(struct psi_outbox *outbox, const struct psi_subject *subject)
+{
+    int severity = subject->rule->severity;
+
+    /* the worse, the lower */
+    if (outbox->held == 0 || severity < outbox->held_severity)
+        outbox->held_severity = severity;
+    outbox->held++;
+    psi_notice_title(subject, outbox->example, sizeof(outbox->example));
+}
+
+bool psi_outbox_reserve(struct psi_outbox *outbox, const struct psi_subject *subject)
+{
+    if (atomic_load(&outbox->is_closed))
+        return false;
+    psi_outbox_tick(outbox);
+    if (outbox->sent >= outbox->limit) {
+        hold(outbox, subject);
+        return false;
+    }
+    outbox->sent++;
+    return true;
+}
+
+/* --- Going out ------------------------------------------------------------ */
+
+void psi_outbox_send(struct psi_outbox *outbox, notification_t *notice)
+{
+    notice->time = cdtime();
+    if (!atomic_load(&outbox->is_closed))
+        plugin_dispatch_notification(notice);
+    plugin_notification_meta_free(notice->meta);
+    notice->meta = NULL;
+}
+
+/* Those that wait go first, so whoever finds room finds an empty queue. */
+static void send_waiting(struct psi_outbox *outbox)
+{
+    while (!STAILQ_EMPTY(&outbox->queue) && outbox->sent < outbox->limit) {
+        struct psi_letter *letter = STAILQ_FIRST(&outbox->queue);
+        STAILQ_REMOVE_HEAD(&outbox->queue, entry);
+        outbox->sent++;
+        psi_outbox_send(outbox, &letter->notice);
+        free(letter);
+    }
+}
+
+void psi_outbox_queue(struct psi_outbox *outbox, notification_t *notice)
+{
+    struct psi_letter *letter = malloc(sizeof(*letter));
+
+    if (letter == NULL) {
+        psi_outbox_send(outbox, notice); /* more than the limit, but not lost */
+        return;
+    }
+    letter->notice = *notice;
+    STAILQ_INSERT_TAIL(&outbox->queue, letter, entry);
+    psi_outbox_tick(outbox);
+}
+
+uint64_t psi_outbox_deadline(const struct psi_outbox *outbox)
+{
+    if (outbox->held == 0 && !outbox->has_held && STAILQ_EMPTY(&outbox->queue))
+        return UINT64_MAX;
+    return outbox->second_ns + SECOND_NS;
+}
+
+void psi_outbox_tick(struct psi_outbox *outbox)
+{
+    begin_second(outbox);
+    send_waiting(outbox);
+}

@@ -1,0 +1,162 @@
+#include "psi/rule.h"
+
+#include "common/options.h"
+
+#define PLUGIN "psi"
+
+/* Whole words of an option, and what each stands for. */
+struct word {
+    const char *text;
+    int value;
+};
+
+static const struct word resources[] = {
+    {"cpu", HR_PSI_CPU}, {"memory", HR_PSI_MEMORY}, {"io", HR_PSI_IO}, {"irq", HR_PSI_IRQ}, {0}};
+static const struct word levels[] = {{"some", HR_PSI_SOME}, {"full", HR_PSI_FULL}, {0}};
+static const struct word scopes[] = {{"system", true}, {"cgroups", false}, {0}};
+static const struct word severities[] = {
+    {"WARNING", NOTIF_WARNING}, {"FAILURE", NOTIF_FAILURE}, {0}};
+static const struct word modes[] = {{"auto", HR_PSI_TRIGGER_AUTO},
+                                    {"kernel", HR_PSI_TRIGGER_KERNEL},
+                                    {"poll", HR_PSI_TRIGGER_POLL},
+                                    {0}};
+
+/* What a block holds while it is read. */
+struct block {
+    struct psi_rule *rule;
+    const char *title; /* "psi: <Trigger "x">" */
+    bool has_resource, has_stall;
+    int resource, level, of_system, mode;
+};
+
+/* "\"some\" or \"full\"" */
+static void list_words(const struct word *words, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (const struct word *word = words; word->text != NULL && used < size; word++) {
+        const char *between = word == words ? "" : word[1].text != NULL ? ", " : " or ";
+        used += snprintf(buffer + used, size - used, "%s\"%s\"", between, word->text);
+    }
+}
+
+static int read_word(const struct block *block, const oconfig_item_t *item,
+                     const struct word *words, int *value)
+{
+    char accepted[96];
+
+    if (item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING)
+        for (const struct word *word = words; word->text != NULL; word++)
+            if (strcasecmp(item->values[0].value.string, word->text) == 0) {
+                *value = word->value;
+                return 0;
+            }
+    list_words(words, accepted, sizeof(accepted));
+    return option_refuse(block->title, item, accepted);
+}
+
+static int read_option(struct block *block, const oconfig_item_t *item)
+{
+    struct psi_rule *rule = block->rule;
+    struct hr_psi_trigger_options *trigger = &rule->trigger;
+    const char *key = item->key;
+
+    if (strcasecmp(key, "Resource") == 0) {
+        block->has_resource = true;
+        return read_word(block, item, resources, &block->resource);
+    }
+    if (strcasecmp(key, "Stall") == 0) {
+        block->has_stall = true;
+        return option_seconds(block->title, item, 1, HR_PSI_TRIGGER_WINDOW_MAX_US,
+                              &trigger->stall_us);
+    }
+    if (strcasecmp(key, "Window") == 0)
+        return option_seconds(block->title, item, HR_PSI_TRIGGER_WINDOW_MIN_US,
+                              HR_PSI_TRIGGER_WINDOW_MAX_US, &trigger->window_us);
+    if (strcasecmp(key, "Level") == 0)
+        return read_word(block, item, levels, &block->level);
+    if (strcasecmp(key, "Scope") == 0)
+        return read_word(block, item, scopes, &block->of_system);
+    if (strcasecmp(key, "Severity") == 0)
+        return read_word(block, item, severities, &rule->severity);
+    if (strcasecmp(key, "Mode") == 0)
+        return read_word(block, item, modes, &block->mode);
+    if (strcasecmp(key, "Quiet") == 0)
+        return option_count(block->title, item, 1, 1000, &rule->quiet);
+    if (strcasecmp(key, "TopTasks") == 0)
+        return option_count(block->title, item, 0, PSI_TOP_TASKS_MAX, &rule->top_tasks);
+    if (strcasecmp(key, "TopTasksWindow") == 0)
+        return option_seconds(block->title, item, 10000, 1000000, &rule->top_tasks_window_us);
+    if (strcasecmp(key, "TopTasksLimit") == 0)
+        return option_count(block->title, item, 1, 100000, &rule->top_tasks_limit);
+    option_warn_unknown(block->title, item);
+    return 0;
+}
+
+/* The name is part of a series' name: nothing that collectd would change. */
+static int read_name(struct psi_rule *rule, const oconfig_item_t *item)
+{
+    static const char accepted[] = "a name of 1 to 64 letters, digits, \"_\", \"-\" and \".\" in "
+                                   "quotes, as in <Trigger \"memory-stall\">";
+    const char *name;
+
+    if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING)
+        return option_refuse(PLUGIN, item, accepted);
+    name = item->values[0].value.string;
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789_-.");
+    if (length == 0 || name[length] != '\0' || length >= sizeof(rule->name))
+        return option_refuse(PLUGIN, item, accepted);
+    snprintf(rule->name, sizeof(rule->name), "%s", name);
+    snprintf(rule->type_instance, sizeof(rule->type_instance), "trigger_%s", name);
+    return 0;
+}
+
+static int check(struct block *block)
+{
+    struct psi_rule *rule = block->rule;
+    const char *reason;
+
+    if (!block->has_resource || !block->has_stall) {
+        ERROR("%s: option %s is missing.", block->title,
+              block->has_resource ? "Stall" : "Resource");
+        return -1;
+    }
+    rule->trigger.resource = block->resource;
+    rule->trigger.level = block->level;
+    rule->trigger.mode = block->mode;
+    rule->of_system = block->of_system;
+    if (hr_psi_trigger_check(&rule->trigger, rule->of_system, &reason) == 0)
+        return 0;
+    ERROR("%s: this can't be: %s (Stall %.6g, Window %.6g).", block->title, reason,
+          (double)rule->trigger.stall_us / 1e6, (double)rule->trigger.window_us / 1e6);
+    return -1;
+}
+
+int psi_rule_read(struct psi_rule *rule, const oconfig_item_t *item)
+{
+    char title[128];
+    struct block block = {
+        .rule = rule,
+        .title = title,
+        .level = HR_PSI_SOME,
+        .of_system = true,
+        .mode = HR_PSI_TRIGGER_AUTO,
+    };
+
+    *rule = (struct psi_rule){
+        .trigger = {.window_us = 1000000},
+        .severity = NOTIF_WARNING,
+        .quiet = 3,
+        .top_tasks_window_us = 100000,
+        .top_tasks_limit = 2000,
+    };
+    if (read_name(rule, item) < 0)
+        return -1;
+    snprintf(title, sizeof(title), PLUGIN ": <Trigger \"%s\">", rule->name);
+    for (int i = 0; i < item->children_num; i++)
+        if (read_option(&block, &item->children[i]) < 0)
+            return -1;
+    return check(&block);
+}

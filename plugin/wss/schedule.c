@@ -1,0 +1,93 @@
+#include "wss/schedule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The heap is counted from 1: an entry's children are at twice its place, and one after. */
+
+static struct wss_due *at(const struct wss_schedule *schedule, size_t place)
+{
+    return schedule->heap[place - 1];
+}
+
+static void set(struct wss_schedule *schedule, size_t place, struct wss_due *due)
+{
+    schedule->heap[place - 1] = due;
+    due->place = place;
+}
+
+static void move_up(struct wss_schedule *schedule, struct wss_due *due)
+{
+    size_t place = due->place;
+
+    for (; place > 1 && due->at_ns < at(schedule, place / 2)->at_ns; place /= 2)
+        set(schedule, place, at(schedule, place / 2));
+    set(schedule, place, due);
+}
+
+static void move_down(struct wss_schedule *schedule, struct wss_due *due)
+{
+    size_t place = due->place;
+
+    for (;;) {
+        size_t child = 2 * place;
+        if (child > schedule->count)
+            break;
+        if (child < schedule->count && at(schedule, child + 1)->at_ns < at(schedule, child)->at_ns)
+            child++;
+        if (due->at_ns <= at(schedule, child)->at_ns)
+            break;
+        set(schedule, place, at(schedule, child));
+        place = child;
+    }
+    set(schedule, place, due);
+}
+
+static int grow(struct wss_schedule *schedule)
+{
+    size_t capacity = schedule->capacity > 0 ? 2 * schedule->capacity : 16;
+    void *grown = reallocarray(schedule->heap, capacity, sizeof(struct wss_due *));
+
+    if (grown == NULL)
+        return -ENOMEM;
+    schedule->heap = grown;
+    schedule->capacity = capacity;
+    return 0;
+}
+
+int wss_schedule_put(struct wss_schedule *schedule, struct wss_due *due, uint64_t at_ns)
+{
+    if (due->place == 0) {
+        if (schedule->count == schedule->capacity && grow(schedule) < 0)
+            return -ENOMEM;
+        set(schedule, ++schedule->count, due);
+    }
+    due->at_ns = at_ns;
+    move_up(schedule, due);
+    move_down(schedule, due);
+    return 0;
+}
+
+void wss_schedule_remove(struct wss_schedule *schedule, struct wss_due *due)
+{
+    if (due->place == 0)
+        return;
+    struct wss_due *last = at(schedule, schedule->count--);
+    if (last != due) {
+        set(schedule, due->place, last);
+        move_up(schedule, last);
+        move_down(schedule, last);
+    }
+    due->place = 0;
+}
+
+struct wss_due *wss_schedule_first(const struct wss_schedule *schedule)
+{
+    return schedule->count > 0 ? schedule->heap[0] : NULL;
+}
+
+void wss_schedule_end(struct wss_schedule *schedule)
+{
+    free(schedule->heap);
+    *schedule = (struct wss_schedule){0};
+}

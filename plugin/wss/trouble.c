@@ -1,0 +1,131 @@
+#include "wss/trouble.h"
+
+#include <errno.h>
+
+#define PLUGIN "wss"
+
+enum wss_finding wss_trouble_kind(int status, bool by_file)
+{
+    switch (status) {
+    case -ESRCH:
+    case -ECHILD:
+    case -ENODEV:
+        return WSS_ABSENT;
+    case -ENOENT:
+        return by_file ? WSS_ABSENT : WSS_NO_METHOD;
+    case -EFBIG:
+    case -ETIME:
+        return WSS_LIMITED;
+    default:
+        return WSS_FAILS;
+    }
+}
+
+static int severity_of(enum wss_finding finding, int error)
+{
+    if (finding == WSS_NO_METHOD)
+        return LOG_ERR;
+    return finding == WSS_ABSENT || error == -ENODATA ? LOG_NOTICE : LOG_WARNING;
+}
+
+/* When it is tried again. */
+static void print_outlook(enum wss_finding finding, uint64_t retry_ns, char *buffer, size_t size)
+{
+    switch (finding) {
+    case WSS_LIMITED:
+        snprintf(buffer, size,
+                 " It is tried again in %g s, and then less and less often, up to once an hour.",
+                 (double)retry_ns / 1e9);
+        break;
+    case WSS_NO_METHOD:
+        snprintf(buffer, size, " It is tried again every five minutes.");
+        break;
+    case WSS_ABSENT:
+        snprintf(buffer, size, " It is looked for at each interval.");
+        break;
+    case WSS_OVERLAPS:
+    case WSS_FAILS:
+        snprintf(buffer, size, " It is tried again at each interval.");
+        break;
+    case WSS_FINE:
+    case WSS_PARTLY:
+    case WSS_FINDINGS:
+        buffer[0] = '\0';
+        break;
+    }
+}
+
+static void note_block(struct wss_plight *plight, const char *label, enum wss_finding finding,
+                       const struct hr_reason *reason, uint64_t retry_ns)
+{
+    char outlook[128];
+
+    print_outlook(finding, retry_ns, outlook, sizeof(outlook));
+    adapter_complain(&plight->complaint, severity_of(finding, reason->error),
+                     (int)finding << 16 | -reason->error, PLUGIN ": %s is%s measured%s: %s.%s",
+                     label, finding == WSS_PARTLY ? "" : " not",
+                     finding == WSS_PARTLY ? " in part" : "", reason->text, outlook);
+}
+
+static void note_group(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
+                       enum wss_finding finding, const struct hr_reason *reason)
+{
+    if (plight->finding != WSS_FINE)
+        trouble->groups[plight->finding].count--;
+    plight->finding = finding;
+    if (finding == WSS_FINE)
+        return;
+    trouble->groups[finding].count++;
+    snprintf(trouble->groups[finding].example, sizeof(trouble->groups[finding].example), "%s",
+             label);
+    snprintf(trouble->groups[finding].reason, sizeof(trouble->groups[finding].reason), "%s",
+             reason != NULL ? reason->text : "");
+}
+
+void wss_trouble_note(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
+                      enum wss_finding finding, const struct hr_reason *reason, uint64_t retry_ns)
+{
+    if (trouble != NULL)
+        note_group(trouble, plight, label, finding, reason);
+    else
+        note_block(plight, label, finding, reason, retry_ns);
+}
+
+void wss_trouble_clear(struct wss_trouble *trouble, struct wss_plight *plight, const char *label)
+{
+    if (trouble != NULL)
+        note_group(trouble, plight, label, WSS_FINE, NULL);
+    else
+        adapter_relieve(&plight->complaint, PLUGIN ": %s is being measured now.", label);
+}
+
+/* --- Cgroups -------------------------------------------------------------- */
+
+/* How many there are with a trouble; one that isn't there, in the sense of processes, is none. */
+static void tell_kind(struct wss_trouble *trouble, enum wss_finding finding)
+{
+    const size_t count = trouble->groups[finding].count;
+    struct complaint *complaint = &trouble->groups[finding].complaint;
+
+    if (count == 0)
+        adapter_relieve(complaint, PLUGIN ": of the cgroups such as %s, none is left that %s.",
+                        trouble->groups[finding].example,
+                        finding == WSS_PARTLY ? "is measured in part" : "can't be measured");
+    if (!adapter_is_news(&trouble->groups[finding].tally, count))
+        return;
+    complaint->cause = 1;
+    plugin_log(finding == WSS_NO_METHOD ? LOG_ERR : LOG_WARNING,
+               PLUGIN ": %zu cgroup%s%s measured%s, such as %s: %s.", count,
+               count == 1 ? " is" : "s are", finding == WSS_PARTLY ? "" : " not",
+               finding == WSS_PARTLY ? " in part" : "", trouble->groups[finding].example,
+               trouble->groups[finding].reason);
+}
+
+void wss_trouble_tell(struct wss_trouble *trouble)
+{
+    static const enum wss_finding told[] = {WSS_LIMITED, WSS_OVERLAPS, WSS_NO_METHOD, WSS_PARTLY,
+                                            WSS_FAILS};
+
+    for (size_t i = 0; i < STATIC_ARRAY_SIZE(told); i++)
+        tell_kind(trouble, told[i]);
+}

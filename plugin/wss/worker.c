@@ -1,0 +1,257 @@
+#include "wss/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "wss/job.h"
+
+#define PLUGIN "wss"
+
+/* What a cgroup is named, and the job while it has processes. */
+struct group {
+    const char *instance;
+    struct wss_job *job;
+};
+
+struct wss_worker {
+    struct wss_worker_options options;
+    pthread_t thread;
+    bool is_running;
+    int stop; /* an eventfd; -1 */
+
+    /* The thread's own. */
+    struct wss_shop shop;
+    struct wss_schedule schedule;
+    struct wss_job **jobs; /* of the blocks */
+    size_t job_count;
+    size_t begun_count;        /* of all jobs ever */
+    struct hr_cgroup_set *set; /* NULL without a Cgroup option */
+    uint64_t follow_ns;        /* when it is read next */
+};
+
+/* --- Jobs ----------------------------------------------------------------- */
+
+/* Jobs begin spread over an interval, evenly however many there will be: each a golden section of
+ * it after the one before. */
+static uint64_t stagger(struct wss_worker *worker)
+{
+    const uint32_t part = (uint32_t)worker->begun_count++ * 2654435769u;
+
+    return adapter_clock_ns() +
+           (uint64_t)((double)worker->shop.interval_ns * ((double)part / 4294967296.0));
+}
+
+static struct wss_job *begin_job(struct wss_worker *worker, struct wss_target *target,
+                                 const char *path, const char *instance)
+{
+    uint64_t first_ns = stagger(worker);
+    struct wss_job *job = wss_job_new(&worker->shop, target, path, instance, first_ns);
+
+    if (job == NULL || wss_schedule_put(&worker->schedule, &job->due, first_ns) == 0)
+        return job;
+    ERROR(PLUGIN ": %s is left out: out of memory.", job->claim.label);
+    wss_job_free(job);
+    return NULL;
+}
+
+static void end_job(struct wss_worker *worker, struct wss_job *job)
+{
+    if (job != NULL)
+        wss_schedule_remove(&worker->schedule, &job->due);
+    wss_job_free(job);
+}
+
+/* --- Cgroups -------------------------------------------------------------- */
+
+static void begin_group(struct wss_worker *worker, struct hr_cgroup *cgroup)
+{
+    const char *instance = selection_name(worker->options.selection, cgroup);
+    struct group *group = instance != NULL ? calloc(1, sizeof(*group)) : NULL;
+
+    if (group == NULL) {
+        selection_unname(worker->options.selection, instance);
+        return; /* memory was short, and it was said */
+    }
+    group->instance = instance;
+    cgroup->data = group;
+}
+
+static void follow_group(struct hr_cgroup *cgroup, enum hr_cgroup_event event, void *context)
+{
+    struct wss_worker *worker = context;
+    struct group *group = cgroup->data;
+
+    if (group == NULL && event != HR_CGROUP_ADDED)
+        return;
+    switch (event) {
+    case HR_CGROUP_ADDED:
+        begin_group(worker, cgroup);
+        break;
+    case HR_CGROUP_POPULATED:
+        group->job = begin_job(worker, &worker->options.targets->patterns[cgroup->pattern],
+                               cgroup->path, group->instance);
+        break;
+    case HR_CGROUP_EMPTIED:
+        end_job(worker, group->job);
+        group->job = NULL;
+        break;
+    case HR_CGROUP_REMOVED:
+        selection_unname(worker->options.selection, group->instance);
+        free(group);
+        break;
+    }
+}
+
+static void follow(struct wss_worker *worker, uint64_t now_ns)
+{
+    selection_read(worker->options.selection, worker->set);
+    wss_trouble_tell(&worker->shop.trouble);
+    worker->follow_ns = now_ns + worker->shop.interval_ns;
+}
+
+/* --- The thread ----------------------------------------------------------- */
+
+/* Waits until a time, or looks up. @return false at the end. */
+static bool wait_until(const struct wss_worker *worker, uint64_t until_ns)
+{
+    struct pollfd stop = {.fd = worker->stop, .events = POLLIN};
+    uint64_t now_ns = adapter_clock_ns();
+    uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
+                                     .tv_nsec = (long)(wait_ns % 1000000000)};
+
+    return ppoll(&stop, 1, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0;
+}
+
+/* Does the one thing that is due first, if any is. @return when the next is. */
+static uint64_t work(struct wss_worker *worker)
+{
+    uint64_t now_ns = adapter_clock_ns();
+    struct wss_due *due = wss_schedule_first(&worker->schedule);
+
+    if (worker->set != NULL && worker->follow_ns <= now_ns) {
+        follow(worker, now_ns);
+        return now_ns;
+    }
+    if (due != NULL && due->at_ns <= now_ns) {
+        wss_schedule_put(&worker->schedule, due, wss_job_run((struct wss_job *)due));
+        return now_ns;
+    }
+    uint64_t next_ns = due != NULL ? due->at_ns : UINT64_MAX;
+    return worker->set != NULL && worker->follow_ns < next_ns ? worker->follow_ns : next_ns;
+}
+
+static void *run(void *context)
+{
+    struct wss_worker *worker = context;
+
+    while (wait_until(worker, work(worker)))
+        ;
+    return NULL;
+}
+
+/* --- Beginning and end ---------------------------------------------------- */
+
+/* Names are told apart by their owners: each has to be whole, however long its label is. */
+static const char *reserve(const struct wss_worker *worker, const char *label)
+{
+    char *owner;
+
+    if (asprintf(&owner, "<Process \"%s\">", label) < 0)
+        return NULL;
+    const char *instance = selection_reserve(worker->options.selection, owner, label);
+    free(owner);
+    return instance;
+}
+
+static int begin_blocks(struct wss_worker *worker)
+{
+    struct wss_targets *targets = worker->options.targets;
+
+    worker->jobs = calloc(targets->block_count + 1, sizeof(*worker->jobs));
+    if (worker->jobs == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < targets->block_count; i++) {
+        struct wss_target *target = &targets->blocks[i];
+        const char *instance =
+            target->scope == HR_WSS_SYSTEM ? target->label : reserve(worker, target->label);
+        struct wss_job *job = instance != NULL ? begin_job(worker, target, NULL, instance) : NULL;
+        if (job == NULL)
+            return -ENOMEM;
+        worker->jobs[worker->job_count++] = job;
+    }
+    return 0;
+}
+
+static void end_blocks(struct wss_worker *worker)
+{
+    for (size_t i = 0; i < worker->job_count; i++) {
+        struct wss_job *job = worker->jobs[i];
+        if (job->target->scope != HR_WSS_SYSTEM)
+            selection_unname(worker->options.selection, job->instance);
+        end_job(worker, job);
+    }
+    free(worker->jobs);
+}
+
+static int begin(struct wss_worker *worker)
+{
+    const struct wss_worker_options *options = &worker->options;
+
+    worker->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (worker->stop < 0)
+        return -errno;
+    int status = begin_blocks(worker);
+    if (status == 0)
+        status =
+            selection_open(options->selection, options->root, follow_group, worker, &worker->set);
+    if (status == 0)
+        status = -plugin_thread_create(&worker->thread, run, worker, "wss");
+    worker->is_running = status == 0;
+    return status;
+}
+
+int wss_worker_start(const struct wss_worker_options *options, struct wss_worker **worker)
+{
+    struct wss_worker *started = calloc(1, sizeof(*started));
+
+    if (started == NULL)
+        return -ENOMEM;
+    started->options = *options;
+    started->stop = -1;
+    started->shop = (struct wss_shop){
+        .root = options->root,
+        .max_scan_ns = options->max_scan_ns,
+        .max_rss_bytes = options->max_rss_bytes,
+        .interval_ns = options->interval_ns,
+        .values = options->values,
+    };
+    wss_ground_init(&started->shop.ground, options->root,
+                    options->targets->block_count > 1 || options->targets->pattern_count > 0);
+    int status = begin(started);
+    if (status < 0)
+        wss_worker_stop(started);
+    else
+        *worker = started;
+    return status;
+}
+
+void wss_worker_stop(struct wss_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    if (worker->is_running) {
+        eventfd_write(worker->stop, 1);
+        pthread_join(worker->thread, NULL);
+    }
+    hr_cgroup_set_close(worker->set);
+    end_blocks(worker);
+    wss_ground_end(&worker->shop.ground);
+    wss_schedule_end(&worker->schedule);
+    if (worker->stop >= 0)
+        close(worker->stop);
+    free(worker);
+}
