@@ -3,7 +3,7 @@
  */
 #include "suite.h"
 
-#include "../src/command/alerts.h"
+#include "top/alerts.h"
 
 #include <errno.h>
 #include <fcntl.h>

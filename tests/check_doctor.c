@@ -3,7 +3,7 @@
  */
 #include "suite.h"
 
-#include "../src/command/findings.h"
+#include "doctor/findings.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  */
 #include "suite.h"
 
-#include "../src/command/grid.h"
-#include "../src/command/osnoise_json.h"
-#include "../src/command/osnoise_table.h"
+#include "common/grid.h"
 #include "headroom/utf8.h"
+#include "osnoise/json.h"
+#include "osnoise/table.h"
 
 #include <ctype.h>
 #include <locale.h>

@@ -3,7 +3,7 @@
  */
 #include "suite.h"
 
-#include "../src/command/osnoise_totals.h"
+#include "osnoise/totals.h"
 
 #include <errno.h>
 #include <stdio.h>

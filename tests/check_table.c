@@ -1,12 +1,12 @@
 /*
  * check_table.c - the parts of `headroom top` that know neither collectd nor a terminal.
  */
-#include "../src/command/client.h"
-#include "../src/command/columns.h"
-#include "../src/command/label.h"
-#include "../src/command/layout.h"
-#include "../src/command/print.h"
-#include "../src/command/table.h"
+#include "common/label.h"
+#include "top/client.h"
+#include "top/columns.h"
+#include "top/layout.h"
+#include "top/print.h"
+#include "top/table.h"
 
 #include <check.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  */
 #include "suite.h"
 
-#include "../src/command/wss_output.h"
-#include "../src/command/wss_plot.h"
+#include "wss/chart.h"
+#include "wss/output.h"
 
 #include <errno.h>
 #include <locale.h>

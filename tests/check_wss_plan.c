@@ -3,7 +3,7 @@
  */
 #include "suite.h"
 
-#include "../src/command/wss_plan.h"
+#include "wss/plan.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

@@ -1,7 +1,7 @@
 /*
  * main.c - the command `headroom`: finds the subcommand and hands over.
  */
-#include "command.h"
+#include "common/command.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/command/alerts.h"
 #include "fuzz.h"
+#include "top/alerts.h"
 
 const char fuzz_corpus[] = "alerts";
 

@@ -1,0 +1,80 @@
+#include "common/grid.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN_MAX 32
+#define CELL_SIZE  128
+
+static void add(struct grid *grid, const char *text)
+{
+    size_t length = strlen(text) + 1;
+    if (grid->size - grid->used < length) {
+        size_t size = grid->size > 0 ? 2 * grid->size : 4096;
+        char *bigger = realloc(grid->text, size);
+        if (bigger == NULL) {
+            grid->failed = true;
+            return;
+        }
+        grid->text = bigger;
+        grid->size = size;
+    }
+    memcpy(grid->text + grid->used, text, length);
+    grid->used += length;
+    grid->cell_count++;
+}
+
+void grid_cell(struct grid *grid, const char *format, ...)
+{
+    char text[CELL_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    add(grid, text);
+}
+
+static void find_widths(const struct grid *grid, int widths[COLUMN_MAX])
+{
+    const char *cell = grid->text;
+    for (size_t i = 0; i < grid->cell_count; i++, cell += strlen(cell) + 1) {
+        int width = label_width(cell, LABEL_UTF8);
+        if (width > widths[i % grid->column_count])
+            widths[i % grid->column_count] = width;
+    }
+}
+
+/* Blanks are held back until something follows them in the row. */
+static void print_cell(const struct grid *grid, FILE *file, unsigned column, int width,
+                       const char *cell, int *blanks)
+{
+    int padding = width - label_width(cell, LABEL_UTF8);
+    bool left = (grid->left >> column & 1) != 0;
+    *blanks += (column > 0) + (left ? 0 : padding);
+    if (cell[0] != '\0') {
+        fprintf(file, "%*s%s", *blanks, "", cell);
+        *blanks = 0;
+    }
+    *blanks += left ? padding : 0;
+    if (column + 1 < grid->column_count)
+        return;
+    putc('\n', file);
+    *blanks = 0;
+}
+
+int grid_print(struct grid *grid, FILE *file)
+{
+    int widths[COLUMN_MAX] = {0}, blanks = 0, rc = grid->failed ? -ENOMEM : 0;
+    const char *cell = grid->text;
+    if (rc == 0)
+        find_widths(grid, widths);
+    for (size_t i = 0; rc == 0 && i < grid->cell_count; i++, cell += strlen(cell) + 1) {
+        unsigned column = (unsigned)(i % grid->column_count);
+        print_cell(grid, file, column, widths[column], cell, &blanks);
+    }
+    free(grid->text);
+    *grid = (struct grid){.column_count = grid->column_count, .left = grid->left};
+    return rc;
+}

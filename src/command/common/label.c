@@ -1,0 +1,137 @@
+/* wcwidth() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "common/label.h"
+
+#include <string.h>
+#include <wchar.h>
+
+#include "headroom/utf8.h"
+
+/* Characters without a shape of their own that make the others show in another order. */
+static bool turns_direction(uint32_t c)
+{
+    return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+/* What one character of a name becomes on the terminal. */
+struct glyph {
+    const char *text;
+    size_t source; /* bytes of the name */
+    size_t length; /* bytes of `text` */
+    int width;     /* columns */
+};
+
+static struct glyph next_glyph(const char *name, enum label_charset charset)
+{
+    static const char unshown[] = "?";
+    uint32_t c = 0;
+    size_t length = hr_utf8_decode(name, &c);
+    if (length == 0)
+        return (struct glyph){unshown, 1, 1, 1};
+    if (hr_utf8_is_control(c) || turns_direction(c) || (c >= 0x80 && charset == LABEL_ASCII))
+        return (struct glyph){unshown, length, 1, 1};
+    /* A locale without UTF-8 knows no width; then it is not the terminal's, either. */
+    int width = wcwidth((wchar_t)c);
+    return (struct glyph){name, length, length, width < 0 ? 1 : width};
+}
+
+/* Where a label is written. */
+struct target {
+    char *text;
+    size_t used, size;
+    int width;
+};
+
+static void put(struct target *target, const struct glyph *glyph)
+{
+    if (target->used + glyph->length >= target->size)
+        return;
+    memcpy(target->text + target->used, glyph->text, glyph->length);
+    target->used += glyph->length;
+    target->width += glyph->width;
+}
+
+/*
+ * Puts what fits into `width` columns, with the marks that combine with the last character.
+ * Returns the place in the name behind it.
+ */
+static const char *put_head(struct target *target, const char *name, int width,
+                            enum label_charset charset)
+{
+    while (*name != '\0') {
+        struct glyph glyph = next_glyph(name, charset);
+        if (target->width + glyph.width > width)
+            break;
+        put(target, &glyph);
+        name += glyph.source;
+    }
+    return name;
+}
+
+/* Finds the longest end of `name` that fits into `width` columns. */
+static const char *find_tail(const char *name, int width, enum label_charset charset)
+{
+    for (int rest = label_width(name, charset); *name != '\0' && rest > width;) {
+        struct glyph glyph = next_glyph(name, charset);
+        rest -= glyph.width;
+        name += glyph.source;
+    }
+    /* A mark that belonged to the character before goes with it. */
+    while (*name != '\0') {
+        struct glyph glyph = next_glyph(name, charset);
+        if (glyph.width > 0)
+            break;
+        name += glyph.source;
+    }
+    return name;
+}
+
+int label_width(const char *name, enum label_charset charset)
+{
+    int width = 0;
+    while (*name != '\0') {
+        struct glyph glyph = next_glyph(name, charset);
+        width += glyph.width;
+        name += glyph.source;
+    }
+    return width;
+}
+
+static const struct glyph ellipses[] = {
+    [LABEL_ASCII] = {"..", 0, 2, 2},
+    [LABEL_UTF8] = {"\xe2\x80\xa6", 0, 3, 1},
+};
+
+int label_fit(const char *name, int width, enum label_charset charset, char *label, size_t size)
+{
+    struct target target = {label, 0, size, 0};
+    const struct glyph *ellipsis = &ellipses[charset];
+    if (width > 0 && (width <= ellipsis->width || label_width(name, charset) <= width)) {
+        put_head(&target, name, width, charset);
+    } else if (width > 0) {
+        int kept = width - ellipsis->width;
+        put_head(&target, name, (kept + 1) / 2, charset);
+        put(&target, ellipsis);
+        put_head(&target, find_tail(name, width - target.width, charset), width, charset);
+    }
+    label[target.used] = '\0';
+    return target.width;
+}
+
+int label_fit_start(const char *text, int width, enum label_charset charset, char *label,
+                    size_t size)
+{
+    struct target target = {label, 0, size, 0};
+    const struct glyph *ellipsis = &ellipses[charset];
+    if (width > 0 && (width <= ellipsis->width || label_width(text, charset) <= width)) {
+        put_head(&target, text, width, charset);
+    } else if (width > 0) {
+        put_head(&target, text, width - ellipsis->width, charset);
+        put(&target, ellipsis);
+    }
+    label[target.used] = '\0';
+    return target.width;
+}

@@ -1,0 +1,19 @@
+/*
+ * common/numbers.h - numbers in the values of options.
+ */
+#ifndef HEADROOM_COMMAND_COMMON_NUMBERS_H
+#define HEADROOM_COMMAND_COMMON_NUMBERS_H
+
+/**
+ * Parses digits with at most one point, such as "0.1"; no sign, exponent, hexadecimal or blank. The
+ * caller sees to it that the locale (LC_NUMERIC) has a decimal point.
+ *
+ * @param value  untouched on failure.
+ * @return 0, or -EINVAL, also for what is below `least` or above `most`.
+ */
+int number_decimal(const char *text, double least, double most, double *value);
+
+/** The same for digits alone. */
+int number_whole(const char *text, int least, int most, int *value);
+
+#endif

@@ -1,0 +1,120 @@
+#include "common/waiting.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S   UINT64_C(1000000000)
+#define TELL_NS    (NS_PER_S / 5) /* between two looks at how far it is */
+#define PATIENT_NS (2 * NS_PER_S) /* what takes no longer needs no word */
+
+static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static volatile sig_atomic_t signal_number;
+static sigset_t waiting_mask; /* as it was before the signals were held */
+
+static void on_signal(int number)
+{
+    signal_number = number;
+}
+
+uint64_t waiting_now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+void waiting_hold_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before; /* no SA_RESTART */
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+        /* nohup(1), and shells that start something in the background, want some ignored. */
+        if (sigaction(held[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue;
+        sigaction(held[i], &action, NULL);
+        sigaddset(&blocked, held[i]);
+    }
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is told by the write */
+    sigprocmask(SIG_BLOCK, &blocked, &waiting_mask);
+}
+
+int waiting_signal(void)
+{
+    return signal_number;
+}
+
+void waiting_die_of(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* --- waiting -------------------------------------------------------------- */
+
+/* How far it is, in a line that is written over. Returns its length. */
+static int tell(const struct waiting *wait, uint64_t now_ns)
+{
+    double all = (double)(wait->until_ns - wait->from_ns) / (double)NS_PER_S;
+    double done = (double)(now_ns - wait->from_ns) / (double)NS_PER_S;
+    return fprintf(stderr, "\r%s%.1f of %.6g s ", wait->what, done < all ? done : all, all);
+}
+
+static void wipe(int length)
+{
+    if (length > 0)
+        fprintf(stderr, "\r%*s\r", length, "");
+}
+
+/* 0 when the time has come, else as waiting_wait(). Also tells of a signal that came before.
+ * @param ready  set if what is watched can be read. */
+static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready)
+{
+    struct pollfd polled[] = {{.fd = STDOUT_FILENO},
+                              {.fd = wait->watches ? wait->fd : -1, .events = POLLIN}};
+    uint64_t now_ns = waiting_now_ns();
+    uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    struct timespec time = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
+    int count = ppoll(polled, 2, &time, &waiting_mask);
+    if (signal_number != 0)
+        return -EINTR;
+    if (count < 0)
+        return errno == EINTR ? 0 : -errno;
+    *ready = count > 0 && polled[1].revents != 0;
+    return count > 0 && (polled[0].revents & (POLLERR | POLLHUP)) != 0 ? -EPIPE : 0;
+}
+
+int waiting_wait(const struct waiting *wait)
+{
+    bool tells = isatty(STDERR_FILENO) && wait->until_ns > wait->from_ns + PATIENT_NS;
+    uint64_t asked_ns = waiting_now_ns();
+    int rc, told = 0;
+    bool ready = false;
+    for (;;) {
+        uint64_t now_ns = waiting_now_ns();
+        uint64_t next_ns = now_ns + (tells ? TELL_NS : NS_PER_S);
+        if (tells)
+            told = tell(wait, now_ns);
+        rc = poll_until(wait, next_ns < wait->until_ns ? next_ns : wait->until_ns, &ready);
+        if (rc != 0 || ready || waiting_now_ns() >= wait->until_ns)
+            break;
+        if (wait->goes_on == NULL || waiting_now_ns() < asked_ns + NS_PER_S)
+            continue;
+        asked_ns = waiting_now_ns();
+        if (!wait->goes_on(wait->context)) {
+            rc = -ESRCH;
+            break;
+        }
+    }
+    wipe(told);
+    return rc;
+}

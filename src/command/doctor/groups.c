@@ -1,0 +1,59 @@
+/*
+ * doctor/groups.c - the cgroups on which `headroom doctor` tries what plugins do with them.
+ */
+#include "doctor/doctor.h"
+
+#include <errno.h>
+
+static void take(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    struct doctor_groups *groups = context;
+
+    if (event == HR_CGROUP_ADDED && groups->spare == NULL)
+        groups->spare = group;
+    if (event == HR_CGROUP_POPULATED && groups->sample_count < DOCTOR_SAMPLES)
+        groups->samples[groups->sample_count++] = group;
+}
+
+void doctor_groups_open(const struct hr_root *root, const char *controller,
+                        struct doctor_groups *groups)
+{
+    static const char *const everywhere[] = {"**"};
+    const struct hr_cgroup_options options = {
+        .controller = controller,
+        .patterns = everywhere,
+        .pattern_count = 1,
+        .max_count = DOCTOR_MAX_CGROUPS,
+        .event = take,
+        .context = groups,
+    };
+
+    *groups = (struct doctor_groups){0};
+    groups->status = hr_cgroup_set_open(root, &options, &groups->set);
+    if (groups->status < 0)
+        return;
+    groups->status = hr_cgroup_set_read(groups->set);
+    groups->counts = hr_cgroup_set_counts(groups->set);
+    if (groups->sample_count == 0 && groups->spare != NULL)
+        groups->samples[groups->sample_count++] = groups->spare;
+}
+
+void doctor_groups_close(struct doctor_groups *groups)
+{
+    hr_cgroup_set_close(groups->set);
+    *groups = (struct doctor_groups){0};
+}
+
+void doctor_add_no_group(struct findings *findings, const char *facility,
+                         const struct doctor_groups *groups)
+{
+    static const char cause[] = "there is no cgroup to try it on";
+
+    if (groups->status == -ENOENT)
+        findings_add(findings, FINDING_UNTRIED, facility, cause, "mount cgroup2");
+    else if (groups->status < 0)
+        findings_add(findings, FINDING_UNTRIED, facility, "cgroups can't be listed",
+                     "let collectd's user read the cgroup mount");
+    else
+        findings_add(findings, FINDING_UNTRIED, facility, cause, "make one");
+}

@@ -1,0 +1,169 @@
+/*
+ * doctor/osnoise.c - what of the plugin osnoise would work. By looking only: the tracer takes time
+ * from the CPUs.
+ */
+#include "doctor/doctor.h"
+#include "osnoise/run.h"
+
+#include "headroom/osnoise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct advice tracefs_advice[] = {
+    {-ENOENT, "no tracefs is mounted",
+     "mount -t tracefs tracefs /sys/kernel/tracing; the kernel needs CONFIG_FTRACE=y"},
+    {-EACCES, "no permission to read tracefs",
+     "add CAP_DAC_OVERRIDE to collectd's service, or run collectd as root"},
+    {-EPERM, "no permission to read tracefs",
+     "add CAP_DAC_OVERRIDE to collectd's service, or run collectd as root; a kernel that is locked "
+     "down allows no tracing"},
+    {-EMFILE, DOCTOR_NO_DESCRIPTORS},
+    {0},
+};
+
+/* Whether the list of tracers can be looked at: 0 or a negative errno. */
+static int open_tracers(const struct hr_root *root)
+{
+    static const char *const places[] = {
+        "sys/kernel/tracing/available_tracers",
+        "sys/kernel/debug/tracing/available_tracers",
+    };
+    int status = -ENOENT;
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        int fd = hr_root_openat(root, places[i], O_RDONLY);
+        if (fd >= 0) {
+            close(fd);
+            return 0;
+        }
+        if (status == -ENOENT)
+            status = fd;
+    }
+    return status;
+}
+
+/* The collector's reason is "cause: remedy", or just the cause where it knows no remedy. */
+static void add_reason(struct findings *findings, enum finding_state state, const char *facility,
+                       struct hr_reason *reason)
+{
+    char *remedy = strstr(reason->text, ": ");
+
+    if (remedy != NULL) {
+        *remedy = '\0';
+        remedy += 2;
+    }
+    findings_add(findings, state, facility, reason->text, remedy);
+}
+
+/* @return whether the kernel has the tracer. */
+static bool check_tracer(const struct hr_root *root, struct findings *findings)
+{
+    static const char tracer[] = "the tracer osnoise";
+    struct hr_reason reason = {0};
+    int status = open_tracers(root);
+
+    findings_advise(findings, "tracefs", status, tracefs_advice);
+    if (status < 0) {
+        findings_add(findings, FINDING_UNTRIED, tracer, "tracefs can't be read", NULL);
+        return false;
+    }
+    /* Where there is a tracefs, that is what the kernel lacks for any mode. */
+    if (hr_osnoise_probe(root, HR_OSNOISE_WORKLOAD, &reason) == -ENOENT) {
+        add_reason(findings, FINDING_LACKS, tracer, &reason);
+        return false;
+    }
+    findings_add(findings, FINDING_WORKS, tracer, NULL, NULL);
+    return true;
+}
+
+/* --- modes ---------------------------------------------------------------- */
+
+static const char *const facilities[HR_OSNOISE_MODE_COUNT] = {
+    [HR_OSNOISE_WORKLOAD] = "mode osnoise, a thread on chosen CPUs",
+    [HR_OSNOISE_HARDWARE] = "mode hwnoise, the same with interrupts off",
+    [HR_OSNOISE_SOURCES] = "mode sources, noise by its source without a thread",
+    [HR_OSNOISE_ATTACH] = "mode attach, reading along with another's run",
+};
+
+static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
+                       struct findings *findings)
+{
+    struct hr_reason reason = {0};
+    int status = hr_osnoise_probe(root, mode, &reason);
+
+    if (status == 0)
+        findings_add(findings, FINDING_WORKS, facilities[mode], NULL, NULL);
+    else if (status == -EBUSY || status == -EAGAIN)
+        /* Who is at work, or isn't, tells nothing of what the machine can do: where the plugin
+         * runs, it is busy. */
+        add_reason(findings, FINDING_UNTRIED, facilities[mode], &reason);
+    else
+        add_reason(findings, FINDING_LACKS, facilities[mode], &reason);
+}
+
+/* --- what was left behind ------------------------------------------------- */
+
+/* Where the command and the plugin keep what they are to put back, unless told otherwise. */
+static const char *const state_paths[] = {
+    OSNOISE_STATE_PATH,
+    OSNOISE_ATTACH_STATE_PATH,
+    "/var/lib/collectd/headroom-osnoise.state",
+};
+
+struct leftover {
+    const char *path; /* NULL: nothing is left */
+    enum finding_state state;
+    int status;
+    struct hr_reason reason;
+};
+
+/* The first that is wrong; if none is, the first that can't be looked at. */
+static struct leftover find_leftover(void)
+{
+    struct leftover worst = {.path = NULL, .state = FINDING_WORKS};
+
+    for (size_t i = 0; i < sizeof(state_paths) / sizeof(state_paths[0]); i++) {
+        struct leftover one = {.path = state_paths[i], .state = FINDING_UNTRIED};
+        one.status = hr_osnoise_left_behind(one.path, &one.reason);
+        if (one.status == -ESTALE || one.status == -EBADMSG)
+            one.state = FINDING_LACKS;
+        if (one.status != 0 && (worst.path == NULL || one.state < worst.state))
+            worst = one;
+    }
+    return worst;
+}
+
+static void check_leftovers(struct findings *findings)
+{
+    static const char facility[] = "nothing left behind by a run that was killed";
+    const struct leftover worst = find_leftover();
+    char remedy[256];
+
+    snprintf(remedy, sizeof(remedy),
+             "headroom osnoise --restore --state %s; the next run does so, too",
+             worst.path != NULL ? worst.path : "");
+    if (worst.path == NULL)
+        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+    else if (worst.state == FINDING_UNTRIED)
+        findings_add(findings, FINDING_UNTRIED, facility, worst.reason.text, NULL);
+    else
+        findings_add(findings, FINDING_LACKS, facility, worst.reason.text,
+                     worst.status == -ESTALE ? remedy : "look what it is, and remove it");
+}
+
+void doctor_check_osnoise(const struct hr_root *root, struct findings *findings)
+{
+    bool has_tracer = check_tracer(root, findings);
+
+    for (int mode = 0; mode < HR_OSNOISE_MODE_COUNT; mode++) {
+        if (has_tracer)
+            check_mode(root, mode, findings);
+        else
+            findings_add(findings, FINDING_UNTRIED, facilities[mode], "the tracer can't be found",
+                         NULL);
+    }
+    check_leftovers(findings);
+}

@@ -1,0 +1,12 @@
+/*
+ * doctor/osnoise_none.c - the plugin osnoise where headroom was built without what it needs.
+ */
+#include "doctor/doctor.h"
+
+void doctor_check_osnoise(const struct hr_root *root, struct findings *findings)
+{
+    (void)root;
+    findings_add(findings, FINDING_LACKS, "measuring noise",
+                 "headroom was built without libtraceevent",
+                 "build it with that library (libtraceevent-dev)");
+}

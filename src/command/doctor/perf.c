@@ -1,0 +1,252 @@
+/*
+ * doctor/perf.c - what of the plugin cgroup_perf works: counting software and hardware events and
+ * tracepoints, of cgroups and of the whole machine.
+ */
+#include "doctor/doctor.h"
+
+#include "headroom/perf.h"
+#include "headroom/perf_event.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define EVENTS_MAX 2
+
+/* What one line of a configuration could be. */
+struct kind {
+    const char *facilities[HR_PERF_SCOPE_COUNT];
+    const char *events[EVENTS_MAX];
+    size_t count;
+};
+
+static const struct kind software = {{[HR_PERF_CGROUP] = "software events of cgroups",
+                                      [HR_PERF_SYSTEM] = "software events of the machine"},
+                                     {"task-clock", "context-switches"},
+                                     2};
+static const struct kind hardware = {{[HR_PERF_CGROUP] = "hardware events of cgroups",
+                                      [HR_PERF_SYSTEM] = "hardware events of the machine"},
+                                     {"cycles", "instructions"},
+                                     2};
+static const struct kind tracepoints = {
+    {[HR_PERF_CGROUP] = "tracepoints of cgroups", [HR_PERF_SYSTEM] = "tracepoints of the machine"},
+    {"sched:sched_switch"},
+    1};
+
+static const char descriptors[] = "file descriptors for 4 events of each cgroup";
+
+#define TYPICAL_EVENTS 4
+
+/* What the checks of all kinds need. */
+struct exam {
+    const struct hr_root *root;
+    struct findings *findings;
+    struct doctor_groups groups;
+    struct hr_perf_vocabulary *vocabulary;
+    size_t cpu_count; /* on which something is counted; 0: not known */
+};
+
+/* --- What is told --------------------------------------------------------- */
+
+#define NO_PMU                                                                                     \
+    "no PMU of this machine counts them, as in most virtual machines",                             \
+        "let the hypervisor pass one through, or count other events"
+
+static const struct advice event_advice[] = {
+    {-ENOENT, NO_PMU},
+    {-EOPNOTSUPP, NO_PMU},
+    {-ENODEV, NO_PMU},
+    {-ENXIO, NO_PMU},
+    {-ENOSYS, "the kernel has no perf events", "it needs CONFIG_PERF_EVENTS=y"},
+    {-EXDEV, "cgroups have no controller perf_event",
+     "enable any controller at the top of the cgroup2 mount (echo +pids >cgroup.subtree_control); "
+     "the kernel needs CONFIG_CGROUP_PERF=y"},
+    {-EMFILE, DOCTOR_NO_DESCRIPTORS},
+    {0},
+};
+
+/* Also EPERM, which a container's seccomp filter gives. */
+static void add_permission(const struct exam *exam, const char *facility)
+{
+    char cause[128];
+    int level;
+
+    if (hr_perf_paranoid(exam->root, &level) == 0)
+        snprintf(cause, sizeof(cause),
+                 "no permission, without CAP_PERFMON and with kernel.perf_event_paranoid=%d",
+                 level);
+    else
+        snprintf(cause, sizeof(cause), "no permission");
+    findings_add(exam->findings, FINDING_LACKS, facility, cause,
+                 "add CAP_PERFMON (before Linux 5.8 CAP_SYS_ADMIN) to collectd's service, or set "
+                 "the sysctl to 0; in a container, also let seccomp allow perf_event_open");
+}
+
+static void add_status(const struct exam *exam, const char *facility, int status)
+{
+    if (status == -EACCES || status == -EPERM)
+        add_permission(exam, facility);
+    else
+        findings_advise(exam->findings, facility, status, event_advice);
+}
+
+static void add_to_all(const struct exam *exam, const struct kind *kind, const char *cause,
+                       const char *remedy)
+{
+    for (int scope = 0; scope < HR_PERF_SCOPE_COUNT; scope++)
+        findings_add(exam->findings, FINDING_LACKS, kind->facilities[scope], cause, remedy);
+}
+
+/* Why an event's name isn't known. */
+static void add_fault(const struct exam *exam, const struct kind *kind, int status,
+                      const struct hr_perf_fault *fault)
+{
+    if (status == -ENODEV)
+        add_to_all(exam, kind, "no tracefs is mounted",
+                   "mount -t tracefs tracefs /sys/kernel/tracing");
+    else if (status == -EACCES)
+        add_to_all(
+            exam, kind, "no permission to read tracefs",
+            "add CAP_DAC_READ_SEARCH to collectd's service, or run collectd as root, or as a "
+            "member of the group that may read it");
+    else
+        add_to_all(exam, kind, fault->reason, "it needs a kernel that has them");
+}
+
+/* --- Counting ------------------------------------------------------------- */
+
+/* Opens, reads and closes what is counted of a target, and ends the target.
+ * @return of its first event that can't be counted */
+static int count_once(struct exam *exam, struct hr_perf *perf, enum hr_perf_scope scope,
+                      struct hr_perf_target *target, size_t count)
+{
+    int status = hr_perf_target_read(target);
+
+    if (status == 0)
+        exam->cpu_count = hr_perf_files(perf).open / count;
+    hr_perf_target_close(target);
+    for (size_t e = 0; e < count; e++) {
+        int of_event = hr_perf_status(perf, scope, 0, e);
+        if (of_event < 0 && of_event != -ECANCELED)
+            return of_event;
+    }
+    return status;
+}
+
+static void count_system(struct exam *exam, struct hr_perf *perf, const struct kind *kind)
+{
+    struct hr_perf_target *target;
+
+    int status = hr_perf_target_open_system(perf, &target);
+    if (status == 0)
+        status = count_once(exam, perf, HR_PERF_SYSTEM, target, kind->count);
+    add_status(exam, kind->facilities[HR_PERF_SYSTEM], status);
+}
+
+static void count_group(struct exam *exam, struct hr_perf *perf, const struct kind *kind)
+{
+    const char *facility = kind->facilities[HR_PERF_CGROUP];
+    int status = -ENODEV;
+
+    if (exam->groups.sample_count == 0) {
+        doctor_add_no_group(exam->findings, facility, &exam->groups);
+        return;
+    }
+    /* One may be gone by now. */
+    for (size_t i = 0; i < exam->groups.sample_count && status == -ENODEV; i++) {
+        struct hr_perf_target *target;
+        status = hr_perf_target_open_cgroup(perf, exam->groups.samples[i], &target);
+        if (status == 0)
+            status = count_once(exam, perf, HR_PERF_CGROUP, target, kind->count);
+    }
+    add_status(exam, facility, status);
+}
+
+static void try_kind(struct exam *exam, const struct kind *kind,
+                     struct hr_perf_event *const *events)
+{
+    const struct hr_perf_event_group group = {events, kind->count};
+    const struct hr_perf_options options = {.groups = &group, .group_count = 1};
+    struct hr_perf *perf = NULL;
+
+    int status = hr_perf_open(exam->root, &options, &perf);
+    if (status == 0)
+        status = hr_perf_read(perf);
+    if (status == 0) {
+        count_system(exam, perf, kind);
+        count_group(exam, perf, kind);
+    } else {
+        add_to_all(exam, kind, "can't find out which CPUs are online",
+                   "let collectd's user read /sys/devices/system/cpu/online");
+    }
+    hr_perf_close(perf);
+}
+
+static void check_kind(struct exam *exam, const struct kind *kind)
+{
+    struct hr_perf_event *events[EVENTS_MAX] = {NULL};
+    struct hr_perf_fault fault = {.reason = ""};
+    int status = 0;
+
+    for (size_t e = 0; e < kind->count && status == 0; e++)
+        status = hr_perf_event_find(exam->vocabulary, kind->events[e], &events[e], &fault);
+    if (status == 0)
+        try_kind(exam, kind, events);
+    else
+        add_fault(exam, kind, status, &fault);
+    for (size_t e = 0; e < kind->count; e++)
+        hr_perf_event_free(events[e]);
+}
+
+/* --- Descriptors ---------------------------------------------------------- */
+
+/* The counters raise the limit as far as they may, and leave a quarter to others. */
+static size_t descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max == RLIM_INFINITY)
+        return SIZE_MAX;
+    return (size_t)(limit.rlim_max - limit.rlim_max / 4);
+}
+
+/* By reckoning: to open all of them would slow down each switch from one group to another. */
+static void check_descriptors(const struct exam *exam)
+{
+    const size_t groups = exam->groups.counts.populated;
+    const size_t needed = TYPICAL_EVENTS * groups * exam->cpu_count;
+    char cause[192];
+
+    if (exam->cpu_count == 0) {
+        findings_add(exam->findings, FINDING_UNTRIED, descriptors, "nothing can be counted", NULL);
+    } else if (needed <= descriptor_limit()) {
+        findings_add(exam->findings, FINDING_WORKS, descriptors, NULL, NULL);
+    } else {
+        snprintf(cause, sizeof(cause),
+                 "%d events of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
+                 TYPICAL_EVENTS, groups, exam->cpu_count, needed, descriptor_limit());
+        findings_add(
+            exam->findings, FINDING_LACKS, descriptors, cause,
+            "raise LimitNOFILE= of collectd's service (ulimit -Hn), or count fewer cgroups "
+            "or events");
+    }
+}
+
+void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findings)
+{
+    struct exam exam = {.root = root, .findings = findings};
+
+    int status = hr_perf_vocabulary_open(root, &exam.vocabulary);
+    if (status < 0) {
+        findings_add(findings, FINDING_LACKS, "names of events", strerror(-status),
+                     "let collectd's user read /sys/bus/event_source/devices");
+        return;
+    }
+    doctor_groups_open(root, "perf_event", &exam.groups);
+    check_kind(&exam, &software);
+    check_kind(&exam, &hardware);
+    check_kind(&exam, &tracepoints);
+    check_descriptors(&exam);
+    doctor_groups_close(&exam.groups);
+    hr_perf_vocabulary_close(exam.vocabulary);
+}

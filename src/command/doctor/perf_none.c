@@ -1,0 +1,11 @@
+/*
+ * doctor/perf_none.c - the plugin cgroup_perf where headroom was built without what it needs.
+ */
+#include "doctor/doctor.h"
+
+void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findings)
+{
+    (void)root;
+    findings_add(findings, FINDING_LACKS, "counting events", "headroom was built without libpfm4",
+                 "build it with libpfm4 (libpfm4-dev)");
+}

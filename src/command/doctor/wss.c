@@ -1,0 +1,54 @@
+/*
+ * doctor/wss.c - what of the plugin wss works: each method, for what it can measure at all.
+ */
+#include "doctor/doctor.h"
+
+#include "headroom/wss.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const scopes[HR_WSS_SCOPE_COUNT] = {
+    [HR_WSS_PROCESSES] = "processes",
+    [HR_WSS_CGROUP] = "cgroups",
+    [HR_WSS_SYSTEM] = "the system",
+};
+
+/* The collector's reason is "cause: remedy", or just the cause where it knows no remedy. */
+static void add_reason(struct findings *findings, const char *facility, struct hr_reason *reason)
+{
+    char *remedy = strstr(reason->text, ": ");
+
+    if (remedy == NULL && reason->error == -EMFILE) {
+        findings_add(findings, FINDING_LACKS, facility, DOCTOR_NO_DESCRIPTORS);
+        return;
+    }
+    if (remedy != NULL) {
+        *remedy = '\0';
+        remedy += 2;
+    }
+    findings_add(findings, FINDING_LACKS, facility, reason->text, remedy);
+}
+
+static void check(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
+                  struct findings *findings)
+{
+    char facility[64];
+    struct hr_reason reason;
+
+    int status = hr_wss_probe(root, method, scope, &reason);
+    snprintf(facility, sizeof(facility), "method %s, of %s", hr_wss_method_name(method),
+             scopes[scope]);
+    if (status == 0)
+        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+    else
+        add_reason(findings, facility, &reason);
+}
+
+void doctor_check_wss(const struct hr_root *root, struct findings *findings)
+{
+    for (int method = 0; method < HR_WSS_METHOD_COUNT; method++)
+        for (int scope = 0; scope < HR_WSS_SCOPE_COUNT; scope++)
+            if (hr_wss_measures(method, scope))
+                check(root, method, scope, findings);
+}

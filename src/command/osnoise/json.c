@@ -1,0 +1,221 @@
+#include "osnoise/json.h"
+
+#include "top/print.h"
+
+#include <inttypes.h>
+
+#define NS_PER_S 1e9
+#define US_PER_S 1e6
+
+/* `before` is what separates the member from others, and its name. */
+static void print_text(FILE *file, const char *before, const char *text)
+{
+    fputs(before, file);
+    if (text != NULL)
+        print_json_string(file, text);
+    else
+        fputs("null", file);
+}
+
+static void print_count(FILE *file, const char *before, bool known, uint64_t count)
+{
+    fputs(before, file);
+    if (known)
+        fprintf(file, "%" PRIu64, count);
+    else
+        fputs("null", file);
+}
+
+static void print_seconds(FILE *file, const char *before, bool known, double seconds)
+{
+    fputs(before, file);
+    if (known)
+        fprintf(file, "%.6f", seconds);
+    else
+        fputs("null", file);
+}
+
+/* 100,000ths of a percent. */
+static void print_share(FILE *file, const char *before, int known, uint64_t share)
+{
+    fputs(before, file);
+    if (known == 0)
+        fprintf(file, "%" PRIu64 ".%05" PRIu64, share / 100000, share % 100000);
+    else
+        fputs("null", file);
+}
+
+static void print_time(FILE *file, const char *before, const struct timespec *time)
+{
+    fprintf(file, "%s%lld.%03d", before, (long long)time->tv_sec, (int)(time->tv_nsec / 1000000));
+}
+
+/* --- a CPU ---------------------------------------------------------------- */
+
+static void print_sums(FILE *file, const struct hr_osnoise_cpu *sums)
+{
+    static const char *const states[] = {
+        [HR_OSNOISE_CPU_FINE] = "fine",
+        [HR_OSNOISE_CPU_SILENT] = "silent",
+        [HR_OSNOISE_CPU_OFFLINE] = "offline",
+    };
+    bool known = sums->sample_count > 0;
+    uint64_t share = 0;
+    int rc = osnoise_available(sums, &share);
+
+    fprintf(file, "{\"cpu\":%u,\"state\":\"%s\"", sums->cpu, states[sums->state]);
+    print_count(file, ",\"sample_count\":", true, sums->sample_count);
+    print_count(file, ",\"runtime_us\":", known, sums->runtime_us);
+    print_count(file, ",\"noise_us\":", known, sums->noise_us);
+    print_share(file, ",\"available_pct\":", rc, share);
+    print_count(file, ",\"max_single_us\":", known, sums->max_single_us);
+    print_count(file, ",\"max_period_us\":", known, sums->max_period_us);
+    print_count(file, ",\"hw_count\":", known, sums->hw_count);
+    print_count(file, ",\"nmi_count\":", known, sums->nmi_count);
+    print_count(file, ",\"irq_count\":", known, sums->irq_count);
+    print_count(file, ",\"softirq_count\":", known, sums->softirq_count);
+    print_count(file, ",\"thread_count\":", known, sums->thread_count);
+    print_count(file, ",\"lost_count\":", true, sums->lost_count);
+}
+
+static void print_sum(FILE *file, const struct osnoise_report *report,
+                      const struct osnoise_cpu_total *cpu, uint64_t count, uint64_t duration_ns)
+{
+    uint64_t share = 0;
+    int rc = osnoise_share(cpu, report->options->mode, duration_ns, &share);
+    print_count(file, ",\"count\":", true, count);
+    print_count(file, ",\"duration_ns\":", true, duration_ns);
+    print_share(file, ",\"share_pct\":", rc, share);
+    putc('}', file);
+}
+
+static void print_sources(FILE *file, const struct osnoise_report *report,
+                          const struct osnoise_cpu_total *cpu)
+{
+    const struct hr_osnoise_source *first;
+    struct osnoise_sum other;
+
+    if (report->sources == 0 || !cpu->has_sources) {
+        fputs(",\"sources\":null,\"other\":null", file);
+        return;
+    }
+    size_t count = osnoise_totals_top(report->totals, cpu, report->sources, &first, &other);
+    fputs(",\"sources\":[", file);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(file, "%s{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "",
+                hr_osnoise_kind_name(first[i].kind));
+        print_json_string(file, first[i].name);
+        print_sum(file, report, cpu, first[i].count, first[i].duration_ns);
+    }
+    print_count(file, "],\"other\":{\"source_count\":", cpu->rest.count == 0, other.source_count);
+    print_sum(file, report, cpu, other.count, other.duration_ns);
+}
+
+static void print_buckets(FILE *file, const struct osnoise_report *report,
+                          const struct osnoise_cpu_total *cpu)
+{
+    const char *separator = "";
+    if (!report->options->histogram) {
+        fputs(",\"histogram\":null", file);
+        return;
+    }
+    fputs(",\"histogram\":[", file);
+    for (int power = 0; power < OSNOISE_BUCKETS; power++) {
+        if (cpu->buckets[power] == 0)
+            continue;
+        fprintf(file, "%s{\"lower_ns\":%" PRIu64 ",\"count\":%" PRIu64 "}", separator,
+                UINT64_C(1) << power, cpu->buckets[power]);
+        separator = ",";
+    }
+    putc(']', file);
+}
+
+static void print_cpus(FILE *file, const struct osnoise_report *report)
+{
+    const struct osnoise_totals *totals = report->totals;
+    osnoise_totals_sort(report->totals);
+    fputs(",\"cpus\":[", file);
+    for (size_t i = 0; i < totals->cpu_count; i++) {
+        if (i > 0)
+            putc(',', file);
+        print_sums(file, &totals->cpus[i].sums);
+        print_sources(file, report, &totals->cpus[i]);
+        print_buckets(file, report, &totals->cpus[i]);
+        putc('}', file);
+    }
+    putc(']', file);
+}
+
+/* --- single noises -------------------------------------------------------- */
+
+static void print_part(FILE *file, const struct hr_osnoise_part *part)
+{
+    bool numbered = part->kind != HR_OSNOISE_NMI;
+    fprintf(file, "{\"kind\":\"%s\",\"name\":", hr_osnoise_kind_name(part->kind));
+    print_json_string(file, part->name);
+    fputs(",\"number\":", file);
+    if (numbered)
+        fprintf(file, "%d", part->number);
+    else
+        fputs("null", file);
+    print_count(file, ",\"count\":", true, part->count);
+    print_count(file, ",\"duration_ns\":", true, part->duration_ns);
+    putc('}', file);
+}
+
+static void print_single(FILE *file, const struct osnoise_seen *seen)
+{
+    const struct hr_osnoise_single *single = &seen->single;
+    print_time(file, "{\"time_s\":", &seen->time);
+    fprintf(file, ",\"cpu\":%u", single->cpu);
+    print_count(file, ",\"duration_ns\":", true, single->duration_ns);
+    print_count(file, ",\"interference_count\":", true, single->interference_count);
+    fputs(",\"parts\":[", file);
+    for (size_t i = 0; i < single->part_count; i++) {
+        if (i > 0)
+            putc(',', file);
+        print_part(file, &single->parts[i]);
+    }
+    fprintf(file, "],\"parts_are_all\":%s}", single->parts_are_all ? "true" : "false");
+}
+
+static void print_singles(FILE *file, const struct osnoise_report *report)
+{
+    const struct osnoise_totals *totals = report->totals;
+    if (report->options->max_single_ns == 0) {
+        fputs(",\"singles\":null,\"single_count\":null", file);
+        return;
+    }
+    fputs(",\"singles\":[", file);
+    for (size_t i = 0; i < totals->single_count; i++) {
+        if (i > 0)
+            putc(',', file);
+        print_single(file, osnoise_totals_single(totals, i));
+    }
+    print_count(file, "],\"single_count\":", true, totals->single_total);
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+void osnoise_json_print(FILE *file, const struct osnoise_report *report)
+{
+    const struct hr_osnoise_options *options = report->options;
+    const struct osnoise_totals *totals = report->totals;
+    bool workload = options->mode == HR_OSNOISE_WORKLOAD || options->mode == HR_OSNOISE_HARDWARE;
+
+    print_time(file, "{\"begin_s\":", &report->begin);
+    print_time(file, ",\"end_s\":", &report->end);
+    print_seconds(file, ",\"elapsed_s\":", true, (double)totals->elapsed_ns / NS_PER_S);
+    print_text(file, ",\"mode\":", hr_osnoise_mode_name(options->mode));
+    print_seconds(file, ",\"period_s\":", workload, (double)options->period_us / US_PER_S);
+    print_seconds(file, ",\"runtime_s\":", workload, (double)options->runtime_us / US_PER_S);
+    print_seconds(file, ",\"threshold_s\":", workload, (double)options->threshold_us / US_PER_S);
+    print_seconds(file, ",\"max_single_s\":", options->max_single_ns > 0,
+                  (double)options->max_single_ns / NS_PER_S);
+    print_cpus(file, report);
+    print_count(file, ",\"dropped_count\":", report->sources > 0, totals->dropped_count);
+    print_singles(file, report);
+    print_text(file, ",\"ended\":", report->ended);
+    print_text(file, ",\"warning\":", report->warning);
+    fputs("}\n", file);
+}

@@ -1,0 +1,16 @@
+/*
+ * osnoise/none.c - `headroom osnoise` where headroom was built without what it needs.
+ */
+#include "common/command.h"
+
+#include <stdio.h>
+
+int osnoise_main(int argc, char **argv)
+{
+    (void)argc;
+    fprintf(stderr,
+            "%s: headroom was built without libtraceevent: build it with that "
+            "library (libtraceevent-dev)\n",
+            argv[0]);
+    return COMMAND_FAILED;
+}

@@ -1,0 +1,350 @@
+/*
+ * osnoise/osnoise.c - `headroom osnoise`: the time that interrupts, other threads and the hardware
+ * take from what runs on a CPU.
+ */
+#include "common/command.h"
+#include "common/numbers.h"
+#include "osnoise/run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#define US_PER_S 1e6
+#define NS_PER_S 1e9
+
+/* The most that any option takes: over 30 years. What each may be is the collector's to say. */
+#define SECONDS_MAX 1000000000
+
+enum { SOURCES_MOST = 1000 };
+
+/* What the options say, before it is known whether they go together. */
+struct options {
+    struct osnoise_request request;
+    const char *workload; /* an option that is about the workload; NULL: none */
+    const char *measures; /* an option that is about measuring at all; NULL: none */
+    bool restore;
+};
+
+static void print_help(void)
+{
+    fputs("Usage: headroom osnoise --cpus LIST [OPTION]...\n"
+          "       headroom osnoise --mode sources|attach [OPTION]...\n"
+          "       headroom osnoise --restore [--state FILE]\n"
+          "\n"
+          "Measures operating system noise: the time that interrupts, softirqs, other\n"
+          "threads and the hardware take from what runs on a CPU. Until Ctrl-C, or for\n"
+          "--seconds.\n"
+          "\n"
+          "What is measured:\n"
+          "  --cpus LIST            these CPUs, such as 2-3,8\n"
+          "  --mode MODE            osnoise (default): a thread of the kernel runs on each\n"
+          "                           CPU and looks for gaps; it takes --runtime of each\n"
+          "                           --period\n"
+          "                         hwnoise: the same with interrupts off: what the\n"
+          "                           hardware takes\n"
+          "                         sources: no thread; how long what had the CPU, by name\n"
+          "                         attach: read along with another's run of the tracer\n"
+          "  --period SECONDS       default 1\n"
+          "  --runtime SECONDS      how much of each period is looked at (default: 0.01)\n"
+          "  --threshold SECONDS    gaps of at least this are noise (default: 0.000001)\n"
+          "  --max-duty PERCENT     refuse to take more of a CPU than this (default: 10)\n"
+          "  --seconds N            end after that time\n"
+          "\n"
+          "Output:\n"
+          "  --sources N            the N largest sources of noise on each CPU\n"
+          "                         (default: 5; 0: none)\n"
+          "  --max-single SECONDS   tell of each single noise above this, and of what it\n"
+          "                         was made; no less than --threshold\n"
+          "  --histogram            how many single noises were how long\n"
+          "  --json                 one object at the end\n"
+          "\n"
+          "What is left behind:\n"
+          "  --state FILE           where the kernel's settings are kept that are to be put\n"
+          "                         back (default: " OSNOISE_STATE_PATH ";\n"
+          "                         attach: " OSNOISE_ATTACH_STATE_PATH ")\n"
+          "  --restore              only put back what a run that was killed has changed\n"
+          "  --help                 show this help\n"
+          "\n"
+          "Columns, per CPU and since the beginning; what isn't known is shown as -:\n"
+          "  PERIODS          how many were looked at\n"
+          "  RUNTIME, NOISE   how long was looked, and how much of that was noise, us\n"
+          "  AVAILABLE        the rest, % of RUNTIME\n"
+          "  SINGLE, PERIOD   the longest single noise, and the most in one period, us\n"
+          "  HW               noises without any interference that the kernel knows of\n"
+          "  NMI ... THREAD   how many of these interfered\n"
+          "  LOST             records that were lost, and with them their noise\n"
+          "\n"
+          "It means most on CPUs that are isolated or idle. See headroom(1).\n",
+          stdout);
+}
+
+/* --- values --------------------------------------------------------------- */
+
+static int take_seconds(const char *title, const char *option, double unit, uint64_t *value)
+{
+    double seconds;
+    if (number_decimal(optarg, 0, SECONDS_MAX, &seconds) != 0)
+        return command_misused(title, "%s takes seconds, such as 0.1, not '%s'", option, optarg);
+    *value = (uint64_t)(seconds * unit + 0.5);
+    /* 0 means something else, or nothing. */
+    if (*value == 0)
+        return command_misused(title, "%s takes no less than %.*f seconds, not '%s'", option,
+                               unit > US_PER_S ? 9 : 6, 1 / unit, optarg);
+    return COMMAND_DONE;
+}
+
+static int take_mode(const char *title, struct options *options)
+{
+    if (hr_osnoise_mode_parse(optarg, &options->request.options.mode) == 0)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: --mode takes one of ", title);
+    for (int i = 0; i < HR_OSNOISE_MODE_COUNT; i++)
+        fprintf(stderr, "%s%s", i > 0 ? ", " : "", hr_osnoise_mode_name(i));
+    fprintf(stderr, ", not '%s'\n", optarg);
+    return COMMAND_MISUSED;
+}
+
+static int take_cpus(const char *title, struct options *options)
+{
+    struct hr_cpu_set *cpus = &options->request.options.cpus;
+    int rc = hr_cpu_set_parse(optarg, strlen(optarg), cpus);
+    if (rc == -ERANGE)
+        return command_misused(title, "--cpus takes numbers below %d, not '%s'", HR_CPU_MAX,
+                               optarg);
+    if (rc != 0 || hr_cpu_set_count(cpus) == 0)
+        return command_misused(title, "--cpus takes a list such as 2-3,8, not '%s'", optarg);
+    options->request.cpus = optarg;
+    return COMMAND_DONE;
+}
+
+static int take_duty(const char *title, struct options *options)
+{
+    double *duty = &options->request.options.max_duty_pct;
+    if (number_decimal(optarg, 0, 100, duty) == 0 && *duty > 0)
+        return COMMAND_DONE;
+    return command_misused(title, "--max-duty takes a percentage above 0, up to 100, not '%s'",
+                           optarg);
+}
+
+static int take_sources(const char *title, struct options *options)
+{
+    int sources;
+    if (number_whole(optarg, 0, SOURCES_MOST, &sources) != 0)
+        return command_misused(title, "--sources takes a number from 0 to %d, not '%s'",
+                               SOURCES_MOST, optarg);
+    options->request.sources = (size_t)sources;
+    return COMMAND_DONE;
+}
+
+static int take_state(const char *title, struct options *options)
+{
+    if (optarg[0] != '/')
+        return command_misused(title, "--state takes an absolute path, not '%s'", optarg);
+    options->request.options.state_path = optarg;
+    return COMMAND_DONE;
+}
+
+static void choose_state(struct hr_osnoise_options *options)
+{
+    if (options->state_path == NULL)
+        options->state_path =
+            options->mode == HR_OSNOISE_ATTACH ? OSNOISE_ATTACH_STATE_PATH : OSNOISE_STATE_PATH;
+}
+
+/* --- what goes together --------------------------------------------------- */
+
+static int check_cpus(const char *title, const struct osnoise_request *request)
+{
+    bool workload = request->options.mode == HR_OSNOISE_WORKLOAD ||
+                    request->options.mode == HR_OSNOISE_HARDWARE;
+    if (!workload || request->cpus != NULL)
+        return COMMAND_DONE;
+    return command_misused(title,
+                           "--mode %s needs --cpus, such as --cpus 2-3: its thread takes time from "
+                           "the CPUs it runs on, so you choose which",
+                           hr_osnoise_mode_name(request->options.mode));
+}
+
+static int check_workload(const char *title, const struct options *options)
+{
+    enum hr_osnoise_mode mode = options->request.options.mode;
+    if (options->workload == NULL || (mode != HR_OSNOISE_SOURCES && mode != HR_OSNOISE_ATTACH))
+        return COMMAND_DONE;
+    return command_misused(title, "%s is about the thread that measures, and --mode %s starts none",
+                           options->workload, hr_osnoise_mode_name(mode));
+}
+
+static int check_sources(const char *title, const struct osnoise_request *request)
+{
+    if (request->options.mode != HR_OSNOISE_SOURCES || request->sources > 0)
+        return COMMAND_DONE;
+    return command_misused(title, "--sources 0 leaves --mode sources nothing to tell");
+}
+
+/* The collector knows the rest. */
+static int check(const char *title, const struct options *options)
+{
+    struct hr_reason reason = {0};
+    int rc = check_cpus(title, &options->request);
+    if (rc == COMMAND_DONE)
+        rc = check_workload(title, options);
+    if (rc == COMMAND_DONE)
+        rc = check_sources(title, &options->request);
+    if (rc == COMMAND_DONE && hr_osnoise_check(&options->request.options, &reason) != 0)
+        rc = command_misused(title, "%s", reason.text);
+    return rc;
+}
+
+/* --- options -------------------------------------------------------------- */
+
+enum {
+    CPUS = 256,
+    MODE,
+    PERIOD,
+    RUNTIME,
+    THRESHOLD,
+    MAX_DUTY,
+    SECONDS,
+    SOURCES,
+    MAX_SINGLE,
+    HISTOGRAM,
+    JSON,
+    STATE,
+    RESTORE
+};
+
+static const struct option known[] = {
+    {"cpus", required_argument, NULL, CPUS},
+    {"mode", required_argument, NULL, MODE},
+    {"period", required_argument, NULL, PERIOD},
+    {"runtime", required_argument, NULL, RUNTIME},
+    {"threshold", required_argument, NULL, THRESHOLD},
+    {"max-duty", required_argument, NULL, MAX_DUTY},
+    {"seconds", required_argument, NULL, SECONDS},
+    {"sources", required_argument, NULL, SOURCES},
+    {"max-single", required_argument, NULL, MAX_SINGLE},
+    {"histogram", no_argument, NULL, HISTOGRAM},
+    {"json", no_argument, NULL, JSON},
+    {"state", required_argument, NULL, STATE},
+    {"restore", no_argument, NULL, RESTORE},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+/* Those of the workload alone. */
+static int take_workload_option(const char *title, int option, struct options *options)
+{
+    struct hr_osnoise_options *osnoise = &options->request.options;
+    switch (option) {
+    case PERIOD:
+        options->workload = "--period";
+        return take_seconds(title, "--period", US_PER_S, &osnoise->period_us);
+    case RUNTIME:
+        options->workload = "--runtime";
+        return take_seconds(title, "--runtime", US_PER_S, &osnoise->runtime_us);
+    case THRESHOLD:
+        options->workload = "--threshold";
+        return take_seconds(title, "--threshold", US_PER_S, &osnoise->threshold_us);
+    case MAX_DUTY:
+        options->workload = "--max-duty";
+        return take_duty(title, options);
+    default: /* getopt_long() has named the option */
+        return COMMAND_MISUSED;
+    }
+}
+
+/* COMMAND_DONE, or COMMAND_MISUSED. */
+static int take_option(const char *title, int option, struct options *options)
+{
+    struct osnoise_request *request = &options->request;
+    switch (option) {
+    case CPUS:
+        return take_cpus(title, options);
+    case MODE:
+        return take_mode(title, options);
+    case SECONDS:
+        return take_seconds(title, "--seconds", NS_PER_S, &request->total_ns);
+    case SOURCES:
+        return take_sources(title, options);
+    case MAX_SINGLE:
+        return take_seconds(title, "--max-single", NS_PER_S, &request->options.max_single_ns);
+    case HISTOGRAM:
+        request->options.histogram = true;
+        return COMMAND_DONE;
+    case JSON:
+        request->json = true;
+        return COMMAND_DONE;
+    case STATE:
+        return take_state(title, options);
+    case RESTORE:
+        options->restore = true;
+        return COMMAND_DONE;
+    default:
+        return take_workload_option(title, option, options);
+    }
+}
+
+static const char *option_name(int option)
+{
+    for (size_t i = 0; known[i].name != NULL; i++)
+        if (known[i].val == option)
+            return known[i].name;
+    return NULL;
+}
+
+/* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+    int option, rc = COMMAND_DONE;
+    while (rc == COMMAND_DONE && (option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (option == 'h')
+            return -1;
+        if (option != STATE && option != RESTORE)
+            options->measures = option_name(option);
+        rc = take_option(argv[0], option, options);
+    }
+    if (rc != COMMAND_DONE)
+        return rc;
+    if (optind < argc)
+        return command_misused(argv[0], "unexpected argument '%s'", argv[optind]);
+    if (options->restore && options->measures != NULL)
+        return command_misused(argv[0], "--restore measures nothing: --%s doesn't go with it",
+                               options->measures);
+    options->request.options.by_source = options->request.sources > 0;
+    if (options->restore)
+        return COMMAND_DONE;
+    choose_state(&options->request.options);
+    return check(argv[0], options);
+}
+
+int osnoise_main(int argc, char **argv)
+{
+    struct options options = {.request = {.title = argv[0],
+                                          .sources = 5,
+                                          .options = {
+                                              .mode = HR_OSNOISE_WORKLOAD,
+                                              .period_us = 1000000,
+                                              .runtime_us = 10000,
+                                              .threshold_us = 1,
+                                              .max_duty_pct = 10,
+                                          }}};
+    setlocale(LC_ALL, "");
+    /* Numbers have a decimal point everywhere. */
+    setlocale(LC_NUMERIC, "C");
+    int status = parse_options(argc, argv, &options);
+    if (status != -1 && status != COMMAND_DONE)
+        return status;
+    if (status == COMMAND_DONE && options.restore)
+        return osnoise_restore(argv[0], options.request.options.state_path);
+    if (status == COMMAND_DONE)
+        return osnoise_run(&options.request);
+    print_help();
+    if (fflush(stdout) == 0)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: cannot write: %s\n", argv[0], strerror(errno));
+    return COMMAND_FAILED;
+}

@@ -1,0 +1,434 @@
+#include "osnoise/run.h"
+
+#include "common/command.h"
+#include "common/waiting.h"
+#include "osnoise/json.h"
+#include "osnoise/screen.h"
+#include "osnoise/table.h"
+
+#include "headroom/root.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_NS UINT64_C(1000000000) /* between two readings */
+
+/* Single noises on a screen, and below the table that is left of it. */
+#define SINGLES_LIVE  5
+#define SINGLES_FINAL 20
+
+struct run {
+    const struct osnoise_request *request;
+    struct hr_root *root;
+    struct hr_osnoise *osnoise;
+    struct osnoise_totals totals;
+    struct timespec begin;
+    enum label_charset charset;
+    int warned;               /* the error of the last warning; 0: there was none */
+    struct hr_reason warning; /* the last one that was told */
+    struct hr_reason ended;   /* why it ended by itself; its error is 0 if it didn't */
+    bool live;                /* on a screen that is written anew */
+    void (*on_stop)(int);     /* what Ctrl-Z did before that */
+    FILE *later;              /* messages while it is live: they would be written over */
+    char *later_text;
+    size_t later_size;
+};
+
+/* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or that the run ends. */
+enum { STOP = -1 };
+
+/* --- telling -------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void complain(const struct run *run,
+                                                           const char *format, ...)
+{
+    FILE *file = run->live && run->later != NULL ? run->later : stderr;
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(file, "%s: ", run->request->title);
+    vfprintf(file, format, arguments);
+    va_end(arguments);
+    putc('\n', file);
+}
+
+static int finish(const struct run *run)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return COMMAND_DONE;
+    /* Who closes the pipe has read enough. */
+    if (errno == EPIPE)
+        return STOP;
+    complain(run, "cannot write: %s", strerror(errno != 0 ? errno : EIO));
+    return COMMAND_FAILED;
+}
+
+static int out_of_memory(const struct run *run)
+{
+    complain(run, "%s", strerror(ENOMEM));
+    return COMMAND_FAILED;
+}
+
+static struct osnoise_report report_of(struct run *run)
+{
+    struct osnoise_report report = {
+        .options = &run->request->options,
+        .cpus = run->request->cpus,
+        .sources = run->request->sources,
+        .totals = &run->totals,
+        .begin = run->begin,
+        .ended = run->ended.error != 0 ? run->ended.text : NULL,
+        .warning = run->warning.error != 0 ? run->warning.text : NULL,
+        .charset = run->charset,
+    };
+    clock_gettime(CLOCK_REALTIME, &report.end);
+    return report;
+}
+
+/* The last single noises, and how many there were before. */
+static void print_singles(const struct run *run, FILE *file, size_t most)
+{
+    const struct osnoise_totals *totals = &run->totals;
+    if (run->request->options.max_single_ns == 0)
+        return;
+    fprintf(file, "\n%llu single noise%s above %.6g us%s\n",
+            (unsigned long long)totals->single_total, totals->single_total == 1 ? "" : "s",
+            (double)run->request->options.max_single_ns / 1e3,
+            totals->single_total > most ? ", of which the last:"
+            : totals->single_total > 0  ? ":"
+                                        : "");
+    size_t first = totals->single_count > most ? totals->single_count - most : 0;
+    for (size_t i = first; i < totals->single_count; i++)
+        osnoise_single_print(file, osnoise_totals_single(totals, i), run->charset);
+}
+
+/* --- on a screen ---------------------------------------------------------- */
+
+static void begin_screen(struct run *run)
+{
+    run->live = !run->request->json && osnoise_screen_fits(stdout);
+    if (!run->live)
+        return;
+    run->later = open_memstream(&run->later_text, &run->later_size);
+    /* Whoever stops it would be left with a terminal on the wrong screen, and with a tracer that
+     * goes on though nobody reads it. */
+    run->on_stop = signal(SIGTSTP, SIG_IGN);
+    osnoise_screen_begin(stdout);
+}
+
+/* Messages come after it, where they stay. */
+static void end_screen(struct run *run)
+{
+    if (!run->live)
+        return;
+    osnoise_screen_end(stdout);
+    if (run->on_stop != SIG_ERR)
+        signal(SIGTSTP, run->on_stop);
+    run->live = false;
+    if (run->later == NULL)
+        return;
+    fclose(run->later);
+    run->later = NULL;
+    if (run->later_text != NULL)
+        fputs(run->later_text, stderr);
+    free(run->later_text);
+    run->later_text = NULL;
+}
+
+static int draw(struct run *run)
+{
+    const struct osnoise_report report = report_of(run);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (file == NULL)
+        return out_of_memory(run);
+    int rc = osnoise_table_print(file, &report);
+    print_singles(run, file, SINGLES_LIVE);
+    if (run->warning.error != 0)
+        fprintf(file, "\n%s\n", run->warning.text);
+    if (fclose(file) != 0 || rc != 0) {
+        free(text);
+        return out_of_memory(run);
+    }
+    rc = osnoise_screen_draw(stdout, text);
+    free(text);
+    if (rc != 0)
+        complain(run, "cannot write: %s", strerror(-rc));
+    return rc == 0 ? COMMAND_DONE : COMMAND_FAILED;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* Each once, as long as it stays the same. */
+static void warn(struct run *run, const struct hr_reason *warning)
+{
+    if (warning->error != 0 && warning->error != run->warned) {
+        run->warning = *warning;
+        complain(run, "warning: %s", warning->text);
+    }
+    run->warned = warning->error;
+}
+
+/* Where there is no screen, they are lines as they come. */
+static int tell_singles(const struct run *run, const struct hr_osnoise_reading *reading,
+                        const struct timespec *time)
+{
+    if (run->live || run->request->json)
+        return COMMAND_DONE;
+    for (size_t i = 0; i < reading->single_count; i++) {
+        const struct osnoise_seen seen = {*time, reading->singles[i]};
+        osnoise_single_print(stdout, &seen, run->charset);
+    }
+    if (reading->single_more_count > 0)
+        printf("and %llu more\n", (unsigned long long)reading->single_more_count);
+    return finish(run);
+}
+
+/* Why it has ended is told at the end. */
+static int read_once(struct run *run)
+{
+    struct hr_osnoise_reading reading;
+    struct hr_reason reason = {0};
+    struct timespec time;
+    int rc = hr_osnoise_read(run->osnoise, &reading, &reason);
+    if (rc != 0) {
+        run->ended = reason;
+        run->ended.error = rc;
+        return STOP;
+    }
+    clock_gettime(CLOCK_REALTIME, &time);
+    if (osnoise_totals_add(&run->totals, &reading, &time) != 0)
+        return out_of_memory(run);
+    warn(run, &reading.warning);
+    return tell_singles(run, &reading, &time);
+}
+
+static int waited(const struct run *run, int rc)
+{
+    if (rc == 0)
+        return COMMAND_DONE;
+    if (rc == -EINTR || rc == -EPIPE)
+        return STOP;
+    complain(run, "%s", strerror(-rc));
+    return COMMAND_FAILED;
+}
+
+/* By default periods begin each second, too, and look for noise first of all: readings lie half a
+ * period from that, so as not to be that noise. */
+static int measure(struct run *run)
+{
+    const uint64_t total_ns = run->request->total_ns, begin_ns = waiting_now_ns();
+    uint64_t next_ns = begin_ns + READ_NS / 2;
+    for (;;) {
+        int status = run->live ? draw(run) : COMMAND_DONE;
+        if (status != COMMAND_DONE)
+            return status;
+        uint64_t now_ns = waiting_now_ns();
+        if (total_ns > 0 && now_ns >= begin_ns + total_ns)
+            return COMMAND_DONE;
+        /* Not what was missed: one reading tells of all that time. */
+        while (next_ns <= now_ns)
+            next_ns += READ_NS;
+        if (total_ns > 0 && next_ns > begin_ns + total_ns)
+            next_ns = begin_ns + total_ns;
+        const struct waiting wait = {.from_ns = now_ns,
+                                     .until_ns = next_ns,
+                                     .what = "",
+                                     .watches = true,
+                                     .fd = hr_osnoise_fd(run->osnoise)};
+        status = waited(run, waiting_wait(&wait));
+        /* What came until a signal counts, too. */
+        int read = status == COMMAND_FAILED ? status : read_once(run);
+        if (read != COMMAND_DONE || status != COMMAND_DONE)
+            return read != COMMAND_DONE ? read : status;
+    }
+}
+
+/* --- the run -------------------------------------------------------------- */
+
+static int open_all(struct run *run)
+{
+    struct hr_reason reason = {0};
+    int rc = hr_root_open("/", &run->root);
+    if (rc != 0) {
+        complain(run, "cannot use / as root: %s", strerror(-rc));
+        return COMMAND_FAILED;
+    }
+    rc = hr_osnoise_open(run->root, &run->request->options, &run->osnoise, &reason);
+    if (rc == 0)
+        return COMMAND_DONE;
+    complain(run, "%s", reason.text);
+    return rc == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
+}
+
+/* The process is noise itself, where it measures: it keeps off these CPUs if it may run on others.
+ * If that can't be done, it is measured along with the rest. */
+static void step_aside(const struct hr_cpu_set *measured)
+{
+    const size_t size = CPU_ALLOC_SIZE(HR_CPU_MAX);
+    cpu_set_t *rest = CPU_ALLOC(HR_CPU_MAX);
+    if (rest != NULL && sched_getaffinity(0, size, rest) == 0) {
+        unsigned cpu = hr_cpu_set_next(measured, 0);
+        for (; cpu < HR_CPU_MAX; cpu = hr_cpu_set_next(measured, cpu + 1))
+            CPU_CLR_S(cpu, size, rest);
+        if (CPU_COUNT_S(size, rest) > 0)
+            sched_setaffinity(0, size, rest);
+    }
+    CPU_FREE(rest);
+}
+
+static int begin(struct run *run)
+{
+    struct hr_reason reason = {0};
+    step_aside(&run->request->options.cpus);
+    clock_gettime(CLOCK_REALTIME, &run->begin);
+    int rc = hr_osnoise_begin(run->osnoise, &reason);
+    if (rc == 0)
+        return COMMAND_DONE;
+    complain(run, "%s", reason.text);
+    struct hr_reason unused;
+    if (rc == -EBUSY && run->request->options.mode != HR_OSNOISE_ATTACH &&
+        hr_osnoise_probe(run->root, HR_OSNOISE_ATTACH, &unused) == 0)
+        complain(run, "somebody else runs the tracer osnoise: --mode attach reads along");
+    return COMMAND_FAILED;
+}
+
+/* Before anything is printed, as nobody may read it for a while. */
+static int end(struct run *run)
+{
+    struct hr_reason reason = {0};
+    if (hr_osnoise_end(run->osnoise, &reason) == 0)
+        return COMMAND_DONE;
+    complain(run, "%s", reason.text);
+    return COMMAND_FAILED;
+}
+
+static int print_all(struct run *run, bool was_live)
+{
+    const struct osnoise_report report = report_of(run);
+    int rc = 0;
+    if (run->request->json)
+        osnoise_json_print(stdout, &report);
+    else
+        rc = osnoise_table_print(stdout, &report);
+    if (rc != 0)
+        return out_of_memory(run);
+    if (was_live)
+        print_singles(run, stdout, SINGLES_FINAL);
+    return finish(run);
+}
+
+/* Nothing at all is no success, unless it was to end early. */
+static int judge(const struct run *run)
+{
+    if (run->ended.error != 0) {
+        complain(run, "%s", run->ended.text);
+        return COMMAND_FAILED;
+    }
+    if (run->request->options.mode == HR_OSNOISE_SOURCES || waiting_signal() != 0 ||
+        osnoise_totals_sampled(&run->totals))
+        return COMMAND_DONE;
+    complain(run, "nothing was measured: no period has ended on any CPU: measure for longer than a "
+                  "period");
+    return COMMAND_FAILED;
+}
+
+static int worse(int a, int b)
+{
+    return a == COMMAND_FAILED || b == COMMAND_FAILED ? COMMAND_FAILED : COMMAND_DONE;
+}
+
+static int run_all(struct run *run)
+{
+    int status = open_all(run);
+    if (status == COMMAND_DONE)
+        status = begin(run);
+    if (status != COMMAND_DONE)
+        return status;
+    begin_screen(run);
+    bool was_live = run->live;
+    status = measure(run);
+    int ended = end(run);
+    end_screen(run);
+    int printed = print_all(run, was_live);
+    int judged = printed == STOP ? COMMAND_DONE : judge(run);
+    return worse(worse(status, ended), worse(printed, judged));
+}
+
+int osnoise_run(const struct osnoise_request *request)
+{
+    struct run run = {
+        .request = request,
+        .charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII,
+    };
+    waiting_hold_signals();
+    int status = run_all(&run);
+    hr_osnoise_close(run.osnoise);
+    hr_root_close(run.root);
+    osnoise_totals_free(&run.totals);
+    int number = waiting_signal();
+    if (number != 0 && number != SIGINT)
+        waiting_die_of(number);
+    return status;
+}
+
+/* --- only restoring ------------------------------------------------------- */
+
+/* @param found  is increased if the file was there. */
+static int restore_from(const struct hr_root *root, const char *title, const char *state_path,
+                        size_t *found)
+{
+    struct hr_reason reason = {0};
+    bool was_there = access(state_path, F_OK) == 0;
+    if (hr_osnoise_recover(root, state_path, &reason) != 0) {
+        fprintf(stderr, "%s: %s\n", title, reason.text);
+        return COMMAND_FAILED;
+    }
+    if (was_there)
+        printf("Put back what the run of %s had changed.\n", state_path);
+    *found += was_there;
+    return COMMAND_DONE;
+}
+
+/* @param paths  end with NULL. */
+static int restore_all(const struct hr_root *root, const char *title, const char *const paths[])
+{
+    size_t found = 0;
+    int status = COMMAND_DONE;
+    for (size_t i = 0; paths[i] != NULL; i++)
+        status = worse(status, restore_from(root, title, paths[i], &found));
+    if (status != COMMAND_DONE || found > 0)
+        return status;
+    printf("Nothing is to be put back: there is no %s", paths[0]);
+    for (size_t i = 1; paths[i] != NULL; i++)
+        printf(", and no %s", paths[i]);
+    puts(".");
+    return COMMAND_DONE;
+}
+
+int osnoise_restore(const char *title, const char *state_path)
+{
+    static const char *const usual[] = {OSNOISE_STATE_PATH, OSNOISE_ATTACH_STATE_PATH, NULL};
+    const char *const given[] = {state_path, NULL};
+    struct hr_root *root;
+
+    waiting_hold_signals();
+    int rc = hr_root_open("/", &root);
+    if (rc != 0) {
+        fprintf(stderr, "%s: cannot use / as root: %s\n", title, strerror(-rc));
+        return COMMAND_FAILED;
+    }
+    int status = restore_all(root, title, state_path != NULL ? given : usual);
+    hr_root_close(root);
+    if (fflush(stdout) == 0)
+        return status;
+    fprintf(stderr, "%s: cannot write: %s\n", title, strerror(errno));
+    return COMMAND_FAILED;
+}

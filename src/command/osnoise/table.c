@@ -1,0 +1,350 @@
+#include "osnoise/table.h"
+
+#include "common/grid.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+#define US_PER_S          1e6
+#define NS_PER_US         1e3
+#define NS_PER_S          1e9
+#define HISTOGRAM_COLUMNS 4
+
+/* Names are cut, as a table's line should fit a terminal. */
+#define NAME_WIDTH 40
+
+/* 100,000ths of a percent. */
+static void add_share(struct grid *grid, int known, uint64_t share)
+{
+    if (known == 0)
+        grid_cell(grid, "%" PRIu64 ".%05" PRIu64, share / 100000, share % 100000);
+    else
+        grid_cell(grid, "-");
+}
+
+static void add_headings(struct grid *grid, const char *const headings[][2], unsigned count)
+{
+    grid->column_count = count;
+    for (int line = 0; line < 2; line++)
+        for (unsigned i = 0; i < count; i++)
+            grid_cell(grid, "%s", headings[i][line]);
+}
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+static const char *const cpu_headings[][2] = {
+    {"", "CPU"},        {"", "PERIODS"},      {"RUNTIME", "us"},    {"NOISE", "us"},
+    {"AVAILABLE", "%"}, {"SINGLE", "max us"}, {"PERIOD", "max us"}, {"", "HW"},
+    {"", "NMI"},        {"", "IRQ"},          {"SOFT", "IRQ"},      {"", "THREAD"},
+    {"", "LOST"},
+};
+
+#define CPU_COLUMNS (sizeof(cpu_headings) / sizeof(cpu_headings[0]))
+
+static void add_cpu(struct grid *grid, const struct hr_osnoise_cpu *sums)
+{
+    const uint64_t times[] = {sums->runtime_us, sums->noise_us};
+    const uint64_t rest[] = {sums->max_single_us, sums->max_period_us, sums->hw_count,
+                             sums->nmi_count,     sums->irq_count,     sums->softirq_count,
+                             sums->thread_count};
+    bool known = sums->sample_count > 0;
+    uint64_t share = 0;
+
+    grid_cell(grid, "%u", sums->cpu);
+    grid_cell(grid, "%" PRIu64, sums->sample_count);
+    for (size_t i = 0; i < 2; i++)
+        grid_cell(grid, known ? "%" PRIu64 : "-", times[i]);
+    int rc = osnoise_available(sums, &share);
+    add_share(grid, rc, share);
+    for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
+        grid_cell(grid, known ? "%" PRIu64 : "-", rest[i]);
+    grid_cell(grid, "%" PRIu64, sums->lost_count);
+}
+
+static int print_cpus(FILE *file, const struct osnoise_totals *totals)
+{
+    struct grid grid = {0};
+    add_headings(&grid, cpu_headings, CPU_COLUMNS);
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        add_cpu(&grid, &totals->cpus[i].sums);
+    return grid_print(&grid, file);
+}
+
+/* --- sources -------------------------------------------------------------- */
+
+static void add_sum(struct grid *grid, const struct osnoise_cpu_total *cpu,
+                    enum hr_osnoise_mode mode, uint64_t count, uint64_t duration_ns)
+{
+    uint64_t share = 0;
+    grid_cell(grid, "%" PRIu64, count);
+    grid_cell(grid, "%.1f", (double)duration_ns / NS_PER_US);
+    if (count > 0)
+        grid_cell(grid, "%.1f", (double)duration_ns / NS_PER_US / (double)count);
+    else
+        grid_cell(grid, "-");
+    int rc = osnoise_share(cpu, mode, duration_ns, &share);
+    add_share(grid, rc, share);
+}
+
+static void add_source(struct grid *grid, const struct osnoise_report *report,
+                       const struct osnoise_cpu_total *cpu, const struct hr_osnoise_source *source)
+{
+    char name[HR_OSNOISE_NAME];
+    label_fit(source->name, NAME_WIDTH, report->charset, name, sizeof(name));
+    grid_cell(grid, "%u", cpu->sums.cpu);
+    grid_cell(grid, "%s %s", hr_osnoise_kind_name(source->kind), name);
+    add_sum(grid, cpu, report->options->mode, source->count, source->duration_ns);
+}
+
+static void add_other(struct grid *grid, const struct osnoise_report *report,
+                      const struct osnoise_cpu_total *cpu, const struct osnoise_sum *other)
+{
+    grid_cell(grid, "%u", cpu->sums.cpu);
+    if (cpu->rest.count > 0)
+        grid_cell(grid, "other (more than %" PRIu64 ")", other->source_count);
+    else
+        grid_cell(grid, "other (%" PRIu64 ")", other->source_count);
+    add_sum(grid, cpu, report->options->mode, other->count, other->duration_ns);
+}
+
+static int print_sources(FILE *file, const struct osnoise_report *report)
+{
+    bool no_workload = report->options->mode == HR_OSNOISE_SOURCES;
+    const char *const headings[][2] = {
+        {"", "CPU"},     {"", "SOURCE"}, {"", "COUNT"},
+        {"NOISE", "us"}, {"EACH", "us"}, {no_workload ? "OF TIME" : "OF RUNTIME", "%"},
+    };
+    struct grid grid = {.left = 1 << 1};
+    const struct osnoise_totals *totals = report->totals;
+
+    osnoise_totals_sort(report->totals);
+    add_headings(&grid, headings, sizeof(headings) / sizeof(headings[0]));
+    size_t empty = grid.cell_count;
+    for (size_t i = 0; i < totals->cpu_count; i++) {
+        const struct osnoise_cpu_total *cpu = &totals->cpus[i];
+        const struct hr_osnoise_source *first;
+        struct osnoise_sum other;
+        size_t count = osnoise_totals_top(totals, cpu, report->sources, &first, &other);
+        for (size_t s = 0; s < count; s++)
+            add_source(&grid, report, cpu, &first[s]);
+        if (other.count > 0)
+            add_other(&grid, report, cpu, &other);
+    }
+    bool none = grid.cell_count == empty && !grid.failed;
+    int rc = grid_print(&grid, file);
+    if (none)
+        fputs("  - none was seen\n", file);
+    return rc;
+}
+
+/* --- by duration ---------------------------------------------------------- */
+
+static int print_buckets(FILE *file, const struct osnoise_totals *totals)
+{
+    static const char *const headings[HISTOGRAM_COLUMNS][2] = {
+        {"", "CPU"}, {"ABOVE", "us"}, {"UP TO", "us"}, {"SINGLE", "NOISES"}};
+    struct grid grid = {0};
+
+    add_headings(&grid, headings, HISTOGRAM_COLUMNS);
+    size_t empty = grid.cell_count;
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        for (int power = 0; power < OSNOISE_BUCKETS; power++) {
+            uint64_t lower_ns = UINT64_C(1) << power, count = totals->cpus[i].buckets[power];
+            if (count == 0)
+                continue;
+            grid_cell(&grid, "%u", totals->cpus[i].sums.cpu);
+            grid_cell(&grid, "%.3f", (double)lower_ns / NS_PER_US);
+            grid_cell(&grid, "%.3f", 2 * (double)lower_ns / NS_PER_US);
+            grid_cell(&grid, "%" PRIu64, count);
+        }
+    bool none = grid.cell_count == empty && !grid.failed;
+    int rc = grid_print(&grid, file);
+    if (none)
+        fputs("  - none was seen\n", file);
+    return rc;
+}
+
+/* --- what is missing ------------------------------------------------------ */
+
+struct note {
+    const char *text;
+    bool (*concerns)(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums);
+};
+
+static bool is_offline(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
+{
+    (void)report;
+    return sums->state == HR_OSNOISE_CPU_OFFLINE;
+}
+
+static bool is_silent(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
+{
+    (void)report;
+    return sums->state == HR_OSNOISE_CPU_SILENT;
+}
+
+static bool is_early(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
+{
+    return sums->state == HR_OSNOISE_CPU_FINE && sums->sample_count == 0 &&
+           report->options->mode != HR_OSNOISE_SOURCES;
+}
+
+static bool has_lost(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
+{
+    (void)report;
+    return sums->lost_count > 0;
+}
+
+static const struct note notes[] = {
+    {"offline", is_offline},
+    {"silent: online, but no sample has come for three periods", is_silent},
+    {"no period has ended yet", is_early},
+    {"records were lost: the sums lack some noise", has_lost},
+};
+
+/* "CPUs 3,5: offline" */
+static void print_note(FILE *file, const struct osnoise_report *report, const struct note *note)
+{
+    const struct osnoise_totals *totals = report->totals;
+    struct hr_cpu_set set = {{0}};
+    char list[1024];
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        if (note->concerns(report, &totals->cpus[i].sums))
+            hr_cpu_set_add(&set, totals->cpus[i].sums.cpu);
+    size_t count = hr_cpu_set_count(&set);
+    if (count == 0)
+        return;
+    if (hr_cpu_set_format(&set, list, sizeof(list)) != 0)
+        fprintf(file, "%zu CPUs: %s\n", count, note->text);
+    else
+        fprintf(file, "CPU%s %s: %s\n", count > 1 ? "s" : "", list, note->text);
+}
+
+static void print_notes(FILE *file, const struct osnoise_report *report)
+{
+    const struct osnoise_totals *totals = report->totals;
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        print_note(file, report, &notes[i]);
+    if (totals->dropped_count > 0)
+        fprintf(file, "%" PRIu64 " noises had no room to be counted by source\n",
+                totals->dropped_count);
+    if (report->sources > 0 && totals->missing_count > 0)
+        fprintf(file, "%" PRIu64 " of %" PRIu64 " readings know nothing of sources\n",
+                totals->missing_count, totals->reading_count);
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+static void print_workload(FILE *file, const struct hr_osnoise_options *options)
+{
+    fprintf(file, "gaps of at least %.6g us in %.6g s of each %.6g s",
+            (double)options->threshold_us, (double)options->runtime_us / US_PER_S,
+            (double)options->period_us / US_PER_S);
+    if (options->mode == HR_OSNOISE_HARDWARE)
+        fputs(", interrupts off", file);
+}
+
+static void print_headline(FILE *file, const struct osnoise_report *report)
+{
+    const struct hr_osnoise_options *options = report->options;
+    fprintf(file, "Mode %s, ", hr_osnoise_mode_name(options->mode));
+    if (report->cpus != NULL)
+        fprintf(file, "CPU%s %s, ", hr_cpu_set_count(&options->cpus) == 1 ? "" : "s", report->cpus);
+    else
+        fputs(options->mode == HR_OSNOISE_SOURCES ? "all CPUs, " : "the other's CPUs, ", file);
+    switch (options->mode) {
+    case HR_OSNOISE_WORKLOAD:
+    case HR_OSNOISE_HARDWARE:
+        print_workload(file, options);
+        break;
+    case HR_OSNOISE_SOURCES:
+        fputs("whatever interrupts or takes a CPU, without a workload", file);
+        break;
+    case HR_OSNOISE_ATTACH:
+        fputs("reading along", file);
+        break;
+    case HR_OSNOISE_MODE_COUNT:
+        break;
+    }
+    fprintf(file, "; %.1f s\n", (double)report->totals->elapsed_ns / NS_PER_S);
+}
+
+int osnoise_table_print(FILE *file, const struct osnoise_report *report)
+{
+    const struct hr_osnoise_options *options = report->options;
+    bool samples = options->mode != HR_OSNOISE_SOURCES;
+    int rc = 0;
+
+    print_headline(file, report);
+    if (samples) {
+        putc('\n', file);
+        rc = print_cpus(file, report->totals);
+        print_notes(file, report);
+    }
+    if (rc == 0 && report->sources > 0) {
+        putc('\n', file);
+        rc = print_sources(file, report);
+    }
+    if (rc == 0 && options->histogram) {
+        putc('\n', file);
+        rc = print_buckets(file, report->totals);
+    }
+    if (!samples)
+        print_notes(file, report);
+    return rc;
+}
+
+/* --- single noises -------------------------------------------------------- */
+
+static void print_part(FILE *file, const struct hr_osnoise_part *part, enum label_charset charset)
+{
+    char name[HR_OSNOISE_NAME];
+    label_fit(part->name, INT_MAX, charset, name, sizeof(name));
+    fprintf(file, "%s %s", hr_osnoise_kind_name(part->kind), name);
+    if (part->kind == HR_OSNOISE_THREAD)
+        fprintf(file, "[%d]", part->number);
+    fprintf(file, " %.1f us", (double)part->duration_ns / NS_PER_US);
+    if (part->count > 1)
+        fprintf(file, " (%" PRIu64 " times)", part->count);
+}
+
+/* What is left when the parts are taken away; 0: nothing, or it isn't known. */
+static uint64_t unexplained(const struct hr_osnoise_single *single)
+{
+    uint64_t left_ns = single->parts_are_all ? single->duration_ns : 0;
+    for (size_t i = 0; i < single->part_count; i++)
+        left_ns -= left_ns < single->parts[i].duration_ns ? left_ns : single->parts[i].duration_ns;
+    return left_ns;
+}
+
+static void print_parts(FILE *file, const struct hr_osnoise_single *single,
+                        enum label_charset charset)
+{
+    uint64_t left_ns = unexplained(single);
+    for (size_t i = 0; i < single->part_count; i++) {
+        if (i > 0)
+            fputs(", ", file);
+        print_part(file, &single->parts[i], charset);
+    }
+    if (!single->parts_are_all)
+        fputs(", and more", file);
+    /* Less is 0.0. */
+    if (left_ns >= 50)
+        fprintf(file, "; %.1f us unexplained", (double)left_ns / NS_PER_US);
+}
+
+void osnoise_single_print(FILE *file, const struct osnoise_seen *seen, enum label_charset charset)
+{
+    const struct hr_osnoise_single *single = &seen->single;
+    char clock[16];
+    struct tm local;
+    localtime_r(&seen->time.tv_sec, &local);
+    strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+    fprintf(file, "%s CPU %u: %.1f us: ", clock, single->cpu,
+            (double)single->duration_ns / NS_PER_US);
+    if (single->part_count > 0)
+        print_parts(file, single, charset);
+    else
+        fputs(single->interference_count == 0 ? "the hardware" : "by what is not known", file);
+    putc('\n', file);
+}

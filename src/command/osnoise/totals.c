@@ -1,0 +1,350 @@
+#include "osnoise/totals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "headroom/hash.h"
+
+#define SHARE_WHOLE 10000000 /* 100 %, in 100,000ths of a percent */
+
+/* Makes room for one more. Returns where the items are now, or NULL. */
+static void *grow(void *items, size_t *capacity, size_t count, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    size_t wanted = *capacity > 0 ? 2 * *capacity : 16;
+    void *bigger = reallocarray(items, wanted, size);
+    if (bigger != NULL)
+        *capacity = wanted;
+    return bigger;
+}
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+/* The place of a CPU, or where it is to be put. */
+static size_t place_of(const struct osnoise_totals *totals, unsigned cpu)
+{
+    size_t low = 0, high = totals->cpu_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (totals->cpus[middle].sums.cpu < cpu)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct osnoise_cpu_total *cpu_of(struct osnoise_totals *totals, unsigned cpu)
+{
+    size_t place = place_of(totals, cpu);
+    if (place < totals->cpu_count && totals->cpus[place].sums.cpu == cpu)
+        return &totals->cpus[place];
+    struct osnoise_cpu_total *cpus =
+        grow(totals->cpus, &totals->cpu_capacity, totals->cpu_count, sizeof(*cpus));
+    if (cpus == NULL)
+        return NULL;
+    totals->cpus = cpus;
+    struct osnoise_cpu_total *total = &cpus[place];
+    memmove(total + 1, total, (totals->cpu_count - place) * sizeof(*total));
+    *total = (struct osnoise_cpu_total){.sums = {.cpu = cpu}};
+    totals->cpu_count++;
+    return total;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu *cpu,
+                    const struct hr_osnoise_reading *reading)
+{
+    struct hr_osnoise_cpu *sums = &total->sums;
+    sums->state = cpu->state;
+    sums->sample_count += cpu->sample_count;
+    sums->runtime_us += cpu->runtime_us;
+    sums->noise_us += cpu->noise_us;
+    sums->max_single_us = larger(sums->max_single_us, cpu->max_single_us);
+    sums->max_period_us = larger(sums->max_period_us, cpu->max_period_us);
+    sums->hw_count += cpu->hw_count;
+    sums->nmi_count += cpu->nmi_count;
+    sums->irq_count += cpu->irq_count;
+    sums->softirq_count += cpu->softirq_count;
+    sums->thread_count += cpu->thread_count;
+    sums->lost_count += cpu->lost_count;
+    if (cpu->state == HR_OSNOISE_CPU_OFFLINE)
+        return;
+    total->elapsed_ns += reading->elapsed_ns;
+    if (!reading->has_sources)
+        return;
+    total->has_sources = true;
+    total->sources_runtime_us += cpu->runtime_us;
+    total->sources_elapsed_ns += reading->elapsed_ns;
+}
+
+static int add_cpus(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading)
+{
+    for (size_t i = 0; i < reading->cpu_count; i++) {
+        struct osnoise_cpu_total *total = cpu_of(totals, reading->cpus[i].cpu);
+        if (total == NULL)
+            return -ENOMEM;
+        add_cpu(total, &reading->cpus[i], reading);
+    }
+    return 0;
+}
+
+static int add_buckets(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading)
+{
+    for (size_t i = 0; i < reading->bucket_count; i++) {
+        const struct hr_osnoise_bucket *bucket = &reading->buckets[i];
+        struct osnoise_cpu_total *total = cpu_of(totals, bucket->cpu);
+        if (total == NULL)
+            return -ENOMEM;
+        /* A power of two; what is no number is in the first. */
+        int power = bucket->lower_ns > 0 ? 63 - __builtin_clzll(bucket->lower_ns) : 0;
+        total->buckets[power] += bucket->count;
+    }
+    return 0;
+}
+
+/* --- sources -------------------------------------------------------------- */
+
+static uint32_t hash_of(const struct hr_osnoise_source *source)
+{
+    uint32_t sum = hr_hash_number(HR_HASH_BEGIN, source->cpu);
+    sum = hr_hash_number(sum, source->kind);
+    return hr_hash_place(hr_hash_text(sum, source->name));
+}
+
+static bool is_same(const struct hr_osnoise_source *a, const struct hr_osnoise_source *b)
+{
+    return a->cpu == b->cpu && a->kind == b->kind && strcmp(a->name, b->name) == 0;
+}
+
+/* The slot of a source, or an empty one. There always is one: no more than half are taken. */
+static uint32_t *slot_of(const struct osnoise_totals *totals,
+                         const struct hr_osnoise_source *source)
+{
+    size_t mask = totals->slot_count - 1;
+    for (size_t i = hash_of(source) & mask;; i = (i + 1) & mask)
+        if (totals->slots[i] == 0 || is_same(&totals->sources[totals->slots[i] - 1], source))
+            return &totals->slots[i];
+}
+
+static void fill_slots(struct osnoise_totals *totals)
+{
+    memset(totals->slots, 0, totals->slot_count * sizeof(*totals->slots));
+    for (size_t i = 0; i < totals->source_count; i++)
+        *slot_of(totals, &totals->sources[i]) = (uint32_t)(i + 1);
+}
+
+static int grow_slots(struct osnoise_totals *totals)
+{
+    if (2 * (totals->source_count + 1) <= totals->slot_count)
+        return 0;
+    size_t count = totals->slot_count > 0 ? 2 * totals->slot_count : 256;
+    uint32_t *slots = reallocarray(totals->slots, count, sizeof(*slots));
+    if (slots == NULL)
+        return -ENOMEM;
+    totals->slots = slots;
+    totals->slot_count = count;
+    fill_slots(totals);
+    return 0;
+}
+
+static int add_new(struct osnoise_totals *totals, const struct hr_osnoise_source *source)
+{
+    if (totals->source_count == OSNOISE_SOURCES_MAX) {
+        struct osnoise_cpu_total *total = cpu_of(totals, source->cpu);
+        if (total == NULL)
+            return -ENOMEM;
+        total->rest.count += source->count;
+        total->rest.duration_ns += source->duration_ns;
+        return 0;
+    }
+    struct hr_osnoise_source *sources =
+        grow(totals->sources, &totals->source_capacity, totals->source_count, sizeof(*sources));
+    if (sources == NULL)
+        return -ENOMEM;
+    totals->sources = sources;
+    sources[totals->source_count++] = *source;
+    *slot_of(totals, source) = (uint32_t)totals->source_count;
+    return 0;
+}
+
+static int add_sources(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading)
+{
+    for (size_t i = 0; i < reading->source_count; i++) {
+        const struct hr_osnoise_source *source = &reading->sources[i];
+        if (grow_slots(totals) != 0)
+            return -ENOMEM;
+        uint32_t slot = *slot_of(totals, source);
+        if (slot > 0) {
+            totals->sources[slot - 1].count += source->count;
+            totals->sources[slot - 1].duration_ns += source->duration_ns;
+        } else if (add_new(totals, source) != 0) {
+            return -ENOMEM;
+        }
+    }
+    totals->dropped_count += reading->dropped_count;
+    totals->missing_count += !reading->has_sources;
+    return 0;
+}
+
+/* --- single noises -------------------------------------------------------- */
+
+static int add_single(struct osnoise_totals *totals, const struct hr_osnoise_single *single,
+                      const struct timespec *time)
+{
+    const struct osnoise_seen seen = {.time = *time, .single = *single};
+    if (totals->single_count == OSNOISE_SINGLES_MAX) {
+        totals->singles[totals->single_first] = seen;
+        totals->single_first = (totals->single_first + 1) % OSNOISE_SINGLES_MAX;
+        return 0;
+    }
+    struct osnoise_seen *singles =
+        grow(totals->singles, &totals->single_capacity, totals->single_count, sizeof(*singles));
+    if (singles == NULL)
+        return -ENOMEM;
+    totals->singles = singles;
+    singles[totals->single_count++] = seen;
+    return 0;
+}
+
+static int add_singles(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading,
+                       const struct timespec *time)
+{
+    for (size_t i = 0; i < reading->single_count; i++)
+        if (add_single(totals, &reading->singles[i], time) != 0)
+            return -ENOMEM;
+    totals->single_total += reading->single_count + reading->single_more_count;
+    return 0;
+}
+
+const struct osnoise_seen *osnoise_totals_single(const struct osnoise_totals *totals, size_t index)
+{
+    return &totals->singles[(totals->single_first + index) % totals->single_count];
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+int osnoise_totals_add(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading,
+                       const struct timespec *time)
+{
+    totals->reading_count++;
+    totals->elapsed_ns += reading->elapsed_ns;
+    int rc = add_cpus(totals, reading);
+    if (rc == 0)
+        rc = add_sources(totals, reading);
+    if (rc == 0)
+        rc = add_buckets(totals, reading);
+    if (rc == 0)
+        rc = add_singles(totals, reading, time);
+    return rc;
+}
+
+void osnoise_totals_free(struct osnoise_totals *totals)
+{
+    free(totals->cpus);
+    free(totals->sources);
+    free(totals->slots);
+    free(totals->singles);
+    *totals = (struct osnoise_totals){0};
+}
+
+bool osnoise_totals_sampled(const struct osnoise_totals *totals)
+{
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        if (totals->cpus[i].sums.sample_count > 0)
+            return true;
+    return false;
+}
+
+/* --- the largest sources -------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct hr_osnoise_source *a = left, *b = right;
+    if (a->cpu != b->cpu)
+        return a->cpu < b->cpu ? -1 : 1;
+    if (a->duration_ns != b->duration_ns)
+        return a->duration_ns > b->duration_ns ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+void osnoise_totals_sort(struct osnoise_totals *totals)
+{
+    if (totals->source_count == 0)
+        return;
+    qsort(totals->sources, totals->source_count, sizeof(*totals->sources), compare);
+    fill_slots(totals);
+}
+
+/* The first source of a CPU, or of one above it. */
+static size_t first_of(const struct osnoise_totals *totals, unsigned cpu)
+{
+    size_t low = 0, high = totals->source_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (totals->sources[middle].cpu < cpu)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t osnoise_totals_top(const struct osnoise_totals *totals, const struct osnoise_cpu_total *cpu,
+                          size_t most, const struct hr_osnoise_source **first,
+                          struct osnoise_sum *other)
+{
+    size_t begin = first_of(totals, cpu->sums.cpu), count = 0;
+    *first = totals->sources != NULL ? totals->sources + begin : NULL;
+    *other = cpu->rest;
+    for (size_t i = begin; i < totals->source_count; i++) {
+        const struct hr_osnoise_source *source = &totals->sources[i];
+        if (source->cpu != cpu->sums.cpu)
+            break;
+        if (count < most) {
+            count++;
+            continue;
+        }
+        other->source_count++;
+        other->count += source->count;
+        other->duration_ns += source->duration_ns;
+    }
+    return count;
+}
+
+/* --- shares --------------------------------------------------------------- */
+
+/* 64 bits would overflow after three weeks of microseconds. */
+static uint64_t share_of(uint64_t part, unsigned __int128 whole)
+{
+    return (uint64_t)((unsigned __int128)part * SHARE_WHOLE / whole);
+}
+
+int osnoise_available(const struct hr_osnoise_cpu *sums, uint64_t *share)
+{
+    if (sums->runtime_us == 0)
+        return -ENODATA;
+    uint64_t noise_us = sums->noise_us < sums->runtime_us ? sums->noise_us : sums->runtime_us;
+    *share = share_of(sums->runtime_us - noise_us, sums->runtime_us);
+    return 0;
+}
+
+int osnoise_share(const struct osnoise_cpu_total *cpu, enum hr_osnoise_mode mode,
+                  uint64_t duration_ns, uint64_t *share)
+{
+    unsigned __int128 whole_ns = mode == HR_OSNOISE_SOURCES
+                                     ? cpu->sources_elapsed_ns
+                                     : (unsigned __int128)1000 * cpu->sources_runtime_us;
+    if (whole_ns == 0)
+        return -ENODATA;
+    *share = share_of(duration_ns, whole_ns);
+    return 0;
+}

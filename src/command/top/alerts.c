@@ -1,0 +1,377 @@
+/* memmem() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "top/alerts.h"
+
+#include "top/columns.h"
+#include "top/table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    START_BYTES = 64 * 1024,     /* of a file that is there at the start */
+    BACKLOG_BYTES = 1024 * 1024, /* of what was added since the reading before */
+    LINE_BYTES = 2048            /* a notification has 1,060 at most */
+};
+
+/* --- a line --------------------------------------------------------------- */
+
+static const char *const words[] = {
+    [ALERT_FAILURE] = "FAILURE",
+    [ALERT_WARNING] = "WARNING",
+    [ALERT_OKAY] = "OKAY",
+};
+
+enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
+
+enum field { HOST, PLUGIN, INSTANCE, TYPE, TYPE_INSTANCE, MESSAGE, FIELD_COUNT };
+
+/* What stands before each, in the order of the line. */
+static const char *const openings[FIELD_COUNT] = {
+    [HOST] = ", host = ",
+    [PLUGIN] = ", plugin = ",
+    [INSTANCE] = ", plugin_instance = ",
+    [TYPE] = ", type = ",
+    [TYPE_INSTANCE] = ", type_instance = ",
+    [MESSAGE] = ", message = ",
+};
+
+static void skip(struct piece *rest, size_t length)
+{
+    rest->start += length;
+    rest->length -= length;
+}
+
+static bool take(struct piece *rest, const char *text)
+{
+    size_t length = strlen(text);
+    if (rest->length < length || memcmp(rest->start, text, length) != 0)
+        return false;
+    skip(rest, length);
+    return true;
+}
+
+/* Takes "[TIME] ". Returns the time; an empty piece where there is none. */
+static struct piece take_time(struct piece *rest)
+{
+    static const char shape[] = "[dddd-dd-dd dd:dd:dd] ";
+    const size_t length = sizeof(shape) - 1;
+    if (rest->length < length)
+        return (struct piece){0};
+    for (size_t i = 0; i < length; i++) {
+        char found = rest->start[i];
+        if (shape[i] == 'd' ? !isdigit((unsigned char)found) : found != shape[i])
+            return (struct piece){0};
+    }
+    struct piece time = {rest->start + 1, length - strlen("[] ")};
+    skip(rest, length);
+    return time;
+}
+
+static bool take_severity(struct piece *rest, enum alert_severity *severity)
+{
+    for (int i = 0; i < WORD_COUNT; i++) {
+        if (take(rest, words[i])) {
+            *severity = (enum alert_severity)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A field ends where a later one begins. The message is the last, and may hold anything. */
+static void take_fields(struct piece *rest, struct piece fields[FIELD_COUNT])
+{
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        if (!take(rest, openings[i]))
+            continue;
+        fields[i] = *rest;
+        for (int later = i + 1; later < FIELD_COUNT; later++) {
+            const char *end =
+                memmem(fields[i].start, fields[i].length, openings[later], strlen(openings[later]));
+            if (end != NULL)
+                fields[i].length = (size_t)(end - fields[i].start);
+        }
+        skip(rest, fields[i].length);
+    }
+}
+
+static bool is_ours(const struct piece *plugin)
+{
+    for (size_t i = 0; i < column_count; i++) {
+        if (strlen(columns[i].plugin) == plugin->length &&
+            memcmp(columns[i].plugin, plugin->start, plugin->length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void copy(const struct piece *piece, char *text, size_t size)
+{
+    size_t length = piece->length < size ? piece->length : size - 1;
+    if (length > 0)
+        memcpy(text, piece->start, length);
+    text[length] = '\0';
+}
+
+int alert_parse(const char *line, size_t length, struct alert *alert)
+{
+    struct piece rest = {line, length}, fields[FIELD_COUNT] = {0};
+    struct piece time = take_time(&rest);
+    enum alert_severity severity;
+    take(&rest, "[info] ");
+    if (!take(&rest, "Notification: severity = ") || !take_severity(&rest, &severity))
+        return -EBADMSG;
+    take_fields(&rest, fields);
+    if (rest.length > 0 || memchr(line, '\0', length) != NULL)
+        return -EBADMSG;
+    if (fields[PLUGIN].length == 0 || !is_ours(&fields[PLUGIN]))
+        return -ENOENT;
+    alert->severity = severity;
+    copy(&time, alert->time, sizeof(alert->time));
+    copy(&fields[HOST], alert->host, sizeof(alert->host));
+    copy(&fields[INSTANCE], alert->instance, sizeof(alert->instance));
+    copy(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
+    copy(&fields[MESSAGE], alert->message, sizeof(alert->message));
+    return 0;
+}
+
+const char *alert_word(enum alert_severity severity)
+{
+    return words[severity];
+}
+
+const char *alert_clock(const struct alert *alert)
+{
+    return alert->time[0] != '\0' ? alert->time + strlen("2026-11-21 ") : "-";
+}
+
+void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
+{
+    bool host = with_host && alert->host[0] != '\0';
+    snprintf(text, ALERT_TEXT_SIZE, "%s%s%s", host ? alert->host : "", host ? ": " : "",
+             alert->message[0] != '\0' ? alert->message : "-");
+}
+
+/* --- the file ------------------------------------------------------------- */
+
+struct alerts {
+    char *path;
+    int fd; /* -1: none was there yet */
+    off_t offset;
+    bool started;          /* it was read, or it was seen that there is none */
+    char line[LINE_BYTES]; /* the beginning of one whose end is yet to come */
+    size_t used;
+    bool skipping; /* up to the end of the line: its beginning is missing, or it is too long */
+    struct alert_list found;
+    size_t capacity;
+};
+
+int alerts_open(const char *path, struct alerts **result)
+{
+    struct alerts *alerts = calloc(1, sizeof(*alerts));
+    char *copied = strdup(path);
+    if (alerts == NULL || copied == NULL) {
+        free(alerts);
+        free(copied);
+        return -ENOMEM;
+    }
+    alerts->path = copied;
+    alerts->fd = -1;
+    *result = alerts;
+    return 0;
+}
+
+void alerts_close(struct alerts *alerts)
+{
+    if (alerts == NULL)
+        return;
+    if (alerts->fd >= 0)
+        close(alerts->fd);
+    free(alerts->found.entries);
+    free(alerts->path);
+    free(alerts);
+}
+
+const struct alert_list *alerts_found(const struct alerts *alerts)
+{
+    return &alerts->found;
+}
+
+/* Forgets all but the last ALERTS_SHOWN. */
+static void keep_last(struct alert_list *list)
+{
+    if (list->count > ALERTS_SHOWN) {
+        memmove(list->entries, list->entries + list->count - ALERTS_SHOWN,
+                ALERTS_SHOWN * sizeof(*list->entries));
+        list->count = ALERTS_SHOWN;
+    }
+    if (list->fresh > list->count)
+        list->fresh = list->count;
+}
+
+static int add(struct alerts *alerts, const struct alert *alert)
+{
+    struct alert_list *list = &alerts->found;
+    if (list->count == alerts->capacity) {
+        size_t capacity = alerts->capacity ? 2 * alerts->capacity : 4 * ALERTS_SHOWN;
+        void *grown = reallocarray(list->entries, capacity, sizeof(*list->entries));
+        if (grown == NULL)
+            return -ENOMEM;
+        list->entries = grown;
+        alerts->capacity = capacity;
+    }
+    list->entries[list->count++] = *alert;
+    list->fresh++;
+    return 0;
+}
+
+static void add_to_line(struct alerts *alerts, const char *bytes, size_t length)
+{
+    if (length > sizeof(alerts->line) - alerts->used)
+        alerts->skipping = true;
+    if (alerts->skipping)
+        return;
+    memcpy(alerts->line + alerts->used, bytes, length);
+    alerts->used += length;
+}
+
+static int end_line(struct alerts *alerts)
+{
+    struct alert alert;
+    bool found = !alerts->skipping && alert_parse(alerts->line, alerts->used, &alert) == 0;
+    alerts->used = 0;
+    alerts->skipping = false;
+    return found ? add(alerts, &alert) : 0;
+}
+
+static int take_bytes(struct alerts *alerts, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const char *end = memchr(bytes, '\n', length);
+        size_t part = end != NULL ? (size_t)(end - bytes) : length;
+        add_to_line(alerts, bytes, part);
+        if (end == NULL)
+            return 0;
+        int rc = end_line(alerts);
+        if (rc != 0)
+            return rc;
+        bytes += part + 1;
+        length -= part + 1;
+    }
+    return 0;
+}
+
+/* What comes next is not what follows the line that was begun. */
+static void go_to(struct alerts *alerts, off_t offset)
+{
+    alerts->offset = offset;
+    alerts->used = 0;
+    alerts->skipping = false;
+}
+
+/* Leaves out what is too much, up to the end of a line. */
+static void skip_backlog(struct alerts *alerts, off_t size)
+{
+    off_t most = alerts->started ? BACKLOG_BYTES : START_BYTES;
+    if (size - alerts->offset <= most)
+        return;
+    /* If the byte before is a line feed, the first line is whole. */
+    go_to(alerts, size - most - 1);
+    alerts->skipping = true;
+}
+
+/* Reads what the open file has more than before. */
+static int read_added(struct alerts *alerts)
+{
+    struct stat status;
+    char bytes[16 * 1024];
+    if (fstat(alerts->fd, &status) != 0)
+        return -errno;
+    if (status.st_size < alerts->offset)
+        go_to(alerts, 0);
+    skip_backlog(alerts, status.st_size);
+    alerts->started = true;
+    /* No further than it was: it may grow as fast as we read. */
+    while (alerts->offset < status.st_size) {
+        off_t left = status.st_size - alerts->offset;
+        size_t wanted = left < (off_t)sizeof(bytes) ? (size_t)left : sizeof(bytes);
+        ssize_t length = pread(alerts->fd, bytes, wanted, alerts->offset);
+        if (length <= 0)
+            return length < 0 ? -errno : 0;
+        alerts->offset += length;
+        int rc = take_bytes(alerts, bytes, (size_t)length);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Opens what is at the path now. */
+static int open_file(const char *path, int *result)
+{
+    struct stat status;
+    /* A pipe without a writer would make us wait. */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int rc = fstat(fd, &status) != 0   ? -errno
+             : S_ISREG(status.st_mode) ? 0
+             : S_ISDIR(status.st_mode) ? -EISDIR
+                                       : -EINVAL;
+    if (rc != 0) {
+        close(fd);
+        return rc;
+    }
+    *result = fd;
+    return 0;
+}
+
+/* The open file keeps its inode number from being given to another. */
+static bool same_file(int a, int b)
+{
+    struct stat first, second;
+    return a >= 0 && b >= 0 && fstat(a, &first) == 0 && fstat(b, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* Reads the rest of the file that is open, then what took its path. */
+static int read_all(struct alerts *alerts)
+{
+    int fd = -1;
+    int opened = open_file(alerts->path, &fd);
+    int rc = alerts->fd >= 0 ? read_added(alerts) : 0;
+    if (opened != 0)
+        return opened;
+    if (same_file(fd, alerts->fd)) {
+        close(fd);
+        return rc;
+    }
+    if (alerts->fd >= 0)
+        close(alerts->fd);
+    alerts->fd = fd;
+    go_to(alerts, 0);
+    return read_added(alerts);
+}
+
+int alerts_read(struct alerts *alerts)
+{
+    bool first = !alerts->started;
+    alerts->found.fresh = 0;
+    keep_last(&alerts->found);
+    int rc = read_all(alerts);
+    if (first)
+        keep_last(&alerts->found);
+    /* A file that is made from now on is new as a whole. */
+    if (rc == -ENOENT)
+        alerts->started = true;
+    return rc;
+}

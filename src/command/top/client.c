@@ -1,0 +1,251 @@
+#include "top/client.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    LINE_MAX_BYTES = 65536, /* an answer with a longer line does not come from collectd */
+    COMMAND_MAX = 1000,     /* collectd reads commands into 1,024 bytes */
+    REQUESTS_AT_ONCE = 64   /* fit into the socket's buffer: if neither side read before it has
+                               written all, both would wait for ever */
+};
+
+struct client {
+    int fd;
+    client_wait *wait;
+    void *context;
+    char *buffer; /* received: the bytes from `start` up to `end` are not yet read */
+    size_t start, end, size;
+    char commands[REQUESTS_AT_ONCE * COMMAND_MAX]; /* on their way */
+};
+
+int client_open(const char *path, client_wait *wait, void *context, struct client **result)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    if (length >= sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    memcpy(address.sun_path, path, length + 1);
+
+    struct client *client = calloc(1, sizeof(*client));
+    if (client == NULL)
+        return -ENOMEM;
+    client->wait = wait;
+    client->context = context;
+    client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (client->fd < 0 ||
+        connect(client->fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        int error = errno;
+        client_close(client);
+        return -error;
+    }
+    *result = client;
+    return 0;
+}
+
+void client_close(struct client *client)
+{
+    if (client == NULL)
+        return;
+    if (client->fd >= 0)
+        close(client->fd);
+    free(client->buffer);
+    free(client);
+}
+
+/* Waits if the last call failed for want of data or room; 0: try again. */
+static int wait_or_fail(struct client *client, int error, short events)
+{
+    if (error == EAGAIN)
+        return client->wait(client->context, client->fd, events);
+    return error == EINTR ? 0 : -error;
+}
+
+static int send_all(struct client *client, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t sent = send(client->fd, bytes, length, MSG_NOSIGNAL);
+        if (sent >= 0) {
+            bytes += sent;
+            length -= (size_t)sent;
+            continue;
+        }
+        int rc = wait_or_fail(client, errno, POLLOUT);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Makes room in the buffer: first by moving, then by growing. */
+static int make_room(struct client *client)
+{
+    if (client->start > 0) {
+        memmove(client->buffer, client->buffer + client->start, client->end - client->start);
+        client->end -= client->start;
+        client->start = 0;
+    }
+    if (client->end < client->size)
+        return 0;
+    if (client->size >= LINE_MAX_BYTES)
+        return -EBADMSG;
+    size_t size = client->size ? 2 * client->size : 16384;
+    char *grown = realloc(client->buffer, size);
+    if (grown == NULL)
+        return -ENOMEM;
+    client->buffer = grown;
+    client->size = size;
+    return 0;
+}
+
+static int receive_more(struct client *client)
+{
+    int rc = make_room(client);
+    while (rc == 0) {
+        ssize_t got = recv(client->fd, client->buffer + client->end, client->size - client->end, 0);
+        if (got > 0) {
+            client->end += (size_t)got;
+            return 0;
+        }
+        rc = got == 0 ? -EPIPE : wait_or_fail(client, errno, POLLIN);
+    }
+    return rc;
+}
+
+/* Takes the next line off the buffer, without its end; it is valid until the next call. */
+static int read_line(struct client *client, char **line)
+{
+    for (size_t searched = 0;;) {
+        char *start = client->buffer + client->start;
+        size_t length = client->end - client->start;
+        char *newline =
+            length > searched ? memchr(start + searched, '\n', length - searched) : NULL;
+        if (newline != NULL) {
+            client->start += (size_t)(newline - start) + 1;
+            if (newline > start && newline[-1] == '\r')
+                newline--;
+            *newline = '\0';
+            *line = start;
+            return 0;
+        }
+        searched = length;
+        int rc = receive_more(client);
+        if (rc != 0)
+            return rc;
+    }
+}
+
+/* An answer's first line is "COUNT text": that many lines follow, or it is negative: an error. */
+static int read_status(struct client *client, long *count)
+{
+    char *line, *end;
+    int rc = read_line(client, &line);
+    if (rc != 0)
+        return rc;
+    errno = 0;
+    long status = strtol(line, &end, 10);
+    if (end == line || errno != 0 || (*end != ' ' && *end != '\0'))
+        return -EBADMSG;
+    *count = status;
+    return 0;
+}
+
+int client_list(struct client *client, int (*each)(void *context, const char *identifier),
+                void *context)
+{
+    static const char command[] = "LISTVAL\n";
+    long count;
+    int rc = send_all(client, command, sizeof(command) - 1);
+    if (rc == 0)
+        rc = read_status(client, &count);
+    if (rc == 0 && count < 0)
+        rc = -EBADMSG;
+    for (long i = 0; rc == 0 && i < count; i++) {
+        char *line;
+        rc = read_line(client, &line);
+        if (rc != 0)
+            break;
+        /* "1719906000.123 HOST/..."; the identifier may have spaces of its own. */
+        char *space = strchr(line, ' ');
+        rc = space == NULL ? -EBADMSG : each(context, space + 1);
+    }
+    return rc;
+}
+
+/* Writes `GETVAL "IDENTIFIER"`. Returns its length, 0 when collectd could not take it. */
+static size_t format_getval(const char *identifier, char *command)
+{
+    size_t length = (size_t)sprintf(command, "GETVAL \"");
+    for (const char *c = identifier; *c != '\0'; c++) {
+        if (length + 5 > COMMAND_MAX || *c == '\n' || *c == '\r')
+            return 0;
+        if (*c == '"' || *c == '\\')
+            command[length++] = '\\';
+        command[length++] = *c;
+    }
+    command[length++] = '"';
+    command[length++] = '\n';
+    return length;
+}
+
+/* Reads the answer to one GETVAL: lines "NAME=NUMBER". */
+static int read_value(struct client *client, double *value)
+{
+    long count;
+    int rc = read_status(client, &count);
+    for (long i = 0; rc == 0 && i < count; i++) {
+        char *line, *end;
+        rc = read_line(client, &line);
+        if (rc != 0)
+            break;
+        char *number = strchr(line, '=');
+        if (number == NULL)
+            return -EBADMSG;
+        double parsed = strtod(number + 1, &end);
+        if (end == number + 1 || *end != '\0')
+            return -EBADMSG;
+        if (i == 0)
+            *value = parsed;
+    }
+    return rc;
+}
+
+/* Sends up to REQUESTS_AT_ONCE requests, then reads their answers. */
+static int get_some(struct client *client, const char *const *identifiers, double *values,
+                    size_t count)
+{
+    bool asked[REQUESTS_AT_ONCE];
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t added = format_getval(identifiers[i], client->commands + length);
+        asked[i] = added > 0;
+        values[i] = NAN;
+        length += added;
+    }
+    int rc = send_all(client, client->commands, length);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (asked[i])
+            rc = read_value(client, &values[i]);
+    }
+    return rc;
+}
+
+int client_get(struct client *client, const char *const *identifiers, double *values, size_t count)
+{
+    for (size_t done = 0; done < count; done += REQUESTS_AT_ONCE) {
+        size_t some = count - done < REQUESTS_AT_ONCE ? count - done : REQUESTS_AT_ONCE;
+        int rc = get_some(client, identifiers + done, values + done, some);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}

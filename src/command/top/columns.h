@@ -1,0 +1,92 @@
+/*
+ * top/columns.h - which of collectd's series `headroom top` shows, and how.
+ *
+ * One table of data; what is fetched, the table on the screen, plain lines, JSON, sort keys and
+ * --help derive from it.
+ *
+ * Where the screen has no room for all columns, the least useful leave first. The most useful tell
+ * who waits, and for what: cpu, memory, io "some". Then comes who takes the CPUs, the first
+ * question that follows, and who needs how much memory; then "full", the worse half of waiting: of
+ * memory and io, then of cpu, which the system doesn't have. ipc and context switches explain a
+ * load rather than find it. Interrupts concern few machines, and most page faults mean nothing;
+ * what is resident is for comparison with what is needed.
+ */
+#ifndef HEADROOM_COMMAND_TOP_COLUMNS_H
+#define HEADROOM_COMMAND_TOP_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** How the screen draws a column. */
+enum column_drawn {
+    COLUMN_BAR,   /**< a bar of 0..100, where there is room, and the number */
+    COLUMN_NUMBER /**< the number alone */
+};
+
+/** One column. A group's value comes from series HOST/plugin-GROUP/type-type_instance. */
+struct column {
+    const char *title;         /**< on the screen; up to VALUE_WIDTH characters */
+    const char *plugin;        /**< of the series */
+    const char *type;          /**< of the series */
+    const char *type_instance; /**< of the series; "" for none */
+    const char *key;           /**< in JSON, and the heading of plain lines */
+    const char *unit;          /**< for --help */
+    double divisor;            /**< a value of the series, divided by this, is in that unit */
+    int decimals;              /**< digits after the point, if there is room */
+    int rank;                  /**< of usefulness, from 1; without room the highest leaves first */
+    enum column_drawn drawn;
+    bool not_of_system;   /**< absent in the row of the machine, where it means something else */
+    bool in_pressure;     /**< the sort key "pressure" is the highest of these */
+    double warn, alarm;   /**< from here on yellow, red; both INFINITY: no colour at all */
+    const char *sort_key; /**< the name in --sort; NULL when one can't sort by it */
+    char sort_letter;     /**< the key on the screen; not q, p or n */
+};
+
+/** No table of columns is longer. */
+#define COLUMN_MAX 32
+
+extern const struct column columns[];
+extern const size_t column_count;
+
+/** How a value stands to its column's limits. */
+enum severity { SEVERITY_NONE, SEVERITY_CALM, SEVERITY_WARN, SEVERITY_ALARM };
+
+/** @return SEVERITY_NONE for an absent value, that is NaN, and in a column without limits. */
+enum severity column_severity(const struct column *column, double value);
+
+/** What rows are sorted by. */
+struct sort_key {
+    const char *name;
+    char letter;
+    int column; /**< an index into columns, or SORT_PRESSURE or SORT_NAME */
+};
+
+/** Values of sort_key.column that are no index. */
+enum { SORT_PRESSURE = -1, SORT_NAME = -2 };
+
+/** The number of keys there can be at most. */
+#define SORT_KEY_MAX (COLUMN_MAX + 2)
+
+/** Writes all sort keys, the default first. @return their number. */
+size_t sort_keys(struct sort_key keys[SORT_KEY_MAX]);
+
+/**
+ * Finds a sort key by its name, or where that is NULL, by its letter.
+ *
+ * @return 0, or -ENOENT and *found is untouched.
+ */
+int sort_key_find(const char *name, int letter, struct sort_key *found);
+
+/** No number is wider, nor any title. */
+#define VALUE_WIDTH 5
+
+/**
+ * Writes a number in at most VALUE_WIDTH characters, for columns of text: with `decimals` digits
+ * after the point below 1,000, above with one and a k, M, G, T, P or E; with fewer where these
+ * don't fit. The caller sees to it that the locale (LC_NUMERIC) has a point.
+ *
+ * @param text  receives "-" for what is not a finite number, and beyond the E's.
+ */
+void format_value(double value, int decimals, char text[16]);
+
+#endif

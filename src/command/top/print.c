@@ -1,0 +1,172 @@
+#include "top/print.h"
+
+#include "common/label.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "headroom/utf8.h"
+
+static int finish(FILE *out)
+{
+    errno = 0;
+    if (fflush(out) == 0 && !ferror(out))
+        return 0;
+    return errno != 0 ? -errno : -EIO;
+}
+
+static int print_name(FILE *out, const struct table *table, const struct row *row, int width)
+{
+    char name[ROW_NAME_SIZE], label[ROW_NAME_SIZE];
+    row_name(table, row, name, sizeof(name));
+    int taken = label_fit(name, INT_MAX, LABEL_UTF8, label, sizeof(label));
+    if (out != NULL)
+        fprintf(out, "%s%*s", label, width > taken ? width - taken : 0, "");
+    return taken;
+}
+
+/* A column is as wide as its heading, or as its values. */
+static int line_width(const struct column *column)
+{
+    int width = (int)strlen(column->key);
+    return width < VALUE_WIDTH ? VALUE_WIDTH : width;
+}
+
+static void print_heading(FILE *out, const struct table *table, int name_width)
+{
+    char clock[32];
+    time_t seconds = (time_t)table->time;
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(clock, sizeof(clock), "%Y-%m-%dT%H:%M:%S", &local);
+    fprintf(out, "%-*s", name_width, "group");
+    for (size_t i = 0; i < column_count; i++)
+        fprintf(out, " %*s", line_width(&columns[i]), columns[i].key);
+    fprintf(out, "  %s\n", clock);
+}
+
+/* The first of those that are fresh. */
+static const struct alert *first_fresh(const struct alert_list *alerts)
+{
+    return alerts->entries + alerts->count - alerts->fresh;
+}
+
+static void print_alert(FILE *out, const struct table *table, const struct alert *alert)
+{
+    char text[ALERT_TEXT_SIZE], label[ALERT_TEXT_SIZE];
+    alert_text(alert, table->several_hosts, text);
+    label_fit(text, INT_MAX, LABEL_UTF8, label, sizeof(label));
+    fprintf(out, "alert %s %s %s\n", alert_clock(alert), alert_word(alert->severity), label);
+}
+
+int print_lines(FILE *out, const struct table *table, const struct alert_list *alerts)
+{
+    int name_width = (int)strlen("group");
+    for (size_t i = 0; i < table->count; i++) {
+        int width = print_name(NULL, table, &table->rows[i], 0);
+        name_width = width > name_width ? width : name_width;
+    }
+    print_heading(out, table, name_width);
+    for (size_t i = 0; i < table->count; i++) {
+        print_name(out, table, &table->rows[i], name_width);
+        for (size_t column = 0; column < column_count; column++) {
+            char text[16];
+            format_value(table->rows[i].values[column], columns[column].decimals, text);
+            fprintf(out, " %*s", line_width(&columns[column]), text);
+        }
+        putc('\n', out);
+    }
+    for (size_t i = 0; alerts != NULL && i < alerts->fresh; i++)
+        print_alert(out, table, first_fresh(alerts) + i);
+    return finish(out);
+}
+
+void print_json_string(FILE *out, const char *text)
+{
+    putc('"', out);
+    while (*text != '\0') {
+        uint32_t character;
+        size_t length = hr_utf8_decode(text, &character);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (character < 0x20 || character == 0x7f)
+            fprintf(out, "\\u%04x", (unsigned)character);
+        else if (character == '"' || character == '\\')
+            fprintf(out, "\\%c", (char)character);
+        else
+            fwrite(text, 1, length, out);
+        text += length ? length : 1;
+    }
+    putc('"', out);
+}
+
+void print_json_text(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    if (text[0] != '\0')
+        print_json_string(out, text);
+    else
+        fputs("null", out);
+}
+
+static void print_json_row(FILE *out, const struct row *row)
+{
+    fputs("{\"host\":", out);
+    print_json_string(out, row->host);
+    fputs(",\"group\":", out);
+    print_json_string(out, row->group);
+    for (size_t i = 0; i < column_count; i++) {
+        fprintf(out, ",\"%s\":", columns[i].key);
+        /* collectd sends seven digits. JSON has no infinity. */
+        if (isfinite(row->values[i]))
+            fprintf(out, "%.7g", row->values[i]);
+        else
+            fputs("null", out);
+    }
+    putc('}', out);
+}
+
+static void print_json_alert(FILE *out, const struct alert *alert)
+{
+    static const char *const severities[] = {
+        [ALERT_FAILURE] = "failure",
+        [ALERT_WARNING] = "warning",
+        [ALERT_OKAY] = "okay",
+    };
+    print_json_text(out, "{\"time\":", alert->time);
+    print_json_text(out, ",\"severity\":", severities[alert->severity]);
+    print_json_text(out, ",\"host\":", alert->host);
+    print_json_text(out, ",\"instance\":", alert->instance);
+    print_json_text(out, ",\"type_instance\":", alert->type_instance);
+    print_json_text(out, ",\"message\":", alert->message);
+    putc('}', out);
+}
+
+static void print_json_alerts(FILE *out, const struct alert_list *alerts)
+{
+    fputs(",\"alerts\":[", out);
+    for (size_t i = 0; i < alerts->fresh; i++) {
+        if (i > 0)
+            putc(',', out);
+        print_json_alert(out, first_fresh(alerts) + i);
+    }
+    putc(']', out);
+}
+
+int print_json(FILE *out, const struct table *table, const struct alert_list *alerts)
+{
+    fprintf(out, "{\"time\":%.3f,\"groups\":[", table->time);
+    for (size_t i = 0; i < table->count; i++) {
+        if (i > 0)
+            putc(',', out);
+        print_json_row(out, &table->rows[i]);
+    }
+    putc(']', out);
+    if (alerts != NULL)
+        print_json_alerts(out, alerts);
+    fputs("}\n", out);
+    return finish(out);
+}

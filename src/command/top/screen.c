@@ -1,0 +1,550 @@
+/* memrchr(), wcwidth() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "top/screen.h"
+
+#include "common/label.h"
+#include "top/layout.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "headroom/utf8.h"
+
+enum {
+    TEXT_SIZE = 1024, /* of a line; no terminal shows more of it */
+    HEAD_LINES = 2,   /* the header and the titles */
+    ROWS_KEPT = 5,    /* alerts leave as many to the table, if it has them */
+    CLOCK_WIDTH = 8,
+    WORD_WIDTH = 7,
+    MESSAGE_COLUMN = CLOCK_WIDTH + 1 + WORD_WIDTH + 1,
+    MESSAGE_LINES = 4,     /* that the newest alert may take */
+    MESSAGE_MIN_WIDTH = 8, /* of lines that are worth more than one */
+    ESCAPE_WAIT_MS = 25
+};
+
+struct screen {
+    SCREEN *curses;
+    FILE *keys;
+    enum label_charset charset;
+    bool colours;
+    size_t offset; /* rows scrolled away, of those not pinned */
+    size_t page;   /* as last drawn: rows that scroll and fit, and how many there are */
+    size_t scrolling;
+};
+
+static FILE *open_keys(void)
+{
+    return isatty(STDIN_FILENO) ? stdin : fopen("/dev/tty", "re");
+}
+
+/* https://no-color.org: any value but an empty one. */
+static bool colours_wanted(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return no_color == NULL || no_color[0] == '\0';
+}
+
+static void set_up_terminal(struct screen *screen)
+{
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(ESCAPE_WAIT_MS);
+    curs_set(0);
+    screen->colours = colours_wanted() && has_colors() && start_color() == OK;
+    if (!screen->colours)
+        return;
+    bool background = use_default_colors() == OK;
+    init_pair(SEVERITY_CALM, COLOR_GREEN, background ? -1 : COLOR_BLACK);
+    init_pair(SEVERITY_WARN, COLOR_YELLOW, background ? -1 : COLOR_BLACK);
+    init_pair(SEVERITY_ALARM, COLOR_RED, background ? -1 : COLOR_BLACK);
+}
+
+/* newterm() is content with less, and would draw over lines it can't go back to. */
+static bool can_move_cursor(void)
+{
+    const char *move = tigetstr("cup");
+    return move != NULL && move != (char *)-1;
+}
+
+/* Frees a screen that is no longer, or was never, on the terminal. */
+static void release(struct screen *screen)
+{
+    if (screen->curses != NULL) {
+        endwin();
+        delscreen(screen->curses);
+    }
+    if (screen->keys != NULL && screen->keys != stdin)
+        fclose(screen->keys);
+    free(screen);
+}
+
+int screen_open(struct screen **result)
+{
+    if (!isatty(STDOUT_FILENO))
+        return -ENOTTY;
+    struct screen *screen = calloc(1, sizeof(*screen));
+    if (screen == NULL)
+        return -ENOMEM;
+    screen->keys = open_keys();
+    if (screen->keys == NULL) {
+        release(screen);
+        return -ENOTTY;
+    }
+    screen->curses = newterm(NULL, stdout, screen->keys);
+    if (screen->curses == NULL || !can_move_cursor()) {
+        release(screen);
+        return -EOPNOTSUPP;
+    }
+    screen->charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII;
+    set_up_terminal(screen);
+    *result = screen;
+    return 0;
+}
+
+void screen_close(struct screen *screen)
+{
+    if (screen != NULL)
+        release(screen);
+}
+
+int screen_input(const struct screen *screen)
+{
+    return fileno(screen->keys);
+}
+
+/* Without colours, bold and reverse tell the severities apart. */
+static attr_t severity_attribute(const struct screen *screen, enum severity severity)
+{
+    static const attr_t plain[] = {
+        [SEVERITY_NONE] = A_NORMAL,
+        [SEVERITY_CALM] = A_NORMAL,
+        [SEVERITY_WARN] = A_BOLD,
+        [SEVERITY_ALARM] = A_REVERSE,
+    };
+    if (!screen->colours || severity == SEVERITY_NONE)
+        return plain[severity];
+    return (attr_t)COLOR_PAIR(severity);
+}
+
+/* Writes a text, made safe and cut to `width`. Returns the columns it took. */
+static int draw_text(const struct screen *screen, int y, int x, const char *text, int width)
+{
+    char label[TEXT_SIZE];
+    int taken = label_fit(text, width, screen->charset, label, sizeof(label));
+    mvaddstr(y, x, label);
+    return taken;
+}
+
+/* The same for a sentence, whose beginning matters. */
+static void draw_sentence(const struct screen *screen, int y, int x, const char *text, int width)
+{
+    char label[TEXT_SIZE];
+    label_fit_start(text, width, screen->charset, label, sizeof(label));
+    mvaddstr(y, x, label);
+}
+
+/* A bar of eighths of a character, or of # where the terminal has no UTF-8. */
+static void draw_bar(const struct screen *screen, int width, double value)
+{
+    static const char *const eighths[] = {"",
+                                          "\xe2\x96\x8f",
+                                          "\xe2\x96\x8e",
+                                          "\xe2\x96\x8d",
+                                          "\xe2\x96\x8c",
+                                          "\xe2\x96\x8b",
+                                          "\xe2\x96\x8a",
+                                          "\xe2\x96\x89",
+                                          "\xe2\x96\x88"};
+    int steps = screen->charset == LABEL_UTF8 ? 8 : 1;
+    double share = isnan(value) || value < 0 ? 0 : value > 100 ? 1 : value / 100;
+    int filled = (int)lround(share * width * steps);
+    for (int i = 0; i < width; i++, filled -= steps) {
+        if (filled <= 0)
+            addch(' ');
+        else if (steps == 1)
+            addch('#');
+        else
+            addstr(eighths[filled < steps ? filled : steps]);
+    }
+}
+
+static void draw_row(const struct screen *screen, int y, const struct layout *layout,
+                     const struct table *table, const struct row *row)
+{
+    char name[ROW_NAME_SIZE], text[16];
+    row_name(table, row, name, sizeof(name));
+    draw_text(screen, y, 0, name, layout->name);
+    move(y, layout->name);
+    for (size_t i = 0; i < column_count; i++) {
+        if (!layout->shown[i])
+            continue;
+        attr_t attribute = severity_attribute(screen, column_severity(&columns[i], row->values[i]));
+        if (layout->bar > 0 && columns[i].drawn == COLUMN_BAR) {
+            addch(' ');
+            /* A reversed bar would show its empty part as full. */
+            attrset(attribute & ~A_REVERSE);
+            draw_bar(screen, layout->bar, row->values[i]);
+            attrset(A_NORMAL);
+        }
+        format_value(row->values[i], columns[i].decimals, text);
+        addch(' ');
+        attrset(attribute);
+        printw("%*s", NUMBER_WIDTH, text);
+        attrset(A_NORMAL);
+    }
+}
+
+static void draw_titles(int y, const struct layout *layout, const struct sort_key *sort)
+{
+    attrset(A_BOLD);
+    mvaddnstr(y, 0, "group", layout->name);
+    move(y, layout->name);
+    for (size_t i = 0; i < column_count; i++) {
+        if (!layout->shown[i])
+            continue;
+        bool bar = layout->bar > 0 && columns[i].drawn == COLUMN_BAR;
+        int width = NUMBER_WIDTH + (bar ? layout->bar + 1 : 0);
+        addch(' ');
+        printw("%*s", width - (int)strlen(columns[i].title), "");
+        attrset(sort->column == (int)i ? A_BOLD | A_UNDERLINE : A_BOLD);
+        addstr(columns[i].title);
+        attrset(A_BOLD);
+    }
+    attrset(A_NORMAL);
+}
+
+/* What matters more stands on the right, and stays when there is no room for both. */
+static void draw_header(const struct screen *screen, int width, const struct screen_view *view)
+{
+    char left[TEXT_SIZE], right[128], clock[32];
+    time_t seconds = time(NULL);
+    struct tm local;
+    localtime_r(&seconds, &local);
+    strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+    const struct table *table = view->table;
+    const char *host = table->count == 0      ? ""
+                       : table->several_hosts ? "several hosts"
+                                              : table->rows[0].host;
+    snprintf(left, sizeof(left), "%s%s%s", host, *host != '\0' ? "  " : "", view->socket);
+    /* With a problem, the table is an old one. */
+    if (view->problem[0] != '\0')
+        snprintf(right, sizeof(right), "%s", clock);
+    else
+        snprintf(right, sizeof(right), "%zu group%s  by %s  %s", table->count,
+                 table->count == 1 ? "" : "s", view->sort->name, clock);
+    int right_width = (int)strlen(right);
+    int room = width - right_width - 2;
+    bool both = room >= 8;
+    if (both)
+        draw_text(screen, 0, 0, left, room);
+    mvaddnstr(0, both ? width - right_width : 0, right, width);
+}
+
+static void draw_footer(const struct screen *screen, int y, int width, const struct table *table)
+{
+    char position[64] = "", text[FOOTER_SIZE];
+    bool present[COLUMN_MAX];
+    size_t last = screen->offset + screen->page;
+    if (screen->scrolling > screen->page)
+        snprintf(position, sizeof(position), "%zu-%zu/%zu", screen->offset + 1,
+                 last < screen->scrolling ? last : screen->scrolling, screen->scrolling);
+    table_present(table, present);
+    footer_fit(width, position, present, text);
+    attrset(A_REVERSE);
+    mvhline(y, 0, ' ', width);
+    mvaddnstr(y, 0, text, width);
+    attrset(A_NORMAL);
+}
+
+/* The bytes of a safe text that fit into `width` columns: at least one character. */
+static size_t fitting(const char *text, int width)
+{
+    size_t length = 0;
+    while (text[length] != '\0') {
+        uint32_t character;
+        size_t bytes = hr_utf8_decode(text + length, &character);
+        int taken = wcwidth((wchar_t)character);
+        width -= taken < 0 ? 1 : taken;
+        if (width < 0 && length > 0)
+            break;
+        length += bytes;
+    }
+    return length;
+}
+
+/*
+ * Takes a line of at most `width` columns off a text that label_fit() made safe. It ends with a
+ * word; one that is longer than a line is broken. Returns its bytes.
+ */
+static size_t take_line(const char **rest, int width)
+{
+    const char *text = *rest;
+    size_t length = fitting(text, width);
+    const char *space = memrchr(text, ' ', length);
+    if (text[length] != '\0' && text[length] != ' ' && space != NULL && space > text &&
+        fitting(space + 1, width) >= strcspn(space + 1, " "))
+        length = (size_t)(space - text);
+    *rest = text + length + strspn(text + length, " ");
+    return length;
+}
+
+static int count_lines(const char *text, int width)
+{
+    int lines = 0;
+    for (; *text != '\0'; lines++)
+        take_line(&text, width);
+    return lines;
+}
+
+/* Draws a safe text from `x` on, into the lines from `y` to before `bottom`. */
+static void draw_lines(int y, int bottom, int x, const char *text, int width)
+{
+    for (; *text != '\0' && y < bottom; y++) {
+        const char *line = text;
+        size_t length = take_line(&text, width - x);
+        mvaddnstr(y, x, line, (int)length);
+    }
+}
+
+static void draw_problem(const struct screen *screen, int y, int bottom, int width,
+                         const char *problem)
+{
+    char label[TEXT_SIZE];
+    label_fit(problem, TEXT_SIZE, LABEL_ASCII, label, sizeof(label));
+    attrset(severity_attribute(screen, SEVERITY_ALARM));
+    draw_lines(y, bottom, 0, label, width);
+    attrset(A_NORMAL);
+}
+
+/*
+ * Makes the newest alert's text fit into some lines behind MESSAGE_COLUMN. Who waits stands at its
+ * end, so that it is cut in its middle, and no more than it must. Returns the lines it takes.
+ */
+static int fit_newest(const struct screen *screen, const struct screen_view *view, int lines,
+                      int width, char label[TEXT_SIZE])
+{
+    const struct alert_list *list = view->alerts;
+    char text[ALERT_TEXT_SIZE];
+    width -= MESSAGE_COLUMN;
+    int most = width < MESSAGE_MIN_WIDTH ? 1 : lines < MESSAGE_LINES ? lines : MESSAGE_LINES;
+    int room = most * width, taken;
+    alert_text(&list->entries[list->count - 1], view->table->several_hosts, text);
+    do {
+        label_fit(text, room--, screen->charset, label, TEXT_SIZE);
+        taken = count_lines(label, width);
+    } while (taken > most);
+    return taken > 0 ? taken : 1;
+}
+
+/* How many lines the heading and all alerts would take. */
+static int count_alert_lines(const struct screen *screen, const struct screen_view *view, int width)
+{
+    char label[TEXT_SIZE];
+    size_t count = view->alerts->count;
+    if (count == 0)
+        return 1;
+    int older = (int)(count < ALERTS_SHOWN ? count : ALERTS_SHOWN) - 1;
+    return 1 + older + fit_newest(screen, view, MESSAGE_LINES, width, label);
+}
+
+/* How many lines the alerts get: of `room`, what rows or the problem don't need. */
+static int share_lines(const struct screen *screen, const struct screen_view *view, int room,
+                       int width)
+{
+    if (view->alerts == NULL)
+        return 0;
+    size_t rows = view->table->count < ROWS_KEPT ? view->table->count : ROWS_KEPT;
+    /* A line of the problem more than its length asks for, as it is broken at spaces. */
+    if (view->problem[0] != '\0')
+        rows = strlen(view->problem) / (size_t)width + 2;
+    int spare = room - (int)rows, wanted = count_alert_lines(screen, view, width);
+    return spare < 0 ? 0 : spare < wanted ? spare : wanted;
+}
+
+static void draw_alerts_heading(const struct screen *screen, int y, int width,
+                                const struct screen_view *view)
+{
+    char text[TEXT_SIZE];
+    const char *problem = view->alerts_problem;
+    bool none = view->alerts->count == 0;
+    if (problem[0] != '\0')
+        snprintf(text, sizeof(text), "%s: %s", none ? "no alerts" : "alerts", problem);
+    else
+        snprintf(text, sizeof(text), "%s in %s", none ? "no alerts" : "alerts", view->alerts_file);
+    attrset(none || problem[0] != '\0' ? A_DIM : A_BOLD);
+    draw_sentence(screen, y, 0, text, width);
+    attrset(A_NORMAL);
+}
+
+/* Draws what stands before the message. */
+static void draw_severity(const struct screen *screen, int y, int width, const struct alert *alert)
+{
+    static const enum severity severities[] = {
+        [ALERT_FAILURE] = SEVERITY_ALARM,
+        [ALERT_WARNING] = SEVERITY_WARN,
+        [ALERT_OKAY] = SEVERITY_CALM,
+    };
+    const int word = CLOCK_WIDTH + 1;
+    draw_text(screen, y, 0, alert_clock(alert), width);
+    attrset(severity_attribute(screen, severities[alert->severity]));
+    draw_sentence(screen, y, word, alert_word(alert->severity), width - word);
+    attrset(A_NORMAL);
+}
+
+static void draw_older(const struct screen *screen, int y, int width, bool with_host,
+                       const struct alert *alert)
+{
+    char text[ALERT_TEXT_SIZE];
+    draw_severity(screen, y, width, alert);
+    alert_text(alert, with_host, text);
+    draw_sentence(screen, y, MESSAGE_COLUMN, text, width - MESSAGE_COLUMN);
+}
+
+/*
+ * Draws the latest into the lines from `top` to before `bottom`, the newest last. Where they are
+ * few, it matters more than the heading, and that more than the others.
+ */
+static void draw_alerts(const struct screen *screen, int top, int bottom, int width,
+                        const struct screen_view *view)
+{
+    const struct alert_list *list = view->alerts;
+    char label[TEXT_SIZE] = "";
+    if (bottom <= top)
+        return;
+    int newest = list->count > 0 ? fit_newest(screen, view, bottom - top, width, label) : 0;
+    int y = bottom - newest;
+    if (top < y)
+        draw_alerts_heading(screen, top++, width, view);
+    if (newest > 0) {
+        draw_severity(screen, y, width, &list->entries[list->count - 1]);
+        draw_lines(y, bottom, MESSAGE_COLUMN, label, width);
+    }
+    for (int age = 1; age < (int)list->count && y - age >= top; age++)
+        draw_older(screen, y - age, width, view->table->several_hosts,
+                   &list->entries[list->count - 1 - (size_t)age]);
+}
+
+/* The systems stay in sight while the rest scrolls, unless they would take half the screen. */
+static size_t count_pinned(const struct table *table, size_t lines)
+{
+    size_t pinned = 0;
+    while (pinned < table->count && row_is_system(&table->rows[pinned]))
+        pinned++;
+    return 2 * pinned > lines ? 0 : pinned;
+}
+
+static void clamp_offset(struct screen *screen)
+{
+    size_t most = screen->scrolling > screen->page ? screen->scrolling - screen->page : 0;
+    if (screen->offset > most)
+        screen->offset = most;
+}
+
+static int longest_name(const struct screen *screen, const struct table *table)
+{
+    int longest = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        char name[ROW_NAME_SIZE];
+        row_name(table, &table->rows[i], name, sizeof(name));
+        int width = label_width(name, screen->charset);
+        longest = width > longest ? width : longest;
+    }
+    return longest;
+}
+
+/* Draws the titles and rows into the lines from `top` to before `bottom`. Returns rows pinned. */
+static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles, int width,
+                        const struct screen_view *view)
+{
+    const struct table *table = view->table;
+    bool present[COLUMN_MAX];
+    struct layout layout;
+    table_present(table, present);
+    layout_fit(width, longest_name(screen, table), present, &layout);
+    if (titles)
+        draw_titles(top++, &layout, view->sort);
+
+    size_t lines = bottom > top ? (size_t)(bottom - top) : 0;
+    size_t pinned = count_pinned(table, lines);
+    screen->page = lines - pinned;
+    screen->scrolling = table->count - pinned;
+    clamp_offset(screen);
+    for (size_t line = 0; line < lines; line++) {
+        size_t row = line < pinned ? line : line + screen->offset;
+        if (row < table->count)
+            draw_row(screen, top + (int)line, &layout, table, &table->rows[row]);
+    }
+    return pinned;
+}
+
+void screen_draw(struct screen *screen, const struct screen_view *view)
+{
+    int height, width;
+    getmaxyx(stdscr, height, width);
+    /* With little height, rows matter more than what surrounds them. */
+    bool header = height >= 3, titles = height >= 4, footer = height >= 5;
+    int bottom = height - footer;
+    int alerts = share_lines(screen, view, bottom - header - titles, width);
+    erase();
+    if (header)
+        draw_header(screen, width, view);
+    if (view->problem[0] != '\0') {
+        screen->page = screen->scrolling = 0;
+        draw_problem(screen, header ? HEAD_LINES : 0, bottom - alerts, width, view->problem);
+    } else {
+        draw_rows(screen, header, bottom - alerts, titles, width, view);
+    }
+    draw_alerts(screen, bottom - alerts, bottom, width, view);
+    if (footer)
+        draw_footer(screen, height - 1, width, view->table);
+    refresh();
+}
+
+static size_t scrolled(const struct screen *screen, int key)
+{
+    size_t page = screen->page > 0 ? screen->page : 1, offset = screen->offset;
+    switch (key) {
+    case KEY_UP:
+        return offset > 0 ? offset - 1 : 0;
+    case KEY_DOWN:
+        return offset + 1;
+    case KEY_PPAGE:
+        return offset > page ? offset - page : 0;
+    case KEY_NPAGE:
+        return offset + page;
+    case KEY_HOME:
+        return 0;
+    case KEY_END:
+        return screen->scrolling;
+    default:
+        return offset;
+    }
+}
+
+enum screen_event screen_read(struct screen *screen, int *letter)
+{
+    int key = getch();
+    if (key == ERR)
+        return SCREEN_IDLE;
+    if (key == 'q')
+        return SCREEN_QUIT;
+    if (key > ' ' && key < 0x7f) {
+        *letter = key;
+        return SCREEN_LETTER;
+    }
+    screen->offset = scrolled(screen, key);
+    clamp_offset(screen);
+    return SCREEN_REDRAW;
+}

@@ -1,0 +1,56 @@
+/*
+ * top/screen.h - the table on a terminal, through ncurses.
+ *
+ * There is one screen at a time, used by one thread. The caller has set the locale, and handlers
+ * for the signals that end the process: ncurses handles only those left to their defaults, and
+ * SIGWINCH.
+ */
+#ifndef HEADROOM_COMMAND_TOP_SCREEN_H
+#define HEADROOM_COMMAND_TOP_SCREEN_H
+
+#include "top/alerts.h"
+#include "top/table.h"
+
+struct screen;
+
+/** What there is to show; all of it is the caller's. */
+struct screen_view {
+    const struct table *table;
+    const char *problem; /**< shown in place of the rows; "" for none */
+    const char *socket;
+    const struct sort_key *sort;
+    const struct alert_list *alerts; /**< shown below the rows; NULL: not asked for */
+    const char *alerts_file;         /**< where they come from */
+    const char *alerts_problem;      /**< what keeps them from being read; "" for nothing */
+};
+
+/** What a key asks for. */
+enum screen_event {
+    SCREEN_IDLE,   /**< no key is waiting */
+    SCREEN_REDRAW, /**< something changed: scrolled, resized */
+    SCREEN_LETTER, /**< a letter the screen has no use for itself */
+    SCREEN_QUIT
+};
+
+/**
+ * Takes over the terminal that standard output is.
+ *
+ * @param result  receives the screen, to be given to screen_close(); untouched on failure.
+ * @return 0, -ENOTTY when standard output is no terminal or there is none to read keys from, or
+ *         -EOPNOTSUPP when terminfo doesn't know it ($TERM) or it can't move the cursor.
+ */
+int screen_open(struct screen **result);
+
+/** Gives the terminal back as it was. NULL is fine. */
+void screen_close(struct screen *screen);
+
+/** Draws everything anew. */
+void screen_draw(struct screen *screen, const struct screen_view *view);
+
+/** Reads a key, without waiting. @param letter receives it with SCREEN_LETTER. */
+enum screen_event screen_read(struct screen *screen, int *letter);
+
+/** @return the descriptor keys come from, to wait for. */
+int screen_input(const struct screen *screen);
+
+#endif

@@ -1,0 +1,271 @@
+/* qsort_r() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "top/table.h"
+
+#include "top/client.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Splits at the first `separator`; without one the second piece is empty. */
+static void split(const char *start, size_t length, char separator, struct piece *first,
+                  struct piece *second)
+{
+    const char *found = memchr(start, separator, length);
+    size_t head = found != NULL ? (size_t)(found - start) : length;
+    *first = (struct piece){start, head};
+    *second =
+        found != NULL ? (struct piece){found + 1, length - head - 1} : (struct piece){NULL, 0};
+}
+
+int identifier_parse(const char *text, struct identifier *parts)
+{
+    struct identifier parsed;
+    struct piece rest, plugin, type;
+    split(text, strlen(text), '/', &parsed.host, &rest);
+    if (rest.start == NULL)
+        return -EBADMSG;
+    split(rest.start, rest.length, '/', &plugin, &type);
+    if (type.start == NULL)
+        return -EBADMSG;
+    split(plugin.start, plugin.length, '-', &parsed.plugin, &parsed.instance);
+    split(type.start, type.length, '-', &parsed.type, &parsed.type_instance);
+    if (parsed.host.length == 0 || parsed.plugin.length == 0 || parsed.type.length == 0)
+        return -EBADMSG;
+    *parts = parsed;
+    return 0;
+}
+
+static bool piece_is(const struct piece *piece, const char *text)
+{
+    return strlen(text) == piece->length &&
+           (piece->length == 0 || memcmp(piece->start, text, piece->length) == 0);
+}
+
+int identifier_column(const struct identifier *parts)
+{
+    if (parts->instance.length == 0)
+        return -ENOENT;
+    for (size_t i = 0; i < column_count; i++) {
+        if (piece_is(&parts->type_instance, columns[i].type_instance) &&
+            piece_is(&parts->type, columns[i].type) && piece_is(&parts->plugin, columns[i].plugin))
+            return columns[i].not_of_system && piece_is(&parts->instance, SYSTEM_GROUP) ? -ENOENT
+                                                                                        : (int)i;
+    }
+    return -ENOENT;
+}
+
+/* A series that a column shows. */
+struct series {
+    char *text;
+    struct identifier parts; /* pieces of `text` */
+    int column;
+};
+
+struct series_list {
+    struct series *entries;
+    size_t count, capacity;
+};
+
+static void free_series(struct series_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->entries[i].text);
+    free(list->entries);
+}
+
+/* For client_list(): keeps what a column shows, and passes over all else. */
+static int collect_series(void *context, const char *text)
+{
+    struct series_list *list = context;
+    struct identifier parts;
+    if (identifier_parse(text, &parts) != 0 || identifier_column(&parts) < 0)
+        return 0;
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        void *grown = reallocarray(list->entries, capacity, sizeof(*list->entries));
+        if (grown == NULL)
+            return -ENOMEM;
+        list->entries = grown;
+        list->capacity = capacity;
+    }
+    struct series *series = &list->entries[list->count];
+    series->text = strdup(text);
+    if (series->text == NULL)
+        return -ENOMEM;
+    identifier_parse(series->text, &series->parts);
+    series->column = identifier_column(&series->parts);
+    list->count++;
+    return 0;
+}
+
+static int compare_pieces(const struct piece *a, const struct piece *b)
+{
+    int order = memcmp(a->start, b->start, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static int compare_groups(const struct series *a, const struct series *b)
+{
+    int order = compare_pieces(&a->parts.host, &b->parts.host);
+    return order != 0 ? order : compare_pieces(&a->parts.instance, &b->parts.instance);
+}
+
+static int compare_series(const void *a, const void *b)
+{
+    return compare_groups(a, b);
+}
+
+static int fetch_values(struct client *client, const struct series_list *list, double *values)
+{
+    const char **identifiers = calloc(list->count + 1, sizeof(*identifiers));
+    if (identifiers == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < list->count; i++)
+        identifiers[i] = list->entries[i].text;
+    int rc = client_get(client, identifiers, values, list->count);
+    free(identifiers);
+    return rc;
+}
+
+static int start_row(struct table *table, const struct series *series)
+{
+    struct row *row = &table->rows[table->count];
+    const struct identifier *parts = &series->parts;
+    row->host = strndup(parts->host.start, parts->host.length);
+    row->group = strndup(parts->instance.start, parts->instance.length);
+    table->count++;
+    for (size_t i = 0; i < COLUMN_MAX; i++)
+        row->values[i] = NAN;
+    if (row->host == NULL || row->group == NULL)
+        return -ENOMEM;
+    if (strcmp(row->host, table->rows[0].host) != 0)
+        table->several_hosts = true;
+    return 0;
+}
+
+/* Makes rows of series that are sorted by group. */
+static int build_rows(const struct series_list *list, const double *values, struct table *table)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct series *series = &list->entries[i];
+        if (i == 0 || compare_groups(series - 1, series) != 0) {
+            int rc = start_row(table, series);
+            if (rc != 0)
+                return rc;
+        }
+        table->rows[table->count - 1].values[series->column] =
+            values[i] / columns[series->column].divisor;
+    }
+    return 0;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+int table_fetch(struct client *client, struct table *table)
+{
+    struct series_list list = {0};
+    struct table fetched = {.time = now()};
+    double *values = NULL;
+    int rc = client_list(client, collect_series, &list);
+    if (rc != 0)
+        goto out;
+    if (list.count > 1)
+        qsort(list.entries, list.count, sizeof(*list.entries), compare_series);
+    /* At least one, so that NULL always means that memory is short. */
+    values = calloc(list.count + 1, sizeof(*values));
+    fetched.rows = calloc(list.count + 1, sizeof(*fetched.rows));
+    rc = values == NULL || fetched.rows == NULL ? -ENOMEM : fetch_values(client, &list, values);
+    if (rc == 0)
+        rc = build_rows(&list, values, &fetched);
+out:
+    free(values);
+    free_series(&list);
+    if (rc != 0)
+        table_free(&fetched);
+    else
+        *table = fetched;
+    return rc;
+}
+
+void table_free(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        free(table->rows[i].host);
+        free(table->rows[i].group);
+    }
+    free(table->rows);
+    *table = (struct table){0};
+}
+
+double row_pressure(const struct row *row)
+{
+    double highest = NAN;
+    for (size_t i = 0; i < column_count; i++) {
+        /* fmax() takes the number where the other is NaN. */
+        if (columns[i].in_pressure)
+            highest = fmax(highest, row->values[i]);
+    }
+    return highest;
+}
+
+bool row_is_system(const struct row *row)
+{
+    return strcmp(row->group, SYSTEM_GROUP) == 0;
+}
+
+static double sort_value(const struct row *row, const struct sort_key *key)
+{
+    if (key->column == SORT_NAME)
+        return 0;
+    return key->column == SORT_PRESSURE ? row_pressure(row) : row->values[key->column];
+}
+
+static int compare_rows(const void *first, const void *second, void *key)
+{
+    const struct row *a = first, *b = second;
+    if (row_is_system(a) != row_is_system(b))
+        return row_is_system(a) ? -1 : 1;
+    double value_a = sort_value(a, key), value_b = sort_value(b, key);
+    if (isnan(value_a) != isnan(value_b))
+        return isnan(value_a) ? 1 : -1;
+    if (value_a != value_b && !isnan(value_a))
+        return value_a > value_b ? -1 : 1;
+    int order = strcmp(a->group, b->group);
+    return order != 0 ? order : strcmp(a->host, b->host);
+}
+
+void table_sort(struct table *table, const struct sort_key *key)
+{
+    struct sort_key copy = *key;
+    if (table->count > 1)
+        qsort_r(table->rows, table->count, sizeof(*table->rows), compare_rows, &copy);
+}
+
+void table_present(const struct table *table, bool present[COLUMN_MAX])
+{
+    for (size_t column = 0; column < COLUMN_MAX; column++) {
+        present[column] = false;
+        for (size_t i = 0; i < table->count && column < column_count; i++)
+            present[column] = present[column] || !isnan(table->rows[i].values[column]);
+    }
+}
+
+void row_name(const struct table *table, const struct row *row, char *name, size_t size)
+{
+    if (table->several_hosts)
+        snprintf(name, size, "%s: %s", row->host, row->group);
+    else
+        snprintf(name, size, "%s", row->group);
+}

@@ -1,0 +1,95 @@
+/*
+ * top/table.h - what collectd holds of headroom's plugins: one row per group.
+ *
+ * Knows nothing of terminals. A table belongs to one thread at a time.
+ */
+#ifndef HEADROOM_COMMAND_TOP_TABLE_H
+#define HEADROOM_COMMAND_TOP_TABLE_H
+
+#include "top/columns.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct client;
+
+/** A piece of a longer text; not terminated. */
+struct piece {
+    const char *start;
+    size_t length;
+};
+
+/** The parts of HOST/PLUGIN-INSTANCE/TYPE-TYPE_INSTANCE; what is missing has length 0. */
+struct identifier {
+    struct piece host, plugin, instance, type, type_instance;
+};
+
+/**
+ * Takes an identifier apart, as collectd does: at the first two slashes and the first hyphens.
+ *
+ * @param parts  receives pieces of `text`.
+ * @return 0, or -EBADMSG without two slashes, host, plugin or type; *parts is then untouched.
+ */
+int identifier_parse(const char *text, struct identifier *parts);
+
+/**
+ * @return the index of the column that shows this series, or -ENOENT: none does, not of this group,
+ *         or the series has no plugin instance and so no group.
+ */
+int identifier_column(const struct identifier *parts);
+
+/** One group. */
+struct row {
+    char *host;
+    char *group;               /**< the plugin instance; SYSTEM_GROUP is the whole machine */
+    double values[COLUMN_MAX]; /**< by index into columns, in their units; NaN: there is none */
+};
+
+/** The group that stands for the whole machine. */
+#define SYSTEM_GROUP "system"
+
+/** Everything at one moment. Zeroed it is empty. */
+struct table {
+    struct row *rows;
+    size_t count;
+    bool several_hosts;
+    double time; /**< when fetched, seconds since 1970 */
+};
+
+/**
+ * Asks collectd for the values of all columns; rows come by host and group. What several plugins
+ * tell of one group is one row.
+ *
+ * @param table  is overwritten; to be given to table_free(). Untouched on failure.
+ * @return 0, -ENOMEM, or as client_get(). A value that vanished meanwhile is NaN.
+ */
+int table_fetch(struct client *client, struct table *table);
+
+/** Frees the rows and leaves an empty table. */
+void table_free(struct table *table);
+
+/**
+ * Sorts: the systems first, then the highest value; absent ones last; equal ones by group and host.
+ */
+void table_sort(struct table *table, const struct sort_key *key);
+
+/** @return the row's highest value in the columns with in_pressure; NaN when all are absent. */
+double row_pressure(const struct row *row);
+
+/** @return whether the row stands for a whole machine. */
+bool row_is_system(const struct row *row);
+
+/** Tells which columns have a value in any row. */
+void table_present(const struct table *table, bool present[COLUMN_MAX]);
+
+/**
+ * Writes how the row is called: its group, after "HOST: " if the table has several hosts.
+ *
+ * @param size  of name; what is longer is cut.
+ */
+void row_name(const struct table *table, const struct row *row, char *name, size_t size);
+
+/** Any name fits: collectd's host and instance have up to 127 bytes. */
+#define ROW_NAME_SIZE 512
+
+#endif

@@ -1,0 +1,568 @@
+/*
+ * top/top.c - `headroom top`: a live table of what collectd holds of headroom's plugins.
+ */
+/* ppoll() */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "common/command.h"
+#include "common/waiting.h"
+#include "top/alerts.h"
+#include "top/client.h"
+#include "top/columns.h"
+#include "top/print.h"
+#include "top/screen.h"
+#include "top/table.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_SOCKET "/var/run/collectd-unixsock"
+
+enum {
+    PATIENCE = 5,      /* seconds until we say that collectd does not answer */
+    DEAF_READS_MAX = 3 /* reads of no key from a terminal that said there was one: it is gone */
+};
+
+static const double interval_min = 0.1, interval_max = 3600;
+
+struct options {
+    const char *socket;
+    const char *alerts; /* the log file; NULL: none */
+    struct sort_key sort;
+    double interval;
+    bool once, json;
+};
+
+/* One run. */
+struct top {
+    const char *title; /* what messages begin with */
+    struct options options;
+    struct client *client; /* NULL: not connected */
+    struct screen *screen; /* NULL: lines or JSON */
+    struct table table;
+    char problem[512];        /* what keeps the table from being shown; "" */
+    struct alerts *alerts;    /* NULL: not asked for */
+    char alerts_problem[512]; /* what keeps the log file from being read; "" */
+    int deaf_reads;
+    sigset_t waiting_mask; /* signals are handled only where we wait */
+};
+
+static volatile sig_atomic_t ending_signal;
+
+static void on_signal(int number)
+{
+    ending_signal = number;
+}
+
+static double seconds_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* --- showing -------------------------------------------------------------- */
+
+static void describe_alerts_problem(int error, const char *file, char *text, size_t size)
+{
+    if (error == 0)
+        text[0] = '\0';
+    else if (error == -ENOENT)
+        snprintf(text, size, "%s does not exist: is it the File of collectd's logfile plugin?",
+                 file);
+    else if (error == -EINVAL)
+        snprintf(text, size, "cannot read %s: it is no regular file", file);
+    else
+        snprintf(text, size, "cannot read %s: %s", file, strerror(-error));
+}
+
+/* What was logged since the last time; NULL if nobody asks for it. Tells what is wrong, if new. */
+static const struct alert_list *read_alerts(struct top *top)
+{
+    if (top->alerts == NULL)
+        return NULL;
+    char text[sizeof(top->alerts_problem)];
+    const char *file = top->options.alerts;
+    describe_alerts_problem(alerts_read(top->alerts), file, text, sizeof(text));
+    if (top->screen == NULL && strcmp(text, top->alerts_problem) != 0) {
+        if (text[0] != '\0')
+            fprintf(stderr, "%s: no alerts: %s\n", top->title, text);
+        else
+            fprintf(stderr, "%s: alerts are read from %s\n", top->title, file);
+    }
+    memcpy(top->alerts_problem, text, sizeof(text));
+    return alerts_found(top->alerts);
+}
+
+static void draw(struct top *top)
+{
+    const struct screen_view view = {
+        .alerts = read_alerts(top),
+        .alerts_file = top->options.alerts,
+        .alerts_problem = top->alerts_problem,
+        .table = &top->table,
+        .problem = top->problem,
+        .socket = top->options.socket,
+        .sort = &top->options.sort,
+    };
+    screen_draw(top->screen, &view);
+}
+
+/* 0, or the negative errno of writing. */
+static int show(struct top *top)
+{
+    if (top->screen != NULL) {
+        draw(top);
+        return 0;
+    }
+    const struct alert_list *alerts = read_alerts(top);
+    return top->options.json ? print_json(stdout, &top->table, alerts)
+                             : print_lines(stdout, &top->table, alerts);
+}
+
+/* What keeps us from showing values, and what can be done. Each takes the socket's path. */
+static const struct problem {
+    int error;
+    const char *text;
+} problems[] = {
+    {-ENOENT, "no collectd listens on %s: start it, or name its socket with --socket "
+              "(the unixsock plugin's SocketFile)"},
+    {-ECONNREFUSED, "nobody listens on %s: start collectd, or name its socket with "
+                    "--socket (the unixsock plugin's SocketFile)"},
+    {-EACCES, "no permission to use %s: run this as root or as a member of the unixsock plugin's "
+              "SocketGroup, and see its SocketPerms"},
+    {-ENOTDIR, "%s lies below something that is no directory: name collectd's socket with "
+               "--socket (the unixsock plugin's SocketFile)"},
+    {-EPROTOTYPE, "%s is not a socket of collectd's unixsock plugin: name that with --socket "
+                  "(the plugin's SocketFile)"},
+    {-EPIPE, "collectd closed the connection on %s: was it stopped or restarted?"},
+    {-ECONNRESET, "collectd closed the connection on %s: was it stopped or restarted?"},
+    {-EAGAIN, "collectd lets too many clients of %s wait: is it stopped or overloaded?"},
+    {-ETIMEDOUT, "collectd does not answer on %s: is it stopped or overloaded?"},
+    {-EBADMSG, "what listens on %s does not answer as collectd's unixsock plugin does: name "
+               "the plugin's socket with --socket (its SocketFile)"},
+};
+
+/* The plugins that the columns come from, each once: "psi", "psi or wss". */
+static void list_plugins(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < column_count && used < size; i++) {
+        size_t seen = 0;
+        while (strcmp(columns[seen].plugin, columns[i].plugin) != 0)
+            seen++;
+        if (seen == i)
+            used += (size_t)snprintf(text + used, size - used, "%sLoadPlugin %s",
+                                     used > 0 ? "' or `" : "", columns[i].plugin);
+    }
+}
+
+static void describe_problem(int error, const char *socket, char *text, size_t size)
+{
+    char plugins[256];
+    if (error == -ENODATA) {
+        list_plugins(plugins, sizeof(plugins));
+        snprintf(text, size,
+                 "collectd has no series of headroom's plugins yet: is `%s' in its "
+                 "collectd.conf? The first values take an interval or two",
+                 plugins);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
+        if (problems[i].error == error) {
+            snprintf(text, size, problems[i].text, socket);
+            return;
+        }
+    }
+    snprintf(text, size, "cannot read from collectd on %s: %s", socket, strerror(-error));
+}
+
+/* Tells what is wrong, if that is new. On the screen it stays in sight. */
+static void tell_problem(struct top *top, int error)
+{
+    char text[sizeof(top->problem)];
+    describe_problem(error, top->options.socket, text, sizeof(text));
+    bool is_new = strcmp(text, top->problem) != 0;
+    memcpy(top->problem, text, sizeof(text));
+    if (top->screen != NULL)
+        draw(top);
+    else if (is_new)
+        fprintf(stderr, "%s: %s\n", top->title, text);
+}
+
+static void tell_solved(struct top *top)
+{
+    if (top->problem[0] != '\0' && top->screen == NULL)
+        fprintf(stderr, "%s: collectd answers\n", top->title);
+    top->problem[0] = '\0';
+}
+
+/* --- waiting -------------------------------------------------------------- */
+
+/* Does what the keys that wait ask for. 0, or -ECANCELED to end. */
+static int handle_keys(struct top *top, bool readable)
+{
+    int letter;
+    enum screen_event event = screen_read(top->screen, &letter);
+    top->deaf_reads = event == SCREEN_IDLE && readable ? top->deaf_reads + 1 : 0;
+    if (top->deaf_reads >= DEAF_READS_MAX)
+        return -ECANCELED;
+    bool changed = false;
+    for (; event != SCREEN_IDLE; event = screen_read(top->screen, &letter)) {
+        if (event == SCREEN_QUIT)
+            return -ECANCELED;
+        if (event == SCREEN_LETTER && sort_key_find(NULL, letter, &top->options.sort) != 0)
+            continue;
+        changed = true;
+    }
+    if (changed) {
+        table_sort(&top->table, &top->options.sort);
+        draw(top);
+    }
+    return 0;
+}
+
+/* ppoll() until a moment. Signals come through only here. */
+static int poll_until(struct top *top, struct pollfd *files, nfds_t count, double until)
+{
+    struct timespec time = {0};
+    double left = until - seconds_now();
+    if (left > 0 && isfinite(left)) {
+        time.tv_sec = (time_t)left;
+        time.tv_nsec = (long)((left - floor(left)) * 1e9);
+    }
+    return ppoll(files, count, isfinite(until) ? &time : NULL, &top->waiting_mask);
+}
+
+/*
+ * Waits for events on `fd` (-1: none) until a moment (INFINITY: without end), and handles keys
+ * meanwhile. 0 when they came, -ETIMEDOUT, or -ECANCELED to end the run: a signal, a key, nobody
+ * who reads our output.
+ */
+static int wait_for(struct top *top, int fd, short events, double until)
+{
+    for (;;) {
+        struct pollfd files[] = {
+            {.fd = fd, .events = events},
+            {.fd = top->screen ? screen_input(top->screen) : -1, .events = POLLIN},
+            {.fd = top->screen ? -1 : STDOUT_FILENO},
+        };
+        int ready = poll_until(top, files, 3, until);
+        int error = ready < 0 ? errno : 0;
+        if (ending_signal != 0)
+            return -ECANCELED;
+        if (error != 0 && error != EINTR)
+            return -error;
+        /* Also after a signal: it may have told of a new size. */
+        if (top->screen != NULL && ready != 0) {
+            int rc = handle_keys(top, ready > 0 && files[1].revents != 0);
+            if (rc != 0)
+                return rc;
+        }
+        if (ready > 0 && (files[2].revents & (POLLERR | POLLHUP)) != 0)
+            return -ECANCELED;
+        if (ready > 0 && files[0].revents != 0)
+            return 0;
+        if (ready == 0)
+            return -ETIMEDOUT;
+    }
+}
+
+/* For struct client: waits for collectd, but not silently. */
+static int wait_for_collectd(void *context, int fd, short events)
+{
+    struct top *top = context;
+    int rc = wait_for(top, fd, events, seconds_now() + PATIENCE);
+    if (rc != -ETIMEDOUT || top->options.once)
+        return rc;
+    tell_problem(top, -ETIMEDOUT);
+    /* Connecting anew would only fill the queue of a collectd that is stopped. */
+    return wait_for(top, fd, events, INFINITY);
+}
+
+/* --- the loop ------------------------------------------------------------- */
+
+/* Fetches a new table; the old one stays when that fails. */
+static int fetch(struct top *top)
+{
+    struct table fetched;
+    int rc = 0;
+    if (top->client == NULL)
+        rc = client_open(top->options.socket, wait_for_collectd, top, &top->client);
+    if (rc == 0)
+        rc = table_fetch(top->client, &fetched);
+    if (rc != 0) {
+        client_close(top->client);
+        top->client = NULL;
+        return rc;
+    }
+    table_free(&top->table);
+    top->table = fetched;
+    table_sort(&top->table, &top->options.sort);
+    return top->table.count > 0 ? 0 : -ENODATA;
+}
+
+/* 0, a problem with collectd that was told, or -ECANCELED to end. Sets *write_error. */
+static int refresh_once(struct top *top, int *write_error)
+{
+    int rc = fetch(top);
+    if (rc == -ECANCELED)
+        return rc;
+    if (rc != 0) {
+        tell_problem(top, rc);
+        return rc;
+    }
+    tell_solved(top);
+    *write_error = show(top);
+    return *write_error == 0 ? 0 : -ECANCELED;
+}
+
+/* A fetch that takes long is followed by a pause as long: collectd has other things to do. */
+static double next_start(const struct top *top, double start)
+{
+    double end = seconds_now(), pause = end - start;
+    double longest = top->options.interval > PATIENCE ? top->options.interval : PATIENCE;
+    double regular = start + top->options.interval;
+    double rested = end + (pause < longest ? pause : longest);
+    return regular > rested ? regular : rested;
+}
+
+/* Turns the result of writing to standard output into an exit status. */
+static int finish_output(const struct top *top, int write_error)
+{
+    /* Who closes the pipe has read enough. */
+    if (write_error == 0 || write_error == -EPIPE)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: cannot write: %s\n", top->title, strerror(-write_error));
+    return COMMAND_FAILED;
+}
+
+static int run(struct top *top)
+{
+    int rc, write_error = 0;
+    do {
+        double start = seconds_now();
+        rc = refresh_once(top, &write_error);
+        if (top->options.once && rc != -ECANCELED)
+            return rc == 0 ? COMMAND_DONE : COMMAND_FAILED;
+        if (rc != -ECANCELED)
+            rc = wait_for(top, -1, 0, next_start(top, start));
+    } while (rc == -ETIMEDOUT);
+
+    return finish_output(top, write_error);
+}
+
+/*
+ * With a terminal to restore, signals are blocked but where we wait, so that none comes between a
+ * look at ending_signal and the waiting. That holds for SIGWINCH, too, whose handler is ncurses'.
+ * Without one they end the process by themselves, also where it waits for who reads its output.
+ */
+static void handle_signals(struct top *top)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const size_t count = top->screen != NULL ? sizeof(numbers) / sizeof(numbers[0]) : 0;
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: end the waiting */
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGWINCH);
+    for (size_t i = 0; i < count; i++) {
+        struct sigaction before;
+        /* nohup(1) and the like want SIGHUP ignored. */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue;
+        sigaction(numbers[i], &action, NULL);
+        sigaddset(&blocked, numbers[i]);
+    }
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is told by the write */
+    sigprocmask(SIG_BLOCK, &blocked, &top->waiting_mask);
+    sigset_t ours = blocked;
+    for (int number = 1; number < NSIG; number++) {
+        if (sigismember(&ours, number) == 1)
+            sigdelset(&top->waiting_mask, number);
+    }
+}
+
+static void open_screen(struct top *top)
+{
+    if (top->options.once || top->options.json)
+        return;
+    if (screen_open(&top->screen) == -EOPNOTSUPP)
+        fprintf(stderr, "%s: this terminal (TERM=%s) can't show a live table: printing lines\n",
+                top->title, getenv("TERM") ? getenv("TERM") : "");
+    if (top->screen == NULL)
+        return;
+    /* The first answer may take a while. */
+    snprintf(top->problem, sizeof(top->problem), "asking collectd on %s", top->options.socket);
+    draw(top);
+}
+
+/* --- options -------------------------------------------------------------- */
+
+static void print_sort_keys(FILE *out)
+{
+    struct sort_key keys[SORT_KEY_MAX];
+    size_t count = sort_keys(keys);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s", i > 0 ? ", " : "", keys[i].name);
+}
+
+static void print_help(void)
+{
+    printf("Usage: headroom top [OPTION]...\n\n"
+           "Shows what a running collectd holds of headroom's plugins: a live table, one row a\n"
+           "group. Where standard output is no terminal, plain lines.\n\n"
+           "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
+           "                      (default: " DEFAULT_SOCKET ")\n"
+           "  --sort KEY          what to sort by:\n                      ");
+    print_sort_keys(stdout);
+    printf("\n                      (default: pressure, the highest of a row's \"some\" values)\n"
+           "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
+           "  --alerts FILE       show the latest notifications of headroom's plugins, too, as\n"
+           "                      they come; FILE is that of collectd's logfile plugin\n"
+           "  --once              print the table once and exit\n"
+           "  --json              print a line of JSON for each refresh\n"
+           "  --help              show this help\n\n"
+           "Columns, by their names in JSON and plain lines:\n",
+           interval_min, interval_max);
+    for (size_t i = 0; i < column_count; i++)
+        printf("  %-16s %-18s %s-GROUP/%s%s%s\n", columns[i].key, columns[i].unit,
+               columns[i].plugin, columns[i].type, columns[i].type_instance[0] ? "-" : "",
+               columns[i].type_instance);
+    printf("\nThe group \"" SYSTEM_GROUP "\" is the whole machine");
+    for (size_t i = 0; i < column_count; i++) {
+        if (columns[i].not_of_system)
+            printf("; it has no %s", columns[i].key);
+    }
+    printf(".\nA value collectd doesn't have is shown as -.\n");
+}
+
+/* What is wrong with the command line, and where to read on. */
+/* Digits with at most one point: strtod() alone takes "nan", "0x10" and " 1". */
+static int parse_interval(const char *text, double *seconds)
+{
+    char *end;
+    if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
+        return -EINVAL;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || value < interval_min || value > interval_max)
+        return -EINVAL;
+    *seconds = value;
+    return 0;
+}
+
+static int take_socket(const char *title, const char *path, struct options *options)
+{
+    const size_t longest = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
+    if (path[0] == '\0' || strlen(path) > longest)
+        return command_misused(title, "--socket takes a path of 1 to %zu bytes, not '%s'", longest,
+                               path);
+    options->socket = path;
+    return COMMAND_DONE;
+}
+
+static int take_sort(const char *title, const char *name, struct options *options)
+{
+    if (sort_key_find(name, 0, &options->sort) == 0)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: --sort takes one of ", title);
+    print_sort_keys(stderr);
+    fprintf(stderr, ", not '%s'\n", name);
+    return COMMAND_MISUSED;
+}
+
+static int take_interval(const char *title, const char *text, struct options *options)
+{
+    if (parse_interval(text, &options->interval) == 0)
+        return COMMAND_DONE;
+    return command_misused(title, "--interval takes seconds from %g to %g, such as 0.5, not '%s'",
+                           interval_min, interval_max, text);
+}
+
+static int take_alerts(const char *title, const char *path, struct options *options)
+{
+    if (path[0] == '\0')
+        return command_misused(title, "--alerts takes the path of a log file, not '%s'", path);
+    options->alerts = path;
+    return COMMAND_DONE;
+}
+
+/* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+    static const struct option known[] = {
+        {"socket", required_argument, NULL, 's'},   {"sort", required_argument, NULL, 'k'},
+        {"interval", required_argument, NULL, 'i'}, {"alerts", required_argument, NULL, 'a'},
+        {"once", no_argument, NULL, 'o'},           {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},           {0},
+    };
+    int option, rc = COMMAND_DONE;
+    while (rc == COMMAND_DONE && (option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (option == 's')
+            rc = take_socket(argv[0], optarg, options);
+        else if (option == 'k')
+            rc = take_sort(argv[0], optarg, options);
+        else if (option == 'i')
+            rc = take_interval(argv[0], optarg, options);
+        else if (option == 'a')
+            rc = take_alerts(argv[0], optarg, options);
+        else if (option == 'o')
+            options->once = true;
+        else if (option == 'j')
+            options->json = true;
+        else if (option == 'h')
+            rc = -1;
+        else /* getopt_long() has named the option */
+            return COMMAND_MISUSED;
+    }
+    if (rc == COMMAND_DONE && optind < argc)
+        rc = command_misused(argv[0], "unexpected argument '%s'", argv[optind]);
+    return rc;
+}
+
+int top_main(int argc, char **argv)
+{
+    struct top top = {
+        .title = argv[0],
+        .options = {.socket = DEFAULT_SOCKET, .interval = 1},
+    };
+    setlocale(LC_ALL, "");
+    /* A decimal comma would break JSON, and what reads collectd's numbers and our lines. */
+    setlocale(LC_NUMERIC, "C");
+    sort_key_find("pressure", 0, &top.options.sort);
+    int status = parse_options(argc, argv, &top.options);
+    if (status == -1) {
+        print_help();
+        return finish_output(&top, fflush(stdout) == 0 ? 0 : -errno);
+    }
+    if (status != COMMAND_DONE)
+        return status;
+
+    int rc = top.options.alerts != NULL ? alerts_open(top.options.alerts, &top.alerts) : 0;
+    if (rc != 0) {
+        fprintf(stderr, "%s: %s\n", top.title, strerror(-rc));
+        return COMMAND_FAILED;
+    }
+    open_screen(&top);
+    handle_signals(&top);
+    status = run(&top);
+    screen_close(top.screen);
+    alerts_close(top.alerts);
+    client_close(top.client);
+    table_free(&top.table);
+    if (ending_signal == SIGTERM || ending_signal == SIGHUP)
+        waiting_die_of(ending_signal); /* now that the terminal is restored */
+    return status;
+}

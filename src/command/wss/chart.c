@@ -1,0 +1,285 @@
+#include "wss/chart.h"
+
+#include "common/label.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    WIDTH_MIN = 20,
+    HEIGHT_MIN = 8,
+    WIDTH_MAX = 160,
+    HEIGHT_MAX = 48,
+    ROWS_BESIDE = 4,       /* a blank line, the title, the labels below the axis, its name */
+    COLUMNS_PER_TICK = 12, /* at least, where ticks are chosen by number */
+    ROWS_PER_TICK = 3
+};
+
+static const char x_name[] = "Est (s)", y_name[] = "Ref (MB)";
+
+/* --- glyphs --------------------------------------------------------------- */
+
+enum glyph { BLANK, POINT, SIDE, SIDE_TICK, CORNER, BOTTOM, BOTTOM_TICK };
+
+static const char *const glyphs[2][7] = {
+    {" ", "*", "|", "+", "+", "-", "+"},
+    {" ", "\xe2\x80\xa2", "\xe2\x94\x82", "\xe2\x94\xa4", "\xe2\x94\xbc", "\xe2\x94\x80",
+     "\xe2\x94\xac"},
+};
+
+/* --- scales --------------------------------------------------------------- */
+
+/* From a lowest to a highest value, both round numbers, onto the places 0 … length - 1. */
+struct scale {
+    double low, high, step; /* step: between ticks; of a logarithmic scale none */
+    bool log;
+    int length;
+};
+
+/* The round numbers 1, 2 and 5 with their powers of ten, counted: 0 is 1, 1 is 2, 2 is 5, 3 is 10.
+ */
+static double round_number(int index)
+{
+    static const double digits[] = {1, 2, 5};
+    int power = (int)floor(index / 3.0);
+    /* A power of ten as a divisor is exact, as a factor below 1 it isn't. */
+    return power < 0 ? digits[index - 3 * power] / pow(10, -power)
+                     : digits[index - 3 * power] * pow(10, power);
+}
+
+/* The index of the lowest round number that isn't below a value, which is positive. */
+static int round_up(double value)
+{
+    int index = 3 * (int)floor(log10(value)) - 1;
+    while (round_number(index) < value * (1 - 1e-9))
+        index++;
+    return index;
+}
+
+static int round_down(double value)
+{
+    int index = round_up(value);
+    return round_number(index) > value * (1 + 1e-9) ? index - 1 : index;
+}
+
+static struct scale linear_scale(double high, int length, int places_per_tick)
+{
+    int ticks = (length - 1) / places_per_tick;
+    double top = high > 0 ? high : 1, step = round_number(round_up(top / (ticks > 1 ? ticks : 1)));
+    return (struct scale){0, ceil(top / step * (1 - 1e-9)) * step, step, false, length};
+}
+
+static struct scale log_scale(double low, double high, int length)
+{
+    int first = round_down(low), last = round_up(high);
+    if (first == last)
+        last++;
+    return (struct scale){round_number(first), round_number(last), 0, true, length};
+}
+
+static int place_of(const struct scale *scale, double value)
+{
+    double part = scale->log ? log(value / scale->low) / log(scale->high / scale->low)
+                             : (value - scale->low) / (scale->high - scale->low);
+    return (int)lround(part * (scale->length - 1));
+}
+
+/* Numbers the ticks from 0. @return false behind the last. */
+static bool tick_of(const struct scale *scale, int number, double *value)
+{
+    if (!scale->log) {
+        *value = scale->low + number * scale->step;
+        return *value <= scale->high * (1 + 1e-9);
+    }
+    int first = round_down(scale->low), last = round_up(scale->high), stride = 1;
+    /* Over several decades their beginnings are enough. */
+    if (last - first >= 6) {
+        first = 3 * (int)ceil(first / 3.0);
+        stride = 3;
+    }
+    *value = round_number(first + number * stride);
+    return first + number * stride <= last;
+}
+
+/* --- drawing -------------------------------------------------------------- */
+
+struct plot {
+    struct scale x, y;
+    int margin; /* the width of the labels beside */
+    bool utf8;
+    unsigned char *points; /* a byte for each place, row by row, whether there is a point */
+};
+
+static bool can_be_drawn(const struct wss_chart *chart, size_t i)
+{
+    return chart->linear || chart->points[i].seconds > 0;
+}
+
+static void find_range(const struct wss_chart *chart, struct wss_point *low, struct wss_point *high)
+{
+    *low = (struct wss_point){INFINITY, INFINITY};
+    *high = (struct wss_point){-INFINITY, -INFINITY};
+    for (size_t i = 0; i < chart->count; i++) {
+        if (!can_be_drawn(chart, i))
+            continue;
+        low->seconds = fmin(low->seconds, chart->points[i].seconds);
+        high->seconds = fmax(high->seconds, chart->points[i].seconds);
+        high->mib = fmax(high->mib, chart->points[i].mib);
+    }
+}
+
+static int label_of(double value, char text[24])
+{
+    return snprintf(text, 24, "%.10g", value);
+}
+
+static int widest_label(const struct scale *scale)
+{
+    char text[24];
+    double value;
+    int width = 0;
+    for (int i = 0; tick_of(scale, i, &value); i++) {
+        int length = label_of(value, text);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static int prepare(struct plot *plot, const struct wss_canvas *canvas,
+                   const struct wss_chart *chart)
+{
+    int width = canvas->width > WIDTH_MIN ? canvas->width : WIDTH_MIN;
+    int height = canvas->height > HEIGHT_MIN ? canvas->height : HEIGHT_MIN;
+    struct wss_point low, high;
+    find_range(chart, &low, &high);
+    plot->utf8 = canvas->utf8;
+    plot->y = linear_scale(high.mib, height - ROWS_BESIDE, ROWS_PER_TICK);
+    plot->margin = widest_label(&plot->y) + 1;
+    int length = width - plot->margin - 1;
+    plot->x = chart->linear ? linear_scale(high.seconds, length, COLUMNS_PER_TICK)
+                            : log_scale(low.seconds, high.seconds, length);
+    plot->points = calloc((size_t)plot->y.length, (size_t)length);
+    if (plot->points == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < chart->count; i++) {
+        if (!can_be_drawn(chart, i))
+            continue;
+        int row = place_of(&plot->y, chart->points[i].mib);
+        plot->points[row * length + place_of(&plot->x, chart->points[i].seconds)] = 1;
+    }
+    return 0;
+}
+
+static bool has_tick(const struct scale *scale, int place, double *value)
+{
+    for (int i = 0; tick_of(scale, i, value); i++)
+        if (place_of(scale, *value) == place)
+            return true;
+    return false;
+}
+
+static enum glyph glyph_at(const struct plot *plot, int row, int column)
+{
+    double value;
+    if (plot->points[row * plot->x.length + column])
+        return POINT;
+    if (row > 0)
+        return BLANK;
+    return has_tick(&plot->x, column, &value) ? BOTTOM_TICK : BOTTOM;
+}
+
+/* Row 0 is the lowest, and the axis. */
+static void draw_row(FILE *file, const struct plot *plot, int row)
+{
+    const char *const *shapes = glyphs[plot->utf8];
+    char text[24] = "";
+    double value;
+    bool tick = has_tick(&plot->y, row, &value);
+    if (tick)
+        label_of(value, text);
+    fprintf(file, "%*s %s", plot->margin - 1, text,
+            shapes[row == 0 ? CORNER
+                   : tick   ? SIDE_TICK
+                            : SIDE]);
+    int end = plot->x.length;
+    while (end > 0 && glyph_at(plot, row, end - 1) == BLANK)
+        end--;
+    for (int column = 0; column < end; column++)
+        fputs(shapes[glyph_at(plot, row, column)], file);
+    putc('\n', file);
+}
+
+static void draw_labels(FILE *file, const struct plot *plot)
+{
+    char text[24];
+    double value;
+    int used = 0, width = plot->margin + 1 + plot->x.length;
+    for (int i = 0; tick_of(&plot->x, i, &value); i++) {
+        int length = label_of(value, text);
+        int start = plot->margin + 1 + place_of(&plot->x, value) - length / 2;
+        if (start + length > width)
+            start = width - length;
+        if (start < used + (used > 0))
+            continue;
+        fprintf(file, "%*s%s", start - used, "", text);
+        used = start + length;
+    }
+    fprintf(file, "\n%*s\n", width, x_name);
+}
+
+static void draw_title(FILE *file, const struct plot *plot, const char *title)
+{
+    char text[512];
+    int room = plot->margin + 1 + plot->x.length - (int)sizeof(y_name) - 1;
+    int width = label_fit(title, room, plot->utf8 ? LABEL_UTF8 : LABEL_ASCII, text, sizeof(text));
+    fprintf(file, "%s  %*s%s\n", y_name, room - width, "", text);
+}
+
+static int finish(FILE *file)
+{
+    errno = 0;
+    if (fflush(file) == 0 && !ferror(file))
+        return 0;
+    return errno != 0 ? -errno : -EIO;
+}
+
+int wss_plot(FILE *file, const struct wss_canvas *canvas, const struct wss_chart *chart)
+{
+    struct plot plot;
+    size_t drawn = 0;
+    for (size_t i = 0; i < chart->count; i++)
+        drawn += can_be_drawn(chart, i);
+    if (drawn == 0)
+        return 0;
+    int rc = prepare(&plot, canvas, chart);
+    if (rc != 0)
+        return rc;
+    putc('\n', file);
+    draw_title(file, &plot, chart->title);
+    for (int row = plot.y.length - 1; row >= 0; row--)
+        draw_row(file, &plot, row);
+    draw_labels(file, &plot);
+    free(plot.points);
+    return finish(file);
+}
+
+static int within(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void wss_canvas_of(FILE *file, struct wss_canvas *canvas)
+{
+    struct winsize size;
+    *canvas = (struct wss_canvas){80, 24, strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+    if (ioctl(fileno(file), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
+        return;
+    canvas->width = within(size.ws_col, WIDTH_MIN, WIDTH_MAX);
+    canvas->height = within(size.ws_row - 1, HEIGHT_MIN, HEIGHT_MAX);
+}

@@ -1,0 +1,388 @@
+#include "wss/run.h"
+
+#include "common/command.h"
+#include "common/waiting.h"
+#include "wss/chart.h"
+#include "wss/gnuplot.h"
+#include "wss/target.h"
+
+#include "headroom/root.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S 1e9
+#define MIB      1048576.0
+
+/* What stays in the TLB sets no bit, and in a shorter window much stays there. */
+#define SHORT_NS 10000000
+
+struct run {
+    const struct wss_request *request;
+    struct wss_plan plan;
+    struct wss_output output;
+    struct hr_root *root;
+    struct hr_wss *wss;
+    struct hr_process_list processes; /* of the measurement that goes on; for messages */
+    char target[WSS_TARGET_NAME_SIZE];
+    struct wss_picture *picture;
+    struct wss_point *points; /* only for a chart */
+    size_t point_count, point_capacity;
+    size_t readings, lines, ended;
+    uint64_t first_ns, begun_ns; /* when the first measurement, and this one, began */
+    bool told_shared, told_left;
+};
+
+__attribute__((format(printf, 2, 3))) static void complain(const struct run *run,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", run->request->title);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    putc('\n', stderr);
+}
+
+static const char *method_name(const struct run *run)
+{
+    return hr_wss_method_name(hr_wss_method(run->wss));
+}
+
+static bool is_referenced(const struct run *run)
+{
+    return hr_wss_method(run->wss) == HR_WSS_REFERENCED;
+}
+
+/* --- telling -------------------------------------------------------------- */
+
+static void tell_problem(const struct run *run, const struct hr_reason *reason)
+{
+    complain(run, "%s: %s", run->target, reason->text);
+}
+
+static void print_headline(const struct run *run)
+{
+    const struct wss_plan *plan = &run->plan;
+    double window = (double)plan->window_ns / NS_PER_S, pause = (double)plan->pause_ns / NS_PER_S;
+    if (run->request->format != WSS_COLUMNS)
+        return;
+    switch (plan->mode) {
+    case WSS_SNAPSHOT:
+        printf(plan->looks_back ? "What %s touched in the last %.9g s" : "Watching %s for %.9g s",
+               run->target, window);
+        break;
+    case WSS_SNAPSHOTS:
+        printf("Watching %s for %.9g s at a time, %.9g s between", run->target, window, pause);
+        break;
+    case WSS_CUMULATIVE:
+        printf("Watching what %s touches grow, a line every %.9g s", run->target, window);
+        break;
+    case WSS_PROFILE:
+        printf("Watching what %s touches grow, a profile of %u windows from %.9g s", run->target,
+               plan->steps, window);
+        break;
+    }
+    printf(", method %s...\n", method_name(run));
+}
+
+static void warn_of_short_windows(const struct run *run)
+{
+    if (is_referenced(run) && run->plan.window_ns < SHORT_NS)
+        complain(run, "windows below 10 ms read low: what the CPUs hold in their TLBs is touched "
+                      "unseen");
+}
+
+/* What makes a number other than it seems; each said once, or when it is new. */
+static void warn(struct run *run, const struct hr_wss_sample *sample)
+{
+    if (sample->process_count > 1 && !run->told_shared) {
+        run->told_shared = true;
+        complain(run, "%s of %zu processes: what they share is counted for each",
+                 is_referenced(run) ? "RSS and Ref" : "RSS", sample->process_count);
+    }
+    if (sample->left_count > 0 && !run->told_left) {
+        run->told_left = true;
+        complain(run, "%zu process%s could not be measured, for lack of permission",
+                 sample->left_count, sample->left_count > 1 ? "es" : "");
+    }
+    if (sample->ended_count > run->ended)
+        complain(run, "%zu process%s ended meanwhile: what %s touched is not in the sum",
+                 sample->ended_count, sample->ended_count > 1 ? "es" : "",
+                 sample->ended_count > 1 ? "they" : "it");
+    run->ended = sample->ended_count;
+}
+
+static int keep_point(struct run *run, const struct hr_wss_sample *sample)
+{
+    if (!run->request->plot)
+        return 0;
+    if (run->point_count == run->point_capacity) {
+        size_t capacity = run->point_capacity > 0 ? 2 * run->point_capacity : 64;
+        struct wss_point *points = reallocarray(run->points, capacity, sizeof(*points));
+        if (points == NULL)
+            return -ENOMEM;
+        run->points = points;
+        run->point_capacity = capacity;
+    }
+    run->points[run->point_count++] = (struct wss_point){(double)sample->window_ns / NS_PER_S,
+                                                         (double)sample->referenced_bytes / MIB};
+    return 0;
+}
+
+/* --- measuring ------------------------------------------------------------ */
+
+/* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or that the run ends. */
+enum { STOP = -1 };
+
+static int written(const struct run *run, int rc)
+{
+    if (rc == 0)
+        return COMMAND_DONE;
+    /* Who closes the pipe has read enough. */
+    if (rc == -EPIPE)
+        return STOP;
+    complain(run, "cannot write: %s", strerror(-rc));
+    return COMMAND_FAILED;
+}
+
+static int begin(struct run *run)
+{
+    struct hr_reason reason;
+    const struct hr_wss_target *target = &run->request->target;
+    wss_target_find(run->root, target, &run->processes);
+    wss_target_name(target, &run->processes, run->target);
+    if (hr_wss_begin(run->wss, wss_plan_longest_ns(&run->plan), &reason) != 0) {
+        tell_problem(run, &reason);
+        return COMMAND_FAILED;
+    }
+    run->begun_ns = waiting_now_ns();
+    run->ended = 0;
+    if (run->first_ns != 0)
+        return COMMAND_DONE;
+    run->first_ns = run->begun_ns;
+    warn_of_short_windows(run);
+    print_headline(run);
+    return written(run, wss_output_heading(&run->output));
+}
+
+static int take(struct run *run, uint64_t asked_ns, const struct hr_wss_sample *sample)
+{
+    struct wss_reading reading = {
+        .method = hr_wss_method(run->wss), .asked_ns = asked_ns, .sample = *sample};
+    clock_gettime(CLOCK_REALTIME, &reading.time);
+    int rc = written(run, wss_output_reading(&run->output, &reading));
+    run->lines++;
+    warn(run, sample);
+    if (rc == COMMAND_DONE && keep_point(run, sample) != 0) {
+        complain(run, "%s", strerror(ENOMEM));
+        return COMMAND_FAILED;
+    }
+    return rc;
+}
+
+static int tell_ended(const struct run *run)
+{
+    complain(run, "%s ha%s ended", run->target, run->processes.count > 1 ? "ve" : "s");
+    return COMMAND_FAILED;
+}
+
+static int read_window(struct run *run, uint64_t window_ns)
+{
+    struct hr_reason reason;
+    struct hr_wss_sample sample;
+    int rc = hr_wss_read(run->wss, window_ns, &sample, &reason);
+    run->readings++;
+    if (rc == 0)
+        return take(run, window_ns, &sample);
+    if (rc == -ESRCH)
+        return tell_ended(run);
+    tell_problem(run, &reason);
+    /* Of another window it may know. */
+    return rc == -ENODATA ? COMMAND_DONE : COMMAND_FAILED;
+}
+
+/* What was touched until the signal is of use, too; but nobody waits for why there is nothing. */
+static void read_early(struct run *run)
+{
+    struct hr_wss_sample sample;
+    uint64_t window_ns = waiting_now_ns() - run->begun_ns;
+    if (!run->plan.looks_back && hr_wss_read(run->wss, window_ns, &sample, NULL) == 0)
+        take(run, window_ns, &sample);
+}
+
+static bool target_lives(void *context)
+{
+    const struct run *run = context;
+    return wss_target_lives(&run->processes);
+}
+
+static int waited(const struct run *run, int rc)
+{
+    if (rc == 0)
+        return COMMAND_DONE;
+    if (rc == -EINTR || rc == -EPIPE)
+        return STOP;
+    if (rc == -ESRCH)
+        return tell_ended(run);
+    complain(run, "%s", strerror(-rc));
+    return COMMAND_FAILED;
+}
+
+static int wait_for_window(struct run *run, const struct wss_turn *turn)
+{
+    const struct waiting wait = {
+        .from_ns = run->begun_ns,
+        .until_ns = run->begun_ns + turn->wait_ns,
+        .what = "",
+        .goes_on = target_lives,
+        .context = run,
+    };
+    int rc = waiting_wait(&wait);
+    if (rc == -EINTR)
+        read_early(run);
+    return waited(run, rc);
+}
+
+static int pause_until(const struct run *run, uint64_t until_ns)
+{
+    const struct waiting wait = {
+        .from_ns = waiting_now_ns(), .until_ns = until_ns, .what = "pause, "};
+    return waited(run, waiting_wait(&wait));
+}
+
+static int measure(struct run *run)
+{
+    struct wss_turn turn;
+    for (;;) {
+        uint64_t elapsed_ns = run->readings > 0 ? waiting_now_ns() - run->first_ns : 0;
+        if (!wss_plan_next(&run->plan, run->readings, elapsed_ns, &turn))
+            return run->lines > 0 ? COMMAND_DONE : COMMAND_FAILED;
+        int status = COMMAND_DONE;
+        if (turn.begins && run->readings > 0)
+            status = pause_until(run, run->first_ns + turn.begin_ns);
+        if (turn.begins && status == COMMAND_DONE)
+            status = begin(run);
+        if (status == COMMAND_DONE)
+            status = wait_for_window(run, &turn);
+        if (status == COMMAND_DONE)
+            status = read_window(run, turn.window_ns);
+        if (status != COMMAND_DONE)
+            return status;
+    }
+}
+
+/* --- the chart ------------------------------------------------------------ */
+
+static int open_picture(struct run *run)
+{
+    const char *path = run->request->picture;
+    int rc = path != NULL ? wss_picture_open(path, &run->picture) : 0;
+    if (rc == 0)
+        return COMMAND_DONE;
+    if (rc == -ENOPKG)
+        complain(run, "gnuplot is not installed: install it (on Debian and Ubuntu the package "
+                      "gnuplot-nox), or let --plot draw in the terminal");
+    else if (rc == -EPROTO)
+        complain(run, "gnuplot can't draw %s: does it lack that format?", path);
+    else if (rc == -EINVAL)
+        complain(run, "cannot draw to %s: it is no regular file", path);
+    else
+        complain(run, "cannot write %s: %s", path, strerror(-rc));
+    return COMMAND_FAILED;
+}
+
+static int draw_chart(struct run *run)
+{
+    char title[sizeof(run->target) + 64];
+    snprintf(title, sizeof(title), "%s, method %s", run->target, method_name(run));
+    const struct wss_chart chart = {
+        .points = run->points,
+        .count = run->point_count,
+        .title = title,
+        .linear = run->request->linear,
+    };
+    if (run->point_count == 0)
+        return COMMAND_DONE;
+    if (run->picture == NULL) {
+        struct wss_canvas canvas;
+        wss_canvas_of(stdout, &canvas);
+        return written(run, wss_plot(stdout, &canvas, &chart));
+    }
+    int rc = wss_picture_draw(run->picture, &chart);
+    if (rc == 0)
+        return COMMAND_DONE;
+    complain(run, "cannot draw %s: %s", run->request->picture,
+             rc == -EPROTO ? "gnuplot failed" : strerror(-rc));
+    return COMMAND_FAILED;
+}
+
+/* --- the run -------------------------------------------------------------- */
+
+static int open_all(struct run *run)
+{
+    struct hr_reason reason = {0};
+    const struct wss_request *request = run->request;
+    int status = open_picture(run);
+    if (status != COMMAND_DONE)
+        return status;
+    int rc = hr_root_open(request->root, &run->root);
+    if (rc != 0) {
+        complain(run, "cannot use %s as root: %s", request->root, strerror(-rc));
+        return COMMAND_FAILED;
+    }
+    size_t readings = wss_plan_readings(&request->plan);
+    const struct hr_wss_options options = {
+        .target = request->target,
+        .method = request->method,
+        .window_count = readings > 0 ? readings : SIZE_MAX,
+        .aging = request->aging,
+    };
+    rc = hr_wss_open(run->root, &options, &run->wss, &reason);
+    if (rc != 0) {
+        complain(run, "%s", reason.text);
+        return rc == -E2BIG || rc == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
+    }
+    run->plan.looks_back = hr_wss_looks_back(run->wss);
+    return COMMAND_DONE;
+}
+
+static void close_all(struct run *run)
+{
+    hr_wss_close(run->wss);
+    hr_process_list_free(&run->processes);
+    hr_root_close(run->root);
+    wss_picture_close(run->picture);
+    free(run->points);
+}
+
+/* Ctrl-C is how a run without end ends; any other was to go on. */
+static bool ends_by(const struct wss_plan *plan, int number)
+{
+    return number == SIGINT && (plan->mode == WSS_CUMULATIVE || plan->mode == WSS_SNAPSHOTS);
+}
+
+int wss_run(const struct wss_request *request)
+{
+    struct run run = {
+        .request = request,
+        .plan = request->plan,
+        .output = {stdout, request->format, request->timestamps},
+    };
+    waiting_hold_signals();
+    int status = open_all(&run);
+    if (status == COMMAND_DONE) {
+        status = measure(&run);
+        int drawn = draw_chart(&run);
+        if (status == COMMAND_DONE || status == STOP)
+            status = drawn;
+    }
+    close_all(&run);
+    int number = waiting_signal();
+    if (number != 0 && !ends_by(&request->plan, number))
+        waiting_die_of(number);
+    return status == STOP ? COMMAND_DONE : status;
+}

@@ -1,0 +1,35 @@
+/*
+ * wss/run.h - one run of `headroom wss`: measuring as planned, and telling what comes of it.
+ */
+#ifndef HEADROOM_COMMAND_WSS_RUN_H
+#define HEADROOM_COMMAND_WSS_RUN_H
+
+#include "wss/output.h"
+#include "wss/plan.h"
+
+#include "headroom/wss.h"
+
+/** What the user asks for. */
+struct wss_request {
+    const char *title; /**< what messages begin with */
+    const char *root;
+    struct hr_wss_target target;
+    enum hr_wss_method method;
+    bool aging;
+    struct wss_plan plan; /**< but for looks_back */
+    enum wss_format format;
+    bool timestamps;
+    bool plot;           /**< draws a chart at the end */
+    const char *picture; /**< the chart's file; NULL: standard output */
+    bool linear;         /**< its axis of time */
+};
+
+/**
+ * Measures.
+ *
+ * @return an enum command_status. If a signal other than the usual end of the run came, it tells
+ *         what was measured, and lets the signal end the process.
+ */
+int wss_run(const struct wss_request *request);
+
+#endif

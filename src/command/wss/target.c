@@ -1,0 +1,75 @@
+#include "wss/target.h"
+
+#include "common/label.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+
+void wss_target_find(const struct hr_root *root, const struct hr_wss_target *target,
+                     struct hr_process_list *processes)
+{
+    if (target->scope == HR_WSS_PROCESSES)
+        hr_process_list_find(root, &target->processes, processes);
+}
+
+/* Texts can hold anything. */
+static const char *safe(const char *text, char label[256])
+{
+    label_fit(text, INT_MAX, LABEL_UTF8, label, 256);
+    return label;
+}
+
+static void name_processes(const struct hr_process_choice *choice,
+                           const struct hr_process_list *processes, char name[WSS_TARGET_NAME_SIZE])
+{
+    char label[256];
+    if (processes->count == 1)
+        snprintf(name, WSS_TARGET_NAME_SIZE, "PID %d (%s)", (int)processes->items[0].pid,
+                 safe(processes->items[0].name, label));
+    else if (processes->count > 1)
+        snprintf(name, WSS_TARGET_NAME_SIZE, "%zu processes named %s", processes->count,
+                 safe(choice->text, label));
+    else if (choice->by == HR_PROCESS_BY_PID)
+        snprintf(name, WSS_TARGET_NAME_SIZE, "PID %d", (int)choice->pid);
+    else if (choice->by == HR_PROCESS_BY_FILE)
+        snprintf(name, WSS_TARGET_NAME_SIZE, "the process of %s", safe(choice->text, label));
+    else
+        snprintf(name, WSS_TARGET_NAME_SIZE, "processes named %s", safe(choice->text, label));
+}
+
+void wss_target_name(const struct hr_wss_target *target, const struct hr_process_list *processes,
+                     char name[WSS_TARGET_NAME_SIZE])
+{
+    char label[256];
+    switch (target->scope) {
+    case HR_WSS_PROCESSES:
+        name_processes(&target->processes, processes, name);
+        break;
+    case HR_WSS_CGROUP:
+        snprintf(name, WSS_TARGET_NAME_SIZE, "the cgroup %s",
+                 target->cgroup[0] != '\0' ? safe(target->cgroup, label) : "/");
+        break;
+    case HR_WSS_SYSTEM:
+    case HR_WSS_SCOPE_COUNT:
+        snprintf(name, WSS_TARGET_NAME_SIZE, "the whole system");
+        break;
+    }
+}
+
+static bool has_ended(const struct hr_process *process)
+{
+    struct hr_process now;
+    int rc = hr_process_open(process->root, process->pid, &now);
+    if (rc == 0)
+        return now.started_ticks != process->started_ticks;
+    return rc == -ESRCH || rc == -ECHILD;
+}
+
+bool wss_target_lives(const struct hr_process_list *processes)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (!has_ended(&processes->items[i]))
+            return true;
+    return processes->count == 0;
+}

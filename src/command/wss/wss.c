@@ -1,0 +1,356 @@
+/*
+ * wss/wss.c - `headroom wss`: how much memory processes, a cgroup or the machine touch within a
+ * time.
+ */
+#include "common/command.h"
+#include "common/numbers.h"
+#include "wss/gnuplot.h"
+#include "wss/run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S 1e9
+
+enum { STEPS_MAX = 60 };
+
+/* What the options say, before it is known whether they go together. */
+struct options {
+    struct wss_request request;
+    const char *target; /* the option that named it; NULL: none did */
+    bool cumulative, snapshots, profile, total;
+};
+
+/* What is wrong with the command line, and where to read on. */
+static void print_help(void)
+{
+    fputs(
+        "Usage: headroom wss [OPTION]... PID [SECONDS]\n"
+        "       headroom wss [OPTION]... TARGET [SECONDS]\n"
+        "\n"
+        "Measures the working set: how much memory is touched within SECONDS (default: 1).\n"
+        "\n"
+        "What is measured, TARGET, if not the process PID:\n"
+        "  --name NAME             all processes of that name\n"
+        "  --pid-file FILE         the process whose number is in FILE\n"
+        "  --cgroup PATH           a cgroup with all below it; PATH is that below the mount\n"
+        "  --system                the whole machine\n"
+        "\n"
+        "When:\n"
+        "  -C, --cumulative        begin once, and print a line every SECONDS of what was touched\n"
+        "                          since then, until Ctrl-C\n"
+        "  -P, --profile STEPS     begin once, and print what was touched within SECONDS, twice\n"
+        "                          that, four times that, ..., STEPS lines\n"
+        "  -s, --snapshots PAUSE   measure again and again, PAUSE seconds between (0: none)\n"
+        "  -d, --duration TOTAL    end -C or -s after TOTAL seconds\n"
+        "\n"
+        "How:\n"
+        "  --method METHOD         referenced, idle, lru_gen, damon, or auto (default), the least\n"
+        "                          disturbing that can answer\n"
+        "  --aging                 lru_gen: have the kernel begin generations for each window\n"
+        "  --root PATH             the directory where the host's / is mounted (default: /)\n"
+        "\n"
+        "Output:\n"
+        "  -t, --timestamps        a column with the time of each reading\n"
+        "  --json                  a line of JSON for each reading\n"
+        "  --csv                   comma separated values, with a heading\n"
+        "  --plot                  after -C or -P, draw the lines as a chart in the terminal\n"
+        "  --plot=FILE             draw it to FILE, by gnuplot; .svg or .png\n"
+        "  --linear                with a linear axis of time, not a logarithmic one\n"
+        "  --help                  show this help\n"
+        "\n"
+        "Columns:\n"
+        "  Est(s)   the time in which it was touched: from the middle of clearing what the kernel\n"
+        "           knew to the middle of reading what it knows\n"
+        "  RSS(MB)  resident memory, MiB\n"
+        "  PSS(MB)  the same, with memory that several processes share counted by their parts\n"
+        "  Ref(MB)  touched within that time: the working set\n"
+        "What isn't known is shown as -.\n"
+        "\n"
+        "Walking the page tables of a large process delays it, and the method referenced takes\n"
+        "from the kernel what it knew of which pages to reclaim. See headroom(1).\n",
+        stdout);
+}
+
+/* --- values --------------------------------------------------------------- */
+
+static int take_seconds(const char *title, const char *name, const char *text, double least,
+                        uint64_t *ns)
+{
+    double seconds;
+    if (number_decimal(text, least, WSS_SECONDS_MAX, &seconds) == 0) {
+        *ns = (uint64_t)(seconds * NS_PER_S + 0.5);
+        return COMMAND_DONE;
+    }
+    return command_misused(title, "%s takes seconds from %g to %d, such as 0.1, not '%s'", name,
+                           least, WSS_SECONDS_MAX, text);
+}
+
+static int take_steps(const char *title, const char *text, struct options *options)
+{
+    int steps;
+    if (number_whole(text, 1, STEPS_MAX, &steps) != 0)
+        return command_misused(title, "-P takes a number of steps from 1 to %d, not '%s'",
+                               STEPS_MAX, text);
+    options->profile = true;
+    options->request.plan.steps = (unsigned)steps;
+    return COMMAND_DONE;
+}
+
+static int take_method(const char *title, const char *name, struct options *options)
+{
+    if (hr_wss_method_parse(name, &options->request.method) == 0)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: --method takes one of ", title);
+    for (int i = 0; i <= HR_WSS_AUTO; i++)
+        fprintf(stderr, "%s%s", i > 0 ? ", " : "", hr_wss_method_name(i));
+    fprintf(stderr, ", not '%s'\n", name);
+    return COMMAND_MISUSED;
+}
+
+static int take_picture(const char *title, const char *path, struct options *options)
+{
+    options->request.plot = true;
+    options->request.picture = path;
+    if (path == NULL || wss_picture_is_known(path))
+        return COMMAND_DONE;
+    return command_misused(title, "--plot draws files that end in .svg or .png, not '%s'", path);
+}
+
+/* --- the target ----------------------------------------------------------- */
+
+static int take_target(const char *title, const char *option, struct options *options)
+{
+    if (options->target != NULL)
+        return command_misused(title, "%s and %s exclude each other", options->target, option);
+    options->target = option;
+    return COMMAND_DONE;
+}
+
+static int take_processes(const char *title, const char *option, enum hr_process_by by,
+                          struct options *options)
+{
+    if (optarg[0] == '\0')
+        return command_misused(title, "%s takes a %s, not ''", option,
+                               by == HR_PROCESS_BY_NAME ? "name" : "path");
+    options->request.target.scope = HR_WSS_PROCESSES;
+    options->request.target.processes = (struct hr_process_choice){.by = by, .text = optarg};
+    return take_target(title, option, options);
+}
+
+static int take_cgroup(const char *title, char *path, struct options *options)
+{
+    /* A slash at the beginning, or at the end as the shell completes it, makes no difference. */
+    path += strspn(path, "/");
+    for (size_t length = strlen(path); length > 0 && path[length - 1] == '/'; length--)
+        path[length - 1] = '\0';
+    options->request.target.scope = HR_WSS_CGROUP;
+    options->request.target.cgroup = path;
+    return take_target(title, "--cgroup", options);
+}
+
+static int take_system(const char *title, struct options *options)
+{
+    options->request.target.scope = HR_WSS_SYSTEM;
+    return take_target(title, "--system", options);
+}
+
+static int take_pid(const char *title, const char *text, struct options *options)
+{
+    int pid;
+    if (number_whole(text, 1, INT_MAX, &pid) != 0)
+        return command_misused(
+            title, "a PID is a number, not '%s'; --name measures processes by name", text);
+    options->target = "PID";
+    options->request.target.scope = HR_WSS_PROCESSES;
+    options->request.target.processes =
+        (struct hr_process_choice){.by = HR_PROCESS_BY_PID, .pid = pid};
+    return COMMAND_DONE;
+}
+
+/* --- what goes together --------------------------------------------------- */
+
+static int check_plan(const char *title, struct options *options)
+{
+    struct wss_plan *plan = &options->request.plan;
+    if (options->cumulative + options->profile + options->snapshots > 1)
+        return command_misused(title, "-C, -P and -s exclude each other");
+    if (options->total && !options->cumulative && !options->snapshots)
+        return command_misused(title, "-d goes with -C or -s");
+    if (options->total && plan->total_ns < plan->window_ns)
+        return command_misused(title, "-d takes no less than the %.9g seconds of a window",
+                               (double)plan->window_ns / NS_PER_S);
+    /* Doubled one by one, as a shift of so many places could overflow. */
+    double last = (double)plan->window_ns / NS_PER_S;
+    for (unsigned i = 1; options->profile && i < plan->steps; i++)
+        last *= 2;
+    if (last > WSS_SECONDS_MAX)
+        return command_misused(title,
+                               "the last of %u steps would take %.3g seconds, and %d are the most",
+                               plan->steps, last, WSS_SECONDS_MAX);
+    plan->mode = options->cumulative  ? WSS_CUMULATIVE
+                 : options->profile   ? WSS_PROFILE
+                 : options->snapshots ? WSS_SNAPSHOTS
+                                      : WSS_SNAPSHOT;
+    return COMMAND_DONE;
+}
+
+static int check_method(const char *title, const struct wss_request *request)
+{
+    if (request->aging && request->method != HR_WSS_LRU_GEN && request->method != HR_WSS_AUTO)
+        return command_misused(title, "--aging goes with --method lru_gen");
+    return COMMAND_DONE;
+}
+
+static int check_output(const char *title, const struct wss_request *request)
+{
+    if (request->timestamps && request->format != WSS_COLUMNS)
+        return command_misused(title,
+                               "-t is about the columns: --json and --csv always have the time");
+    if (request->linear && !request->plot)
+        return command_misused(title, "--linear goes with --plot");
+    if (!request->plot)
+        return COMMAND_DONE;
+    if (request->plan.mode != WSS_CUMULATIVE && request->plan.mode != WSS_PROFILE)
+        return command_misused(title, "--plot draws what -C or -P measures");
+    if (request->picture == NULL && request->format != WSS_COLUMNS)
+        return command_misused(title, "with --json or --csv the chart needs a file: --plot=FILE");
+    return COMMAND_DONE;
+}
+
+/* PID, unless an option names the target, and SECONDS. */
+static int take_arguments(int argc, char **argv, struct options *options)
+{
+    const char *title = argv[0];
+    int rc = COMMAND_DONE, next = optind;
+    if (options->target == NULL && next == argc)
+        return command_misused(title,
+                               "what is to be measured? A PID, --name, --pid-file, --cgroup or "
+                               "--system is needed");
+    if (options->target == NULL)
+        rc = take_pid(title, argv[next++], options);
+    if (rc == COMMAND_DONE && next < argc)
+        rc = take_seconds(title, "the window", argv[next++], 0.0001,
+                          &options->request.plan.window_ns);
+    if (rc == COMMAND_DONE && next < argc)
+        rc = command_misused(title, "unexpected argument '%s'%s", argv[next],
+                             options->request.plot ? " (is it --plot=FILE?)" : "");
+    return rc;
+}
+
+/* --- options -------------------------------------------------------------- */
+
+enum { NAME = 256, PID_FILE, CGROUP, SYSTEM, METHOD, AGING, ROOT, JSON, CSV, PLOT, LINEAR };
+
+static const struct option known[] = {
+    {"cumulative", no_argument, NULL, 'C'},
+    {"profile", required_argument, NULL, 'P'},
+    {"snapshots", required_argument, NULL, 's'},
+    {"duration", required_argument, NULL, 'd'},
+    {"timestamps", no_argument, NULL, 't'},
+    {"help", no_argument, NULL, 'h'},
+    {"name", required_argument, NULL, NAME},
+    {"pid-file", required_argument, NULL, PID_FILE},
+    {"cgroup", required_argument, NULL, CGROUP},
+    {"system", no_argument, NULL, SYSTEM},
+    {"method", required_argument, NULL, METHOD},
+    {"aging", no_argument, NULL, AGING},
+    {"root", required_argument, NULL, ROOT},
+    {"json", no_argument, NULL, JSON},
+    {"csv", no_argument, NULL, CSV},
+    {"plot", optional_argument, NULL, PLOT},
+    {"linear", no_argument, NULL, LINEAR},
+    {0},
+};
+
+/* COMMAND_DONE, or COMMAND_MISUSED. */
+static int take_option(const char *title, int option, struct options *options)
+{
+    struct wss_request *request = &options->request;
+    switch (option) {
+    case 'C':
+        options->cumulative = true;
+        return COMMAND_DONE;
+    case 'P':
+        return take_steps(title, optarg, options);
+    case 's':
+        options->snapshots = true;
+        return take_seconds(title, "-s", optarg, 0, &request->plan.pause_ns);
+    case 'd':
+        options->total = true;
+        return take_seconds(title, "-d", optarg, 0.0001, &request->plan.total_ns);
+    case NAME:
+        return take_processes(title, "--name", HR_PROCESS_BY_NAME, options);
+    case PID_FILE:
+        return take_processes(title, "--pid-file", HR_PROCESS_BY_FILE, options);
+    case CGROUP:
+        return take_cgroup(title, optarg, options);
+    case SYSTEM:
+        return take_system(title, options);
+    case METHOD:
+        return take_method(title, optarg, options);
+    case PLOT:
+        return take_picture(title, optarg, options);
+    case ROOT:
+        request->root = optarg;
+        return COMMAND_DONE;
+    case 't':
+        request->timestamps = true;
+        return COMMAND_DONE;
+    case AGING:
+        request->aging = true;
+        return COMMAND_DONE;
+    case JSON:
+        request->format = WSS_JSON;
+        return COMMAND_DONE;
+    case CSV:
+        request->format = WSS_CSV;
+        return COMMAND_DONE;
+    case LINEAR:
+        request->linear = true;
+        return COMMAND_DONE;
+    default: /* getopt_long() has named the option */
+        return COMMAND_MISUSED;
+    }
+}
+
+/* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+    int option, rc = COMMAND_DONE;
+    while (rc == COMMAND_DONE && (option = getopt_long(argc, argv, "CP:s:d:th", known, NULL)) != -1)
+        rc = option == 'h' ? -1 : take_option(argv[0], option, options);
+    if (rc == COMMAND_DONE)
+        rc = take_arguments(argc, argv, options);
+    if (rc == COMMAND_DONE)
+        rc = check_plan(argv[0], options);
+    if (rc == COMMAND_DONE)
+        rc = check_method(argv[0], &options->request);
+    if (rc == COMMAND_DONE)
+        rc = check_output(argv[0], &options->request);
+    return rc;
+}
+
+int wss_main(int argc, char **argv)
+{
+    struct options options = {.request = {.title = argv[0],
+                                          .root = "/",
+                                          .method = HR_WSS_AUTO,
+                                          .plan = {.window_ns = (uint64_t)NS_PER_S}}};
+    setlocale(LC_ALL, "");
+    /* Numbers have a decimal point everywhere. */
+    setlocale(LC_NUMERIC, "C");
+    int status = parse_options(argc, argv, &options);
+    if (status != -1)
+        return status == COMMAND_DONE ? wss_run(&options.request) : status;
+    print_help();
+    if (fflush(stdout) == 0)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: cannot write: %s\n", argv[0], strerror(errno));
+    return COMMAND_FAILED;
+}
