@@ -10,7 +10,7 @@
  *
  * Idle cost: CPU time of the thread while triggers of 1,000 groups are armed and nothing happens.
  */
-#include "../fake_collectd.h"
+#include "support/fake_collectd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "../groups.h"
 #include "bench.h"
+#include "support/groups.h"
 #include "wakings.h"
 
 #define HOGS        12 /* groups under load */

@@ -23,7 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../groups.h"
 #include "bench.h"
 #include "headroom/cgroup.h"
 #include "headroom/perf.h"
@@ -31,6 +30,7 @@
 #include "headroom/root.h"
 #include "perf/calls.h"
 #include "perf/open_group.h"
+#include "support/groups.h"
 
 #define ROUNDS 41
 

@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../groups.h"
 #include "bench.h"
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
 #include "headroom/root.h"
+#include "support/groups.h"
 
 #define ROUNDS    21
 #define RESOURCES 3

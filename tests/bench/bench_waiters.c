@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../groups.h"
 #include "bench.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 #include "headroom/taskstats.h"
 #include "headroom/waiters.h"
 #include "process/taskstats_reply.h"
+#include "support/groups.h"
 
 #define ROUNDS 21
 #define TOP    5

@@ -23,11 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../groups.h"
-#include "../touch.h"
 #include "bench.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
+#include "support/groups.h"
+#include "support/touch.h"
 
 #define ROUNDS 15
 

@@ -27,11 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../touch.h"
 #include "bench.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/pagemap.h"
+#include "support/touch.h"
 
 #define ROUNDS 5
 #define BAR    10

@@ -1,0 +1,59 @@
+/* What to do about a permission that is missing: which capabilities are named. */
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "headroom/capability.h"
+#include "support/suite.h"
+
+/* The kernel's numbers, as they stand in /proc/PID/status. */
+#define DAC_OVERRIDE    (UINT64_C(1) << 1)
+#define DAC_READ_SEARCH (UINT64_C(1) << 2)
+#define SYS_PTRACE      (UINT64_C(1) << 19)
+#define SYS_ADMIN       (UINT64_C(1) << 21)
+#define ALL             (UINT64_MAX >> 23)
+
+static const struct {
+    unsigned needed;
+    uint64_t effective;
+    bool is_root;
+    const char *remedy;
+} remedies[] = {
+    {HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, 0, false,
+     "run as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE"},
+    {HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, DAC_OVERRIDE, false,
+     "run as root, or add CAP_SYS_PTRACE"},
+    {HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, SYS_PTRACE | SYS_ADMIN, false,
+     "run as root, or add CAP_DAC_OVERRIDE"},
+    {HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, DAC_READ_SEARCH, false,
+     "run as root, or add CAP_SYS_ADMIN, CAP_SYS_PTRACE and CAP_DAC_OVERRIDE"},
+    {HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, SYS_PTRACE, false,
+     "run as root, or add CAP_SYS_ADMIN and CAP_DAC_OVERRIDE"},
+    {HR_CAP_DAC_READ_SEARCH, 0, false, "run as root, or add CAP_DAC_READ_SEARCH"},
+    /* Who may write all may read all, so this isn't what is missing. */
+    {HR_CAP_DAC_READ_SEARCH | HR_CAP_SYS_PTRACE, DAC_OVERRIDE, false,
+     "run as root, or add CAP_SYS_PTRACE"},
+    /* Whoever is root has it already, but for what a service leaves root. */
+    {HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, ALL & ~SYS_PTRACE, true, "add CAP_SYS_PTRACE"},
+    /* It is refused for another reason, such as another user namespace. */
+    {HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, ALL, true,
+     "run as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE"},
+};
+
+START_TEST(names_what_is_lacking)
+{
+    char buffer[HR_REMEDY_SIZE];
+
+    ck_assert_str_eq(hr_capability_remedy_for(remedies[_i].needed, remedies[_i].effective,
+                                              remedies[_i].is_root, buffer),
+                     remedies[_i].remedy);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("capability");
+
+    tcase_add_loop_test(tests, names_what_is_lacking, 0, sizeof(remedies) / sizeof(remedies[0]));
+    return run_suite("capability", tests);
+}

@@ -1,0 +1,146 @@
+/* The directory that stands for "/": what is opened beneath it, and which cgroup mount is found. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "headroom/root.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct tree *tree;
+static struct hr_root *root;
+
+static void set_up(void)
+{
+    tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+}
+
+static void tear_down(void)
+{
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+/* No link in a tree leads out of it. */
+START_TEST(stays_in_the_root)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/proc/out", tree_path(tree));
+    ck_assert_int_eq(symlink("/etc", path), 0);
+    ck_assert_int_eq(hr_root_openat(root, "proc/out/passwd", O_RDONLY), -ENOENT);
+    ck_assert_int_eq(hr_root_openat(root, "../../../../../../etc/passwd", O_RDONLY), -ENOENT);
+    int fd = hr_root_openat(root, "/proc/pressure/cpu", O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    tree_remove(tree, "proc/out");
+    ck_assert_int_eq(hr_root_open("/no/such", &root), -ENOENT);
+}
+END_TEST
+
+#define V2      "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n"
+#define HYBRID  "cgroup2 /sys/fs/cgroup/unified cgroup2 rw,nosuid 0 0\n"
+#define SYSTEMD "cgroup /sys/fs/cgroup/systemd cgroup rw,xattr,name=systemd 0 0\n"
+#define CPU     "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n"
+#define PERF    "cgroup /sys/fs/cgroup/perf_event cgroup rw,nosuid,relatime,perf_event 0 0\n"
+#define ALL     "cgroup /sys/fs/all\\040in\\040one cgroup rw,cpu,perf_event,pids 0 0\n"
+
+static const struct {
+    const char *mounts;
+    const char *controller;
+    int version; /* or a negative errno */
+    const char *place;
+} hierarchies[] = {
+    {V2, "perf_event", 2, "sys/fs/cgroup"},
+    {V2, NULL, 2, "sys/fs/cgroup"},
+    {PERF, "perf_event", 1, "sys/fs/cgroup/perf_event"},
+    {PERF, NULL, -ENOENT, NULL},
+    {PERF, "cpu", -ENOENT, NULL},
+    {SYSTEMD CPU PERF HYBRID, "perf_event", 1, "sys/fs/cgroup/perf_event"},
+    {HYBRID SYSTEMD CPU PERF, "perf_event", 1, "sys/fs/cgroup/perf_event"},
+    {SYSTEMD CPU PERF HYBRID, NULL, 2, "sys/fs/cgroup/unified"},
+    {SYSTEMD CPU HYBRID, "perf_event", 2, "sys/fs/cgroup/unified"},
+    {SYSTEMD CPU, "perf_event", -ENOENT, NULL},
+    {"", "perf_event", -ENOENT, NULL},
+    /* with others */
+    {CPU HYBRID, "cpuacct", 1, "sys/fs/cgroup/cpu,cpuacct"},
+    {CPU HYBRID, "cpu", 1, "sys/fs/cgroup/cpu,cpuacct"},
+    {CPU HYBRID, "acct", 2, "sys/fs/cgroup/unified"},
+    {ALL HYBRID, "perf_event", 1, "sys/fs/all in one"},
+    {ALL HYBRID, "pids", 1, "sys/fs/all in one"},
+    {ALL HYBRID, "perf", 2, "sys/fs/cgroup/unified"},
+    /* a name is no controller, nor is the option of another file system */
+    {"cgroup /sys/fs/cgroup/systemd cgroup rw,name=perf_event 0 0\n" HYBRID, "perf_event", 2,
+     "sys/fs/cgroup/unified"},
+    {"x /sys/fs/cgroup/systemd overlay rw,perf_event 0 0\n" HYBRID, "perf_event", 2,
+     "sys/fs/cgroup/unified"},
+    /* mounted twice, of which one can't be reached */
+    {"cgroup /gone cgroup rw,perf_event 0 0\n" PERF HYBRID, "perf_event", 1,
+     "sys/fs/cgroup/perf_event"},
+    /* it isn't cgroup2's where version 1 has it, though out of reach */
+    {"cgroup /gone cgroup rw,perf_event 0 0\n" HYBRID, "perf_event", -ENOENT, NULL},
+    {"cgroup /proc cgroup rw,perf_event 0 0\n" HYBRID, "perf_event", -ENOENT, NULL},
+};
+
+/* Everything that the mount tables above speak of. */
+static void add_hierarchies(const char *mounts)
+{
+    tree_write(tree, "proc/1/mounts", "%s", mounts);
+    tree_write(tree, "sys/fs/cgroup/unified/cgroup.procs", "1\n");
+    tree_write(tree, "sys/fs/cgroup/systemd/cgroup.procs", "1\n");
+    tree_write(tree, "sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "1\n");
+    tree_write(tree, "sys/fs/cgroup/perf_event/cgroup.procs", "1\n");
+    tree_write(tree, "sys/fs/all in one/cgroup.procs", "1\n");
+}
+
+START_TEST(finds_the_hierarchy_of_a_controller)
+{
+    struct stat opened, expected;
+    int version = 4711;
+
+    add_hierarchies(hierarchies[_i].mounts);
+    int fd = hr_root_open_cgroup(root, hierarchies[_i].controller, &version);
+    if (hierarchies[_i].version < 0) {
+        ck_assert_int_eq(fd, hierarchies[_i].version);
+        ck_assert_int_eq(version, 4711);
+        return;
+    }
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(version, hierarchies[_i].version);
+    int place = hr_root_openat(root, hierarchies[_i].place, O_PATH);
+    ck_assert_int_eq(fstat(place, &expected), 0);
+    ck_assert_int_eq(fstat(fd, &opened), 0);
+    ck_assert_uint_eq(opened.st_ino, expected.st_ino);
+    ck_assert_int_ge(fcntl(fd, F_GETFD) & FD_CLOEXEC, 1);
+    close(place);
+    close(fd);
+    fd = hr_root_open_cgroup(root, hierarchies[_i].controller, NULL);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+END_TEST
+
+START_TEST(finds_no_hierarchy_without_a_mount_table)
+{
+    tree_remove(tree, "proc/1/mounts");
+    ck_assert_int_eq(hr_root_open_cgroup(root, "perf_event", NULL), -ENOENT);
+    ck_assert_int_eq(hr_root_open_cgroup2(root), -ENOENT);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("root");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, stays_in_the_root);
+    tcase_add_loop_test(tests, finds_the_hierarchy_of_a_controller, 0, COUNT(hierarchies));
+    tcase_add_test(tests, finds_no_hierarchy_without_a_mount_table);
+    return run_suite("root", tests);
+}

@@ -1,0 +1,579 @@
+/* The set of selected cgroups: who is in it, and how it follows the comings and goings. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "support/few_descriptors.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+/* What happened, as one line of words: "+a ^a" for added and populated, "va -a" for emptied and
+ * removed. */
+static char story[4096];
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct hr_cgroup_set *set;
+
+static void tell(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    static const char marks[] = {[HR_CGROUP_ADDED] = '+',
+                                 [HR_CGROUP_POPULATED] = '^',
+                                 [HR_CGROUP_EMPTIED] = 'v',
+                                 [HR_CGROUP_REMOVED] = '-'};
+    size_t used = strlen(story);
+
+    ck_assert_ptr_eq(context, &story);
+    ck_assert_int_eq(group->populated, event == HR_CGROUP_POPULATED);
+    snprintf(story + used, sizeof(story) - used, "%s%c%s", used > 0 ? " " : "", marks[event],
+             group->path);
+}
+
+static void assert_story(const char *expected)
+{
+    ck_assert_str_eq(story, expected);
+    story[0] = '\0';
+}
+
+static void set_up(void)
+{
+    story[0] = '\0';
+    set = NULL;
+    tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+}
+
+static void tear_down(void)
+{
+    hr_cgroup_set_close(set);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+static void open_set(const char *const *patterns, size_t count, const char *exclude, size_t max,
+                     uint64_t rescan_ns)
+{
+    const struct hr_cgroup_options options = {
+        .patterns = patterns,
+        .pattern_count = count,
+        .excludes = &exclude,
+        .exclude_count = exclude != NULL,
+        .max_count = max,
+        .rescan_ns = rescan_ns,
+        .event = tell,
+        .context = &story,
+    };
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+}
+
+static void follow(const char *pattern)
+{
+    open_set(&pattern, 1, NULL, 0, 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+}
+
+/* Likewise in the hierarchy of the controller perf_event, which is looked for at each reading. */
+static void follow_perf_event(const char *pattern)
+{
+    char controller[] = "perf_event";
+    const struct hr_cgroup_options options = {
+        .controller = controller,
+        .patterns = &pattern,
+        .pattern_count = 1,
+        .rescan_ns = 1,
+        .event = tell,
+        .context = &story,
+    };
+
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    controller[0] = '\0'; /* it was copied */
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+}
+
+static void read_set(void)
+{
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+}
+
+START_TEST(selects_in_the_order_of_names)
+{
+    tree_add_group(tree, "b/x.service", true);
+    tree_add_group(tree, "a/y.service", true);
+    tree_add_group(tree, "a/x.service", true);
+    tree_add_group(tree, "a/x.scope", true);
+    tree_add_group(tree, "a/x.service/deeper.service", true);
+    follow("*/*.service");
+    assert_story("+a/x.service ^a/x.service +a/y.service ^a/y.service +b/x.service ^b/x.service");
+    read_set();
+    assert_story("");
+}
+END_TEST
+
+START_TEST(takes_the_first_pattern_that_matches)
+{
+    const char *patterns[] = {"*/b", "a/**"};
+    const char *text;
+    size_t length;
+
+    tree_add_group(tree, "a/b/c", true);
+    open_set(patterns, 2, "a/b/c", 0, 0);
+    read_set();
+    assert_story("+a/b ^a/b");
+    struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
+    ck_assert_uint_eq(group->pattern, 0);
+    ck_assert_int_eq(hr_cgroup_wildcard(group, 1, &text, &length), 0);
+    ck_assert_uint_eq(length, 1);
+    ck_assert_mem_eq(text, "a", 1);
+    ck_assert_int_eq(hr_cgroup_wildcard(group, 2, &text, &length), -ENOENT);
+    ck_assert_ptr_null(hr_cgroup_set_next(set, group));
+}
+END_TEST
+
+START_TEST(exclusion_wins_but_only_for_what_it_names)
+{
+    const char *patterns[] = {"**"};
+
+    tree_add_group(tree, "a/b", true);
+    tree_add_group(tree, "c", true);
+    open_set(patterns, 1, "a", 0, 0);
+    read_set();
+    assert_story("+c ^c +a/b ^a/b");
+}
+END_TEST
+
+START_TEST(follows_comings_and_goings)
+{
+    tree_add_group(tree, "a", true);
+    follow("**");
+    assert_story("+a ^a");
+    tree_add_group(tree, "a/b/c", true);
+    read_set();
+    assert_story("+a/b ^a/b +a/b/c ^a/b/c");
+    tree_remove_group(tree, "a/b");
+    read_set();
+    assert_story("va/b/c -a/b/c va/b -a/b");
+    tree_add_group(tree, "a/b", true);
+    read_set();
+    assert_story("+a/b ^a/b");
+    hr_cgroup_set_close(set);
+    set = NULL;
+    assert_story("va/b -a/b va -a");
+}
+END_TEST
+
+START_TEST(follows_directories_above_that_come_late)
+{
+    follow("x/y/*");
+    tree_add_group(tree, "x/other", true);
+    read_set();
+    tree_add_group(tree, "x/y", true);
+    read_set();
+    assert_story("");
+    tree_add_group(tree, "x/y/z", true);
+    read_set();
+    assert_story("+x/y/z ^x/y/z");
+    tree_remove_group(tree, "x");
+    read_set();
+    assert_story("vx/y/z -x/y/z");
+}
+END_TEST
+
+START_TEST(passes_over_empty_groups)
+{
+    tree_add_group(tree, "a", false);
+    tree_add_group(tree, "b", true);
+    follow("*");
+    assert_story("+a +b ^b");
+    ck_assert_str_eq(hr_cgroup_set_next(set, NULL)->path, "b");
+    tree_set_populated(tree, "a", true);
+    tree_set_populated(tree, "b", false);
+    read_set();
+    assert_story("^a vb");
+    ck_assert_str_eq(hr_cgroup_set_next(set, NULL)->path, "a");
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
+    ck_assert_uint_eq(counts.selected, 2);
+    ck_assert_uint_eq(counts.populated, 1);
+    tree_set_populated(tree, "a", false);
+    tree_set_populated(tree, "a", true); /* both unseen: the group was there all the time */
+    read_set();
+    assert_story("");
+}
+END_TEST
+
+START_TEST(takes_a_directory_made_again_for_another)
+{
+    tree_add_group(tree, "a/x", true);
+    follow("a/*");
+    assert_story("+a/x ^a/x");
+    uint64_t id = hr_cgroup_set_next(set, NULL)->id;
+    tree_remove_group(tree, "a/x");
+    tree_add_group(tree, "a/x", true);
+    read_set();
+    assert_story("va/x -a/x +a/x ^a/x");
+    ck_assert_uint_ne(hr_cgroup_set_next(set, NULL)->id, id);
+}
+END_TEST
+
+START_TEST(keeps_to_the_cap_and_lets_others_move_up)
+{
+    const char *pattern = "**";
+
+    tree_add_group(tree, "a", true);
+    tree_add_group(tree, "b", true);
+    tree_add_group(tree, "c/d", true);
+    open_set(&pattern, 1, NULL, 2, 0);
+    read_set();
+    assert_story("+a ^a +b ^b");
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).excess, 2);
+    tree_remove_group(tree, "a");
+    read_set();
+    assert_story("va -a +c ^c");
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).excess, 1);
+    tree_remove_group(tree, "c");
+    read_set();
+    assert_story("vc -c");
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
+    ck_assert_uint_eq(counts.excess, 0);
+    ck_assert_uint_eq(counts.selected, 1);
+}
+END_TEST
+
+/* With more events than the kernel queues, nothing is lost: all is listed again. */
+START_TEST(survives_an_overflow)
+{
+    FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
+    unsigned queue;
+
+    ck_assert(file != NULL && fscanf(file, "%u", &queue) == 1);
+    fclose(file);
+    tree_add_group(tree, "a", true);
+    tree_add_group(tree, "b", true);
+    tree_add_group(tree, "c", true);
+    follow("*");
+    story[0] = '\0';
+    for (unsigned i = 0; i < queue; i++) /* alternating, as the kernel merges the same twice */
+        tree_set_populated(tree, i % 2 == 0 ? "a" : "b", true);
+    tree_set_populated(tree, "c", false);
+    tree_add_group(tree, "d", true);
+    read_set();
+    assert_story("+d ^d vc");
+}
+END_TEST
+
+/* What inotify doesn't tell is found by the full scan. */
+START_TEST(scans_now_and_then)
+{
+    const char *pattern = "*";
+
+    tree_add_group(tree, "a", true);
+    tree_add_group(tree, "b", true);
+    open_set(&pattern, 1, NULL, 0, 1);
+    read_set();
+    story[0] = '\0';
+    tree_rename(tree, TREE_CGROUPS "/b", TREE_CGROUPS "/z"); /* not among what is watched for */
+    read_set();
+    assert_story("vb -b +z ^z");
+}
+END_TEST
+
+START_TEST(waits_for_the_mount)
+{
+    const char *pattern = "*";
+
+    tree_write(tree, "proc/1/mounts", "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n");
+    open_set(&pattern, 1, NULL, 0, 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), -ENOENT);
+    tree_write(tree, "proc/1/mounts",
+               "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n"
+               "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n");
+    ck_assert_int_eq(hr_cgroup_set_read(set), -ENOENT);
+    tree_add_directory(tree, "sys/fs/cgroup/unified"); /* where it will be mounted */
+    ck_assert_int_eq(hr_cgroup_set_read(set), -ENOENT);
+    tree_write(tree, "sys/fs/cgroup/unified/cgroup.procs", "%s", "");
+    read_set();
+    tree_add_group(tree, "unified/a", true);
+    read_set();
+    assert_story("+a ^a");
+}
+END_TEST
+
+START_TEST(opens_files_beneath_the_directory_only)
+{
+    char text[32] = "";
+
+    tree_add_group(tree, "a", true);
+    follow("*");
+    struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
+    int fd = hr_cgroup_openat(group, "cgroup.events", O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_ge(fcntl(fd, F_GETFD) & FD_CLOEXEC, 1);
+    ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
+    ck_assert_ptr_nonnull(strstr(text, "populated 1"));
+    close(fd);
+    ck_assert_int_eq(hr_cgroup_openat(group, "no.such", O_RDONLY), -ENOENT);
+    tree_rename(tree, TREE_CGROUPS "/a", TREE_CGROUPS "/old");
+    tree_add_group(tree, "a", true);
+    tree_remove_group(tree, "old");
+    ck_assert_int_eq(hr_cgroup_openat(group, "cgroup.events", O_RDONLY), -ENODEV);
+}
+END_TEST
+
+START_TEST(gets_by_with_few_descriptors)
+{
+    tree_add_group(tree, "a/b", true);
+    tree_add_group(tree, "c", true);
+    leave_descriptors(6);
+    follow("**");
+    assert_story("+a ^a +c ^c +a/b ^a/b");
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).unheld, 3);
+    struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
+    ck_assert_int_eq(group->dirfd, -1);
+    int fd = hr_cgroup_openat(group, "cpu.pressure", O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    /* the path leads elsewhere now */
+    tree_rename(tree, TREE_CGROUPS "/a", TREE_CGROUPS "/old");
+    tree_add_group(tree, "a", true);
+    ck_assert_int_eq(hr_cgroup_openat(group, "cpu.pressure", O_RDONLY), -ENODEV);
+    tree_remove_group(tree, "c");
+    read_set();
+    ck_assert_ptr_nonnull(strstr(story, "-c"));
+}
+END_TEST
+
+/* What can't be read as descriptors ran out is read when there are some again. */
+START_TEST(loses_nothing_while_descriptors_are_out)
+{
+    struct rlimit before;
+
+    getrlimit(RLIMIT_NOFILE, &before);
+    tree_add_group(tree, "a", true);
+    tree_add_group(tree, "b", false);
+    follow("*");
+    assert_story("+a ^a +b");
+    tree_set_populated(tree, "a", false);
+    tree_set_populated(tree, "b", true);
+    leave_descriptors(0);
+    hr_cgroup_set_read(set); /* it may say so */
+    assert_story("");
+    setrlimit(RLIMIT_NOFILE, &before);
+    read_set();
+    assert_story("^b va");
+}
+END_TEST
+
+/* No inotify at all: everything is looked at each time. */
+START_TEST(polls_without_inotify)
+{
+    const char *pattern = "**";
+    int taken[4096], count = 0;
+
+    tree_add_group(tree, "a", true);
+    open_set(&pattern, 1, NULL, 0, 0);
+    for (; count < 4096; count++) /* every instance that the user may have */
+        if ((taken[count] = inotify_init1(0)) < 0)
+            break;
+    ck_assert_int_eq(errno, EMFILE);
+    read_set();
+    assert_story("+a ^a");
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
+    ck_assert_uint_gt(counts.unwatched, 0);
+    ck_assert_int_eq(counts.watch_error, -EMFILE);
+    tree_add_group(tree, "a/b", false);
+    read_set();
+    assert_story("+a/b");
+    tree_set_populated(tree, "a/b", true);
+    read_set();
+    assert_story("^a/b");
+
+    while (count > 0)
+        close(taken[--count]);
+    read_set();
+    counts = hr_cgroup_set_counts(set);
+    ck_assert_uint_eq(counts.unwatched, 0);
+    ck_assert_int_eq(counts.watch_error, 0);
+    tree_remove_group(tree, "a/b");
+    read_set();
+    assert_story("va/b -a/b");
+}
+END_TEST
+
+/* --- Version 1 ------------------------------------------------------------ */
+
+#define HYBRID "cgroup2 /sys/fs/cgroup/unified cgroup2 rw,nosuid 0 0\n"
+#define CPU    "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n"
+#define PERF   "cgroup /sys/fs/cgroup/perf_event cgroup rw,nosuid,relatime,perf_event 0 0\n"
+#define GROUP  "sys/fs/cgroup/perf_event/"
+
+/* Everything that these speak of. */
+static void add_hierarchies(const char *mounts)
+{
+    tree_write(tree, "proc/1/mounts", "%s", mounts);
+    tree_write(tree, "sys/fs/cgroup/unified/cgroup.procs", "1\n");
+    tree_write(tree, "sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "1\n");
+    tree_write(tree, "sys/fs/cgroup/perf_event/cgroup.procs", "1\n");
+}
+
+/* A group of version 1 has no cgroup.events. */
+START_TEST(takes_groups_of_version_1_for_populated)
+{
+    add_hierarchies(PERF HYBRID);
+    tree_add_group(tree, "unified/elsewhere", true);
+    tree_write(tree, GROUP "a/cgroup.procs", "%s", "");
+    tree_write(tree, GROUP "a/b/cgroup.procs", "4711\n");
+    const char *pattern = "**";
+    const struct hr_cgroup_options options = {.controller = "perf_event",
+                                              .patterns = &pattern,
+                                              .pattern_count = 1,
+                                              .event = tell,
+                                              .context = &story};
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    read_set();
+    assert_story("+a ^a +a/b ^a/b");
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
+    ck_assert_uint_eq(counts.populated, 2);
+    ck_assert_uint_eq(counts.unwatched, 0);
+    ck_assert_int_ge(hr_cgroup_set_fd(set), 0);
+    tree_write(tree, GROUP "a/b/cgroup.procs", "%s", "");
+    read_set();
+    assert_story("");
+    tree_add_directory(tree, "sys/fs/cgroup/perf_event/c");
+    tree_write(tree, GROUP "c/cgroup.procs", "%s", "");
+    tree_remove(tree, GROUP "a/b");
+    read_set();
+    assert_story("+c ^c va/b -a/b");
+    tree_remove(tree, GROUP "c");
+    tree_write(tree, GROUP "c/cgroup.procs", "%s", "");
+    read_set();
+    assert_story("vc -c +c ^c");
+}
+END_TEST
+
+/* Nothing changes at a full scan while the controller stays where it is. */
+START_TEST(keeps_groups_while_the_controller_stays)
+{
+    add_hierarchies(PERF HYBRID);
+    tree_write(tree, GROUP "a/cgroup.procs", "%s", "");
+    follow_perf_event("*");
+    assert_story("+a ^a");
+    const struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
+    int descriptors = count_descriptors();
+    tree_write(tree, "proc/1/mounts", CPU PERF);
+    for (int i = 0; i < 10; i++)
+        read_set();
+    assert_story("");
+    ck_assert_ptr_eq(hr_cgroup_set_next(set, NULL), group);
+    ck_assert_int_eq(count_descriptors(), descriptors);
+}
+END_TEST
+
+START_TEST(goes_where_the_controller_goes)
+{
+    add_hierarchies(HYBRID);
+    tree_add_group(tree, "unified/a", true);
+    tree_add_group(tree, "unified/b/c", false);
+    tree_write(tree, GROUP "a/cgroup.procs", "%s", "");
+    follow_perf_event("**");
+    assert_story("+a ^a +b +b/c");
+    int descriptors = count_descriptors();
+    tree_write(tree, "proc/1/mounts", PERF HYBRID);
+    read_set();
+    ck_assert_ptr_nonnull(strstr(story, "va -a"));
+    ck_assert_ptr_nonnull(strstr(story, "-b/c -b"));
+    ck_assert_ptr_nonnull(strstr(story, "+a ^a"));
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).selected, 1);
+    ck_assert_int_eq(count_descriptors(), descriptors - 2);
+    story[0] = '\0';
+
+    /* and that is followed */
+    tree_write(tree, GROUP "d/cgroup.procs", "%s", "");
+    read_set();
+    assert_story("+d ^d");
+    tree_write(tree, "proc/1/mounts", CPU);
+    ck_assert_int_eq(hr_cgroup_set_read(set), -ENOENT);
+    ck_assert_int_eq(hr_cgroup_set_fd(set), -1);
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).selected, 0);
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).unwatched, 0);
+    story[0] = '\0';
+    ck_assert_int_eq(hr_cgroup_set_read(set), -ENOENT);
+    tree_write(tree, "proc/1/mounts", HYBRID);
+    read_set();
+    assert_story("+a ^a +b +b/c");
+    ck_assert_int_eq(count_descriptors(), descriptors);
+}
+END_TEST
+
+/* What can't be read as descriptors ran out is no reason to give up the groups. */
+START_TEST(stays_while_the_mount_table_cannot_be_read)
+{
+    struct rlimit before;
+
+    add_hierarchies(HYBRID);
+    getrlimit(RLIMIT_NOFILE, &before);
+    tree_add_group(tree, "unified/a", true);
+    follow_perf_event("*");
+    assert_story("+a ^a");
+    tree_write(tree, "proc/1/mounts", PERF);
+    leave_descriptors(0);
+    hr_cgroup_set_read(set); /* it may say so */
+    assert_story("");
+    setrlimit(RLIMIT_NOFILE, &before);
+    read_set();
+    assert_story("va -a");
+}
+END_TEST
+
+static const char *const no_patterns[] = {"", "a//b", "["};
+
+START_TEST(refuses_patterns)
+{
+    const struct hr_cgroup_options options = {.patterns = &no_patterns[_i], .pattern_count = 1};
+    const char *reason = NULL;
+    struct hr_cgroup_set *opened = NULL;
+    size_t wildcards = 4711;
+
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &opened), -EINVAL);
+    ck_assert_ptr_null(opened);
+    ck_assert_int_eq(hr_cgroup_pattern_check(no_patterns[_i], &wildcards, &reason), -EINVAL);
+    ck_assert_uint_eq(wildcards, 4711);
+    ck_assert_ptr_nonnull(reason);
+    ck_assert_int_eq(hr_cgroup_pattern_check("a/*/**", &wildcards, NULL), 0);
+    ck_assert_uint_eq(wildcards, 2);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("cgroup");
+
+    tcase_set_timeout(tests, 30);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, selects_in_the_order_of_names);
+    tcase_add_test(tests, takes_the_first_pattern_that_matches);
+    tcase_add_test(tests, exclusion_wins_but_only_for_what_it_names);
+    tcase_add_test(tests, follows_comings_and_goings);
+    tcase_add_test(tests, follows_directories_above_that_come_late);
+    tcase_add_test(tests, passes_over_empty_groups);
+    tcase_add_test(tests, takes_a_directory_made_again_for_another);
+    tcase_add_test(tests, keeps_to_the_cap_and_lets_others_move_up);
+    tcase_add_test(tests, survives_an_overflow);
+    tcase_add_test(tests, scans_now_and_then);
+    tcase_add_test(tests, waits_for_the_mount);
+    tcase_add_test(tests, opens_files_beneath_the_directory_only);
+    tcase_add_test(tests, gets_by_with_few_descriptors);
+    tcase_add_test(tests, loses_nothing_while_descriptors_are_out);
+    tcase_add_test(tests, polls_without_inotify);
+    tcase_add_test(tests, takes_groups_of_version_1_for_populated);
+    tcase_add_test(tests, keeps_groups_while_the_controller_stays);
+    tcase_add_test(tests, goes_where_the_controller_goes);
+    tcase_add_test(tests, stays_while_the_mount_table_cannot_be_read);
+    tcase_add_loop_test(tests, refuses_patterns, 0, sizeof(no_patterns) / sizeof(no_patterns[0]));
+    return run_suite("cgroup", tests);
+}

@@ -1,0 +1,203 @@
+/* Groups of a version 1 hierarchy of the running kernel. Nothing is mounted for it, as that would
+ * take a controller away from everybody else: it is skipped where none of those below is mounted.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "support/few_descriptors.h"
+#include "support/groups.h"
+#include "support/suite.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Those whose groups can be had without writing to another of their files first. */
+static const char *const controllers[] = {"perf_event", "freezer", "pids", "cpuacct", "devices"};
+
+static const char *controller;
+static struct groups *groups;
+static struct hr_root *root;
+static struct hr_cgroup_set *set;
+static char story[1024];
+
+static void tell(struct hr_cgroup *group, enum hr_cgroup_event event,
+                 __attribute__((unused)) void *context)
+{
+    static const char marks[] = {[HR_CGROUP_ADDED] = '+',
+                                 [HR_CGROUP_POPULATED] = '^',
+                                 [HR_CGROUP_EMPTIED] = 'v',
+                                 [HR_CGROUP_REMOVED] = '-'};
+    size_t used = strlen(story);
+
+    snprintf(story + used, sizeof(story) - used, "%s%c%s", used > 0 ? " " : "", marks[event],
+             group->path + strlen(groups_path(groups)) + 1);
+}
+
+static void read_story(const char *expected)
+{
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    ck_assert_str_eq(story, expected);
+    story[0] = '\0';
+}
+
+/* Follows the groups of this test that a pattern selects. */
+static void follow(const char *below)
+{
+    char pattern[128];
+    const char *patterns[] = {pattern};
+    const struct hr_cgroup_options options = {
+        .controller = controller, .patterns = patterns, .pattern_count = 1, .event = tell};
+
+    snprintf(pattern, sizeof(pattern), "%s/%s", groups_path(groups), below);
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+}
+
+static void set_up(void)
+{
+    set = NULL;
+    story[0] = '\0';
+    groups = groups_new_v1(controller);
+    ck_assert_ptr_nonnull(groups);
+    ck_assert_int_eq(hr_root_open("/", &root), 0);
+}
+
+static void tear_down(void)
+{
+    hr_cgroup_set_close(set);
+    hr_root_close(root);
+    groups_free(groups);
+}
+
+START_TEST(follows_groups_that_come_and_go)
+{
+    groups_make(groups, "a");
+    follow("**");
+    read_story("+a ^a");
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
+    ck_assert_uint_eq(counts.populated, 1);
+    ck_assert_uint_eq(counts.unwatched, 0); /* what comes next is told by the kernel */
+    ck_assert_int_ge(hr_cgroup_set_fd(set), 0);
+    groups_make(groups, "b");
+    groups_make(groups, "b/c");
+    read_story("+b ^b +b/c ^b/c");
+    groups_make(groups, "a/d");
+    groups_remove(groups, "b/c");
+    read_story("+a/d ^a/d vb/c -b/c");
+    groups_remove(groups, "a/d");
+    groups_remove(groups, "a");
+    groups_remove(groups, "b");
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    ck_assert_ptr_null(hr_cgroup_set_next(set, NULL));
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).selected, 0);
+}
+END_TEST
+
+START_TEST(takes_a_group_made_again_for_another)
+{
+    groups_make(groups, "a");
+    follow("*");
+    read_story("+a ^a");
+    struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
+    uint64_t id = group->id;
+    int fd = hr_cgroup_openat(group, "cgroup.procs", O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    ck_assert_int_eq(hr_cgroup_openat(group, "cgroup.events", O_RDONLY), -ENOENT);
+    groups_remove(groups, "a");
+    groups_make(groups, "a");
+    ck_assert_int_eq(hr_cgroup_openat(group, "cgroup.procs", O_RDONLY), -ENODEV);
+    ck_assert_int_eq(hr_cgroup_openat(group, "cgroup.events", O_RDONLY), -ENODEV);
+    read_story("va -a +a ^a");
+    ck_assert_uint_ne(hr_cgroup_set_next(set, NULL)->id, id);
+}
+END_TEST
+
+/* The kernel doesn't tell who is in a group, so it is the same whether anybody is. */
+START_TEST(takes_no_notice_of_processes)
+{
+    char text[16];
+
+    groups_make(groups, "a");
+    follow("*");
+    read_story("+a ^a");
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    groups_write(groups, "a", "cgroup.procs", text);
+    read_story("");
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    read_story("");
+    groups_remove(groups, "a");
+    read_story("va -a");
+}
+END_TEST
+
+START_TEST(keeps_no_descriptors_of_groups_that_went)
+{
+    char name[16];
+
+    follow("**");
+    read_story("");
+    int descriptors = count_descriptors();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 20; i++) {
+            snprintf(name, sizeof(name), "g%d", i);
+            groups_make(groups, name);
+        }
+        ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+        ck_assert_uint_eq(hr_cgroup_set_counts(set).populated, 20);
+        ck_assert_int_eq(count_descriptors(), descriptors + 20);
+        for (int i = 0; i < 20; i++) {
+            snprintf(name, sizeof(name), "g%d", i);
+            groups_remove(groups, name);
+        }
+        ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+        ck_assert_uint_eq(hr_cgroup_set_counts(set).selected, 0);
+        ck_assert_int_eq(count_descriptors(), descriptors);
+    }
+}
+END_TEST
+
+static bool can_run(void)
+{
+    for (size_t i = 0; i < COUNT(controllers); i++) {
+        struct groups *tried = groups_new_v1(controllers[i]);
+        if (tried == NULL)
+            continue;
+        groups_free(tried);
+        controller = controllers[i];
+        return true;
+    }
+    return false;
+}
+
+int main(void)
+{
+    TCase *tests = tcase_create("cgroup v1 live");
+
+    if (!can_run()) {
+        puts("1..0 # SKIP no version 1 hierarchy that can be written to");
+        return 0;
+    }
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, follows_groups_that_come_and_go);
+    tcase_add_test(tests, takes_a_group_made_again_for_another);
+    tcase_add_test(tests, takes_no_notice_of_processes);
+    tcase_add_test(tests, keeps_no_descriptors_of_groups_that_went);
+    tcase_set_timeout(tests, 30);
+    return run_suite("cgroup v1 live", tests);
+}

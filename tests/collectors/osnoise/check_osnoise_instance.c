@@ -1,0 +1,491 @@
+/* An instance of our own: what it records and counts, and that nothing of it is left behind.
+ * Against a stand-in for tracefs. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "headroom/root.h"
+#include "osnoise/instance.h"
+#include "support/fake_tracefs.h"
+#include "support/suite.h"
+
+#define AT     "instances/ours/"
+#define EVENTS AT "events/osnoise/"
+
+#define AT_EXIT AT "events/sched/sched_process_exit/trigger"
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct hr_tracefs tracefs;
+static struct hr_reason reason;
+static struct hr_cpu_set hogged;
+static int reach_error;
+
+/* --- Which CPUs have time ------------------------------------------------- */
+
+int __wrap_hr_osnoise_reach(const struct hr_cpu_set *cpus, uint64_t most_ns,
+                            struct hr_cpu_set *reached);
+
+int __wrap_hr_osnoise_reach(const struct hr_cpu_set *cpus, uint64_t most_ns,
+                            struct hr_cpu_set *reached)
+{
+    ck_assert_uint_ge(most_ns, 1000000000);
+    if (reach_error < 0)
+        return reach_error;
+    *reached = *cpus;
+    for (size_t i = 0; i < sizeof(hogged.words) / sizeof(hogged.words[0]); i++)
+        reached->words[i] &= ~hogged.words[i];
+    return 0;
+}
+
+/* --- Each test ------------------------------------------------------------ */
+
+static void set_up(void)
+{
+    hogged = (struct hr_cpu_set){0};
+    reach_error = 0;
+    tree = tree_new();
+    fake_tracefs_begin(tree, 4);
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    ck_assert_int_eq(hr_tracefs_open(root, &tracefs, &reason), 0);
+}
+
+static void tear_down(void)
+{
+    hr_tracefs_close(&tracefs);
+    hr_root_close(root);
+    fake_tracefs_end();
+    tree_free(tree);
+}
+
+static void add_cpus(struct hr_cpu_set *cpus, unsigned first, unsigned last)
+{
+    for (unsigned cpu = first; cpu <= last; cpu++)
+        hr_cpu_set_add(cpus, cpu);
+}
+
+static void make(struct hr_osnoise_plan *plan)
+{
+    add_cpus(&plan->online, 0, 3);
+    ck_assert_msg(hr_osnoise_instance_make(&tracefs, "ours", plan, &reason) == 0, "%s",
+                  reason.text);
+}
+
+static const char *const events[] = {"irq_noise", "softirq_noise", "thread_noise", "nmi_noise",
+                                     "sample_threshold"};
+
+static const char *event_file(const char *event, const char *file)
+{
+    char name[128];
+
+    snprintf(name, sizeof(name), EVENTS "%s/%s", event, file);
+    return fake_tracefs_get(name);
+}
+
+/* Where the kernel doesn't know this process by its own PID there is no switch, and so none of
+ * this. */
+static bool has_first_pids(void)
+{
+    struct stat pids;
+
+    ck_assert_int_eq(stat("/proc/self/ns/pid", &pids), 0);
+    return pids.st_ino == 4026531836;
+}
+
+/* --- What a plan makes ---------------------------------------------------- */
+
+#define SMALL(cpu) AT "per_cpu/cpu" #cpu "/buffer_size_kb=16\n"
+
+START_TEST(records_only_samples_by_default)
+{
+    struct hr_osnoise_plan plan = {.max_single_ns = 0};
+    char at_exit[128], log[512];
+
+    add_cpus(&plan.cpus, 2, 3);
+    make(&plan);
+    snprintf(at_exit, sizeof(at_exit), AT_EXIT "=traceoff if pid == %d\n", (int)getpid());
+    snprintf(log, sizeof(log),
+             "+instances/ours\n" SMALL(0) SMALL(1) SMALL(2) SMALL(3) AT "tracing_cpumask=c\n%s" AT
+                                                                        "tracing_on=1\n",
+             has_first_pids() ? at_exit : "");
+    ck_assert_str_eq(fake_tracefs_log(), log);
+    ck_assert_str_eq(fake_tracefs_get(AT "current_tracer"), "nop\n");
+    for (int i = 0; i < 5; i++) {
+        ck_assert_str_eq(event_file(events[i], "enable"), "0\n");
+        ck_assert_str_eq(event_file(events[i], "trigger"), "");
+    }
+}
+END_TEST
+
+START_TEST(counts_by_source)
+{
+    static const char *const triggers[] = {
+        "hist:keys=common_cpu,desc:vals=duration:size=4096 if start != 0\n",
+        "hist:keys=common_cpu,vector:vals=duration:size=4096 if start != 0\n",
+        "hist:keys=common_cpu,comm:vals=duration:size=4096 if start != 0 && pid != 0\n",
+        "hist:keys=common_cpu:vals=duration:size=4096 if start != 0\n",
+    };
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    make(&plan);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_str_eq(event_file(events[i], "trigger"), triggers[i]);
+        ck_assert_str_eq(event_file(events[i], "enable"), "0\n");
+    }
+    ck_assert_str_eq(event_file("sample_threshold", "trigger"), "");
+    ck_assert_str_eq(fake_tracefs_get(AT "tracing_cpumask"), "f\n"); /* all, as it was */
+}
+END_TEST
+
+START_TEST(counts_durations)
+{
+    struct hr_osnoise_plan plan = {.histogram = true};
+
+    make(&plan);
+    ck_assert_str_eq(event_file("sample_threshold", "trigger"),
+                     "hist:keys=common_cpu,duration.log2:vals=hitcount:size=4096 if start != 0\n");
+    ck_assert_str_eq(event_file("irq_noise", "trigger"), "");
+    ck_assert_str_eq(event_file("sample_threshold", "enable"), "0\n");
+}
+END_TEST
+
+START_TEST(records_long_noises_and_what_interfered)
+{
+    struct hr_osnoise_plan plan = {.max_single_ns = 50000};
+
+    add_cpus(&plan.cpus, 1, 1);
+    add_cpus(&plan.cpus, 9, 9); /* the machine has no such */
+    make(&plan);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_str_eq(event_file(events[i], "enable"), "1\n");
+        ck_assert_str_eq(event_file(events[i], "filter"),
+                         i == 4 ? "duration > 50000\n" : "start != 0\n");
+        ck_assert_str_eq(event_file(events[i], "trigger"), "");
+    }
+    ck_assert_str_eq(fake_tracefs_get(AT "per_cpu/cpu0/buffer_size_kb"), "16\n");
+    ck_assert_str_eq(fake_tracefs_get(AT "per_cpu/cpu1/buffer_size_kb"), "128\n");
+    ck_assert_str_eq(fake_tracefs_get("buffer_size_kb"), "1410\n"); /* the kernel's own */
+}
+END_TEST
+
+START_TEST(of_all_cpus_if_none_is_given)
+{
+    struct hr_osnoise_plan plan = {.max_single_ns = 1};
+
+    make(&plan);
+    for (int cpu = 0; cpu < 4; cpu++) {
+        char name[64];
+        snprintf(name, sizeof(name), AT "per_cpu/cpu%d/buffer_size_kb", cpu);
+        ck_assert_str_eq(fake_tracefs_get(name), "128\n");
+    }
+}
+END_TEST
+
+/* Two seconds of samples, of 64 bytes each. */
+static const struct {
+    uint64_t period_us, max_single_ns;
+    unsigned least_kb, most_kb;
+} sizes[] = {
+    {1000000, 0, 16, 16}, {10000, 0, 16, 16}, {1000, 0, 125, 130},    {1000, 1, 128, 130},
+    {100, 0, 1250, 1255}, {1, 0, 1250, 1410}, {1000000, 1, 128, 128}, {UINT64_MAX, 0, 16, 16},
+};
+
+START_TEST(short_periods_have_larger_buffers)
+{
+    struct hr_osnoise_plan plan = {.period_us = sizes[_i].period_us,
+                                   .max_single_ns = sizes[_i].max_single_ns};
+
+    add_cpus(&plan.cpus, 1, 2);
+    make(&plan);
+    unsigned size = (unsigned)atoi(fake_tracefs_get(AT "per_cpu/cpu2/buffer_size_kb"));
+    ck_assert_uint_ge(size, sizes[_i].least_kb);
+    ck_assert_uint_le(size, sizes[_i].most_kb);
+    ck_assert_str_eq(fake_tracefs_get(AT "per_cpu/cpu3/buffer_size_kb"), "16\n");
+}
+END_TEST
+
+static const struct {
+    unsigned cpus[3];
+    const char *mask;
+} masks[] = {
+    {{0, 0, 0}, "1\n"},
+    {{31, 31, 31}, "80000000\n"},
+    {{32, 32, 32}, "1,00000000\n"},
+    {{0, 63, 64}, "1,80000000,00000001\n"},
+    {{3, 40, 130}, "4,00000000,00000000,00000100,00000008\n"},
+};
+
+START_TEST(prints_masks_in_words_of_32)
+{
+    struct hr_osnoise_plan plan = {.max_single_ns = 0};
+
+    for (int i = 0; i < 3; i++)
+        hr_cpu_set_add(&plan.cpus, masks[_i].cpus[i]);
+    make(&plan);
+    ck_assert_str_eq(fake_tracefs_get(AT "tracing_cpumask"), masks[_i].mask);
+}
+END_TEST
+
+/* --- CPUs without any time ------------------------------------------------ */
+
+/* Resizing the buffer of such a CPU, or of all, would never end. */
+START_TEST(a_cpu_without_time_keeps_its_buffer)
+{
+    struct hr_osnoise_plan plan = {.has_workload = true};
+
+    add_cpus(&plan.cpus, 1, 2);
+    hr_cpu_set_add(&hogged, 3);
+    make(&plan);
+    const char *log = fake_tracefs_log();
+    ck_assert_ptr_nonnull(strstr(log, SMALL(0) SMALL(1) SMALL(2)));
+    ck_assert_ptr_null(strstr(log, "cpu3/buffer_size_kb"));
+    ck_assert_ptr_null(strstr(log, AT "buffer_size_kb"));
+}
+END_TEST
+
+/* Nor would a thread of the tracer's on it. Without such threads it does no harm. */
+START_TEST(a_workload_needs_time)
+{
+    struct hr_osnoise_plan plan = {.has_workload = true};
+
+    if (_i == 0)
+        add_cpus(&plan.cpus, 1, 3); /* or all */
+    add_cpus(&plan.online, 0, 3);
+    hr_cpu_set_add(&hogged, 2);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EBUSY);
+    ck_assert_msg(strstr(reason.text, "no time on CPU 2,") != NULL, "%s", reason.text);
+    ck_assert_ptr_null(strstr(fake_tracefs_log(), "buffer_size_kb"));
+    ck_assert(!fake_tracefs_has("instances/ours"));
+    plan.has_workload = false;
+    make(&plan);
+    ck_assert_str_eq(fake_tracefs_get(AT "per_cpu/cpu2/buffer_size_kb"), "1410\n");
+}
+END_TEST
+
+START_TEST(cpus_that_cant_be_tried)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    reach_error = -EAGAIN;
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EAGAIN);
+    ck_assert_int_eq(reason.error, -EAGAIN);
+    ck_assert(!fake_tracefs_has("instances/ours"));
+}
+END_TEST
+
+/* --- What it fails on ----------------------------------------------------- */
+
+START_TEST(a_taken_name_stays_with_its_owner)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    fake_tracefs_add_instance("ours");
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EEXIST);
+    ck_assert_int_eq(reason.error, -EEXIST);
+    ck_assert_str_eq(fake_tracefs_log(), "+instances/ours\n");
+    ck_assert(fake_tracefs_has("instances/ours/current_tracer"));
+}
+END_TEST
+
+/* Whichever step fails, nothing is left behind, and the error is that of the step. */
+START_TEST(leaves_nothing_behind)
+{
+    struct hr_osnoise_plan plan = {.by_source = true, .histogram = true, .max_single_ns = 1};
+    unsigned nth = 0;
+    int status;
+
+    add_cpus(&plan.cpus, 0, 1);
+    add_cpus(&plan.online, 0, 3);
+    fake_tracefs_remove_event("sched/sched_process_exit"); /* whose failing is no failure */
+    do {
+        fake_tracefs_fail_nth(++nth, EIO);
+        reason = (struct hr_reason){0};
+        status = hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason);
+        ck_assert_int_eq(status, fake_tracefs_failed() ? -EIO : 0);
+        ck_assert_int_eq(reason.error, status);
+        ck_assert_int_eq(fake_tracefs_has("instances/ours"), status == 0);
+    } while (status < 0);
+    ck_assert_uint_ge(nth, 1 + 4 + 1 + 10 + 5 + 1);
+}
+END_TEST
+
+/* It is there before anything is recorded; see above. A kernel may lack it, or refuse it. */
+START_TEST(does_without_the_dead_mans_switch)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    if (_i == 0)
+        fake_tracefs_fail(AT_EXIT, EINVAL);
+    else
+        fake_tracefs_remove_event("sched/sched_process_exit");
+    make(&plan);
+    ck_assert_str_eq(fake_tracefs_get(AT_EXIT), "");
+    ck_assert_str_eq(fake_tracefs_get(AT "tracing_on"), "1\n");
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
+}
+END_TEST
+
+static const struct {
+    const char *file;
+    int error, status;
+    const char *reason;
+} failures[] = {
+    {EVENTS "irq_noise/trigger", EINVAL, -EOPNOTSUPP, "CONFIG_HIST_TRIGGERS=y"},
+    {EVENTS "thread_noise/trigger", ENOMEM, -ENOMEM, "memory"},
+    {"instances/ours", EACCES, -EACCES, "run as root, or add CAP_DAC_OVERRIDE"},
+    {"instances/ours", EPERM, -EPERM, "run as root, or add CAP_DAC_OVERRIDE"},
+    {"instances/ours", ENOMEM, -ENOMEM, "1.4 MB"},
+    {AT "per_cpu/cpu3/buffer_size_kb", EINVAL, -EINVAL, "size of buffers"},
+};
+
+START_TEST(says_why_not)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    add_cpus(&plan.online, 0, 3);
+    fake_tracefs_fail(failures[_i].file, failures[_i].error);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason),
+                     failures[_i].status);
+    ck_assert_int_eq(reason.error, failures[_i].status);
+    ck_assert_msg(strstr(reason.text, failures[_i].reason) != NULL, "%s", reason.text);
+}
+END_TEST
+
+/* Kernels before 5.17 have the tracer, but not for instances. */
+START_TEST(a_kernel_without_the_tracer_in_instances)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    fake_tracefs_offer("hwlat osnoise_other nop\n");
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EOPNOTSUPP);
+    ck_assert_ptr_nonnull(strstr(reason.text, "Linux 5.17"));
+    ck_assert(!fake_tracefs_has("instances/ours"));
+    tree_remove(tree, FAKE_TRACEFS "/instances");
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -ENOENT);
+}
+END_TEST
+
+/* --- Its life ------------------------------------------------------------- */
+
+START_TEST(starts_stops_and_goes)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+    make(&plan);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 1);
+    fake_tracefs_set(AT "tracing_on", "0\n");
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 0);
+    fake_tracefs_set(AT "tracing_on", "1\n");
+    fake_tracefs_set(AT "current_tracer", "timerlat\n");
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 0);
+    fake_tracefs_set(AT "current_tracer", "osnoise\n");
+    fake_tracefs_log();
+    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+    ck_assert_str_eq(fake_tracefs_log(),
+                     AT "tracing_on=0\n" AT "current_tracer=nop\n-instances/ours\n");
+    ck_assert(!fake_tracefs_has("instances/ours"));
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), -ENOENT);
+}
+END_TEST
+
+START_TEST(does_not_start_beside_timerlat)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    make(&plan);
+    fake_tracefs_set("current_tracer", "timerlat\n");
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), -EBUSY);
+}
+END_TEST
+
+START_TEST(stays_while_its_pipes_are_read)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+    char page[4096] = {0};
+
+    make(&plan);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
+    fake_tracefs_add_pages("ours", 1, page, sizeof(page));
+    int fd = openat(tracefs.fd, AT "per_cpu/cpu1/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
+    ck_assert_int_eq(read(fd, page, sizeof(page)), sizeof(page));
+    ck_assert_int_eq(read(fd, page, sizeof(page)), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), -EBUSY);
+    ck_assert(fake_tracefs_has("instances/ours"));
+    ck_assert_str_eq(fake_tracefs_get(AT "current_tracer"), "osnoise\n"); /* can't be stopped */
+    ck_assert_str_eq(fake_tracefs_get(AT "tracing_on"), "0\n");           /* but sleeps */
+    close(fd);
+    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+}
+END_TEST
+
+/* Somebody just reads a file of it. */
+START_TEST(waits_a_moment_for_others)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    make(&plan);
+    fake_tracefs_fail_nth(3, EBUSY); /* after tracing_on and "nop" the first rmdir */
+    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+    ck_assert(fake_tracefs_failed());
+    ck_assert(!fake_tracefs_has("instances/ours"));
+}
+END_TEST
+
+START_TEST(empties_a_table_that_goes_on)
+{
+    struct hr_osnoise_plan plan = {.by_source = true, .histogram = true};
+    char path[128], before[256];
+
+    make(&plan);
+    for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
+        hr_osnoise_instance_table("ours", i, path, sizeof(path));
+        ck_assert_ptr_nonnull(strstr(fake_tracefs_get(path), "Hits: 0\n"));
+        fake_tracefs_set(path, "Hits: 1\n");
+        snprintf(before, sizeof(before), "%s", event_file(events[i], "trigger"));
+        ck_assert_int_eq(hr_osnoise_instance_clear(&tracefs, "ours", i), 0);
+        ck_assert_ptr_nonnull(strstr(fake_tracefs_get(path), "Hits: 0\n"));
+        ck_assert_str_eq(event_file(events[i], "trigger"), before);
+    }
+}
+END_TEST
+
+#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
+
+int main(void)
+{
+    TCase *tests = tcase_create("osnoise_instance");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, records_only_samples_by_default);
+    tcase_add_test(tests, counts_by_source);
+    tcase_add_test(tests, counts_durations);
+    tcase_add_test(tests, records_long_noises_and_what_interfered);
+    tcase_add_test(tests, of_all_cpus_if_none_is_given);
+    tcase_add_loop_test(tests, short_periods_have_larger_buffers, 0, COUNT(sizes));
+    tcase_add_loop_test(tests, prints_masks_in_words_of_32, 0, COUNT(masks));
+    tcase_add_test(tests, a_cpu_without_time_keeps_its_buffer);
+    tcase_add_loop_test(tests, a_workload_needs_time, 0, 2);
+    tcase_add_test(tests, cpus_that_cant_be_tried);
+    tcase_add_test(tests, a_taken_name_stays_with_its_owner);
+    tcase_add_test(tests, leaves_nothing_behind);
+    tcase_add_loop_test(tests, does_without_the_dead_mans_switch, 0, 2);
+    tcase_add_loop_test(tests, says_why_not, 0, COUNT(failures));
+    tcase_add_test(tests, a_kernel_without_the_tracer_in_instances);
+    tcase_add_test(tests, starts_stops_and_goes);
+    tcase_add_test(tests, does_not_start_beside_timerlat);
+    tcase_add_test(tests, stays_while_its_pipes_are_read);
+    tcase_add_test(tests, waits_a_moment_for_others);
+    tcase_add_test(tests, empties_a_table_that_goes_on);
+    return run_suite("osnoise_instance", tests);
+}

@@ -1,0 +1,365 @@
+/* Single noises and their parts. What is expected of a recorded one was read off the kernel's text
+ * (fixtures/osnoise/6.12-singles/page.text), or stands in the kernel's osnoise-tracer.rst. */
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "osnoise/single_noise.h"
+#include "support/suite.h"
+
+static struct hr_osnoise_record part(enum hr_osnoise_kind kind, const char *name, int number,
+                                     uint64_t start_ns, uint64_t duration_ns)
+{
+    struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_PART};
+
+    record.part.kind = kind;
+    snprintf(record.part.name, sizeof(record.part.name), "%s", name);
+    record.part.number = number;
+    record.part.start_ns = start_ns;
+    record.part.duration_ns = duration_ns;
+    return record;
+}
+
+static struct hr_osnoise_record single(uint64_t start_ns, uint64_t duration_ns, uint64_t count)
+{
+    struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_SINGLE};
+
+    record.single.start_ns = start_ns;
+    record.single.duration_ns = duration_ns;
+    record.single.interference_count = count;
+    return record;
+}
+
+static struct hr_osnoise_singles *singles;
+static const struct hr_osnoise_single *found;
+static size_t found_count;
+static uint64_t more_count;
+
+static void open_singles(void)
+{
+    ck_assert_int_eq(hr_osnoise_singles_open(3, 1000, &singles), 0);
+}
+
+static void close_singles(void)
+{
+    hr_osnoise_singles_close(singles);
+}
+
+/* Of CPU 8, the third. */
+static void add(struct hr_osnoise_record record)
+{
+    hr_osnoise_singles_add(singles, 2, 8, &record);
+}
+
+static void take(void)
+{
+    found = hr_osnoise_singles_take(singles, &found_count, &more_count);
+}
+
+static void take_one(void)
+{
+    take();
+    ck_assert_uint_eq(found_count, 1);
+    ck_assert_uint_eq(more_count, 0);
+    ck_assert_uint_eq(found->cpu, 8);
+}
+
+static void assert_part(size_t i, enum hr_osnoise_kind kind, const char *name, int number,
+                        uint64_t duration_ns, uint64_t count)
+{
+    ck_assert_uint_lt(i, found->part_count);
+    ck_assert_int_eq(found->parts[i].kind, kind);
+    ck_assert_str_eq(found->parts[i].name, name);
+    ck_assert_int_eq(found->parts[i].number, number);
+    ck_assert_uint_eq(found->parts[i].duration_ns, duration_ns);
+    ck_assert_uint_eq(found->parts[i].count, count);
+}
+
+/* osnoise-tracer.rst: "The first event is not part of the noise because it took place one
+ * millisecond before." */
+START_TEST(the_example_of_the_kernel_reads_as_it_says)
+{
+    add(part(HR_OSNOISE_IRQ, "local_timer", 236, 5789857529929, 1845));
+    add(part(HR_OSNOISE_IRQ, "local_timer", 236, 5789858404871, 2848));
+    add(part(HR_OSNOISE_THREAD, "migration/8", 54, 5789858409300, 3068));
+    add(single(5789858404555, 8812, 2));
+    take_one();
+    ck_assert_uint_eq(found->duration_ns, 8812);
+    ck_assert_uint_eq(found->interference_count, 2);
+    ck_assert_uint_eq(found->part_count, 2);
+    assert_part(0, HR_OSNOISE_THREAD, "migration/8", 54, 3068, 1);
+    assert_part(1, HR_OSNOISE_IRQ, "local_timer", 236, 2848, 1);
+    ck_assert(found->parts_are_all);
+}
+END_TEST
+
+/* A task that was interrupted: its record comes after those of what interrupted it. */
+START_TEST(what_is_the_same_is_one_part)
+{
+    add(part(HR_OSNOISE_IRQ, "local_timer", 236, 11661998221, 50000));
+    add(part(HR_OSNOISE_IRQ, "virtio0", 21, 11662500000, 60000));
+    add(part(HR_OSNOISE_IRQ, "local_timer", 236, 11662858221, 40000));
+    add(part(HR_OSNOISE_THREAD, "spin", 84, 11661965843, 1874276));
+    add(part(HR_OSNOISE_THREAD, "spin", 85, 11663965843, 10));
+    add(single(11661861313, 2133885, 5));
+    take_one();
+    ck_assert_uint_eq(found->part_count, 4);
+    assert_part(0, HR_OSNOISE_THREAD, "spin", 84, 1874276, 1);
+    assert_part(1, HR_OSNOISE_IRQ, "local_timer", 236, 90000, 2);
+    assert_part(2, HR_OSNOISE_IRQ, "virtio0", 21, 60000, 1);
+    assert_part(3, HR_OSNOISE_THREAD, "spin", 85, 10, 1);
+    ck_assert(found->parts_are_all);
+}
+END_TEST
+
+START_TEST(a_part_begins_within_the_noise)
+{
+    add(part(HR_OSNOISE_IRQ, "before", 1, 9999, 5000));
+    add(part(HR_OSNOISE_IRQ, "first", 1, 10000, 40));
+    add(part(HR_OSNOISE_IRQ, "last", 1, 12000, 30));
+    add(part(HR_OSNOISE_IRQ, "after", 1, 12001, 50));
+    add(single(10000, 2000, 2));
+    take_one();
+    ck_assert_uint_eq(found->part_count, 2);
+    assert_part(0, HR_OSNOISE_IRQ, "first", 1, 40, 1);
+    assert_part(1, HR_OSNOISE_IRQ, "last", 1, 30, 1);
+}
+END_TEST
+
+START_TEST(hardware_has_no_parts)
+{
+    add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1, 40));
+    add(single(10000, 2000, 0));
+    take_one();
+    ck_assert_uint_eq(found->part_count, 0);
+    ck_assert_uint_eq(found->interference_count, 0);
+    ck_assert(found->parts_are_all);
+}
+END_TEST
+
+START_TEST(only_noises_above_the_limit_count)
+{
+    struct hr_osnoise_record sample = {.type = HR_OSNOISE_RECORD_SAMPLE};
+
+    sample.sample.runtime_us = 50000;
+    sample.sample.noise_us = 40000;
+    add(sample);
+    add(single(10000, 1000, 0));
+    take();
+    ck_assert_uint_eq(found_count, 0);
+    add(single(20000, 1001, 0));
+    take_one();
+    take();
+    ck_assert_uint_eq(found_count, 0);
+}
+END_TEST
+
+START_TEST(parts_are_of_their_cpu)
+{
+    struct hr_osnoise_record of_first = part(HR_OSNOISE_IRQ, "eth0", 30, 10001, 500);
+    struct hr_osnoise_record noise = single(10000, 2000, 1);
+
+    hr_osnoise_singles_add(singles, 0, 4, &of_first);
+    add(noise);
+    hr_osnoise_singles_add(singles, 0, 4, &noise);
+    take();
+    ck_assert_uint_eq(found_count, 2);
+    ck_assert_uint_eq(found->cpu, 8);
+    ck_assert_uint_eq(found->part_count, 0);
+    ck_assert(!found->parts_are_all); /* the kernel counted one */
+    found++;
+    ck_assert_uint_eq(found->cpu, 4);
+    assert_part(0, HR_OSNOISE_IRQ, "eth0", 30, 500, 1);
+    ck_assert(found->parts_are_all);
+}
+END_TEST
+
+START_TEST(the_longest_parts_are_told)
+{
+    char name[16];
+
+    for (int i = 0; i < HR_OSNOISE_PARTS + 1; i++) {
+        snprintf(name, sizeof(name), "irq%d", i);
+        add(part(HR_OSNOISE_IRQ, name, i, 10000 + (uint64_t)i, 100 + (uint64_t)(i * 7 % 9)));
+    }
+    add(single(10000, 2000, HR_OSNOISE_PARTS + 1));
+    take_one();
+    ck_assert_uint_eq(found->part_count, HR_OSNOISE_PARTS);
+    for (size_t i = 0; i < HR_OSNOISE_PARTS; i++)
+        ck_assert_uint_eq(found->parts[i].duration_ns, 108 - i);
+    ck_assert(!found->parts_are_all);
+}
+END_TEST
+
+/* `count` in the noise, after so many before it. */
+static void add_many(int before, int count)
+{
+    for (int i = 0; i < before; i++)
+        add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1000 + (uint64_t)i, 1));
+    for (int i = 0; i < count; i++)
+        add(part(HR_OSNOISE_IRQ, "local_timer", 236, 10000 + (uint64_t)i, 1));
+    add(single(10000, 2000, (uint64_t)count));
+    take_one();
+}
+
+START_TEST(what_was_forgotten_is_missing_only_where_it_belongs)
+{
+    add_many(1000, HR_OSNOISE_RECENT);
+    assert_part(0, HR_OSNOISE_IRQ, "local_timer", 236, HR_OSNOISE_RECENT, HR_OSNOISE_RECENT);
+    ck_assert(found->parts_are_all);
+}
+END_TEST
+
+START_TEST(one_more_than_are_remembered_is_too_many)
+{
+    add_many(0, HR_OSNOISE_RECENT + 1);
+    assert_part(0, HR_OSNOISE_IRQ, "local_timer", 236, HR_OSNOISE_RECENT, HR_OSNOISE_RECENT);
+    ck_assert(!found->parts_are_all);
+}
+END_TEST
+
+/* The kernel counts none, and what was forgotten is not the oldest. */
+START_TEST(what_was_forgotten_need_not_be_the_oldest)
+{
+    add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1000, 1));
+    add(part(HR_OSNOISE_IRQ, "forgotten", 1, 10500, 1));
+    for (int i = 0; i < HR_OSNOISE_RECENT + 1; i++)
+        add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1000, 1));
+    add(single(10000, 2000, 0));
+    take_one();
+    ck_assert(!found->parts_are_all);
+}
+END_TEST
+
+START_TEST(losses_are_of_the_noise_that_follows)
+{
+    hr_osnoise_singles_lost(singles, 2);
+    add(part(HR_OSNOISE_IRQ, "local_timer", 236, 10500, 1));
+    add(single(10000, 2000, 1));
+    add(single(20000, 2000, 0));
+    take();
+    ck_assert_uint_eq(found_count, 2);
+    ck_assert(!found[0].parts_are_all);
+    ck_assert_uint_eq(found[0].part_count, 1);
+    ck_assert(found[1].parts_are_all);
+
+    hr_osnoise_singles_lost(singles, 2);
+    add(single(30000, 500, 0)); /* below the limit, but a noise */
+    add(single(40000, 2000, 0));
+    hr_osnoise_singles_lost(singles, 1);
+    add(single(50000, 2000, 0));
+    take();
+    ck_assert_uint_eq(found_count, 2);
+    ck_assert(found[0].parts_are_all);
+    ck_assert(found[1].parts_are_all);
+}
+END_TEST
+
+/* Of CPU 1, 2 or 3, or any other. */
+static void add_to(unsigned cpu, uint64_t start_ns, uint64_t duration_ns)
+{
+    struct hr_osnoise_record record = single(start_ns, duration_ns, 0);
+
+    hr_osnoise_singles_add(singles, cpu % 3, cpu, &record);
+}
+
+/* The longest are kept, in their order: here they come at the end, at the beginning, or in turns.
+ */
+static const struct {
+    const char *what;
+    uint64_t first, step; /* their lengths, of which each is there once */
+} orders[] = {{"longer and longer", 0, 1}, {"shorter and shorter", 36, 36}, {"mixed", 0, 10}};
+
+START_TEST(noises_beyond_the_room_are_counted)
+{
+    const uint64_t count = HR_OSNOISE_SINGLES + 5;
+
+    for (uint64_t i = 0; i < count; i++)
+        add(single(10000 * i, 2000 + (orders[_i].first + i * orders[_i].step) % count, 0));
+    take();
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
+    ck_assert_uint_eq(more_count, 5);
+    size_t place = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t duration_ns = 2000 + (orders[_i].first + i * orders[_i].step) % count;
+        if (duration_ns >= 2005)
+            ck_assert_msg(found[place++].duration_ns == duration_ns, "%s: %zu", orders[_i].what,
+                          place);
+    }
+    take();
+    ck_assert_uint_eq(found_count, 0);
+    ck_assert_uint_eq(more_count, 0);
+}
+END_TEST
+
+/* An alert is of a CPU: one that has many, and long ones, takes no other's only one away. */
+START_TEST(a_noisy_cpu_hides_no_other)
+{
+    add_to(1, 0, 2000);
+    for (uint64_t i = 0; i < 2 * HR_OSNOISE_SINGLES; i++)
+        add_to(2, 10000 * i, 5000 + i);
+    add_to(3, 0, 1500);
+    add_to(3, 10000, 1600);
+    take();
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
+    ck_assert_uint_eq(more_count, HR_OSNOISE_SINGLES + 3);
+    ck_assert_uint_eq(found[0].cpu, 1);
+    ck_assert_uint_eq(found[1].cpu, 2);
+    ck_assert_uint_eq(found[1].duration_ns, 5000 + HR_OSNOISE_SINGLES + 3);
+    for (size_t i = 1; i < HR_OSNOISE_SINGLES - 2; i++)
+        ck_assert_uint_eq(found[i].cpu, 2);
+    ck_assert_uint_eq(found[HR_OSNOISE_SINGLES - 2].duration_ns, 1500);
+    ck_assert_uint_eq(found[HR_OSNOISE_SINGLES - 1].duration_ns, 1600);
+}
+END_TEST
+
+/* One each: the longest. */
+START_TEST(of_many_cpus_the_longest_are_kept)
+{
+    for (unsigned cpu = 0; cpu <= HR_OSNOISE_SINGLES; cpu++)
+        add_to(cpu, 0, cpu == 5 ? 1500 : 2000 + cpu);
+    add_to(100, 0, 1400);
+    take();
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
+    ck_assert_uint_eq(more_count, 2);
+    for (size_t i = 0; i < HR_OSNOISE_SINGLES; i++)
+        ck_assert_uint_eq(found[i].cpu, i < 5 ? i : i + 1);
+}
+END_TEST
+
+/* Numbers as no clock gives them. */
+START_TEST(a_noise_may_end_beyond_all_numbers)
+{
+    add(part(HR_OSNOISE_NMI, "NMI", 0, UINT64_MAX, UINT64_MAX));
+    add(part(HR_OSNOISE_NMI, "NMI", 0, 5, 1));
+    add(single(UINT64_MAX - 1, UINT64_MAX, 1));
+    take_one();
+    ck_assert_uint_eq(found->part_count, 1);
+    assert_part(0, HR_OSNOISE_NMI, "NMI", 0, UINT64_MAX, 1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("singles");
+
+    tcase_add_checked_fixture(tests, open_singles, close_singles);
+    tcase_add_test(tests, the_example_of_the_kernel_reads_as_it_says);
+    tcase_add_test(tests, what_is_the_same_is_one_part);
+    tcase_add_test(tests, a_part_begins_within_the_noise);
+    tcase_add_test(tests, hardware_has_no_parts);
+    tcase_add_test(tests, only_noises_above_the_limit_count);
+    tcase_add_test(tests, parts_are_of_their_cpu);
+    tcase_add_test(tests, the_longest_parts_are_told);
+    tcase_add_test(tests, what_was_forgotten_is_missing_only_where_it_belongs);
+    tcase_add_test(tests, one_more_than_are_remembered_is_too_many);
+    tcase_add_test(tests, what_was_forgotten_need_not_be_the_oldest);
+    tcase_add_test(tests, losses_are_of_the_noise_that_follows);
+    tcase_add_loop_test(tests, noises_beyond_the_room_are_counted, 0,
+                        (int)(sizeof(orders) / sizeof(orders[0])));
+    tcase_add_test(tests, a_noisy_cpu_hides_no_other);
+    tcase_add_test(tests, of_many_cpus_the_longest_are_kept);
+    tcase_add_test(tests, a_noise_may_end_beyond_all_numbers);
+    return run_suite("osnoise_singles", tests);
+}

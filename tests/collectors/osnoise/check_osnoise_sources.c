@@ -1,0 +1,588 @@
+/* What the tables of an instance have more than at the reading before; the tables are written
+ * here. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "osnoise/instance.h"
+#include "osnoise/sources.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+#define TRACING "sys/kernel/tracing"
+
+void *__real_reallocarray(void *array, size_t count, size_t size);
+void *__wrap_reallocarray(void *array, size_t count, size_t size);
+int __wrap_hr_osnoise_instance_clear(const struct hr_tracefs *tracefs, const char *name,
+                                     enum hr_osnoise_table table);
+
+/* --- An instance, and its tables ------------------------------------------ */
+
+static struct tree *tree;
+static struct hr_tracefs tracefs;
+static struct hr_osnoise_sources *sources;
+static struct hr_osnoise_counts counts;
+static struct hr_cpu_set all_cpus;
+
+static unsigned cleared[HR_OSNOISE_TABLE_COUNT];
+static int clear_status;
+static int allocations, allocations_left = -1; /* -1: without end */
+
+void *__wrap_reallocarray(void *array, size_t count, size_t size)
+{
+    allocations++;
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return __real_reallocarray(array, count, size);
+}
+
+int __wrap_hr_osnoise_instance_clear(const struct hr_tracefs *of, const char *name,
+                                     enum hr_osnoise_table table)
+{
+    ck_assert_ptr_eq(of, &tracefs);
+    ck_assert_str_eq(name, "ours");
+    cleared[table]++;
+    return clear_status;
+}
+
+/* A table's text as it grows. */
+static char text[2000000];
+static size_t text_length;
+static unsigned entry_count;
+
+static void begin_table(void)
+{
+    entry_count = 0;
+    text_length = (size_t)snprintf(
+        text, sizeof(text), "# event histogram\n#\n# trigger info: hist:keys=common_cpu\n#\n\n");
+}
+
+static void add_entry(const char *key, unsigned long count, unsigned long duration)
+{
+    int length = snprintf(text + text_length, sizeof(text) - text_length, "{ %s } hitcount: %10lu",
+                          key, count);
+
+    text_length += (size_t)length;
+    if (strstr(key, "2^") == NULL)
+        text_length += (size_t)snprintf(text + text_length, sizeof(text) - text_length,
+                                        "  duration: %10lu", duration);
+    text[text_length++] = '\n';
+    entry_count++;
+}
+
+static void add_irq(unsigned cpu, const char *name, unsigned long count, unsigned long duration)
+{
+    char key[512];
+
+    snprintf(key, sizeof(key), "common_cpu: %10u, desc: %-50s", cpu, name);
+    add_entry(key, count, duration);
+}
+
+static void add_thread(unsigned cpu, const char *name, unsigned long count, unsigned long duration)
+{
+    char key[512];
+
+    snprintf(key, sizeof(key), "common_cpu: %10u, comm: %-50s", cpu, name);
+    add_entry(key, count, duration);
+}
+
+static void add_softirq(unsigned cpu, unsigned vector, unsigned long count, unsigned long duration)
+{
+    char key[512];
+
+    snprintf(key, sizeof(key), "common_cpu: %10u, vector: %10u", cpu, vector);
+    add_entry(key, count, duration);
+}
+
+static void add_nmi(unsigned cpu, unsigned long count, unsigned long duration)
+{
+    char key[512];
+
+    snprintf(key, sizeof(key), "common_cpu: %10u", cpu);
+    add_entry(key, count, duration);
+}
+
+static void add_power(unsigned cpu, unsigned log2, unsigned long count)
+{
+    char key[512];
+
+    snprintf(key, sizeof(key), "common_cpu: %10u, duration: ~ 2^%-2u", cpu, log2);
+    add_entry(key, count, 0);
+}
+
+static void end_table(enum hr_osnoise_table table, unsigned long dropped)
+{
+    char path[512], below[256];
+
+    snprintf(text + text_length, sizeof(text) - text_length,
+             "\nTotals:\n    Hits: 1\n    Entries: %u\n    Dropped: %lu\n", entry_count, dropped);
+    hr_osnoise_instance_table("ours", table, below, sizeof(below));
+    snprintf(path, sizeof(path), TRACING "/%s", below);
+    tree_write(tree, path, "%s", text);
+}
+
+static void remove_table(enum hr_osnoise_table table)
+{
+    char path[512], below[256];
+
+    hr_osnoise_instance_table("ours", table, below, sizeof(below));
+    snprintf(path, sizeof(path), TRACING "/%s", below);
+    tree_remove(tree, path);
+}
+
+static void write_irq(unsigned long count, unsigned long duration)
+{
+    begin_table();
+    add_irq(1, "local_timer", count, duration);
+    end_table(HR_OSNOISE_TABLE_IRQ, 0);
+}
+
+static void set_up(void)
+{
+    char path[512];
+
+    tree = tree_new();
+    for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
+        begin_table();
+        end_table((enum hr_osnoise_table)i, 0);
+    }
+    snprintf(path, sizeof(path), "%s/" TRACING, tree_path(tree));
+    tracefs.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(tracefs.fd, 0);
+    memset(&all_cpus, 0xff, sizeof(all_cpus));
+    ck_assert_int_eq(hr_osnoise_sources_open("ours", true, true, &sources), 0);
+}
+
+static void tear_down(void)
+{
+    hr_osnoise_sources_close(sources);
+    close(tracefs.fd);
+    tree_free(tree);
+}
+
+static void read_counts(void)
+{
+    counts = (struct hr_osnoise_counts){.dropped_count = 4711};
+    ck_assert_int_eq(hr_osnoise_sources_read(sources, &tracefs, &all_cpus, &counts), 0);
+}
+
+static void read_fails(int status)
+{
+    counts = (struct hr_osnoise_counts){.dropped_count = 4711};
+    ck_assert_int_eq(hr_osnoise_sources_read(sources, &tracefs, &all_cpus, &counts), status);
+    ck_assert_uint_eq(counts.dropped_count, 4711);
+    ck_assert_ptr_null(counts.sources);
+}
+
+static const struct hr_osnoise_source *find(unsigned cpu, enum hr_osnoise_kind kind,
+                                            const char *name)
+{
+    for (size_t i = 0; i < counts.source_count; i++)
+        if (counts.sources[i].cpu == cpu && counts.sources[i].kind == kind &&
+            strcmp(counts.sources[i].name, name) == 0)
+            return &counts.sources[i];
+    ck_abort_msg("no source %s of CPU %u", name, cpu);
+    return NULL;
+}
+
+static void assert_source(unsigned cpu, enum hr_osnoise_kind kind, const char *name, uint64_t count,
+                          uint64_t duration_ns)
+{
+    const struct hr_osnoise_source *source = find(cpu, kind, name);
+
+    ck_assert_uint_eq(source->count, count);
+    ck_assert_uint_eq(source->duration_ns, duration_ns);
+}
+
+/* --- Differences ---------------------------------------------------------- */
+
+START_TEST(every_table_is_told)
+{
+    begin_table();
+    add_irq(0, "eth0", 1, 100);
+    add_irq(1, "eth0", 2, 200);
+    end_table(HR_OSNOISE_TABLE_IRQ, 0);
+    begin_table();
+    add_softirq(1, 7, 3, 300);
+    add_softirq(1, 12, 4, 400);
+    end_table(HR_OSNOISE_TABLE_SOFTIRQ, 0);
+    begin_table();
+    add_thread(1, "new\nline", 5, 500);
+    add_thread(1, " } hitcount: 1", 6, 600);
+    end_table(HR_OSNOISE_TABLE_THREAD, 0);
+    begin_table();
+    add_nmi(1, 7, 700);
+    end_table(HR_OSNOISE_TABLE_NMI, 0);
+    begin_table();
+    add_power(1, 11, 8);
+    add_power(1, 1, 9);
+    end_table(HR_OSNOISE_TABLE_DURATION, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 7);
+    assert_source(0, HR_OSNOISE_IRQ, "eth0", 1, 100);
+    assert_source(1, HR_OSNOISE_IRQ, "eth0", 2, 200);
+    assert_source(1, HR_OSNOISE_SOFTIRQ, "SCHED", 3, 300);
+    assert_source(1, HR_OSNOISE_SOFTIRQ, "12", 4, 400);
+    assert_source(1, HR_OSNOISE_THREAD, "new\nline", 5, 500);
+    assert_source(1, HR_OSNOISE_THREAD, " } hitcount: 1", 6, 600);
+    assert_source(1, HR_OSNOISE_NMI, "NMI", 7, 700);
+    ck_assert_uint_eq(counts.bucket_count, 2);
+    ck_assert_uint_eq(counts.buckets[0].lower_ns, 1024);
+    ck_assert_uint_eq(counts.buckets[0].count, 8);
+    ck_assert_uint_eq(counts.buckets[0].cpu, 1);
+    ck_assert_uint_eq(counts.buckets[1].lower_ns, 1);
+    ck_assert_uint_eq(counts.buckets[1].count, 9);
+    ck_assert_uint_eq(counts.dropped_count, 0);
+}
+END_TEST
+
+START_TEST(only_what_is_new_is_told)
+{
+    begin_table();
+    add_irq(1, "local_timer", 10, 1000);
+    add_irq(1, "eth0", 5, 500);
+    end_table(HR_OSNOISE_TABLE_IRQ, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 2);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 0);
+    ck_assert_uint_eq(counts.bucket_count, 0);
+    begin_table();
+    add_irq(1, "eth0", 5, 500);
+    add_irq(1, "local_timer", 13, 1300);
+    end_table(HR_OSNOISE_TABLE_IRQ, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 1);
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 3, 300);
+    for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++)
+        ck_assert_uint_eq(cleared[i], 0);
+}
+END_TEST
+
+/* Two IRQs of one device, or tasks whose names are the same once they are cut. */
+START_TEST(what_comes_to_the_same_is_added_up)
+{
+    char names[2][128];
+
+    memset(names, 'x', sizeof(names));
+    strcpy(names[0] + 100, "first");
+    strcpy(names[1] + 100, "second");
+    for (unsigned i = 1; i <= 2; i++) {
+        begin_table();
+        add_irq(1, names[0], i, 10 * i);
+        add_irq(1, names[1], 100 * i, 1000 * i);
+        end_table(HR_OSNOISE_TABLE_IRQ, 0);
+        begin_table();
+        add_power(1, 0, i);
+        add_power(1, 1, 10 * i);
+        end_table(HR_OSNOISE_TABLE_DURATION, 0);
+        read_counts();
+        names[0][HR_OSNOISE_NAME - 1] = '\0';
+        ck_assert_uint_eq(counts.source_count, 1);
+        assert_source(1, HR_OSNOISE_IRQ, names[0], 101, 1010);
+        names[0][HR_OSNOISE_NAME - 1] = 'x';
+        ck_assert_uint_eq(counts.bucket_count, 1);
+        ck_assert_uint_eq(counts.buckets[0].count, 11);
+    }
+}
+END_TEST
+
+START_TEST(other_cpus_are_not_told)
+{
+    struct hr_cpu_set one = {{0}};
+
+    hr_cpu_set_add(&one, 1);
+    for (unsigned i = 1; i <= 3; i++) {
+        begin_table();
+        add_irq(0, "eth0", 100 * i, i);
+        add_irq(1, "eth0", i, i);
+        end_table(HR_OSNOISE_TABLE_IRQ, 0);
+        ck_assert_int_eq(
+            hr_osnoise_sources_read(sources, &tracefs, i == 3 ? &all_cpus : &one, &counts), 0);
+        assert_source(1, HR_OSNOISE_IRQ, "eth0", 1, 1);
+        ck_assert_uint_eq(counts.source_count, i == 3 ? 2 : 1);
+    }
+    assert_source(0, HR_OSNOISE_IRQ, "eth0", 100, 1); /* of the last interval only */
+}
+END_TEST
+
+START_TEST(a_sum_that_falls_is_no_spike)
+{
+    write_irq(100, 5000000);
+    read_counts();
+    write_irq(102, 4999000); /* the kernel took a duration for negative */
+    read_counts();
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 2, 0);
+    write_irq(103, (unsigned long)-3000); /* and once more, below nothing */
+    read_counts();
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 1, 0);
+    write_irq(104, 2000);
+    read_counts();
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 1, 5000);
+}
+END_TEST
+
+START_TEST(a_table_that_was_emptied_counts_from_nothing)
+{
+    begin_table();
+    add_irq(1, "local_timer", 10, 1000);
+    add_irq(1, "eth0", 5, 500);
+    add_irq(1, "eth1", 5, 500);
+    end_table(HR_OSNOISE_TABLE_IRQ, 9);
+    read_counts();
+    begin_table();
+    add_irq(1, "local_timer", 12, 1200); /* more than before, but all of it is new */
+    add_irq(1, "eth0", 4, 600);
+    end_table(HR_OSNOISE_TABLE_IRQ, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 2);
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 12, 1200);
+    assert_source(1, HR_OSNOISE_IRQ, "eth0", 4, 600);
+    ck_assert_uint_eq(counts.dropped_count, 0);
+    begin_table();
+    add_irq(1, "local_timer", 13, 1300);
+    end_table(HR_OSNOISE_TABLE_IRQ, 0); /* eth0 is gone */
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 1);
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 13, 1300);
+    begin_table();
+    end_table(HR_OSNOISE_TABLE_IRQ, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 0);
+    write_irq(1, 1);
+    read_counts();
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 1, 1);
+}
+END_TEST
+
+START_TEST(tables_are_emptied_one_by_one)
+{
+    write_irq(10, 1000);
+    begin_table();
+    add_softirq(1, 7, 10, 1000);
+    end_table(HR_OSNOISE_TABLE_SOFTIRQ, 0);
+    read_counts();
+    write_irq(2, 200);
+    begin_table();
+    add_softirq(1, 7, 12, 1200);
+    end_table(HR_OSNOISE_TABLE_SOFTIRQ, 0);
+    read_counts();
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 2, 200);
+    assert_source(1, HR_OSNOISE_SOFTIRQ, "SCHED", 2, 200);
+}
+END_TEST
+
+/* --- Full tables ---------------------------------------------------------- */
+
+static void write_threads(unsigned count, unsigned long hits, unsigned long dropped)
+{
+    char name[32];
+
+    begin_table();
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "kworker/%u", i);
+        add_thread(i % 8, name, hits, 10 * hits);
+    }
+    end_table(HR_OSNOISE_TABLE_THREAD, dropped);
+}
+
+START_TEST(a_full_table_is_read_and_emptied)
+{
+    write_irq(10, 1000);
+    write_threads(4096, 2, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 4097);
+    assert_source(7, HR_OSNOISE_THREAD, "kworker/4095", 2, 20);
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 1);
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_IRQ], 0);
+    write_threads(10, 5, 0); /* more than before, as it took so long */
+    write_irq(11, 1100);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 11);
+    assert_source(1, HR_OSNOISE_THREAD, "kworker/9", 5, 50);
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 1, 100);
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 1);
+}
+END_TEST
+
+START_TEST(three_quarters_are_not_full)
+{
+    write_threads(3072, 2, 0);
+    read_counts();
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 0);
+    write_threads(3073, 2, 0);
+    read_counts();
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 1);
+    ck_assert_uint_eq(counts.source_count, 1);
+}
+END_TEST
+
+START_TEST(what_was_dropped_is_told_and_the_table_emptied)
+{
+    write_threads(10, 2, 30);
+    read_counts();
+    ck_assert_uint_eq(counts.dropped_count, 30);
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 1);
+    write_threads(10, 3, 4);
+    read_counts();
+    ck_assert_uint_eq(counts.dropped_count, 4);
+    assert_source(1, HR_OSNOISE_THREAD, "kworker/9", 3, 30);
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 2);
+    write_threads(10, 4, 5);
+    read_counts();
+    ck_assert_uint_eq(counts.dropped_count, 5);
+    write_threads(10, 3, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.dropped_count, 0);
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 3);
+}
+END_TEST
+
+START_TEST(a_table_that_cannot_be_emptied_goes_on)
+{
+    clear_status = -EBUSY;
+    write_threads(10, 2, 30);
+    read_counts();
+    ck_assert_uint_eq(counts.dropped_count, 30);
+    write_threads(10, 3, 34);
+    read_counts();
+    ck_assert_uint_eq(counts.dropped_count, 4);
+    assert_source(1, HR_OSNOISE_THREAD, "kworker/9", 1, 10);
+    ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 2);
+    write_threads(10, 3, 6); /* somebody else emptied it */
+    read_counts();
+    ck_assert_uint_eq(counts.dropped_count, 6);
+    assert_source(1, HR_OSNOISE_THREAD, "kworker/9", 3, 30);
+}
+END_TEST
+
+/* --- Trouble -------------------------------------------------------------- */
+
+/* The tables that can be read come before that which can't. */
+START_TEST(a_reading_that_fails_loses_nothing)
+{
+    write_irq(10, 1000);
+    read_counts();
+    write_irq(15, 1500);
+    remove_table(HR_OSNOISE_TABLE_DURATION);
+    read_fails(-ENOENT);
+    begin_table();
+    add_power(1, 10, 1);
+    entry_count = 7; /* which it hasn't */
+    end_table(HR_OSNOISE_TABLE_DURATION, 0);
+    read_fails(-EBADMSG);
+    write_irq(16, 1600);
+    begin_table();
+    add_power(1, 12, 1);
+    end_table(HR_OSNOISE_TABLE_DURATION, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.source_count, 1);
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 6, 600);
+    ck_assert_uint_eq(counts.bucket_count, 1);
+    ck_assert_uint_eq(counts.buckets[0].lower_ns, 2048);
+}
+END_TEST
+
+START_TEST(sums_beyond_all_numbers_are_refused)
+{
+    write_irq(10, 1000);
+    read_counts();
+    begin_table();
+    add_power(1, 0, UINT64_MAX);
+    add_power(1, 1, 1);
+    end_table(HR_OSNOISE_TABLE_DURATION, 0);
+    read_fails(-EBADMSG);
+    begin_table();
+    add_power(1, 0, UINT64_MAX);
+    end_table(HR_OSNOISE_TABLE_DURATION, 0);
+    read_counts();
+    ck_assert_uint_eq(counts.buckets[0].count, UINT64_MAX);
+}
+END_TEST
+
+START_TEST(without_memory_nothing_is_lost)
+{
+    int failed = 0, status;
+
+    write_irq(10, 1000);
+    write_threads(200, 1, 0);
+    do {
+        allocations_left = failed;
+        counts = (struct hr_osnoise_counts){0};
+        status = hr_osnoise_sources_read(sources, &tracefs, &all_cpus, &counts);
+        failed += status < 0;
+        ck_assert(status == 0 || status == -ENOMEM);
+    } while (status < 0);
+    allocations_left = -1;
+    ck_assert_int_ge(failed, 2);
+    ck_assert_uint_eq(counts.source_count, 201);
+    assert_source(1, HR_OSNOISE_IRQ, "local_timer", 10, 1000);
+    assert_source(7, HR_OSNOISE_THREAD, "kworker/199", 1, 10);
+}
+END_TEST
+
+START_TEST(in_steady_state_nothing_is_allocated)
+{
+    write_threads(3000, 1, 0);
+    read_counts();
+    allocations = 0;
+    for (unsigned i = 2; i < 5; i++) {
+        write_threads(3000, i, 0);
+        read_counts();
+        ck_assert_uint_eq(counts.source_count, 3000);
+    }
+    ck_assert_int_eq(allocations, 0);
+}
+END_TEST
+
+START_TEST(only_what_was_asked_for_is_read)
+{
+    for (int i = 0; i < HR_OSNOISE_TABLE_DURATION; i++)
+        remove_table((enum hr_osnoise_table)i);
+    begin_table();
+    add_power(1, 10, 1);
+    end_table(HR_OSNOISE_TABLE_DURATION, 0);
+    read_fails(-ENOENT);
+    hr_osnoise_sources_close(sources);
+    ck_assert_int_eq(hr_osnoise_sources_open("ours", false, true, &sources), 0);
+    read_counts();
+    ck_assert_uint_eq(counts.bucket_count, 1);
+    ck_assert_uint_eq(counts.source_count, 0);
+    remove_table(HR_OSNOISE_TABLE_DURATION);
+    hr_osnoise_sources_close(sources);
+    ck_assert_int_eq(hr_osnoise_sources_open("ours", false, false, &sources), 0);
+    read_counts();
+    ck_assert_uint_eq(counts.bucket_count, 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("sources");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, every_table_is_told);
+    tcase_add_test(tests, only_what_is_new_is_told);
+    tcase_add_test(tests, what_comes_to_the_same_is_added_up);
+    tcase_add_test(tests, other_cpus_are_not_told);
+    tcase_add_test(tests, a_sum_that_falls_is_no_spike);
+    tcase_add_test(tests, a_table_that_was_emptied_counts_from_nothing);
+    tcase_add_test(tests, tables_are_emptied_one_by_one);
+    tcase_add_test(tests, a_full_table_is_read_and_emptied);
+    tcase_add_test(tests, three_quarters_are_not_full);
+    tcase_add_test(tests, what_was_dropped_is_told_and_the_table_emptied);
+    tcase_add_test(tests, a_table_that_cannot_be_emptied_goes_on);
+    tcase_add_test(tests, a_reading_that_fails_loses_nothing);
+    tcase_add_test(tests, sums_beyond_all_numbers_are_refused);
+    tcase_add_test(tests, without_memory_nothing_is_lost);
+    tcase_add_test(tests, in_steady_state_nothing_is_allocated);
+    tcase_add_test(tests, only_what_was_asked_for_is_read);
+    return run_suite("osnoise_sources", tests);
+}

@@ -1,0 +1,415 @@
+#include "collectors/perf/fake_perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_FD     5000
+#define MAX_EVENTS   1024
+#define MAX_REFUSALS 16
+#define MAX_CPUS     64
+
+/* A descriptor is an event's number in the table and FIRST_FD. */
+struct fake_event {
+    bool open;
+    bool is_dummy;
+    bool enabled; /* of a leader */
+    uint64_t target;
+    unsigned cpu;
+    struct perf_event_attr attr;
+    int leader;          /* its descriptor; its own, if it is the leader */
+    size_t member_count; /* of a leader, with itself */
+    int members[HR_PERF_GROUP_MAX];
+    uint64_t count;
+    uint64_t enabled_ns, running_ns;
+    bool broken;
+    enum fake_perf_trouble trouble;
+    bool fallen_apart;
+};
+
+static struct fake_event events[MAX_EVENTS];
+static struct fake_refusal refusals[MAX_REFUSALS];
+static size_t refusal_count;
+static int enable_error;
+static void (*on_open)(unsigned number);
+static bool away[MAX_CPUS];
+static struct fake_perf_log done;
+
+static void require(bool condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "fake_perf: %s\n", what);
+    abort();
+}
+
+static struct fake_event *event_of(int fd)
+{
+    require(fd >= FIRST_FD && fd < FIRST_FD + MAX_EVENTS && events[fd - FIRST_FD].open,
+            "there is no such descriptor");
+    return &events[fd - FIRST_FD];
+}
+
+static bool is_leader(const struct fake_event *event)
+{
+    return event->leader == FIRST_FD + (int)(event - events);
+}
+
+/* --- Opening -------------------------------------------------------------- */
+
+/* What is the same for all events that are only counted. */
+static void require_sound(const struct perf_event_attr *attr, int group_fd)
+{
+    require(attr->size == sizeof(*attr), "the attributes have no size");
+    require(attr->read_format == (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                  PERF_FORMAT_TOTAL_TIME_RUNNING),
+            "the read format isn't that of groups with both times");
+    require(attr->disabled == (group_fd < 0), "not only the leader is disabled");
+    require(attr->sample_period == 0 && attr->sample_type == 0, "it samples");
+    require(!attr->inherit, "it is inherited");
+}
+
+/* @return who is counted, or a negative errno as the kernel's. */
+static int64_t find_target(pid_t pid, unsigned long flags)
+{
+    struct stat about;
+
+    require((flags & ~PERF_FLAG_PID_CGROUP) == 0, "there is an unknown flag");
+    if ((flags & PERF_FLAG_PID_CGROUP) == 0) {
+        require(pid == -1, "it is a process");
+        return (int64_t)FAKE_MACHINE;
+    }
+    require(fstat(pid, &about) == 0 && S_ISDIR(about.st_mode), "the cgroup is no directory");
+    int file = openat(pid, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -ENOENT; /* it was removed */
+    close(file);
+    return (int64_t)about.st_ino;
+}
+
+static bool matches(const struct fake_refusal *refusal, const struct fake_event *event,
+                    size_t group_size)
+{
+    return (!refusal->in_cgroups || event->target != FAKE_MACHINE) &&
+           (!refusal->in_machine || event->target == FAKE_MACHINE) &&
+           (!refusal->on_cpu || refusal->cpu == (int)event->cpu) &&
+           (!refusal->of_type || refusal->type == event->attr.type) &&
+           (!refusal->of_config || refusal->config == event->attr.config) &&
+           group_size >= refusal->group_size;
+}
+
+/* @return 0 or a negative errno. */
+static int refuse(const struct fake_event *event, size_t group_size)
+{
+    for (size_t i = 0; i < refusal_count; i++) {
+        struct fake_refusal *refusal = &refusals[i];
+        if (!matches(refusal, event, group_size))
+            continue;
+        if (refusal->after > 0) {
+            refusal->after--;
+            continue;
+        }
+        if (refusal->count > 0 && --refusal->count == 0)
+            refusal->after = UINT32_MAX;
+        return refusal->error;
+    }
+    return event->cpu < MAX_CPUS && away[event->cpu] ? -ENODEV : 0;
+}
+
+static void join(int fd, struct fake_event *event, int group_fd)
+{
+    struct fake_event *leader = group_fd < 0 ? event : event_of(group_fd);
+
+    event->leader = group_fd < 0 ? fd : group_fd;
+    require(leader->member_count < HR_PERF_GROUP_MAX, "the group is too large");
+    leader->members[leader->member_count++] = fd;
+}
+
+static int open_dummy(const struct perf_event_attr *attr, int64_t target, int cpu)
+{
+    int number = 0;
+
+    require(!attr->disabled, "what counts nothing is disabled");
+    while (number < MAX_EVENTS && events[number].open)
+        number++;
+    require(number < MAX_EVENTS, "there are too many descriptors");
+    if (target < 0)
+        return (int)target;
+    events[number] = (struct fake_event){
+        .open = true, .is_dummy = true, .target = (uint64_t)target, .cpu = (unsigned)cpu};
+    return FIRST_FD + number;
+}
+
+static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                     unsigned long flags)
+{
+    if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
+        return open_dummy(attr, find_target(pid, flags), cpu);
+    done.opens++;
+    if (on_open != NULL)
+        on_open(done.opens);
+    require_sound(attr, group_fd);
+    require(cpu >= 0, "it is on any CPU");
+    int64_t target = find_target(pid, flags);
+    if (target < 0)
+        return (int)target;
+    int number = 0;
+    while (number < MAX_EVENTS && events[number].open)
+        number++;
+    require(number < MAX_EVENTS, "there are too many descriptors");
+    struct fake_event event = {
+        .open = true, .target = (uint64_t)target, .cpu = (unsigned)cpu, .attr = *attr};
+    size_t group_size = 1;
+    if (group_fd >= 0) {
+        const struct fake_event *leader = event_of(group_fd);
+        require(is_leader(leader), "it isn't the leader's descriptor");
+        require(leader->target == event.target && leader->cpu == event.cpu,
+                "the leader is elsewhere");
+        require(!leader->enabled, "the leader counts already");
+        group_size += leader->member_count;
+    }
+    int status = refuse(&event, group_size);
+    if (status < 0)
+        return status;
+    events[number] = event;
+    join(FIRST_FD + number, &events[number], group_fd);
+    done.open++;
+    if (done.open > done.most)
+        done.most = done.open;
+    return FIRST_FD + number;
+}
+
+static bool is_dummy_open(uint64_t target, unsigned cpu)
+{
+    for (size_t i = 0; i < MAX_EVENTS; i++)
+        if (events[i].open && events[i].is_dummy && events[i].target == target &&
+            events[i].cpu == cpu)
+            return true;
+    return false;
+}
+
+static int fake_enable(int fd)
+{
+    struct fake_event *event = event_of(fd);
+    int status = enable_error;
+
+    done.enables++;
+    require(is_leader(event), "what is enabled isn't the leader");
+    require(!event->enabled, "it is enabled already");
+    require(event->target == FAKE_MACHINE || is_dummy_open(event->target, event->cpu),
+            "the cgroup's time isn't kept");
+    enable_error = 0;
+    event->enabled = status == 0;
+    return status;
+}
+
+static void fake_close(int fd)
+{
+    struct fake_event *event = event_of(fd);
+
+    if (event->is_dummy) {
+        event->open = false;
+        return;
+    }
+    if (is_leader(event)) {
+        require(event->member_count == 1, "the leader goes before the others");
+    } else {
+        struct fake_event *leader = event_of(event->leader);
+        require(leader->members[leader->member_count - 1] == fd, "it isn't the group's last");
+        leader->member_count--;
+    }
+    event->open = false;
+    done.open--;
+    done.closes++;
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+/* What a leader tells of the others once its CPU was offline: as many, but zeros. */
+static size_t group_words(const struct fake_event *leader, uint64_t *words)
+{
+    words[0] = leader->member_count;
+    words[1] = leader->enabled_ns;
+    words[2] = leader->running_ns;
+    for (size_t i = 0; i < leader->member_count; i++)
+        words[3 + i] =
+            i > 0 && leader->fallen_apart ? 0 : events[leader->members[i] - FIRST_FD].count;
+    return 3 + leader->member_count;
+}
+
+/* Any other tells of the whole group, or when that fell apart, of itself. */
+static size_t member_words(const struct fake_event *event, uint64_t *words)
+{
+    const struct fake_event *leader = event_of(event->leader);
+
+    if (!event->fallen_apart)
+        return group_words(leader, words);
+    words[0] = 1;
+    words[1] = leader->enabled_ns;
+    words[2] = leader->running_ns;
+    words[3] = event->count;
+    return 4;
+}
+
+static ssize_t fake_read(int fd, void *buffer, size_t size)
+{
+    const struct fake_event *event = event_of(fd), *leader = event_of(event->leader);
+    uint64_t words[3 + HR_PERF_GROUP_MAX];
+    const size_t count = is_leader(event) ? group_words(event, words) : member_words(event, words);
+    const size_t length = count * sizeof(words[0]);
+
+    done.reads++;
+    require(leader->enabled, "what is read isn't enabled");
+    require(size >= length, "the buffer is too small for the group's values");
+    ssize_t given = (ssize_t)length;
+    if (leader->broken && leader->trouble == FAKE_PERF_ENDED)
+        return 0;
+    if (leader->broken && leader->trouble == FAKE_PERF_FAILS)
+        return -EIO;
+    if (leader->broken && leader->trouble == FAKE_PERF_SHORT)
+        given -= (ssize_t)sizeof(words[0]);
+    if (leader->broken && leader->trouble == FAKE_PERF_MISCOUNT)
+        words[0]--;
+    memcpy(buffer, words, (size_t)given);
+    return given;
+}
+
+const struct hr_perf_calls fake_perf_calls = {
+    .open = fake_open,
+    .enable = fake_enable,
+    .read = fake_read,
+    .close = fake_close,
+};
+
+/* --- What a test says ----------------------------------------------------- */
+
+void fake_perf_reset(void)
+{
+    for (size_t i = 0; i < MAX_EVENTS; i++)
+        require(!events[i].open, "something was left open");
+    memset(away, 0, sizeof(away));
+    refusal_count = 0;
+    enable_error = 0;
+    on_open = NULL;
+    done = (struct fake_perf_log){0};
+}
+
+struct fake_perf_log fake_perf_log(void)
+{
+    return done;
+}
+
+size_t fake_perf_open_on(uint64_t target, unsigned cpu)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < MAX_EVENTS; i++)
+        count += events[i].open && !events[i].is_dummy && events[i].target == target &&
+                 events[i].cpu == cpu;
+    return count;
+}
+
+void fake_perf_refuse(struct fake_refusal refusal)
+{
+    require(refusal_count < MAX_REFUSALS, "there are too many refusals");
+    refusals[refusal_count++] = refusal;
+}
+
+void fake_perf_allow(void)
+{
+    refusal_count = 0;
+}
+
+void fake_perf_refuse_enabling(int error)
+{
+    enable_error = error;
+}
+
+void fake_perf_on_open(void (*function)(unsigned number))
+{
+    on_open = function;
+}
+
+static struct fake_event *find(uint64_t target, unsigned cpu, uint64_t config)
+{
+    struct fake_event *found = NULL;
+
+    for (size_t i = 0; i < MAX_EVENTS; i++) {
+        struct fake_event *event = &events[i];
+        if (!event->open || event->target != target || event->cpu != cpu ||
+            event->attr.config != config)
+            continue;
+        require(found == NULL, "the event is open twice");
+        found = event;
+    }
+    require(found != NULL, "the event isn't open");
+    return found;
+}
+
+static struct fake_event *find_leader(uint64_t target, unsigned cpu, uint64_t config)
+{
+    struct fake_event *event = find(target, cpu, config);
+
+    require(is_leader(event), "the event is no leader");
+    return event;
+}
+
+void fake_perf_set_count(uint64_t target, unsigned cpu, uint64_t config, uint64_t count)
+{
+    find(target, cpu, config)->count = count;
+}
+
+void fake_perf_add_count(uint64_t target, unsigned cpu, uint64_t config, uint64_t count)
+{
+    find(target, cpu, config)->count += count;
+}
+
+void fake_perf_set_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_t enabled_ns,
+                         uint64_t running_ns)
+{
+    struct fake_event *event = find_leader(target, cpu, leader);
+
+    event->enabled_ns = enabled_ns;
+    event->running_ns = running_ns;
+}
+
+void fake_perf_add_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_t enabled_ns,
+                         uint64_t running_ns)
+{
+    struct fake_event *event = find_leader(target, cpu, leader);
+
+    event->enabled_ns += enabled_ns;
+    event->running_ns += running_ns;
+}
+
+void fake_perf_break(uint64_t target, unsigned cpu, uint64_t leader, enum fake_perf_trouble trouble)
+{
+    struct fake_event *event = find_leader(target, cpu, leader);
+
+    event->broken = true;
+    event->trouble = trouble;
+}
+
+void fake_perf_take_cpu_away(unsigned cpu)
+{
+    require(cpu < MAX_CPUS, "there is no such CPU");
+    away[cpu] = true;
+    for (size_t i = 0; i < MAX_EVENTS; i++)
+        if (events[i].open && events[i].cpu == cpu)
+            events[i].fallen_apart = true;
+}
+
+void fake_perf_bring_cpu_back(unsigned cpu)
+{
+    require(cpu < MAX_CPUS, "there is no such CPU");
+    away[cpu] = false;
+}
+
+uint32_t fake_perf_type(uint64_t target, unsigned cpu, uint64_t config)
+{
+    return find(target, cpu, config)->attr.type;
+}

@@ -1,0 +1,26 @@
+/*
+ * event_source.h - machines' PMUs, put into a tree from tests/fixtures/event_source, where each
+ * machine is one file as this prints it:
+ *
+ *     cd /sys/bus/event_source/devices
+ *     for pmu in *; do
+ *         grep -r "" "$pmu"/{type,cpus,cpumask,format,events} 2>/dev/null
+ *     done | LC_ALL=C sort
+ */
+#ifndef HEADROOM_TESTS_COLLECTORS_PERF_EVENT_EVENT_SOURCE_H
+#define HEADROOM_TESTS_COLLECTORS_PERF_EVENT_EVENT_SOURCE_H
+
+#include "support/tree.h"
+
+/* Where the PMUs are, in a tree. */
+#define EVENT_SOURCE "sys/bus/event_source/devices"
+
+enum event_source_shape {
+    EVENT_SOURCE_FOLDERS, /**< each PMU is a folder in there, as in a copy */
+    EVENT_SOURCE_LINKS    /**< each is a symbolic link to one elsewhere, as in sysfs */
+};
+
+/** Adds the PMUs of a machine to a tree. Whatever goes wrong in here ends the program. */
+void event_source_add(struct tree *tree, const char *machine, enum event_source_shape shape);
+
+#endif

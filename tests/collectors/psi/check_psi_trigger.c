@@ -1,0 +1,734 @@
+/* Triggers on pressure files of a tree: what is refused, how polling tells an event, and what the
+ * kernel is told and tells. What only a kernel can show is in check_psi_trigger_live.c. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "headroom/cgroup.h"
+#include "headroom/psi_trigger.h"
+#include "headroom/root.h"
+#include "support/few_descriptors.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+#define SECOND 1000000
+
+/* A window that doesn't end while a test is at it, however busy the machine is. */
+#define LONG (10 * SECOND)
+
+/* Where the total begins. */
+#define BEGINNING UINT64_C(5000000000)
+
+/* How long is waited for what has to come, however busy the machine is. */
+#define PATIENCE_NS UINT64_C(10000000000)
+
+/* --- What can be asked for ------------------------------------------------ */
+
+static const struct {
+    enum hr_psi_resource resource;
+    enum hr_psi_level level;
+    uint64_t stall_us, window_us;
+    bool of_system;
+    const char *reason; /* a part of it; NULL: accepted */
+} checks[] = {
+    /* the window's borders */
+    {HR_PSI_MEMORY, HR_PSI_SOME, 1, 100000, true, NULL},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 1, 99999, true, "window"},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 1, 10000000, true, NULL},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 1, 10000001, true, "window"},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 1, 0, true, "window"},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 1, UINT64_MAX, true, "window"},
+    /* the stall's */
+    {HR_PSI_MEMORY, HR_PSI_SOME, 0, 100000, true, "stall"},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 100000, 100000, true, NULL},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 100001, 100000, true, "stall"},
+    {HR_PSI_MEMORY, HR_PSI_SOME, UINT64_MAX, 100000, true, "stall"},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 10000000, 10000000, false, NULL},
+    {HR_PSI_MEMORY, HR_PSI_SOME, 10000001, 10000000, false, "stall"},
+    /* what the kernel doesn't measure */
+    {HR_PSI_IRQ, HR_PSI_SOME, 1000, 100000, true, "irq"},
+    {HR_PSI_IRQ, HR_PSI_SOME, 1000, 100000, false, "irq"},
+    {HR_PSI_IRQ, HR_PSI_FULL, 1000, 100000, true, NULL},
+    {HR_PSI_IRQ, HR_PSI_FULL, 1000, 100000, false, NULL},
+    {HR_PSI_CPU, HR_PSI_FULL, 1000, 100000, true, "cpu"},
+    {HR_PSI_CPU, HR_PSI_FULL, 1000, 100000, false, NULL},
+    {HR_PSI_CPU, HR_PSI_SOME, 1000, 100000, true, NULL},
+    {HR_PSI_MEMORY, HR_PSI_FULL, 1000, 100000, true, NULL},
+    {HR_PSI_IO, HR_PSI_FULL, 1000, 100000, true, NULL},
+};
+
+START_TEST(checks_what_is_asked_for)
+{
+    const struct hr_psi_trigger_options options = {checks[_i].resource, checks[_i].level,
+                                                   checks[_i].stall_us, checks[_i].window_us,
+                                                   HR_PSI_TRIGGER_AUTO};
+    const char *const untouched = "untouched";
+    const char *reason = untouched;
+    int status = hr_psi_trigger_check(&options, checks[_i].of_system, &reason);
+
+    if (checks[_i].reason == NULL) {
+        ck_assert_msg(status == 0, "refused: %s", reason);
+        ck_assert_ptr_eq(reason, untouched);
+        return;
+    }
+    ck_assert_int_eq(status, -EINVAL);
+    ck_assert_msg(strstr(reason, checks[_i].reason) != NULL, "no %s in: %s", checks[_i].reason,
+                  reason);
+}
+END_TEST
+
+/* --- A tree, and a trigger on its memory pressure ------------------------- */
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct hr_psi_trigger *trigger;
+static uint64_t total_us; /* of the system's memory, some; of full it is half */
+
+static void set_up(void)
+{
+    tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    total_us = BEGINNING;
+    tree_pressure(tree, NULL, "memory", total_us, total_us / 2);
+}
+
+static void tear_down(void)
+{
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+static int open_trigger(enum hr_psi_trigger_mode mode, uint64_t stall_us, uint64_t window_us)
+{
+    const struct hr_psi_trigger_options options = {HR_PSI_MEMORY, HR_PSI_SOME, stall_us, window_us,
+                                                   mode};
+
+    return hr_psi_trigger_open_system(root, &options, &trigger);
+}
+
+static void begin_polling(uint64_t stall_us, uint64_t window_us)
+{
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_POLL, stall_us, window_us), 0);
+    ck_assert_int_eq(hr_psi_trigger_fd(trigger), -1);
+    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), window_us / HR_PSI_TRIGGER_POLLS);
+    ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
+}
+
+static void grow(uint64_t stalled_us)
+{
+    total_us += stalled_us;
+    tree_pressure(tree, NULL, "memory", total_us, total_us / 2);
+}
+
+static int read_trigger(struct hr_psi_event *event)
+{
+    return hr_psi_trigger_read(trigger, 0, event);
+}
+
+static void sleep_ms(unsigned milliseconds)
+{
+    usleep(milliseconds * 1000);
+}
+
+static void assert_quiet(uint32_t events)
+{
+    struct hr_psi_event event, before;
+
+    memset(&event, 0x5a, sizeof(event));
+    before = event;
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, events, &event), -EAGAIN);
+    ck_assert_mem_eq(&event, &before, sizeof(event));
+}
+
+/* Grows by so much at each poll, every 10 ms, until there is an event; it has to come. */
+static void grow_until_event(uint64_t stalled_us, struct hr_psi_event *event)
+{
+    const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
+    int status;
+
+    for (;;) {
+        grow(stalled_us);
+        status = read_trigger(event);
+        if (status != -EAGAIN)
+            break;
+        ck_assert_msg(hr_clock_ns() < end_ns, "no event came");
+        sleep_ms(10);
+    }
+    ck_assert_int_eq(status, 0);
+}
+
+/* --- Polling -------------------------------------------------------------- */
+
+START_TEST(measures_a_stall)
+{
+    uint64_t before_ns = hr_clock_ns();
+    struct hr_psi_event event;
+
+    begin_polling(SECOND / 10, LONG);
+    sleep_ms(20);
+    assert_quiet(0);
+    sleep_ms(30);
+    grow(123456);
+    uint64_t grown_ns = hr_clock_ns();
+    ck_assert_int_eq(read_trigger(&event), 0);
+    uint64_t after_ns = hr_clock_ns();
+    ck_assert(event.measured);
+    ck_assert_uint_eq(event.stalled_us, 123456);
+    ck_assert_uint_ge(event.time_ns, grown_ns);
+    ck_assert_uint_le(event.time_ns, after_ns);
+    ck_assert_uint_ge(event.elapsed_us, 50000); /* since it was armed */
+    ck_assert_uint_le(event.elapsed_us, (after_ns - before_ns) / 1000);
+}
+END_TEST
+
+START_TEST(measures_the_level_asked_for)
+{
+    const struct hr_psi_trigger_options options = {HR_PSI_MEMORY, HR_PSI_FULL, 60000, LONG,
+                                                   HR_PSI_TRIGGER_POLL};
+    struct hr_psi_event event;
+
+    ck_assert_int_eq(hr_psi_trigger_open_system(root, &options, &trigger), 0);
+    grow(100000);
+    assert_quiet(0);
+    grow(50000);
+    ck_assert_int_eq(read_trigger(&event), 0);
+    ck_assert_uint_eq(event.stalled_us, 75000);
+}
+END_TEST
+
+/* The kernel's total is rounded down to a microsecond, so the difference may lack one. */
+static const struct {
+    uint64_t stall_us, grown_us;
+    int status;
+} limits[] = {
+    {500000, 500000, 0},       {500000, 499999, 0}, {500000, 499998, -EAGAIN},
+    {500000, 0, -EAGAIN},      {500000, 800000, 0}, {LONG, LONG - 1, 0},
+    {LONG, LONG - 2, -EAGAIN}, {2, 1, 0},           {2, 0, -EAGAIN},
+};
+
+START_TEST(allows_for_rounding)
+{
+    struct hr_psi_event event;
+
+    begin_polling(limits[_i].stall_us, LONG);
+    grow(limits[_i].grown_us);
+    ck_assert_int_eq(read_trigger(&event), limits[_i].status);
+    if (limits[_i].status == 0)
+        ck_assert_uint_eq(event.stalled_us, limits[_i].grown_us);
+}
+END_TEST
+
+/* A stall adds up within a window, though each reading shows a part of it only. */
+START_TEST(adds_up_within_a_window)
+{
+    struct hr_psi_event event;
+
+    begin_polling(100000, LONG);
+    for (int i = 0; i < 9; i++) {
+        grow(10001);
+        assert_quiet(0);
+        sleep_ms(5);
+    }
+    grow(10001);
+    ck_assert_int_eq(read_trigger(&event), 0);
+    ck_assert_uint_eq(event.stalled_us, 100010);
+    ck_assert_uint_ge(event.elapsed_us, 45000);
+}
+END_TEST
+
+/* At most four steps fall into a window and its tolerance, however the machine delays us. */
+START_TEST(tells_nothing_of_a_slow_stall)
+{
+    begin_polling(50000, SECOND / 10);
+    for (int i = 0; i < 30; i++) {
+        sleep_ms(31);
+        grow(10000);
+        assert_quiet(0);
+    }
+    ck_assert_uint_ge(total_us - BEGINNING, 300000);
+}
+END_TEST
+
+/* What is longer than the window may have been stalled in its excess. */
+START_TEST(allows_for_a_longer_time)
+{
+    begin_polling(100000, SECOND);
+    sleep_ms(1050);
+    grow(120000);
+    assert_quiet(0);
+}
+END_TEST
+
+START_TEST(tells_a_stall_once)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, SECOND / 10);
+    grow_until_event(50000, &event);
+    for (int i = 0; i < 40; i++) {
+        assert_quiet(0);
+        sleep_ms(10);
+    }
+}
+END_TEST
+
+START_TEST(tells_one_event_a_window)
+{
+    const uint64_t window_us = SECOND / 10;
+    struct hr_psi_event former = {0}, event;
+    uint64_t told_us = 0;
+
+    begin_polling(50000, window_us);
+    for (int i = 0; i < 5; i++) {
+        grow_until_event(50000, &event);
+        if (i > 0)
+            ck_assert_uint_ge(event.time_ns - former.time_ns, window_us * 1000);
+        ck_assert(event.measured);
+        /* it was in one window, however late we are */
+        ck_assert_uint_ge(event.stalled_us + 1, 50000);
+        ck_assert_uint_ge(event.stalled_us + 1 + window_us, 50000 + event.elapsed_us);
+        /* What it tells of began after what was told before. */
+        if (i > 0)
+            ck_assert_uint_le(event.elapsed_us, (event.time_ns - former.time_ns) / 1000);
+        told_us += event.stalled_us;
+        ck_assert_uint_le(told_us, total_us - BEGINNING);
+        former = event;
+    }
+}
+END_TEST
+
+START_TEST(gets_over_a_total_that_goes_back)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, SECOND / 10);
+    total_us = 10;
+    grow(0);
+    assert_quiet(0);
+    assert_quiet(EPOLLPRI);
+    grow_until_event(50000, &event);
+    ck_assert_uint_le(event.stalled_us, total_us - 10);
+}
+END_TEST
+
+/* Nobody knows how much of the growth was in the last window: maybe nothing. */
+START_TEST(gets_over_a_late_reader)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, SECOND / 10);
+    for (int i = 0; i < 3; i++) {
+        sleep_ms(350);
+        grow(290000);
+        assert_quiet(0);
+        uint64_t late_us = total_us;
+        grow_until_event(50000, &event);
+        ck_assert(event.measured);
+        ck_assert_uint_ge(event.stalled_us, 50000);
+        ck_assert_uint_le(event.stalled_us, total_us - late_us);
+    }
+}
+END_TEST
+
+/* What can't all have been before the last window. */
+START_TEST(tells_a_stall_to_a_late_reader)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, SECOND / 10);
+    for (int i = 0; i < 3; i++) {
+        sleep_ms(350);
+        grow(10 * SECOND);
+        ck_assert_int_eq(read_trigger(&event), 0);
+        ck_assert(event.measured);
+        ck_assert_uint_eq(event.stalled_us, 10 * SECOND);
+        ck_assert_uint_ge(event.elapsed_us, 350000);
+        sleep_ms(350);
+        assert_quiet(0); /* it is told once */
+    }
+}
+END_TEST
+
+/* It was too early to tell, soon after another, and the reader is late when it no longer is. */
+START_TEST(tells_a_stall_that_had_to_wait)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, SECOND / 10);
+    grow(10 * SECOND);
+    ck_assert_int_eq(read_trigger(&event), 0);
+    grow(10 * SECOND);
+    int status = read_trigger(&event);
+    if (status == -EAGAIN) {
+        sleep_ms(350);
+        status = read_trigger(&event);
+    } /* or we were late at once */
+    ck_assert_int_eq(status, 0);
+    ck_assert(event.measured);
+    ck_assert_uint_eq(event.stalled_us, 10 * SECOND);
+}
+END_TEST
+
+/* The oldest total may be from before the window: a stall of just the limit, all of it later, is
+ * one nevertheless. */
+START_TEST(tells_a_stall_of_just_the_limit)
+{
+    struct hr_psi_event event;
+    int status = -EAGAIN;
+
+    for (int tries = 0; tries < 5 && status == -EAGAIN; tries++) {
+        if (tries > 0)
+            hr_psi_trigger_close(trigger);
+        begin_polling(150000, SECOND);
+        for (int i = 0; i < 12; i++) {
+            assert_quiet(0);
+            sleep_ms(95);
+        }
+        grow(150000);
+        status = read_trigger(&event);
+    } /* or we were late by a window */
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(event.stalled_us, 150000);
+}
+END_TEST
+
+/* More readings than are remembered: of those within the window the latest are. */
+START_TEST(gets_over_a_hasty_reader)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, LONG);
+    for (int i = 0; i < 1000; i++) {
+        grow(1);
+        assert_quiet(0);
+    }
+    grow(49999);
+    ck_assert_int_eq(read_trigger(&event), 0);
+    ck_assert_uint_ge(event.stalled_us, 49999);
+    ck_assert_uint_le(event.stalled_us, 49999 + HR_PSI_TRIGGER_POLLS + 4);
+}
+END_TEST
+
+/* --- What can't be read --------------------------------------------------- */
+
+#define SOME "some avg10=0.00 avg60=0.00 avg300=0.00 total=4\n"
+#define FULL "full avg10=0.00 avg60=0.00 avg300=0.00 total=4\n"
+
+static const struct {
+    enum hr_psi_resource resource;
+    enum hr_psi_level level;
+    const char *path;
+    const char *text; /* NULL: the file is missing */
+    int status;
+} faults[] = {
+    {HR_PSI_MEMORY, HR_PSI_FULL, "proc/pressure/memory", SOME, -ENOENT},
+    {HR_PSI_MEMORY, HR_PSI_SOME, "proc/pressure/memory", FULL, -ENOENT},
+    {HR_PSI_IRQ, HR_PSI_SOME, "proc/pressure/irq", FULL, -ENOENT},
+    {HR_PSI_IRQ, HR_PSI_FULL, "proc/pressure/irq", NULL, -ENOENT},
+    {HR_PSI_MEMORY, HR_PSI_SOME, "proc/pressure/memory", NULL, -ENOENT},
+    {HR_PSI_CPU, HR_PSI_FULL, "proc/pressure/cpu", SOME FULL, -ENOENT}, /* undefined */
+};
+
+/* What a file can turn into while it is open; that it is removed is for a kernel to show. */
+static const struct {
+    const char *text;
+    int status;
+} turns[] = {{"some words\n", -EBADMSG}, {"", -ENODATA}, {FULL, -ENOENT}};
+
+static void set_fault(size_t i)
+{
+    if (faults[i].text != NULL)
+        tree_write(tree, faults[i].path, "%s", faults[i].text);
+    else if (faults[i].resource != HR_PSI_IRQ)
+        tree_remove(tree, faults[i].path);
+}
+
+/* Whatever the mode. */
+START_TEST(tells_what_can_not_be_read)
+{
+    static const enum hr_psi_trigger_mode modes[] = {HR_PSI_TRIGGER_POLL, HR_PSI_TRIGGER_AUTO,
+                                                     HR_PSI_TRIGGER_KERNEL};
+    const int before = count_descriptors();
+
+    set_fault((size_t)_i);
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        const struct hr_psi_trigger_options options = {faults[_i].resource, faults[_i].level, 1000,
+                                                       SECOND, modes[i]};
+        ck_assert_int_eq(hr_psi_trigger_open_system(root, &options, &trigger), faults[_i].status);
+        ck_assert_ptr_null(trigger);
+        ck_assert_int_eq(count_descriptors(), before);
+    }
+}
+END_TEST
+
+START_TEST(tells_what_can_no_longer_be_read)
+{
+    struct hr_psi_event event;
+
+    begin_polling(50000, SECOND);
+    tree_write(tree, "proc/pressure/memory", "%s", turns[_i].text);
+    ck_assert_int_eq(read_trigger(&event), turns[_i].status);
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_POLL, 50000, SECOND), turns[_i].status);
+}
+END_TEST
+
+/* --- Groups --------------------------------------------------------------- */
+
+static struct hr_cgroup *open_group(const char *path, struct hr_cgroup_set **set)
+{
+    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
+
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(*set), 0);
+    struct hr_cgroup *group = hr_cgroup_set_next(*set, NULL);
+    ck_assert_ptr_nonnull(group);
+    return group;
+}
+
+static int open_group_trigger(const struct hr_cgroup *group, enum hr_psi_level level)
+{
+    const struct hr_psi_trigger_options options = {HR_PSI_CPU, level, 50000, LONG,
+                                                   HR_PSI_TRIGGER_POLL};
+
+    return hr_psi_trigger_open_cgroup(group, &options, &trigger);
+}
+
+/* Of a group cpu has a "full", unlike of the system. */
+START_TEST(watches_a_group)
+{
+    struct hr_cgroup_set *set;
+    struct hr_psi_event event;
+
+    tree_add_group(tree, "a", true);
+    struct hr_cgroup *group = open_group("a", &set);
+    tree_pressure(tree, "a", "cpu", 1000, 500);
+    ck_assert_int_eq(open_group_trigger(group, HR_PSI_FULL), 0);
+    tree_pressure(tree, NULL, "cpu", 990000, 990000);
+    tree_pressure(tree, "a", "memory", 990000, 990000);
+    tree_pressure(tree, "a", "cpu", 990000, 50000);
+    assert_quiet(0);
+    tree_pressure(tree, "a", "cpu", 990000, 50500);
+    ck_assert_int_eq(read_trigger(&event), 0);
+    ck_assert_uint_eq(event.stalled_us, 50000);
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    hr_cgroup_set_close(set);
+}
+END_TEST
+
+START_TEST(tells_why_a_group_can_not_be_watched)
+{
+    struct hr_cgroup_set *set;
+
+    tree_add_group(tree, "a", true);
+    struct hr_cgroup *group = open_group("a", &set);
+    tree_remove_pressure(tree, "a", "cpu");
+    ck_assert_int_eq(open_group_trigger(group, HR_PSI_SOME), -ENOENT);
+    tree_write(tree, TREE_CGROUPS "/a/cgroup.pressure", "0\n");
+    ck_assert_int_eq(open_group_trigger(group, HR_PSI_SOME), -EOPNOTSUPP);
+    tree_remove_group(tree, "a");
+    ck_assert_int_eq(open_group_trigger(group, HR_PSI_SOME), -ENODEV);
+    tree_add_group(tree, "a", true); /* another group */
+    ck_assert_int_eq(open_group_trigger(group, HR_PSI_SOME), -ENODEV);
+    ck_assert_ptr_null(trigger);
+    hr_cgroup_set_close(set);
+}
+END_TEST
+
+/* --- Few descriptors ------------------------------------------------------ */
+
+START_TEST(polls_without_keeping_a_file)
+{
+    struct hr_psi_event event;
+
+    leave_descriptors(6);
+    const int before = count_descriptors();
+    begin_polling(50000, LONG);
+    ck_assert_int_eq(count_descriptors(), before);
+    assert_quiet(0);
+    ck_assert_int_eq(count_descriptors(), before);
+    grow(50000);
+    ck_assert_int_eq(read_trigger(&event), 0);
+    ck_assert_uint_eq(event.stalled_us, 50000);
+    ck_assert_int_eq(count_descriptors(), before);
+    tree_write(tree, "proc/pressure/memory", "?");
+    ck_assert_int_eq(read_trigger(&event), -EBADMSG);
+    tree_remove(tree, "proc/pressure/memory");
+    ck_assert_int_eq(read_trigger(&event), -ENOENT);
+    ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+/* A trigger that the kernel watches can't be had without keeping the file. */
+START_TEST(polls_where_descriptors_are_short)
+{
+    leave_descriptors(6);
+    const int before = count_descriptors();
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_KERNEL, 50000, SECOND), -EMFILE);
+    ck_assert_ptr_null(trigger);
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, 50000, SECOND), 0);
+    ck_assert_int_eq(hr_psi_trigger_refusal(trigger), -EMFILE);
+    ck_assert_int_eq(hr_psi_trigger_fd(trigger), -1);
+    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), SECOND / HR_PSI_TRIGGER_POLLS);
+    ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+START_TEST(tells_that_descriptors_ran_out)
+{
+    struct hr_psi_event event;
+    struct rlimit limit;
+
+    leave_descriptors(1);
+    begin_polling(50000, SECOND);
+    int last = dup(STDOUT_FILENO);
+    ck_assert_int_ge(last, 0);
+    ck_assert_int_eq(read_trigger(&event), -EMFILE);
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_POLL, 50000, SECOND), -EMFILE);
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, 50000, SECOND), -EMFILE);
+    ck_assert_ptr_null(trigger);
+    close(last);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur += 64;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+END_TEST
+
+/* --- What the kernel is told, and tells ----------------------------------- */
+
+/* A file takes whatever is written, as a kernel does of one with CAP_SYS_RESOURCE. */
+static void begin_armed(uint64_t stall_us, uint64_t window_us)
+{
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_KERNEL, stall_us, window_us), 0);
+    ck_assert_int_ge(hr_psi_trigger_fd(trigger), 0);
+    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), 0);
+    ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
+}
+
+static const struct {
+    uint64_t stall_us, window_us;
+    const char *text;
+} writes[] = {
+    {150000, SECOND, "some 150000 1000000"},
+    {1, 100000, "some 1 100000"},
+    {SECOND, 3 * SECOND, "some 1000000 3000000"},
+    /* without the capability this would be refused, which tells that we lack it */
+    {150000, 2 * SECOND, "some 150000 1999999"},
+    {10 * SECOND, 10 * SECOND, "some 9999999 9999999"},
+};
+
+/* The terminating NUL included: the kernel overwrites the last byte that it gets. */
+START_TEST(writes_what_the_kernel_takes)
+{
+    char text[64];
+    size_t length = strlen(writes[_i].text) + 1;
+
+    begin_armed(writes[_i].stall_us, writes[_i].window_us);
+    ck_assert_int_eq(pread(hr_psi_trigger_fd(trigger), text, sizeof(text), 0), sizeof(text));
+    ck_assert_mem_eq(text, writes[_i].text, length);
+}
+END_TEST
+
+/* It may tell at once of what was long before. */
+START_TEST(takes_no_event_without_a_stall)
+{
+    struct hr_psi_event event;
+
+    begin_armed(150000, LONG);
+    grow(0);
+    assert_quiet(EPOLLPRI);
+    grow(149998);
+    assert_quiet(EPOLLPRI);
+    grow(1);
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event), 0);
+    ck_assert(event.measured);
+    ck_assert_uint_eq(event.stalled_us, 149999);
+    grow(149998);
+    assert_quiet(EPOLLPRI); /* it tells again of what was told */
+    grow(200000);
+    assert_quiet(0);                                                     /* in the same window */
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event), 0); /* the kernel knows best */
+    ck_assert_uint_eq(event.stalled_us, 349998);
+}
+END_TEST
+
+/* After a quiet time it isn't known when the stall began. */
+START_TEST(tells_an_event_that_was_not_measured)
+{
+    struct hr_psi_event event;
+
+    begin_armed(50000, SECOND / 10);
+    sleep_ms(200);
+    grow(70000);
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event), 0);
+    ck_assert(!event.measured);
+    ck_assert_uint_eq(event.stalled_us, 50000);
+    ck_assert_uint_eq(event.elapsed_us, SECOND / 10);
+}
+END_TEST
+
+static const uint32_t endings[] = {EPOLLERR, EPOLLERR | EPOLLPRI, EPOLLHUP,
+                                   EPOLLERR | EPOLLHUP | EPOLLPRI};
+
+START_TEST(tells_that_the_kernel_watches_no_longer)
+{
+    struct hr_psi_event event;
+
+    begin_armed(50000, SECOND);
+    grow(100000);
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, endings[_i], &event), -ENODEV);
+}
+END_TEST
+
+START_TEST(closes_nothing)
+{
+    hr_psi_trigger_close(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("psi trigger");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, checks_what_is_asked_for, 0, COUNT(checks));
+    tcase_add_test(tests, measures_a_stall);
+    tcase_add_test(tests, measures_the_level_asked_for);
+    tcase_add_loop_test(tests, allows_for_rounding, 0, COUNT(limits));
+    tcase_add_test(tests, adds_up_within_a_window);
+    tcase_add_test(tests, tells_nothing_of_a_slow_stall);
+    tcase_add_test(tests, allows_for_a_longer_time);
+    tcase_add_test(tests, tells_a_stall_once);
+    tcase_add_test(tests, tells_one_event_a_window);
+    tcase_add_test(tests, gets_over_a_total_that_goes_back);
+    tcase_add_test(tests, gets_over_a_late_reader);
+    tcase_add_test(tests, tells_a_stall_to_a_late_reader);
+    tcase_add_test(tests, tells_a_stall_that_had_to_wait);
+    tcase_add_test(tests, tells_a_stall_of_just_the_limit);
+    tcase_add_test(tests, gets_over_a_hasty_reader);
+    tcase_add_loop_test(tests, tells_what_can_not_be_read, 0, COUNT(faults));
+    tcase_add_loop_test(tests, tells_what_can_no_longer_be_read, 0, COUNT(turns));
+    tcase_add_test(tests, watches_a_group);
+    tcase_add_test(tests, tells_why_a_group_can_not_be_watched);
+    tcase_add_test(tests, polls_without_keeping_a_file);
+    tcase_add_test(tests, polls_where_descriptors_are_short);
+    tcase_add_test(tests, tells_that_descriptors_ran_out);
+    tcase_add_loop_test(tests, writes_what_the_kernel_takes, 0, COUNT(writes));
+    tcase_add_test(tests, takes_no_event_without_a_stall);
+    tcase_add_test(tests, tells_an_event_that_was_not_measured);
+    tcase_add_loop_test(tests, tells_that_the_kernel_watches_no_longer, 0, COUNT(endings));
+    tcase_add_test(tests, closes_nothing);
+    return run_suite("psi trigger", tests);
+}

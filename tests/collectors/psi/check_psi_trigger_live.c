@@ -1,0 +1,460 @@
+/* Triggers on the running kernel, in cgroups made for them: armed in the kernel and polled, both
+ * have to tell the same. */
+#include <check.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "headroom/cgroup.h"
+#include "headroom/psi_trigger.h"
+#include "headroom/root.h"
+#include "support/few_descriptors.h"
+#include "support/groups.h"
+#include "support/suite.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+#define SECOND_US UINT64_C(1000000)
+#define MS_NS     UINT64_C(1000000)
+
+/* What the kernel takes without CAP_SYS_RESOURCE too. */
+#define WINDOW_US (2 * SECOND_US)
+#define STALL_US  (SECOND_US / 5)
+
+/* How long an event may take that has to come, on a machine that may be busy. */
+#define PATIENCE_NS (20000 * MS_NS)
+
+static const enum hr_psi_trigger_mode modes[] = {HR_PSI_TRIGGER_KERNEL, HR_PSI_TRIGGER_POLL};
+
+static struct groups *groups;
+static struct hr_root *root;
+static struct hr_cgroup_set *set;
+static struct hr_cgroup *group; /* "a", which is empty at first */
+static struct hr_psi_trigger *trigger;
+static pid_t burners[2];
+static size_t burner_count;
+
+/* --- Set-up --------------------------------------------------------------- */
+
+static void follow(struct hr_cgroup *changed, enum hr_cgroup_event event, void *context)
+{
+    struct hr_cgroup **added = context;
+
+    if (event == HR_CGROUP_ADDED)
+        *added = changed;
+}
+
+static void set_up(void)
+{
+    char path[128];
+    const char *pattern = path;
+    const struct hr_cgroup_options options = {
+        .patterns = &pattern, .pattern_count = 1, .event = follow, .context = &group};
+
+    groups = groups_new();
+    if (groups == NULL)
+        ck_abort_msg("needs a cgroup2 hierarchy that can be written to");
+    groups_make(groups, "a");
+    snprintf(path, sizeof(path), "%s/a", groups_path(groups));
+    ck_assert_int_eq(hr_root_open("/", &root), 0);
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    ck_assert_ptr_nonnull(group);
+}
+
+static void end_burners(void)
+{
+    while (burner_count > 0)
+        groups_end(groups, burners[--burner_count]);
+}
+
+static void tear_down(void)
+{
+    end_burners();
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    hr_cgroup_set_close(set);
+    hr_root_close(root);
+    groups_free(groups);
+}
+
+/* --- Tasks that compete --------------------------------------------------- */
+
+static int find_cpu(void)
+{
+    cpu_set_t allowed;
+    int cpu = 0;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    while (!CPU_ISSET(cpu, &allowed))
+        cpu++;
+    return cpu;
+}
+
+/* One in the group, and one outside on the same CPU: each waits half of the time. */
+static void start_stall(void)
+{
+    const int cpu = find_cpu();
+
+    burners[burner_count++] = groups_start_busy(groups, "a", cpu);
+    burners[burner_count++] = groups_start_busy(groups, NULL, cpu);
+}
+
+/* --- The trigger ---------------------------------------------------------- */
+
+/* Whether we have CAP_SYS_RESOURCE, as the kernel tells. */
+static bool is_privileged(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+
+    ck_assert_int_eq((int)syscall(SYS_capget, &header, data), 0);
+    return data[0].effective & 1u << CAP_SYS_RESOURCE;
+}
+
+static int open_trigger(enum hr_psi_trigger_mode mode, uint64_t window_us)
+{
+    const struct hr_psi_trigger_options options = {HR_PSI_CPU, HR_PSI_SOME, STALL_US, window_us,
+                                                   mode};
+
+    return hr_psi_trigger_open_cgroup(group, &options, &trigger);
+}
+
+/* In the mode of a loop's turn. */
+static void begin(int turn)
+{
+    ck_assert_int_eq(open_trigger(modes[turn], WINDOW_US), 0);
+    ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
+    if (modes[turn] == HR_PSI_TRIGGER_POLL) {
+        ck_assert_int_eq(hr_psi_trigger_fd(trigger), -1);
+        ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), WINDOW_US / HR_PSI_TRIGGER_POLLS);
+    } else {
+        ck_assert_int_ge(hr_psi_trigger_fd(trigger), 0);
+        ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger),
+                          is_privileged() ? 0 : WINDOW_US * 105 / 100);
+    }
+}
+
+/* The group's total of cpu some, read by ourselves. */
+static uint64_t read_total(void)
+{
+    char text[256];
+    unsigned long long total_us;
+
+    int fd = openat(groups_dirfd(groups), "a/cpu.pressure", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ssize_t length = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    ck_assert_int_gt(length, 0);
+    text[length] = '\0';
+    ck_assert_int_eq(sscanf(text, "some %*s %*s %*s total=%llu", &total_us), 1);
+    return total_us;
+}
+
+/* What the total was when the trigger read it, as far as can be seen from outside. */
+struct bracket {
+    uint64_t before_ns, after_ns;
+    uint64_t before_us, after_us;
+};
+
+/* Of each reading. */
+static struct bracket brackets[1024];
+static size_t bracket_count;
+
+static void open_bracket(void)
+{
+    ck_assert_uint_lt(bracket_count, COUNT(brackets));
+    brackets[bracket_count].before_us = read_total();
+    brackets[bracket_count].before_ns = hr_clock_ns();
+}
+
+static void close_bracket(void)
+{
+    brackets[bracket_count].after_ns = hr_clock_ns();
+    brackets[bracket_count++].after_us = read_total();
+}
+
+static const struct bracket *find_bracket(uint64_t time_ns)
+{
+    for (size_t i = 0; i < bracket_count; i++)
+        if (brackets[i].before_ns <= time_ns && time_ns <= brackets[i].after_ns + 1000)
+            return &brackets[i];
+    ck_abort_msg("an event begins or ends when nothing was read");
+}
+
+/* When the kernel last had nothing to tell: its event, if it tells one, came later. */
+static uint64_t quiet_ns;
+
+/* Waits as a reader has to, until there is an event. @return what the last reading returned:
+ * -EAGAIN if the time is over. */
+static int wait_for_event(uint64_t patience_ns, struct hr_psi_event *event)
+{
+    const uint64_t poll_us = hr_psi_trigger_poll_us(trigger);
+    const uint64_t end_ns = hr_clock_ns() + patience_ns;
+    uint64_t due_ns = hr_clock_ns() + poll_us * 1000;
+    struct epoll_event wanted = {.events = EPOLLPRI}, told;
+    int epoll = epoll_create1(EPOLL_CLOEXEC), status = -EAGAIN;
+
+    if (hr_psi_trigger_fd(trigger) >= 0)
+        ck_assert_int_eq(epoll_ctl(epoll, EPOLL_CTL_ADD, hr_psi_trigger_fd(trigger), &wanted), 0);
+    while (status == -EAGAIN && hr_clock_ns() < end_ns) {
+        const uint64_t asked_ns = hr_clock_ns();
+        told.events = 0;
+        if (epoll_wait(epoll, &told, 1, 20) == 0) {
+            quiet_ns = asked_ns;
+            if (poll_us == 0 || hr_clock_ns() < due_ns)
+                continue;
+        }
+        due_ns = hr_clock_ns() + poll_us * 1000;
+        open_bracket();
+        status = hr_psi_trigger_read(trigger, told.events, event);
+        if (status != -ENODEV)
+            close_bracket();
+    }
+    close(epoll);
+    return status;
+}
+
+/* --- Tests ---------------------------------------------------------------- */
+
+/* Compares with what the group's file says, read by ourselves before and after. */
+static void assert_measured(const struct hr_psi_event *event)
+{
+    const struct bracket *from = find_bracket(event->time_ns - event->elapsed_us * 1000);
+    const struct bracket *to = find_bracket(event->time_ns);
+
+    ck_assert_uint_ge(event->stalled_us + 1, STALL_US);
+    if (hr_psi_trigger_fd(trigger) >= 0)
+        ck_assert_uint_le(event->elapsed_us, WINDOW_US * 3 / 2);
+    else /* we may be late */
+        ck_assert_uint_ge(event->stalled_us + 1 + WINDOW_US, STALL_US + event->elapsed_us);
+    ck_assert_uint_ge(event->stalled_us + from->after_us, to->before_us);
+    ck_assert_uint_le(event->stalled_us + from->before_us, to->after_us);
+}
+
+START_TEST(tells_a_stall_once_a_window)
+{
+    struct hr_psi_event event;
+    uint64_t told_us = 0, before_us = read_total(), former_ns = 0;
+    size_t measured = 0;
+
+    open_bracket();
+    begin(_i);
+    close_bracket();
+    start_stall();
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(wait_for_event(PATIENCE_NS, &event), 0);
+        if (i > 0)
+            ck_assert_uint_ge(event.time_ns - former_ns, WINDOW_US * 950);
+        if (event.measured)
+            assert_measured(&event);
+        else
+            ck_assert_uint_eq(event.stalled_us, STALL_US);
+        measured += event.measured;
+        told_us += event.stalled_us;
+        /* the kernel's clock counts, not when we came to read what it tells */
+        former_ns = modes[_i] == HR_PSI_TRIGGER_KERNEL ? quiet_ns : event.time_ns;
+    }
+    ck_assert_uint_ge(measured, 2);
+    ck_assert_uint_le(told_us, read_total() - before_us); /* nothing is told twice */
+}
+END_TEST
+
+/* The kernel may fire a trigger at once for what was before it was armed. */
+START_TEST(tells_nothing_of_what_was_before)
+{
+    struct hr_psi_event event;
+    const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
+
+    start_stall();
+    while (read_total() < 3 * STALL_US && hr_clock_ns() < end_ns)
+        usleep(50000);
+    end_burners();
+    ck_assert_uint_ge(read_total(), 3 * STALL_US);
+    begin(_i);
+    ck_assert_int_eq(wait_for_event(2500 * MS_NS, &event), -EAGAIN);
+}
+END_TEST
+
+/* Ends the group, or its pressure files. */
+static const struct {
+    const char *what;
+    int reopened;
+} endings[] = {{"removed", -ENODEV}, {"switched off", -EOPNOTSUPP}};
+
+static void end_pressure(size_t ending)
+{
+    if (ending == 0)
+        groups_remove(groups, "a");
+    else
+        groups_write(groups, "a", "cgroup.pressure", "0");
+}
+
+/* What epoll tells of the trigger within a moment. */
+static uint32_t wait_for_end(void)
+{
+    struct epoll_event wanted = {.events = EPOLLPRI}, told = {0};
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+    ck_assert_int_eq(epoll_ctl(epoll, EPOLL_CTL_ADD, hr_psi_trigger_fd(trigger), &wanted), 0);
+    ck_assert_int_eq(epoll_wait(epoll, &told, 1, 5000), 1);
+    close(epoll);
+    return told.events;
+}
+
+START_TEST(tells_that_there_is_nothing_to_watch)
+{
+    const size_t ending = (size_t)_i / COUNT(modes);
+    const int before = count_descriptors();
+    struct hr_psi_event event;
+    uint32_t events = 0;
+
+    begin(_i % (int)COUNT(modes));
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, 0, &event), -EAGAIN);
+    end_pressure(ending);
+    if (hr_psi_trigger_fd(trigger) >= 0) {
+        events = wait_for_end();
+        ck_assert_msg(events & EPOLLERR, "%s: events %x", endings[ending].what, events);
+    }
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, 0, &event), -ENODEV);
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, events, &event), -ENODEV);
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    ck_assert_int_eq(count_descriptors(), before);
+    for (size_t i = 0; i < COUNT(modes); i++)
+        ck_assert_int_eq(open_trigger(modes[i], WINDOW_US), endings[ending].reopened);
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, WINDOW_US), endings[ending].reopened);
+    ck_assert_ptr_null(trigger);
+    ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+START_TEST(arms_a_short_window_with_the_capability)
+{
+    const int before = count_descriptors();
+
+    if (!is_privileged())
+        return;
+    ck_assert_int_eq(open_trigger(_i == 0 ? HR_PSI_TRIGGER_KERNEL : HR_PSI_TRIGGER_AUTO, SECOND_US),
+                     0);
+    ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
+    ck_assert_int_ge(hr_psi_trigger_fd(trigger), 0);
+    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), 0);
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+/* Whoever has the capability gives it up. */
+static void drop_privilege(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+
+    ck_assert_int_eq((int)syscall(SYS_capget, &header, data), 0);
+    data[0].effective &= ~(1u << CAP_SYS_RESOURCE);
+    ck_assert_int_eq((int)syscall(SYS_capset, &header, data), 0);
+    ck_assert(!is_privileged());
+}
+
+START_TEST(polls_a_short_window_without_the_capability)
+{
+    const int before = count_descriptors();
+
+    drop_privilege();
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_KERNEL, SECOND_US), -EINVAL);
+    ck_assert_ptr_null(trigger);
+    ck_assert_int_eq(count_descriptors(), before);
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, SECOND_US), 0);
+    ck_assert_int_eq(hr_psi_trigger_refusal(trigger), -EINVAL);
+    ck_assert_int_eq(hr_psi_trigger_fd(trigger), -1);
+    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), SECOND_US / HR_PSI_TRIGGER_POLLS);
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, WINDOW_US), 0);
+    ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
+    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), WINDOW_US * 105 / 100);
+    hr_psi_trigger_close(trigger);
+    trigger = NULL;
+    ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+/* A file that is open with a trigger takes no other, so each has its own. */
+START_TEST(arms_several_at_once)
+{
+    struct hr_psi_trigger *first;
+
+    begin(0);
+    first = trigger;
+    begin(0);
+    ck_assert_int_ne(hr_psi_trigger_fd(first), hr_psi_trigger_fd(trigger));
+    hr_psi_trigger_close(first);
+    start_stall();
+    struct hr_psi_event event;
+    ck_assert_int_eq(wait_for_event(PATIENCE_NS, &event), 0);
+}
+END_TEST
+
+/* --- Whether it can run --------------------------------------------------- */
+
+/* Whether the kernel takes a trigger with nothing but what it is documented to ask for.
+ * @return why not, or NULL. */
+static const char *try_to_arm(struct groups *tried)
+{
+    static const char text[] = "some 200000 2000000";
+    const char *obstacle = NULL;
+
+    groups_make(tried, "a");
+    int fd = openat(groups_dirfd(tried), "a/cpu.pressure", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        obstacle = "this kernel has no pressure files";
+    else if (write(fd, text, sizeof(text)) < 0)
+        obstacle = "this kernel takes triggers with CAP_SYS_RESOURCE only";
+    if (fd >= 0)
+        close(fd);
+    return obstacle;
+}
+
+static const char *find_obstacle(void)
+{
+    struct groups *tried = groups_new();
+
+    if (tried == NULL)
+        return "no cgroup2 hierarchy that can be written to (root is needed)";
+    const char *obstacle = try_to_arm(tried);
+    groups_free(tried);
+    return obstacle;
+}
+
+/* What can't run here is left out, but where all is required it fails. */
+int main(void)
+{
+    TCase *tests = tcase_create("psi trigger live");
+    const char *obstacle = find_obstacle();
+
+    if (obstacle != NULL && getenv("HEADROOM_REQUIRE_ALL") == NULL) {
+        printf("1..0 # SKIP %s\n", obstacle);
+        return 0;
+    }
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 90);
+    tcase_add_loop_test(tests, tells_a_stall_once_a_window, 0, COUNT(modes));
+    tcase_add_loop_test(tests, tells_nothing_of_what_was_before, 0, COUNT(modes));
+    tcase_add_loop_test(tests, tells_that_there_is_nothing_to_watch, 0,
+                        COUNT(modes) * COUNT(endings));
+    tcase_add_loop_test(tests, arms_a_short_window_with_the_capability, 0, 2);
+    tcase_add_test(tests, polls_a_short_window_without_the_capability);
+    tcase_add_test(tests, arms_several_at_once);
+    return run_suite("psi trigger live", tests);
+}

@@ -1,0 +1,700 @@
+/* Who waits: sums, ranks, limits, and processes that come, go and move between two samples. The
+ * kernel's replies are made up; groups and /proc are a tree of files. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "headroom/waiters.h"
+#include "support/fake_taskstats.h"
+#include "support/few_descriptors.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+#define MAX   8
+#define LIMIT 1000
+
+/* An age before which, and one after which, a task of these tests began in its first sample. */
+#define OLD_US   UINT64_C(3600000000)
+#define YOUNG_US UINT64_C(1000)
+
+/* --- Time ----------------------------------------------------------------- */
+
+#define SECOND_US UINT64_C(1000000)
+
+/* What a test has skipped of the time; what passes while the next reply to a question about a
+ * thread is on its way; and what passed so, by which threads are older. */
+static uint64_t skipped_us, delay_us, delayed_us;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t id,
+                                    struct hr_task_delays *delays);
+int __wrap_hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t id,
+                                    struct hr_task_delays *delays);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int status = __real_clock_gettime(clock, now);
+
+    now->tv_sec += (time_t)(skipped_us / SECOND_US);
+    return status;
+}
+
+int __wrap_hr_taskstats_read_thread(struct hr_taskstats *of, pid_t id,
+                                    struct hr_task_delays *delays)
+{
+    int status = __real_hr_taskstats_read_thread(of, id, delays);
+
+    delays->elapsed_us += delayed_us;
+    skipped_us += delay_us;
+    delayed_us += delay_us;
+    delay_us = 0;
+    return status;
+}
+
+/* -------------------------------------------------------------------------- */
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct hr_cgroup_set *set;
+static struct hr_cgroup *group;
+static struct fake_taskstats *fake;
+static struct hr_taskstats *taskstats;
+
+static struct hr_waiter top[MAX];
+static struct hr_waiters_report report;
+
+static void set_up(void)
+{
+    static const char *const pattern = "a";
+    const struct hr_cgroup_options options = {.patterns = &pattern, .pattern_count = 1};
+
+    tree = tree_new();
+    tree_add_group(tree, "a", true);
+    tree_write(tree, TREE_CGROUPS "/a/cgroup.procs", "%s", "");
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    group = hr_cgroup_set_next(set, NULL);
+    ck_assert_ptr_nonnull(group);
+    fake = fake_taskstats_new();
+    const struct hr_taskstats_calls calls = fake_taskstats_calls(fake);
+    ck_assert_int_eq(hr_taskstats_open(&calls, &taskstats), 0);
+    fake_taskstats_set_process(fake, getpid(), NULL); /* its number may be one of a test's */
+    skipped_us = delay_us = delayed_us = 0;
+    memset(top, 0, sizeof(top));
+    memset(&report, 0, sizeof(report));
+}
+
+static void tear_down(void)
+{
+    hr_taskstats_close(taskstats);
+    fake_taskstats_free(fake);
+    hr_cgroup_set_close(set);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+/* --- Processes made up ---------------------------------------------------- */
+
+static void list_in(const char *name, const char *pids)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), TREE_CGROUPS "/%s/cgroup.procs", name);
+    tree_write(tree, path, "%s", pids);
+}
+
+static void name_it(pid_t pid, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "proc/%d/comm", (int)pid);
+    tree_write(tree, path, "%s\n", name);
+}
+
+/* Sets how long a process has waited for the CPU, and its first thread's age. */
+static void set_waited(pid_t pid, uint64_t ns, uint64_t elapsed_us)
+{
+    const struct hr_task_delays delays = {.ns = {[HR_DELAY_CPU] = ns}, .elapsed_us = elapsed_us};
+
+    fake_taskstats_set_process(fake, pid, &delays);
+    fake_taskstats_set_thread(fake, pid, &delays);
+}
+
+static void end_process(pid_t pid)
+{
+    fake_taskstats_set_process(fake, pid, NULL);
+    fake_taskstats_set_thread(fake, pid, NULL);
+}
+
+static struct hr_waiters *begin(const struct hr_cgroup *of, size_t limit)
+{
+    struct hr_waiters *waiters = NULL;
+
+    ck_assert_int_eq(hr_waiters_open(root, of, taskstats, HR_PSI_CPU, limit, &waiters), 0);
+    return waiters;
+}
+
+static void finish(struct hr_waiters *waiters, size_t max)
+{
+    ck_assert_int_eq(hr_waiters_read(waiters, top, max, &report), 0);
+    hr_waiters_close(waiters);
+}
+
+static void require_waiter(size_t i, pid_t pid, uint64_t waited_ns)
+{
+    ck_assert_uint_lt(i, report.count);
+    ck_assert_int_eq(top[i].pid, pid);
+    ck_assert_uint_eq(top[i].waited_ns, waited_ns);
+}
+
+/* --- Ranking -------------------------------------------------------------- */
+
+START_TEST(ranks_processes)
+{
+    list_in("a", "5\n12\n7\n9\n");
+    set_waited(5, 1000, OLD_US);
+    set_waited(7, 90000, OLD_US);
+    set_waited(9, 0, OLD_US);
+    set_waited(12, 50, OLD_US);
+    name_it(5, "five");
+    name_it(12, "twelve");
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    set_waited(5, 1300, OLD_US);
+    set_waited(12, 5050, OLD_US);
+    set_waited(9, 300, OLD_US);
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 4);
+    ck_assert_uint_eq(report.left_count, 0);
+    ck_assert_uint_eq(report.count, 3); /* 7 didn't wait */
+    require_waiter(0, 12, 5000);
+    require_waiter(1, 5, 300); /* the lower number first */
+    require_waiter(2, 9, 300);
+    ck_assert_str_eq(top[0].name, "twelve");
+    ck_assert_str_eq(top[1].name, "five");
+    ck_assert_str_eq(top[2].name, "?"); /* gone meanwhile */
+}
+END_TEST
+
+START_TEST(tells_the_first_few)
+{
+    list_in("a", "1\n2\n3\n");
+    for (pid_t pid = 1; pid <= 3; pid++)
+        set_waited(pid, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    for (pid_t pid = 1; pid <= 3; pid++)
+        set_waited(pid, (uint64_t)pid, OLD_US);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, 0, &report), 0);
+    ck_assert_uint_eq(report.count, 0);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, 2, &report), 0);
+    ck_assert_uint_eq(report.count, 2);
+    require_waiter(0, 3, 3);
+    require_waiter(1, 2, 2);
+    ck_assert_int_eq(top[2].pid, 0);
+    hr_waiters_close(waiters);
+}
+END_TEST
+
+/* Different numbers, so that none can stand for another. */
+static const struct {
+    enum hr_psi_resource resource;
+    uint64_t waited_ns;
+} sums[] = {
+    {HR_PSI_CPU, 1},
+    {HR_PSI_IO, 10},
+    {HR_PSI_MEMORY, 100 + 1000 + 10000 + 100000 + 1000000},
+    {HR_PSI_IRQ, 10000000},
+};
+
+START_TEST(sums_what_counts_for_a_resource)
+{
+    static const struct hr_task_delays before = {.ns = {7, 7, 7, 7, 7, 7, 7, 7}};
+    const struct hr_task_delays after = {.ns = {[HR_DELAY_CPU] = 8,
+                                                [HR_DELAY_BLKIO] = 17,
+                                                [HR_DELAY_SWAPIN] = 107,
+                                                [HR_DELAY_FREEPAGES] = 1007,
+                                                [HR_DELAY_THRASHING] = 10007,
+                                                [HR_DELAY_COMPACT] = 100007,
+                                                [HR_DELAY_WPCOPY] = 1000007,
+                                                [HR_DELAY_IRQ] = 10000007}};
+    struct hr_waiters *waiters;
+
+    list_in("a", "5\n");
+    fake_taskstats_set_process(fake, 5, &before);
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, sums[_i].resource, LIMIT, &waiters),
+                     0);
+    fake_taskstats_set_process(fake, 5, &after);
+    finish(waiters, MAX);
+    require_waiter(0, 5, sums[_i].waited_ns);
+}
+END_TEST
+
+/* --- Names ---------------------------------------------------------------- */
+
+static const struct {
+    const char *comm, *name;
+} names[] = {
+    {"two words", "two words"},
+    {"fifteen bytes..", "fifteen bytes.."},
+    {"kworker/u8:1-events_unbound", "kworker/u8:1-ev"},
+    {"new\nline\t\x7f\x1b[0m", "new?line???[0m"},
+    {"caf\xc3\xa9", "caf\xc3\xa9"},
+    {"fourteen bytes\xc3\xa9", "fourteen bytes?"}, /* the kernel cuts anywhere */
+    {"\x9b[31m \xc2\x9b \xff", "?[31m ?? ?"},
+    {"", "?"},
+};
+
+START_TEST(cleans_names)
+{
+    list_in("a", "5\n");
+    set_waited(5, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    set_waited(5, 1, OLD_US);
+    name_it(5, names[_i].comm);
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.count, 1);
+    ck_assert_str_eq(top[0].name, names[_i].name);
+}
+END_TEST
+
+/* --- Coming, going, moving ------------------------------------------------ */
+
+START_TEST(tells_new_from_moved)
+{
+    list_in("a", "5\n");
+    set_waited(5, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    list_in("a", "5\n6\n7\n");
+    set_waited(6, 4000, YOUNG_US); /* began meanwhile */
+    set_waited(7, 900000, OLD_US); /* waited elsewhere */
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.count, 1);
+    require_waiter(0, 6, 4000);
+}
+END_TEST
+
+/* The age decides by the time between the samples: 10 s, where they are less, or more, apart. */
+START_TEST(measures_the_time_between_samples)
+{
+    struct hr_waiters *waiters = begin(group, LIMIT);
+
+    list_in("a", "6\n");
+    set_waited(6, 4000, 10 * SECOND_US);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    ck_assert_uint_eq(report.count, 0);
+    skipped_us = 10 * SECOND_US;
+    finish(waiters, MAX);
+    require_waiter(0, 6, 4000);
+}
+END_TEST
+
+/* A task that moved isn't new because its age, of 10 s, comes when 20 s more have passed. */
+START_TEST(asks_again_for_an_age_that_comes_late)
+{
+    struct hr_waiters *waiters = begin(group, LIMIT);
+
+    list_in("a", "6\n");
+    set_waited(6, 4000, 10 * SECOND_US);
+    delay_us = 20 * SECOND_US;
+    finish(waiters, MAX);
+    ck_assert_uint_eq(delay_us, 0);
+    ck_assert_uint_eq(report.count, 0);
+}
+END_TEST
+
+START_TEST(tells_a_number_used_again)
+{
+    list_in("a", "5\n6\n");
+    set_waited(5, 70000, OLD_US);
+    set_waited(6, 70000, OLD_US);
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    set_waited(5, 4000, YOUNG_US);
+    set_waited(6, 4000, OLD_US); /* it moved here, after 6 had ended */
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.count, 1);
+    require_waiter(0, 5, 4000);
+}
+END_TEST
+
+START_TEST(passes_over_those_that_ended)
+{
+    list_in("a", "5\n6\n7\n");
+    set_waited(5, 10, OLD_US);
+    set_waited(7, 10, OLD_US); /* 6 is gone already */
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    end_process(5); /* still listed, as a zombie is */
+    set_waited(7, 30, OLD_US);
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_uint_eq(report.count, 1);
+    require_waiter(0, 7, 20);
+}
+END_TEST
+
+START_TEST(passes_over_those_that_moved_away)
+{
+    list_in("a", "5\n6\n");
+    set_waited(5, 0, OLD_US);
+    set_waited(6, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    list_in("a", "6\n");
+    set_waited(5, 500, OLD_US);
+    set_waited(6, 20, OLD_US);
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.count, 1);
+    require_waiter(0, 6, 20);
+}
+END_TEST
+
+START_TEST(passes_over_lost_replies)
+{
+    list_in("a", "5\n");
+    set_waited(5, 10, OLD_US);
+    fake->trouble = FAKE_LOST;
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    fake->trouble = FAKE_NONE;
+    set_waited(5, 30, OLD_US);
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 0);
+    ck_assert_uint_eq(report.count, 0); /* it isn't known since when it waited */
+
+    waiters = begin(group, LIMIT);
+    fake->trouble = FAKE_SILENT;
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.count, 0);
+}
+END_TEST
+
+/* --- Limits --------------------------------------------------------------- */
+
+START_TEST(leaves_out_what_is_over_the_limit)
+{
+    list_in("a", "5\n6\n7\n8\n9\n");
+    for (pid_t pid = 5; pid <= 9; pid++)
+        set_waited(pid, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, 2);
+    list_in("a", "1\n2\n3\n5\n6\n7\n8\n9\n");
+    for (pid_t pid = 1; pid <= 9; pid++)
+        set_waited(pid, (uint64_t)pid, pid < 5 ? YOUNG_US : OLD_US);
+    fake->requests = 0;
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_uint_eq(report.left_count, 3);
+    ck_assert_uint_eq(report.count, 4);
+    require_waiter(0, 9, 9); /* as were looked at, and as many new ones */
+    require_waiter(1, 8, 8);
+    require_waiter(2, 2, 2);
+    require_waiter(3, 1, 1);
+    ck_assert_uint_eq(fake->requests, 2 + 2 * 2);
+
+    waiters = begin(group, 2);
+    list_in("a", "5\n6\n7\n");
+    fake->requests = 0;
+    finish(waiters, MAX);
+    ck_assert_uint_eq(fake->requests, 0); /* they aren't new */
+}
+END_TEST
+
+/* Numbers of different lengths, so that they are cut in every way where a read ends. */
+START_TEST(reads_long_lists)
+{
+    static char text[400000];
+    size_t length = 0;
+
+    for (pid_t pid = 900; pid < 50000; pid += 1)
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%d\n", (int)pid);
+    list_in("a", text);
+    for (pid_t pid = 900; pid < 50000; pid += 100)
+        set_waited(pid, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, 100000);
+    for (pid_t pid = 900; pid < 50000; pid += 100)
+        set_waited(pid, (uint64_t)pid, OLD_US);
+    finish(waiters, 1);
+    ck_assert_uint_eq(report.looked_count, 491); /* no other number is among them */
+    ck_assert_uint_eq(report.left_count, 0);
+    require_waiter(0, 49900, 49900);
+
+    waiters = begin(group, 10);
+    finish(waiters, 1);
+    ck_assert_uint_eq(report.left_count, 49090);
+}
+END_TEST
+
+static const char *const bad_lists[] = {
+    "x\n", "5", "5\n6", "\n", "5\n\n", "-5\n", "2147483648\n", "99999999999999999999\n", "5 6\n"};
+
+START_TEST(refuses_odd_lists)
+{
+    struct hr_waiters *waiters = NULL;
+
+    list_in("a", bad_lists[_i]);
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters),
+                     -EBADMSG);
+    ck_assert_ptr_null(waiters);
+}
+END_TEST
+
+/* --- Groups --------------------------------------------------------------- */
+
+START_TEST(looks_below_a_group)
+{
+    tree_add_group(tree, "a/b/c/d", true);
+    tree_add_group(tree, "a/e", true);
+    tree_add_group(tree, "other", true);
+    list_in("a", "0\n1\n0\n"); /* 0: of another pid namespace */
+    list_in("a/b", "2\n");
+    list_in("a/b/c", "");
+    list_in("a/b/c/d", "3\n1\n"); /* 1 moves about and is seen twice */
+    list_in("a/e", "4\n");
+    list_in("other", "5\n");
+    for (pid_t pid = 0; pid <= 5; pid++)
+        set_waited(pid, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    for (pid_t pid = 0; pid <= 5; pid++)
+        set_waited(pid, (uint64_t)pid + 10, OLD_US);
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 4);
+    ck_assert_uint_eq(report.count, 4);
+    require_waiter(0, 4, 14);
+    require_waiter(1, 3, 13);
+    require_waiter(3, 1, 11);
+}
+END_TEST
+
+/* However many empty directories there are, not all of them are looked through. */
+START_TEST(does_not_walk_forever)
+{
+    char name[32];
+
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof(name), "a/g%02d", i);
+        tree_add_group(tree, name, true);
+        list_in(name, i % 50 == 0 ? "1\n" : "");
+    }
+    tree_add_group(tree, "a/g99/below", true);
+    list_in("a/g98", "2\n");
+    list_in("a/g99/below", "3\n");
+    for (pid_t pid = 1; pid <= 3; pid++)
+        set_waited(pid, 0, OLD_US);
+    finish(begin(group, 4), MAX);
+    ck_assert_uint_eq(report.looked_count, 1); /* the first 64 + 4 * 4 */
+    finish(begin(group, 9), MAX);
+    ck_assert_uint_eq(report.looked_count, 2); /* the group and 99 below */
+    finish(begin(group, 10), MAX);
+    ck_assert_uint_eq(report.looked_count, 3);
+}
+END_TEST
+
+START_TEST(gets_over_groups_that_vanish)
+{
+    struct hr_waiters *waiters = NULL;
+
+    tree_add_group(tree, "a/b", true);
+    list_in("a", "5\n");
+    list_in("a/b", "6\n");
+    set_waited(5, 0, OLD_US);
+    set_waited(6, 0, OLD_US);
+    waiters = begin(group, LIMIT);
+    set_waited(5, 50, OLD_US);
+    set_waited(6, 60, OLD_US);
+    tree_remove(tree, TREE_CGROUPS "/a/b/cgroup.procs"); /* on its way out */
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    ck_assert_uint_eq(report.count, 1);
+    require_waiter(0, 5, 50);
+    tree_remove_group(tree, "a");
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.count, 0);
+    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), -ENODEV);
+}
+END_TEST
+
+START_TEST(outlives_its_group)
+{
+    list_in("a", "5\n");
+    set_waited(5, 0, OLD_US);
+    struct hr_waiters *waiters = begin(group, LIMIT);
+    hr_cgroup_set_close(set);
+    set = NULL;
+    set_waited(5, 50, OLD_US);
+    finish(waiters, MAX);
+    require_waiter(0, 5, 50);
+}
+END_TEST
+
+START_TEST(looks_at_the_system)
+{
+    static const char *const others[] = {"sel", "5x", "x5", "sys", "0", "99999999999"};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "proc/%s/comm", others[i]);
+        tree_write(tree, path, "no process\n");
+    }
+    name_it(1, "init");
+    name_it(4711, "a process");
+    for (pid_t pid = 0; pid < 10; pid++)
+        set_waited(pid, 0, OLD_US);
+    set_waited(4711, 0, OLD_US);
+    set_waited((pid_t)(99999999999 & UINT32_MAX), 0, OLD_US);
+    struct hr_waiters *waiters = begin(NULL, LIMIT);
+    set_waited(1, 5, OLD_US);
+    set_waited(4711, 6, OLD_US);
+    finish(waiters, MAX);
+    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_uint_eq(report.count, 2);
+    require_waiter(0, 4711, 6);
+    ck_assert_str_eq(top[0].name, "a process");
+    ck_assert_str_eq(top[1].name, "init");
+}
+END_TEST
+
+/* Numbers mean other tasks there. */
+START_TEST(refuses_another_pid_namespace)
+{
+    char path[512], own[16];
+    struct hr_waiters *waiters = NULL;
+
+    list_in("a", "5\n");
+    set_waited(5, 0, OLD_US);
+    snprintf(path, sizeof(path), "%s/proc/self", tree_path(tree));
+    snprintf(own, sizeof(own), "%d", (int)getpid());
+    tree_add_directory(tree, "proc");
+    ck_assert_int_eq(symlink(own, path), 0);
+    waiters = begin(group, LIMIT);
+    hr_waiters_close(waiters);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(symlink("1", path), 0);
+    waiters = NULL;
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), -EXDEV);
+    ck_assert_ptr_null(waiters);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
+/* --- What can't be told --------------------------------------------------- */
+
+START_TEST(tells_delay_accounting_switched_off)
+{
+    struct hr_waiters *waiters = NULL;
+
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        ck_assert_int_eq(hr_waiters_check(root, i), 0); /* before Linux 5.14 */
+    tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
+        int expected = i == HR_PSI_CPU ? 0 : -EOPNOTSUPP;
+        ck_assert_int_eq(hr_waiters_check(root, i), expected);
+        ck_assert_int_eq(hr_waiters_open(root, group, taskstats, i, LIMIT, &waiters), expected);
+        if (expected == 0)
+            hr_waiters_close(waiters);
+    }
+    tree_write(tree, "proc/sys/kernel/task_delayacct", "1\n");
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        ck_assert_int_eq(hr_waiters_check(root, i), 0);
+}
+END_TEST
+
+START_TEST(tells_what_the_kernel_does_not)
+{
+    struct hr_waiters *waiters = NULL;
+
+    list_in("a", "5\n");
+    set_waited(5, 0, OLD_US);
+    fake->version = 13;
+    fake->size = 416;
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_IRQ, LIMIT, &waiters),
+                     -ENODATA);
+    fake->version = 8; /* some of what memory is made of */
+    fake->size = 328;
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_MEMORY, LIMIT, &waiters), 0);
+    hr_waiters_close(waiters);
+}
+END_TEST
+
+START_TEST(tells_a_missing_privilege)
+{
+    struct hr_waiters *waiters = NULL;
+
+    list_in("a", "5\n");
+    set_waited(5, 0, OLD_US);
+    fake->error = -EPERM;
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), -EPERM);
+    ck_assert_ptr_null(waiters);
+    fake->error = 0;
+    waiters = begin(group, LIMIT);
+    fake->error = -EPERM;
+    report.count = 77;
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), -EPERM);
+    ck_assert_uint_eq(report.count, 77);
+    hr_waiters_close(waiters);
+}
+END_TEST
+
+START_TEST(gets_by_with_few_descriptors)
+{
+    struct hr_waiters *waiters = NULL;
+    struct rlimit limit;
+
+    tree_add_group(tree, "a/b/c/d/e/f/g/h", true);
+    list_in("a", "");
+    list_in("a/b/c/d/e/f/g/h", "5\n");
+    set_waited(5, 0, OLD_US);
+    int before = count_descriptors();
+    leave_descriptors(3); /* the group's, that of one below, and its list */
+    int followed = count_descriptors();
+    waiters = begin(group, LIMIT);
+    set_waited(5, 50, OLD_US);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    require_waiter(0, 5, 50);
+    ck_assert_int_eq(count_descriptors(), followed + 1);
+    hr_waiters_close(waiters);
+    ck_assert_int_eq(count_descriptors(), followed);
+    ck_assert_int_le(before, followed);
+    leave_descriptors(0);
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), -EMFILE);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur += 64;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("waiters");
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, ranks_processes);
+    tcase_add_test(tests, tells_the_first_few);
+    tcase_add_loop_test(tests, sums_what_counts_for_a_resource, 0, COUNT(sums));
+    tcase_add_loop_test(tests, cleans_names, 0, COUNT(names));
+    tcase_add_test(tests, tells_new_from_moved);
+    tcase_add_test(tests, measures_the_time_between_samples);
+    tcase_add_test(tests, asks_again_for_an_age_that_comes_late);
+    tcase_add_test(tests, tells_a_number_used_again);
+    tcase_add_test(tests, passes_over_those_that_ended);
+    tcase_add_test(tests, passes_over_those_that_moved_away);
+    tcase_add_test(tests, passes_over_lost_replies);
+    tcase_add_test(tests, leaves_out_what_is_over_the_limit);
+    tcase_add_test(tests, reads_long_lists);
+    tcase_add_loop_test(tests, refuses_odd_lists, 0, COUNT(bad_lists));
+    tcase_add_test(tests, looks_below_a_group);
+    tcase_add_test(tests, does_not_walk_forever);
+    tcase_add_test(tests, gets_over_groups_that_vanish);
+    tcase_add_test(tests, outlives_its_group);
+    tcase_add_test(tests, looks_at_the_system);
+    tcase_add_test(tests, refuses_another_pid_namespace);
+    tcase_add_test(tests, tells_delay_accounting_switched_off);
+    tcase_add_test(tests, tells_what_the_kernel_does_not);
+    tcase_add_test(tests, tells_a_missing_privilege);
+    tcase_add_test(tests, gets_by_with_few_descriptors);
+    return run_suite("waiters", tests);
+}

@@ -1,0 +1,560 @@
+/* taskstats and who waits, on the running kernel: busy processes in cgroups made for it, compared
+ * with what the scheduler itself tells of them in /proc/PID/schedstat. */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "headroom/taskstats.h"
+#include "headroom/waiters.h"
+#include "support/few_descriptors.h"
+#include "support/groups.h"
+#include "support/suite.h"
+
+#define MAX   8
+#define LIMIT 1000
+
+static struct groups *groups;
+static struct hr_root *root;
+static struct hr_cgroup_set *set;
+static struct hr_taskstats *taskstats;
+static pid_t started[8];
+static size_t started_count;
+
+static struct hr_waiter top[MAX];
+static struct hr_waiters_report report;
+
+static void set_up(void)
+{
+    started_count = 0;
+    set = NULL;
+    groups = groups_new();
+    ck_assert_ptr_nonnull(groups);
+    ck_assert_int_eq(hr_root_open("/", &root), 0);
+    ck_assert_int_eq(hr_taskstats_open(NULL, &taskstats), 0);
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void tear_down(void)
+{
+    while (started_count > 0)
+        end(started[--started_count]);
+    hr_taskstats_close(taskstats);
+    hr_cgroup_set_close(set);
+    hr_root_close(root);
+    groups_free(groups);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- Busy processes ------------------------------------------------------- */
+
+static void *spin(void *unused)
+{
+    for (;;)
+        __asm__ volatile("" : : "r"(unused));
+    return NULL;
+}
+
+__attribute__((noreturn)) static void be_busy(pid_t parent, const char *group, int threads,
+                                              int ready)
+{
+    pthread_t thread;
+    cpu_set_t cpus;
+    char own[16];
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is ended leaves nobody behind */
+    if (getppid() != parent)
+        _exit(1);
+    prctl(PR_SET_NAME, threads == 2 ? "two busy" : "one busy");
+    CPU_ZERO(&cpus);
+    CPU_SET(0, &cpus);
+    sched_setaffinity(0, sizeof(cpus), &cpus);
+    snprintf(own, sizeof(own), "%d", (int)getpid());
+    if (group != NULL)
+        groups_write(groups, group, "cgroup.procs", own);
+    if (threads == 2)
+        pthread_create(&thread, NULL, spin, NULL);
+    if (write(ready, "", 1) == 1)
+        spin(NULL);
+    _exit(0);
+}
+
+/* Starts a process of one or two threads that want a CPU each and have one together, a single one
+ * for all. It enters the group first, unless that is NULL. */
+static pid_t start_busy(const char *group, int threads)
+{
+    int ends[2];
+    char byte;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t parent = getpid(), pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        be_busy(parent, group, threads, ends[1]);
+    started[started_count++] = pid;
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* it is where it belongs */
+    close(ends[0]);
+    return pid;
+}
+
+/* The sum over its threads of the second number in schedstat: "RAN WAITED SLICES". */
+static uint64_t read_schedstat(pid_t pid)
+{
+    char path[512];
+    uint64_t ran, waited, sum = 0;
+    const struct dirent *entry;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *directory = opendir(path);
+    ck_assert_ptr_nonnull(directory);
+    while ((entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%.16s/schedstat", (int)pid, entry->d_name);
+        FILE *stream = fopen(path, "r");
+        ck_assert_ptr_nonnull(stream);
+        ck_assert_int_eq(fscanf(stream, "%" SCNu64 " %" SCNu64, &ran, &waited), 2);
+        fclose(stream);
+        sum += waited;
+    }
+    closedir(directory);
+    return sum;
+}
+
+static pid_t find_second_thread(pid_t pid)
+{
+    const struct dirent *entry;
+    char path[64];
+    pid_t second = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *directory = opendir(path);
+    ck_assert_ptr_nonnull(directory);
+    while ((entry = readdir(directory)) != NULL)
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid)
+            second = atoi(entry->d_name);
+    closedir(directory);
+    ck_assert_int_ne(second, 0);
+    return second;
+}
+
+/* --- Samples -------------------------------------------------------------- */
+
+/* @param name  of a group of this test, NULL for the one that holds them */
+static const struct hr_cgroup *find_group(const char *name)
+{
+    char path[128];
+    const char *patterns[] = {path};
+    const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = 1};
+    const struct hr_cgroup *group = NULL;
+
+    hr_cgroup_set_close(set);
+    set = NULL;
+    snprintf(path, sizeof(path), "%s%s%s", groups_path(groups), name ? "/" : "", name ? name : "");
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    for (int i = 0; i < 2000 && group == NULL; i++) {
+        usleep(10000); /* the kernel tells by and by that a process came */
+        ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+        group = hr_cgroup_set_next(set, NULL);
+    }
+    ck_assert_ptr_nonnull(group);
+    return group;
+}
+
+static struct hr_waiters *begin(const struct hr_cgroup *group)
+{
+    struct hr_waiters *waiters = NULL;
+
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), 0);
+    return waiters;
+}
+
+/* Which share of the time a process waited, in percent. The true one lies between that of all the
+ * time around the two samples, the least, and that of the time between them, the most. */
+struct share {
+    double least, most;
+};
+
+/* Measures a second, and requires what the scheduler says of the process. Its numbers are read
+ * before and after each sample, which must therefore lie in between. */
+static struct share measure(const struct hr_cgroup *group, pid_t pid)
+{
+    uint64_t before_first = read_schedstat(pid);
+    uint64_t start = now_ns();
+    struct hr_waiters *waiters = begin(group);
+    uint64_t begun = now_ns();
+    uint64_t after_first = read_schedstat(pid);
+    usleep(1000000);
+    uint64_t before_second = read_schedstat(pid);
+    uint64_t asked = now_ns();
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    uint64_t stop = now_ns();
+    uint64_t after_second = read_schedstat(pid);
+    hr_waiters_close(waiters);
+
+    ck_assert_uint_ge(report.count, 1);
+    ck_assert_uint_eq(report.left_count, 0);
+    for (size_t i = 0; i < report.count; i++) {
+        if (top[i].pid != pid)
+            continue;
+        ck_assert_uint_ge(top[i].waited_ns, before_second - after_first);
+        ck_assert_uint_le(top[i].waited_ns, after_second - before_first);
+        double waited = 100 * (double)top[i].waited_ns;
+        return (struct share){waited / (double)(stop - start), waited / (double)(asked - begun)};
+    }
+    ck_abort_msg("%d isn't among those that waited", (int)pid);
+    return (struct share){0};
+}
+
+/* --- taskstats ------------------------------------------------------------ */
+
+START_TEST(reads_itself)
+{
+    struct hr_task_delays process, thread;
+
+    ck_assert_int_eq(hr_taskstats_read_process(taskstats, getpid(), &process), 0);
+    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, getpid(), &thread), 0);
+    ck_assert_uint_eq(process.known, thread.known);
+    ck_assert_uint_eq(process.known & 0x0f, 0x0f);
+    ck_assert_uint_eq(process.elapsed_us, 0);
+    for (int i = 0; i < HR_DELAY_COUNT; i++) /* none is another of the struct's numbers */
+        ck_assert_uint_lt(process.ns[i], UINT64_C(60000000000));
+    ck_assert_int_eq(hr_taskstats_read_process(taskstats, 0, &process), -ESRCH);
+}
+END_TEST
+
+START_TEST(opens_a_socket_that_never_waits)
+{
+    struct hr_taskstats *another;
+    int fd = dup(STDOUT_FILENO); /* the number that is next */
+
+    close(fd);
+    ck_assert_int_eq(hr_taskstats_open(NULL, &another), 0);
+    ck_assert_int_ne(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+    ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    hr_taskstats_close(another);
+}
+END_TEST
+
+START_TEST(tells_the_age_of_a_task)
+{
+    struct hr_task_delays delays;
+
+    uint64_t before = now_ns();
+    groups_make(groups, "a");
+    pid_t pid = groups_start_sleeper(groups, "a");
+    uint64_t after = now_ns();
+    usleep(50000);
+    uint64_t asked = now_ns();
+    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, pid, &delays), 0);
+    uint64_t answered = now_ns();
+    ck_assert_uint_ge(delays.elapsed_us, (asked - after) / 1000);
+    ck_assert_uint_le(delays.elapsed_us, (answered - before) / 1000);
+    groups_end(groups, pid);
+    ck_assert_int_eq(hr_taskstats_read_process(taskstats, pid, &delays), -ESRCH);
+    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, pid, &delays), -ESRCH);
+}
+END_TEST
+
+/* Takes the privilege that taskstats asks for, or gives it back. */
+static void set_net_admin(bool allowed)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+
+    ck_assert_int_eq(syscall(SYS_capget, &head, data), 0);
+    if (allowed)
+        data[0].effective |= 1u << CAP_NET_ADMIN;
+    else
+        data[0].effective &= ~(1u << CAP_NET_ADMIN);
+    ck_assert_int_eq(syscall(SYS_capset, &head, data), 0);
+}
+
+START_TEST(tells_a_missing_privilege)
+{
+    struct hr_taskstats *another = NULL;
+    struct hr_task_delays delays;
+
+    set_net_admin(false);
+    ck_assert_int_eq(hr_taskstats_open(NULL, &another), -EPERM);
+    ck_assert_ptr_null(another);
+    ck_assert_int_eq(hr_taskstats_read_process(taskstats, getpid(), &delays), -EPERM);
+    set_net_admin(true);
+    ck_assert_int_eq(hr_taskstats_read_process(taskstats, getpid(), &delays), 0);
+}
+END_TEST
+
+START_TEST(takes_neither_memory_nor_descriptors)
+{
+    struct hr_task_delays delays;
+    struct hr_taskstats *another;
+
+    ck_assert_int_eq(hr_taskstats_open(NULL, &another), 0);
+    hr_taskstats_close(another);
+    size_t heap = mallinfo2().uordblks;
+    int descriptors = count_descriptors();
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_eq(hr_taskstats_open(NULL, &another), 0);
+        hr_taskstats_close(another);
+    }
+    for (int i = 0; i < 10000; i++)
+        ck_assert_int_eq(hr_taskstats_read_process(taskstats, getpid(), &delays), 0);
+    ck_assert_uint_eq(mallinfo2().uordblks, heap);
+    ck_assert_int_eq(count_descriptors(), descriptors);
+    leave_descriptors(0);
+    ck_assert_int_eq(hr_taskstats_open(NULL, &another), -EMFILE);
+}
+END_TEST
+
+/* --- Who waits ------------------------------------------------------------ */
+
+START_TEST(finds_who_waits_for_the_cpu)
+{
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    groups_start_sleeper(groups, "a");
+    pid_t busy = start_busy("a", 1);
+    start_busy("b", 1);
+    struct share share = measure(find_group("a"), busy);
+    ck_assert_int_eq(top[0].pid, busy);
+    ck_assert_str_eq(top[0].name, "one busy");
+    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_double_gt(share.most, 25); /* a half, or more if others are there, too */
+    ck_assert_double_lt(share.least, 105);
+}
+END_TEST
+
+START_TEST(sums_over_threads)
+{
+    groups_make(groups, "a");
+    pid_t busy = start_busy("a", 2);
+    struct share share = measure(find_group("a"), busy);
+    ck_assert_int_eq(top[0].pid, busy);
+    ck_assert_str_eq(top[0].name, "two busy");
+    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.count, 1);
+    ck_assert_double_gt(share.most, 75); /* each of them a half, or more */
+    ck_assert_double_lt(share.least, 210);
+}
+END_TEST
+
+START_TEST(finds_them_in_the_system)
+{
+    pid_t busy = start_busy(NULL, 2);
+
+    usleep(100000);
+    ck_assert_double_gt(measure(NULL, busy).most, 75);
+    ck_assert_uint_gt(report.looked_count, 3);
+}
+END_TEST
+
+START_TEST(tells_new_from_moved)
+{
+    char text[16];
+
+    groups_make(groups, "a");
+    groups_await_sleep(groups_start_sleeper(groups, "a"));
+    pid_t moves = start_busy(NULL, 1);
+    usleep(100000);
+    const struct hr_cgroup *group = find_group("a");
+    struct hr_waiters *waiters = begin(group);
+    snprintf(text, sizeof(text), "%d", (int)moves);
+    groups_write(groups, "a", "cgroup.procs", text);
+    pid_t begins = start_busy("a", 1);
+    usleep(300000);
+    uint64_t before = read_schedstat(begins);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    uint64_t after = read_schedstat(begins);
+    hr_waiters_close(waiters);
+    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.count, 1);
+    ck_assert_int_eq(top[0].pid, begins);
+    ck_assert_uint_ge(top[0].waited_ns, before); /* all that it waited */
+    ck_assert_uint_le(top[0].waited_ns, after);
+}
+END_TEST
+
+START_TEST(gets_over_what_goes)
+{
+    groups_make(groups, "a");
+    groups_make(groups, "a/b");
+    pid_t above = groups_start_sleeper(groups, "a");
+    pid_t below = groups_start_sleeper(groups, "a/b");
+    const struct hr_cgroup *group = find_group("a");
+    struct hr_waiters *waiters = begin(group);
+    groups_end(groups, below);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    ck_assert_uint_eq(report.looked_count, 2);
+    groups_remove(groups, "a/b");
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    groups_end(groups, above);
+    groups_remove(groups, "a");
+    groups_make(groups, "a"); /* another one, though it has the name */
+    groups_start_sleeper(groups, "a");
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    ck_assert_uint_eq(report.count, 0);
+    hr_waiters_close(waiters);
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), -ENODEV);
+}
+END_TEST
+
+/* --- Threaded groups ------------------------------------------------------ */
+
+/* A process whose first thread is in "t", the second in "t/u"; both are threaded groups. */
+static pid_t start_in_threaded_groups(pid_t *second)
+{
+    char text[16];
+
+    groups_make(groups, "t");
+    groups_write(groups, "t", "cgroup.type", "threaded");
+    groups_make(groups, "t/u");
+    groups_write(groups, "t/u", "cgroup.type", "threaded");
+    pid_t pid = start_busy(NULL, 2);
+    *second = find_second_thread(pid);
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    groups_write(groups, ".", "cgroup.procs", text);
+    groups_write(groups, "t", "cgroup.procs", text);
+    snprintf(text, sizeof(text), "%d", (int)*second);
+    groups_write(groups, "t/u", "cgroup.threads", text);
+    return pid;
+}
+
+START_TEST(sums_threads_of_a_threaded_group)
+{
+    pid_t second, busy = start_in_threaded_groups(&second);
+
+    measure(find_group("t"), busy);
+    ck_assert_uint_eq(report.looked_count, 2); /* threads */
+    ck_assert_uint_eq(report.count, 1);        /* processes */
+    ck_assert_int_eq(top[0].pid, busy);
+    ck_assert_str_eq(top[0].name, "two busy");
+
+    measure(find_group(NULL), busy); /* the group above has the process, and it alone */
+    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.count, 1);
+    ck_assert_int_eq(top[0].pid, busy);
+}
+END_TEST
+
+static uint64_t read_wait_of_thread(pid_t id)
+{
+    struct hr_task_delays delays;
+
+    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, id, &delays), 0);
+    return delays.ns[HR_DELAY_CPU];
+}
+
+START_TEST(leaves_out_threads_elsewhere)
+{
+    pid_t second, busy = start_in_threaded_groups(&second);
+    const uint64_t end = now_ns() + UINT64_C(20000000000);
+
+    while (read_wait_of_thread(second) == 0 && now_ns() < end)
+        usleep(1000);
+    const struct hr_cgroup *group = find_group("t/u");
+    uint64_t before_first = read_wait_of_thread(second);
+    struct hr_waiters *waiters = begin(group);
+    uint64_t after_first = read_wait_of_thread(second);
+    usleep(500000);
+    uint64_t before_second = read_wait_of_thread(second);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    uint64_t after_second = read_wait_of_thread(second);
+    hr_waiters_close(waiters);
+    ck_assert_uint_gt(before_first, 0);
+    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.count, 1);
+    ck_assert_int_eq(top[0].pid, busy); /* the process, with this thread's wait alone */
+    ck_assert_uint_ge(top[0].waited_ns, before_second - after_first);
+    ck_assert_uint_le(top[0].waited_ns, after_second - before_first);
+}
+END_TEST
+
+/* A group that is made threaded in between has other numbers: threads in place of processes. */
+START_TEST(gets_over_a_group_made_threaded)
+{
+    char text[16];
+
+    groups_make(groups, "t");
+    snprintf(text, sizeof(text), "%d", (int)start_busy("t", 2));
+    struct hr_waiters *waiters = begin(find_group("t"));
+    groups_write(groups, ".", "cgroup.procs", text); /* only an empty one can be */
+    groups_write(groups, "t", "cgroup.type", "threaded");
+    groups_write(groups, "t", "cgroup.procs", text);
+    usleep(100000);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    ck_assert_uint_eq(report.count, 0);
+    hr_waiters_close(waiters);
+}
+END_TEST
+
+/* @return why nothing of this can run here, or NULL */
+static const char *find_obstacle(void)
+{
+    struct groups *tried = groups_new();
+    struct hr_taskstats *opened;
+
+    if (tried == NULL)
+        return "no cgroup2 hierarchy that can be written to (root is needed)";
+    groups_free(tried);
+    int status = hr_taskstats_open(NULL, &opened);
+    if (status < 0)
+        return strerror(-status);
+    hr_taskstats_close(opened);
+    return NULL;
+}
+
+int main(void)
+{
+    TCase *tests = tcase_create("waiters live");
+    const char *obstacle = find_obstacle();
+
+    if (obstacle != NULL) {
+        printf("1..0 # SKIP taskstats or cgroups: %s\n", obstacle);
+        return 0;
+    }
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, reads_itself);
+    tcase_add_test(tests, opens_a_socket_that_never_waits);
+    tcase_add_test(tests, tells_the_age_of_a_task);
+    tcase_add_test(tests, tells_a_missing_privilege);
+    tcase_add_test(tests, takes_neither_memory_nor_descriptors);
+    tcase_add_test(tests, finds_who_waits_for_the_cpu);
+    tcase_add_test(tests, sums_over_threads);
+    tcase_add_test(tests, finds_them_in_the_system);
+    tcase_add_test(tests, tells_new_from_moved);
+    tcase_add_test(tests, gets_over_what_goes);
+    tcase_add_test(tests, sums_threads_of_a_threaded_group);
+    tcase_add_test(tests, leaves_out_threads_elsewhere);
+    tcase_add_test(tests, gets_over_a_group_made_threaded);
+    tcase_set_timeout(tests, 30);
+    return run_suite("waiters live", tests);
+}

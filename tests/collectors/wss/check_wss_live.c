@@ -1,0 +1,310 @@
+/* Known answers of the method referenced on the running kernel: processes that touch a known part
+ * of what they hold. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "headroom/root.h"
+#include "headroom/wss.h"
+#include "memory/smaps.h"
+#include "support/groups.h"
+#include "support/stir.h"
+#include "support/suite.h"
+#include "support/touch.h"
+
+#define HOLD  256
+#define TOUCH 128
+#define HUGE  2
+
+/* Of what is touched: the program's own code, its libraries and its stack are about 1.3 MiB. */
+#define TOLERANCE_MIB (0.02 * TOUCH)
+
+static struct hr_root *root;
+static struct hr_wss *wss;
+static struct hr_reason reason;
+static struct hr_wss_sample sample;
+static struct touch touch;
+static char *file; /* of HOLD MiB; NULL: there is none */
+
+static void set_up(void)
+{
+    wss = NULL;
+    touch = (struct touch){0};
+    ck_assert_int_eq(hr_root_open("/", &root), 0);
+    file = NULL;
+}
+
+static void tear_down(void)
+{
+    touch_end(&touch);
+    if (file != NULL)
+        unlink(file);
+    hr_wss_close(wss);
+    hr_root_close(root);
+}
+
+/* @return whether there is room for it. */
+static bool make_file(void)
+{
+    static char path[] = "/dev/shm/headroom-wss-XXXXXX";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ge(fd, 0);
+    file = path;
+    bool has_room = posix_fallocate(fd, 0, (off_t)HOLD << 20) == 0;
+    close(fd);
+    return has_room;
+}
+
+/* The emulated machine can do everything; elsewhere it is told what can't be tried. */
+static void cannot_try(const char *what)
+{
+    ck_assert_ptr_null(getenv("HEADROOM_EMULATED"));
+    printf("# not tried: %s\n", what);
+}
+
+static void pause_ms(long milliseconds)
+{
+    struct timespec wait = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+
+    nanosleep(&wait, NULL);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void open_pid(pid_t pid, uint64_t max_scan_ns)
+{
+    struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_PROCESSES, .processes = {.by = HR_PROCESS_BY_PID, .pid = pid}},
+        .method = HR_WSS_REFERENCED,
+        .max_scan_ns = max_scan_ns,
+    };
+
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+}
+
+/* Touching goes on meanwhile, but on a busy machine it may take its time: what is missing is looked
+ * for again; what is too much stays so. */
+static double measure(double expected_mib)
+{
+    double seen_mib = 0;
+
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+    for (int i = 0; i < 50; i++) {
+        pause_ms(200);
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        seen_mib = (double)sample.referenced_bytes / TOUCH_MIB;
+        if (seen_mib >= expected_mib)
+            break;
+    }
+    return seen_mib;
+}
+
+/* --- Known answers -------------------------------------------------------- */
+
+static const struct {
+    const char *kind;
+    double expected_mib, rss_mib;
+} kinds[] = {
+    {"anon", TOUCH, HOLD},   {"huge", TOUCH, HOLD},  {"file", TOUCH, HOLD},
+    {"shared", TOUCH, HOLD}, {"swap", TOUCH, TOUCH}, {"still", 0, HOLD},
+};
+
+START_TEST(tells_what_is_touched)
+{
+    if (strcmp(kinds[_i].kind, "file") != 0 || make_file())
+        touch = touch_start(-1, kinds[_i].kind, HOLD, TOUCH, file);
+    if (touch.pid == 0) {
+        cannot_try(kinds[_i].kind);
+        return;
+    }
+    open_pid(touch.pid, 0);
+    double seen_mib = measure(kinds[_i].expected_mib);
+    /* Once more, as the first clearing may have met what was touched while it began. */
+    seen_mib = measure(kinds[_i].expected_mib);
+    ck_assert_double_ge(seen_mib, kinds[_i].expected_mib);
+    ck_assert_double_le(seen_mib, kinds[_i].expected_mib + TOLERANCE_MIB);
+    /* Swapping out what isn't touched may have left some of it. */
+    double rss_mib = (double)sample.rss_bytes / TOUCH_MIB;
+    ck_assert_double_ge(rss_mib, kinds[_i].rss_mib);
+    if (strcmp(kinds[_i].kind, "swap") != 0)
+        ck_assert_double_le(rss_mib, kinds[_i].rss_mib + 4);
+    ck_assert_uint_le(sample.pss_bytes, sample.rss_bytes);
+}
+END_TEST
+
+/* --- Times ---------------------------------------------------------------- */
+
+/* Est, as Brendan Gregg's wss.pl has it: all the time, but half of clearing and half of reading. */
+START_TEST(measures_the_window_as_gregg_does)
+{
+    double est, window;
+
+    touch = touch_start(-1, "anon", HOLD, TOUCH, NULL);
+    open_pid(touch.pid, 0);
+    for (int i = 0; i < 20; i++) {
+        uint64_t begun = now_ns();
+        ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+        uint64_t marked = now_ns();
+        pause_ms(250);
+        uint64_t reading = now_ns();
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        uint64_t read = now_ns();
+        est = (double)(read - begun) - (double)(marked - begun) / 2 - (double)(read - reading) / 2;
+        window = (double)sample.window_ns;
+        uint64_t spent_ns = (marked - begun) + (read - reading), scan_ns = sample.scan_ns;
+        ck_assert_uint_le(scan_ns, spent_ns);
+        reading = now_ns();
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        ck_assert_uint_le(sample.scan_ns, now_ns() - reading);
+        /* Between our looks at the clock and the collector's the machine may do other things. */
+        if (fabs(window - est) < 0.01 * est && scan_ns >= spent_ns / 2)
+            return;
+    }
+    ck_abort_msg("window %.0f ns, est %.0f ns", window, est);
+}
+END_TEST
+
+/* --- Ends and limits ------------------------------------------------------ */
+
+START_TEST(notices_its_end)
+{
+    touch = touch_start(-1, "anon", HUGE, HUGE, NULL);
+    open_pid(touch.pid, 0);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+    kill(touch.pid, SIGKILL);
+    touch_end(&touch);
+    ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ESRCH);
+}
+END_TEST
+
+/* A look at 256 MiB in pages of 4 KiB takes milliseconds. What is refused keeps its bits. */
+START_TEST(foretells_what_takes_too_long)
+{
+    struct hr_process process;
+    struct hr_smaps sums;
+
+    touch = touch_start(-1, "still", HOLD, TOUCH, NULL);
+    open_pid(touch.pid, 100000);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ETIME);
+    ck_assert_int_eq(hr_process_open(root, touch.pid, &process), 0);
+    ck_assert_int_eq(hr_smaps_read(&process, &sums), 0);
+    hr_process_close(&process);
+    ck_assert_double_ge((double)sums.referenced_bytes / TOUCH_MIB, HOLD);
+}
+END_TEST
+
+static int open_procs(struct groups *groups)
+{
+    int fd = openat(groups_dirfd(groups), "inner/cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+/* That huge pages take no time says nothing of another process's small ones. */
+START_TEST(foretells_for_each_process)
+{
+    struct groups *groups = groups_new();
+    struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_CGROUP}, .method = HR_WSS_REFERENCED, .max_scan_ns = 500000};
+
+    if (groups == NULL) {
+        cannot_try("cgroups");
+        return;
+    }
+    groups_make(groups, "inner");
+    int fd = open_procs(groups);
+    struct touch huge = touch_start(fd, "huge", HOLD, TOUCH, NULL);
+    touch = touch_start(fd, "still", HOLD, TOUCH, NULL);
+    close(fd);
+    options.target.cgroup = groups_path(groups);
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ETIME);
+    touch_end(&huge);
+    touch_end(&touch);
+    groups_free(groups);
+}
+END_TEST
+
+START_TEST(measures_all_of_a_cgroup)
+{
+    struct groups *groups = groups_new();
+    struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP},
+                                     .method = HR_WSS_REFERENCED};
+
+    if (groups == NULL) {
+        cannot_try("cgroups");
+        return;
+    }
+    groups_make(groups, "inner");
+    int fd = open_procs(groups);
+    touch = touch_start(fd, "anon", HOLD, TOUCH, NULL);
+    close(fd);
+    options.target.cgroup = groups_path(groups);
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    measure(TOUCH);
+    double seen_mib = measure(TOUCH);
+    ck_assert_double_eq_tol(seen_mib, TOUCH, TOLERANCE_MIB);
+    ck_assert_uint_eq(sample.process_count, 1);
+    touch_end(&touch);
+    groups_free(groups);
+}
+END_TEST
+
+START_TEST(leaves_threads_to_their_processes)
+{
+    struct groups *groups = groups_new();
+    struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP},
+                                     .method = HR_WSS_REFERENCED};
+    char path[256];
+
+    if (groups == NULL) {
+        cannot_try("cgroups");
+        return;
+    }
+    groups_make(groups, "threaded");
+    groups_write(groups, "threaded", "cgroup.type", "threaded");
+    snprintf(path, sizeof(path), "%s/threaded", groups_path(groups));
+    options.target.cgroup = path;
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -EOPNOTSUPP);
+    ck_assert_ptr_nonnull(strstr(reason.text, "threaded"));
+    groups_free(groups);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("wss_live");
+
+    if (access("/proc/self/clear_refs", W_OK) < 0) {
+        puts("1..0 # SKIP this kernel has no /proc/PID/clear_refs");
+        return 0;
+    }
+    stir();
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_loop_test(tests, tells_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));
+    tcase_add_test(tests, measures_the_window_as_gregg_does);
+    tcase_add_test(tests, notices_its_end);
+    tcase_add_test(tests, foretells_what_takes_too_long);
+    tcase_add_test(tests, foretells_for_each_process);
+    tcase_add_test(tests, measures_all_of_a_cgroup);
+    tcase_add_test(tests, leaves_threads_to_their_processes);
+    return run_suite("wss_live", tests);
+}

@@ -1,0 +1,67 @@
+/*
+ * fake_pages.h - page frames in a tree of files, with a bitmap of idle pages that behaves as the
+ * kernel's does: writing sets bits, of the first pages of folios that are on an LRU list only, and
+ * it ends with the memory.
+ *
+ * For programs that are linked with --wrap of pread, pwrite, clock_gettime, malloc, calloc and
+ * reallocarray. Whatever goes wrong in here fails the test.
+ */
+#ifndef HEADROOM_TESTS_COLLECTORS_WSS_FAKE_PAGES_H
+#define HEADROOM_TESTS_COLLECTORS_WSS_FAKE_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/page_set.h"
+#include "support/tree.h"
+
+/* Of pagemap. */
+#define PRESENT  ((uint64_t)1 << 63)
+#define SWAPPED  ((uint64_t)1 << 62)
+#define FILE_BIT ((uint64_t)1 << 61)
+#define DIRTY    ((uint64_t)1 << 55)
+
+/* Of kpageflags. */
+#define LRU      ((uint64_t)1 << 5)
+#define MAPPED   ((uint64_t)1 << 11)
+#define HEAD     ((uint64_t)1 << 15)
+#define TAIL     ((uint64_t)1 << 16)
+#define HUGETLB  ((uint64_t)1 << 17)
+#define POISONED ((uint64_t)1 << 19)
+#define NOPAGE   ((uint64_t)1 << 20)
+#define THP      ((uint64_t)1 << 22)
+#define ZERO     ((uint64_t)1 << 24)
+#define RESERVED ((uint64_t)1 << 32)
+#define PLAIN    (LRU | MAPPED)
+
+#define BITMAP "sys/kernel/mm/page_idle/bitmap"
+#define TIB    ((uint64_t)1 << 28) /* the page frame at 1 TiB */
+#define MEMORY (64 * TIB)
+
+struct fake_pages {
+    struct hr_page_set written; /* all bits that were ever written */
+    uint64_t memory_end;        /* the first page frame that there isn't */
+    size_t longest_read;        /* in bytes; 0: whatever is asked for */
+    uint64_t jump_ns;           /* by which the clock jumps */
+    int looks_left;             /* at the clock, until it does */
+    int allocations_left;       /* until one fails; -1: none does */
+};
+
+extern struct fake_pages fake_pages;
+
+/** Sets all of it back; memory ends at 64 TiB. */
+void fake_pages_begin(struct tree *tree);
+
+/** Frees what was remembered. */
+void fake_pages_end(void);
+
+/** Writes or reads one of the 64-bit numbers of a file. */
+void fake_pages_put(const char *path, uint64_t index, uint64_t value);
+uint64_t fake_pages_get(const char *path, uint64_t index);
+
+/** A page's bit in the bitmap. */
+bool fake_pages_is_idle(uint64_t pfn);
+void fake_pages_set_idle(uint64_t pfn, bool idle);
+
+#endif

@@ -1,0 +1,494 @@
+/*
+ * check_command_osnoise_output.c - what `headroom osnoise` prints: tables, lines, JSON.
+ */
+#include "support/suite.h"
+
+#include "common/grid.h"
+#include "headroom/utf8.h"
+#include "osnoise/json.h"
+#include "osnoise/table.h"
+
+#include <ctype.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static char printed[1 << 18];
+
+static FILE *printing(void)
+{
+    memset(printed, 0, sizeof(printed));
+    FILE *file = fmemopen(printed, sizeof(printed), "w");
+    ck_assert_ptr_nonnull(file);
+    return file;
+}
+
+/* --- readings ------------------------------------------------------------- */
+
+static const struct hr_osnoise_cpu cpus[] = {
+    {0, HR_OSNOISE_CPU_FINE, 12, 6000000, 1234, 74, 300, 18, 0, 1007, 18, 1, 0},
+    {1, HR_OSNOISE_CPU_FINE, 12, 6000000, 240123, 2013, 20040, 0, 1, 1006, 16, 120, 5},
+    {2, HR_OSNOISE_CPU_OFFLINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {3, HR_OSNOISE_CPU_SILENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {5, HR_OSNOISE_CPU_FINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7},
+};
+
+static const struct hr_osnoise_source sources[] = {
+    {1, HR_OSNOISE_IRQ, "local_timer", 1006, 2103456},
+    {1, HR_OSNOISE_THREAD, "spinner", 120, 240000000},
+    {1, HR_OSNOISE_SOFTIRQ, "TIMER", 16, 8000},
+    {1, HR_OSNOISE_NMI, "NMI", 1, 1500},
+    {0, HR_OSNOISE_IRQ, "local_timer", 1007, 1000000},
+};
+
+static const struct hr_osnoise_bucket buckets[] = {{1, 1048576, 120}, {0, 32768, 18}, {1, 512, 3}};
+
+static const struct hr_osnoise_reading reading = {
+    .elapsed_ns = UINT64_C(12000000000),
+    .cpus = cpus,
+    .cpu_count = COUNT(cpus),
+    .has_sources = true,
+    .sources = sources,
+    .source_count = COUNT(sources),
+    .dropped_count = 3,
+    .buckets = buckets,
+    .bucket_count = COUNT(buckets),
+};
+
+static const struct hr_osnoise_options workload = {
+    .mode = HR_OSNOISE_WORKLOAD,
+    .period_us = 1000000,
+    .runtime_us = 500000,
+    .threshold_us = 20,
+    .by_source = true,
+};
+
+static struct osnoise_totals totals;
+
+static void forget(void)
+{
+    osnoise_totals_free(&totals);
+}
+
+static void add(const struct hr_osnoise_reading *one)
+{
+    static const struct timespec time = {1795261677, 450999999};
+    ck_assert_int_eq(osnoise_totals_add(&totals, one, &time), 0);
+}
+
+static struct osnoise_report report_of(const struct hr_osnoise_options *options)
+{
+    return (struct osnoise_report){
+        .options = options,
+        .cpus = "0-3,5",
+        .sources = 2,
+        .totals = &totals,
+        .begin = {1795261665, 1000000},
+        .end = {1795261677, 450999999},
+        .charset = LABEL_UTF8,
+    };
+}
+
+static void print_table(const struct osnoise_report *report)
+{
+    FILE *file = printing();
+    ck_assert_int_eq(osnoise_table_print(file, report), 0);
+    fclose(file);
+}
+
+static void print_json(const struct osnoise_report *report)
+{
+    FILE *file = printing();
+    osnoise_json_print(file, report);
+    fclose(file);
+}
+
+/* --- tables --------------------------------------------------------------- */
+
+START_TEST(prints_tables)
+{
+    struct hr_osnoise_options options = workload;
+    struct osnoise_report report = report_of(&options);
+    options.histogram = true;
+    add(&reading);
+    print_table(&report);
+    ck_assert_str_eq(
+        printed, "Mode osnoise, CPUs 0-3,5, gaps of at least 20 us in 0.5 s of each 1 s; 12.0 s\n"
+                 "\n"
+                 "            RUNTIME  NOISE AVAILABLE SINGLE PERIOD             SOFT\n"
+                 "CPU PERIODS      us     us         % max us max us HW NMI  IRQ  IRQ THREAD LOST\n"
+                 "  0      12 6000000   1234  99.97943     74    300 18   0 1007   18      1    0\n"
+                 "  1      12 6000000 240123  95.99795   2013  20040  0   1 1006   16    120    5\n"
+                 "  2       0       -      -         -      -      -  -   -    -    -      -    0\n"
+                 "  3       0       -      -         -      -      -  -   -    -    -      -    0\n"
+                 "  5       0       -      -         -      -      -  -   -    -    -      -    7\n"
+                 "CPU 2: offline\n"
+                 "CPU 3: silent: online, but no sample has come for three periods\n"
+                 "CPU 5: no period has ended yet\n"
+                 "CPUs 1,5: records were lost: the sums lack some noise\n"
+                 "3 noises had no room to be counted by source\n"
+                 "\n"
+                 "                             NOISE   EACH OF RUNTIME\n"
+                 "CPU SOURCE          COUNT       us     us          %\n"
+                 "  0 irq local_timer  1007   1000.0    1.0    0.01666\n"
+                 "  1 thread spinner    120 240000.0 2000.0    4.00000\n"
+                 "  1 irq local_timer  1006   2103.5    2.1    0.03505\n"
+                 "  1 other (2)          17      9.5    0.6    0.00015\n"
+                 "\n"
+                 "       ABOVE    UP TO SINGLE\n"
+                 "CPU       us       us NOISES\n"
+                 "  0   32.768   65.536     18\n"
+                 "  1    0.512    1.024      3\n"
+                 "  1 1048.576 2097.152    120\n");
+}
+END_TEST
+
+START_TEST(names_one_cpu)
+{
+    struct hr_osnoise_options options = workload;
+    struct osnoise_report report = report_of(&options);
+    hr_cpu_set_add(&options.cpus, 1);
+    report.cpus = "1";
+    print_table(&report);
+    ck_assert_ptr_eq(strstr(printed, "Mode osnoise, CPU 1, gaps "), printed);
+    ck_assert_uint_le(strcspn(printed, "\n"), 80);
+}
+END_TEST
+
+/* Without a workload there are no samples, and shares are of all time. */
+START_TEST(prints_sources_without_a_workload)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_SOURCES, .by_source = true};
+    struct osnoise_report report = report_of(&options);
+    const struct hr_osnoise_cpu cpu = {.cpu = 1};
+    struct hr_osnoise_reading one = {.elapsed_ns = UINT64_C(12000000000),
+                                     .cpus = &cpu,
+                                     .cpu_count = 1,
+                                     .has_sources = true,
+                                     .sources = sources,
+                                     .source_count = 2};
+    report.cpus = NULL;
+    add(&one);
+    one.has_sources = false;
+    one.source_count = 0;
+    add(&one);
+    print_table(&report);
+    ck_assert_str_eq(
+        printed,
+        "Mode sources, all CPUs, whatever interrupts or takes a CPU, without a workload; 24.0 s\n"
+        "\n"
+        "                             NOISE   EACH OF TIME\n"
+        "CPU SOURCE          COUNT       us     us       %\n"
+        "  1 thread spinner    120 240000.0 2000.0 2.00000\n"
+        "  1 irq local_timer  1006   2103.5    2.1 0.01752\n"
+        "1 of 2 readings know nothing of sources\n");
+}
+END_TEST
+
+START_TEST(prints_what_it_reads_along)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_ATTACH, .by_source = true};
+    struct osnoise_report report = report_of(&options);
+    report.cpus = NULL;
+    print_table(&report);
+    ck_assert_str_eq(
+        printed, "Mode attach, the other's CPUs, reading along; 0.0 s\n"
+                 "\n"
+                 "            RUNTIME NOISE AVAILABLE SINGLE PERIOD            SOFT\n"
+                 "CPU PERIODS      us    us         % max us max us HW NMI IRQ  IRQ THREAD LOST\n"
+                 "\n"
+                 "                 NOISE EACH OF RUNTIME\n"
+                 "CPU SOURCE COUNT    us   us          %\n"
+                 "  - none was seen\n");
+}
+END_TEST
+
+/* The heading's last line and `rows` behind it are as wide. @return how wide. */
+static size_t expect_aligned(const char *heading, size_t rows)
+{
+    const char *line = strstr(printed, heading);
+    ck_assert_ptr_nonnull(line);
+    while (line > printed && line[-1] != '\n')
+        line--;
+    size_t width = strcspn(line, "\n");
+    for (size_t i = 0; i <= rows; i++, line += width + 1)
+        ck_assert_msg(strcspn(line, "\n") == width, "%s", line);
+    return width;
+}
+
+START_TEST(is_aligned_with_any_numbers)
+{
+    static const unsigned counts[] = {1, 2, 64, 300};
+    struct hr_osnoise_cpu many[300];
+    struct hr_osnoise_options options = workload;
+    struct osnoise_report report = report_of(&options);
+    const unsigned count = counts[_i / 2];
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t huge = UINT64_MAX >> (i % 60);
+        many[i] = (struct hr_osnoise_cpu){i * 27,   HR_OSNOISE_CPU_FINE,
+                                          i % 5,    huge,
+                                          huge / 3, huge,
+                                          huge,     huge,
+                                          huge,     huge,
+                                          huge,     huge,
+                                          huge};
+        if (_i % 2 == 0)
+            many[i] = (struct hr_osnoise_cpu){.cpu = i};
+    }
+    const struct hr_osnoise_source source = {0, HR_OSNOISE_IRQ, "x", UINT64_MAX, UINT64_MAX};
+    add(&(struct hr_osnoise_reading){.cpus = many,
+                                     .cpu_count = count,
+                                     .sources = &source,
+                                     .source_count = 1,
+                                     .has_sources = true});
+    print_table(&report);
+    expect_aligned("CPU PERIODS", count);
+    expect_aligned("CPU SOURCE", 1);
+    ck_assert(_i % 2 == 0 || strstr(printed, "18446744073709551615") != NULL);
+}
+END_TEST
+
+/* Twelve seconds of a usual CPU fit the usual terminal. */
+START_TEST(fits_eighty_columns)
+{
+    struct osnoise_report report = report_of(&workload);
+    add(&(struct hr_osnoise_reading){.cpus = cpus, .cpu_count = 1});
+    print_table(&report);
+    ck_assert_uint_le(expect_aligned("CPU PERIODS", 1), 80);
+}
+END_TEST
+
+START_TEST(tells_of_memory_that_ran_out)
+{
+    struct grid grid = {.column_count = 1, .failed = true};
+    FILE *file = printing();
+    grid_cell(&grid, "x");
+    ck_assert_int_lt(grid_print(&grid, file), 0);
+    fclose(file);
+    ck_assert_str_eq(printed, "");
+    ck_assert_ptr_null(grid.text);
+}
+END_TEST
+
+/* --- single noises -------------------------------------------------------- */
+
+static const struct {
+    struct hr_osnoise_single single;
+    const char *text;
+} singles[] = {
+    {{1,
+      2013400,
+      4,
+      {{HR_OSNOISE_THREAD, "spinner", 812, 2001140, 1},
+       {HR_OSNOISE_IRQ, "local_timer", 236, 7100, 3}},
+      2,
+      true},
+     "11:47:57 CPU 1: 2013.4 us: thread spinner[812] 2001.1 us, irq local_timer 7.1 us (3 "
+     "times); 5.2 us unexplained\n"},
+    {{1, 3038200, 1, {{HR_OSNOISE_IRQ, "local_timer", 236, 66100, 1}}, 1, true},
+     "11:47:57 CPU 1: 3038.2 us: irq local_timer 66.1 us; 2972.1 us unexplained\n"},
+    {{1, 9000, 1, {{HR_OSNOISE_IRQ, "a", 1, 5000, 1}, {HR_OSNOISE_IRQ, "b", 2, 4500, 1}}, 2, true},
+     "11:47:57 CPU 1: 9.0 us: irq a 5.0 us, irq b 4.5 us\n"},
+    {{1, 9000, 1, {{HR_OSNOISE_IRQ, "a", 1, 8951, 1}}, 1, true},
+     "11:47:57 CPU 1: 9.0 us: irq a 9.0 us\n"},
+    {{0, 900, 9, {{HR_OSNOISE_NMI, "NMI", 0, 1, 1}}, 1, false},
+     "11:47:57 CPU 0: 0.9 us: nmi NMI 0.0 us, and more\n"},
+    {{63, 50000, 0, {{0}}, 0, true}, "11:47:57 CPU 63: 50.0 us: the hardware\n"},
+    {{63, 50000, 2, {{0}}, 0, false}, "11:47:57 CPU 63: 50.0 us: by what is not known\n"},
+};
+
+START_TEST(prints_single_noises)
+{
+    const struct osnoise_seen seen = {{1795261677, 0}, singles[_i].single};
+    FILE *file = printing();
+    osnoise_single_print(file, &seen, LABEL_UTF8);
+    fclose(file);
+    ck_assert_str_eq(printed, singles[_i].text);
+}
+END_TEST
+
+/* --- names ---------------------------------------------------------------- */
+
+static struct hr_osnoise_source odd_source(const char *name)
+{
+    struct hr_osnoise_source source = {0, HR_OSNOISE_THREAD, "", 1, 1000};
+    snprintf(source.name, sizeof(source.name), "%s", name);
+    return source;
+}
+
+static void add_named(const char *name)
+{
+    const struct hr_osnoise_source source = odd_source(name);
+    const struct hr_osnoise_cpu cpu = {.sample_count = 1, .runtime_us = 1000};
+    struct hr_osnoise_single single = {.part_count = 1, .parts = {{.count = 1}}};
+    snprintf(single.parts[0].name, sizeof(single.parts[0].name), "%s", name);
+    add(&(struct hr_osnoise_reading){.cpus = &cpu,
+                                     .cpu_count = 1,
+                                     .has_sources = true,
+                                     .sources = &source,
+                                     .source_count = 1,
+                                     .singles = &single,
+                                     .single_count = 1});
+}
+
+/* A thread may call itself anything: colours, a new title of the terminal, a line that isn't ours.
+ */
+START_TEST(shows_no_control_characters)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_SOURCES, .max_single_ns = 1};
+    struct osnoise_report report = report_of(&options);
+    add_named("\033]0;x\a\xff\n\x7f \xc2\x9b m\xc3\xa4");
+    print_table(&report);
+    ck_assert_ptr_nonnull(strstr(printed, "  0 thread ?]0;x???? ? m\xc3\xa4     1"));
+    FILE *file = printing();
+    osnoise_single_print(file, osnoise_totals_single(&totals, 0), LABEL_ASCII);
+    fclose(file);
+    ck_assert_ptr_nonnull(strstr(printed, " irq ?]0;x???? ? m? 0.0 us, and more\n"));
+}
+END_TEST
+
+START_TEST(aligns_wide_names)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_SOURCES};
+    struct osnoise_report report = report_of(&options);
+    add_named("\xe6\x97\xa5\xe6\x9c\xac"); /* two characters, four columns, six bytes */
+    add_named("abcd");
+    print_table(&report);
+    ck_assert_ptr_nonnull(strstr(printed, "  0 thread \xe6\x97\xa5\xe6\x9c\xac     1   1.0"));
+    ck_assert_ptr_nonnull(strstr(printed, "  0 thread abcd     1   1.0"));
+}
+END_TEST
+
+/* --- JSON ----------------------------------------------------------------- */
+
+START_TEST(prints_json)
+{
+    struct hr_osnoise_options options = workload;
+    struct osnoise_report report = report_of(&options);
+    const struct hr_osnoise_reading one = {
+        .elapsed_ns = UINT64_C(12000000000),
+        .cpus = cpus + 1,
+        .cpu_count = 2,
+        .has_sources = true,
+        .sources = sources,
+        .source_count = 4,
+        .dropped_count = 3,
+        .buckets = buckets,
+        .bucket_count = 1,
+        .singles = &singles[0].single,
+        .single_count = 1,
+        .single_more_count = 4,
+    };
+    options.histogram = true;
+    options.max_single_ns = 1000000;
+    report.sources = 1;
+    report.ended = "somebody changed osnoise/cpus";
+    add(&one);
+    print_json(&report);
+    ck_assert_str_eq(
+        printed,
+        "{\"begin_s\":1795261665.001,\"end_s\":1795261677.450,\"elapsed_s\":12.000000,"
+        "\"mode\":\"osnoise\",\"period_s\":1.000000,\"runtime_s\":0.500000,"
+        "\"threshold_s\":0.000020,\"max_single_s\":0.001000,\"cpus\":["
+        "{\"cpu\":1,\"state\":\"fine\",\"sample_count\":12,\"runtime_us\":6000000,"
+        "\"noise_us\":240123,\"available_pct\":95.99795,\"max_single_us\":2013,"
+        "\"max_period_us\":20040,\"hw_count\":0,\"nmi_count\":1,\"irq_count\":1006,"
+        "\"softirq_count\":16,\"thread_count\":120,\"lost_count\":5,\"sources\":["
+        "{\"kind\":\"thread\",\"name\":\"spinner\",\"count\":120,\"duration_ns\":240000000,"
+        "\"share_pct\":4.00000}],\"other\":{\"source_count\":3,\"count\":1023,"
+        "\"duration_ns\":2112956,\"share_pct\":0.03521},\"histogram\":[{\"lower_ns\":1048576,"
+        "\"count\":120}]},"
+        "{\"cpu\":2,\"state\":\"offline\",\"sample_count\":0,\"runtime_us\":null,"
+        "\"noise_us\":null,\"available_pct\":null,\"max_single_us\":null,\"max_period_us\":null,"
+        "\"hw_count\":null,\"nmi_count\":null,\"irq_count\":null,\"softirq_count\":null,"
+        "\"thread_count\":null,\"lost_count\":0,\"sources\":null,\"other\":null,"
+        "\"histogram\":[]}],"
+        "\"dropped_count\":3,\"singles\":[{\"time_s\":1795261677.450,\"cpu\":1,"
+        "\"duration_ns\":2013400,\"interference_count\":4,\"parts\":[{\"kind\":\"thread\","
+        "\"name\":\"spinner\",\"number\":812,\"count\":1,\"duration_ns\":2001140},"
+        "{\"kind\":\"irq\",\"name\":\"local_timer\",\"number\":236,\"count\":3,"
+        "\"duration_ns\":7100}],\"parts_are_all\":true}],\"single_count\":5,"
+        "\"ended\":\"somebody changed osnoise/cpus\",\"warning\":null}\n");
+}
+END_TEST
+
+START_TEST(prints_null_for_what_is_not_known)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_ATTACH};
+    struct osnoise_report report = report_of(&options);
+    report.sources = 0;
+    print_json(&report);
+    ck_assert_str_eq(printed,
+                     "{\"begin_s\":1795261665.001,\"end_s\":1795261677.450,\"elapsed_s\":0.000000,"
+                     "\"mode\":\"attach\",\"period_s\":null,\"runtime_s\":null,"
+                     "\"threshold_s\":null,\"max_single_s\":null,\"cpus\":[],"
+                     "\"dropped_count\":null,\"singles\":null,\"single_count\":null,"
+                     "\"ended\":null,\"warning\":null}\n");
+}
+END_TEST
+
+/* What JSON (RFC 8259) lets a string have, in ASCII. @return behind the string. */
+static const char *skip_string(const char *at)
+{
+    ck_assert_int_eq(*at++, '"');
+    for (; *at != '"'; at++) {
+        ck_assert_msg((unsigned char)*at >= 0x20, "a control character or the end: %s", at);
+        if (*at != '\\')
+            continue;
+        at++;
+        ck_assert_ptr_nonnull(strchr("\"\\/bfnrtu", *at));
+        for (int digit = 0; *at == 'u' && digit < 4; digit++)
+            ck_assert(isxdigit((unsigned char)at[digit + 1]));
+    }
+    return at + 1;
+}
+
+/* Each byte that a name may have, on either side of a quote. */
+START_TEST(json_is_valid_with_any_byte)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_SOURCES, .max_single_ns = 1};
+    struct osnoise_report report = report_of(&options);
+    const char name[] = {(char)_i, '"', (char)_i, '\\', (char)_i, '\0'};
+    uint32_t character;
+    int names = 0;
+    add_named(name);
+    print_json(&report);
+    for (const char *at = printed; *at != '\0';) {
+        size_t length = hr_utf8_decode(at, &character);
+        ck_assert_msg(length > 0, "no UTF-8: %s", at);
+        if (*at == '"') {
+            names += strncmp(at, "\"name\":", 7) == 0;
+            at = skip_string(at);
+            continue;
+        }
+        ck_assert_msg(strchr("{}[]:,.0123456789truefalsenull\n", *at) != NULL, "not JSON: %s", at);
+        at += length;
+    }
+    ck_assert_int_eq(names, 2);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("osnoise_output");
+
+    setenv("TZ", "UTC", 1);
+    setlocale(LC_CTYPE, "C.UTF-8");
+    tcase_add_checked_fixture(tests, NULL, forget);
+    tcase_add_test(tests, prints_tables);
+    tcase_add_test(tests, names_one_cpu);
+    tcase_add_test(tests, prints_sources_without_a_workload);
+    tcase_add_test(tests, prints_what_it_reads_along);
+    tcase_add_loop_test(tests, is_aligned_with_any_numbers, 0, 8);
+    tcase_add_test(tests, fits_eighty_columns);
+    tcase_add_test(tests, tells_of_memory_that_ran_out);
+    tcase_add_loop_test(tests, prints_single_noises, 0, COUNT(singles));
+    tcase_add_test(tests, shows_no_control_characters);
+    tcase_add_test(tests, aligns_wide_names);
+    tcase_add_test(tests, prints_json);
+    tcase_add_test(tests, prints_null_for_what_is_not_known);
+    tcase_add_loop_test(tests, json_is_valid_with_any_byte, 1, 256);
+    return run_suite("osnoise_output", tests);
+}

@@ -1,0 +1,493 @@
+/*
+ * check_top_alerts.c - notifications in collectd's log files: the lines, and following a file.
+ */
+#include "support/suite.h"
+
+#include "top/alerts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* --- lines ---------------------------------------------------------------- */
+
+#define NOTIFICATION "Notification: severity = "
+#define SYSTEM       ", host = h, plugin = psi, plugin_instance = system, type = derive"
+#define TRIGGER      SYSTEM ", type_instance = trigger_x, message = "
+
+static const struct {
+    const char *line, *time;
+    enum alert_severity severity;
+    const char *host, *instance, *type_instance, *message;
+} good_lines[] = {
+    /* what the logfile plugin can be set to */
+    {"[2026-11-21 02:31:12] " NOTIFICATION "WARNING" TRIGGER "memory some: stalled",
+     "2026-11-21 02:31:12", ALERT_WARNING, "h", "system", "trigger_x", "memory some: stalled"},
+    {"[2026-11-21 02:31:12] [info] " NOTIFICATION "OKAY" TRIGGER "m", "2026-11-21 02:31:12",
+     ALERT_OKAY, "h", "system", "trigger_x", "m"},
+    {"[info] " NOTIFICATION "FAILURE" TRIGGER "m", "", ALERT_FAILURE, "h", "system", "trigger_x",
+     "m"},
+    {NOTIFICATION "WARNING" TRIGGER "m", "", ALERT_WARNING, "h", "system", "trigger_x", "m"},
+    /* what is missing */
+    {NOTIFICATION "OKAY, plugin = psi", "", ALERT_OKAY, "", "", "", ""},
+    {NOTIFICATION "OKAY, plugin = psi, message = m", "", ALERT_OKAY, "", "", "", "m"},
+    {NOTIFICATION "OKAY, plugin = psi, type_instance = t", "", ALERT_OKAY, "", "", "t", ""},
+    {NOTIFICATION "OKAY, plugin = psi, plugin_instance = a, message = m", "", ALERT_OKAY, "", "a",
+     "", "m"},
+    {NOTIFICATION "OKAY, plugin = psi, message = ", "", ALERT_OKAY, "", "", "", ""},
+    /* texts can hold what separates them */
+    {NOTIFICATION "OKAY" TRIGGER "a, b = c, type = d, message = e", "", ALERT_OKAY, "h", "system",
+     "trigger_x", "a, b = c, type = d, message = e"},
+    {NOTIFICATION "OKAY, plugin = psi, plugin_instance = a, b, host = c, type = t, message = m", "",
+     ALERT_OKAY, "", "a, b, host = c", "", "m"},
+    {NOTIFICATION "OKAY" TRIGGER NOTIFICATION "x", "", ALERT_OKAY, "h", "system", "trigger_x",
+     NOTIFICATION "x"},
+    /* and any bytes */
+    {NOTIFICATION "OKAY" TRIGGER "a\033[31m\r\t\xff\xc3", "", ALERT_OKAY, "h", "system",
+     "trigger_x", "a\033[31m\r\t\xff\xc3"},
+    {NOTIFICATION "OKAY" TRIGGER "\xe6\x97\xa5 ", "", ALERT_OKAY, "h", "system", "trigger_x",
+     "\xe6\x97\xa5 "},
+};
+
+START_TEST(parses_line)
+{
+    struct alert alert;
+    memset(&alert, 'x', sizeof(alert));
+    const char *line = good_lines[_i].line;
+    ck_assert_int_eq(alert_parse(line, strlen(line), &alert), 0);
+    ck_assert_str_eq(alert.time, good_lines[_i].time);
+    ck_assert_int_eq(alert.severity, good_lines[_i].severity);
+    ck_assert_str_eq(alert.host, good_lines[_i].host);
+    ck_assert_str_eq(alert.instance, good_lines[_i].instance);
+    ck_assert_str_eq(alert.type_instance, good_lines[_i].type_instance);
+    ck_assert_str_eq(alert.message, good_lines[_i].message);
+}
+END_TEST
+
+static const struct {
+    const char *line;
+    int error;
+} other_lines[] = {
+    /* other plugins */
+    {NOTIFICATION "OKAY, host = h, plugin = cpu, message = m", -ENOENT},
+    {NOTIFICATION "OKAY, host = h, plugin = psix, message = m", -ENOENT},
+    {NOTIFICATION "OKAY, host = h, plugin = ps, message = m", -ENOENT},
+    {NOTIFICATION "OKAY, message = plugin = psi", -ENOENT},
+    {NOTIFICATION "OKAY, message = a, plugin = psi", -ENOENT},
+    {NOTIFICATION "OKAY", -ENOENT},
+    /* other lines */
+    {"", -EBADMSG},
+    {"[", -EBADMSG},
+    {"[2026-11-21 02:31:12] ", -EBADMSG},
+    {"[2026-11-21 02:31:12] [info] Initialization complete, entering read-loop.", -EBADMSG},
+    {"psi: " NOTIFICATION "OKAY" TRIGGER "m", -EBADMSG},
+    {" " NOTIFICATION "OKAY" TRIGGER "m", -EBADMSG},
+    /* not as it should be */
+    {"[2026-11-21T02:31:12] " NOTIFICATION "OKAY" TRIGGER "m", -EBADMSG},
+    {"[2026-11-21 02:31:1x] " NOTIFICATION "OKAY" TRIGGER "m", -EBADMSG},
+    {"[info]  " NOTIFICATION "OKAY" TRIGGER "m", -EBADMSG},
+    {"[info] [2026-11-21 02:31:12] " NOTIFICATION "OKAY" TRIGGER "m", -EBADMSG},
+    {NOTIFICATION "UNKNOWN" TRIGGER "m", -EBADMSG},
+    {NOTIFICATION "WARNINGS" TRIGGER "m", -EBADMSG},
+    {NOTIFICATION "warning" TRIGGER "m", -EBADMSG},
+    {NOTIFICATION "OKAY, plugin = psi, ", -ENOENT},
+    {NOTIFICATION "OKAY, severity = OKAY, plugin = psi", -EBADMSG},
+    {NOTIFICATION "OKAY ", -EBADMSG},
+};
+
+START_TEST(passes_over_line)
+{
+    struct alert alert, before;
+    memset(&alert, 'x', sizeof(alert));
+    before = alert;
+    const char *line = other_lines[_i].line;
+    ck_assert_int_eq(alert_parse(line, strlen(line), &alert), other_lines[_i].error);
+    ck_assert_mem_eq(&alert, &before, sizeof(alert));
+}
+END_TEST
+
+/* Each beginning of a line, in memory that ends there: none is read past its end. */
+START_TEST(parses_beginnings)
+{
+    const char *line = "[2026-11-21 02:31:12] [info] " NOTIFICATION "WARNING" TRIGGER "m";
+    const char *plugin = strstr(line, "psi") + strlen("psi");
+    const char *instance = plugin + strlen(", plugin_instance = ");
+    const size_t length = strlen(line);
+    for (size_t cut = 0; cut <= length; cut++) {
+        struct alert alert;
+        char *copy = malloc(cut > 0 ? cut : 1);
+        memcpy(copy, line, cut);
+        int rc = alert_parse(copy, cut, &alert);
+        free(copy);
+        bool whole = line + cut == plugin || line + cut >= instance;
+        ck_assert_msg((rc == 0) == whole, "%zu bytes: %d", cut, rc);
+    }
+}
+END_TEST
+
+START_TEST(takes_no_zero_byte)
+{
+    static const char line[] = NOTIFICATION "OKAY" TRIGGER "a\0b";
+    struct alert alert;
+    ck_assert_int_eq(alert_parse(line, sizeof(line) - 1, &alert), -EBADMSG);
+}
+END_TEST
+
+START_TEST(cuts_long_texts)
+{
+    char line[4096], host[1025];
+    struct alert alert;
+    memset(host, 'a', sizeof(host) - 1);
+    host[sizeof(host) - 1] = '\0';
+    int length = snprintf(line, sizeof(line),
+                          NOTIFICATION "OKAY, host = %s, plugin = psi, "
+                                       "plugin_instance = %s, message = %s",
+                          host, host, host);
+    ck_assert_int_eq(alert_parse(line, (size_t)length, &alert), 0);
+    ck_assert_uint_eq(strlen(alert.host), sizeof(alert.host) - 1);
+    ck_assert_uint_eq(strlen(alert.instance), sizeof(alert.instance) - 1);
+    ck_assert_uint_eq(strlen(alert.message), sizeof(alert.message) - 1);
+    ck_assert_str_eq(alert.type_instance, "");
+}
+END_TEST
+
+START_TEST(words_an_alert)
+{
+    struct alert alert = {.time = "2026-11-21 02:31:12", .host = "h", .message = "m"};
+    char text[ALERT_TEXT_SIZE];
+    ck_assert_str_eq(alert_clock(&alert), "02:31:12");
+    alert_text(&alert, false, text);
+    ck_assert_str_eq(text, "m");
+    alert_text(&alert, true, text);
+    ck_assert_str_eq(text, "h: m");
+    alert = (struct alert){.severity = ALERT_OKAY};
+    ck_assert_str_eq(alert_clock(&alert), "-");
+    alert_text(&alert, true, text);
+    ck_assert_str_eq(text, "-");
+    ck_assert_str_eq(alert_word(ALERT_FAILURE), "FAILURE");
+}
+END_TEST
+
+/* --- a file that is followed ---------------------------------------------- */
+
+static char folder[64], path[128], old_path[128];
+static struct alerts *alerts;
+
+static void make_folder(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof(folder), "%.40s/check_alerts-XXXXXX", temporary ? temporary : "/tmp");
+    if (mkdtemp(folder) == NULL) {
+        perror(folder);
+        abort();
+    }
+    snprintf(path, sizeof(path), "%s/log", folder);
+    snprintf(old_path, sizeof(old_path), "%s/log.1", folder);
+}
+
+static void remove_folder(void)
+{
+    remove(path);
+    remove(old_path);
+    rmdir(folder);
+}
+
+static void open_alerts(void)
+{
+    remove(path);
+    remove(old_path);
+    ck_assert_int_eq(alerts_open(path, &alerts), 0);
+}
+
+static void close_alerts(void)
+{
+    alerts_close(alerts);
+}
+
+/* Appends as collectd does. */
+__attribute__((format(printf, 1, 2))) static void append(const char *format, ...)
+{
+    va_list arguments;
+    FILE *file = fopen(path, "a");
+    ck_assert_ptr_nonnull(file);
+    va_start(arguments, format);
+    vfprintf(file, format, arguments);
+    va_end(arguments);
+    fclose(file);
+}
+
+#define LINE "[2026-11-21 02:31:12] " NOTIFICATION "WARNING" TRIGGER
+
+/* Alerts with the messages "FIRST" to "LAST". */
+static void append_alerts(int first, int last)
+{
+    for (int number = first; number <= last; number++)
+        append(LINE "%d\n", number);
+}
+
+static void append_bytes(char byte, size_t count)
+{
+    FILE *file = fopen(path, "a");
+    while (count-- > 0)
+        putc(byte, file);
+    fclose(file);
+}
+
+/* Reads, and expects these messages, each followed by a space; a bar precedes those not fresh. */
+static void expect(int rc, const char *expected)
+{
+    char found[4096] = "";
+    size_t used = 0;
+    ck_assert_int_eq(alerts_read(alerts), rc);
+    const struct alert_list *list = alerts_found(alerts);
+    ck_assert_uint_le(list->fresh, list->count);
+    for (size_t i = 0; i < list->count && used < sizeof(found); i++) {
+        bool fresh = i >= list->count - list->fresh;
+        used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%s ", fresh ? "" : "|",
+                                 list->entries[i].message);
+    }
+    ck_assert_str_eq(found, expected);
+}
+
+START_TEST(follows_growing_file)
+{
+    append("[2026-11-21 02:31:12] foreign\n" LINE "a\n" NOTIFICATION "OKAY, plugin = cpu\n");
+    expect(0, "a ");
+    expect(0, "|a ");
+    append(LINE "b\nforeign\n");
+    expect(0, "|a b ");
+    append(LINE "c\n" LINE "d\n");
+    expect(0, "|a |b c d ");
+    expect(0, "|a |b |c |d ");
+}
+END_TEST
+
+START_TEST(waits_for_end_of_line)
+{
+    const char *line = LINE "abc\n";
+    append("%s", "");
+    expect(0, "");
+    for (; line[1] != '\0'; line++) {
+        append("%c", *line);
+        expect(0, "");
+    }
+    append("\n" LINE "d");
+    expect(0, "abc ");
+    append("ef\n\n\n");
+    expect(0, "|abc def ");
+}
+END_TEST
+
+START_TEST(remembers_the_last)
+{
+    append_alerts(1, 8);
+    expect(0, "4 5 6 7 8 "); /* of what was there at the start, no more than are shown */
+    append_alerts(9, 9);
+    expect(0, "|4 |5 |6 |7 |8 9 ");
+    expect(0, "|5 |6 |7 |8 |9 ");
+    append_alerts(10, 30); /* but of what is new, all */
+    expect(0, "|5 |6 |7 |8 |9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 ");
+    expect(0, "|26 |27 |28 |29 |30 ");
+}
+END_TEST
+
+START_TEST(waits_for_file)
+{
+    expect(-ENOENT, "");
+    expect(-ENOENT, "");
+    append_alerts(1, 6); /* all of it is new */
+    expect(0, "1 2 3 4 5 6 ");
+}
+END_TEST
+
+START_TEST(starts_anew_when_truncated)
+{
+    append(LINE "a\n" LINE "half");
+    expect(0, "a ");
+    ck_assert_int_eq(truncate(path, 0), 0);
+    expect(0, "|a ");
+    append("foreign\n");
+    expect(0, "|a ");
+    append_alerts(1, 1);
+    expect(0, "|a 1 ");
+    ck_assert_int_eq(truncate(path, 0), 0);
+    append(LINE "2\n");
+    expect(0, "|a |1 2 ");
+    append_bytes('x', 3000); /* a line to be passed over, whose end never comes */
+    expect(0, "|a |1 |2 ");
+    ck_assert_int_eq(truncate(path, 0), 0);
+    append_alerts(3, 3);
+    expect(0, "|a |1 |2 3 ");
+}
+END_TEST
+
+START_TEST(follows_rotation)
+{
+    append(LINE "a\n");
+    expect(0, "a ");
+    append(LINE "b\n");
+    ck_assert_int_eq(rename(path, old_path), 0);
+    append_alerts(1, 6);
+    expect(0, "|a b 1 2 3 4 5 6 "); /* the end of the old one is not lost */
+    append(LINE "c\n");
+    expect(0, "|2 |3 |4 |5 |6 c ");
+}
+END_TEST
+
+START_TEST(survives_time_without_file)
+{
+    append(LINE "a\n" LINE "half");
+    expect(0, "a ");
+    ck_assert_int_eq(rename(path, old_path), 0);
+    expect(-ENOENT, "|a ");
+    expect(-ENOENT, "|a ");
+    /* What was begun in the old file doesn't go on in the new one. */
+    append("way\n" LINE "b\n");
+    expect(0, "|a b ");
+    /* Back comes the same file: nothing twice. */
+    ck_assert_int_eq(rename(path, old_path), 0);
+    expect(-ENOENT, "|a |b ");
+    ck_assert_int_eq(rename(old_path, path), 0);
+    expect(0, "|a |b ");
+}
+END_TEST
+
+START_TEST(tells_what_is_no_file)
+{
+    ck_assert_int_eq(mkdir(path, 0755), 0);
+    expect(-EISDIR, "");
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(mkfifo(path, 0644), 0);
+    expect(-EINVAL, "");
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(symlink("log", path), 0);
+    expect(-ELOOP, "");
+    ck_assert_int_eq(unlink(path), 0);
+    append_alerts(1, 6); /* it was not looked for in vain: it may be old */
+    expect(0, "2 3 4 5 6 ");
+}
+END_TEST
+
+/* A line that begins before the part that is read is left out; one that begins with it is not. */
+START_TEST(reads_end_of_huge_file)
+{
+    const off_t hole = (off_t)1 << 36;
+    append_alerts(1, 1);
+    ck_assert_int_eq(truncate(path, hole), 0);
+    append("\n" LINE "2\n");
+    append_bytes('x', 64 * 1024 - 2 * strlen(LINE "3\n"));
+    append("\n" LINE "4\n");
+    expect(0, "4 ");
+    append_alerts(5, 5);
+    expect(0, "|4 5 ");
+}
+END_TEST
+
+START_TEST(reads_first_whole_line)
+{
+    const size_t length = strlen(LINE "2\n");
+    append_alerts(1, 2);
+    append_bytes('\n', 64 * 1024 - length - (size_t)_i);
+    /* The part begins with the second line, or up to two bytes before or behind. */
+    expect(0, _i >= 0 ? "2 " : "");
+}
+END_TEST
+
+START_TEST(skips_huge_backlog)
+{
+    append_alerts(1, 1);
+    expect(0, "1 ");
+    append_alerts(2, 2);
+    append_bytes('\n', 1024 * 1024);
+    append_alerts(3, 3);
+    append_bytes('\n', 1000 * 1024); /* more than the start takes, but not too much */
+    expect(0, "|1 3 ");
+}
+END_TEST
+
+START_TEST(passes_over_long_lines)
+{
+    append(LINE "1\n" LINE);
+    append_bytes('x', 3000);
+    expect(0, "1 ");
+    append_bytes('x', 60000);
+    append(LINE "no\n" LINE "2\n" LINE "begun");
+    expect(0, "|1 2 ");
+    append_bytes('x', 3000);
+    append("\n");
+    expect(0, "|1 |2 ");
+    append_bytes('y', 2048); /* as long as can be kept */
+    append("\n" LINE "3\n");
+    expect(0, "|1 |2 3 ");
+}
+END_TEST
+
+static int count_descriptors(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 64; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+START_TEST(holds_one_descriptor)
+{
+    append_alerts(1, 1);
+    expect(0, "1 ");
+    int before = count_descriptors();
+    expect(0, "|1 ");
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(rename(path, old_path), 0);
+        expect(-ENOENT, "|1 ");
+        append("%s", "");
+        expect(0, "|1 ");
+    }
+    ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+static void add_lines(TCase *tests)
+{
+    tcase_add_loop_test(tests, parses_line, 0, COUNT(good_lines));
+    tcase_add_loop_test(tests, passes_over_line, 0, COUNT(other_lines));
+    tcase_add_test(tests, parses_beginnings);
+    tcase_add_test(tests, takes_no_zero_byte);
+    tcase_add_test(tests, cuts_long_texts);
+    tcase_add_test(tests, words_an_alert);
+}
+
+static void add_following(TCase *tests)
+{
+    tcase_add_test(tests, follows_growing_file);
+    tcase_add_test(tests, waits_for_end_of_line);
+    tcase_add_test(tests, remembers_the_last);
+    tcase_add_test(tests, waits_for_file);
+    tcase_add_test(tests, starts_anew_when_truncated);
+    tcase_add_test(tests, follows_rotation);
+    tcase_add_test(tests, survives_time_without_file);
+    tcase_add_test(tests, tells_what_is_no_file);
+    tcase_add_test(tests, reads_end_of_huge_file);
+    tcase_add_loop_test(tests, reads_first_whole_line, -2, 3);
+    tcase_add_test(tests, skips_huge_backlog);
+    tcase_add_test(tests, passes_over_long_lines);
+    tcase_add_test(tests, holds_one_descriptor);
+}
+
+int main(void)
+{
+    TCase *tests = tcase_create("all");
+    add_lines(tests);
+    add_following(tests);
+    /* Unchecked: the folder goes also when a test fails. */
+    tcase_add_unchecked_fixture(tests, make_folder, remove_folder);
+    tcase_add_checked_fixture(tests, open_alerts, close_alerts);
+    return run_suite("alerts", tests);
+}

@@ -1,0 +1,519 @@
+/* Which groups the plugin psi publishes, as they come and go, and under which names. */
+#include "support/plugin_harness.h"
+
+#include "support/suite.h"
+
+const char *const harness_plugin = "psi";
+
+/* All values of a group in its first read, and in later ones. */
+#define FIRST 6
+#define LATER 12
+
+/* How many values of the last read have an instance. */
+static size_t count_of(const char *instance)
+{
+    size_t all, count = 0;
+    const struct fake_value *values = fake_values(&all);
+
+    for (size_t i = 0; i < all; i++)
+        count += strcmp(values[i].instance, instance) == 0;
+    return count;
+}
+
+static void assert_instance(const char *instance, size_t count)
+{
+    ck_assert_msg(count_of(instance) == count, "%zu values of %s instead of %zu",
+                  count_of(instance), instance, count);
+}
+
+/* The first instance of the last read that isn't the system's. */
+static const char *only_instance(void)
+{
+    size_t count;
+    const struct fake_value *values = fake_values(&count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(values[i].instance, "system") != 0)
+            return values[i].instance;
+    ck_abort_msg("no group was published");
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+START_TEST(follows_processes_in_and_out)
+{
+    tree_add_group(tree, "a", false);
+    harness_begin("Cgroup \"*\"");
+    harness_read();
+    assert_instance("a", 0);
+    tree_set_populated(tree, "a", true);
+    harness_read();
+    assert_instance("a", FIRST);
+    harness_assert_count("psi-a/percent-*", 0);
+    harness_read();
+    assert_instance("a", LATER);
+    tree_set_populated(tree, "a", true); /* written anew, as when it is frozen */
+    harness_read();
+    assert_instance("a", LATER);
+    tree_set_populated(tree, "a", false);
+    harness_read();
+    assert_instance("a", 0);
+    tree_set_populated(tree, "a", true);
+    harness_read();
+    assert_instance("a", FIRST);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(follows_groups_that_are_made_and_removed)
+{
+    harness_begin("Cgroup \"**/*.service\"");
+    harness_read();
+    harness_assert_count("*", 5);
+    tree_add_group(tree, "system.slice/a.service", true);
+    harness_read();
+    assert_instance("system.slice_a.service", FIRST);
+    tree_add_group(tree, "system.slice/sub.slice/b.service", true);
+    harness_read();
+    assert_instance("system.slice_a.service", LATER);
+    assert_instance("system.slice_sub.slice_b.service", FIRST);
+    assert_instance("system.slice", 0);
+    tree_remove_group(tree, "system.slice/sub.slice");
+    harness_read();
+    assert_instance("system.slice_a.service", LATER);
+    assert_instance("system.slice_sub.slice_b.service", 0);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+static void remove_group_b(const struct fake_value *value, void *context)
+{
+    bool *removed = context;
+
+    if (*removed || strcmp(value->instance, "a") != 0)
+        return;
+    *removed = true;
+    tree_remove_group(tree, "b");
+}
+
+START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
+{
+    bool removed = false;
+
+    tree_add_group(tree, "a", true);
+    tree_add_group(tree, "b", true);
+    tree_add_group(tree, "c", true);
+    harness_begin("Cgroup \"*\"");
+    fake_on_dispatch(remove_group_b, &removed);
+    harness_read();
+    ck_assert(removed);
+    assert_instance("a", FIRST);
+    assert_instance("b", 0);
+    assert_instance("c", FIRST);
+    harness_read();
+    assert_instance("b", 0);
+    assert_instance("c", LATER);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(takes_a_group_made_again_for_another)
+{
+    tree_add_group(tree, "a", true);
+    tree_pressure(tree, "a", "io", 9000000, 8000000);
+    harness_begin("Cgroup \"*\"");
+    harness_read();
+    harness_read();
+    assert_instance("a", LATER);
+    tree_remove_group(tree, "a");
+    tree_add_group(tree, "a", true);
+    /* Above the former's, so that a share of the two would show. */
+    tree_pressure(tree, "a", "io", 9500000, 8500000);
+    harness_read();
+    assert_instance("a", FIRST);
+    harness_assert_count("psi-a/percent-*", 0);
+    ck_assert_double_eq(harness_number("psi-a/total_time_in_ms-io-some"), 9500);
+    harness_read();
+    assert_instance("a", LATER);
+    ck_assert_double_eq(harness_number("psi-a/percent-io-some"), 0);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+static const char *const without_mount[] = {
+    "proc /proc proc rw 0 0\ncgroup /sys/fs/cgroup cgroup rw,memory 0 0\n", "",
+    NULL, /* no mount table at all */
+};
+
+START_TEST(waits_for_the_mount)
+{
+    const char *mounts = without_mount[_i];
+
+    if (mounts != NULL)
+        tree_write(tree, "proc/1/mounts", "%s", mounts);
+    else
+        tree_remove(tree, "proc/1/mounts");
+    harness_begin("Cgroup \"*\"");
+    for (int i = 0; i < 3; i++) {
+        harness_read();
+        harness_assert_count("psi-system/total*", 5);
+        harness_assert_count("*", i == 0 ? 5 : 10);
+    }
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "no cgroup is sampled"), 1);
+    harness_assert_logs(1, "no cgroup2 hierarchy is mounted");
+
+    tree_add_group(tree, "a", true);
+    tree_write(tree, "proc/1/mounts", "none /" TREE_CGROUPS " cgroup2 rw 0 0\n");
+    harness_read();
+    assert_instance("a", FIRST);
+    harness_assert_logs(1, "info: psi: cgroups are being read again");
+}
+END_TEST
+
+/* --- Which ---------------------------------------------------------------- */
+
+START_TEST(excludes_what_is_selected)
+{
+    tree_add_group(tree, "system.slice/a.service", true);
+    tree_add_group(tree, "system.slice/systemd-b.service", true);
+    tree_add_group(tree, "system.slice/c.service", true);
+    harness_begin("ExcludeCgroup \"system.slice/systemd-*\"\nCgroup \"system.slice/*\"\n"
+                  "Cgroup \"system.slice/systemd-b.service\"\nExcludeCgroup \"x\" \"*/c.*\"");
+    harness_read();
+    assert_instance("system.slice_a.service", FIRST);
+    harness_assert_count("psi-system.slice*", FIRST);
+    tree_add_group(tree, "system.slice/systemd-d.service", true);
+    harness_read();
+    harness_assert_count("psi-system.slice*", LATER);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+static void add_groups(const char *prefix, int count)
+{
+    char name[32];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "%s%04d", prefix, i);
+        tree_add_group(tree, name, true);
+    }
+}
+
+START_TEST(takes_no_more_than_the_limit)
+{
+    add_groups("g", 1000);
+    harness_begin("System false\nResource \"io\"\nCgroup \"g*\"\nMaxCgroups 100");
+    harness_read();
+    harness_assert_count("psi-g*/total_time_in_ms-io-some", 100);
+    harness_assert_count("psi-g00*", 200);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "900 cgroups"), 1);
+    harness_assert_logs(1, "MaxCgroups is 100");
+    tree_remove_group(tree, "g0050");
+    harness_read();
+    harness_assert_count("psi-g*/total_time_in_ms-io-some", 100); /* another moved up */
+    assert_instance("g0050", 0);
+    harness_assert_count("*/percent-*", 2 * 99);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(goes_on_with_few_descriptors)
+{
+    harness_run_short_of_descriptors();
+    add_groups("g", 20);
+    harness_begin("Cgroup \"g*\"");
+    harness_read();
+    harness_assert_count("psi-g*", 20 * FIRST);
+    harness_read();
+    harness_assert_count("psi-g*", 20 * LATER);
+    ck_assert_uint_eq(fake_logs(0, "LimitNOFILE="), fake_logs(0, NULL));
+    ck_assert_uint_ge(fake_logs(0, NULL), 1);
+}
+END_TEST
+
+/* --- Names ---------------------------------------------------------------- */
+
+#define POD "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice"
+
+static const struct {
+    const char *pattern;
+    const char *template; /* NULL: no Instance */
+    const char *group;
+    const char *instance;
+} named[] = {
+    {"a/b.service", NULL, "a/b.service", "a_b.service"},
+    {"a/b.service", "%0", "a/b.service", "a_b.service"},
+    {"a/b.service", "%l", "a/b.service", "b.service"},
+    {"a", "%l", "a", "a"},
+    {"*/*.service", "%1-%2", "a/b.service", "a-b"},
+    {"*/*.service", "%2.%1.%2", "a/b.service", "b.a.b"},
+    {"kubepods.slice/**/kubepods-*-pod*.slice", "%1:%2:%3", POD,
+     "kubepods-burstable.slice:burstable:1"},
+    {"kubepods.slice/**/*-pod?.slice", "pod-%3", POD, "pod-1"},
+    {"a**", "%1", "a/b/c", "_b_c"},
+    {"*", "100%%", "a", "100%"},
+    {"*", "%%1", "a", "%1"},
+    {"*", "web", "a", "web"},
+    {"a*", "%1", "a", "a"},        /* nothing is left of it: the path */
+    {"**/a*", "%1%2", "x/a", "x"}, /* one of two is empty */
+    {"**/a*", "%1%2", "a", "a"},   /* both are */
+    {"*", NULL, "tab\there", "tab_here"},
+    {"*", NULL, "del\x7fhere", "del_here"},
+    {"*", NULL, "a b.c-d:e@f", "a b.c-d:e@f"},
+    {"user-1\\\\x2d*", NULL, "user-1\\x2dfoo", "user-1\\x2dfoo"},
+    {"user-1\\\\x2d*", "%1", "user-1\\x2dfoo", "foo"},
+    {"gr\xc3\xbc*", "%1\xc3\xbc", "gr\xc3\xbc\xc3\x9f", "\xc3\x9f\xc3\xbc"},
+};
+
+START_TEST(names_groups)
+{
+    char options[512];
+
+    if (named[_i].template != NULL)
+        snprintf(options, sizeof(options), "<Cgroup \"%s\">\nInstance \"%s\"\n</Cgroup>",
+                 named[_i].pattern, named[_i].template);
+    else
+        snprintf(options, sizeof(options), "Cgroup \"%s\"", named[_i].pattern);
+    tree_add_group(tree, named[_i].group, true);
+    harness_begin(options);
+    harness_read();
+    assert_instance(named[_i].instance, FIRST);
+    harness_read();
+    assert_instance(named[_i].instance, LATER);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(names_groups_by_the_first_pattern_that_selects_them)
+{
+    tree_add_group(tree, "a.service", true);
+    tree_add_group(tree, "b.service", true);
+    harness_begin("<Cgroup \"a*\">\nInstance \"first%1\"\n</Cgroup>\n"
+                  "<Cgroup \"*.service\">\nInstance \"second-%1\"\n</Cgroup>\nCgroup \"*\"");
+    harness_read();
+    assert_instance("first.service", FIRST);
+    assert_instance("second-b", FIRST);
+    harness_assert_count("*", 5 + 2 * FIRST);
+}
+END_TEST
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define LONG_HEAD                                                                                  \
+    "kubepods.slice/kubepods-burstable.slice/"                                                     \
+    "kubepods-burstable-pod6aaa9ae7_e1b0_4a64_8d70_3c52c7a1d1b1.slice/"
+#define LONG_HEAD_NAMED "kubepods.slice_kubepods-burstable.slice_kubepods-burstable-pod6aaa9ae7"
+#define LONG_LEAF       "cri-containerd-" ID ".scope"
+
+/* Where "~" and 8 hexadecimal digits begin; asserts that they are there. */
+static const char *find_mark(const char *instance)
+{
+    const char *mark = strchr(instance, '~');
+
+    ck_assert_msg(mark != NULL, "no ~ in %s", instance);
+    ck_assert_uint_ge(strspn(mark + 1, "0123456789abcdef"), 8);
+    return mark;
+}
+
+START_TEST(shortens_long_names)
+{
+    char first[DATA_MAX_NAME_LEN];
+
+    tree_add_group(tree, LONG_HEAD LONG_LEAF, true);
+    harness_begin("Cgroup \"kubepods.slice/**/cri-containerd-*.scope\"");
+    harness_read();
+    const char *instance = only_instance();
+    const char *mark = find_mark(instance);
+    ck_assert_uint_ge(strlen(LONG_HEAD LONG_LEAF), 180);
+    ck_assert_uint_eq(strlen(instance), DATA_MAX_NAME_LEN - 1); /* no more, and no less */
+    ck_assert_int_ge(mark - instance, 16);
+    ck_assert_int_eq(strncmp(instance, LONG_HEAD_NAMED, (size_t)(mark - instance)), 0);
+    ck_assert_str_eq(mark + 9, "_" LONG_LEAF);
+    assert_instance(instance, FIRST);
+
+    snprintf(first, sizeof(first), "%s", instance);
+    tree_remove_group(tree, "kubepods.slice");
+    harness_read();
+    tree_add_group(tree, LONG_HEAD LONG_LEAF, true);
+    harness_read();
+    assert_instance(first, FIRST);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Of two whose heads and leaves are alike the hash of the path tells which is which. */
+START_TEST(tells_long_names_apart)
+{
+    tree_add_group(tree, LONG_HEAD "one.slice/" LONG_LEAF, true);
+    tree_add_group(tree, LONG_HEAD "two.slice/" LONG_LEAF, true);
+    harness_begin("Cgroup \"**/cri-containerd-*\"");
+    harness_read();
+    harness_assert_count("psi-kubepods*/total_time_in_ms-io-some", 2);
+    harness_assert_count("psi-kubepods*", 2 * FIRST);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+static const struct {
+    size_t length;
+    bool shortened;
+} lengths[] = {{126, false}, {127, false}, {128, true}, {129, true}, {255, true}};
+
+START_TEST(shortens_no_more_than_needed)
+{
+    char name[256];
+
+    memset(name, 'x', sizeof(name));
+    name[lengths[_i].length] = '\0';
+    tree_add_group(tree, name, true);
+    harness_begin("Cgroup \"*\"");
+    harness_read();
+    if (lengths[_i].shortened) {
+        ck_assert_uint_le(strlen(only_instance()), DATA_MAX_NAME_LEN - 1);
+        find_mark(only_instance());
+    } else {
+        ck_assert_str_eq(only_instance(), name);
+    }
+    assert_instance(only_instance(), FIRST);
+}
+END_TEST
+
+static bool is_utf8(const char *text)
+{
+    while (*text != '\0') {
+        unsigned char first = (unsigned char)*text++;
+        if (first >= 0x80 && (first < 0xc2 || first > 0xf4))
+            return false;
+        int more = (first >= 0xc2) + (first >= 0xe0) + (first >= 0xf0);
+        for (; more > 0; more--)
+            if (((unsigned char)*text++ & 0xc0) != 0x80)
+                return false;
+    }
+    return true;
+}
+
+/* Characters of 2, 3 and 4 bytes, pushed along so that each cut falls anywhere in one. */
+static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x90\xa7"};
+
+START_TEST(keeps_characters_whole)
+{
+    const char *character = characters[_i / 4];
+    char name[512];
+    size_t length = (size_t)snprintf(name, sizeof(name), "%.*s", _i % 4, "xxx");
+
+    while (length < 80)
+        length += (size_t)snprintf(name + length, sizeof(name) - length, "%s", character);
+    length += (size_t)snprintf(name + length, sizeof(name) - length, "/");
+    for (size_t begin = length; length < begin + 200;)
+        length += (size_t)snprintf(name + length, sizeof(name) - length, "%s", character);
+    tree_add_group(tree, name, true);
+    harness_begin("Cgroup \"*/*\"");
+    harness_read();
+    const char *instance = only_instance();
+    ck_assert_uint_le(strlen(instance), DATA_MAX_NAME_LEN - 1);
+    ck_assert_uint_ge(strlen(instance), DATA_MAX_NAME_LEN - 1 - 6);
+    find_mark(instance);
+    ck_assert_msg(is_utf8(instance), "not UTF-8: %s", instance);
+    assert_instance(instance, FIRST);
+}
+END_TEST
+
+/* Two groups that would get one name; which of them comes first is left open. */
+static const struct {
+    const char *one, *other;
+    const char *options;
+    const char *name;
+} alike[] = {
+    {"a/b", "a_b", "Cgroup \"a_b\" \"a/b\"", "a_b"},
+    {"x/svc", "y/svc", "<Cgroup \"*/svc\">\nInstance \"%l\"\n</Cgroup>", "svc"},
+    {"p", "q", "<Cgroup \"[pq]\">\nInstance \"same\"\n</Cgroup>", "same"},
+};
+
+START_TEST(tells_two_of_one_name_apart)
+{
+    char pattern[64];
+    const char *plain = alike[_i].name;
+
+    tree_add_group(tree, alike[_i].one, true);
+    tree_add_group(tree, alike[_i].other, true);
+    harness_begin(alike[_i].options);
+    harness_read();
+    assert_instance(plain, FIRST);
+    snprintf(pattern, sizeof(pattern), "psi-%s~*/*", plain);
+    harness_assert_count(pattern, FIRST);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, alike[_i].one), 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, alike[_i].other), 1);
+    harness_assert_logs(1, plain);
+    harness_read();
+    assert_instance(plain, LATER);
+    harness_assert_count(pattern, LATER);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* A template that says too little: a line for each of many would flood the log. */
+START_TEST(tells_of_many_of_one_name_now_and_then)
+{
+    add_groups("g", 100);
+    harness_begin("System false\nResource \"io\"\n<Cgroup \"g*\">\nInstance \"web\"\n</Cgroup>");
+    harness_read();
+    harness_assert_count("psi-web*/total_time_in_ms-io-some", 100);
+    harness_assert_logs(7, "web is the name of g0000"); /* the 1st, 2nd, 4th … 64th of 99 */
+}
+END_TEST
+
+START_TEST(frees_the_names_of_groups_that_went)
+{
+    tree_add_group(tree, "x/svc", true);
+    harness_begin("<Cgroup \"*/svc\">\nInstance \"%l\"\n</Cgroup>");
+    harness_read();
+    assert_instance("svc", FIRST);
+    tree_remove_group(tree, "x");
+    harness_read();
+    tree_add_group(tree, "y/svc", true);
+    harness_read();
+    assert_instance("svc", FIRST);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* A group may be called as the system is. */
+START_TEST(keeps_the_name_of_the_system)
+{
+    tree_add_group(tree, "system", true);
+    tree_add_group(tree, "other", true);
+    tree_pressure(tree, "system", "io", 77000, 66000);
+    harness_begin(_i == 0 ? "Cgroup \"system\""
+                          : "<Cgroup \"system\">\nInstance \"%l\"\n</Cgroup>");
+    harness_read();
+    assert_instance("system", 5);
+    ck_assert_double_eq(harness_number("psi-system/total_time_in_ms-io-some"), 0);
+    harness_assert_count("psi-system~*/*", FIRST);
+    harness_assert_logs(1, "system as a whole");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("selection");
+
+    tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
+    tcase_add_test(tests, follows_processes_in_and_out);
+    tcase_add_test(tests, follows_groups_that_are_made_and_removed);
+    tcase_add_test(tests, gets_over_a_group_that_vanishes_before_it_is_read);
+    tcase_add_test(tests, takes_a_group_made_again_for_another);
+    tcase_add_loop_test(tests, waits_for_the_mount, 0, COUNT(without_mount));
+    tcase_add_test(tests, excludes_what_is_selected);
+    tcase_add_test(tests, takes_no_more_than_the_limit);
+    tcase_add_test(tests, goes_on_with_few_descriptors);
+    tcase_add_loop_test(tests, names_groups, 0, COUNT(named));
+    tcase_add_test(tests, names_groups_by_the_first_pattern_that_selects_them);
+    tcase_add_test(tests, shortens_long_names);
+    tcase_add_test(tests, tells_long_names_apart);
+    tcase_add_loop_test(tests, shortens_no_more_than_needed, 0, COUNT(lengths));
+    tcase_add_loop_test(tests, keeps_characters_whole, 0, 4 * COUNT(characters));
+    tcase_add_loop_test(tests, tells_two_of_one_name_apart, 0, COUNT(alike));
+    tcase_add_test(tests, tells_of_many_of_one_name_now_and_then);
+    tcase_add_test(tests, frees_the_names_of_groups_that_went);
+    tcase_add_loop_test(tests, keeps_the_name_of_the_system, 0, 2);
+    return run_suite("plugin selection", tests);
+}

@@ -1,0 +1,428 @@
+/* The notifications of the plugin osnoise: when single noises are told, what is said of them, and
+ * when their end is. */
+#include "support/fake_collectd.h"
+
+#include "osnoise/alert.h"
+#include "support/suite.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define SECOND_NS    UINT64_C(1000000000)
+
+static struct osnoise_alert *alert;
+
+static void set_up(void)
+{
+    const struct osnoise_rule rule = {
+        .max_single_ns = 50000, .quiet_ns = 60 * SECOND_NS, .severity = NOTIF_FAILURE};
+
+    fake_start_parts();
+    alert = osnoise_alert_new(&rule);
+    ck_assert_ptr_nonnull(alert);
+}
+
+static void tear_down(void)
+{
+    osnoise_alert_free(alert);
+    ck_assert_uint_eq(fake_truncations(), 0);
+    ck_assert_uint_eq(fake_logs(0, NULL), 0);
+    fake_stop();
+}
+
+/* --- Meta data ------------------------------------------------------------ */
+
+static const notification_meta_t *meta(const notification_t *notice, const char *name)
+{
+    const notification_meta_t *entry = notice->meta;
+
+    while (entry != NULL && strcmp(entry->name, name) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+static double meta_double(const notification_t *notice, const char *name)
+{
+    const notification_meta_t *entry = meta(notice, name);
+
+    ck_assert_msg(entry != NULL && entry->type == NM_TYPE_DOUBLE, "no double %s", name);
+    return entry->nm_value.nm_double;
+}
+
+static uint64_t meta_count(const notification_t *notice, const char *name)
+{
+    const notification_meta_t *entry = meta(notice, name);
+
+    ck_assert_msg(entry != NULL && entry->type == NM_TYPE_UNSIGNED_INT, "no number %s", name);
+    return entry->nm_value.nm_unsigned_int;
+}
+
+static const char *meta_text(const notification_t *notice, const char *name)
+{
+    const notification_meta_t *entry = meta(notice, name);
+
+    ck_assert_msg(entry != NULL && entry->type == NM_TYPE_STRING, "no text %s", name);
+    return entry->nm_value.nm_string;
+}
+
+/* --- Readings ------------------------------------------------------------- */
+
+/* A second of CPUs 3 and 4, with so many samples of each, and single noises. */
+static void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
+                    const struct hr_osnoise_single *singles, size_t count)
+{
+    const struct hr_osnoise_cpu cpus[] = {
+        {.cpu = 3, .state = state, .sample_count = samples},
+        {.cpu = 4, .state = state, .sample_count = samples},
+    };
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = SECOND_NS,
+        .cpus = cpus,
+        .cpu_count = 2,
+        .singles = singles,
+        .single_count = count,
+    };
+
+    osnoise_alert_take(alert, &reading);
+}
+
+static void take(const struct hr_osnoise_single *singles, size_t count)
+{
+    take_as(HR_OSNOISE_CPU_FINE, 1, singles, count);
+}
+
+static void take_one(unsigned cpu, uint64_t duration_us)
+{
+    const struct hr_osnoise_single single = {
+        .cpu = cpu, .duration_ns = duration_us * 1000, .parts_are_all = true};
+
+    take(&single, 1);
+}
+
+static void pass(int seconds)
+{
+    for (int i = 0; i < seconds; i++)
+        take(NULL, 0);
+}
+
+/* Time within a period: no sample comes. */
+static void pass_in_period(int seconds)
+{
+    for (int i = 0; i < seconds; i++)
+        take_as(HR_OSNOISE_CPU_FINE, 0, NULL, 0);
+}
+
+static const notification_t *last(void)
+{
+    ck_assert_uint_gt(fake_notifications(), 0);
+    return fake_notification(fake_notifications() - 1);
+}
+
+/* --- What is said --------------------------------------------------------- */
+
+#define PARTS(...)                                                                                 \
+    .parts = {__VA_ARGS__},                                                                        \
+    .part_count = sizeof((struct hr_osnoise_part[]){__VA_ARGS__}) / sizeof(struct hr_osnoise_part)
+#define SPINNER                                                                                    \
+    {                                                                                              \
+        HR_OSNOISE_THREAD, "spinner", 812, 2001000, 1                                              \
+    }
+#define TIMER                                                                                      \
+    {                                                                                              \
+        HR_OSNOISE_IRQ, "local_timer", 236, 9000, 1                                                \
+    }
+#define LONG                                                                                       \
+    {                                                                                              \
+        HR_OSNOISE_IRQ, "mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it", 124, 9000000, 1000         \
+    }
+
+static const struct {
+    struct hr_osnoise_single single;
+    const char *message;
+    const char *part; /* the last, of metadata */
+} said[] = {
+    {{3, 2013000, 2, PARTS(SPINNER, TIMER), .parts_are_all = true},
+     "noise of 2013 us on CPU 3, above 50 us: thread spinner[812] 2001 us, irq local_timer[236] "
+     "9 us; 3 us unexplained",
+     "irq local_timer[236] 9 us"},
+    {{3, 2013000, 2, PARTS(SPINNER, TIMER), .parts_are_all = false},
+     "noise of 2013 us on CPU 3, above 50 us: thread spinner[812] 2001 us, irq local_timer[236] "
+     "9 us, and more",
+     "irq local_timer[236] 9 us"},
+    /* clocks differ a little */
+    {{3, 2000000, 1, PARTS(SPINNER), .parts_are_all = true},
+     "noise of 2000 us on CPU 3, above 50 us: thread spinner[812] 2001 us",
+     NULL},
+    {{8191, 60500, 4,
+      PARTS({HR_OSNOISE_SOFTIRQ, "NET_RX", 3, 40400, 3}, {HR_OSNOISE_NMI, "NMI", 0, 1540, 1},
+            {HR_OSNOISE_THREAD, "a\nb", 7, 350, 1}),
+      .parts_are_all = true},
+     "noise of 60 us on CPU 8191, above 50 us: softirq NET_RX 40 us (3 times), nmi 1.5 us, thread "
+     "a?b[7] 0.35 us; 18 us unexplained",
+     "thread a?b[7] 0.35 us"},
+    {{3, 51000, 0, .parts_are_all = true},
+     "noise of 51 us on CPU 3, above 50 us, without any interference that the kernel saw: "
+     "hardware, firmware or the host of a virtual machine",
+     NULL},
+    {{3, 51000, 2, .parts_are_all = false},
+     "noise of 51 us on CPU 3, above 50 us; what interfered isn't known, as its records were lost",
+     NULL},
+    /* names of any bytes: UTF-8 stays; not so what only looks like it, or is cut off */
+    {{3, 60000, 1,
+      PARTS({HR_OSNOISE_THREAD, "K\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80", 7, 59000, 1}),
+      .parts_are_all = true},
+     "noise of 60 us on CPU 3, above 50 us: thread K\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80[7] 59 "
+     "us; "
+     "1 us unexplained",
+     "thread K\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80[7] 59 us"},
+    {{3, 60000, 1,
+      PARTS({HR_OSNOISE_THREAD, "a\xff\x80 \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xc3", 7, 59000,
+             1}),
+      .parts_are_all = true},
+     "noise of 60 us on CPU 3, above 50 us: thread a?? ?? ??? ???? ?[7] 59 us; 1 us unexplained",
+     "thread a?? ?? ??? ???? ?[7] 59 us"},
+    {{3, 60000, 1, PARTS({HR_OSNOISE_THREAD, "a\x1b[2J\x7f\xc2\x9b", 7, 59000, 1}),
+      .parts_are_all = true},
+     "noise of 60 us on CPU 3, above 50 us: thread a?[2J???[7] 59 us; 1 us unexplained",
+     "thread a?[2J???[7] 59 us"},
+    /* more than fits */
+    {{8191, 60000000, 5000, PARTS(LONG, LONG, LONG, LONG), .parts_are_all = true},
+     "noise of 60000 us on CPU 8191, above 50 us: irq mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it"
+     "[124] 9000 us (1000 times), irq mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it[124] 9000 us "
+     "(1000 times), and more; 24000 us unexplained",
+     NULL},
+};
+
+START_TEST(says_what_interfered)
+{
+    const struct hr_osnoise_single *single = &said[_i].single;
+    char name[32];
+
+    take(single, 1);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    const notification_t *notice = last();
+    ck_assert_str_eq(notice->message, said[_i].message);
+    ck_assert_int_eq(notice->severity, NOTIF_FAILURE);
+    ck_assert_str_eq(notice->host, hostname_g);
+    ck_assert_str_eq(notice->plugin, "osnoise");
+    snprintf(name, sizeof(name), "cpu%u", single->cpu);
+    ck_assert_str_eq(notice->plugin_instance, name);
+    ck_assert_str_eq(notice->type, "duration");
+    ck_assert_str_eq(notice->type_instance, "max_single");
+    ck_assert_uint_ne(notice->time, 0);
+    ck_assert_uint_eq(meta_count(notice, "CPU"), single->cpu);
+    ck_assert_uint_eq(meta_count(notice, "Interferences"), single->interference_count);
+    ck_assert_double_eq_tol(meta_double(notice, "Limit"), 50e-6, 1e-12);
+    ck_assert_double_eq_tol(meta_double(notice, "Duration"), (double)single->duration_ns / 1e9,
+                            1e-12);
+    snprintf(name, sizeof(name), "Part%zu", single->part_count + 1);
+    ck_assert_ptr_null(meta(notice, name));
+    snprintf(name, sizeof(name), "Part%zu", single->part_count);
+    if (said[_i].part != NULL)
+        ck_assert_str_eq(meta_text(notice, name), said[_i].part);
+}
+END_TEST
+
+/* However long the names are: what is left out is said to be. */
+START_TEST(says_that_there_is_more)
+{
+    static const char more[] = ", and more";
+    struct hr_osnoise_single single = {
+        .cpu = 3, .duration_ns = 60000, .part_count = 4, .parts_are_all = true};
+
+    for (size_t i = 0; i < single.part_count; i++) {
+        single.parts[i] = (struct hr_osnoise_part){
+            .kind = HR_OSNOISE_IRQ, .number = 1, .duration_ns = 15000, .count = 1};
+        memset(single.parts[i].name, 'x', HR_OSNOISE_NAME - 1);
+    }
+    single.parts[0].name[_i] = '\0';
+    take(&single, 1);
+    const char *message = last()->message;
+    ck_assert_msg(strcmp(message + strlen(message) - strlen(more), more) == 0, "%s", message);
+}
+END_TEST
+
+/* --- When ----------------------------------------------------------------- */
+
+START_TEST(tells_the_end)
+{
+    take_one(3, 60);
+    take_one(3, 61);
+    pass(59);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    const notification_t *notice = last();
+    ck_assert_int_eq(notice->severity, NOTIF_OKAY);
+    ck_assert_str_eq(notice->plugin_instance, "cpu3");
+    ck_assert_str_eq(notice->message,
+                     "no noise above 50 us on CPU 3 for 60 s; 2 were above, the longest 61 us");
+    ck_assert_uint_eq(meta_count(notice, "CPU"), 3);
+    pass(100);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    take_one(3, 55); /* begins anew */
+    ck_assert_uint_eq(fake_notifications(), 3);
+    pass(60);
+    ck_assert_str_eq(last()->message, "no noise above 50 us on CPU 3 for 60 s; 1 was above, the "
+                                      "longest 55 us");
+}
+END_TEST
+
+/* A noise in the quiet time begins it anew. */
+START_TEST(counts_quiet_from_the_last)
+{
+    take_one(3, 60);
+    pass(40);
+    take_one(3, 60);
+    pass(59);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+}
+END_TEST
+
+/* Another goes out only if it is twice as long as what was told. */
+START_TEST(does_not_flood)
+{
+    for (int i = 0; i < 1000; i++)
+        take_one(3, 60 + (uint64_t)i % 59);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    take_one(3, 120);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    take_one(3, 239);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    take_one(3, 5000);
+    ck_assert_uint_eq(fake_notifications(), 3);
+    for (uint64_t us = 51; us < 10000000; us += us / 10 + 1)
+        take_one(4, us);
+    ck_assert_uint_le(fake_notifications(), 3 + 18);
+}
+END_TEST
+
+START_TEST(tells_the_longest_of_a_reading)
+{
+    const struct hr_osnoise_single singles[] = {
+        {.cpu = 3, .duration_ns = 60000},  {.cpu = 4, .duration_ns = 70000},
+        {.cpu = 3, .duration_ns = 900000}, {.cpu = 3, .duration_ns = 300000},
+        {.cpu = 4, .duration_ns = 55000},
+    };
+
+    take(singles, COUNT(singles));
+    ck_assert_uint_eq(fake_notifications(), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const notification_t *notice = fake_notification(i);
+        bool is_three = meta_count(notice, "CPU") == 3;
+        ck_assert_double_eq_tol(meta_double(notice, "Duration"), is_three ? 900e-6 : 70e-6, 1e-12);
+    }
+    pass(60);
+    ck_assert_uint_eq(fake_notifications(), 4);
+    ck_assert_ptr_nonnull(
+        strstr(fake_notification(2)->message, "3 were above, the longest 900 us"));
+    ck_assert_ptr_nonnull(strstr(fake_notification(3)->message, "2 were above, the longest 70 us"));
+}
+END_TEST
+
+/* Nobody knows whether it is quiet where nothing is measured. */
+START_TEST(waits_for_a_cpu_that_is_not_measured)
+{
+    take_one(3, 60);
+    for (int i = 0; i < 100; i++) {
+        take_as(HR_OSNOISE_CPU_OFFLINE, 0, NULL, 0);
+        take_as(HR_OSNOISE_CPU_SILENT, 0, NULL, 0);
+    }
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(60);
+    ck_assert_uint_eq(fake_notifications(), 2);
+}
+END_TEST
+
+/* With a period of an hour the CPU is taken for fine for hours, though nothing comes. */
+START_TEST(is_quiet_once_a_sample_says_so)
+{
+    take_one(3, 60);
+    pass_in_period(3599);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_int_eq(last()->severity, NOTIF_OKAY);
+}
+END_TEST
+
+/* What passed before a noise within the same period isn't quiet after it. */
+START_TEST(counts_quiet_from_a_noise_within_the_period)
+{
+    const struct hr_osnoise_single single = {.cpu = 3, .duration_ns = 60000};
+
+    take_one(3, 60);
+    pass_in_period(100);
+    take_as(HR_OSNOISE_CPU_FINE, 0, &single, 1);
+    pass_in_period(10);
+    pass(1);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass_in_period(48);
+    pass(1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+}
+END_TEST
+
+/* Of time after which no sample came for three periods it is known that it wasn't measured. */
+START_TEST(forgets_what_was_not_measured)
+{
+    const enum hr_osnoise_cpu_state absent[] = {HR_OSNOISE_CPU_SILENT, HR_OSNOISE_CPU_OFFLINE};
+
+    take_one(3, 60);
+    pass_in_period(100);
+    take_as(absent[_i], 0, NULL, 0);
+    pass(59);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+}
+END_TEST
+
+START_TEST(is_not_quiet_while_something_is_unknown)
+{
+    const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1, .lost_count = 1},
+                                          {.cpu = 4, .sample_count = 1}};
+    struct hr_osnoise_reading reading = {
+        .elapsed_ns = 100 * SECOND_NS, .cpus = cpus, .cpu_count = 2};
+
+    take_one(3, 60);
+    take_one(4, 60);
+    osnoise_alert_take(alert, &reading);
+    ck_assert_uint_eq(fake_notifications(), 3); /* of CPU 4 all is known */
+    reading.cpus = (const struct hr_osnoise_cpu[]){{.cpu = 3, .sample_count = 1},
+                                                   {.cpu = 4, .sample_count = 1}};
+    reading.single_more_count = 1;
+    osnoise_alert_take(alert, &reading);
+    ck_assert_uint_eq(fake_notifications(), 3);
+    pass(60);
+    ck_assert_str_eq(last()->message, "no noise above 50 us on CPU 3 for 60 s; at least 1 was "
+                                      "above, the longest 60 us");
+}
+END_TEST
+
+START_TEST(says_nothing_of_nothing)
+{
+    pass(200);
+    ck_assert_uint_eq(fake_notifications(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("alert");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_loop_test(tests, says_what_interfered, 0, COUNT(said));
+    tcase_add_loop_test(tests, says_that_there_is_more, 0, HR_OSNOISE_NAME);
+    tcase_add_test(tests, tells_the_end);
+    tcase_add_test(tests, counts_quiet_from_the_last);
+    tcase_add_test(tests, does_not_flood);
+    tcase_add_test(tests, tells_the_longest_of_a_reading);
+    tcase_add_test(tests, waits_for_a_cpu_that_is_not_measured);
+    tcase_add_test(tests, is_quiet_once_a_sample_says_so);
+    tcase_add_test(tests, counts_quiet_from_a_noise_within_the_period);
+    tcase_add_loop_test(tests, forgets_what_was_not_measured, 0, 2);
+    tcase_add_test(tests, is_not_quiet_while_something_is_unknown);
+    tcase_add_test(tests, says_nothing_of_nothing);
+    return run_suite("osnoise alert", tests);
+}

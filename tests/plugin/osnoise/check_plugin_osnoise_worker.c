@@ -1,0 +1,433 @@
+/* The thread of the plugin osnoise: when it begins, reads, tries again and ends. */
+#include "support/fake_collectd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "osnoise/worker.h"
+#include "plugin/osnoise/fake_osnoise.h"
+#include "support/suite.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define MS_NS        UINT64_C(1000000)
+
+static struct hr_osnoise_options osnoise;
+static struct osnoise_values *values;
+static struct osnoise_worker *worker;
+
+static void set_up(void)
+{
+    const struct osnoise_values_options options = {.has_samples = true};
+
+    fake_start_parts();
+    fake_osnoise_reset();
+    osnoise = (struct hr_osnoise_options){.mode = HR_OSNOISE_WORKLOAD};
+    values = osnoise_values_new(&options);
+    ck_assert_ptr_nonnull(values);
+}
+
+static void stop(void)
+{
+    osnoise_worker_stop(worker);
+    worker = NULL;
+}
+
+static void tear_down(void)
+{
+    stop();
+    osnoise_values_free(values);
+    ck_assert(!fake_osnoise_runs());
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_CLOSE),
+                      fake_osnoise_count(FAKE_OSNOISE_OPEN));
+    fake_stop();
+}
+
+static void start_reading(uint64_t read_ms, uint64_t retry_ms, uint64_t max_retry_ms)
+{
+    const struct osnoise_worker_options options = {
+        .osnoise = &osnoise,
+        .values = values,
+        .rule = {.max_single_ns = 50000, .quiet_ns = MS_NS, .severity = NOTIF_WARNING},
+        .read_ns = read_ms * MS_NS,
+        .retry_ns = retry_ms * MS_NS,
+        .max_retry_ns = max_retry_ms * MS_NS,
+    };
+    struct hr_reason reason;
+
+    ck_assert_int_eq(osnoise_worker_start(&options, &worker, &reason), 0);
+}
+
+static void start(uint64_t retry_ms, uint64_t max_retry_ms)
+{
+    start_reading(5, retry_ms, max_retry_ms);
+}
+
+/* Generous, as the machine may be busy. */
+static void await(enum fake_osnoise_call call, size_t count)
+{
+    for (int i = 0; i < 6000 && fake_osnoise_count(call) < count; i++)
+        usleep(5000);
+    ck_assert_msg(fake_osnoise_count(call) >= count, "call %d came %zu times", call,
+                  fake_osnoise_count(call));
+}
+
+static void await_log(size_t count, const char *containing)
+{
+    for (int i = 0; i < 6000 && fake_logs(0, containing) < count; i++)
+        usleep(5000);
+    ck_assert_msg(fake_logs(0, containing) == count, "%zu times %s", fake_logs(0, containing),
+                  containing);
+}
+
+START_TEST(reads_until_it_is_stopped)
+{
+    const struct hr_osnoise_cpu cpus[] = {
+        {.cpu = 3, .sample_count = 1, .runtime_us = 10, .noise_us = 1}};
+    const struct hr_osnoise_reading reading = {.elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1};
+
+    for (int i = 0; i < 3; i++)
+        fake_osnoise_read(&reading);
+    start(10000, 600000);
+    await(FAKE_OSNOISE_READ, 5);
+    fake_read();
+    osnoise_values_publish(values);
+    ck_assert_double_eq(fake_find("osnoise-cpu3/derive-runtime_us")->number, 30);
+    ck_assert(fake_osnoise_runs());
+    stop();
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_BEGIN), 1);
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_END), 1);
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_CLOSE), 1);
+    ck_assert_uint_eq(fake_logs(0, NULL), 0);
+}
+END_TEST
+
+/* However long the wait. */
+START_TEST(stops_at_once_while_it_waits)
+{
+    fake_osnoise_return(FAKE_OSNOISE_BEGIN, -EBUSY, "timerlat is at work: end it");
+    start(3600000, 3600000);
+    await_log(1, "warning: osnoise: noise is not measured: timerlat is at work: end it. It is "
+                 "tried again in 3600 s.");
+    stop();
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_BEGIN), 1);
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_READ), 0);
+    ck_assert_uint_eq(fake_logs(0, NULL), 1);
+}
+END_TEST
+
+START_TEST(tries_again_and_says_so_once)
+{
+    for (int i = 0; i < 5; i++)
+        fake_osnoise_return(FAKE_OSNOISE_BEGIN, -EBUSY, "timerlat is at work: end it");
+    start(20, 600000);
+    await(FAKE_OSNOISE_READ, 2);
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_BEGIN), 6);
+    for (size_t i = 1; i < 6; i++)
+        ck_assert_uint_ge(fake_osnoise_time_ms(FAKE_OSNOISE_BEGIN, i) -
+                              fake_osnoise_time_ms(FAKE_OSNOISE_BEGIN, i - 1) + 1,
+                          20);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "timerlat is at work"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "noise is being measured now"), 1);
+    ck_assert_uint_eq(fake_logs(0, NULL), 2);
+}
+END_TEST
+
+/* Whoever takes the tracer away gets more and more peace. */
+START_TEST(waits_longer_when_runs_are_cancelled)
+{
+    static const uint64_t least_ms[] = {500, 1000, 2000};
+
+    for (size_t i = 0; i <= COUNT(least_ms); i++)
+        fake_osnoise_return(FAKE_OSNOISE_READ, -ECANCELED, "somebody changed period_us");
+    start(500, 20000); /* the limit is far above what a busy machine makes of a read */
+    await(FAKE_OSNOISE_BEGIN, COUNT(least_ms) + 1);
+    for (size_t i = 0; i < COUNT(least_ms); i++)
+        ck_assert_uint_ge(fake_osnoise_time_ms(FAKE_OSNOISE_BEGIN, i + 1) -
+                              fake_osnoise_time_ms(FAKE_OSNOISE_READ, i) + 1,
+                          least_ms[i]);
+    await_log(1, "period_us. It is tried again in 0.5 s.");
+    await_log(1, "period_us. It is tried again in 4 s.");
+}
+END_TEST
+
+START_TEST(waits_no_longer_than_the_limit)
+{
+    for (int i = 0; i < 2; i++)
+        fake_osnoise_return(FAKE_OSNOISE_READ, -ECANCELED, "somebody changed period_us");
+    start(5000, 6000);
+    await_log(1, "period_us. It is tried again in 5 s.");
+    await_log(1, "period_us. It is tried again in 6 s.");
+}
+END_TEST
+
+/* A long run forgets that; with a limit below the first read, each is long. */
+START_TEST(waits_no_longer_after_a_long_run)
+{
+    for (int i = 0; i < 4; i++)
+        fake_osnoise_return(FAKE_OSNOISE_READ, -ECANCELED, "somebody changed period_us");
+    start_reading(10, 2, 4);
+    await(FAKE_OSNOISE_BEGIN, 5);
+    await_log(4, "period_us. It is tried again in 0.002 s.");
+}
+END_TEST
+
+START_TEST(takes_the_end_of_another_for_no_fault)
+{
+    for (int i = 0; i < 3; i++)
+        fake_osnoise_return(FAKE_OSNOISE_READ, -EAGAIN, "nobody runs the tracer: start it");
+    start(10, 600000);
+    await(FAKE_OSNOISE_BEGIN, 4);
+    await_log(3, "notice: osnoise: noise is not measured: nobody runs the tracer: start it. It is "
+                 "tried again in 0.01 s.");
+}
+END_TEST
+
+/* Whoever read at the beginning of a period would find itself in the noise. */
+START_TEST(reads_when_the_kernel_does_not_look)
+{
+    osnoise.period_us = 400000;
+    osnoise.runtime_us = 200000;
+    start_reading(3600000, 3600000, 3600000);
+    await(FAKE_OSNOISE_READ, 1);
+    ck_assert_uint_ge(fake_osnoise_time_ms(FAKE_OSNOISE_READ, 0) -
+                          fake_osnoise_time_ms(FAKE_OSNOISE_BEGIN, 0) + 1,
+                      300);
+    usleep(20000);
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_READ), 1);
+}
+END_TEST
+
+/* A period of an hour, or none, as where there is no workload. */
+START_TEST(reads_early_of_a_long_period)
+{
+    osnoise.period_us = _i * UINT64_C(3600000000);
+    osnoise.runtime_us = _i * UINT64_C(1000);
+    start_reading(100, 3600000, 3600000);
+    await(FAKE_OSNOISE_READ, 3);
+    ck_assert_uint_ge(fake_osnoise_time_ms(FAKE_OSNOISE_READ, 0) -
+                          fake_osnoise_time_ms(FAKE_OSNOISE_BEGIN, 0) + 1,
+                      50);
+}
+END_TEST
+
+/* --- Where it runs -------------------------------------------------------- */
+
+/* The CPUs where this test may run. */
+static cpu_set_t own_cpus(void)
+{
+    cpu_set_t cpus;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+    return cpus;
+}
+
+static bool has_name(const char *thread, const char *wanted)
+{
+    char path[300], name[32] = "";
+
+    snprintf(path, sizeof(path), "/proc/self/task/%s/comm", thread);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    bool is_it = fgets(name, sizeof(name), file) != NULL && strcmp(name, wanted) == 0;
+    fclose(file);
+    return is_it;
+}
+
+/* @return the worker's thread; 0: it isn't there, or has no name yet. */
+static pid_t find_worker(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *thread;
+    pid_t found = 0;
+
+    ck_assert_ptr_nonnull(threads);
+    while ((thread = readdir(threads)) != NULL)
+        if (has_name(thread->d_name, "osnoise\n"))
+            found = (pid_t)atoi(thread->d_name);
+    closedir(threads);
+    return found;
+}
+
+/* The CPUs where the worker's thread may run. */
+static cpu_set_t cpus_of_worker(void)
+{
+    pid_t found = find_worker();
+    cpu_set_t cpus;
+
+    for (int i = 0; i < 6000 && found == 0; i++) {
+        usleep(5000);
+        found = find_worker();
+    }
+    ck_assert_msg(found != 0, "no thread osnoise");
+    ck_assert_int_eq(sched_getaffinity(found, sizeof(cpus), &cpus), 0);
+    return cpus;
+}
+
+/* Puts the first `count` of some CPUs into a set, and takes them out of those. */
+static void measure(cpu_set_t *cpus, int count)
+{
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE && count > 0; cpu++)
+        if (CPU_ISSET(cpu, cpus)) {
+            hr_cpu_set_add(&osnoise.cpus, cpu);
+            CPU_CLR(cpu, cpus);
+            count--;
+        }
+}
+
+START_TEST(keeps_off_the_cpus_it_measures)
+{
+    const cpu_set_t before = own_cpus();
+    cpu_set_t expected = before;
+
+    if (CPU_COUNT(&before) < 2)
+        return; /* it has no choice, which is the next test's */
+    measure(&expected, CPU_COUNT(&before) - 1);
+    hr_cpu_set_add(&osnoise.cpus, HR_CPU_MAX - 1); /* which isn't there */
+    start(10000, 600000);
+    await(FAKE_OSNOISE_BEGIN, 1);
+    const cpu_set_t worker_cpus = cpus_of_worker(), after = own_cpus();
+    ck_assert(CPU_EQUAL(&worker_cpus, &expected));
+    ck_assert(CPU_EQUAL(&after, &before)); /* collectd's other threads are not concerned */
+}
+END_TEST
+
+START_TEST(stays_if_all_cpus_are_measured)
+{
+    const cpu_set_t before = own_cpus();
+    cpu_set_t rest = before;
+
+    measure(&rest, CPU_COUNT(&before));
+    start(10000, 600000);
+    await(FAKE_OSNOISE_READ, 1);
+    const cpu_set_t worker_cpus = cpus_of_worker();
+    ck_assert(CPU_EQUAL(&worker_cpus, &before));
+}
+END_TEST
+
+/* --- Its end, and others --------------------------------------------------- */
+
+/* It mustn't wait for its turn, an hour here, when whom it attached to may have ended. */
+START_TEST(reads_at_once_when_it_has_to)
+{
+    int pipe_fds[2];
+
+    ck_assert_int_eq(pipe(pipe_fds), 0);
+    fake_osnoise_set_fd(pipe_fds[0]);
+    fake_osnoise_return(FAKE_OSNOISE_READ, -EAGAIN, "whoever ran the tracer has ended");
+    start_reading(3600000, 3600000, 3600000);
+    await(FAKE_OSNOISE_BEGIN, 1);
+    usleep(20000);
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_READ), 0);
+    ck_assert_int_eq(write(pipe_fds[1], "", 1), 1);
+    await_log(1, "whoever ran the tracer has ended. It is tried again in 3600 s.");
+    stop();
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+}
+END_TEST
+
+START_TEST(tells_what_it_cannot_restore)
+{
+    fake_osnoise_return(FAKE_OSNOISE_END, -EBUSY, "rtla uses the tracer: end it");
+    start(10000, 600000);
+    await(FAKE_OSNOISE_READ, 1);
+    stop();
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "not all settings of the tracer are restored: rtla"),
+                      1);
+    ck_assert_uint_eq(fake_logs(0, NULL), 1);
+}
+END_TEST
+
+START_TEST(tells_why_it_cannot_start)
+{
+    const struct osnoise_worker_options options = {.values = values};
+    struct hr_reason reason;
+
+    fake_osnoise_return(FAKE_OSNOISE_OPEN, -EINVAL, "no such thing");
+    ck_assert_int_eq(osnoise_worker_start(&options, &worker, &reason), -EINVAL);
+    ck_assert_str_eq(reason.text, "no such thing");
+    ck_assert_ptr_null(worker);
+    fake_osnoise_reset();
+}
+END_TEST
+
+/* A handler of notifications may take the plugin's values, or take its time: no lock is held. */
+static void publish_meanwhile(__attribute__((unused)) const notification_t *notice, void *context)
+{
+    osnoise_values_publish(context);
+}
+
+START_TEST(notifies_without_a_lock)
+{
+    static const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1}};
+    static const struct hr_osnoise_single single = {
+        .cpu = 3, .duration_ns = 60000, .parts_are_all = true};
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1, .singles = &single, .single_count = 1};
+    const struct hr_osnoise_reading quiet = {.elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1};
+
+    fake_on_notification(publish_meanwhile, values);
+    fake_osnoise_read(&reading);
+    fake_osnoise_read(&quiet);
+    start(10000, 600000);
+    await(FAKE_OSNOISE_READ, 3);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_int_eq(fake_notification(0)->severity, NOTIF_WARNING);
+    ck_assert_int_eq(fake_notification(1)->severity, NOTIF_OKAY);
+    stop();
+}
+END_TEST
+
+/* Reading and publishing at once, for ThreadSanitizer. */
+START_TEST(publishes_while_it_reads)
+{
+    static const struct hr_osnoise_cpu cpus[] = {
+        {.cpu = 3, .sample_count = 1, .runtime_us = 10, .noise_us = 1}};
+    const struct hr_osnoise_reading reading = {.elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1};
+    double told = 0;
+
+    for (int i = 0; i < 40; i++)
+        fake_osnoise_read(&reading);
+    start(10000, 600000);
+    while (fake_osnoise_count(FAKE_OSNOISE_READ) < 42) {
+        fake_read();
+        osnoise_values_publish(values);
+        if (fake_find("osnoise-cpu3/derive-runtime_us") != NULL)
+            told = fake_find("osnoise-cpu3/derive-runtime_us")->number;
+        usleep(1000);
+    }
+    fake_read();
+    osnoise_values_publish(values);
+    if (fake_find("osnoise-cpu3/derive-runtime_us") != NULL)
+        told = fake_find("osnoise-cpu3/derive-runtime_us")->number;
+    ck_assert_double_eq(told, 400);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("worker");
+
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, reads_until_it_is_stopped);
+    tcase_add_test(tests, stops_at_once_while_it_waits);
+    tcase_add_test(tests, tries_again_and_says_so_once);
+    tcase_add_test(tests, waits_longer_when_runs_are_cancelled);
+    tcase_add_test(tests, waits_no_longer_than_the_limit);
+    tcase_add_test(tests, waits_no_longer_after_a_long_run);
+    tcase_add_test(tests, takes_the_end_of_another_for_no_fault);
+    tcase_add_test(tests, reads_when_the_kernel_does_not_look);
+    tcase_add_loop_test(tests, reads_early_of_a_long_period, 0, 2);
+    tcase_add_test(tests, keeps_off_the_cpus_it_measures);
+    tcase_add_test(tests, stays_if_all_cpus_are_measured);
+    tcase_add_test(tests, reads_at_once_when_it_has_to);
+    tcase_add_test(tests, tells_what_it_cannot_restore);
+    tcase_add_test(tests, tells_why_it_cannot_start);
+    tcase_add_test(tests, notifies_without_a_lock);
+    tcase_add_test(tests, publishes_while_it_reads);
+    return run_suite("osnoise worker", tests);
+}

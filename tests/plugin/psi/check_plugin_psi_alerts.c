@@ -1,0 +1,853 @@
+/* The alerts of the plugin psi: what is told of a stall and of its end, of whom, and what limits
+ * that. The triggers are polled, as those of a kernel can't be had over a tree of files. */
+#include "plugin/psi/alerts_harness.h"
+
+#include <semaphore.h>
+
+#include "support/suite.h"
+
+const char *const harness_plugin = "psi";
+
+/* A rule whose window is long enough for a machine that is busy, and short enough for a test. */
+#define WINDOW_MS 500
+#define RULE(name, more)                                                                           \
+    "<Trigger \"" name                                                                             \
+    "\">\nResource \"memory\"\nStall 0.2\nWindow 0.5\nMode \"poll\"\nQuiet 1\n" more               \
+    "\n</Trigger>\n"
+#define OF_GROUPS "Scope \"cgroups\"\n"
+#define LASTING   OF_GROUPS "Quiet 1000\n" /* an alarm doesn't end by itself */
+
+/* How far the total grows at a stall: so far that it is told even if the thread, on a busy machine,
+ * looks seconds later, as what is longer than the window is taken off. */
+#define STALL_US 9000000
+
+/* How long the quiet time is, with the quarter of a window on top. */
+#define QUIET_MS(windows) ((4 * (windows) + 1) * WINDOW_MS / 4)
+
+/* --- A stall and its end --------------------------------------------------- */
+
+static const struct {
+    const char *group; /* NULL: the system */
+    const char *resource, *level, *options;
+    int severity;
+} stalls[] = {
+    {NULL, "memory", "some", "", NOTIF_WARNING},
+    {NULL, "io", "full", "Level \"full\"\nSeverity \"FAILURE\"\n", NOTIF_FAILURE},
+    {NULL, "irq", "full", "Level \"full\"\nScope \"system\"\n", NOTIF_WARNING},
+    {"a.slice/b", "memory", "some", OF_GROUPS, NOTIF_WARNING},
+    {"a.slice/b", "cpu", "full", OF_GROUPS "level \"FULL\"\nseverity \"failure\"", NOTIF_FAILURE},
+};
+
+/* What the notification of a stall and that of its end have in common. */
+static void assert_subject(const notification_t *notice, int i)
+{
+    const bool of_group = stalls[i].group != NULL;
+
+    ck_assert_str_eq(notice->host, hostname_g);
+    ck_assert_str_eq(notice->plugin, "psi");
+    ck_assert_str_eq(notice->plugin_instance, of_group ? "a.slice_b" : "system");
+    ck_assert_str_eq(notice->type, "derive");
+    ck_assert_str_eq(notice->type_instance, "trigger_M-1.x");
+    ck_assert_uint_ne(notice->time, 0);
+    ck_assert_str_eq(alerts_meta_text(notice, "Trigger"), "M-1.x");
+    ck_assert_str_eq(alerts_meta_text(notice, "Resource"), stalls[i].resource);
+    ck_assert_str_eq(alerts_meta_text(notice, "Level"), stalls[i].level);
+    ck_assert_double_eq_tol(alerts_meta_number(notice, "Stall"), 0.2, 1e-9);
+    ck_assert_double_eq_tol(alerts_meta_number(notice, "Window"), 0.5, 1e-9);
+    if (of_group)
+        ck_assert_str_eq(alerts_meta_text(notice, "Cgroup"), stalls[i].group);
+    else
+        ck_assert_ptr_null(alerts_meta(notice, "Cgroup"));
+}
+
+START_TEST(tells_a_stall_and_its_end)
+{
+    const char *place = stalls[_i].group != NULL ? stalls[_i].group : "the system";
+    const size_t common = stalls[_i].group != NULL ? 6 : 5;
+    const uint64_t begun_ms = alerts_now_ms();
+    char text[512];
+
+    if (stalls[_i].group != NULL)
+        alerts_add_group(stalls[_i].group, true);
+    alerts_prepare(stalls[_i].group, stalls[_i].resource);
+    snprintf(text, sizeof(text),
+             "Cgroup \"*/*\"\n<Trigger \"M-1.x\">\nResource \"%s\"\nStall 0.2\nWindow 0.5\n"
+             "Mode \"poll\"\nQuiet 1\n%s\n</Trigger>",
+             stalls[_i].resource, stalls[_i].options);
+    harness_begin(text);
+    alerts_await_value(stalls[_i].group != NULL ? "psi-a.slice_b/derive-trigger_M-1.x"
+                                                : "psi-system/derive-trigger_M-1.x",
+                       true);
+    alerts_stall(stalls[_i].group, stalls[_i].resource, STALL_US);
+
+    const notification_t *notice = alerts_await(NULL, stalls[_i].severity, 1);
+    assert_subject(notice, _i);
+    ck_assert_uint_eq(alerts_count_meta(notice), common + 2);
+    double elapsed = alerts_meta_number(notice, "MeasuredWindow");
+    ck_assert_double_eq_tol(alerts_meta_number(notice, "MeasuredStall"), 9, 1e-9);
+    ck_assert_double_gt(elapsed, 0);
+    ck_assert_double_le(elapsed, (double)(alerts_now_ms() + 1 - begun_ms) / 1000);
+    snprintf(text, sizeof(text), "%s %s: stalled 9000 ms in %.2g s (limit 200 ms) in %s",
+             stalls[_i].resource, stalls[_i].level, elapsed, place);
+    ck_assert_str_eq(notice->message, text);
+
+    notice = alerts_await(NULL, NOTIF_OKAY, 1);
+    assert_subject(notice, _i);
+    ck_assert_uint_eq(alerts_count_meta(notice), common);
+    snprintf(text, sizeof(text), "%s %s: below 200 ms in 0.5 s for 0.5 s in %s",
+             stalls[_i].resource, stalls[_i].level, place);
+    ck_assert_str_eq(notice->message, text);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* --- When ----------------------------------------------------------------- */
+
+/* How many stalls were told before the end of an alarm. */
+static size_t stalls_before_end(size_t number)
+{
+    const notification_t *notice;
+    size_t told = 0;
+
+    for (size_t i = 0; number > 0 && (notice = fake_notification(i)) != NULL; i++) {
+        told += notice->severity == NOTIF_WARNING;
+        number -= notice->severity == NOTIF_OKAY;
+    }
+    return told;
+}
+
+/* A turn proves nothing if the machine is so busy that the second stall comes after the end. */
+START_TEST(waits_for_the_quiet_time)
+{
+    size_t told = 0, ended = 0, proven = 0;
+
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("m", "Quiet 2"));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    for (int turn = 0; turn < 10 && proven < 2; turn++) {
+        alerts_stall(NULL, "memory", STALL_US);
+        alerts_await("system", NOTIF_WARNING, ++told);
+        harness_sleep(WINDOW_MS); /* another stall in the quiet time: it begins anew */
+        uint64_t begun_ms = alerts_now_ms();
+        alerts_stall(NULL, "memory", STALL_US);
+        alerts_await("system", NOTIF_WARNING, ++told);
+        alerts_await("system", NOTIF_OKAY, ++ended);
+        if (stalls_before_end(ended) < told) {
+            alerts_await("system", NOTIF_OKAY, ++ended);
+        } else {
+            ck_assert_uint_ge(alerts_now_ms() - begun_ms + 1, QUIET_MS(2));
+            proven++;
+        }
+        ck_assert_uint_eq(alerts_count(NULL, NOTIF_WARNING), told);
+        ck_assert_uint_eq(alerts_count(NULL, NOTIF_OKAY), ended);
+    }
+    ck_assert_uint_eq(proven, 2);
+    harness_read();
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), (double)told);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(tells_a_lasting_stall_once_a_window)
+{
+    uint64_t begun_ms, lasted_ms, written_ms, longest_ms = 0; /* between two times that it grew */
+    size_t count;
+
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("m", ""));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    begun_ms = written_ms = alerts_now_ms();
+    do {
+        const uint64_t now_ms = alerts_now_ms();
+        alerts_stall(NULL, "memory", 300000);
+        lasted_ms = alerts_now_ms() - begun_ms;
+        if (lasted_ms + begun_ms - written_ms > longest_ms)
+            longest_ms = lasted_ms + begun_ms - written_ms;
+        written_ms = now_ms;
+        harness_sleep(20);
+        count = alerts_count("system", NOTIF_WARNING);
+    } while (lasted_ms < 5 * WINDOW_MS || (count < 2 && lasted_ms < ALERTS_PATIENCE_MS));
+    ck_assert_uint_ge(count, 2);
+    ck_assert_uint_le(count, (alerts_now_ms() - begun_ms) / (WINDOW_MS * 95 / 100) + 1);
+    if (longest_ms >= WINDOW_MS * 4 / 5)
+        return; /* on a machine so busy it may have ended in between */
+    alerts_await("system", NOTIF_OKAY, 1);
+    harness_read();
+    count = alerts_count("system", NOTIF_WARNING);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), (double)count);
+    ck_assert_uint_eq(fake_notifications(), count + 1);
+}
+END_TEST
+
+START_TEST(tells_nothing_below_the_limit)
+{
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("m", "Window 3") RULE("finer", "Window 3\nStall 0.1"));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    alerts_stall(NULL, "memory", 150000);
+    ck_assert_str_eq(alerts_await(NULL, NOTIF_WARNING, 1)->type_instance, "trigger_finer");
+    alerts_await(NULL, NOTIF_OKAY, 1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    harness_read();
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_m"), 0);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_finer"), 1);
+}
+END_TEST
+
+/* --- Groups --------------------------------------------------------------- */
+
+/* The alert of "a", if nothing is told of others by the time that it comes; nor does it end. */
+static void assert_quiet_but_for_a(size_t number)
+{
+    const size_t before = fake_notifications();
+
+    harness_sleep(WINDOW_MS / 5);
+    alerts_stall("a", "memory", STALL_US);
+    alerts_await("a", NOTIF_WARNING, number);
+    ck_assert_uint_eq(fake_notifications(), before + 1);
+}
+
+START_TEST(applies_to_selected_groups_with_a_process)
+{
+    alerts_add_group("a", true);
+    alerts_add_group("empty", false);
+    alerts_add_group("excluded", true);
+    alerts_add_group("a/below", true);
+    alerts_prepare(NULL, "memory");
+    harness_begin("Cgroup \"*\"\nExcludeCgroup \"ex*\"\n" RULE("m", LASTING) RULE("s", ""));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    alerts_await_value("psi-system/derive-trigger_s", true);
+    harness_assert_count("*/derive-*", 2);
+    ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 0);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_s"), 0);
+    alerts_stall("empty", "memory", STALL_US);
+    alerts_stall("excluded", "memory", STALL_US);
+    alerts_stall("a/below", "memory", STALL_US);
+    assert_quiet_but_for_a(1);
+    harness_read();
+    harness_assert_count("*/derive-*", 2);
+    ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 1);
+    ck_assert_double_eq(harness_number("psi-system/derive-trigger_s"), 0);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(follows_groups)
+{
+    const notification_t *notice;
+
+    alerts_add_group("a", true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", LASTING));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+
+    /* it comes */
+    alerts_add_group("b", true);
+    alerts_await_value("psi-b/derive-trigger_m", true);
+    alerts_stall("b", "memory", STALL_US);
+    alerts_await("b", NOTIF_WARNING, 1);
+
+    /* is emptied: what goes on ends */
+    tree_set_populated(tree, "b", false);
+    notice = alerts_await("b", NOTIF_OKAY, 1);
+    ck_assert_str_eq(notice->message,
+                     "memory some: no longer watched in b: no process is left in it");
+    ck_assert_str_eq(alerts_meta_text(notice, "Cgroup"), "b");
+    ck_assert_uint_eq(alerts_count_meta(notice), 6);
+    alerts_await_value("psi-b/derive-trigger_m", false);
+    alerts_stall("b", "memory", STALL_US);
+    assert_quiet_but_for_a(1);
+
+    /* gets processes again: the series goes on, and what was meanwhile doesn't count */
+    tree_set_populated(tree, "b", true);
+    alerts_await_value("psi-b/derive-trigger_m", true);
+    ck_assert_double_eq(harness_number("psi-b/derive-trigger_m"), 1);
+    assert_quiet_but_for_a(2);
+    alerts_stall("b", "memory", STALL_US);
+    alerts_await("b", NOTIF_WARNING, 2);
+
+    /* is removed, and made again: another group */
+    tree_remove_group(tree, "b");
+    alerts_assert_message(alerts_await("b", NOTIF_OKAY, 2), "no process is left in it");
+    alerts_await_value("psi-b/derive-trigger_m", false);
+    alerts_add_group("b", true);
+    alerts_await_value("psi-b/derive-trigger_m", true);
+    ck_assert_double_eq(harness_number("psi-b/derive-trigger_m"), 0);
+    alerts_stall("b", "memory", STALL_US);
+    alerts_await("b", NOTIF_WARNING, 3);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(warns_of_rules_without_groups)
+{
+    harness_begin(RULE("m", OF_GROUPS) RULE("n", OF_GROUPS));
+    harness_assert_logs(1, "Scope \"cgroups\"");
+    harness_read();
+    harness_assert_count("*/derive-*", 0);
+}
+END_TEST
+
+/* Told by the system's values alone, there would be a warning that there is nothing to sample. */
+START_TEST(needs_no_values_of_the_system)
+{
+    alerts_prepare(NULL, "memory");
+    harness_begin("System false\n" RULE("m", ""));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    harness_assert_count("*", 1);
+    alerts_stall(NULL, "memory", STALL_US);
+    alerts_await("system", NOTIF_WARNING, 1);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* --- Names ---------------------------------------------------------------- */
+
+/* The instance of the notification whose metadata names a group. */
+static const char *instance_of(const char *path)
+{
+    for (int waited = 0; waited < ALERTS_PATIENCE_MS; waited += 5) {
+        const notification_t *notice;
+        for (size_t i = 0; (notice = fake_notification(i)) != NULL; i++)
+            if (strcmp(alerts_meta_text(notice, "Cgroup"), path) == 0)
+                return notice->plugin_instance;
+        harness_sleep(5);
+    }
+    ck_abort_msg("no notification of %s", path);
+}
+
+/* The instance of the last read's values whose io total is so many seconds. */
+static const char *instance_with(int seconds)
+{
+    size_t count;
+    const struct fake_value *values = fake_values(&count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strstr(values[i].identifier, "total_time_in_ms-io-some") != NULL &&
+            values[i].number == seconds * 1000.0)
+            return values[i].instance;
+    ck_abort_msg("no group has waited for %d s", seconds);
+}
+
+static void assert_one_name(const char *path, int seconds)
+{
+    char identifier[256];
+    const char *instance = instance_of(path);
+
+    harness_read();
+    ck_assert_str_eq(instance, instance_with(seconds));
+    snprintf(identifier, sizeof(identifier), "psi-%s/derive-trigger_m", instance);
+    ck_assert_double_ge(harness_number(identifier), 1);
+}
+
+START_TEST(takes_the_name_of_a_template)
+{
+    alerts_add_group("system.slice/a.service", true);
+    tree_pressure(tree, "system.slice/a.service", "io", 7000000, 0);
+    harness_begin("<Cgroup \"system.slice/*.service\">\nInstance \"svc %1\"\n</Cgroup>\n" RULE(
+        "m", OF_GROUPS));
+    alerts_await_value("psi-svc a/derive-trigger_m", true);
+    alerts_stall("system.slice/a.service", "memory", STALL_US);
+    assert_one_name("system.slice/a.service", 7);
+    ck_assert_str_eq(instance_of("system.slice/a.service"), "svc a");
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Two that would have the same name: which of them has it is decided once, for both purposes. */
+START_TEST(tells_groups_apart_that_would_have_one_name)
+{
+    alerts_add_group("a/b", true);
+    alerts_add_group("a_b", true);
+    tree_pressure(tree, "a/b", "io", 7000000, 0);
+    tree_pressure(tree, "a_b", "io", 8000000, 0);
+    harness_begin("Cgroup \"a/b\" \"a_b\"\n" RULE("m", OF_GROUPS));
+    alerts_await_count("*/derive-trigger_m", 2);
+    harness_assert_count("psi-a_b/derive-trigger_m", 1);
+    harness_assert_count("psi-a_b~*/derive-trigger_m", 1);
+    alerts_stall("a/b", "memory", STALL_US);
+    alerts_stall("a_b", "memory", STALL_US);
+    assert_one_name("a/b", 7);
+    assert_one_name("a_b", 8);
+    ck_assert_str_ne(instance_of("a/b"), instance_of("a_b"));
+    harness_assert_logs(1, "is named a_b~");
+
+    /* once both are gone, the name is free for either */
+    const char *other = strcmp(instance_of("a/b"), "a_b") == 0 ? "a_b" : "a/b";
+    tree_remove_group(tree, "a");
+    tree_remove_group(tree, "a_b");
+    alerts_await_count("psi-a_b*", 0);
+    alerts_add_group(other, true);
+    alerts_await_value("psi-a_b/derive-trigger_m", true);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Anybody who may make a group chooses its name; what receives a notification may rely on UTF-8. */
+START_TEST(shows_any_name_safely)
+{
+    static const char path[] = "a\xff\xc2\x9b[m\x1b\xc3\xa9";
+
+    alerts_add_group(path, true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    alerts_await_count("*/derive-trigger_m", 1);
+    alerts_stall(path, "memory", STALL_US);
+    alerts_assert_message(alerts_await(NULL, NOTIF_WARNING, 1), " in a???[m?\xc3\xa9");
+}
+END_TEST
+
+START_TEST(shortens_a_long_path)
+{
+    char path[191];
+
+    memset(path, 'x', sizeof(path) - 1);
+    memcpy(path, "long.slice/", 11);
+    memcpy(path + sizeof(path) - 9, "/leaf.sv", 9);
+    path[100] = '/';
+    ck_assert_uint_eq(strlen(path), 190);
+    alerts_add_group(path, true);
+    tree_pressure(tree, path, "io", 7000000, 0);
+    harness_begin("Cgroup \"**/leaf.sv\"\n" RULE("m", OF_GROUPS));
+    alerts_await_count("*/derive-trigger_m", 1);
+    alerts_stall(path, "memory", STALL_US);
+    assert_one_name(path, 7);
+    const notification_t *notice = fake_notification(0);
+    size_t length = strlen(notice->message), tail = strlen(notice->plugin_instance);
+    ck_assert_uint_lt(length, NOTIF_MAX_MSG_LEN);
+    ck_assert_str_eq(notice->message + length - tail, notice->plugin_instance);
+    ck_assert_uint_eq(tail, DATA_MAX_NAME_LEN - 1);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* --- What can't be watched ------------------------------------------------ */
+
+static void await_error(void)
+{
+    for (int waited = 0; fake_logs(LOG_ERR, NULL) == 0 && waited < ALERTS_PATIENCE_MS; waited += 5)
+        harness_sleep(5);
+}
+
+START_TEST(tells_once_what_the_kernel_lacks)
+{
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("i", "Resource \"irq\"\nLevel \"full\"") RULE("m", ""));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    for (int i = 0; i < 5; i++) {
+        harness_read();
+        harness_sleep(50);
+    }
+    harness_assert_count("*/derive-trigger_i", 0);
+    ck_assert_uint_eq(fake_logs(LOG_ERR, "trigger i can't be armed"), 1);
+    harness_assert_logs(1, "this kernel doesn't measure that");
+    alerts_stall(NULL, "memory", STALL_US);
+    alerts_await("system", NOTIF_WARNING, 1);
+}
+END_TEST
+
+/* Whether a value comes before a moment. */
+static bool comes_by(uint64_t end_ms, const char *identifier)
+{
+    do
+        harness_read();
+    while (fake_find(identifier) == NULL && alerts_now_ms() < end_ms);
+    return fake_find(identifier) != NULL;
+}
+
+/* A group is armed anew when it gets processes, without waiting for the next attempt, which comes
+ * 10 s after the first. */
+START_TEST(arms_groups_as_soon_as_it_can)
+{
+    bool armed = false;
+
+    alerts_add_group("a", true);
+    harness_begin("Cgroup \"*\"\n" RULE("i", OF_GROUPS "Resource \"irq\"\nLevel \"full\""));
+    await_error();
+    harness_read();
+    harness_assert_count("*/derive-*", 0);
+    harness_assert_logs(1, "for 1 of the cgroups, such as a, and");
+    alerts_prepare("a", "irq");
+    /* a busy machine may need longer to see that it is empty */
+    for (unsigned empty_ms = 200; !armed && empty_ms <= 1800; empty_ms *= 3) {
+        tree_set_populated(tree, "a", false);
+        alerts_await_value("psi-a/total_time_in_ms-io-some", false);
+        harness_sleep(empty_ms);
+        tree_set_populated(tree, "a", true);
+        armed = comes_by(alerts_now_ms() + 1500, "psi-a/derive-trigger_i");
+    }
+    ck_assert(armed);
+    alerts_stall("a", "irq", STALL_US);
+    alerts_await("a", NOTIF_WARNING, 1);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(gives_up_what_can_no_longer_be_read)
+{
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("m", "Quiet 1000"));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    alerts_stall(NULL, "memory", STALL_US);
+    alerts_await("system", NOTIF_WARNING, 1);
+    tree_write(tree, "proc/pressure/memory", "?\n");
+    alerts_assert_message(alerts_await("system", NOTIF_OKAY, 1),
+                          "no longer watched in the system: its pressure can't be read");
+    alerts_await_value("psi-system/derive-trigger_m", false);
+    await_error();
+    ck_assert_uint_eq(fake_logs(LOG_ERR, "trigger m can't be armed"), 1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+}
+END_TEST
+
+/* --- Limits --------------------------------------------------------------- */
+
+#define MANY  40
+#define LIMIT 5
+
+/* How many stalls are told, one by one or by number. */
+static size_t count_told(size_t *one_by_one, size_t *summaries)
+{
+    const notification_t *notice;
+    size_t held = 0;
+
+    *one_by_one = *summaries = 0;
+    for (size_t i = 0; (notice = fake_notification(i)) != NULL; i++) {
+        const notification_meta_t *entry = alerts_meta(notice, "HeldBack");
+        if (entry == NULL) {
+            *one_by_one += notice->severity == NOTIF_WARNING;
+            continue;
+        }
+        ck_assert_int_eq(entry->type, NM_TYPE_UNSIGNED_INT);
+        ck_assert_int_eq(notice->severity, NOTIF_WARNING);
+        ck_assert_str_eq(notice->plugin, "psi");
+        alerts_assert_message(notice, "held back ");
+        alerts_assert_message(notice, "MaxNotificationsPerSecond is 5; the last: memory some in g");
+        held += entry->nm_value.nm_unsigned_int;
+        ++*summaries;
+    }
+    return *one_by_one + held;
+}
+
+/* How many OKAYs there are of groups, and not of summaries. */
+static size_t count_ends(void)
+{
+    const notification_t *notice;
+    size_t count = 0;
+
+    for (size_t i = 0; (notice = fake_notification(i)) != NULL; i++)
+        count += notice->severity == NOTIF_OKAY && notice->plugin_instance[0] != '\0';
+    return count;
+}
+
+/* Each that was told of by itself ends, and no other does. */
+static void assert_ends(size_t count)
+{
+    for (int waited = 0; count_ends() < count; waited += 5) {
+        ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
+        harness_sleep(5);
+    }
+    alerts_await("", NOTIF_OKAY, 1); /* the summaries are over, too */
+    harness_sleep(2 * QUIET_MS(1));
+    ck_assert_uint_eq(count_ends(), count);
+    for (int i = 0; i < MANY; i++) {
+        char group[16];
+        snprintf(group, sizeof(group), "g%d", i);
+        ck_assert_uint_eq(alerts_count(group, NOTIF_OKAY), alerts_count(group, NOTIF_WARNING));
+    }
+}
+
+START_TEST(limits_notifications)
+{
+    size_t one_by_one, summaries;
+    char group[16];
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(group, sizeof(group), "g%d", i);
+        alerts_add_group(group, true);
+    }
+    harness_begin("Cgroup \"g*\"\nMaxNotificationsPerSecond 5\n" RULE("m", OF_GROUPS));
+    alerts_await_count("*/derive-trigger_m", MANY);
+    const uint64_t begun_ms = alerts_now_ms();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(group, sizeof(group), "g%d", i);
+        alerts_stall(group, "memory", STALL_US);
+    }
+    const size_t stalled_s = (size_t)(alerts_now_ms() - begun_ms) / 1000;
+    for (int waited = 0; count_told(&one_by_one, &summaries) < MANY; waited += 5) {
+        ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
+        harness_sleep(5);
+    }
+    ck_assert_uint_eq(count_told(&one_by_one, &summaries), MANY);
+    /* One second more than there are summaries of, if none was held back in it; more seconds only
+     * if the stalls took as long. */
+    ck_assert_uint_ge(one_by_one, LIMIT);
+    ck_assert_uint_le(one_by_one, LIMIT * (summaries + 1 + stalled_s));
+    ck_assert_uint_ge(summaries, 1);
+    ck_assert_uint_le(summaries, (alerts_now_ms() - begun_ms) / 1000 + 1);
+    harness_read();
+    for (int i = 0; i < MANY; i++) {
+        char identifier[64];
+        snprintf(identifier, sizeof(identifier), "psi-g%d/derive-trigger_m", i);
+        ck_assert_double_eq(harness_number(identifier), 1);
+    }
+    assert_ends(one_by_one);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* A handler of notifications that takes its time, until the test lets it go on. */
+static sem_t entered, released;
+
+static void await_handler(void)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += ALERTS_PATIENCE_MS / 1000;
+    ck_assert_msg(sem_timedwait(&entered, &end) == 0, "no notification");
+}
+
+static void block(__attribute__((unused)) const notification_t *notice,
+                  __attribute__((unused)) void *context)
+{
+    sem_post(&entered);
+    sem_wait(&released);
+}
+
+START_TEST(publishes_values_while_a_notification_is_handled)
+{
+    sem_init(&entered, 0, 0);
+    sem_init(&released, 0, 0);
+    alerts_add_group("a", true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    fake_on_notification(block, NULL);
+    alerts_stall("a", "memory", STALL_US);
+    await_handler();
+    harness_read();
+    ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 1);
+    harness_assert_count("psi-a/*", 13);
+    fake_on_notification(NULL, NULL);
+    sem_post(&released);
+    alerts_await("a", NOTIF_OKAY, 1);
+}
+END_TEST
+
+/* --- Who waits ------------------------------------------------------------ */
+
+START_TEST(tells_why_nobody_can_be_named)
+{
+    static const char ending[] =
+        "; waiting: unknown, delay accounting off (kernel.task_delayacct=0)";
+
+    tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("m", "TopTasks 3"));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    for (size_t i = 1; i <= 2; i++) {
+        alerts_stall(NULL, "memory", STALL_US);
+        const notification_t *notice = alerts_await("system", NOTIF_WARNING, i);
+        alerts_assert_message(notice, "in the system; waiting");
+        ck_assert_str_eq(notice->message + strlen(notice->message) - strlen(ending), ending);
+        ck_assert_ptr_null(alerts_meta(notice, "Task1"));
+        alerts_await("system", NOTIF_OKAY, i);
+    }
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, NULL), 1);
+    harness_assert_logs(1, "kernel.task_delayacct=1");
+}
+END_TEST
+
+/* The kernel is asked for the tree's process 1, if it lets us ask. */
+START_TEST(says_something_of_who_waits)
+{
+    alerts_prepare(NULL, "cpu");
+    harness_begin(RULE("c", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.01"));
+    alerts_await_value("psi-system/derive-trigger_c", true);
+    alerts_stall(NULL, "cpu", STALL_US);
+    alerts_assert_message(alerts_await("system", NOTIF_WARNING, 1), "in the system; ");
+    alerts_await("system", NOTIF_OKAY, 1);
+}
+END_TEST
+
+static uint64_t slow_ends_ms, looked_ms;
+
+/* Takes its time with the first rule's stall, and notes when the second's comes. */
+static void be_slow(const notification_t *notification, void *context)
+{
+    (void)context;
+    if (notification->severity != NOTIF_WARNING)
+        return;
+    if (strcmp(notification->type_instance, "trigger_slow") == 0) {
+        sem_post(&entered);
+        harness_sleep(300);
+        slow_ends_ms = alerts_now_ms();
+    } else if (looked_ms == 0 && strstr(notification->message, "unknown") == NULL) {
+        looked_ms = alerts_now_ms();
+    }
+}
+
+/* The time to look begins when it is looked first, whatever kept the thread before. */
+START_TEST(looks_as_long_as_it_should)
+{
+    slow_ends_ms = looked_ms = 0;
+    sem_init(&entered, 0, 0);
+    fake_on_notification(be_slow, NULL);
+    alerts_prepare(NULL, "memory");
+    alerts_prepare(NULL, "cpu");
+    harness_begin(RULE("slow", "") RULE("who", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.2"));
+    alerts_await_value("psi-system/derive-trigger_who", true);
+    alerts_stall(NULL, "memory", STALL_US);
+    await_handler(); /* so it isn't looked before */
+    alerts_stall(NULL, "cpu", STALL_US);
+    alerts_await("system", NOTIF_WARNING, 2);
+    fake_on_notification(NULL, NULL);
+    if (looked_ms != 0 && looked_ms > slow_ends_ms)
+        ck_assert_uint_ge(looked_ms - slow_ends_ms, 200);
+}
+END_TEST
+
+/* What goes on ends in its order: the stall is told before its end, and who waits isn't awaited. */
+START_TEST(tells_a_stall_before_its_end)
+{
+    const uint64_t begun_ms = alerts_now_ms();
+
+    alerts_add_group("a", true);
+    alerts_prepare("a", "cpu");
+    harness_begin("Cgroup \"*\"\n" RULE(
+        "c", OF_GROUPS "Resource \"cpu\"\nQuiet 1000\nTopTasks 1\nTopTasksWindow 1"));
+    alerts_await_value("psi-a/derive-trigger_c", true);
+    alerts_stall("a", "cpu", STALL_US);
+    do
+        harness_read();
+    while (harness_number("psi-a/derive-trigger_c") == 0 &&
+           alerts_now_ms() < begun_ms + ALERTS_PATIENCE_MS);
+    tree_set_populated(tree, "a", false);
+    alerts_assert_message(alerts_await("a", NOTIF_OKAY, 1), "no process is left in it");
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_int_eq(fake_notification(0)->severity, NOTIF_WARNING);
+    alerts_assert_message(fake_notification(0), " in a; ");
+}
+END_TEST
+
+/* --- The end -------------------------------------------------------------- */
+
+static const struct {
+    bool stalled;
+    const char *rule, *limit;
+    size_t least, most; /* notifications of the two stalls; the end comes after the least */
+} endings[] = {
+    {false, "Quiet 1000", "50", 0, 0},
+    {true, "Quiet 1000", "50", 2, 2},
+    /* while it is looked at who waits, if that can be known: nobody waits for that */
+    {true, "Quiet 1000\nResource \"cpu\"\nTopTasks 1\nTopTasksWindow 1", "50", 0, 2},
+    /* while a summary is due */
+    {true, "Quiet 1000", "1", 1, 2},
+};
+
+/* @return how long the end takes */
+static uint64_t stall_and_end(int ending)
+{
+    uint64_t begun_ms = alerts_now_ms();
+    char options[512];
+
+    alerts_prepare(NULL, "memory");
+    alerts_prepare(NULL, "cpu");
+    alerts_add_group("a", true);
+    alerts_prepare("a", "cpu");
+    snprintf(options, sizeof(options),
+             "Cgroup \"*\"\nMaxNotificationsPerSecond %s\n" RULE("s", "%s")
+                 RULE("g", OF_GROUPS "%s"),
+             endings[ending].limit, endings[ending].rule, endings[ending].rule);
+    harness_begin(options);
+    alerts_await_value("psi-system/derive-trigger_s", true);
+    alerts_await_value("psi-a/derive-trigger_g", true);
+    if (endings[ending].stalled) {
+        alerts_stall(NULL, "memory", STALL_US);
+        alerts_stall(NULL, "cpu", STALL_US);
+        alerts_stall("a", "memory", STALL_US);
+        alerts_stall("a", "cpu", STALL_US);
+        do
+            harness_read();
+        while (alerts_now_ms() < begun_ms + ALERTS_PATIENCE_MS &&
+               (harness_number("psi-system/derive-trigger_s") == 0 ||
+                harness_number("psi-a/derive-trigger_g") == 0 ||
+                alerts_count(NULL, NOTIF_WARNING) < endings[ending].least));
+    }
+    begun_ms = alerts_now_ms();
+    ck_assert_int_eq(fake_shutdown(), 0);
+    uint64_t took_ms = alerts_now_ms() - begun_ms;
+    ck_assert_uint_eq(alerts_count("system", NOTIF_OKAY) + alerts_count("a", NOTIF_OKAY), 0);
+    ck_assert_uint_ge(alerts_count(NULL, NOTIF_WARNING), endings[ending].least);
+    ck_assert_uint_le(alerts_count(NULL, NOTIF_WARNING), endings[ending].most);
+    return took_ms;
+}
+
+/* What isn't awaited would last a second at least; a busy machine may take as long, but not each
+ * time. */
+START_TEST(ends_at_once_and_tells_no_end)
+{
+    for (int turn = 1; stall_and_end(_i) >= 800; turn++) {
+        ck_assert_int_lt(turn, 5);
+        harness_tear_down();
+        alerts_set_up();
+    }
+}
+END_TEST
+
+static void block_and_go_on(const notification_t *notification, void *context)
+{
+    block(notification, context);
+    harness_sleep(500);
+}
+
+/* One handler that is at work can't be helped; those after it aren't begun. */
+START_TEST(ends_soon_though_handlers_are_slow)
+{
+    sem_init(&entered, 0, 0);
+    sem_init(&released, 0, 0);
+    fake_on_notification(block_and_go_on, NULL);
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("a", "") RULE("b", "") RULE("c", "") RULE("d", "") RULE("e", "")
+                      RULE("f", ""));
+    alerts_await_value("psi-system/derive-trigger_f", true);
+    alerts_stall(NULL, "memory", STALL_US);
+    await_handler();
+    for (int i = 0; i < 100; i++)
+        sem_post(&released); /* whatever else it is called for */
+    ck_assert_int_eq(fake_shutdown(), 0);
+    ck_assert_uint_lt(fake_notifications(), 6);
+    fake_on_notification(NULL, NULL);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("alerts");
+
+    tcase_add_checked_fixture(tests, alerts_set_up, harness_tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, tells_a_stall_and_its_end, 0, COUNT(stalls));
+    tcase_add_test(tests, waits_for_the_quiet_time);
+    tcase_add_test(tests, tells_a_lasting_stall_once_a_window);
+    tcase_add_test(tests, tells_nothing_below_the_limit);
+    tcase_add_test(tests, applies_to_selected_groups_with_a_process);
+    tcase_add_test(tests, follows_groups);
+    tcase_add_test(tests, warns_of_rules_without_groups);
+    tcase_add_test(tests, needs_no_values_of_the_system);
+    tcase_add_test(tests, takes_the_name_of_a_template);
+    tcase_add_test(tests, tells_groups_apart_that_would_have_one_name);
+    tcase_add_test(tests, shows_any_name_safely);
+    tcase_add_test(tests, shortens_a_long_path);
+    tcase_add_test(tests, tells_once_what_the_kernel_lacks);
+    tcase_add_test(tests, arms_groups_as_soon_as_it_can);
+    tcase_add_test(tests, gives_up_what_can_no_longer_be_read);
+    tcase_add_test(tests, limits_notifications);
+    tcase_add_test(tests, publishes_values_while_a_notification_is_handled);
+    tcase_add_test(tests, tells_why_nobody_can_be_named);
+    tcase_add_test(tests, says_something_of_who_waits);
+    tcase_add_test(tests, looks_as_long_as_it_should);
+    tcase_add_test(tests, tells_a_stall_before_its_end);
+    tcase_add_loop_test(tests, ends_at_once_and_tells_no_end, 0, COUNT(endings));
+    tcase_add_test(tests, ends_soon_though_handlers_are_slow);
+    return run_suite("plugin alerts", tests);
+}

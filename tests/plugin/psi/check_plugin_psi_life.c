@@ -1,0 +1,142 @@
+/* How the plugin psi begins and ends, and how it gets by where the kernel lacks a call. */
+#include "support/plugin_harness.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "support/suite.h"
+
+const char *const harness_plugin = "psi";
+
+/* --- Beginning and end ---------------------------------------------------- */
+
+START_TEST(begins_once_though_asked_twice)
+{
+    tree_add_group(tree, "a", true);
+    harness_begin("Cgroup \"*\"");
+    ck_assert_int_eq(fake_init(), 0);
+    ck_assert_uint_eq(fake_read_callbacks(), 1);
+    harness_read();
+    ck_assert_int_eq(fake_init(), 0);
+    harness_read();
+    harness_assert_count("psi-a/*", 12);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(fails_to_begin_without_its_root)
+{
+    char text[128];
+
+    tree_add_directory(tree, "host");
+    snprintf(text, sizeof(text), "<Plugin psi>\nRoot \"%s/host\"\n</Plugin>", tree_path(tree));
+    ck_assert_int_eq(fake_configure(text), 0);
+    tree_remove(tree, "host");
+    ck_assert_int_ne(fake_init(), 0);
+    ck_assert_uint_eq(fake_read_callbacks(), 0);
+    harness_assert_logs(1, "error: psi: can't start beneath ");
+}
+END_TEST
+
+START_TEST(runs_without_any_configuration)
+{
+    ck_assert_int_eq(fake_init(), 0);
+    harness_read();
+    harness_read();
+    if (access("/proc/pressure/io", R_OK) == 0)
+        harness_assert_count("psi-system/*-io-*", 4);
+}
+END_TEST
+
+START_TEST(warns_if_there_is_nothing_to_do)
+{
+    harness_begin("System false");
+    harness_read();
+    harness_assert_count("*", 0);
+    harness_assert_logs(1, "warning: psi: there is nothing to sample");
+}
+END_TEST
+
+START_TEST(ends_before_it_began)
+{
+    ck_assert_int_eq(fake_configure("<Plugin psi>\nCgroup \"a\" \"b\"\n<Cgroup \"c\">\n"
+                                    "Instance \"%l\"\n</Cgroup>\n</Plugin>"),
+                     0);
+}
+END_TEST
+
+START_TEST(exports_one_symbol)
+{
+    harness_assert_exports_one_symbol();
+}
+END_TEST
+
+/* --- Other kernels -------------------------------------------------------- */
+
+/* From now on a system call fails, for the rest of the process. */
+static void make_fail(unsigned call, unsigned error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = COUNT(filter), .filter = filter};
+
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* With psi=0 the files can be opened, but not read. */
+START_TEST(tells_once_that_the_kernel_has_pressure_switched_off)
+{
+    harness_begin("");
+    make_fail(SYS_pread64, EOPNOTSUPP);
+    for (int i = 0; i < 3; i++) {
+        harness_read();
+        harness_assert_count("*", 0);
+    }
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "cpu, memory, io pressure of the system"), 1);
+    harness_assert_logs(1, "psi=1");
+}
+END_TEST
+
+/* A root other than "/" needs openat2(2), and thus Linux 5.6. Who lacks it has to be told that, be
+ * it at once or when nothing can be read. */
+START_TEST(tells_that_a_root_needs_a_later_kernel)
+{
+    char text[128];
+
+    make_fail(SYS_openat2, ENOSYS);
+    snprintf(text, sizeof(text), "<Plugin psi>\nRoot \"%s\"\n</Plugin>", tree_path(tree));
+    if (fake_configure(text) == 0 && fake_init() == 0) {
+        harness_read();
+        harness_read();
+    }
+    harness_assert_count("*", 0);
+    harness_assert_logs(1, "5.6");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("life");
+    const char *forks = getenv("CK_FORK");
+
+    tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
+    tcase_add_test(tests, begins_once_though_asked_twice);
+    tcase_add_test(tests, fails_to_begin_without_its_root);
+    tcase_add_test(tests, runs_without_any_configuration);
+    tcase_add_test(tests, warns_if_there_is_nothing_to_do);
+    tcase_add_test(tests, ends_before_it_began);
+    tcase_add_test(tests, exports_one_symbol);
+    /* These end the process's ability to make a call: each needs one of its own. */
+    if (forks == NULL || strcmp(forks, "no") != 0) {
+        tcase_add_test(tests, tells_once_that_the_kernel_has_pressure_switched_off);
+        tcase_add_test(tests, tells_that_a_root_needs_a_later_kernel);
+    }
+    return run_suite("plugin life", tests);
+}

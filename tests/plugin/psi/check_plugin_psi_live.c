@@ -1,0 +1,182 @@
+/* The plugin psi on the running kernel, in cgroups made for it: what files in a tree can't show. */
+#include "support/plugin_harness.h"
+
+#include "support/groups.h"
+#include "support/suite.h"
+
+const char *const harness_plugin = "psi";
+
+/* The values of a group in its first read, and in later ones. */
+#define FIRST 6
+#define LATER 12
+
+static struct groups *groups;
+
+static void set_up(void)
+{
+    groups = groups_new();
+    if (groups == NULL)
+        ck_abort_msg("needs a cgroup2 hierarchy that can be written to");
+    harness_set_up();
+}
+
+static void tear_down(void)
+{
+    harness_tear_down();
+    groups_free(groups);
+}
+
+/* Begins, with the groups of this test that a pattern selects, named as they are below it. */
+static void begin(const char *pattern)
+{
+    char options[256];
+
+    snprintf(options, sizeof(options),
+             "Resource \"cpu\" \"memory\" \"io\"\n<Cgroup \"%s/%s\">\nInstance \"live.%%l\"\n"
+             "</Cgroup>",
+             groups_path(groups), pattern);
+    harness_begin_live(options);
+}
+
+/* Reads until so many values of a group are published: the kernel tells of a group's population a
+ * little later, as it tells it every 10 ms at most. */
+static void read_until(const char *pattern, size_t count)
+{
+    harness_read();
+    for (int i = 0; i < 2000 && fake_count(pattern) != count; i++) {
+        harness_sleep(10);
+        harness_read();
+    }
+    harness_assert_count(pattern, count);
+}
+
+START_TEST(publishes_the_system)
+{
+    harness_begin_live("Resource \"cpu\" \"memory\" \"io\"");
+    harness_read();
+    harness_assert_count("*", 5);
+    ck_assert_double_gt(harness_number("psi-system/total_time_in_ms-cpu-some"), 0);
+    harness_read();
+    harness_assert_count("*", 10);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(follows_processes_in_and_out)
+{
+    groups_make(groups, "a");
+    begin("*");
+    harness_read();
+    harness_assert_count("psi-live.*", 0);
+    pid_t pid = groups_start_sleeper(groups, "a");
+    read_until("psi-live.a/*", FIRST);
+    harness_assert_count("psi-live.a/percent-*", 0);
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
+    groups_end(groups, pid);
+    read_until("psi-live.*", 0);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(takes_a_group_made_again_for_another)
+{
+    groups_make(groups, "a");
+    pid_t pid = groups_start_sleeper(groups, "a");
+    begin("*");
+    harness_read();
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
+    groups_end(groups, pid);
+    groups_remove(groups, "a");
+    groups_make(groups, "a");
+    groups_start_sleeper(groups, "a");
+    harness_read();
+    harness_assert_count("psi-live.a/total_time_in_ms-*", FIRST);
+    harness_assert_count("psi-live.a/percent-*", 0);
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+static void remove_group_b(const struct fake_value *value, void *context)
+{
+    pid_t *pid = context;
+
+    if (*pid == 0 || strcmp(value->instance, "live.a") != 0)
+        return;
+    groups_end(groups, *pid);
+    groups_remove(groups, "b");
+    *pid = 0;
+}
+
+/* Its files are open the second time. */
+START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
+{
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    groups_start_sleeper(groups, "a");
+    pid_t pid = groups_start_sleeper(groups, "b");
+    begin("*");
+    if (_i == 1)
+        harness_read();
+    fake_on_dispatch(remove_group_b, &pid);
+    harness_read();
+    ck_assert_int_eq(pid, 0);
+    harness_assert_count("psi-live.a/*", _i == 1 ? LATER : FIRST);
+    harness_assert_count("psi-live.b/*", 0);
+    harness_read();
+    harness_assert_count("psi-live.a/*", LATER);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Switching off takes the files away, also those that are open. */
+START_TEST(tells_once_that_a_group_is_switched_off)
+{
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    groups_start_sleeper(groups, "a");
+    groups_start_sleeper(groups, "b");
+    begin("*");
+    harness_read();
+    harness_assert_count("psi-live.*", 2 * FIRST);
+    groups_write(groups, "b", "cgroup.pressure", "0");
+    for (int i = 0; i < 3; i++) {
+        harness_read();
+        harness_assert_count("psi-live.a/*", LATER);
+        harness_assert_count("psi-live.b/*", 0);
+    }
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "cpu, memory, io"), 1);
+    harness_assert_logs(1, "write 1 to cgroup.pressure");
+}
+END_TEST
+
+/* What can't run here is left out, but where all is required it fails. */
+static bool can_run(void)
+{
+    struct groups *tried = groups_new();
+
+    if (tried == NULL)
+        return getenv("HEADROOM_REQUIRE_ALL") != NULL;
+    groups_free(tried);
+    return true;
+}
+
+int main(void)
+{
+    TCase *tests = tcase_create("live");
+
+    if (!can_run()) {
+        puts("1..0 # SKIP no cgroup2 hierarchy that can be written to");
+        return 0;
+    }
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, publishes_the_system);
+    tcase_add_test(tests, follows_processes_in_and_out);
+    tcase_add_test(tests, takes_a_group_made_again_for_another);
+    tcase_add_loop_test(tests, gets_over_a_group_that_vanishes_before_it_is_read, 0, 2);
+    tcase_add_test(tests, tells_once_that_a_group_is_switched_off);
+    return run_suite("plugin live", tests);
+}

@@ -1,0 +1,88 @@
+/* Who is due when, in the plugin wss. */
+#include "wss/schedule.h"
+
+#include <stdlib.h>
+
+#include "support/suite.h"
+
+#define ENTRIES 200
+
+static struct wss_schedule schedule;
+static struct wss_due entries[ENTRIES];
+
+static void set_up(void)
+{
+    schedule = (struct wss_schedule){0};
+    for (size_t i = 0; i < ENTRIES; i++)
+        entries[i] = (struct wss_due){0};
+    srand(4711);
+}
+
+static void tear_down(void)
+{
+    wss_schedule_end(&schedule);
+}
+
+static void put(struct wss_due *due)
+{
+    ck_assert_int_eq(wss_schedule_put(&schedule, due, (uint64_t)rand() % 100), 0);
+}
+
+/* Takes all out, in order. @return how many there were. */
+static size_t drain(void)
+{
+    uint64_t last_ns = 0;
+    size_t count = 0;
+
+    for (struct wss_due *due; (due = wss_schedule_first(&schedule)) != NULL; count++) {
+        ck_assert_uint_ge(due->at_ns, last_ns);
+        last_ns = due->at_ns;
+        wss_schedule_remove(&schedule, due);
+        ck_assert_uint_eq(due->place, 0);
+    }
+    return count;
+}
+
+START_TEST(is_empty_at_first)
+{
+    ck_assert_ptr_null(wss_schedule_first(&schedule));
+    wss_schedule_remove(&schedule, &entries[0]);
+}
+END_TEST
+
+START_TEST(gives_them_in_order)
+{
+    for (size_t i = 0; i < ENTRIES; i++)
+        put(&entries[i]);
+    ck_assert_uint_eq(drain(), ENTRIES);
+}
+END_TEST
+
+START_TEST(keeps_the_order_as_they_change_and_go)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < 5000; i++) {
+        struct wss_due *due = &entries[rand() % ENTRIES];
+        if (rand() % 3 == 0)
+            wss_schedule_remove(&schedule, due);
+        else
+            put(due);
+    }
+    for (size_t i = 0; i < ENTRIES; i++)
+        count += entries[i].place != 0;
+    ck_assert_uint_gt(count, 0);
+    ck_assert_uint_eq(drain(), count);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("schedule");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, is_empty_at_first);
+    tcase_add_test(tests, gives_them_in_order);
+    tcase_add_test(tests, keeps_the_order_as_they_change_and_go);
+    return run_suite("wss schedule", tests);
+}

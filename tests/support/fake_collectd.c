@@ -1,0 +1,621 @@
+#include "support/fake_collectd.h"
+
+#include <dlfcn.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <search.h>
+#include <stdarg.h>
+
+#include "configfile.h"
+#include "support/fake_config.h"
+#include "utils/common/common.h"
+
+#define MAX_READS         8
+#define MAX_SOURCES       8
+#define INTERVAL          TIME_T_TO_CDTIME_T(10)
+#define BEGINNING         TIME_T_TO_CDTIME_T(1700000000)
+#define THREAD_NAME_BYTES 15
+
+struct read_callback {
+    char name[DATA_MAX_NAME_LEN];
+    plugin_read_cb callback;
+    user_data_t data;
+};
+
+/* A type of types.db. */
+struct type {
+    char name[DATA_MAX_NAME_LEN]; /* first, so that it can be looked up by its text alone */
+    size_t count;
+    data_source_t sources[MAX_SOURCES];
+};
+
+/* The last value of a series, like collectd's cache has it. */
+struct series {
+    char identifier[4 * DATA_MAX_NAME_LEN]; /* first, likewise */
+    cdtime_t time;
+    double number;
+};
+
+struct line {
+    int severity;
+    char *text;
+};
+
+/* Threads of a plugin come here too, hence the lock; the callbacks and types are the test's only.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    void *handle;
+    char plugin[DATA_MAX_NAME_LEN];
+    int (*config)(oconfig_item_t *);
+    plugin_init_cb init;
+    plugin_shutdown_cb shutdown;
+    struct read_callback reads[MAX_READS];
+    size_t read_count;
+    void *types; /* tsearch(3) trees */
+    void *series;
+    cdtime_t now;
+    cdtime_t interval;
+    const char *base_dir;
+    struct fake_value *values;
+    size_t value_count, value_capacity;
+    size_t rejections, truncations;
+    void (*hook)(const struct fake_value *value, void *context);
+    void *hook_context;
+    struct line *lines;
+    size_t line_count;
+} fake;
+
+__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(stderr, "fake_collectd: ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    abort();
+}
+
+static void *checked(void *memory)
+{
+    if (memory == NULL)
+        fail("out of memory");
+    return memory;
+}
+
+/* --- types.db ------------------------------------------------------------- */
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* "U" is unlimited. */
+static double parse_limit(const char *text)
+{
+    return text[0] == 'U' ? NAN : strtod(text, NULL);
+}
+
+/* "value:GAUGE:0:100.1" */
+static data_source_t parse_source(const char *text)
+{
+    static const char *const names[] = {
+        [DS_TYPE_COUNTER] = "COUNTER",
+        [DS_TYPE_GAUGE] = "GAUGE",
+        [DS_TYPE_DERIVE] = "DERIVE",
+        [DS_TYPE_ABSOLUTE] = "ABSOLUTE",
+    };
+    char type[16], min[32], max[32];
+    data_source_t source = {.type = -1};
+
+    if (sscanf(text, " %127[^: ]:%15[^:]:%31[^:]:%31s", source.name, type, min, max) != 4)
+        fail("types.db: not a data source: %s", text);
+    for (int i = 0; i < (int)STATIC_ARRAY_SIZE(names); i++)
+        if (strcmp(type, names[i]) == 0)
+            source.type = i;
+    source.min = parse_limit(min);
+    source.max = parse_limit(max);
+    return source;
+}
+
+/* "percent  value:GAUGE:0:100.1", with more sources after commas */
+static void parse_type(char *line)
+{
+    char *rest, *name = strtok_r(line, " \t\n", &rest);
+
+    if (name == NULL || name[0] == '#')
+        return;
+    struct type *type = checked(calloc(1, sizeof(*type)));
+    snprintf(type->name, sizeof(type->name), "%s", name);
+    for (char *source; (source = strtok_r(NULL, ",\n", &rest)) != NULL;) {
+        if (type->count == MAX_SOURCES)
+            fail("types.db: %s has too many data sources", name);
+        type->sources[type->count++] = parse_source(source);
+    }
+    struct type **entry = checked(tsearch(type, &fake.types, compare_texts));
+    if (*entry != type)
+        free(type);
+}
+
+static void read_types(void)
+{
+    const char *path = getenv("TYPESDB") != NULL ? getenv("TYPESDB") : FAKE_TYPESDB;
+    FILE *file = fopen(path, "r");
+    char line[4096];
+
+    if (file == NULL)
+        fail("can't read %s: %m", path);
+    while (fgets(line, sizeof(line), file) != NULL)
+        parse_type(line);
+    fclose(file);
+}
+
+/* --- Life ----------------------------------------------------------------- */
+
+void fake_start_parts(void)
+{
+    read_types();
+    fake.now = BEGINNING;
+    fake.interval = INTERVAL;
+}
+
+void fake_start(const char *plugin)
+{
+    const char *directory = getenv("HEADROOM_PLUGIN_DIR");
+    char path[4096];
+
+    if (fake.handle != NULL)
+        fail("a plugin is open already");
+    fake_start_parts();
+    snprintf(fake.plugin, sizeof(fake.plugin), "%s", plugin);
+    snprintf(path, sizeof(path), "%s/%s.so", directory != NULL ? directory : ".libs", plugin);
+    fake.handle = dlopen(path, RTLD_NOW);
+    if (fake.handle == NULL)
+        fail("%s", dlerror());
+    void (*entry)(void) = (void (*)(void))(intptr_t)fake_symbol("module_register");
+    if (entry == NULL)
+        fail("%s has no module_register", path);
+    entry();
+}
+
+void *fake_symbol(const char *name)
+{
+    struct link_map *wanted, *found;
+    Dl_info info;
+    void *symbol = dlsym(fake.handle, name);
+
+    /* A handle gives the symbols of the libraries that it needs, too. */
+    if (symbol == NULL || dlinfo(fake.handle, RTLD_DI_LINKMAP, &wanted) != 0 ||
+        dladdr1(symbol, &info, (void **)&found, RTLD_DL_LINKMAP) == 0)
+        return NULL;
+    return wanted == found ? symbol : NULL;
+}
+
+int fake_configure(const char *text)
+{
+    oconfig_item_t *top = fake_config_parse(text);
+    int status = 0;
+
+    if (fake.config == NULL)
+        fail("%s takes no configuration", fake.plugin);
+    for (int i = 0; i < top->children_num && status == 0; i++) {
+        oconfig_item_t *block = &top->children[i];
+        if (strcasecmp(block->key, "Plugin") != 0 || block->values_num != 1 ||
+            block->values[0].type != OCONFIG_TYPE_STRING ||
+            strcasecmp(block->values[0].value.string, fake.plugin) != 0)
+            fail("not <Plugin %s> but %s", fake.plugin, block->key);
+        status = fake.config(block);
+    }
+    fake_config_free(top);
+    return status;
+}
+
+int fake_init(void)
+{
+    return fake.init != NULL ? fake.init() : 0;
+}
+
+size_t fake_read_callbacks(void)
+{
+    return fake.read_count;
+}
+
+int fake_read(void)
+{
+    int status = 0;
+
+    pthread_mutex_lock(&lock);
+    fake.now += INTERVAL;
+    fake.value_count = 0;
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; i < fake.read_count; i++) {
+        int returned = fake.reads[i].callback(&fake.reads[i].data);
+        if (returned != 0)
+            status = returned;
+    }
+    return status;
+}
+
+int fake_shutdown(void)
+{
+    for (size_t i = 0; i < fake.read_count; i++)
+        if (fake.reads[i].data.free_func != NULL)
+            fake.reads[i].data.free_func(fake.reads[i].data.data);
+    fake.read_count = 0;
+    return fake.shutdown != NULL ? fake.shutdown() : 0;
+}
+
+void fake_stop(void)
+{
+    if (fake.handle != NULL)
+        dlclose(fake.handle);
+    tdestroy(fake.types, free);
+    tdestroy(fake.series, free);
+    free(fake.values);
+    fake_forget_logs();
+    fake_forget_notifications();
+    fake_on_notification(NULL, NULL);
+    memset(&fake, 0, sizeof(fake));
+}
+
+void fake_set_base_dir(const char *path)
+{
+    fake.base_dir = path;
+}
+
+const char *global_option_get(const char *option)
+{
+    return strcmp(option, "BaseDir") == 0 ? fake.base_dir : NULL;
+}
+
+/* --- Registration --------------------------------------------------------- */
+
+int plugin_register_complex_config(const char *type, int (*callback)(oconfig_item_t *))
+{
+    if (strcmp(type, fake.plugin) != 0)
+        fail("%s registers the configuration of %s", fake.plugin, type);
+    fake.config = callback;
+    return 0;
+}
+
+int plugin_register_init(__attribute__((unused)) const char *name, plugin_init_cb callback)
+{
+    fake.init = callback;
+    return 0;
+}
+
+int plugin_register_shutdown(__attribute__((unused)) const char *name, plugin_shutdown_cb callback)
+{
+    fake.shutdown = callback;
+    return 0;
+}
+
+int plugin_register_complex_read(__attribute__((unused)) const char *group, const char *name,
+                                 plugin_read_cb callback, __attribute__((unused)) cdtime_t interval,
+                                 const user_data_t *data)
+{
+    for (size_t i = 0; i < fake.read_count; i++)
+        if (strcmp(fake.reads[i].name, name) == 0) {
+            plugin_log(LOG_WARNING, "The read function \"%s\" is already registered.", name);
+            return EINVAL;
+        }
+    if (fake.read_count == MAX_READS)
+        fail("too many read callbacks");
+    struct read_callback *added = &fake.reads[fake.read_count++];
+    *added = (struct read_callback){.callback = callback};
+    snprintf(added->name, sizeof(added->name), "%s", name);
+    if (data != NULL)
+        added->data = *data;
+    return 0;
+}
+
+/* --- Clock and texts ------------------------------------------------------ */
+
+void fake_set_time(cdtime_t time)
+{
+    pthread_mutex_lock(&lock);
+    fake.now = time;
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_set_interval(cdtime_t interval)
+{
+    fake.interval = interval;
+}
+
+char *hostname_g = "host.example";
+
+cdtime_t cdtime(void)
+{
+    pthread_mutex_lock(&lock);
+    cdtime_t now = fake.now++;
+    pthread_mutex_unlock(&lock);
+    return now;
+}
+
+cdtime_t plugin_get_interval(void)
+{
+    return fake.interval;
+}
+
+static void note_length(size_t length, size_t size)
+{
+    if (length < size)
+        return;
+    pthread_mutex_lock(&lock);
+    fake.truncations++;
+    pthread_mutex_unlock(&lock);
+}
+
+char *sstrncpy(char *to, const char *from, size_t size)
+{
+    note_length(strlen(from), size);
+    snprintf(to, size, "%s", from);
+    return to;
+}
+
+int ssnprintf(char *to, size_t size, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(to, size, format, arguments);
+    va_end(arguments);
+    note_length((size_t)length, size);
+    return length;
+}
+
+char *sstrerror(int number, char *buffer, size_t size)
+{
+    char text[128];
+
+    snprintf(buffer, size, "%s", strerror_r(number, text, sizeof(text)));
+    return buffer;
+}
+
+int plugin_thread_create(pthread_t *thread, void *(*start)(void *), void *argument,
+                         const char *name)
+{
+    if (strlen(name) > THREAD_NAME_BYTES)
+        fail("thread name %s is too long", name);
+    int status = pthread_create(thread, NULL, start, argument);
+    if (status == 0)
+        pthread_setname_np(*thread, name);
+    return status;
+}
+
+/* --- Values --------------------------------------------------------------- */
+
+static bool is_clean(const char part[DATA_MAX_NAME_LEN])
+{
+    const char *end = memchr(part, '\0', DATA_MAX_NAME_LEN);
+
+    if (end == NULL)
+        return false;
+    for (; part < end; part++)
+        if (*part == '/' || (unsigned char)*part < ' ' || *part == 0x7f)
+            return false;
+    return true;
+}
+
+static const char *find_fault_of_name(const value_list_t *list)
+{
+    if (!is_clean(list->host) || !is_clean(list->plugin) || !is_clean(list->plugin_instance) ||
+        !is_clean(list->type) || !is_clean(list->type_instance))
+        return "a part isn't terminated, or has a slash or a control character";
+    if (list->plugin[0] == '\0' || list->type[0] == '\0')
+        return "plugin or type is empty";
+    if (strchr(list->plugin, '-') != NULL || strchr(list->type, '-') != NULL)
+        return "plugin or type has a -";
+    return NULL;
+}
+
+static double to_number(value_t value, int type)
+{
+    switch (type) {
+    case DS_TYPE_COUNTER:
+        return (double)value.counter;
+    case DS_TYPE_GAUGE:
+        return value.gauge;
+    case DS_TYPE_DERIVE:
+        return (double)value.derive;
+    default:
+        return (double)value.absolute;
+    }
+}
+
+static const char *find_fault_of_number(const data_source_t *source, double number)
+{
+    if (source->type != DS_TYPE_GAUGE)
+        return NULL; /* the limits are those of its rate */
+    if (isnan(number))
+        return "not a number";
+    /* Both are false if there is no limit. */
+    if (number < source->min || number > source->max)
+        return "out of the type's range";
+    return NULL;
+}
+
+/* Compares with the series' value before and takes the new one's place. */
+static const char *update_series(struct fake_value *value)
+{
+    struct series *former, **found = tfind(value->identifier, &fake.series, compare_texts);
+
+    if (found == NULL) {
+        former = checked(calloc(1, sizeof(*former)));
+        snprintf(former->identifier, sizeof(former->identifier), "%s", value->identifier);
+        checked(tsearch(former, &fake.series, compare_texts));
+    } else {
+        former = *found;
+        if (value->time <= former->time)
+            return "value too old";
+        value->decreased = value->type == DS_TYPE_DERIVE && value->number < former->number;
+    }
+    former->time = value->time;
+    former->number = value->number;
+    return NULL;
+}
+
+static const char *take_value(const value_list_t *list, struct fake_value *value)
+{
+    const char *fault = find_fault_of_name(list);
+
+    if (fault != NULL)
+        return fault;
+    struct type **type = tfind(list->type, &fake.types, compare_texts);
+    if (type == NULL)
+        return "types.db has no such type";
+    if (list->values == NULL || list->values_len != (*type)->count)
+        return "the type has another number of values";
+    for (size_t i = 0; i < list->values_len && fault == NULL; i++)
+        fault = find_fault_of_number(&(*type)->sources[i],
+                                     to_number(list->values[i], (*type)->sources[i].type));
+    value->type = (*type)->sources[0].type;
+    value->value = list->values[0];
+    value->number = to_number(value->value, value->type);
+    return fault != NULL ? fault : update_series(value);
+}
+
+static void print_identifier(const value_list_t *list, char *buffer, size_t size)
+{
+    const int most = DATA_MAX_NAME_LEN;
+
+    snprintf(buffer, size, "%.*s%s%.*s/%.*s%s%.*s", most, list->plugin,
+             list->plugin_instance[0] != '\0' ? "-" : "", most, list->plugin_instance, most,
+             list->type, list->type_instance[0] != '\0' ? "-" : "", most, list->type_instance);
+}
+
+static struct fake_value *append_value(void)
+{
+    if (fake.value_count == fake.value_capacity) {
+        fake.value_capacity = fake.value_capacity > 0 ? 2 * fake.value_capacity : 64;
+        fake.values = checked(reallocarray(fake.values, fake.value_capacity, sizeof(*fake.values)));
+    }
+    struct fake_value *value = &fake.values[fake.value_count++];
+    memset(value, 0, sizeof(*value));
+    return value;
+}
+
+int plugin_dispatch_values(const value_list_t *list)
+{
+    pthread_mutex_lock(&lock);
+    struct fake_value *value = append_value();
+    print_identifier(list, value->identifier, sizeof(value->identifier));
+    snprintf(value->instance, sizeof(value->instance), "%.*s", DATA_MAX_NAME_LEN - 1,
+             list->plugin_instance);
+    value->time = list->time != 0 ? list->time : fake.now++;
+    value->interval = list->interval;
+    value->rejected = take_value(list, value);
+    if (value->rejected != NULL && fake.rejections++ == 0)
+        fprintf(stderr, "fake_collectd: rejected %s: %s\n", value->identifier, value->rejected);
+    const struct fake_value copy = *value;
+    pthread_mutex_unlock(&lock);
+    if (fake.hook != NULL)
+        fake.hook(&copy, fake.hook_context);
+    return copy.rejected != NULL ? -1 : 0;
+}
+
+const struct fake_value *fake_values(size_t *count)
+{
+    *count = fake.value_count;
+    return fake.values;
+}
+
+const struct fake_value *fake_find(const char *identifier)
+{
+    for (size_t i = fake.value_count; i-- > 0;)
+        if (strcmp(fake.values[i].identifier, identifier) == 0)
+            return &fake.values[i];
+    return NULL;
+}
+
+size_t fake_count(const char *pattern)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < fake.value_count; i++)
+        count += fnmatch(pattern, fake.values[i].identifier, 0) == 0;
+    return count;
+}
+
+size_t fake_rejections(void)
+{
+    return fake.rejections;
+}
+
+size_t fake_truncations(void)
+{
+    return fake.truncations;
+}
+
+void fake_on_dispatch(void (*hook)(const struct fake_value *value, void *context), void *context)
+{
+    fake.hook = hook;
+    fake.hook_context = context;
+}
+
+/* --- Log ------------------------------------------------------------------ */
+
+static const char *name_severity(int severity)
+{
+    static const char *const names[] = {
+        [LOG_ERR] = "error", [LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
+        [LOG_INFO] = "info", [LOG_DEBUG] = "debug",
+    };
+
+    if (severity < LOG_ERR || severity > LOG_DEBUG)
+        fail("no severity: %d", severity);
+    return names[severity];
+}
+
+void plugin_log(int severity, const char *format, ...)
+{
+    va_list arguments;
+    char *message, *text;
+
+    va_start(arguments, format);
+    int length = vasprintf(&message, format, arguments);
+    va_end(arguments);
+    if (length < 0 || asprintf(&text, "%s: %s", name_severity(severity), message) < 0)
+        fail("out of memory");
+    free(message);
+    if (getenv("HEADROOM_TEST_LOG") != NULL)
+        fprintf(stderr, "%s\n", text);
+    pthread_mutex_lock(&lock);
+    fake.lines = checked(reallocarray(fake.lines, fake.line_count + 1, sizeof(*fake.lines)));
+    fake.lines[fake.line_count++] = (struct line){severity, text};
+    pthread_mutex_unlock(&lock);
+}
+
+size_t fake_logs(int severity, const char *containing)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < fake.line_count; i++)
+        count += (severity == 0 || fake.lines[i].severity == severity) &&
+                 (containing == NULL || strstr(fake.lines[i].text, containing) != NULL);
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+const char *fake_log(size_t index)
+{
+    pthread_mutex_lock(&lock);
+    const char *text = index < fake.line_count ? fake.lines[index].text : NULL;
+    pthread_mutex_unlock(&lock);
+    return text;
+}
+
+void fake_forget_logs(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < fake.line_count; i++)
+        free(fake.lines[i].text);
+    free(fake.lines);
+    fake.lines = NULL;
+    fake.line_count = 0;
+    pthread_mutex_unlock(&lock);
+}

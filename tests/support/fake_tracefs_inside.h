@@ -1,0 +1,27 @@
+/*
+ * fake_tracefs_inside.h - what the parts of the fake share.
+ */
+#ifndef HEADROOM_TESTS_SUPPORT_FAKE_TRACEFS_INSIDE_H
+#define HEADROOM_TESTS_SUPPORT_FAKE_TRACEFS_INSIDE_H
+
+#include <limits.h>
+
+#include "support/fake_tracefs.h"
+
+/** Puts a path together; one that is too long is a test's mistake. */
+__attribute__((format(printf, 2, 3))) void fake_tracefs_print_name(char text[PATH_MAX],
+                                                                   const char *format, ...);
+
+/** Where a file of the fake really is. */
+void fake_tracefs_name_path(char path[PATH_MAX], const char *file);
+
+unsigned fake_tracefs_cpu_count(void);
+
+/** Whether this process has a pipe of a folder open. @param folder  "", or with a slash at its end.
+ */
+bool fake_tracefs_is_read(const char *folder);
+
+/** Does what the kernel would with a text written to a file. @return 0 or an errno. */
+int fake_tracefs_take(const char *file, const char *text);
+
+#endif

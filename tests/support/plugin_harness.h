@@ -1,0 +1,60 @@
+/*
+ * plugin_harness.h - what all tests of a plugin begin and end with: the plugin in the stand-in
+ * daemon, over a tree of files.
+ */
+#ifndef HEADROOM_TESTS_SUPPORT_PLUGIN_HARNESS_H
+#define HEADROOM_TESTS_SUPPORT_PLUGIN_HARNESS_H
+
+#include "support/fake_collectd.h"
+
+#include <check.h>
+
+#include "support/tree.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/** The plugin that is tested: each program says it. */
+extern const char *const harness_plugin;
+
+/** The tree of the test that runs. */
+extern struct tree *tree;
+
+/** Makes the tree and opens the plugin. */
+void harness_set_up(void);
+
+/** Ends the plugin and the tree; asserts that no value was rejected, no text cut off, no
+ * descriptor left open, and that each line that was logged is a sentence of the plugin's. */
+void harness_tear_down(void);
+
+/** Configures the plugin, by the lines within its block, to read the tree, and begins. */
+void harness_begin(const char *options);
+
+/** Likewise for the live machine's "/". */
+void harness_begin_live(const char *options);
+
+/** Reads once; asserts that the callback returns 0, as it has to. */
+void harness_read(void);
+
+/** Lets so much real time pass; the share of an interval is that of real time. */
+void harness_sleep(unsigned milliseconds);
+
+/** The number published under an identifier; asserts that it is there. */
+double harness_number(const char *identifier);
+
+/** Asserts that so many values of the last read match a pattern of fnmatch(3). */
+#define harness_assert_count(pattern, count) ck_assert_uint_eq(fake_count(pattern), count)
+
+/** Asserts that so many lines were logged since the last time, each with a text in it; forgets
+ * all. */
+void harness_assert_logs(size_t count, const char *containing);
+
+/** Asserts that the plugin's shared object exports module_register and nothing else. */
+void harness_assert_exports_one_symbol(void);
+
+/** Occupies all descriptors up to where the plugin keeps no more files open. */
+void harness_run_short_of_descriptors(void);
+
+/** Sets them free. */
+void harness_release_descriptors(void);
+
+#endif

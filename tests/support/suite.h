@@ -1,0 +1,27 @@
+/*
+ * suite.h - runs a module's tests and tells the results as TAP, which the makefile's harness
+ * counts.
+ */
+#ifndef HEADROOM_TESTS_SUPPORT_SUITE_H
+#define HEADROOM_TESTS_SUPPORT_SUITE_H
+
+#include <check.h>
+
+/**
+ * Runs the test case of one module.
+ *
+ * @return main's exit status: 0 whenever results were told, as they speak for themselves.
+ */
+static inline int run_suite(const char *name, TCase *tests)
+{
+    Suite *suite = suite_create(name);
+    SRunner *runner = srunner_create(suite);
+
+    suite_add_tcase(suite, tests);
+    srunner_set_tap(runner, "-");
+    srunner_run_all(runner, CK_SILENT);
+    srunner_free(runner);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,58 @@
+#include "support/touch.h"
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The program lies in the build's folder, where tests are run. */
+static void run(int procs_fd, const char *kind, int hold_mib, int touch_mib, const char *file)
+{
+    char hold[16], touched[16];
+
+    if (procs_fd >= 0 && dprintf(procs_fd, "%d", (int)getpid()) < 0)
+        err(1, "cgroup.procs");
+    snprintf(hold, sizeof(hold), "%d", hold_mib);
+    snprintf(touched, sizeof(touched), "%d", touch_mib);
+    execl("./toucher", "toucher", kind, hold, touched, file, (char *)NULL);
+    err(1, "./toucher");
+}
+
+struct touch touch_start(int procs_fd, const char *kind, int hold_mib, int touch_mib,
+                         const char *file)
+{
+    int in[2], out[2], status;
+    char byte;
+
+    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+        err(1, "pipe2");
+    struct touch touch = {.pid = fork(), .input = in[1]};
+    if (touch.pid == 0) {
+        dup2(in[0], STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        run(procs_fd, kind, hold_mib, touch_mib, file);
+    }
+    close(in[0]);
+    close(out[1]);
+    /* "ready", or the end */
+    if (read(out[0], &byte, 1) <= 0) {
+        waitpid(touch.pid, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 77)
+            errx(1, "toucher %s failed", kind);
+        close(touch.input);
+        touch = (struct touch){.input = -1};
+    }
+    close(out[0]);
+    return touch;
+}
+
+void touch_end(struct touch *touch)
+{
+    if (touch->pid == 0)
+        return;
+    close(touch->input);
+    waitpid(touch->pid, NULL, 0);
+    *touch = (struct touch){.input = -1};
+}

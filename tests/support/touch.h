@@ -1,0 +1,29 @@
+/*
+ * touch.h - runs tests/support/toucher.c, a process with a known working set.
+ */
+#ifndef HEADROOM_TESTS_SUPPORT_TOUCH_H
+#define HEADROOM_TESTS_SUPPORT_TOUCH_H
+
+#include <sys/types.h>
+
+#define TOUCH_MIB ((double)(1 << 20))
+
+struct touch {
+    pid_t pid; /**< 0: this machine can't do it, see tests/support/toucher.c */
+    int input; /**< it ends with it */
+};
+
+/**
+ * Starts one, and waits until it has touched all it holds and goes on with what it touches.
+ * Whatever goes wrong ends the program with a message.
+ *
+ * @param procs_fd  the cgroup.procs of the group in which it runs; -1: in ours.
+ * @param kind, hold_mib, touch_mib, file  its arguments; file may be NULL.
+ */
+struct touch touch_start(int procs_fd, const char *kind, int hold_mib, int touch_mib,
+                         const char *file);
+
+/** Ends it, and waits until it has ended. */
+void touch_end(struct touch *touch);
+
+#endif
