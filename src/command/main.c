@@ -1,7 +1,12 @@
 /*
  * main.c - the command `headroom`: finds the subcommand and hands over.
  */
-#include "common/command.h"
+#include "common/output.h"
+#include "common/usage.h"
+#include "doctor/doctor.h"
+#include "osnoise/osnoise.h"
+#include "top/top.h"
+#include "wss/wss.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,9 +49,10 @@ static void print_usage(FILE *out)
 /* Only what really reached its destination counts as done. */
 static int finish_output(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    int status = output_flush(stdout);
+    if (status == 0)
         return COMMAND_DONE;
-    perror("headroom: cannot write");
+    fprintf(stderr, "headroom: cannot write: %s\n", strerror(-status));
     return COMMAND_FAILED;
 }
 

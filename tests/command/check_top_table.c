@@ -1,6 +1,7 @@
 /*
  * check_top_table.c - the parts of `headroom top` that know neither collectd nor a terminal.
  */
+#include "common/json.h"
 #include "common/label.h"
 #include "top/client.h"
 #include "top/columns.h"
@@ -682,7 +683,7 @@ START_TEST(escapes_json)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    print_json_string(out, strings[_i].text);
+    json_print_string(out, strings[_i].text);
     fclose(out);
     ck_assert_str_eq(text, strings[_i].json);
     free(text);

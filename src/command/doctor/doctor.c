@@ -3,7 +3,9 @@
  * needs.
  */
 #include "doctor/doctor.h"
-#include "common/command.h"
+
+#include "common/usage.h"
+#include "doctor/checks.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,6 +1,7 @@
 #include "doctor/findings.h"
 
-#include "top/print.h"
+#include "common/json.h"
+#include "common/output.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,14 +53,6 @@ struct findings_counts findings_count(const struct findings *findings)
 }
 
 /* --- Printing ------------------------------------------------------------- */
-
-static int finish(FILE *out)
-{
-    errno = 0;
-    if (fflush(out) == 0 && !ferror(out))
-        return 0;
-    return errno != 0 ? -errno : -EIO;
-}
 
 static void print_word(FILE *out, enum finding_state state, bool colours)
 {
@@ -123,7 +116,7 @@ int findings_print(FILE *out, const struct findings *findings, const struct find
         bool likewise = style->brief && i > 0 && is_likewise(&items[i], &items[i - 1]);
         print_finding(out, &items[i], likewise, style);
     }
-    return finish(out);
+    return output_flush(out);
 }
 
 static void print_json_finding(FILE *out, const struct finding *finding)
@@ -134,11 +127,11 @@ static void print_json_finding(FILE *out, const struct finding *finding)
         [FINDING_UNTRIED] = "null",
     };
 
-    print_json_text(out, "{\"plugin\":", finding->plugin);
-    print_json_text(out, ",\"facility\":", finding->facility);
+    json_print_text(out, "{\"plugin\":", finding->plugin);
+    json_print_text(out, ",\"facility\":", finding->facility);
     fprintf(out, ",\"works\":%s", works[finding->state]);
-    print_json_text(out, ",\"cause\":", finding->cause);
-    print_json_text(out, ",\"remedy\":", finding->remedy);
+    json_print_text(out, ",\"cause\":", finding->cause);
+    json_print_text(out, ",\"remedy\":", finding->remedy);
     putc('}', out);
 }
 
@@ -151,5 +144,5 @@ int findings_print_json(FILE *out, const struct findings *findings)
         print_json_finding(out, &findings->items[i]);
     }
     fputs("]}\n", out);
-    return finish(out);
+    return output_flush(out);
 }

@@ -1,7 +1,7 @@
 /*
  * doctor/groups.c - the cgroups on which `headroom doctor` tries what plugins do with them.
  */
-#include "doctor/doctor.h"
+#include "doctor/checks.h"
 
 #include <errno.h>
 

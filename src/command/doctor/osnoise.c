@@ -2,8 +2,8 @@
  * doctor/osnoise.c - what of the plugin osnoise would work. By looking only: the tracer takes time
  * from the CPUs.
  */
-#include "doctor/doctor.h"
-#include "osnoise/run.h"
+#include "common/osnoise_state.h"
+#include "doctor/checks.h"
 
 #include "headroom/osnoise.h"
 
@@ -110,7 +110,7 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
 static const char *const state_paths[] = {
     OSNOISE_STATE_PATH,
     OSNOISE_ATTACH_STATE_PATH,
-    "/var/lib/collectd/headroom-osnoise.state",
+    OSNOISE_PLUGIN_STATE_PATH,
 };
 
 struct leftover {

@@ -1,7 +1,7 @@
 /*
  * doctor/osnoise_none.c - the plugin osnoise where headroom was built without what it needs.
  */
-#include "doctor/doctor.h"
+#include "doctor/checks.h"
 
 void doctor_check_osnoise(const struct hr_root *root, struct findings *findings)
 {

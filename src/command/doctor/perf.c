@@ -2,7 +2,7 @@
  * doctor/perf.c - what of the plugin cgroup_perf works: counting software and hardware events and
  * tracepoints, of cgroups and of the whole machine.
  */
-#include "doctor/doctor.h"
+#include "doctor/checks.h"
 
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"

@@ -1,7 +1,7 @@
 /*
  * doctor/perf_none.c - the plugin cgroup_perf where headroom was built without what it needs.
  */
-#include "doctor/doctor.h"
+#include "doctor/checks.h"
 
 void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findings)
 {

@@ -1,7 +1,7 @@
 /*
  * doctor/psi.c - what of the plugin psi works: pressure, alerts by the kernel, who waits.
  */
-#include "doctor/doctor.h"
+#include "doctor/checks.h"
 
 #include "headroom/psi.h"
 #include "headroom/psi_trigger.h"

@@ -1,7 +1,7 @@
 /*
  * doctor/wss.c - what of the plugin wss works: each method, for what it can measure at all.
  */
-#include "doctor/doctor.h"
+#include "doctor/checks.h"
 
 #include "headroom/wss.h"
 

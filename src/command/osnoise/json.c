@@ -1,6 +1,6 @@
 #include "osnoise/json.h"
 
-#include "top/print.h"
+#include "common/json.h"
 
 #include <inttypes.h>
 
@@ -8,15 +8,6 @@
 #define US_PER_S 1e6
 
 /* `before` is what separates the member from others, and its name. */
-static void print_text(FILE *file, const char *before, const char *text)
-{
-    fputs(before, file);
-    if (text != NULL)
-        print_json_string(file, text);
-    else
-        fputs("null", file);
-}
-
 static void print_count(FILE *file, const char *before, bool known, uint64_t count)
 {
     fputs(before, file);
@@ -104,7 +95,7 @@ static void print_sources(FILE *file, const struct osnoise_report *report,
     for (size_t i = 0; i < count; i++) {
         fprintf(file, "%s{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "",
                 hr_osnoise_kind_name(first[i].kind));
-        print_json_string(file, first[i].name);
+        json_print_string(file, first[i].name);
         print_sum(file, report, cpu, first[i].count, first[i].duration_ns);
     }
     print_count(file, "],\"other\":{\"source_count\":", cpu->rest.count == 0, other.source_count);
@@ -152,7 +143,7 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part)
 {
     bool numbered = part->kind != HR_OSNOISE_NMI;
     fprintf(file, "{\"kind\":\"%s\",\"name\":", hr_osnoise_kind_name(part->kind));
-    print_json_string(file, part->name);
+    json_print_string(file, part->name);
     fputs(",\"number\":", file);
     if (numbered)
         fprintf(file, "%d", part->number);
@@ -206,7 +197,7 @@ void osnoise_json_print(FILE *file, const struct osnoise_report *report)
     print_time(file, "{\"begin_s\":", &report->begin);
     print_time(file, ",\"end_s\":", &report->end);
     print_seconds(file, ",\"elapsed_s\":", true, (double)totals->elapsed_ns / NS_PER_S);
-    print_text(file, ",\"mode\":", hr_osnoise_mode_name(options->mode));
+    json_print_text(file, ",\"mode\":", hr_osnoise_mode_name(options->mode));
     print_seconds(file, ",\"period_s\":", workload, (double)options->period_us / US_PER_S);
     print_seconds(file, ",\"runtime_s\":", workload, (double)options->runtime_us / US_PER_S);
     print_seconds(file, ",\"threshold_s\":", workload, (double)options->threshold_us / US_PER_S);
@@ -215,7 +206,7 @@ void osnoise_json_print(FILE *file, const struct osnoise_report *report)
     print_cpus(file, report);
     print_count(file, ",\"dropped_count\":", report->sources > 0, totals->dropped_count);
     print_singles(file, report);
-    print_text(file, ",\"ended\":", report->ended);
-    print_text(file, ",\"warning\":", report->warning);
+    json_print_text(file, ",\"ended\":", report->ended);
+    json_print_text(file, ",\"warning\":", report->warning);
     fputs("}\n", file);
 }

@@ -1,7 +1,9 @@
 /*
  * osnoise/none.c - `headroom osnoise` where headroom was built without what it needs.
  */
-#include "common/command.h"
+#include "osnoise/osnoise.h"
+
+#include "common/usage.h"
 
 #include <stdio.h>
 

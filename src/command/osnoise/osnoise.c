@@ -2,8 +2,11 @@
  * osnoise/osnoise.c - `headroom osnoise`: the time that interrupts, other threads and the hardware
  * take from what runs on a CPU.
  */
-#include "common/command.h"
+#include "osnoise/osnoise.h"
+
 #include "common/numbers.h"
+#include "common/osnoise_state.h"
+#include "common/usage.h"
 #include "osnoise/run.h"
 
 #include <errno.h>

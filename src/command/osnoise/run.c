@@ -1,6 +1,8 @@
 #include "osnoise/run.h"
 
-#include "common/command.h"
+#include "common/osnoise_state.h"
+#include "common/output.h"
+#include "common/usage.h"
 #include "common/waiting.h"
 #include "osnoise/json.h"
 #include "osnoise/screen.h"
@@ -59,13 +61,13 @@ __attribute__((format(printf, 2, 3))) static void complain(const struct run *run
 
 static int finish(const struct run *run)
 {
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    int status = output_flush(stdout);
+    if (status == 0)
         return COMMAND_DONE;
     /* Who closes the pipe has read enough. */
-    if (errno == EPIPE)
+    if (status == -EPIPE)
         return STOP;
-    complain(run, "cannot write: %s", strerror(errno != 0 ? errno : EIO));
+    complain(run, "cannot write: %s", strerror(-status));
     return COMMAND_FAILED;
 }
 

@@ -25,11 +25,6 @@ struct osnoise_request {
  */
 int osnoise_run(const struct osnoise_request *request);
 
-/** Where it is kept what is to be put back, unless told otherwise. Who attaches has a file of its
- * own, as the one that is read along with may be a run of this command, too. */
-#define OSNOISE_STATE_PATH        "/run/headroom-osnoise.state"
-#define OSNOISE_ATTACH_STATE_PATH "/run/headroom-osnoise-attach.state"
-
 /**
  * Only puts back what a run that was killed has left behind.
  *

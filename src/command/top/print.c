@@ -1,6 +1,8 @@
 #include "top/print.h"
 
+#include "common/json.h"
 #include "common/label.h"
+#include "common/output.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,14 +11,6 @@
 #include <time.h>
 
 #include "headroom/utf8.h"
-
-static int finish(FILE *out)
-{
-    errno = 0;
-    if (fflush(out) == 0 && !ferror(out))
-        return 0;
-    return errno != 0 ? -errno : -EIO;
-}
 
 static int print_name(FILE *out, const struct table *table, const struct row *row, int width)
 {
@@ -81,43 +75,15 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
     }
     for (size_t i = 0; alerts != NULL && i < alerts->fresh; i++)
         print_alert(out, table, first_fresh(alerts) + i);
-    return finish(out);
-}
-
-void print_json_string(FILE *out, const char *text)
-{
-    putc('"', out);
-    while (*text != '\0') {
-        uint32_t character;
-        size_t length = hr_utf8_decode(text, &character);
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (character < 0x20 || character == 0x7f)
-            fprintf(out, "\\u%04x", (unsigned)character);
-        else if (character == '"' || character == '\\')
-            fprintf(out, "\\%c", (char)character);
-        else
-            fwrite(text, 1, length, out);
-        text += length ? length : 1;
-    }
-    putc('"', out);
-}
-
-void print_json_text(FILE *out, const char *before, const char *text)
-{
-    fputs(before, out);
-    if (text[0] != '\0')
-        print_json_string(out, text);
-    else
-        fputs("null", out);
+    return output_flush(out);
 }
 
 static void print_json_row(FILE *out, const struct row *row)
 {
     fputs("{\"host\":", out);
-    print_json_string(out, row->host);
+    json_print_string(out, row->host);
     fputs(",\"group\":", out);
-    print_json_string(out, row->group);
+    json_print_string(out, row->group);
     for (size_t i = 0; i < column_count; i++) {
         fprintf(out, ",\"%s\":", columns[i].key);
         /* collectd sends seven digits. JSON has no infinity. */
@@ -136,12 +102,12 @@ static void print_json_alert(FILE *out, const struct alert *alert)
         [ALERT_WARNING] = "warning",
         [ALERT_OKAY] = "okay",
     };
-    print_json_text(out, "{\"time\":", alert->time);
-    print_json_text(out, ",\"severity\":", severities[alert->severity]);
-    print_json_text(out, ",\"host\":", alert->host);
-    print_json_text(out, ",\"instance\":", alert->instance);
-    print_json_text(out, ",\"type_instance\":", alert->type_instance);
-    print_json_text(out, ",\"message\":", alert->message);
+    json_print_text(out, "{\"time\":", alert->time);
+    json_print_text(out, ",\"severity\":", severities[alert->severity]);
+    json_print_text(out, ",\"host\":", alert->host);
+    json_print_text(out, ",\"instance\":", alert->instance);
+    json_print_text(out, ",\"type_instance\":", alert->type_instance);
+    json_print_text(out, ",\"message\":", alert->message);
     putc('}', out);
 }
 
@@ -168,5 +134,5 @@ int print_json(FILE *out, const struct table *table, const struct alert_list *al
     if (alerts != NULL)
         print_json_alerts(out, alerts);
     fputs("}\n", out);
-    return finish(out);
+    return output_flush(out);
 }

@@ -36,11 +36,4 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
  */
 int print_json(FILE *out, const struct table *table, const struct alert_list *alerts);
 
-/** Prints a text as a JSON string, with its quotes. */
-void print_json_string(FILE *out, const char *text);
-
-/** Prints a member of an object whose value is a text, or null if that is empty. @param before what
- * separates it from others, and its name. */
-void print_json_text(FILE *out, const char *before, const char *text);
-
 #endif

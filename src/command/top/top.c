@@ -5,7 +5,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "common/command.h"
+#include "top/top.h"
+
+#include "common/usage.h"
 #include "common/waiting.h"
 #include "top/alerts.h"
 #include "top/client.h"

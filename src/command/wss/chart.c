@@ -1,6 +1,7 @@
 #include "wss/chart.h"
 
 #include "common/label.h"
+#include "common/output.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -241,14 +242,6 @@ static void draw_title(FILE *file, const struct plot *plot, const char *title)
     fprintf(file, "%s  %*s%s\n", y_name, room - width, "", text);
 }
 
-static int finish(FILE *file)
-{
-    errno = 0;
-    if (fflush(file) == 0 && !ferror(file))
-        return 0;
-    return errno != 0 ? -errno : -EIO;
-}
-
 int wss_plot(FILE *file, const struct wss_canvas *canvas, const struct wss_chart *chart)
 {
     struct plot plot;
@@ -266,7 +259,7 @@ int wss_plot(FILE *file, const struct wss_canvas *canvas, const struct wss_chart
         draw_row(file, &plot, row);
     draw_labels(file, &plot);
     free(plot.points);
-    return finish(file);
+    return output_flush(file);
 }
 
 static int within(int value, int low, int high)

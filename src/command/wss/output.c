@@ -1,5 +1,7 @@
 #include "wss/output.h"
 
+#include "common/output.h"
+
 #include <errno.h>
 #include <inttypes.h>
 
@@ -8,14 +10,6 @@
 
 /* A time of day with milliseconds: 2026-11-21T02:31:12.345. */
 #define TIME_WIDTH 23
-
-static int finish(FILE *file)
-{
-    errno = 0;
-    if (fflush(file) == 0 && !ferror(file))
-        return 0;
-    return errno != 0 ? -errno : -EIO;
-}
 
 /* --- columns -------------------------------------------------------------- */
 
@@ -190,7 +184,7 @@ int wss_output_heading(const struct wss_output *output)
         putc('\n', output->file);
         break;
     }
-    return finish(output->file);
+    return output_flush(output->file);
 }
 
 int wss_output_reading(const struct wss_output *output, const struct wss_reading *reading)
@@ -206,5 +200,5 @@ int wss_output_reading(const struct wss_output *output, const struct wss_reading
         print_csv_line(output->file, reading);
         break;
     }
-    return finish(output->file);
+    return output_flush(output->file);
 }

@@ -1,6 +1,6 @@
 #include "wss/run.h"
 
-#include "common/command.h"
+#include "common/usage.h"
 #include "common/waiting.h"
 #include "wss/chart.h"
 #include "wss/gnuplot.h"

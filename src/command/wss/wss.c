@@ -2,8 +2,10 @@
  * wss/wss.c - `headroom wss`: how much memory processes, a cgroup or the machine touch within a
  * time.
  */
-#include "common/command.h"
+#include "wss/wss.h"
+
 #include "common/numbers.h"
+#include "common/usage.h"
 #include "wss/gnuplot.h"
 #include "wss/run.h"
 

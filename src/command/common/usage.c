@@ -1,4 +1,4 @@
-#include "common/command.h"
+#include "common/usage.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,0 +1,34 @@
+#include "common/json.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "headroom/utf8.h"
+
+void json_print_string(FILE *out, const char *text)
+{
+    putc('"', out);
+    while (*text != '\0') {
+        uint32_t character;
+        size_t length = hr_utf8_decode(text, &character);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (character < 0x20 || character == 0x7f)
+            fprintf(out, "\\u%04x", (unsigned)character);
+        else if (character == '"' || character == '\\')
+            fprintf(out, "\\%c", (char)character);
+        else
+            fwrite(text, 1, length, out);
+        text += length ? length : 1;
+    }
+    putc('"', out);
+}
+
+void json_print_text(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    if (text != NULL && text[0] != '\0')
+        json_print_string(out, text);
+    else
+        fputs("null", out);
+}

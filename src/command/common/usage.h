@@ -1,0 +1,23 @@
+/*
+ * common/usage.h - exit statuses, and what a wrong argument is answered with.
+ */
+#ifndef HEADROOM_COMMAND_COMMON_USAGE_H
+#define HEADROOM_COMMAND_COMMON_USAGE_H
+
+/** Exit statuses of every subcommand; a signal's default action comes on top. */
+enum command_status {
+    COMMAND_DONE = 0,   /**< did what it was asked, or was ended by q or Ctrl-C */
+    COMMAND_FAILED = 1, /**< could not; standard error says why */
+    COMMAND_MISUSED = 2 /**< unknown option, argument or value; standard error names it */
+};
+
+/**
+ * Says on standard error what is wrong with the arguments, and where help is.
+ *
+ * @param title  the subcommand's argv[0].
+ * @return COMMAND_MISUSED.
+ */
+__attribute__((format(printf, 2, 3))) int command_misused(const char *title, const char *format,
+                                                          ...);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * osnoise/osnoise.h - the subcommand `headroom osnoise`: operating system noise.
+ */
+#ifndef HEADROOM_COMMAND_OSNOISE_OSNOISE_H
+#define HEADROOM_COMMAND_OSNOISE_OSNOISE_H
+
+/**
+ * Measures operating system noise: `headroom osnoise`.
+ *
+ * @param argc, argv  as of top_main() in top/top.h.
+ * @return an enum command_status. Ended by SIGTERM or SIGHUP it does not return: it puts back what
+ *         it changed, tells what was measured, and lets the signal end the process.
+ */
+int osnoise_main(int argc, char **argv);
+
+#endif

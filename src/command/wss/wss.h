@@ -1,0 +1,16 @@
+/*
+ * wss/wss.h - the subcommand `headroom wss`: working sets.
+ */
+#ifndef HEADROOM_COMMAND_WSS_WSS_H
+#define HEADROOM_COMMAND_WSS_WSS_H
+
+/**
+ * Measures working sets: `headroom wss`.
+ *
+ * @param argc, argv  as of top_main() in top/top.h.
+ * @return an enum command_status. Ended by a signal it does not return, unless Ctrl-C is the usual
+ *         end: it tells what was measured, and lets the signal end the process.
+ */
+int wss_main(int argc, char **argv);
+
+#endif
