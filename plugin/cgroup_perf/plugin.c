@@ -10,12 +10,13 @@
 #include "cgroup_perf/events.h"
 #include "cgroup_perf/trouble.h"
 #include "cgroup_perf/values.h"
-#include "common/adapter.h"
 #include "common/options.h"
 #include "common/selection.h"
+#include "common/submit.h"
 #include "headroom/cgroup.h"
 #include "headroom/perf.h"
 #include "headroom/root.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "cgroup_perf"
 

@@ -1,4 +1,6 @@
 #include "cgroup_perf/trouble.h"
+#include "common/complaint.h"
+#include "utils/common/common.h"
 
 #include <errno.h>
 
@@ -100,18 +102,18 @@ static void complain_of_permission(struct complaint *complaint, const struct aff
 
     if (hr_perf_paranoid(root, &paranoid) == 0)
         snprintf(level, sizeof(level), ", which is %d,", paranoid);
-    adapter_complain(complaint, LOG_ERR, affected->cause,
-                     PLUGIN ": no permission to count %s: give collectd CAP_PERFMON "
-                            "(CAP_SYS_ADMIN before Linux 5.8), or lower sysctl "
-                            "kernel.perf_event_paranoid%s to 0. It is tried again each minute.",
-                     affected->names, level);
+    complaint_log(complaint, LOG_ERR, affected->cause,
+                  PLUGIN ": no permission to count %s: give collectd CAP_PERFMON "
+                         "(CAP_SYS_ADMIN before Linux 5.8), or lower sysctl "
+                         "kernel.perf_event_paranoid%s to 0. It is tried again each minute.",
+                  affected->names, level);
 }
 
 /* Invalid is what the PMU can't heed; the rest may be better by and by. */
 static void complain_of_refusal(struct complaint *complaint, const struct affected *affected,
                                 const char *of)
 {
-    adapter_complain(
+    complaint_log(
         complaint, LOG_ERR, affected->cause, PLUGIN ": the kernel refuses to count %s %s: %s. %s",
         affected->names, of, STRERROR(-affected->status),
         affected->status == -EINVAL ? "The PMU may lack a modifier (such as :u) or a term."
@@ -126,26 +128,26 @@ static void complain_of(struct complaint *complaint, enum perf_trouble_kind kind
 
     switch (kind) {
     case PERF_TROUBLE_ABSENT:
-        adapter_complain(complaint, LOG_WARNING, cause,
-                         PLUGIN ": %s can't be counted: no PMU of this machine knows that, and "
-                                "most virtual machines have none. Let the hypervisor pass one "
-                                "through, or leave out what can't be counted.",
-                         names);
+        complaint_log(complaint, LOG_WARNING, cause,
+                      PLUGIN ": %s can't be counted: no PMU of this machine knows that, and "
+                             "most virtual machines have none. Let the hypervisor pass one "
+                             "through, or leave out what can't be counted.",
+                      names);
         break;
     case PERF_TROUBLE_PERMISSION:
         complain_of_permission(complaint, affected, root);
         break;
     case PERF_TROUBLE_TOO_MANY:
-        adapter_complain(complaint, LOG_ERR, cause,
-                         PLUGIN ": %s can't be counted together: they belong to several PMUs, or "
-                                "are more than one PMU has counters for. Split the line (Event).",
-                         names);
+        complaint_log(complaint, LOG_ERR, cause,
+                      PLUGIN ": %s can't be counted together: they belong to several PMUs, or "
+                             "are more than one PMU has counters for. Split the line (Event).",
+                      names);
         break;
     case PERF_TROUBLE_WHOLE:
-        adapter_complain(complaint, LOG_WARNING, cause,
-                         PLUGIN ": %s can be counted of the whole machine only, not of cgroups, as "
-                                "the PMU counts for several CPUs at once.",
-                         names);
+        complaint_log(complaint, LOG_WARNING, cause,
+                      PLUGIN ": %s can be counted of the whole machine only, not of cgroups, as "
+                             "the PMU counts for several CPUs at once.",
+                      names);
         break;
     case PERF_TROUBLE_REFUSED:
         complain_of_refusal(complaint, affected, of);
@@ -167,7 +169,7 @@ static void tell_events(struct perf_trouble *trouble, const struct perf_events *
         if (found[kind].count > 0)
             complain_of(complaint, kind, &found[kind], whose[scope], root);
         else
-            adapter_relieve(complaint, PLUGIN ": %s: %s.", counting[scope], relief[kind]);
+            complaint_resolve(complaint, PLUGIN ": %s: %s.", counting[scope], relief[kind]);
     }
 }
 
@@ -201,12 +203,12 @@ static void note_system(struct perf_trouble *trouble, int status)
     if (is_shortage(status))
         trouble->system_short_of_files = true;
     else if (status < 0)
-        adapter_complain(&trouble->system, LOG_WARNING, status,
-                         PLUGIN ": the machine can't be counted: %s. It is tried again each "
-                                "minute.",
-                         STRERROR(-status));
+        complaint_log(&trouble->system, LOG_WARNING, status,
+                      PLUGIN ": the machine can't be counted: %s. It is tried again each "
+                             "minute.",
+                      STRERROR(-status));
     else
-        adapter_relieve(&trouble->system, PLUGIN ": the machine is being counted again.");
+        complaint_resolve(&trouble->system, PLUGIN ": the machine is being counted again.");
 }
 
 static void note_group(struct perf_trouble *trouble, const char *group, int status)
@@ -235,14 +237,14 @@ void perf_trouble_note(struct perf_trouble *trouble, const struct perf_events *e
 void perf_trouble_note_cpus(struct perf_trouble *trouble, int status, bool known)
 {
     if (status == 0)
-        adapter_relieve(&trouble->cpus, PLUGIN ": the CPUs that are online are known again.");
+        complaint_resolve(&trouble->cpus, PLUGIN ": the CPUs that are online are known again.");
     else
-        adapter_complain(&trouble->cpus, LOG_WARNING, status,
-                         PLUGIN ": can't find out which CPUs are online "
-                                "(/sys/devices/system/cpu/online: %s), so %s. It is tried again "
-                                "at each interval.",
-                         status == -EBADMSG ? "it isn't understood" : STRERROR(-status),
-                         known ? "those known before are counted" : "nothing is counted");
+        complaint_log(&trouble->cpus, LOG_WARNING, status,
+                      PLUGIN ": can't find out which CPUs are online "
+                             "(/sys/devices/system/cpu/online: %s), so %s. It is tried again "
+                             "at each interval.",
+                      status == -EBADMSG ? "it isn't understood" : STRERROR(-status),
+                      known ? "those known before are counted" : "nothing is counted");
 }
 
 /* "1 cgroup", "2 cgroups" */
@@ -307,8 +309,8 @@ static void tell_files(struct perf_trouble *trouble, const struct hr_perf *perf)
              files.raised_to, files.wanted);
         trouble->raised_told = true;
     }
-    if (adapter_is_news(&trouble->told_files,
-                        trouble->short_of_files + trouble->system_short_of_files))
+    if (tally_should_log(&trouble->told_files,
+                         trouble->short_of_files + trouble->system_short_of_files))
         complain_of_files(trouble, &files);
     trouble->short_of_files = 0;
     trouble->system_short_of_files = false;
@@ -323,7 +325,7 @@ static void tell_failed(struct perf_trouble *trouble)
     char cgroups[40];
 
     print_cgroups(cgroups, sizeof(cgroups), trouble->failed);
-    if (adapter_is_news(&trouble->told_failed, trouble->failed))
+    if (tally_should_log(&trouble->told_failed, trouble->failed))
         WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. This is tried again each minute.",
                 cgroups, trouble->example,
                 trouble->failed_status == -EXDEV ? no_controller

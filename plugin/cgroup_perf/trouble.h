@@ -5,7 +5,7 @@
 #define HEADROOM_PLUGIN_CGROUP_PERF_TROUBLE_H
 
 #include "cgroup_perf/events.h"
-#include "common/adapter.h"
+#include "common/complaint.h"
 
 struct hr_root;
 

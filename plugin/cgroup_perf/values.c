@@ -1,4 +1,6 @@
 #include "cgroup_perf/values.h"
+#include "common/submit.h"
+#include "utils/common/common.h"
 
 /* All CPUs, or one: a suffix of type instances, and where values come from. */
 struct source {
@@ -34,12 +36,12 @@ static void submit_event(const struct submission *submission, const struct perf_
 
     /* From 2^63 on it begins at 0 again, rather than below 0. */
     if (value->counted)
-        adapter_submit_derive(submission, "perf", with_suffix(series->event->label, source, buffer),
-                              (int64_t)(value->total & INT64_MAX));
+        submit_derive(submission, "perf", with_suffix(series->event->label, source, buffer),
+                      (int64_t)(value->total & INT64_MAX));
     /* Times are those of a line: one of its events that can't be counted has no share in them. */
     if (running && value->enabled_ns > 0 && (value->counted || value->running_ns == 0))
-        adapter_submit_gauge(submission, "percent", with_suffix(series->running, source, buffer),
-                             100.0 * (double)value->running_ns / (double)value->enabled_ns);
+        submit_gauge(submission, "percent", with_suffix(series->running, source, buffer),
+                     100.0 * (double)value->running_ns / (double)value->enabled_ns);
 }
 
 static void submit_ratio(const struct submission *submission, const struct perf_ratio *ratio,
@@ -53,8 +55,8 @@ static void submit_ratio(const struct submission *submission, const struct perf_
         return;
     double value = ratio->factor * (double)numerator.delta / (double)denominator.delta;
     if (value <= ratio->max)
-        adapter_submit_gauge(submission, ratio->type,
-                             with_suffix(ratio->type_instance, source, buffer), value);
+        submit_gauge(submission, ratio->type, with_suffix(ratio->type_instance, source, buffer),
+                     value);
 }
 
 static void submit_source(const struct submission *submission, const struct perf_events *events,

@@ -5,7 +5,7 @@
 #define HEADROOM_PLUGIN_CGROUP_PERF_VALUES_H
 
 #include "cgroup_perf/events.h"
-#include "common/adapter.h"
+#include "common/submit.h"
 
 struct perf_publishing {
     bool per_cpu; /**< of each CPU, too */

@@ -6,7 +6,9 @@
 
 #include <search.h>
 
-#include "common/adapter.h"
+#include "common/complaint.h"
+#include "common/instance.h"
+#include "utils/common/common.h"
 
 /* The instance of the system as a whole: no group may have it. */
 #define SYSTEM_INSTANCE "system"
@@ -76,22 +78,22 @@ static const char *path_of_owner(const struct names *names, const char *instance
 /* Finds an instance that nobody has. @return whether there is one. */
 static bool find_free_instance(struct names *names, const char *text, struct name *name)
 {
-    adapter_instance(text, name->path, false, name->instance);
+    instance_make_name(text, name->path, false, name->instance);
     const char *owner = path_of_owner(names, name->instance);
     if (owner == NULL)
         return true;
 
     char taken[DATA_MAX_NAME_LEN];
     sstrncpy(taken, name->instance, sizeof(taken));
-    adapter_instance(text, name->path, true, name->instance);
+    instance_make_name(text, name->path, true, name->instance);
     if (path_of_owner(names, name->instance) != NULL) {
-        if (adapter_is_news(&names->collisions, ++names->collision_count))
+        if (tally_should_log(&names->collisions, ++names->collision_count))
             ERROR("%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. "
                   "Give it another by Instance.",
                   names->plugin, name->path, taken, owner);
         return false;
     }
-    if (adapter_is_news(&names->collisions, ++names->collision_count))
+    if (tally_should_log(&names->collisions, ++names->collision_count))
         WARNING("%s: cgroup %s is named %s, as %s is the name of %s (collision number %zu).",
                 names->plugin, name->path, name->instance, taken, owner, names->collision_count);
     return true;

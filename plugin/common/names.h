@@ -23,7 +23,7 @@ void names_free(struct names *names);
  * its path too, and a warning names both. Whoever asks for a path that has a name gets that.
  *
  * @param path  the group's path.
- * @param text  what the name is made of, see adapter_instance().
+ * @param text  what the name is made of, see instance_make_name().
  * @return the instance, given back by names_release(); NULL, logged, if there is none to be had.
  */
 const char *names_take(struct names *names, const char *path, const char *text);

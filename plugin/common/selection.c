@@ -2,9 +2,10 @@
 
 #include <errno.h>
 
-#include "common/adapter.h"
+#include "common/complaint.h"
 #include "common/names.h"
 #include "common/options.h"
+#include "utils/common/common.h"
 
 #define DEFAULT_MAX_CGROUPS 1000
 
@@ -244,11 +245,11 @@ static void report_no_mount(struct selection *selection)
     if (controller != NULL)
         snprintf(otherwise, sizeof(otherwise), ", nor one of version 1 with the controller %s",
                  controller);
-    adapter_complain(&selection->mount, LOG_WARNING, -ENOENT,
-                     "%s: no cgroup2 hierarchy is mounted%s, so no cgroup is sampled. Mount one "
-                     "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is looked for at each "
-                     "interval.",
-                     selection->plugin, otherwise);
+    complaint_log(&selection->mount, LOG_WARNING, -ENOENT,
+                  "%s: no cgroup2 hierarchy is mounted%s, so no cgroup is sampled. Mount one "
+                  "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is looked for at each "
+                  "interval.",
+                  selection->plugin, otherwise);
 }
 
 static void report_mount(struct selection *selection, int status)
@@ -256,29 +257,29 @@ static void report_mount(struct selection *selection, int status)
     const char *plugin = selection->plugin;
 
     if (status == 0)
-        adapter_relieve(&selection->mount, "%s: cgroups are being read again.", plugin);
+        complaint_resolve(&selection->mount, "%s: cgroups are being read again.", plugin);
     else if (status == -ENOENT)
         report_no_mount(selection);
     else if (status == -EACCES || status == -EPERM)
-        adapter_complain(&selection->mount, LOG_WARNING, status,
-                         "%s: no permission to list the %s mount, so no cgroup is sampled: let "
-                         "collectd's user read it, or run collectd as root.",
-                         plugin, selection->controller != NULL ? "cgroup" : "cgroup2");
+        complaint_log(&selection->mount, LOG_WARNING, status,
+                      "%s: no permission to list the %s mount, so no cgroup is sampled: let "
+                      "collectd's user read it, or run collectd as root.",
+                      plugin, selection->controller != NULL ? "cgroup" : "cgroup2");
     else if (status == -EMFILE || status == -ENFILE)
-        adapter_complain(&selection->mount, LOG_WARNING, status,
-                         "%s: cgroups can't be listed as file descriptors ran out: raise "
-                         "LimitNOFILE= of collectd's service (ulimit -n).",
-                         plugin);
+        complaint_log(&selection->mount, LOG_WARNING, status,
+                      "%s: cgroups can't be listed as file descriptors ran out: raise "
+                      "LimitNOFILE= of collectd's service (ulimit -n).",
+                      plugin);
     else
-        adapter_complain(&selection->mount, LOG_WARNING, status,
-                         "%s: some cgroups can't be listed: %s. They are tried again at each "
-                         "interval.",
-                         plugin, STRERROR(-status));
+        complaint_log(&selection->mount, LOG_WARNING, status,
+                      "%s: some cgroups can't be listed: %s. They are tried again at each "
+                      "interval.",
+                      plugin, STRERROR(-status));
 }
 
 static void report_excess(struct selection *selection, size_t excess)
 {
-    if (adapter_is_news(&selection->excess, excess))
+    if (tally_should_log(&selection->excess, excess))
         WARNING("%s: %zu cgroups match but are left out: MaxCgroups is %zu. Raise it, or select "
                 "fewer.",
                 selection->plugin, excess, selection->max_count);
@@ -292,7 +293,7 @@ static void report_watches(struct selection *selection, const struct hr_cgroup_c
                                "collectd's service"
                              : STRERROR(-counts->watch_error);
 
-    if (adapter_is_news(&selection->watches, counts->unwatched))
+    if (tally_should_log(&selection->watches, counts->unwatched))
         NOTICE(
             "%s: %zu inotify watches can't be had, so these cgroups are looked at each interval, "
             "which costs more: %s.",

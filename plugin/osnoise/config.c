@@ -1,12 +1,12 @@
 #include "osnoise/config.h"
 
 #include "common/options.h"
+#include "headroom/clock.h"
 
 #define PLUGIN "osnoise"
 #define ALERT  PLUGIN ": <Alert>"
 
-#define SECOND_US UINT64_C(1000000)
-#define HOUR_US   (3600 * SECOND_US)
+#define HOUR_US (3600 * HR_US_PER_S)
 
 #define DEFAULT_TOP 5 /* of mode sources */
 
@@ -15,8 +15,8 @@ static const struct osnoise_config defaults = {
     .run =
         {
             .mode = HR_OSNOISE_WORKLOAD,
-            .period_us = SECOND_US,
-            .runtime_us = SECOND_US / 100,
+            .period_us = HR_US_PER_S,
+            .runtime_us = HR_US_PER_S / 100,
             .threshold_us = 1,
             .max_duty_pct = 10,
         },
@@ -134,7 +134,7 @@ static int read_alert_option(struct osnoise_rule *rule, const oconfig_item_t *it
             return -1;
         rule->max_single_ns = us * 1000;
     } else if (strcasecmp(item->key, "Quiet") == 0) {
-        if (option_seconds(ALERT, item, SECOND_US, 24 * HOUR_US, &us) < 0)
+        if (option_seconds(ALERT, item, HR_US_PER_S, 24 * HOUR_US, &us) < 0)
             return -1;
         rule->quiet_ns = us * 1000;
     } else {
@@ -179,7 +179,7 @@ static int read_option(struct osnoise_config *config, const oconfig_item_t *item
     if (strcasecmp(key, "Runtime") == 0)
         return option_seconds(PLUGIN, item, 100, HOUR_US, &run->runtime_us);
     if (strcasecmp(key, "Threshold") == 0)
-        return option_seconds(PLUGIN, item, 1, SECOND_US, &run->threshold_us);
+        return option_seconds(PLUGIN, item, 1, HR_US_PER_S, &run->threshold_us);
     if (strcasecmp(key, "MaxDuty") == 0)
         return read_max_duty(config, item);
     if (strcasecmp(key, "Sources") == 0)

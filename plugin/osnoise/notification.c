@@ -2,6 +2,7 @@
 
 #include "common/message.h"
 #include "headroom/utf8.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "osnoise"
 

@@ -7,8 +7,10 @@
 #ifndef HEADROOM_PLUGIN_OSNOISE_NOTIFICATION_H
 #define HEADROOM_PLUGIN_OSNOISE_NOTIFICATION_H
 
-#include "common/adapter.h"
+#include "collectd.h"
+
 #include "headroom/osnoise.h"
+#include "plugin.h"
 
 /** When to notify. */
 struct osnoise_rule {

@@ -5,21 +5,20 @@
 
 #include "plugin.h"
 
-#include "common/adapter.h"
 #include "configfile.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "osnoise/config.h"
 #include "osnoise/values.h"
 #include "osnoise/worker.h"
+#include "utils/common/common.h"
 
 #define PLUGIN     "osnoise"
 #define STATE_FILE "headroom-osnoise.state"
 
-#define SECOND_NS UINT64_C(1000000000)
-
 /* When a run is tried again; see osnoise/worker.h. */
-#define RETRY_NS     (10 * SECOND_NS)
-#define MAX_RETRY_NS (600 * SECOND_NS)
+#define RETRY_NS     (10 * HR_NS_PER_S)
+#define MAX_RETRY_NS (600 * HR_NS_PER_S)
 
 static struct osnoise_config config;
 static char *state_path;
@@ -119,7 +118,7 @@ static int start_worker(struct hr_reason *reason)
         .osnoise = &config.run,
         .values = values,
         .rule = config.rule,
-        .read_ns = interval_ns < SECOND_NS ? interval_ns : SECOND_NS,
+        .read_ns = interval_ns < HR_NS_PER_S ? interval_ns : HR_NS_PER_S,
         .retry_ns = RETRY_NS,
         .max_retry_ns = MAX_RETRY_NS,
     };

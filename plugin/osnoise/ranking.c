@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/adapter.h"
 #include "headroom/hash.h"
 
 /* What an interval leaves of the sum: half of it after 10 intervals. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "common/complaint.h"
 #include "headroom/hash.h"
 
 #define PLUGIN "osnoise"
@@ -46,20 +47,20 @@ static int severity_of(int error)
 void osnoise_trouble_stopped(struct osnoise_trouble *trouble, const struct hr_reason *reason,
                              uint64_t retry_ns)
 {
-    adapter_complain(&trouble->run, severity_of(reason->error), cause_of(reason),
-                     PLUGIN ": noise is not measured: %s. It is tried again in %.6g s.",
-                     reason->text, (double)retry_ns / 1e9);
+    complaint_log(&trouble->run, severity_of(reason->error), cause_of(reason),
+                  PLUGIN ": noise is not measured: %s. It is tried again in %.6g s.", reason->text,
+                  (double)retry_ns / 1e9);
 }
 
 void osnoise_trouble_runs(struct osnoise_trouble *trouble)
 {
-    adapter_relieve(&trouble->run, PLUGIN ": noise is being measured now.");
+    complaint_resolve(&trouble->run, PLUGIN ": noise is being measured now.");
 }
 
 void osnoise_trouble_unrestored(struct osnoise_trouble *trouble, const struct hr_reason *reason)
 {
-    adapter_complain(&trouble->restoring, LOG_WARNING, cause_of(reason),
-                     PLUGIN ": not all settings of the tracer are restored: %s.", reason->text);
+    complaint_log(&trouble->restoring, LOG_WARNING, cause_of(reason),
+                  PLUGIN ": not all settings of the tracer are restored: %s.", reason->text);
 }
 
 /* --- CPUs without samples ------------------------------------------------- */
@@ -130,7 +131,7 @@ static void tell_absent(struct osnoise_trouble *trouble, const struct hr_osnoise
     char offline[LIST_SIZE + 96], silent[LIST_SIZE + 224];
 
     if (!has_absent(reading)) {
-        adapter_relieve(&trouble->absent, PLUGIN ": samples come from all CPUs.");
+        complaint_resolve(&trouble->absent, PLUGIN ": samples come from all CPUs.");
         return;
     }
     const struct hr_cpu_set off = find_state(reading, HR_OSNOISE_CPU_OFFLINE);
@@ -138,8 +139,8 @@ static void tell_absent(struct osnoise_trouble *trouble, const struct hr_osnoise
     print_offline(&off, offline, sizeof(offline));
     print_silent(&mute, trouble->is_attached, silent, sizeof(silent));
     int cause = (int)(hr_hash(offline) ^ hr_hash(silent)) | 1;
-    adapter_complain(&trouble->absent, LOG_WARNING, cause, PLUGIN ": %s%s%s.", offline,
-                     offline[0] != '\0' && silent[0] != '\0' ? "; " : "", silent);
+    complaint_log(&trouble->absent, LOG_WARNING, cause, PLUGIN ": %s%s%s.", offline,
+                  offline[0] != '\0' && silent[0] != '\0' ? "; " : "", silent);
 }
 
 /* --- What the numbers lack ------------------------------------------------ */
@@ -174,9 +175,9 @@ static void tell_lost(struct osnoise_trouble *trouble, const struct hr_osnoise_r
         }
     trouble->without_loss_ns = lost > 0 ? 0 : trouble->without_loss_ns + reading->elapsed_ns;
     if (trouble->without_loss_ns >= LOSS_OVER_NS)
-        adapter_relieve(&trouble->lost, PLUGIN ": no record was lost any more for %.6g s.",
-                        (double)LOSS_OVER_NS / 1e9);
-    if (!adapter_is_news(&trouble->lost_tally, lost))
+        complaint_resolve(&trouble->lost, PLUGIN ": no record was lost any more for %.6g s.",
+                          (double)LOSS_OVER_NS / 1e9);
+    if (!tally_should_log(&trouble->lost_tally, lost))
         return;
     trouble->lost.cause = 1;
     print_cpus(&cpus, list, sizeof(list));
@@ -186,7 +187,7 @@ static void tell_lost(struct osnoise_trouble *trouble, const struct hr_osnoise_r
 
 static void tell_dropped(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
 {
-    if (adapter_is_news(&trouble->dropped_tally, reading->dropped_count))
+    if (tally_should_log(&trouble->dropped_tally, reading->dropped_count))
         WARNING(PLUGIN ": %" PRIu64 " noises weren't counted by name, as the kernel's table of "
                        "names was full.",
                 reading->dropped_count);
@@ -195,12 +196,11 @@ static void tell_dropped(struct osnoise_trouble *trouble, const struct hr_osnois
 static void tell_warning(struct osnoise_trouble *trouble, const struct hr_reason *warning)
 {
     if (warning->error == 0) {
-        adapter_relieve(&trouble->warning, PLUGIN ": this is over: %s.", trouble->warned.text);
+        complaint_resolve(&trouble->warning, PLUGIN ": this is over: %s.", trouble->warned.text);
         return;
     }
     trouble->warned = *warning;
-    adapter_complain(&trouble->warning, LOG_WARNING, cause_of(warning), PLUGIN ": %s.",
-                     warning->text);
+    complaint_log(&trouble->warning, LOG_WARNING, cause_of(warning), PLUGIN ": %s.", warning->text);
 }
 
 void osnoise_trouble_read(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)

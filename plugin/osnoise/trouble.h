@@ -5,7 +5,7 @@
 #ifndef HEADROOM_PLUGIN_OSNOISE_TROUBLE_H
 #define HEADROOM_PLUGIN_OSNOISE_TROUBLE_H
 
-#include "common/adapter.h"
+#include "common/complaint.h"
 #include "headroom/osnoise.h"
 
 /** What was said; begun by osnoise_trouble_begin(). */

@@ -1,6 +1,9 @@
 #include "osnoise/values.h"
 
+#include "common/complaint.h"
+#include "common/submit.h"
 #include "osnoise/ranking.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "osnoise"
 
@@ -131,8 +134,8 @@ static struct cpu *begin_cpu(struct osnoise_values *values, unsigned number)
     if (grown == NULL || cpu == NULL) {
         if (cpu != NULL)
             free_cpu(cpu);
-        adapter_complain(&values->shortage, LOG_ERR, 1,
-                         PLUGIN ": some CPUs are left out: out of memory.");
+        complaint_log(&values->shortage, LOG_ERR, 1,
+                      PLUGIN ": some CPUs are left out: out of memory.");
         return NULL;
     }
     memmove(grown + place + 1, grown + place, (values->cpu_count - place) * sizeof(*grown));
@@ -218,12 +221,12 @@ static void submit_samples(const struct submission *submission, const struct cpu
     const double available = (double)cpu->runtime_us - (double)cpu->noise_us;
 
     if (cpu->runtime_us > 0)
-        adapter_submit_gauge(submission, "percent", "available",
-                             available > 0 ? 100 * available / (double)cpu->runtime_us : 0);
-    adapter_submit_gauge(submission, "duration", "max_single", (double)cpu->max_single_us / 1e6);
-    adapter_submit_gauge(submission, "duration", "max_period", (double)cpu->max_period_us / 1e6);
+        submit_gauge(submission, "percent", "available",
+                     available > 0 ? 100 * available / (double)cpu->runtime_us : 0);
+    submit_gauge(submission, "duration", "max_single", (double)cpu->max_single_us / 1e6);
+    submit_gauge(submission, "duration", "max_period", (double)cpu->max_period_us / 1e6);
     for (size_t i = 0; i < COUNTERS; i++)
-        adapter_submit_derive(submission, "derive", counters[i].series, (int64_t)cpu->totals[i]);
+        submit_derive(submission, "derive", counters[i].series, (int64_t)cpu->totals[i]);
 }
 
 /* "noise_65us": what is longer than 65.536 us, and not longer than twice that. */
@@ -236,7 +239,7 @@ static void submit_buckets(const struct submission *submission, const struct cpu
             continue;
         uint64_t lower_ns = i > 0 ? UINT64_C(1) << (i + BUCKET_SHIFT - 1) : 0;
         snprintf(series, sizeof(series), "noise_%" PRIu64 "us", lower_ns / 1000);
-        adapter_submit_derive(submission, "derive", series, (int64_t)cpu->buckets[i]);
+        submit_derive(submission, "derive", series, (int64_t)cpu->buckets[i]);
     }
 }
 
@@ -246,10 +249,10 @@ static void submit_sources(const struct submission *submission, struct cpu *cpu)
     const size_t count = osnoise_ranking_end(cpu->ranking, &ranked);
 
     for (size_t i = 0; i < count; i++)
-        adapter_submit_derive(submission, "derive", ranked[i].series,
-                              (int64_t)(ranked[i].counted_ns / 1000));
-    adapter_submit_derive(submission, "derive", "other_us",
-                          (int64_t)(osnoise_ranking_other_ns(cpu->ranking) / 1000));
+        submit_derive(submission, "derive", ranked[i].series,
+                      (int64_t)(ranked[i].counted_ns / 1000));
+    submit_derive(submission, "derive", "other_us",
+                  (int64_t)(osnoise_ranking_other_ns(cpu->ranking) / 1000));
 }
 
 static void begin_interval(struct cpu *cpu)
@@ -271,7 +274,7 @@ static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cd
     if (!cpu->was_read)
         return;
     cpu->was_read = false;
-    adapter_submit_derive(&submission, "derive", "lost", (int64_t)cpu->lost_count);
+    submit_derive(&submission, "derive", "lost", (int64_t)cpu->lost_count);
     if (has_samples ? cpu->sample_count == 0 : !cpu->was_online)
         return; /* what came of sources meanwhile is told when there is more */
     submission.interval = values->options.sample_interval;

@@ -7,8 +7,10 @@
 #ifndef HEADROOM_PLUGIN_OSNOISE_VALUES_H
 #define HEADROOM_PLUGIN_OSNOISE_VALUES_H
 
-#include "common/adapter.h"
+#include "collectd.h"
+
 #include "headroom/osnoise.h"
+#include "plugin.h"
 
 struct osnoise_values;
 

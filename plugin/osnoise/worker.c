@@ -5,7 +5,9 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 
+#include "headroom/clock.h"
 #include "osnoise/trouble.h"
+#include "utils/common/common.h"
 
 struct osnoise_worker {
     struct osnoise_worker_options options;
@@ -31,7 +33,7 @@ static bool wait_until(const struct osnoise_worker *worker, uint64_t until_ns, i
     int count;
 
     do {
-        uint64_t now_ns = adapter_clock_ns();
+        uint64_t now_ns = hr_clock_ns();
         uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
         const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                          .tv_nsec = (long)(wait_ns % 1000000000)};
@@ -67,7 +69,7 @@ static uint64_t first_turn(const struct osnoise_worker *worker)
  * nothing. */
 static uint64_t next_turn(const struct osnoise_worker *worker, uint64_t turn_ns)
 {
-    const uint64_t now_ns = adapter_clock_ns(), read_ns = worker->options.read_ns;
+    const uint64_t now_ns = hr_clock_ns(), read_ns = worker->options.read_ns;
 
     return now_ns < turn_ns ? turn_ns : turn_ns + ((now_ns - turn_ns) / read_ns + 1) * read_ns;
 }
@@ -93,7 +95,7 @@ static bool follow(struct osnoise_worker *worker, struct hr_reason *reason)
 static uint64_t rest_of(struct osnoise_worker *worker, int error)
 {
     const uint64_t retry_ns = worker->options.retry_ns, most_ns = worker->options.max_retry_ns;
-    const uint64_t lasted_ns = adapter_clock_ns() - worker->begun_ns;
+    const uint64_t lasted_ns = hr_clock_ns() - worker->begun_ns;
 
     if (error == -EAGAIN)
         return retry_ns;
@@ -112,14 +114,14 @@ static uint64_t do_run(struct osnoise_worker *worker)
 
     reason.error = hr_osnoise_begin(worker->osnoise, &reason);
     if (reason.error == 0) {
-        worker->begun_ns = adapter_clock_ns();
+        worker->begun_ns = hr_clock_ns();
         osnoise_trouble_runs(&worker->trouble);
         if (!follow(worker, &reason))
             return 0;
         rest_ns = rest_of(worker, reason.error);
     }
     osnoise_trouble_stopped(&worker->trouble, &reason, rest_ns);
-    return adapter_clock_ns() + rest_ns;
+    return hr_clock_ns() + rest_ns;
 }
 
 /* Keeps this thread off the CPUs that are measured, as it would be noise there; if it may run

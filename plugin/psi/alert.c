@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/waiters.h"
 
 /* What can't be armed is tried again so often. */
@@ -107,7 +108,7 @@ static void begin_report(struct psi_alert *alert)
     if (watch->rule->top_tasks > 0) {
         status =
             psi_who_ask(&desk->who, watch->rule, &watch->budget, alert->group, &alert->waiters);
-        alert->report_ns = adapter_clock_ns() + watch->rule->top_tasks_window_us * 1000;
+        alert->report_ns = hr_clock_ns() + watch->rule->top_tasks_window_us * 1000;
     }
     if (alert->waiters == NULL)
         report(alert, status);
@@ -172,7 +173,7 @@ static void set_failed(struct psi_alert *alert, int status)
         alert->watch->arming.unarmed_groups += is_counted ? 1 : -1;
     alert->is_counted = is_counted;
     alert->failed = status != 0;
-    alert->retry_ns = adapter_clock_ns() + RETRY_NS;
+    alert->retry_ns = hr_clock_ns() + RETRY_NS;
 }
 
 static void close_trigger(struct psi_alert *alert)

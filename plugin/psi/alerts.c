@@ -4,23 +4,22 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "common/adapter.h"
 #include "common/options.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "psi/alert.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "psi"
 
 #define DEFAULT_LIMIT 50 /* notifications a second */
 
-#define SECOND_NS UINT64_C(1000000000)
-
 /* The groups are looked at so soon after the kernel told of a change, so that many changes cost
  * one look; and so often in any case, if inotify tells all, or not. */
-#define SETTLE_NS    (SECOND_NS / 20)
-#define FOLLOW_NS    (10 * SECOND_NS)
-#define UNWATCHED_NS SECOND_NS
+#define SETTLE_NS    (HR_NS_PER_S / 20)
+#define FOLLOW_NS    (10 * HR_NS_PER_S)
+#define UNWATCHED_NS HR_NS_PER_S
 
 enum { EVENTS = 64 };
 
@@ -195,7 +194,7 @@ static void follow(struct psi_alerts *alerts)
 
     await_change(alerts);
     bool all_told = status == 0 && alerts->set_fd >= 0 && counts.unwatched == 0;
-    alerts->follow_ns = adapter_clock_ns() + (all_told ? FOLLOW_NS : UNWATCHED_NS);
+    alerts->follow_ns = hr_clock_ns() + (all_told ? FOLLOW_NS : UNWATCHED_NS);
 }
 
 /* --- The thread ----------------------------------------------------------- */
@@ -232,7 +231,7 @@ static uint64_t next_deadline(const struct psi_alerts *alerts)
 /* Until the next deadline, in ms, rounded up; -1: for ever. */
 static int patience(const struct psi_alerts *alerts)
 {
-    uint64_t deadline = next_deadline(alerts), now = adapter_clock_ns();
+    uint64_t deadline = next_deadline(alerts), now = hr_clock_ns();
 
     if (deadline == UINT64_MAX)
         return -1;
@@ -261,7 +260,7 @@ static void poll_watch(struct psi_watch *watch, uint64_t now_ns)
 
 static void tick(struct psi_alerts *alerts)
 {
-    uint64_t now_ns = adapter_clock_ns();
+    uint64_t now_ns = hr_clock_ns();
 
     for (size_t i = 0; i < alerts->rule_count; i++)
         poll_watch(&alerts->watches[i], now_ns);
@@ -284,7 +283,7 @@ static bool take_event(struct psi_alerts *alerts, const struct epoll_event *even
     if (event->data.ptr == &alerts->stop)
         return false;
     if (event->data.ptr == &alerts->set)
-        alerts->follow_ns = earlier(alerts->follow_ns, adapter_clock_ns() + SETTLE_NS);
+        alerts->follow_ns = earlier(alerts->follow_ns, hr_clock_ns() + SETTLE_NS);
     else
         psi_alert_read(event->data.ptr, event->events);
     return true;

@@ -1,4 +1,6 @@
 #include "psi/arming.h"
+#include "common/complaint.h"
+#include "utils/common/common.h"
 
 #include <errno.h>
 
@@ -66,10 +68,10 @@ void psi_arming_tell_failure(struct psi_arming *arming, const struct psi_subject
     const char *reason = known != NULL ? known : STRERROR(-status);
 
     if (subject->path == NULL)
-        adapter_complain(&arming->of_system, LOG_ERR, status,
-                         PLUGIN ": trigger %s can't be armed, and is tried again by and by: %s.",
-                         rule->name, reason);
-    else if (adapter_is_news(&arming->of_groups, arming->unarmed_groups))
+        complaint_log(&arming->of_system, LOG_ERR, status,
+                      PLUGIN ": trigger %s can't be armed, and is tried again by and by: %s.",
+                      rule->name, reason);
+    else if (tally_should_log(&arming->of_groups, arming->unarmed_groups))
         ERROR(PLUGIN ": trigger %s can't be armed for %zu of the cgroups, such as %s, and is tried "
                      "again by and by: %s.",
               rule->name, arming->unarmed_groups, subject->path, reason);
@@ -78,7 +80,7 @@ void psi_arming_tell_failure(struct psi_arming *arming, const struct psi_subject
 void psi_arming_tell_success(struct psi_arming *arming, const struct psi_subject *subject)
 {
     if (subject->path == NULL)
-        adapter_relieve(&arming->of_system, PLUGIN ": trigger %s is armed.", subject->rule->name);
+        complaint_resolve(&arming->of_system, PLUGIN ": trigger %s is armed.", subject->rule->name);
     else if (arming->unarmed_groups == 0)
-        adapter_is_news(&arming->of_groups, 0);
+        tally_should_log(&arming->of_groups, 0);
 }

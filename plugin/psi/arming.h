@@ -4,7 +4,7 @@
 #ifndef HEADROOM_PLUGIN_PSI_ARMING_H
 #define HEADROOM_PLUGIN_PSI_ARMING_H
 
-#include "common/adapter.h"
+#include "common/complaint.h"
 #include "psi/notification.h"
 
 /** What was said of a rule; all zeros: nothing. */

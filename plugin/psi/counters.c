@@ -1,6 +1,7 @@
 #include "psi/counters.h"
 
-#include "common/adapter.h"
+#include "common/submit.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "psi"
 
@@ -94,6 +95,6 @@ void psi_counters_publish(struct psi_counters *counters, cdtime_t time)
         const struct psi_counter_copy *copy = &counters->copies[i];
         const struct submission submission = {
             .plugin = PLUGIN, .instance = copy->instance, .time = time};
-        adapter_submit_derive(&submission, "derive", copy->type_instance, copy->events);
+        submit_derive(&submission, "derive", copy->type_instance, copy->events);
     }
 }

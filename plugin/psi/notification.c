@@ -1,8 +1,8 @@
 #include "psi/notification.h"
 
-#include "common/adapter.h"
 #include "common/message.h"
 #include "headroom/utf8.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "psi"
 

@@ -1,8 +1,6 @@
 #include "psi/outbox.h"
 
-#include "common/adapter.h"
-
-#define SECOND_NS UINT64_C(1000000000)
+#include "headroom/clock.h"
 
 /* A notification that waits. */
 struct psi_letter {
@@ -52,9 +50,9 @@ static void tell_held(struct psi_outbox *outbox)
 
 static void begin_second(struct psi_outbox *outbox)
 {
-    uint64_t now_ns = adapter_clock_ns();
+    uint64_t now_ns = hr_clock_ns();
 
-    if (outbox->second_ns != 0 && now_ns < outbox->second_ns + SECOND_NS)
+    if (outbox->second_ns != 0 && now_ns < outbox->second_ns + HR_NS_PER_S)
         return;
     outbox->second_ns = now_ns;
     outbox->sent = 0;
@@ -125,7 +123,7 @@ uint64_t psi_outbox_deadline(const struct psi_outbox *outbox)
 {
     if (outbox->held == 0 && !outbox->has_held && STAILQ_EMPTY(&outbox->queue))
         return UINT64_MAX;
-    return outbox->second_ns + SECOND_NS;
+    return outbox->second_ns + HR_NS_PER_S;
 }
 
 void psi_outbox_tick(struct psi_outbox *outbox)

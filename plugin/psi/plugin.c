@@ -5,14 +5,15 @@
 
 #include "plugin.h"
 
-#include "common/adapter.h"
 #include "common/options.h"
 #include "common/selection.h"
+#include "common/submit.h"
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
 #include "headroom/root.h"
 #include "psi/alerts.h"
 #include "psi/trouble.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "psi"
 
@@ -120,11 +121,11 @@ static void submit_averages(const struct submission *submission, const char *typ
     char name[DATA_MAX_NAME_LEN];
 
     snprintf(name, sizeof(name), "%s-avg10", type_instance);
-    adapter_submit_gauge(submission, "percent", name, stall->avg10_pct);
+    submit_gauge(submission, "percent", name, stall->avg10_pct);
     snprintf(name, sizeof(name), "%s-avg60", type_instance);
-    adapter_submit_gauge(submission, "percent", name, stall->avg60_pct);
+    submit_gauge(submission, "percent", name, stall->avg60_pct);
     snprintf(name, sizeof(name), "%s-avg300", type_instance);
-    adapter_submit_gauge(submission, "percent", name, stall->avg300_pct);
+    submit_gauge(submission, "percent", name, stall->avg300_pct);
 }
 
 static void submit_resource(const struct submission *submission, enum hr_psi_resource resource,
@@ -137,10 +138,10 @@ static void submit_resource(const struct submission *submission, enum hr_psi_res
 
         if (!stall->present)
             continue;
-        adapter_submit_derive(submission, "total_time_in_ms", type_instance,
-                              (int64_t)(stall->total_us / 1000));
+        submit_derive(submission, "total_time_in_ms", type_instance,
+                      (int64_t)(stall->total_us / 1000));
         if (before != NULL && hr_psi_delta(before, now, level, &pct) == 0)
-            adapter_submit_gauge(submission, "percent", type_instance, pct);
+            submit_gauge(submission, "percent", type_instance, pct);
         if (config.averages)
             submit_averages(submission, type_instance, stall);
     }

@@ -1,5 +1,6 @@
 #include "psi/trouble.h"
 
+#include "common/complaint.h"
 #include "utils/common/common.h"
 
 #include <errno.h>
@@ -144,7 +145,7 @@ void psi_trouble_tell_system(struct psi_trouble *trouble)
 
 static void tell_reopened(struct psi_trouble *trouble)
 {
-    if (adapter_is_news(&trouble->told_reopened, trouble->reopened))
+    if (tally_should_log(&trouble->told_reopened, trouble->reopened))
         NOTICE(PLUGIN
                ": file descriptors are short, so %zu of %zu pressure files are opened anew at "
                "each interval, which costs more: raise LimitNOFILE= of collectd's service "
@@ -160,7 +161,7 @@ void psi_trouble_tell_cgroups(struct psi_trouble *trouble)
 
     for (int kind = 0; kind < PSI_TROUBLE_COUNT; kind++) {
         struct psi_trouble_state *state = &trouble->kinds[kind];
-        if (adapter_is_news(&state->told_groups, state->groups)) {
+        if (tally_should_log(&state->told_groups, state->groups)) {
             if (state->groups == 1)
                 snprintf(whose, sizeof(whose), "cgroup %s", state->example);
             else

@@ -11,7 +11,7 @@
 
 #include "plugin.h"
 
-#include "common/adapter.h"
+#include "common/complaint.h"
 #include "headroom/psi.h"
 
 /** Kinds of trouble, as a user can do something about them. */

@@ -2,12 +2,13 @@
 
 #include <errno.h>
 
+#include "common/complaint.h"
+#include "headroom/clock.h"
 #include "headroom/taskstats.h"
 #include "headroom/waiters.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "psi"
-
-#define SECOND_NS UINT64_C(1000000000)
 
 /* Who waited for less isn't named. */
 #define WORTH_NAMING_NS 10000
@@ -23,46 +24,45 @@ static void tell_connection(struct psi_who *who, int status)
     struct complaint *complaint = &who->connection;
 
     if (status == 0)
-        adapter_relieve(complaint, PLUGIN ": alerts name the tasks that wait again.");
+        complaint_resolve(complaint, PLUGIN ": alerts name the tasks that wait again.");
     else if (status == -EPERM)
-        adapter_complain(complaint, LOG_WARNING, status,
-                         PLUGIN ": alerts can't name the tasks that wait, as CAP_NET_ADMIN is "
-                                "missing: add it to AmbientCapabilities= of collectd's service, or "
-                                "run collectd as root.");
+        complaint_log(complaint, LOG_WARNING, status,
+                      PLUGIN ": alerts can't name the tasks that wait, as CAP_NET_ADMIN is "
+                             "missing: add it to AmbientCapabilities= of collectd's service, or "
+                             "run collectd as root.");
     else if (status == -EXDEV)
-        adapter_complain(complaint, LOG_WARNING, status,
-                         PLUGIN
-                         ": alerts can't name the tasks that wait, as collectd runs in another "
-                         "pid namespace than the host: run its container with the host's "
-                         "(--pid=host, or hostPID: true).");
+        complaint_log(complaint, LOG_WARNING, status,
+                      PLUGIN ": alerts can't name the tasks that wait, as collectd runs in another "
+                             "pid namespace than the host: run its container with the host's "
+                             "(--pid=host, or hostPID: true).");
     else if (status == -EMFILE || status == -ENFILE)
-        adapter_complain(complaint, LOG_WARNING, status,
-                         PLUGIN
-                         ": alerts can't name the tasks that wait, as file descriptors ran out: "
-                         "raise LimitNOFILE= of collectd's service (ulimit -n).");
+        complaint_log(complaint, LOG_WARNING, status,
+                      PLUGIN
+                      ": alerts can't name the tasks that wait, as file descriptors ran out: "
+                      "raise LimitNOFILE= of collectd's service (ulimit -n).");
     else if (status == -ENOENT)
-        adapter_complain(complaint, LOG_WARNING, status,
-                         PLUGIN ": alerts can't name the tasks that wait, as there is no taskstats "
-                                "here: it needs a kernel with CONFIG_TASKSTATS=y and "
-                                "CONFIG_TASK_DELAY_ACCT=y, and the host's network namespace.");
+        complaint_log(complaint, LOG_WARNING, status,
+                      PLUGIN ": alerts can't name the tasks that wait, as there is no taskstats "
+                             "here: it needs a kernel with CONFIG_TASKSTATS=y and "
+                             "CONFIG_TASK_DELAY_ACCT=y, and the host's network namespace.");
     else
-        adapter_complain(complaint, LOG_WARNING, status,
-                         PLUGIN ": alerts can't name the tasks that wait: %s.", STRERROR(-status));
+        complaint_log(complaint, LOG_WARNING, status,
+                      PLUGIN ": alerts can't name the tasks that wait: %s.", STRERROR(-status));
 }
 
 static void tell_accounting(struct psi_who *who, int status)
 {
     if (status == -EOPNOTSUPP)
-        adapter_complain(&who->accounting, LOG_WARNING, status,
-                         PLUGIN ": alerts can't name the tasks that wait for memory, io or irq, as "
-                                "delay accounting is off in the kernel: set sysctl "
-                                "kernel.task_delayacct=1, which costs a little at each wait.");
+        complaint_log(&who->accounting, LOG_WARNING, status,
+                      PLUGIN ": alerts can't name the tasks that wait for memory, io or irq, as "
+                             "delay accounting is off in the kernel: set sysctl "
+                             "kernel.task_delayacct=1, which costs a little at each wait.");
     else if (status == -ENODATA)
-        adapter_complain(&who->accounting, LOG_WARNING, status,
-                         PLUGIN ": alerts can't name the tasks that wait, as this kernel accounts "
-                                "no delays: it needs CONFIG_TASK_DELAY_ACCT=y.");
+        complaint_log(&who->accounting, LOG_WARNING, status,
+                      PLUGIN ": alerts can't name the tasks that wait, as this kernel accounts "
+                             "no delays: it needs CONFIG_TASK_DELAY_ACCT=y.");
     else if (status == 0)
-        adapter_relieve(&who->accounting, PLUGIN ": delays are accounted again.");
+        complaint_resolve(&who->accounting, PLUGIN ": delays are accounted again.");
 }
 
 /* What says nothing of the connection. */
@@ -85,9 +85,9 @@ static int open_connection(struct psi_who *who)
 /* How many tasks may be looked at now. */
 static size_t allowance(const struct psi_rule *rule, struct psi_who_budget *budget)
 {
-    uint64_t now_ns = adapter_clock_ns();
+    uint64_t now_ns = hr_clock_ns();
 
-    if (now_ns - budget->second_ns >= SECOND_NS)
+    if (now_ns - budget->second_ns >= HR_NS_PER_S)
         *budget = (struct psi_who_budget){.second_ns = now_ns};
     return budget->looked_count < rule->top_tasks_limit
                ? rule->top_tasks_limit - budget->looked_count

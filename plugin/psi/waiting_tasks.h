@@ -5,7 +5,7 @@
 #ifndef HEADROOM_PLUGIN_PSI_WAITING_TASKS_H
 #define HEADROOM_PLUGIN_PSI_WAITING_TASKS_H
 
-#include "common/adapter.h"
+#include "common/complaint.h"
 #include "psi/notification.h"
 
 struct hr_cgroup;

@@ -1,18 +1,18 @@
 #include "wss/job.h"
 
 #include "headroom/capability.h"
+#include "headroom/clock.h"
+#include "utils/common/common.h"
 
 #include <errno.h>
 
 #define PLUGIN "wss"
 
-#define SECOND_NS UINT64_C(1000000000)
-
 /* A method that isn't there is looked for so often. */
-#define METHOD_RETRY_NS (300 * SECOND_NS)
+#define METHOD_RETRY_NS (300 * HR_NS_PER_S)
 
 /* The longest pause of what takes too long. */
-#define MAX_PAUSE_NS (3600 * SECOND_NS)
+#define MAX_PAUSE_NS (3600 * HR_NS_PER_S)
 
 struct wss_job *wss_job_new(struct wss_shop *shop, struct wss_target *target, const char *path,
                             const char *instance, uint64_t first_ns)
@@ -112,7 +112,7 @@ static uint64_t fail(struct wss_job *job, enum wss_finding finding, const struct
         retry_ns = pause_ns(job);
     }
     wss_trouble_note(trouble_of(job), &job->plight, job->claim.label, finding, reason, retry_ns);
-    job->scheduled_ns = adapter_clock_ns() + retry_ns;
+    job->scheduled_ns = hr_clock_ns() + retry_ns;
     return job->scheduled_ns;
 }
 
@@ -191,13 +191,13 @@ static uint64_t begin(struct wss_job *job)
         wss_ground_explain(&job->claim, other, &reason);
         return fail(job, WSS_OVERLAPS, &reason);
     }
-    uint64_t from_ns = adapter_clock_ns();
+    uint64_t from_ns = hr_clock_ns();
     if (from_ns > job->scheduled_ns + job->cycle_ns)
         job->scheduled_ns = from_ns;
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
     if (status < 0)
         return fail(job, wss_trouble_kind(status, is_by_file(job)), &reason);
-    job->begun_ns = from_ns + (adapter_clock_ns() - from_ns) / 2;
+    job->begun_ns = from_ns + (hr_clock_ns() - from_ns) / 2;
     job->measuring = true;
     job->next_window = 0;
     job->scan_ns = 0;
@@ -250,7 +250,7 @@ static void note_success(struct wss_job *job, const struct hr_wss_sample *sample
 /* @return when the next cycle begins. */
 static uint64_t finish(struct wss_job *job)
 {
-    uint64_t now_ns = adapter_clock_ns();
+    uint64_t now_ns = hr_clock_ns();
 
     end_measuring(job);
     if (job->backoff > 0)

@@ -5,10 +5,10 @@
 
 #include "plugin.h"
 
-#include "common/adapter.h"
 #include "common/options.h"
 #include "common/selection.h"
 #include "headroom/root.h"
+#include "utils/common/common.h"
 #include "wss/overlap.h"
 #include "wss/targets.h"
 #include "wss/values.h"

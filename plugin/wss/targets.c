@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "common/adapter.h"
+#include "common/instance.h"
 #include "common/options.h"
 
 #define PLUGIN "wss"
@@ -170,11 +170,11 @@ static bool is_taken(const struct wss_targets *targets, const char *label)
 {
     char instance[DATA_MAX_NAME_LEN], other[DATA_MAX_NAME_LEN];
 
-    adapter_instance(label, label, false, instance);
+    instance_make_name(label, label, false, instance);
     if (strcmp(instance, SYSTEM_LABEL) == 0)
         return true;
     for (size_t i = 0; i < targets->block_count; i++) {
-        adapter_instance(targets->blocks[i].label, targets->blocks[i].label, false, other);
+        instance_make_name(targets->blocks[i].label, targets->blocks[i].label, false, other);
         if (strcmp(instance, other) == 0)
             return true;
     }

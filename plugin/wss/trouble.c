@@ -1,4 +1,6 @@
 #include "wss/trouble.h"
+#include "common/complaint.h"
+#include "utils/common/common.h"
 
 #include <errno.h>
 
@@ -61,10 +63,10 @@ static void note_block(struct wss_plight *plight, const char *label, enum wss_fi
     char outlook[128];
 
     print_outlook(finding, retry_ns, outlook, sizeof(outlook));
-    adapter_complain(&plight->complaint, severity_of(finding, reason->error),
-                     (int)finding << 16 | -reason->error, PLUGIN ": %s is%s measured%s: %s.%s",
-                     label, finding == WSS_PARTLY ? "" : " not",
-                     finding == WSS_PARTLY ? " in part" : "", reason->text, outlook);
+    complaint_log(&plight->complaint, severity_of(finding, reason->error),
+                  (int)finding << 16 | -reason->error, PLUGIN ": %s is%s measured%s: %s.%s", label,
+                  finding == WSS_PARTLY ? "" : " not", finding == WSS_PARTLY ? " in part" : "",
+                  reason->text, outlook);
 }
 
 static void note_group(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
@@ -96,7 +98,7 @@ void wss_trouble_clear(struct wss_trouble *trouble, struct wss_plight *plight, c
     if (trouble != NULL)
         note_group(trouble, plight, label, WSS_FINE, NULL);
     else
-        adapter_relieve(&plight->complaint, PLUGIN ": %s is being measured now.", label);
+        complaint_resolve(&plight->complaint, PLUGIN ": %s is being measured now.", label);
 }
 
 /* --- Cgroups -------------------------------------------------------------- */
@@ -108,10 +110,10 @@ static void tell_kind(struct wss_trouble *trouble, enum wss_finding finding)
     struct complaint *complaint = &trouble->groups[finding].complaint;
 
     if (count == 0)
-        adapter_relieve(complaint, PLUGIN ": of the cgroups such as %s, none is left that %s.",
-                        trouble->groups[finding].example,
-                        finding == WSS_PARTLY ? "is measured in part" : "can't be measured");
-    if (!adapter_is_news(&trouble->groups[finding].tally, count))
+        complaint_resolve(complaint, PLUGIN ": of the cgroups such as %s, none is left that %s.",
+                          trouble->groups[finding].example,
+                          finding == WSS_PARTLY ? "is measured in part" : "can't be measured");
+    if (!tally_should_log(&trouble->groups[finding].tally, count))
         return;
     complaint->cause = 1;
     plugin_log(finding == WSS_NO_METHOD ? LOG_ERR : LOG_WARNING,

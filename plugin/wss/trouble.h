@@ -7,7 +7,7 @@
 #ifndef HEADROOM_PLUGIN_WSS_TROUBLE_H
 #define HEADROOM_PLUGIN_WSS_TROUBLE_H
 
-#include "common/adapter.h"
+#include "common/complaint.h"
 #include "headroom/wss.h"
 
 /** What can be said of a target. */

@@ -1,4 +1,5 @@
 #include "wss/values.h"
+#include "common/submit.h"
 
 #include <sys/queue.h>
 
@@ -95,22 +96,22 @@ static void submit_window(const struct submission *submission, const struct wss_
     char name[DATA_MAX_NAME_LEN];
 
     print_window("referenced", result->window_ms, name, sizeof(name));
-    adapter_submit_gauge(submission, "memory", name, (double)result->sample.referenced_bytes);
+    submit_gauge(submission, "memory", name, (double)result->sample.referenced_bytes);
     print_window("window", result->window_ms, name, sizeof(name));
-    adapter_submit_gauge(submission, "duration", name, (double)result->sample.window_ns / 1e9);
+    submit_gauge(submission, "duration", name, (double)result->sample.window_ns / 1e9);
 }
 
 static void submit_last(const struct submission *submission, const struct wss_result *result)
 {
     const struct hr_wss_sample *sample = &result->sample;
 
-    adapter_submit_gauge(submission, "memory", "referenced", (double)sample->referenced_bytes);
+    submit_gauge(submission, "memory", "referenced", (double)sample->referenced_bytes);
     if (sample->has_rss)
-        adapter_submit_gauge(submission, "memory", "rss", (double)sample->rss_bytes);
+        submit_gauge(submission, "memory", "rss", (double)sample->rss_bytes);
     if (sample->has_pss)
-        adapter_submit_gauge(submission, "memory", "pss", (double)sample->pss_bytes);
-    adapter_submit_gauge(submission, "duration", "window", (double)sample->window_ns / 1e9);
-    adapter_submit_gauge(submission, "duration", "scan", (double)result->scan_ns / 1e9);
+        submit_gauge(submission, "memory", "pss", (double)sample->pss_bytes);
+    submit_gauge(submission, "duration", "window", (double)sample->window_ns / 1e9);
+    submit_gauge(submission, "duration", "scan", (double)result->scan_ns / 1e9);
 }
 
 static void submit(const struct wss_result *result)

@@ -5,8 +5,10 @@
 #ifndef HEADROOM_PLUGIN_WSS_VALUES_H
 #define HEADROOM_PLUGIN_WSS_VALUES_H
 
-#include "common/adapter.h"
+#include "collectd.h"
+
 #include "headroom/wss.h"
+#include "plugin.h"
 
 /** One reading. */
 struct wss_result {

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "wss/job.h"
 
@@ -40,7 +41,7 @@ static uint64_t stagger(struct wss_worker *worker)
 {
     const uint32_t part = (uint32_t)worker->begun_count++ * 2654435769u;
 
-    return adapter_clock_ns() +
+    return hr_clock_ns() +
            (uint64_t)((double)worker->shop.interval_ns * ((double)part / 4294967296.0));
 }
 
@@ -118,7 +119,7 @@ static void follow(struct wss_worker *worker, uint64_t now_ns)
 static bool wait_until(const struct wss_worker *worker, uint64_t until_ns)
 {
     struct pollfd stop = {.fd = worker->stop, .events = POLLIN};
-    uint64_t now_ns = adapter_clock_ns();
+    uint64_t now_ns = hr_clock_ns();
     uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                      .tv_nsec = (long)(wait_ns % 1000000000)};
@@ -129,7 +130,7 @@ static bool wait_until(const struct wss_worker *worker, uint64_t until_ns)
 /* Does the one thing that is due first, if any is. @return when the next is. */
 static uint64_t work(struct wss_worker *worker)
 {
-    uint64_t now_ns = adapter_clock_ns();
+    uint64_t now_ns = hr_clock_ns();
     struct wss_due *due = wss_schedule_first(&worker->schedule);
 
     if (worker->set != NULL && worker->follow_ns <= now_ns) {

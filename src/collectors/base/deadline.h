@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
+#include "headroom/clock.h"
 
 /** When something that begins now must have ended, as hr_clock_ns() tells it. @param most_ns how
  * long it may take; 0: as long as it takes. @return 0 for that, else the time. */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-int hr_because(struct hr_reason *reason, int error, const char *format, ...)
+int hr_reason_set(struct hr_reason *reason, int error, const char *format, ...)
 {
     va_list arguments;
 
@@ -17,7 +17,7 @@ int hr_because(struct hr_reason *reason, int error, const char *format, ...)
     return error;
 }
 
-void hr_because_clear(struct hr_reason *reason)
+void hr_reason_clear(struct hr_reason *reason)
 {
     if (reason != NULL)
         *reason = (struct hr_reason){0};

@@ -7,10 +7,10 @@
 #include "headroom/reason.h"
 
 /** Fills in a reason. @param reason may be NULL. @return error. */
-__attribute__((format(printf, 3, 4))) int hr_because(struct hr_reason *reason, int error,
-                                                     const char *format, ...);
+__attribute__((format(printf, 3, 4))) int hr_reason_set(struct hr_reason *reason, int error,
+                                                        const char *format, ...);
 
 /** Sets a reason to none. @param reason may be NULL. */
-void hr_because_clear(struct hr_reason *reason);
+void hr_reason_clear(struct hr_reason *reason);
 
 #endif

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/text.h"
 #include "cgroup/node.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 
 #define DEFAULT_RESCAN_NS UINT64_C(300000000000)

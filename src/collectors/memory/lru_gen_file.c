@@ -70,20 +70,20 @@ static int probe_enabled(const struct hr_root *root, bool aging, struct hr_reaso
 
     int status = read_enabled(root, &enabled);
     if (status == -ENOENT)
-        return hr_because(reason, status,
-                          HR_LRU_GEN_ENABLED " is missing: the kernel needs CONFIG_LRU_GEN=y "
-                                             "(Linux 6.1)");
+        return hr_reason_set(reason, status,
+                             HR_LRU_GEN_ENABLED " is missing: the kernel needs CONFIG_LRU_GEN=y "
+                                                "(Linux 6.1)");
     if (status < 0)
-        return hr_because(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
+                             strerror(-status));
     if (!(enabled & HAS_GENERATIONS))
-        return hr_because(reason, -EOPNOTSUPP,
-                          "the multi-gen LRU is switched off: write y to " HR_LRU_GEN_ENABLED);
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "the multi-gen LRU is switched off: write y to " HR_LRU_GEN_ENABLED);
     if (aging && !(enabled & WALKS_PAGE_TABLES))
-        return hr_because(reason, -EOPNOTSUPP,
-                          "aging doesn't look at page tables (" HR_LRU_GEN_ENABLED
-                          " is 0x%04x): write y to it, or do without aging",
-                          enabled);
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "aging doesn't look at page tables (" HR_LRU_GEN_ENABLED
+                             " is 0x%04x): write y to it, or do without aging",
+                             enabled);
     return 0;
 }
 
@@ -100,19 +100,19 @@ int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reas
         return 0;
     }
     if (fd == -ENOENT)
-        return hr_because(reason, fd,
-                          HR_LRU_GEN_FILE " is missing: mount -t debugfs none "
-                                          "/sys/kernel/debug (CONFIG_DEBUG_FS=y)");
+        return hr_reason_set(reason, fd,
+                             HR_LRU_GEN_FILE " is missing: mount -t debugfs none "
+                                             "/sys/kernel/debug (CONFIG_DEBUG_FS=y)");
     if (fd == -EACCES)
-        return hr_because(
+        return hr_reason_set(
             reason, fd, "no permission to open " HR_LRU_GEN_FILE " for %s: %s",
             aging ? "aging" : "reading",
             hr_capability_remedy(aging ? HR_CAP_DAC_OVERRIDE : HR_CAP_DAC_READ_SEARCH, remedy));
     if (fd == -EPERM)
-        return hr_because(reason, fd,
-                          HR_LRU_GEN_FILE " is locked: start the kernel without lockdown "
-                                          "(/sys/kernel/security/lockdown)");
-    return hr_because(reason, fd, HR_LRU_GEN_FILE " can't be opened (%s)", strerror(-fd));
+        return hr_reason_set(reason, fd,
+                             HR_LRU_GEN_FILE " is locked: start the kernel without lockdown "
+                                             "(/sys/kernel/security/lockdown)");
+    return hr_reason_set(reason, fd, HR_LRU_GEN_FILE " can't be opened (%s)", strerror(-fd));
 }
 
 /* --- Reading -------------------------------------------------------------- */

@@ -100,16 +100,16 @@ __attribute__((format(printf, 3, 4))) static int explain(struct hr_reason *reaso
     va_list arguments;
 
     if (error == -EACCES || error == -EPERM)
-        return hr_because(reason, error, "no permission to make an instance in tracefs: %s",
-                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+        return hr_reason_set(reason, error, "no permission to make an instance in tracefs: %s",
+                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (error == -ENOMEM)
-        return hr_because(reason, error,
-                          "the kernel has no memory for the buffers of an instance "
-                          "in tracefs: it needs 1.4 MB for each CPU at first");
+        return hr_reason_set(reason, error,
+                             "the kernel has no memory for the buffers of an instance "
+                             "in tracefs: it needs 1.4 MB for each CPU at first");
     va_start(arguments, format);
     vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
-    return hr_because(reason, error, "%s in tracefs: %s", what, strerror(-error));
+    return hr_reason_set(reason, error, "%s in tracefs: %s", what, strerror(-error));
 }
 
 /* --- Making one ----------------------------------------------------------- */
@@ -123,12 +123,12 @@ static int make_folder(const struct hr_tracefs *tracefs, const char *name, struc
         return 0;
     int error = -errno;
     if (error == -EEXIST)
-        return hr_because(reason, error,
-                          "tracefs has an instance %s already: remove it, if nobody "
-                          "uses it (rmdir)",
-                          name);
+        return hr_reason_set(reason, error,
+                             "tracefs has an instance %s already: remove it, if nobody "
+                             "uses it (rmdir)",
+                             name);
     if (error == -ENOENT)
-        return hr_because(reason, error, "this kernel's tracefs has no instances");
+        return hr_reason_set(reason, error, "this kernel's tracefs has no instances");
     return explain(reason, error, "the instance %s can't be made", name);
 }
 
@@ -145,9 +145,9 @@ static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
         return explain(reason, status, "the tracers of an instance can't be read");
     if (hr_text_has_word(tracers, "osnoise"))
         return 0;
-    return hr_because(reason, -EOPNOTSUPP,
-                      "this kernel has no tracer osnoise for instances: it needs Linux 5.17 or "
-                      "later with CONFIG_OSNOISE_TRACER=y");
+    return hr_reason_set(reason, -EOPNOTSUPP,
+                         "this kernel has no tracer osnoise for instances: it needs Linux 5.17 or "
+                         "later with CONFIG_OSNOISE_TRACER=y");
 }
 
 /* How much a CPU that is measured needs. */
@@ -185,11 +185,11 @@ static int check_reached(const struct hr_osnoise_plan *plan, const struct hr_cpu
         return 0;
     if (hr_cpu_set_format(&missed, list, sizeof(list)) < 0)
         snprintf(list, sizeof(list), "%u and others", hr_cpu_set_next(&missed, 0));
-    return hr_because(reason, -EBUSY,
-                      "a real-time task leaves the kernel no time on CPU %s, where its tracer "
-                      "could neither measure nor be ended: leave it out of the CPUs that are "
-                      "measured, or use the mode sources, which runs nothing there",
-                      list);
+    return hr_reason_set(reason, -EBUSY,
+                         "a real-time task leaves the kernel no time on CPU %s, where its tracer "
+                         "could neither measure nor be ended: leave it out of the CPUs that are "
+                         "measured, or use the mode sources, which runs nothing there",
+                         list);
 }
 
 /* The kernel has each CPU resize its own, and waits for it, unkillably: so one where an ordinary
@@ -202,8 +202,8 @@ static int set_buffers(const struct hr_tracefs *tracefs, const char *name,
 
     int status = hr_osnoise_reach(&plan->online, REACH_NS, &reached);
     if (status < 0)
-        return hr_because(reason, status, "CPUs can't be tried with a thread on each (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "CPUs can't be tried with a thread on each (%s)",
+                             strerror(-status));
     status = check_reached(plan, &reached, reason);
     if (status < 0)
         return status;
@@ -298,9 +298,9 @@ static int count(const struct hr_tracefs *tracefs, const char *name,
             continue;
         int status = trigger(tracefs, name, i, "");
         if (status == -EINVAL)
-            return hr_because(reason, -EOPNOTSUPP,
-                              "the kernel has no hist triggers to count noise with: it needs "
-                              "CONFIG_HIST_TRIGGERS=y");
+            return hr_reason_set(reason, -EOPNOTSUPP,
+                                 "the kernel has no hist triggers to count noise with: it needs "
+                                 "CONFIG_HIST_TRIGGERS=y");
         if (status < 0)
             return explain(reason, status, "the event osnoise:%s can't be counted",
                            tables[i].event);

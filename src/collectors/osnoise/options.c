@@ -1,11 +1,10 @@
+#include "headroom/clock.h"
 #include "headroom/osnoise.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/reason.h"
-
-#define US_PER_S UINT64_C(1000000)
 
 /* Interrupts may be off no longer than a machine that does other things can bear. */
 #define MAX_INTERRUPTS_OFF_US 100000
@@ -51,18 +50,18 @@ static int check_times(const struct hr_osnoise_options *options, struct hr_reaso
 {
     const char *wrong = NULL;
 
-    if (options->period_us < 1000 || options->period_us > 3600 * US_PER_S)
+    if (options->period_us < 1000 || options->period_us > 3600 * HR_US_PER_S)
         wrong = "the period is out of range: it may be 0.001 to 3600 seconds";
     else if (options->runtime_us < 100)
         wrong = "the runtime is too short: it may be 0.0001 seconds or more";
     else if (options->runtime_us > options->period_us)
         wrong = "the runtime is longer than the period: it is the part of it that is measured";
-    else if (options->threshold_us < 1 || options->threshold_us > US_PER_S)
+    else if (options->threshold_us < 1 || options->threshold_us > HR_US_PER_S)
         wrong = "the threshold is out of range: it may be 0.000001 to 1 second";
     else if (options->mode == HR_OSNOISE_HARDWARE && options->runtime_us > MAX_INTERRUPTS_OFF_US)
         wrong = "the runtime is too long for the mode hwnoise: interrupts are off that long, so it "
                 "may be 0.1 seconds at most";
-    return wrong == NULL ? 0 : hr_because(reason, -EINVAL, "%s", wrong);
+    return wrong == NULL ? 0 : hr_reason_set(reason, -EINVAL, "%s", wrong);
 }
 
 /* Gaps below the threshold are no noise, and aren't told by the kernel. */
@@ -70,9 +69,10 @@ static int check_limit(const struct hr_osnoise_options *options, struct hr_reaso
 {
     if (options->max_single_ns == 0 || options->max_single_ns >= options->threshold_us * 1000)
         return 0;
-    return hr_because(reason, -EINVAL,
-                      "the limit for single noises is below the threshold, so that those between "
-                      "aren't seen: raise it, or lower the threshold");
+    return hr_reason_set(
+        reason, -EINVAL,
+        "the limit for single noises is below the threshold, so that those between "
+        "aren't seen: raise it, or lower the threshold");
 }
 
 static int check_duty(const struct hr_osnoise_options *options, struct hr_reason *reason)
@@ -80,23 +80,24 @@ static int check_duty(const struct hr_osnoise_options *options, struct hr_reason
     double duty_pct = 100.0 * (double)options->runtime_us / (double)options->period_us;
 
     if (!(options->max_duty_pct > 0 && options->max_duty_pct <= 100))
-        return hr_because(reason, -EINVAL,
-                          "the highest duty is out of range: it may be over 0 to 100 percent");
+        return hr_reason_set(reason, -EINVAL,
+                             "the highest duty is out of range: it may be over 0 to 100 percent");
     if (duty_pct <= options->max_duty_pct)
         return 0;
-    return hr_because(reason, -EINVAL,
-                      "the workload would take %.4g %% of each CPU (runtime / period), and %.4g %% "
-                      "are allowed: shorten the runtime, lengthen the period, or allow a higher "
-                      "duty",
-                      duty_pct, options->max_duty_pct);
+    return hr_reason_set(
+        reason, -EINVAL,
+        "the workload would take %.4g %% of each CPU (runtime / period), and %.4g %% "
+        "are allowed: shorten the runtime, lengthen the period, or allow a higher "
+        "duty",
+        duty_pct, options->max_duty_pct);
 }
 
 static int check_workload(const struct hr_osnoise_options *options, struct hr_reason *reason)
 {
     if (hr_cpu_set_count(&options->cpus) == 0)
-        return hr_because(reason, -EINVAL,
-                          "no CPUs are given, and without them the workload isn't started: name "
-                          "those that are to be measured");
+        return hr_reason_set(reason, -EINVAL,
+                             "no CPUs are given, and without them the workload isn't started: name "
+                             "those that are to be measured");
     int status = check_times(options, reason);
     if (status == 0)
         status = check_limit(options, reason);
@@ -105,9 +106,9 @@ static int check_workload(const struct hr_osnoise_options *options, struct hr_re
 
 int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason *reason)
 {
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     if (options->state_path == NULL || options->state_path[0] != '/')
-        return hr_because(reason, -EINVAL, "the state file's path isn't absolute");
+        return hr_reason_set(reason, -EINVAL, "the state file's path isn't absolute");
 
     switch (options->mode) {
     case HR_OSNOISE_WORKLOAD:
@@ -115,9 +116,9 @@ int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason 
         return check_workload(options, reason);
     case HR_OSNOISE_SOURCES:
         if (options->max_single_ns > 0 || options->histogram)
-            return hr_because(reason, -EINVAL,
-                              "the mode sources knows no single noises, as nothing looks for "
-                              "them: use the mode osnoise for alerts and histograms");
+            return hr_reason_set(reason, -EINVAL,
+                                 "the mode sources knows no single noises, as nothing looks for "
+                                 "them: use the mode osnoise for alerts and histograms");
         return 0;
     case HR_OSNOISE_ATTACH:
     case HR_OSNOISE_MODE_COUNT:

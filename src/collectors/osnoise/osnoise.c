@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/reason.h"
 #include "base/text.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
@@ -39,8 +39,8 @@ static void keep_common(struct hr_cpu_set *cpus, const struct hr_cpu_set *others
 
 static int because_online(struct hr_reason *reason, int error)
 {
-    return hr_because(reason, error, "it can't be read which CPUs are online (%s)",
-                      strerror(-error));
+    return hr_reason_set(reason, error, "it can't be read which CPUs are online (%s)",
+                         strerror(-error));
 }
 
 /* Those of the options, or all that can be measured now; if the tracer is somebody else's, of these
@@ -58,15 +58,16 @@ static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs
     if (osnoise->options.mode == HR_OSNOISE_ATTACH)
         keep_common(&chosen, &now->cpus);
     if (hr_cpu_set_count(&chosen) == 0)
-        return hr_because(reason, -ENXIO,
-                          "whoever runs the tracer measures none of the CPUs that are asked for: "
-                          "ask for others, or for none in particular");
+        return hr_reason_set(
+            reason, -ENXIO,
+            "whoever runs the tracer measures none of the CPUs that are asked for: "
+            "ask for others, or for none in particular");
     osnoise->cpus = chosen;
     keep_common(&chosen, &online);
     if (hr_cpu_set_count(&chosen) == 0)
-        return hr_because(reason, -ENXIO,
-                          "none of the CPUs that are to be measured is online: see "
-                          "/sys/devices/system/cpu/online");
+        return hr_reason_set(reason, -ENXIO,
+                             "none of the CPUs that are to be measured is online: see "
+                             "/sys/devices/system/cpu/online");
     return 0;
 }
 
@@ -165,10 +166,10 @@ static int write_state(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = hr_osnoise_state_write(osnoise->state_path, &osnoise->state);
 
     if (status < 0)
-        return hr_because(reason, status,
-                          "the state file %s, from which settings are restored after a crash, "
-                          "can't be written (%s): make its folder, or choose another file",
-                          osnoise->state_path, strerror(-status));
+        return hr_reason_set(reason, status,
+                             "the state file %s, from which settings are restored after a crash, "
+                             "can't be written (%s): make its folder, or choose another file",
+                             osnoise->state_path, strerror(-status));
     osnoise->owes = true;
     return 0;
 }
@@ -201,8 +202,8 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = hr_osnoise_state_sign(&osnoise->state);
 
     if (status < 0)
-        return hr_because(reason, status, "this process can't be found in /proc (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "this process can't be found in /proc (%s)",
+                             strerror(-status));
     status = hr_osnoise_read_cpus(osnoise->root, "online", &plan.online);
     if (status < 0)
         return because_online(reason, status);
@@ -221,10 +222,10 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     /* The instance that the file names last isn't ours. */
     if (osnoise->owes && hr_osnoise_state_remove(osnoise->state_path) == 0)
         osnoise->owes = false;
-    return hr_because(reason, status,
-                      "trace instances by all names that would do, such as %s, are "
-                      "there already: remove them from /sys/kernel/tracing/instances",
-                      osnoise->state.instance);
+    return hr_reason_set(reason, status,
+                         "trace instances by all names that would do, such as %s, are "
+                         "there already: remove them from /sys/kernel/tracing/instances",
+                         osnoise->state.instance);
 }
 
 /* Whoever began meanwhile would get our settings. */
@@ -239,12 +240,13 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance);
 
     if (status == -EBUSY)
-        return hr_because(reason, status,
-                          "the tracer osnoise can't start beside another, such as timerlat: it is "
-                          "tried again");
+        return hr_reason_set(
+            reason, status,
+            "the tracer osnoise can't start beside another, such as timerlat: it is "
+            "tried again");
     if (status < 0)
-        return hr_because(reason, status, "the tracer osnoise can't be started (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "the tracer osnoise can't be started (%s)",
+                             strerror(-status));
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
         return look_again(osnoise, reason);
     hr_osnoise_leader_open(&osnoise->leader);
@@ -252,7 +254,7 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     status = hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
     if (status != 0)
         return status < 0 ? status : 0;
-    return hr_because(reason, -EAGAIN, "whoever ran the tracer osnoise has just ended");
+    return hr_reason_set(reason, -EAGAIN, "whoever ran the tracer osnoise has just ended");
 }
 
 /* --- What is kept --------------------------------------------------------- */
@@ -311,7 +313,7 @@ int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     int status = 0;
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     if (!osnoise->runs && !osnoise->owes)
         return 0;
     end_readers(osnoise); /* an open pipe keeps the instance */
@@ -372,7 +374,7 @@ int hr_osnoise_give_up(struct hr_osnoise *osnoise, int error, struct hr_reason *
     struct hr_reason left = {0};
 
     if (reason != NULL && reason->error == 0)
-        hr_because(reason, error, "%s", strerror(-error));
+        hr_reason_set(reason, error, "%s", strerror(-error));
     if (hr_osnoise_end(osnoise, &left) < 0 && reason != NULL) {
         size_t length = strlen(reason->text);
         snprintf(reason->text + length, sizeof(reason->text) - length, "; and %s", left.text);
@@ -384,9 +386,9 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     int status = 0;
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     if (osnoise->runs)
-        return hr_because(reason, -EALREADY, "it runs already");
+        return hr_reason_set(reason, -EALREADY, "it runs already");
     if (osnoise->owes)
         status = hr_osnoise_end(osnoise, reason);
     if (status == 0)

@@ -22,17 +22,17 @@ static int find_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reaso
     int status = hr_tracefs_read(tracefs, "available_tracers", tracers, sizeof(tracers), NULL);
 
     if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status,
-                          "no permission to read tracefs: %s; a kernel that is locked down "
-                          "allows no tracing",
-                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+        return hr_reason_set(reason, status,
+                             "no permission to read tracefs: %s; a kernel that is locked down "
+                             "allows no tracing",
+                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (status < 0)
-        return hr_because(reason, status, "available_tracers of tracefs can't be read (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "available_tracers of tracefs can't be read (%s)",
+                             strerror(-status));
     if (!hr_text_has_word(tracers, "osnoise"))
-        return hr_because(reason, -ENOENT,
-                          "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
-                          "CONFIG_OSNOISE_TRACER=y");
+        return hr_reason_set(reason, -ENOENT,
+                             "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
+                             "CONFIG_OSNOISE_TRACER=y");
     return 0;
 }
 
@@ -50,17 +50,17 @@ static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode 
     if (status < 0)
         return status;
     if (mode == HR_OSNOISE_SOURCES && !knobs.has[HR_OSNOISE_OPTION_WORKLOAD])
-        return hr_because(reason, -EOPNOTSUPP,
-                          "this kernel can't trace without the workload: it needs Linux 6.2 or "
-                          "later");
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "this kernel can't trace without the workload: it needs Linux 6.2 or "
+                             "later");
     if (mode == HR_OSNOISE_HARDWARE && !knobs.has[HR_OSNOISE_OPTION_IRQ_DISABLE])
-        return hr_because(reason, -EOPNOTSUPP,
-                          "this kernel can't look for noise with interrupts off: it needs Linux "
-                          "6.2 or later");
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "this kernel can't look for noise with interrupts off: it needs Linux "
+                             "6.2 or later");
     if (mode == HR_OSNOISE_SOURCES && !is_there(tracefs, "events/osnoise/irq_noise/hist"))
-        return hr_because(reason, -EOPNOTSUPP,
-                          "this kernel can't count events by their source: it needs "
-                          "CONFIG_HIST_TRIGGERS=y");
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "this kernel can't count events by their source: it needs "
+                             "CONFIG_HIST_TRIGGERS=y");
     return 0;
 }
 
@@ -76,10 +76,10 @@ static int find_rights(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mo
              faccessat(tracefs->fd, "osnoise/cpus", W_OK, AT_EACCESS) < 0)
         status = -errno;
     if (status == -EROFS)
-        return hr_because(reason, status, "tracefs is mounted read-only: mount it writable");
+        return hr_reason_set(reason, status, "tracefs is mounted read-only: mount it writable");
     if (status < 0)
-        return hr_because(reason, status, "no permission to use the tracer (%s): %s",
-                          strerror(-status), hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+        return hr_reason_set(reason, status, "no permission to use the tracer (%s): %s",
+                             strerror(-status), hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     return 0;
 }
 
@@ -110,8 +110,8 @@ static int tell_user(const struct hr_osnoise_user *user, struct hr_reason *reaso
                  "--state file of that run, or rmdir if that is lost";
     else if (strcmp(user->tracer, "osnoise") == 0)
         remedy = "wait until it has ended, or use the mode attach";
-    return hr_because(reason, -EBUSY, "%s has the tracer %s at work: %s", who, user->tracer,
-                      remedy);
+    return hr_reason_set(reason, -EBUSY, "%s has the tracer %s at work: %s", who, user->tracer,
+                         remedy);
 }
 
 static int find_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reason)
@@ -122,10 +122,10 @@ static int find_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reas
     if (status < 0)
         return status;
     if (hazards.panic && (hazards.stop_us > 0 || hazards.stop_total_us > 0))
-        return hr_because(reason, -EBUSY,
-                          "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer "
-                          "osnoise: noise would stop the machine; write NO_PANIC_ON_STOP to "
-                          "/sys/kernel/tracing/osnoise/options");
+        return hr_reason_set(reason, -EBUSY,
+                             "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer "
+                             "osnoise: noise would stop the machine; write NO_PANIC_ON_STOP to "
+                             "/sys/kernel/tracing/osnoise/options");
     return 0;
 }
 
@@ -137,10 +137,10 @@ static int find_leader(const struct hr_tracefs *tracefs, const char *except,
     if (status > 0)
         return find_hazards(tracefs, reason);
     if (status < 0)
-        return hr_because(reason, status, "it can't be seen who has a tracer at work (%s)",
-                          strerror(-status));
-    return hr_because(reason, -EAGAIN,
-                      "nobody runs the tracer osnoise: it is read along once somebody does");
+        return hr_reason_set(reason, status, "it can't be seen who has a tracer at work (%s)",
+                             strerror(-status));
+    return hr_reason_set(reason, -EAGAIN,
+                         "nobody runs the tracer osnoise: it is read along once somebody does");
 }
 
 int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
@@ -154,8 +154,8 @@ int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mod
     if (status > 0)
         return tell_user(&user, reason);
     if (status < 0)
-        return hr_because(reason, status, "it can't be seen who has a tracer at work (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "it can't be seen who has a tracer at work (%s)",
+                             strerror(-status));
     return find_hazards(tracefs, reason);
 }
 
@@ -164,7 +164,7 @@ int hr_osnoise_probe(const struct hr_root *root, enum hr_osnoise_mode mode,
 {
     struct hr_tracefs tracefs;
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     int status = hr_tracefs_open(root, &tracefs, reason);
     if (status < 0)
         return status;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "headroom/clock.h"
 
 #define STACK_SIZE (256 * 1024)
 #define PAUSE_NS   1000000

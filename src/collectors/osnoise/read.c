@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/reason.h"
+#include "headroom/clock.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
 
 /* A CPU is silent after so many periods without a sample, and no sooner than after so long. */
 #define SILENT_PERIODS 3
-#define SILENT_NS      (3 * 1000 * NS_PER_MS)
+#define SILENT_NS      (3 * 1000 * HR_NS_PER_MS)
 
 /* In SOURCES the first that a CPU tells after it came online may be as long as it was offline: the
  * kernel remembers what ran before. It comes within a reading or two. */
@@ -29,18 +29,19 @@ static int check_instance(const struct hr_osnoise *osnoise,
     if (status == 1)
         return 0;
     if (status == -ENOENT)
-        return hr_because(reason, -ECANCELED, "somebody removed the trace instance %s",
-                          osnoise->state.instance);
+        return hr_reason_set(reason, -ECANCELED, "somebody removed the trace instance %s",
+                             osnoise->state.instance);
     if (status < 0)
-        return hr_because(reason, status, "the trace instance %s can't be read (%s)",
-                          osnoise->state.instance, strerror(-status));
+        return hr_reason_set(reason, status, "the trace instance %s can't be read (%s)",
+                             osnoise->state.instance, strerror(-status));
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
-        return hr_because(reason, -ECANCELED,
-                          "tracing was stopped, by a noise above what somebody has set in "
-                          "/sys/kernel/tracing/osnoise/stop_tracing_us or stop_tracing_total_us: "
-                          "write 0 there");
-    return hr_because(reason, -ECANCELED, "somebody stopped the tracer in the trace instance %s",
-                      osnoise->state.instance);
+        return hr_reason_set(
+            reason, -ECANCELED,
+            "tracing was stopped, by a noise above what somebody has set in "
+            "/sys/kernel/tracing/osnoise/stop_tracing_us or stop_tracing_total_us: "
+            "write 0 there");
+    return hr_reason_set(reason, -ECANCELED, "somebody stopped the tracer in the trace instance %s",
+                         osnoise->state.instance);
 }
 
 static int check_knobs(const struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now,
@@ -55,10 +56,10 @@ static int check_knobs(const struct hr_osnoise *osnoise, const struct hr_osnoise
         return 0;
     hr_osnoise_knob_print(seen, knob, was, sizeof(was));
     hr_osnoise_knob_print(now, knob, is, sizeof(is));
-    return hr_because(reason, is_theirs ? -EAGAIN : -ECANCELED,
-                      "somebody changed the tracer's setting %s from %s to %s: %s",
-                      hr_osnoise_knob_name(knob), was, is,
-                      is_theirs ? "it is begun anew with that" : "their run comes first");
+    return hr_reason_set(reason, is_theirs ? -EAGAIN : -ECANCELED,
+                         "somebody changed the tracer's setting %s from %s to %s: %s",
+                         hr_osnoise_knob_name(knob), was, is,
+                         is_theirs ? "it is begun anew with that" : "their run comes first");
 }
 
 /* Which may also be set while all goes well. */
@@ -66,10 +67,10 @@ static int check_hazards(const struct hr_osnoise_hazards *hazards, struct hr_rea
 {
     if (!hazards->panic || (hazards->stop_us == 0 && hazards->stop_total_us == 0))
         return 0;
-    return hr_because(reason, -ECANCELED,
-                      "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer osnoise: "
-                      "noise would stop the machine; write NO_PANIC_ON_STOP to "
-                      "/sys/kernel/tracing/osnoise/options");
+    return hr_reason_set(reason, -ECANCELED,
+                         "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer osnoise: "
+                         "noise would stop the machine; write NO_PANIC_ON_STOP to "
+                         "/sys/kernel/tracing/osnoise/options");
 }
 
 static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
@@ -81,9 +82,9 @@ static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status > 0)
         return 0;
     if (status < 0)
-        return hr_because(reason, status, "it can't be seen who runs the tracer osnoise (%s)",
-                          strerror(-status));
-    return hr_because(reason, -EAGAIN, "whoever ran the tracer osnoise has ended");
+        return hr_reason_set(reason, status, "it can't be seen who runs the tracer osnoise (%s)",
+                             strerror(-status));
+    return hr_reason_set(reason, -EAGAIN, "whoever ran the tracer osnoise has ended");
 }
 
 static int check(struct hr_osnoise *osnoise, struct hr_osnoise_knobs *now,
@@ -107,14 +108,14 @@ static int check(struct hr_osnoise *osnoise, struct hr_osnoise_knobs *now,
 static void warn(struct hr_reason *warning, const struct hr_osnoise_hazards *hazards)
 {
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
-        hr_because(warning, WARNED_STOP,
-                   "somebody has set osnoise/stop_tracing_us or stop_tracing_total_us: a noise "
-                   "above it ends all tracing; write 0 there if nobody needs it");
+        hr_reason_set(warning, WARNED_STOP,
+                      "somebody has set osnoise/stop_tracing_us or stop_tracing_total_us: a noise "
+                      "above it ends all tracing; write 0 there if nobody needs it");
     else if (hazards->panic)
-        hr_because(warning, WARNED_PANIC,
-                   "somebody has set PANIC_ON_STOP of the tracer osnoise: with a stop_tracing "
-                   "value noise stops the machine; write NO_PANIC_ON_STOP to osnoise/options if "
-                   "nobody needs it");
+        hr_reason_set(warning, WARNED_PANIC,
+                      "somebody has set PANIC_ON_STOP of the tracer osnoise: with a stop_tracing "
+                      "value noise stops the machine; write NO_PANIC_ON_STOP to osnoise/options if "
+                      "nobody needs it");
 }
 
 /* --- CPUs ----------------------------------------------------------------- */
@@ -203,8 +204,8 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *
     int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
 
     if (status < 0)
-        return hr_because(reason, status, "it can't be read which CPUs are online (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "it can't be read which CPUs are online (%s)",
+                             strerror(-status));
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
         read_cpu(osnoise, i);
         judge(&osnoise->rows[i], &osnoise->watches[i],
@@ -239,8 +240,8 @@ static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *
         return;
     int status = hr_osnoise_sources_read(osnoise->sources, &osnoise->tracefs, &settled, &counts);
     if (status < 0) {
-        hr_because(&reading->warning, WARNED_SOURCES,
-                   "the kernel's counts by source can't be read (%s)", strerror(-status));
+        hr_reason_set(&reading->warning, WARNED_SOURCES,
+                      "the kernel's counts by source can't be read (%s)", strerror(-status));
         return;
     }
     reading->has_sources = osnoise->options.by_source;
@@ -260,9 +261,9 @@ int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *readi
     struct hr_osnoise_hazards hazards = {0};
     struct hr_osnoise_knobs now = {0};
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     if (!osnoise->runs)
-        return hr_because(reason, -EINVAL, "nothing runs");
+        return hr_reason_set(reason, -EINVAL, "nothing runs");
     int status = check(osnoise, &now, &hazards, reason);
     uint64_t now_ns = hr_clock_ns();
     if (status == 0)

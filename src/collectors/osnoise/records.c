@@ -125,10 +125,11 @@ static bool take_text(const struct tep_format_field *field, struct event *event)
 
 static int lacks(const struct shape *shape, const char *field, struct hr_reason *reason)
 {
-    return hr_because(reason, -EBADMSG,
-                      "the kernel's event %s:%s has no field %s that is understood: this version "
-                      "of headroom doesn't know this kernel",
-                      shape->system, shape->name, field);
+    return hr_reason_set(
+        reason, -EBADMSG,
+        "the kernel's event %s:%s has no field %s that is understood: this version "
+        "of headroom doesn't know this kernel",
+        shape->system, shape->name, field);
 }
 
 static int take_fields(struct tep_event *format, const struct shape *shape, struct event *event,
@@ -153,10 +154,12 @@ static int read_format(const struct hr_tracefs *tracefs, const char *path, char 
 
     int status = hr_tracefs_read(tracefs, path, text, FORMAT_SIZE, &length);
     if (status == -ENOENT)
-        return hr_because(reason, status,
-                          "the kernel has no %s in tracefs: it needs CONFIG_OSNOISE_TRACER", path);
+        return hr_reason_set(reason, status,
+                             "the kernel has no %s in tracefs: it needs CONFIG_OSNOISE_TRACER",
+                             path);
     if (status < 0)
-        return hr_because(reason, status, "can't read %s in tracefs: %s", path, strerror(-status));
+        return hr_reason_set(reason, status, "can't read %s in tracefs: %s", path,
+                             strerror(-status));
     return (int)length;
 }
 
@@ -201,9 +204,9 @@ static int take_page(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
     int status = tep_parse_header_page(tep, text, (unsigned long)length, sizeof(long));
     int commit_size = tep_get_header_page_size(tep), page_size = tep_get_sub_buffer_size(tep);
     if (status != 0 || (commit_size != 4 && commit_size != 8) || page_size < 1024)
-        return hr_because(reason, -EBADMSG,
-                          "tracefs' " HEADER_PAGE " isn't understood: this version of headroom "
-                          "doesn't know this kernel");
+        return hr_reason_set(reason, -EBADMSG,
+                             "tracefs' " HEADER_PAGE " isn't understood: this version of headroom "
+                             "doesn't know this kernel");
     decoder->commit_size = (size_t)commit_size;
     decoder->header_size = sizeof(uint64_t) + decoder->commit_size;
     decoder->page_size = (size_t)page_size;
@@ -229,7 +232,7 @@ int hr_osnoise_decoder_open(const struct hr_tracefs *tracefs, struct hr_osnoise_
 
     tep_set_loglevel(TEP_LOG_NONE); /* it would print what it doesn't understand */
     if (tep == NULL)
-        status = hr_because(reason, -ENOMEM, "out of memory");
+        status = hr_reason_set(reason, -ENOMEM, "out of memory");
     else
         status = take_all(made, tep, tracefs, reason);
     tep_free(tep);

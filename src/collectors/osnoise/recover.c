@@ -17,13 +17,13 @@ static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
     int status = hr_osnoise_instance_remove(tracefs, name);
 
     if (status == -EBUSY)
-        return hr_because(reason, status,
-                          "the trace instance %s can't be removed, as somebody reads it: end "
-                          "whoever has files of /sys/kernel/tracing/instances/%s open",
-                          name, name);
+        return hr_reason_set(reason, status,
+                             "the trace instance %s can't be removed, as somebody reads it: end "
+                             "whoever has files of /sys/kernel/tracing/instances/%s open",
+                             name, name);
     if (status < 0)
-        return hr_because(reason, status, "the trace instance %s can't be removed (%s)", name,
-                          strerror(-status));
+        return hr_reason_set(reason, status, "the trace instance %s can't be removed (%s)", name,
+                             strerror(-status));
     return 0;
 }
 
@@ -68,8 +68,8 @@ static int find_joined(const struct hr_tracefs *tracefs, const struct hr_osnoise
 
 static int because_not_put_back(struct hr_reason *reason, int error)
 {
-    return hr_because(reason, error, "settings of the tracer osnoise can't be put back (%s)",
-                      strerror(-error));
+    return hr_reason_set(reason, error, "settings of the tracer osnoise can't be put back (%s)",
+                         strerror(-error));
 }
 
 /* The others wait for those who have joined. */
@@ -88,11 +88,11 @@ static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnois
     status = find_joined(tracefs, state, &user);
     if (status > 0) {
         hr_osnoise_user_print(&user, who, sizeof(who));
-        return hr_because(reason, -EBUSY,
-                          "%s runs the tracer %s with settings of ours, so they aren't put back "
-                          "now: it is done at the next start after it has ended, or by headroom "
-                          "osnoise --restore",
-                          who, user.tracer);
+        return hr_reason_set(reason, -EBUSY,
+                             "%s runs the tracer %s with settings of ours, so they aren't put back "
+                             "now: it is done at the next start after it has ended, or by headroom "
+                             "osnoise --restore",
+                             who, user.tracer);
     }
     if (status == 0)
         status = hr_osnoise_knobs_restore(tracefs, &state->ours, &state->original);
@@ -113,8 +113,8 @@ int hr_osnoise_put_back(const struct hr_tracefs *tracefs, const struct hr_osnois
         return status;
     status = hr_osnoise_state_remove(state_path);
     if (status < 0)
-        return hr_because(reason, status, "the state file %s can't be removed (%s)", state_path,
-                          strerror(-status));
+        return hr_reason_set(reason, status, "the state file %s can't be removed (%s)", state_path,
+                             strerror(-status));
     return 0;
 }
 
@@ -127,17 +127,17 @@ static int read_state(const char *path, struct hr_osnoise_state *state, struct h
     if (status == 0 || status == -ENOENT)
         return status;
     if (status == -EBADMSG)
-        return hr_because(reason, status,
-                          "the state file %s isn't understood: check the settings below "
-                          "/sys/kernel/tracing/osnoise by hand, and remove the file",
-                          path);
+        return hr_reason_set(reason, status,
+                             "the state file %s isn't understood: check the settings below "
+                             "/sys/kernel/tracing/osnoise by hand, and remove the file",
+                             path);
     if (status == -EPERM)
-        return hr_because(reason, status,
-                          "the state file %s belongs to somebody else or can be written by "
-                          "others, so it isn't trusted: check it, and remove it",
-                          path);
-    return hr_because(reason, status, "the state file %s can't be read (%s)", path,
-                      strerror(-status));
+        return hr_reason_set(reason, status,
+                             "the state file %s belongs to somebody else or can be written by "
+                             "others, so it isn't trusted: check it, and remove it",
+                             path);
+    return hr_reason_set(reason, status, "the state file %s can't be read (%s)", path,
+                         strerror(-status));
 }
 
 int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_path,
@@ -152,13 +152,13 @@ int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_pa
     case HR_OSNOISE_OWNER_OTHER_BOOT:
         return hr_osnoise_state_remove(state_path);
     case HR_OSNOISE_OWNER_ALIVE:
-        return hr_because(reason, -EBUSY,
-                          "process %d runs the tracer with the same state file, %s: end it, or "
-                          "choose another file",
-                          (int)state.pid, state_path);
+        return hr_reason_set(reason, -EBUSY,
+                             "process %d runs the tracer with the same state file, %s: end it, or "
+                             "choose another file",
+                             (int)state.pid, state_path);
     case HR_OSNOISE_OWNER_SELF:
         if (hr_osnoise_instance_is_running(tracefs, state.instance) == 1)
-            return hr_because(reason, -EBUSY, "a run of this process goes on");
+            return hr_reason_set(reason, -EBUSY, "a run of this process goes on");
         break;
     case HR_OSNOISE_OWNER_DEAD:
         break;
@@ -171,7 +171,7 @@ int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struc
     struct hr_osnoise_state state;
     struct hr_tracefs tracefs;
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     int status = read_state(state_path, &state, reason);
     if (status < 0)
         return status == -ENOENT ? 0 : status;
@@ -188,17 +188,18 @@ int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason)
     struct hr_osnoise_state state;
     int status = hr_osnoise_state_read(state_path, &state);
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     if (status == -ENOENT)
         return 0;
     if (status == -EBADMSG)
-        return hr_because(reason, status, "%s is not understood", state_path);
+        return hr_reason_set(reason, status, "%s is not understood", state_path);
     if (status != 0)
-        return hr_because(reason, status, "%s can't be read (%s)", state_path, strerror(-status));
+        return hr_reason_set(reason, status, "%s can't be read (%s)", state_path,
+                             strerror(-status));
     if (hr_osnoise_state_owner(&state) != HR_OSNOISE_OWNER_DEAD)
         return 0;
-    return hr_because(reason, -ESTALE,
-                      "the run of process %d ended without putting back the kernel's settings, "
-                      "which %s tells",
-                      (int)state.pid, state_path);
+    return hr_reason_set(reason, -ESTALE,
+                         "the run of process %d ended without putting back the kernel's settings, "
+                         "which %s tells",
+                         (int)state.pid, state_path);
 }

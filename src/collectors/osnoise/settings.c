@@ -113,11 +113,11 @@ static int read_knob(const struct hr_tracefs *tracefs, const struct options *opt
 static int explain_reading(int status, struct hr_reason *reason)
 {
     if (status == -ENOENT)
-        return hr_because(reason, status,
-                          "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
-                          "CONFIG_OSNOISE_TRACER=y");
-    return hr_because(reason, status, "the settings of the tracer osnoise can't be read (%s)",
-                      strerror(-status));
+        return hr_reason_set(reason, status,
+                             "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
+                             "CONFIG_OSNOISE_TRACER=y");
+    return hr_reason_set(reason, status, "the settings of the tracer osnoise can't be read (%s)",
+                         strerror(-status));
 }
 
 int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs,
@@ -277,22 +277,22 @@ static int explain(const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob k
     char value[64], remedy[HR_REMEDY_SIZE];
 
     if (error == -E2BIG)
-        return hr_because(reason, error,
-                          "the list of CPUs is too long for the kernel, which takes 255 bytes: "
-                          "choose CPUs that can be written as ranges or in a regular pattern");
+        return hr_reason_set(reason, error,
+                             "the list of CPUs is too long for the kernel, which takes 255 bytes: "
+                             "choose CPUs that can be written as ranges or in a regular pattern");
     if (error == -EACCES || error == -EPERM)
-        return hr_because(reason, error, "no permission to write tracefs' %s: %s", file,
-                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+        return hr_reason_set(reason, error, "no permission to write tracefs' %s: %s", file,
+                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     hr_osnoise_knob_print(wanted, knob, value, sizeof(value));
-    return hr_because(reason, error, "tracefs' %s can't be set: %s to %s: %s", file,
-                      table[knob].name, value, strerror(-error));
+    return hr_reason_set(reason, error, "tracefs' %s can't be set: %s to %s: %s", file,
+                         table[knob].name, value, strerror(-error));
 }
 
 static int refuse_option(enum hr_osnoise_knob knob, struct hr_reason *reason)
 {
-    return hr_because(reason, -EOPNOTSUPP,
-                      "the kernel's osnoise has no option %s: it needs Linux 6.2 or later",
-                      table[knob].name);
+    return hr_reason_set(reason, -EOPNOTSUPP,
+                         "the kernel's osnoise has no option %s: it needs Linux 6.2 or later",
+                         table[knob].name);
 }
 
 /* What was written as a pattern may be a list that can't be written: better known before it is
@@ -306,9 +306,9 @@ static int try_list(const struct hr_tracefs *tracefs, const struct hr_osnoise_kn
         return 0;
     int status = write_knob(tracefs, HR_OSNOISE_CPUS, now);
     if (status == -E2BIG)
-        return hr_because(reason, status,
-                          "tracefs' osnoise/cpus has a list of CPUs that is too long to be put "
-                          "back afterwards: write a shorter one to it");
+        return hr_reason_set(reason, status,
+                             "tracefs' osnoise/cpus has a list of CPUs that is too long to be put "
+                             "back afterwards: write a shorter one to it");
     return status < 0 ? explain(now, HR_OSNOISE_CPUS, status, reason) : 0;
 }
 
@@ -349,9 +349,10 @@ int hr_osnoise_knobs_set(const struct hr_tracefs *tracefs, const struct hr_osnoi
     enum hr_osnoise_knob other = hr_osnoise_knobs_differ(wanted, &now);
     if (other == HR_OSNOISE_KNOB_COUNT)
         return 0;
-    return hr_because(reason, -EBUSY,
-                      "tracefs' osnoise setting %s didn't keep its value: somebody else changes it",
-                      table[other].name);
+    return hr_reason_set(
+        reason, -EBUSY,
+        "tracefs' osnoise setting %s didn't keep its value: somebody else changes it",
+        table[other].name);
 }
 
 /* --- Putting back --------------------------------------------------------- */

@@ -27,14 +27,14 @@ static int explain(int error, struct hr_reason *reason)
     char remedy[HR_REMEDY_SIZE];
 
     if (error == -EACCES || error == -EPERM)
-        return hr_because(reason, error, "no permission to read tracefs: %s%s",
-                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy),
-                          error == -EPERM ? "; a kernel that is locked down allows no tracing"
-                                          : "");
+        return hr_reason_set(reason, error, "no permission to read tracefs: %s%s",
+                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy),
+                             error == -EPERM ? "; a kernel that is locked down allows no tracing"
+                                             : "");
     for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
         if (advice[i].error == error)
-            return hr_because(reason, error, "%s", advice[i].text);
-    return hr_because(reason, error, "tracefs can't be opened: %s", strerror(-error));
+            return hr_reason_set(reason, error, "%s", advice[i].text);
+    return hr_reason_set(reason, error, "tracefs can't be opened: %s", strerror(-error));
 }
 
 /* Where nothing is mounted there is an empty folder. */

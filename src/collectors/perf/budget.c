@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 
-#include "base/clock.h"
+#include "headroom/clock.h"
 
 /* For what is open for a moment only, and what others have above FD_SETSIZE. */
 #define SLACK 64

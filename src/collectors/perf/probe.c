@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/perf_event.h"
 #include "perf/open_group.h"
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 
 /* The files of a resource, in /proc/pressure and in a cgroup. */

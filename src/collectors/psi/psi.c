@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/text.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "psi/file.h"
 
 static const char *const resource_names[HR_PSI_RESOURCE_COUNT] = {

@@ -7,9 +7,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/descriptor.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "psi/file.h"
 

@@ -29,14 +29,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "headroom/capability.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "memory/damon_sysfs.h"
 #include "wss/method.h"
-
-#define NS_PER_US UINT64_C(1000)
 
 /* How many regions there are, and of how many processes at most each has so many. */
 #define REGIONS          1000
@@ -156,10 +154,10 @@ static void remove_left_behind(const struct hr_root *root)
 
 static int explain_use(struct hr_reason *reason)
 {
-    return hr_because(reason, -EBUSY,
-                      "somebody else uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
-                      "end that, or if it was left behind: cd " HR_DAMON_KDAMONDS
-                      "; echo off > 0/state; echo 0 > nr_kdamonds");
+    return hr_reason_set(reason, -EBUSY,
+                         "somebody else uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
+                         "end that, or if it was left behind: cd " HR_DAMON_KDAMONDS
+                         "; echo off > 0/state; echo 0 > nr_kdamonds");
 }
 
 static int explain_files(int status, struct hr_reason *reason)
@@ -167,13 +165,14 @@ static int explain_files(int status, struct hr_reason *reason)
     char remedy[HR_REMEDY_SIZE];
 
     if (status == -ENOENT)
-        return hr_because(reason, status,
-                          HR_DAMON_KDAMONDS " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
-                                            "(Linux 5.18)");
+        return hr_reason_set(reason, status,
+                             HR_DAMON_KDAMONDS " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
+                                               "(Linux 5.18)");
     if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status, "no permission to open " HR_DAMON_KDAMONDS ": %s",
-                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
-    return hr_because(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)", strerror(-status));
+        return hr_reason_set(reason, status, "no permission to open " HR_DAMON_KDAMONDS ": %s",
+                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+    return hr_reason_set(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)",
+                         strerror(-status));
 }
 
 /* Trying would take as long as what is to be avoided, so the release tells. A distribution may have
@@ -198,16 +197,16 @@ static bool is_blocking(const struct hr_root *root)
 static int check_window(const struct damon *damon, uint64_t window_ns, struct hr_reason *reason)
 {
     if (window_ns < MIN_WINDOW_NS)
-        return hr_because(reason, -EINVAL,
-                          "a window of %.3f s is too short, as DAMON is asked for 0.1 s: use "
-                          "windows of %.1f s or more, or another method",
-                          (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
+        return hr_reason_set(reason, -EINVAL,
+                             "a window of %.3f s is too short, as DAMON is asked for 0.1 s: use "
+                             "windows of %.1f s or more, or another method",
+                             (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
     if (damon->is_blocking && window_ns > BLOCKING_MAX_WINDOW_NS)
-        return hr_because(reason, -EINVAL,
-                          "before Linux 6.9 DAMON answers at the end of an interval only, and "
-                          "whoever asks can't be stopped until then: use windows of up to %.0f "
-                          "s, or another method",
-                          (double)BLOCKING_MAX_WINDOW_NS / 1e9);
+        return hr_reason_set(reason, -EINVAL,
+                             "before Linux 6.9 DAMON answers at the end of an interval only, and "
+                             "whoever asks can't be stopped until then: use windows of up to %.0f "
+                             "s, or another method",
+                             (double)BLOCKING_MAX_WINDOW_NS / 1e9);
     return 0;
 }
 
@@ -216,18 +215,18 @@ static int explain_start(int status, const struct hr_damon_plan *plan, struct hr
     if (status == -EBUSY)
         return explain_use(reason);
     if (status == -ENOENT)
-        return hr_because(reason, status,
-                          "DAMON can't look at that kind of memory: the kernel needs "
-                          "CONFIG_DAMON_%s=y",
-                          plan->pids != NULL ? "VADDR" : "PADDR");
-    return hr_because(reason, status, "DAMON can't be started (%s)", strerror(-status));
+        return hr_reason_set(reason, status,
+                             "DAMON can't look at that kind of memory: the kernel needs "
+                             "CONFIG_DAMON_%s=y",
+                             plan->pids != NULL ? "VADDR" : "PADDR");
+    return hr_reason_set(reason, status, "DAMON can't be started (%s)", strerror(-status));
 }
 
 /* --- Planning ------------------------------------------------------------- */
 
 static void plan_intervals(struct damon *damon, uint64_t window_ns)
 {
-    uint64_t interval_us = window_ns / NS_PER_US * PERCENT_OF_WINDOW / 100;
+    uint64_t interval_us = window_ns / HR_NS_PER_US * PERCENT_OF_WINDOW / 100;
     uint64_t samplings = SAMPLINGS;
 
     if (interval_us / samplings > MAX_SAMPLE_US)
@@ -370,10 +369,10 @@ static int explain_memory(int status, struct hr_reason *reason)
     char remedy[HR_REMEDY_SIZE];
 
     if (status == -EACCES)
-        return hr_because(reason, status, "/proc/iomem doesn't tell where memory is: %s",
-                          hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
-    return hr_because(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
-                      strerror(-status));
+        return hr_reason_set(reason, status, "/proc/iomem doesn't tell where memory is: %s",
+                             hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
+    return hr_reason_set(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
+                         strerror(-status));
 }
 
 /* Without CAP_SYS_ADMIN addresses read 0. */
@@ -453,7 +452,7 @@ static int wait_for_sums(const struct damon *damon, uint64_t bytes[HR_DAMON_SCHE
     const struct timespec pause = {.tv_nsec = POLL_NS};
     uint64_t before = bytes[HR_DAMON_ALL];
     uint64_t deadline_ns =
-        hr_clock_ns() + LATE_INTERVALS * damon->aggregation_us * NS_PER_US + LATE_NS;
+        hr_clock_ns() + LATE_INTERVALS * damon->aggregation_us * HR_NS_PER_US + LATE_NS;
 
     for (;;) {
         int status = hr_damon_read_sums(damon->root, bytes);
@@ -477,7 +476,7 @@ static int read_interval(const struct damon *damon, uint64_t *touched_bytes)
     if (status < 0)
         return status;
     *touched_bytes = bytes[HR_DAMON_TOUCHED];
-    if (hr_clock_ns() - damon->started_ns < intervals * damon->aggregation_us * NS_PER_US)
+    if (hr_clock_ns() - damon->started_ns < intervals * damon->aggregation_us * HR_NS_PER_US)
         return 0;
     before = bytes[HR_DAMON_TOUCHED];
     status = wait_for_sums(damon, bytes);
@@ -526,12 +525,12 @@ static int explain_reading(int status, const struct hr_wss_subject *subject,
                            struct hr_reason *reason)
 {
     if (status == -ETIME)
-        return hr_because(reason, status,
-                          "DAMON didn't come to the end of its interval, as the machine has no "
-                          "time for it: take a longer window");
+        return hr_reason_set(reason, status,
+                             "DAMON didn't come to the end of its interval, as the machine has no "
+                             "time for it: take a longer window");
     if (status == -ESRCH && is_any_left(subject))
-        return hr_because(reason, -EBUSY,
-                          "somebody else switched DAMON off: let only one use it at a time");
+        return hr_reason_set(reason, -EBUSY,
+                             "somebody else switched DAMON off: let only one use it at a time");
     return status;
 }
 
@@ -543,13 +542,13 @@ static int read_sample(void *state, const struct hr_wss_subject *subject, uint64
     (void)window_ns;
     if (!hr_damon_is_ours(damon->root, damon->sign)) {
         damon->sign = 0;
-        return hr_because(reason, -EBUSY,
-                          "somebody else took DAMON over: let only one use it at a time");
+        return hr_reason_set(reason, -EBUSY,
+                             "somebody else took DAMON over: let only one use it at a time");
     }
     int status = read_interval(damon, &sample->referenced_bytes);
     if (status == 0 && subject->scope == HR_WSS_PROCESSES)
         status = add_processes(damon, subject->processes, sample);
-    sample->window_ns = damon->aggregation_us * NS_PER_US;
+    sample->window_ns = damon->aggregation_us * HR_NS_PER_US;
     return explain_reading(status, subject, reason);
 }
 

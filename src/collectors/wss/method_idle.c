@@ -36,6 +36,7 @@
 #include "base/descriptor.h"
 #include "cgroup/inodes.h"
 #include "headroom/capability.h"
+#include "headroom/clock.h"
 #include "memory/kpage.h"
 #include "memory/page_cgroup.h"
 #include "memory/page_idle.h"
@@ -125,14 +126,15 @@ static int explain(const struct hr_wss_subject *subject, int status, struct hr_r
     char remedy[HR_REMEDY_SIZE];
 
     if (status == -ETIME)
-        return hr_because(reason, status,
-                          "a look at the target's memory takes longer than the %" PRIu64
-                          " ms allowed: raise the limit, or choose another method",
-                          subject->max_scan_ns / NS_PER_MS);
+        return hr_reason_set(reason, status,
+                             "a look at the target's memory takes longer than the %" PRIu64
+                             " ms allowed: raise the limit, or choose another method",
+                             subject->max_scan_ns / HR_NS_PER_MS);
     if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status, "no permission to look at the memory of processes: %s",
-                          hr_capability_remedy(
-                              HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
+        return hr_reason_set(
+            reason, status, "no permission to look at the memory of processes: %s",
+            hr_capability_remedy(HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE,
+                                 remedy));
     return status;
 }
 
@@ -242,10 +244,10 @@ static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *
     if (faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
         return errno == ENOENT ? -ENODEV : -errno;
     if (faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, AT_EACCESS) < 0)
-        return hr_because(reason, -EOPNOTSUPP,
-                          "the cgroup doesn't have the controller memory, so its memory isn't "
-                          "told apart: write +memory to cgroup.subtree_control of the group "
-                          "above, or choose another method");
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "the cgroup doesn't have the controller memory, so its memory isn't "
+                             "told apart: write +memory to cgroup.subtree_control of the group "
+                             "above, or choose another method");
     return 0;
 }
 

@@ -21,18 +21,18 @@ static int no_file(const char *path, const char *option, int status, struct hr_r
     char remedy[HR_REMEDY_SIZE];
 
     if (status == -ENOENT)
-        return hr_because(reason, status,
-                          "%s is missing: the kernel needs %s; or choose another method", path,
-                          option);
+        return hr_reason_set(reason, status,
+                             "%s is missing: the kernel needs %s; or choose another method", path,
+                             option);
     if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status, "no permission to use %s: %s", path,
-                          hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+        return hr_reason_set(reason, status, "no permission to use %s: %s", path,
+                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (status == -EROFS)
-        return hr_because(reason, status,
-                          "%s can't be written to, as its file system is mounted read-only: in "
-                          "a container, mount /sys for writing",
-                          path);
-    return hr_because(reason, status, "%s can't be used (%s)", path, strerror(-status));
+        return hr_reason_set(reason, status,
+                             "%s can't be written to, as its file system is mounted read-only: in "
+                             "a container, mount /sys for writing",
+                             path);
+    return hr_reason_set(reason, status, "%s can't be used (%s)", path, strerror(-status));
 }
 
 static int try_bitmap(const struct hr_root *root, struct hr_reason *reason)
@@ -74,11 +74,11 @@ static int try_pagemap(const struct hr_root *root, struct hr_reason *reason)
     int status = hr_pagemap_find(fd, (uintptr_t)&own, &pfn);
     hr_descriptor_close(&fd);
     if (status == -EPERM)
-        return hr_because(reason, status, "/proc/PID/pagemap doesn't tell page frames: %s",
-                          hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
+        return hr_reason_set(reason, status, "/proc/PID/pagemap doesn't tell page frames: %s",
+                             hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
     if (status < 0)
-        return hr_because(reason, status, "/proc/self/pagemap can't be used (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "/proc/self/pagemap can't be used (%s)",
+                             strerror(-status));
     return 0;
 }
 
@@ -98,8 +98,8 @@ static int try_processes(const struct hr_root *root, struct hr_reason *reason)
         return status;
     status = hr_process_probe(root, try_process);
     if (status < 0 && status != -EACCES && status != -EPERM)
-        return hr_because(reason, status, "/proc/1/pagemap or maps can't be used (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, "/proc/1/pagemap or maps can't be used (%s)",
+                             strerror(-status));
     return status;
 }
 
@@ -133,13 +133,13 @@ static int try_cgroups(const struct hr_root *root, struct hr_reason *reason)
     bool has_memory = fd < 0 || version == 1 || has_controller(fd);
     hr_descriptor_close(&fd);
     if (!has_memory)
-        return hr_because(reason, -ENOENT,
-                          "cgroups can't have the controller memory here: boot without "
-                          "cgroup_disable=memory, or choose another method");
+        return hr_reason_set(reason, -ENOENT,
+                             "cgroups can't have the controller memory here: boot without "
+                             "cgroup_disable=memory, or choose another method");
     if (version == 1)
-        return hr_because(reason, -ENOENT,
-                          "the controller memory belongs to a hierarchy of cgroup version 1: "
-                          "boot with cgroup_no_v1=memory, or choose another method");
+        return hr_reason_set(reason, -ENOENT,
+                             "the controller memory belongs to a hierarchy of cgroup version 1: "
+                             "boot with cgroup_no_v1=memory, or choose another method");
     return 0;
 }
 
@@ -149,14 +149,14 @@ int hr_idle_check_lru(const struct hr_root *root, enum hr_wss_scope scope, struc
 
     int status = hr_lru_gen_is_enabled(root, &is_enabled);
     if (status < 0)
-        return hr_because(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status, HR_LRU_GEN_ENABLED " can't be read (%s)",
+                             strerror(-status));
     if (!is_enabled)
         return 0;
-    return hr_because(reason, -EBUSY,
-                      "the multi-gen LRU is enabled, which loses track of idle pages: "
-                      "echo n >" HR_LRU_GEN_ENABLED ", or choose %s",
-                      scope == HR_WSS_CGROUP ? "lru_gen" : "referenced");
+    return hr_reason_set(reason, -EBUSY,
+                         "the multi-gen LRU is enabled, which loses track of idle pages: "
+                         "echo n >" HR_LRU_GEN_ENABLED ", or choose %s",
+                         scope == HR_WSS_CGROUP ? "lru_gen" : "referenced");
 }
 
 int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,

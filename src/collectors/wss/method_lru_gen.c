@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "memory/lru_gen.h"
 #include "memory/lru_gen_file.h"
@@ -36,7 +36,7 @@
 /* How often aging is tried where somebody else is at it, and how long the first pause is; the next
  * are twice as long each. */
 #define AGING_TRIES    6
-#define AGING_PAUSE_NS (2 * NS_PER_MS)
+#define AGING_PAUSE_NS (2 * HR_NS_PER_MS)
 
 /* A target that takes too long is aged again after so long, then twice as long, and so on. */
 #define REST_MIN_NS UINT64_C(60000000000)
@@ -133,10 +133,10 @@ static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_ge
 static int explain_absence(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
     if (subject->scope != HR_WSS_CGROUP)
-        return hr_because(reason, -EBADMSG, HR_LRU_GEN_FILE " has no group at all");
-    return hr_because(reason, -EOPNOTSUPP,
-                      "the group's memory isn't counted apart: write +memory to the "
-                      "cgroup.subtree_control of the groups above it");
+        return hr_reason_set(reason, -EBADMSG, HR_LRU_GEN_FILE " has no group at all");
+    return hr_reason_set(reason, -EOPNOTSUPP,
+                         "the group's memory isn't counted apart: write +memory to the "
+                         "cgroup.subtree_control of the groups above it");
 }
 
 /* A group just removed is still in the text for a moment. */
@@ -157,7 +157,7 @@ static void free_text(struct lru_gen *lru_gen)
 static int explain_text(int status, struct hr_reason *reason)
 {
     if (status == -EBADMSG)
-        return hr_because(reason, status, HR_LRU_GEN_FILE " isn't understood");
+        return hr_reason_set(reason, status, HR_LRU_GEN_FILE " isn't understood");
     return status;
 }
 
@@ -190,17 +190,17 @@ static int look_back(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 {
     struct hr_lru_gen_recall sum = {0};
 
-    int status = recall(lru_gen, subject, window_ns / NS_PER_MS, &sum, reason);
+    int status = recall(lru_gen, subject, window_ns / HR_NS_PER_MS, &sum, reason);
     if (status < 0)
         return status;
     if (sum.window_ms == 0 || sum.known_pages < sum.all_pages - sum.all_pages / 10)
-        return hr_because(reason, -ENODATA,
-                          "the kernel began no generations within the last %.0f s for %s: "
-                          "use aging, or a longer window",
-                          (double)window_ns / 1e9,
-                          sum.known_pages > 0 ? "part of the memory" : "this memory");
+        return hr_reason_set(reason, -ENODATA,
+                             "the kernel began no generations within the last %.0f s for %s: "
+                             "use aging, or a longer window",
+                             (double)window_ns / 1e9,
+                             sum.known_pages > 0 ? "part of the memory" : "this memory");
     sample->referenced_bytes = sum.touched_pages * lru_gen->page_bytes;
-    sample->window_ns = sum.window_ms * NS_PER_MS;
+    sample->window_ns = sum.window_ms * HR_NS_PER_MS;
     return 0;
 }
 
@@ -347,10 +347,11 @@ static void put_off(struct walk *walk)
 
 static int too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
 {
-    return hr_because(reason, -ETIME,
-                      "the kernel walks the page tables of the target for %" PRIu64
-                      " ms, and %" PRIu64 " ms are allowed: raise the limit, or do without aging",
-                      walk_ns / NS_PER_MS, max_ns / NS_PER_MS);
+    return hr_reason_set(reason, -ETIME,
+                         "the kernel walks the page tables of the target for %" PRIu64
+                         " ms, and %" PRIu64
+                         " ms are allowed: raise the limit, or do without aging",
+                         walk_ns / HR_NS_PER_MS, max_ns / HR_NS_PER_MS);
 }
 
 /* Only trying tells that it takes less now: that isn't to be done each time. */
@@ -395,9 +396,9 @@ static int age(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
     if (status == 0 || status == -ETIME)
         status = check_time(lru_gen, max_ns, reason);
     if (status == -EBUSY)
-        return hr_because(reason, status,
-                          "the kernel didn't begin a generation: somebody else ages the same "
-                          "memory: try again");
+        return hr_reason_set(reason, status,
+                             "the kernel didn't begin a generation: somebody else ages the same "
+                             "memory: try again");
     return explain_text(status, reason);
 }
 
@@ -435,11 +436,11 @@ static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
         if (is_removed(&list))
             continue;
         if (birth != NULL && hr_lru_gen_youngest(&list) > birth->seq + MAX_AGED_WINDOWS)
-            return hr_because(reason, -EBUSY,
-                              "somebody else began generations meanwhile, or the kernel did, "
-                              "short of memory, in %.*s: try again, with a shorter window",
-                              list.path.length < 100 ? (int)list.path.length : 100,
-                              list.path.start);
+            return hr_reason_set(reason, -EBUSY,
+                                 "somebody else began generations meanwhile, or the kernel did, "
+                                 "short of memory, in %.*s: try again, with a shorter window",
+                                 list.path.length < 100 ? (int)list.path.length : 100,
+                                 list.path.start);
         sum += hr_lru_gen_pages_since(&list, birth != NULL ? birth->seq : 0);
     }
     *pages = sum;

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/descriptor.h"
 #include "headroom/capability.h"
+#include "headroom/clock.h"
 #include "memory/smaps.h"
 #include "process/probe.h"
 #include "wss/method.h"
@@ -110,17 +110,18 @@ static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging
     (void)aging;
     int status = hr_process_probe(root, try_files);
     if (status == -ESRCH)
-        return hr_because(reason, -EACCES,
-                          "other users' processes are hidden: mount /proc without hidepid, or "
-                          "%s",
-                          hr_capability_remedy(HR_CAP_SYS_PTRACE, remedy));
+        return hr_reason_set(reason, -EACCES,
+                             "other users' processes are hidden: mount /proc without hidepid, or "
+                             "%s",
+                             hr_capability_remedy(HR_CAP_SYS_PTRACE, remedy));
     if (status == -ENOENT)
-        return hr_because(reason, status,
-                          "/proc/PID/clear_refs and smaps are missing: the kernel needs "
-                          "CONFIG_PROC_PAGE_MONITOR=y");
+        return hr_reason_set(reason, status,
+                             "/proc/PID/clear_refs and smaps are missing: the kernel needs "
+                             "CONFIG_PROC_PAGE_MONITOR=y");
     if (status < 0 && status != -EACCES && status != -EPERM)
-        return hr_because(reason, status, "/proc/1/clear_refs or smaps_rollup can't be used (%s)",
-                          strerror(-status));
+        return hr_reason_set(reason, status,
+                             "/proc/1/clear_refs or smaps_rollup can't be used (%s)",
+                             strerror(-status));
     return status;
 }
 
@@ -135,10 +136,11 @@ static uint64_t foretell(const struct look *look, uint64_t rss_bytes)
 static int too_long(const struct hr_process *process, uint64_t look_ns, uint64_t max_ns,
                     struct hr_reason *reason)
 {
-    return hr_because(reason, -ETIME,
-                      "a look at the memory of %s[%d] takes %" PRIu64 " ms, and %" PRIu64
-                      " ms are allowed: raise the limit, or choose another method",
-                      process->name, (int)process->pid, look_ns / NS_PER_MS, max_ns / NS_PER_MS);
+    return hr_reason_set(reason, -ETIME,
+                         "a look at the memory of %s[%d] takes %" PRIu64 " ms, and %" PRIu64
+                         " ms are allowed: raise the limit, or choose another method",
+                         process->name, (int)process->pid, look_ns / HR_NS_PER_MS,
+                         max_ns / HR_NS_PER_MS);
 }
 
 /* Finds out what clearing would take, by reading. */
@@ -297,9 +299,9 @@ static int read_sample(void *state, const struct hr_wss_subject *subject, uint64
     for (size_t i = 0; i < processes->count; i++) {
         int status = count_process(&referenced->looks[i], &processes->items[i], sample);
         if (status == -ENOENT)
-            return hr_because(reason, status,
-                              "smaps tells of no referenced memory: the kernel needs "
-                              "CONFIG_PROC_PAGE_MONITOR=y");
+            return hr_reason_set(reason, status,
+                                 "smaps tells of no referenced memory: the kernel needs "
+                                 "CONFIG_PROC_PAGE_MONITOR=y");
         if (status < 0)
             return status;
     }

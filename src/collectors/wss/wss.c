@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/text.h"
 #include "headroom/capability.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "wss/method.h"
 
@@ -102,10 +102,10 @@ static int explain(struct hr_reason *reason, int status)
     else if (status == -ENODEV)
         text = "there is no such cgroup (any more)";
     else if (status == -EACCES || status == -EPERM)
-        return hr_because(reason, status,
-                          "no permission to look at the memory of other users' processes: %s",
-                          hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
-    return hr_because(reason, status, "%s", text);
+        return hr_reason_set(reason, status,
+                             "no permission to look at the memory of other users' processes: %s",
+                             hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
+    return hr_reason_set(reason, status, "%s", text);
 }
 
 /* --- The mount ------------------------------------------------------------- */
@@ -116,9 +116,9 @@ static int open_mount(const struct hr_root *root, struct hr_reason *reason)
 
     if (fd != -ENOENT)
         return fd;
-    return hr_because(reason, fd,
-                      "no cgroup2 hierarchy is mounted: mount one, such as by "
-                      "mount -t cgroup2 none /sys/fs/cgroup");
+    return hr_reason_set(reason, fd,
+                         "no cgroup2 hierarchy is mounted: mount one, such as by "
+                         "mount -t cgroup2 none /sys/fs/cgroup");
 }
 
 static int find_mount(const struct hr_root *root, struct hr_reason *reason)
@@ -141,10 +141,10 @@ bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
 static int probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
                  bool aging, struct hr_reason *reason)
 {
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     if (!hr_wss_measures(method, scope))
-        return hr_because(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
-                          scope_names[scope]);
+        return hr_reason_set(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
+                             scope_names[scope]);
     int status = scope == HR_WSS_CGROUP ? find_mount(root, reason) : 0;
     if (status == 0)
         status = methods[method]->probe(root, scope, aging, reason);
@@ -169,7 +169,7 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
 
     if (max == 0 || options->window_count <= max)
         return 0;
-    return hr_because(
+    return hr_reason_set(
         reason, -E2BIG,
         "the method %s can tell of %zu window%s of a measurement only: ask for "
         "fewer%s",
@@ -261,10 +261,10 @@ static int copy_target(struct hr_wss *wss, const struct hr_wss_target *target)
 static int explain_target(const struct hr_wss_target *target, int status, struct hr_reason *reason)
 {
     if (status == -EINVAL && target->scope == HR_WSS_CGROUP)
-        return hr_because(reason, status,
-                          "'%s' is no path of a cgroup: give that below the mount, without a "
-                          "leading slash, such as system.slice/cron.service",
-                          target->cgroup);
+        return hr_reason_set(reason, status,
+                             "'%s' is no path of a cgroup: give that below the mount, without a "
+                             "leading slash, such as system.slice/cron.service",
+                             target->cgroup);
     return status;
 }
 
@@ -294,12 +294,12 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
 {
     enum hr_wss_method method = options->method;
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     int status = method == HR_WSS_AUTO ? choose(root, options, &method, reason)
                                        : settle(root, options, method, reason);
     if (status < 0)
         return status;
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     struct hr_wss *opened = calloc(1, sizeof(*opened));
     if (opened == NULL)
         return explain(reason, -ENOMEM);
@@ -396,24 +396,24 @@ static int explain_processes(const struct hr_wss *wss, int status, struct hr_rea
 
     switch (status) {
     case -ESRCH:
-        return hr_because(reason, status,
-                          of_cgroup ? "no process is in the cgroup" : "there is no such process");
+        return hr_reason_set(
+            reason, status, of_cgroup ? "no process is in the cgroup" : "there is no such process");
     case -ECHILD:
-        return hr_because(reason, status,
-                          "the process has ended, and its parent hasn't taken "
-                          "notice (a zombie): it has no memory");
+        return hr_reason_set(reason, status,
+                             "the process has ended, and its parent hasn't taken "
+                             "notice (a zombie): it has no memory");
     case -ENXIO:
-        return hr_because(reason, status,
-                          "it is a thread of the kernel: that has no memory of "
-                          "its own");
+        return hr_reason_set(reason, status,
+                             "it is a thread of the kernel: that has no memory of "
+                             "its own");
     case -ENOENT:
-        return hr_because(reason, status, "the file of the process's number is missing");
+        return hr_reason_set(reason, status, "the file of the process's number is missing");
     case -EBADMSG:
-        return hr_because(reason, status, "the file doesn't begin with a process's number");
+        return hr_reason_set(reason, status, "the file doesn't begin with a process's number");
     case -EOPNOTSUPP:
-        return hr_because(reason, status,
-                          "the cgroup is threaded: its threads belong to "
-                          "processes of a cgroup above; choose that one");
+        return hr_reason_set(reason, status,
+                             "the cgroup is threaded: its threads belong to "
+                             "processes of a cgroup above; choose that one");
     default:
         return status;
     }
@@ -457,11 +457,11 @@ static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
             sum_bytes += rss_bytes;
     if (sum_bytes <= wss->max_rss_bytes)
         return 0;
-    return hr_because(reason, -EFBIG,
-                      "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
-                      "the method %s",
-                      (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
-                      wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
+    return hr_reason_set(reason, -EFBIG,
+                         "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
+                         "the method %s",
+                         (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
+                         wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
 }
 
 /* --- Measuring ------------------------------------------------------------ */
@@ -492,7 +492,7 @@ static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason
 
 int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     hr_wss_end(wss);
     int status = find_target(wss, reason);
     if (status == 0)
@@ -511,7 +511,7 @@ int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sa
     struct hr_wss_sample read = {0};
     size_t max = hr_wss_max_windows(wss);
 
-    hr_because_clear(reason);
+    hr_reason_clear(reason);
     if (!wss->begun || (max > 0 && wss->readings == max))
         return explain(reason, -EINVAL);
     int status = wake_cgroup(wss, reason);

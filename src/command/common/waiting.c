@@ -1,5 +1,7 @@
 #include "common/waiting.h"
 
+#include "headroom/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S   UINT64_C(1000000000)
-#define TELL_NS    (NS_PER_S / 5) /* between two looks at how far it is */
-#define PATIENT_NS (2 * NS_PER_S) /* what takes no longer needs no word */
+#define TELL_NS    (HR_NS_PER_S / 5) /* between two looks at how far it is */
+#define PATIENT_NS (2 * HR_NS_PER_S) /* what takes no longer needs no word */
 
 static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -19,13 +20,6 @@ static sigset_t waiting_mask; /* as it was before the signals were held */
 static void on_signal(int number)
 {
     signal_number = number;
-}
-
-uint64_t waiting_now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 void waiting_hold_signals(void)
@@ -64,8 +58,8 @@ void waiting_die_of(int number)
 /* How far it is, in a line that is written over. Returns its length. */
 static int tell(const struct waiting *wait, uint64_t now_ns)
 {
-    double all = (double)(wait->until_ns - wait->from_ns) / (double)NS_PER_S;
-    double done = (double)(now_ns - wait->from_ns) / (double)NS_PER_S;
+    double all = (double)(wait->until_ns - wait->from_ns) / (double)HR_NS_PER_S;
+    double done = (double)(now_ns - wait->from_ns) / (double)HR_NS_PER_S;
     return fprintf(stderr, "\r%s%.1f of %.6g s ", wait->what, done < all ? done : all, all);
 }
 
@@ -81,9 +75,9 @@ static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready
 {
     struct pollfd polled[] = {{.fd = STDOUT_FILENO},
                               {.fd = wait->watches ? wait->fd : -1, .events = POLLIN}};
-    uint64_t now_ns = waiting_now_ns();
+    uint64_t now_ns = hr_clock_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-    struct timespec time = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
+    struct timespec time = {(time_t)(left_ns / HR_NS_PER_S), (long)(left_ns % HR_NS_PER_S)};
     int count = ppoll(polled, 2, &time, &waiting_mask);
     if (signal_number != 0)
         return -EINTR;
@@ -96,20 +90,20 @@ static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready
 int waiting_wait(const struct waiting *wait)
 {
     bool tells = isatty(STDERR_FILENO) && wait->until_ns > wait->from_ns + PATIENT_NS;
-    uint64_t asked_ns = waiting_now_ns();
+    uint64_t asked_ns = hr_clock_ns();
     int rc, told = 0;
     bool ready = false;
     for (;;) {
-        uint64_t now_ns = waiting_now_ns();
-        uint64_t next_ns = now_ns + (tells ? TELL_NS : NS_PER_S);
+        uint64_t now_ns = hr_clock_ns();
+        uint64_t next_ns = now_ns + (tells ? TELL_NS : HR_NS_PER_S);
         if (tells)
             told = tell(wait, now_ns);
         rc = poll_until(wait, next_ns < wait->until_ns ? next_ns : wait->until_ns, &ready);
-        if (rc != 0 || ready || waiting_now_ns() >= wait->until_ns)
+        if (rc != 0 || ready || hr_clock_ns() >= wait->until_ns)
             break;
-        if (wait->goes_on == NULL || waiting_now_ns() < asked_ns + NS_PER_S)
+        if (wait->goes_on == NULL || hr_clock_ns() < asked_ns + HR_NS_PER_S)
             continue;
-        asked_ns = waiting_now_ns();
+        asked_ns = hr_clock_ns();
         if (!wait->goes_on(wait->context)) {
             rc = -ESRCH;
             break;

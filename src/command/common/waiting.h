@@ -8,9 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Nanoseconds of CLOCK_MONOTONIC. */
-uint64_t waiting_now_ns(void);
-
 /**
  * From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT come through only in waiting_wait(), so that
  * none of them ends the process while the kernel isn't as it was found; nor does SIGPIPE.
@@ -24,7 +21,7 @@ int waiting_signal(void);
 void waiting_die_of(int number);
 
 struct waiting {
-    uint64_t from_ns, until_ns; /**< the times of waiting_now_ns() that it is about */
+    uint64_t from_ns, until_ns; /**< the times of hr_clock_ns() that it is about */
     const char *what;           /**< what goes on, for the terminal: "" or "pause, " */
     bool watches;               /**< the waiting also ends once `fd`, if not -1, can be read */
     int fd;

@@ -1,11 +1,9 @@
 #include "osnoise/json.h"
 
 #include "common/json.h"
+#include "headroom/clock.h"
 
 #include <inttypes.h>
-
-#define NS_PER_S 1e9
-#define US_PER_S 1e6
 
 /* `before` is what separates the member from others, and its name. */
 static void print_count(FILE *file, const char *before, bool known, uint64_t count)
@@ -196,13 +194,13 @@ void osnoise_json_print(FILE *file, const struct osnoise_report *report)
 
     print_time(file, "{\"begin_s\":", &report->begin);
     print_time(file, ",\"end_s\":", &report->end);
-    print_seconds(file, ",\"elapsed_s\":", true, (double)totals->elapsed_ns / NS_PER_S);
+    print_seconds(file, ",\"elapsed_s\":", true, (double)totals->elapsed_ns / HR_NS_PER_S);
     json_print_text(file, ",\"mode\":", hr_osnoise_mode_name(options->mode));
-    print_seconds(file, ",\"period_s\":", workload, (double)options->period_us / US_PER_S);
-    print_seconds(file, ",\"runtime_s\":", workload, (double)options->runtime_us / US_PER_S);
-    print_seconds(file, ",\"threshold_s\":", workload, (double)options->threshold_us / US_PER_S);
+    print_seconds(file, ",\"period_s\":", workload, (double)options->period_us / HR_US_PER_S);
+    print_seconds(file, ",\"runtime_s\":", workload, (double)options->runtime_us / HR_US_PER_S);
+    print_seconds(file, ",\"threshold_s\":", workload, (double)options->threshold_us / HR_US_PER_S);
     print_seconds(file, ",\"max_single_s\":", options->max_single_ns > 0,
-                  (double)options->max_single_ns / NS_PER_S);
+                  (double)options->max_single_ns / HR_NS_PER_S);
     print_cpus(file, report);
     print_count(file, ",\"dropped_count\":", report->sources > 0, totals->dropped_count);
     print_singles(file, report);

@@ -7,6 +7,7 @@
 #include "common/numbers.h"
 #include "common/osnoise_state.h"
 #include "common/usage.h"
+#include "headroom/clock.h"
 #include "osnoise/run.h"
 
 #include <errno.h>
@@ -15,9 +16,6 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-#define US_PER_S 1e6
-#define NS_PER_S 1e9
 
 /* The most that any option takes: over 30 years. What each may be is the collector's to say. */
 #define SECONDS_MAX 1000000000
@@ -96,7 +94,7 @@ static int take_seconds(const char *title, const char *option, double unit, uint
     /* 0 means something else, or nothing. */
     if (*value == 0)
         return command_misused(title, "%s takes no less than %.*f seconds, not '%s'", option,
-                               unit > US_PER_S ? 9 : 6, 1 / unit, optarg);
+                               unit > HR_US_PER_S ? 9 : 6, 1 / unit, optarg);
     return COMMAND_DONE;
 }
 
@@ -245,13 +243,13 @@ static int take_workload_option(const char *title, int option, struct options *o
     switch (option) {
     case PERIOD:
         options->workload = "--period";
-        return take_seconds(title, "--period", US_PER_S, &osnoise->period_us);
+        return take_seconds(title, "--period", HR_US_PER_S, &osnoise->period_us);
     case RUNTIME:
         options->workload = "--runtime";
-        return take_seconds(title, "--runtime", US_PER_S, &osnoise->runtime_us);
+        return take_seconds(title, "--runtime", HR_US_PER_S, &osnoise->runtime_us);
     case THRESHOLD:
         options->workload = "--threshold";
-        return take_seconds(title, "--threshold", US_PER_S, &osnoise->threshold_us);
+        return take_seconds(title, "--threshold", HR_US_PER_S, &osnoise->threshold_us);
     case MAX_DUTY:
         options->workload = "--max-duty";
         return take_duty(title, options);
@@ -270,11 +268,11 @@ static int take_option(const char *title, int option, struct options *options)
     case MODE:
         return take_mode(title, options);
     case SECONDS:
-        return take_seconds(title, "--seconds", NS_PER_S, &request->total_ns);
+        return take_seconds(title, "--seconds", HR_NS_PER_S, &request->total_ns);
     case SOURCES:
         return take_sources(title, options);
     case MAX_SINGLE:
-        return take_seconds(title, "--max-single", NS_PER_S, &request->options.max_single_ns);
+        return take_seconds(title, "--max-single", HR_NS_PER_S, &request->options.max_single_ns);
     case HISTOGRAM:
         request->options.histogram = true;
         return COMMAND_DONE;

@@ -4,6 +4,7 @@
 #include "common/output.h"
 #include "common/usage.h"
 #include "common/waiting.h"
+#include "headroom/clock.h"
 #include "osnoise/json.h"
 #include "osnoise/screen.h"
 #include "osnoise/table.h"
@@ -226,13 +227,13 @@ static int waited(const struct run *run, int rc)
  * period from that, so as not to be that noise. */
 static int measure(struct run *run)
 {
-    const uint64_t total_ns = run->request->total_ns, begin_ns = waiting_now_ns();
+    const uint64_t total_ns = run->request->total_ns, begin_ns = hr_clock_ns();
     uint64_t next_ns = begin_ns + READ_NS / 2;
     for (;;) {
         int status = run->live ? draw(run) : COMMAND_DONE;
         if (status != COMMAND_DONE)
             return status;
-        uint64_t now_ns = waiting_now_ns();
+        uint64_t now_ns = hr_clock_ns();
         if (total_ns > 0 && now_ns >= begin_ns + total_ns)
             return COMMAND_DONE;
         /* Not what was missed: one reading tells of all that time. */

@@ -1,13 +1,11 @@
 #include "osnoise/table.h"
 
 #include "common/grid.h"
+#include "headroom/clock.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
-#define US_PER_S          1e6
-#define NS_PER_US         1e3
-#define NS_PER_S          1e9
 #define HISTOGRAM_COLUMNS 4
 
 /* Names are cut, as a table's line should fit a terminal. */
@@ -77,9 +75,9 @@ static void add_sum(struct grid *grid, const struct osnoise_cpu_total *cpu,
 {
     uint64_t share = 0;
     grid_cell(grid, "%" PRIu64, count);
-    grid_cell(grid, "%.1f", (double)duration_ns / NS_PER_US);
+    grid_cell(grid, "%.1f", (double)duration_ns / HR_NS_PER_US);
     if (count > 0)
-        grid_cell(grid, "%.1f", (double)duration_ns / NS_PER_US / (double)count);
+        grid_cell(grid, "%.1f", (double)duration_ns / HR_NS_PER_US / (double)count);
     else
         grid_cell(grid, "-");
     int rc = osnoise_share(cpu, mode, duration_ns, &share);
@@ -153,8 +151,8 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
             if (count == 0)
                 continue;
             grid_cell(&grid, "%u", totals->cpus[i].sums.cpu);
-            grid_cell(&grid, "%.3f", (double)lower_ns / NS_PER_US);
-            grid_cell(&grid, "%.3f", 2 * (double)lower_ns / NS_PER_US);
+            grid_cell(&grid, "%.3f", (double)lower_ns / HR_NS_PER_US);
+            grid_cell(&grid, "%.3f", 2 * (double)lower_ns / HR_NS_PER_US);
             grid_cell(&grid, "%" PRIu64, count);
         }
     bool none = grid.cell_count == empty && !grid.failed;
@@ -238,8 +236,8 @@ static void print_notes(FILE *file, const struct osnoise_report *report)
 static void print_workload(FILE *file, const struct hr_osnoise_options *options)
 {
     fprintf(file, "gaps of at least %.6g us in %.6g s of each %.6g s",
-            (double)options->threshold_us, (double)options->runtime_us / US_PER_S,
-            (double)options->period_us / US_PER_S);
+            (double)options->threshold_us, (double)options->runtime_us / HR_US_PER_S,
+            (double)options->period_us / HR_US_PER_S);
     if (options->mode == HR_OSNOISE_HARDWARE)
         fputs(", interrupts off", file);
 }
@@ -266,7 +264,7 @@ static void print_headline(FILE *file, const struct osnoise_report *report)
     case HR_OSNOISE_MODE_COUNT:
         break;
     }
-    fprintf(file, "; %.1f s\n", (double)report->totals->elapsed_ns / NS_PER_S);
+    fprintf(file, "; %.1f s\n", (double)report->totals->elapsed_ns / HR_NS_PER_S);
 }
 
 int osnoise_table_print(FILE *file, const struct osnoise_report *report)
@@ -303,7 +301,7 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part, enum labe
     fprintf(file, "%s %s", hr_osnoise_kind_name(part->kind), name);
     if (part->kind == HR_OSNOISE_THREAD)
         fprintf(file, "[%d]", part->number);
-    fprintf(file, " %.1f us", (double)part->duration_ns / NS_PER_US);
+    fprintf(file, " %.1f us", (double)part->duration_ns / HR_NS_PER_US);
     if (part->count > 1)
         fprintf(file, " (%" PRIu64 " times)", part->count);
 }
@@ -330,7 +328,7 @@ static void print_parts(FILE *file, const struct hr_osnoise_single *single,
         fputs(", and more", file);
     /* Less is 0.0. */
     if (left_ns >= 50)
-        fprintf(file, "; %.1f us unexplained", (double)left_ns / NS_PER_US);
+        fprintf(file, "; %.1f us unexplained", (double)left_ns / HR_NS_PER_US);
 }
 
 void osnoise_single_print(FILE *file, const struct osnoise_seen *seen, enum label_charset charset)
@@ -341,7 +339,7 @@ void osnoise_single_print(FILE *file, const struct osnoise_seen *seen, enum labe
     localtime_r(&seen->time.tv_sec, &local);
     strftime(clock, sizeof(clock), "%H:%M:%S", &local);
     fprintf(file, "%s CPU %u: %.1f us: ", clock, single->cpu,
-            (double)single->duration_ns / NS_PER_US);
+            (double)single->duration_ns / HR_NS_PER_US);
     if (single->part_count > 0)
         print_parts(file, single, charset);
     else

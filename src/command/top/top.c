@@ -9,6 +9,7 @@
 
 #include "common/usage.h"
 #include "common/waiting.h"
+#include "headroom/clock.h"
 #include "top/alerts.h"
 #include "top/client.h"
 #include "top/columns.h"
@@ -70,9 +71,7 @@ static void on_signal(int number)
 
 static double seconds_now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return (double)hr_clock_ns() / HR_NS_PER_S;
 }
 
 /* --- showing -------------------------------------------------------------- */

@@ -1,12 +1,12 @@
 #include "wss/output.h"
 
 #include "common/output.h"
+#include "headroom/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-#define MIB      1048576.0
-#define NS_PER_S 1e9
+#define MIB 1048576.0
 
 /* A time of day with milliseconds: 2026-11-21T02:31:12.345. */
 #define TIME_WIDTH 23
@@ -35,7 +35,7 @@ static void print_columns(const struct wss_output *output, const struct wss_read
     const struct hr_wss_sample *sample = &reading->sample;
     if (output->timestamps)
         print_time(output->file, &reading->time);
-    fprintf(output->file, "%-7.3f", (double)sample->window_ns / NS_PER_S);
+    fprintf(output->file, "%-7.3f", (double)sample->window_ns / HR_NS_PER_S);
     print_mib(output->file, sample->has_rss, sample->rss_bytes);
     print_mib(output->file, sample->has_pss, sample->pss_bytes);
     print_mib(output->file, true, sample->referenced_bytes);
@@ -60,7 +60,7 @@ static void print_bytes(FILE *file, bool known, uint64_t bytes, const char *unkn
 
 static void print_seconds(FILE *file, uint64_t ns)
 {
-    fprintf(file, "%.6f", (double)ns / NS_PER_S);
+    fprintf(file, "%.6f", (double)ns / HR_NS_PER_S);
 }
 
 #define MEMBER(name)                                                                               \

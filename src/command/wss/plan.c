@@ -1,6 +1,6 @@
 #include "wss/plan.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#include "headroom/clock.h"
 
 static bool next_snapshot(const struct wss_plan *plan, size_t readings, uint64_t elapsed_ns,
                           struct wss_turn *turn)
@@ -84,7 +84,7 @@ uint64_t wss_plan_longest_ns(const struct wss_plan *plan)
     case WSS_SNAPSHOTS:
         return plan->window_ns;
     case WSS_CUMULATIVE:
-        return plan->total_ns > 0 ? plan->total_ns : WSS_SECONDS_MAX * NS_PER_S;
+        return plan->total_ns > 0 ? plan->total_ns : WSS_SECONDS_MAX * HR_NS_PER_S;
     case WSS_PROFILE:
         return plan->window_ns << (plan->steps - 1);
     }

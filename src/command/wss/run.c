@@ -6,6 +6,7 @@
 #include "wss/gnuplot.h"
 #include "wss/target.h"
 
+#include "headroom/clock.h"
 #include "headroom/root.h"
 
 #include <errno.h>
@@ -14,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S 1e9
-#define MIB      1048576.0
+#define MIB 1048576.0
 
 /* What stays in the TLB sets no bit, and in a shorter window much stays there. */
 #define SHORT_NS 10000000
@@ -67,7 +67,8 @@ static void tell_problem(const struct run *run, const struct hr_reason *reason)
 static void print_headline(const struct run *run)
 {
     const struct wss_plan *plan = &run->plan;
-    double window = (double)plan->window_ns / NS_PER_S, pause = (double)plan->pause_ns / NS_PER_S;
+    double window = (double)plan->window_ns / HR_NS_PER_S,
+           pause = (double)plan->pause_ns / HR_NS_PER_S;
     if (run->request->format != WSS_COLUMNS)
         return;
     switch (plan->mode) {
@@ -128,7 +129,7 @@ static int keep_point(struct run *run, const struct hr_wss_sample *sample)
         run->points = points;
         run->point_capacity = capacity;
     }
-    run->points[run->point_count++] = (struct wss_point){(double)sample->window_ns / NS_PER_S,
+    run->points[run->point_count++] = (struct wss_point){(double)sample->window_ns / HR_NS_PER_S,
                                                          (double)sample->referenced_bytes / MIB};
     return 0;
 }
@@ -159,7 +160,7 @@ static int begin(struct run *run)
         tell_problem(run, &reason);
         return COMMAND_FAILED;
     }
-    run->begun_ns = waiting_now_ns();
+    run->begun_ns = hr_clock_ns();
     run->ended = 0;
     if (run->first_ns != 0)
         return COMMAND_DONE;
@@ -209,7 +210,7 @@ static int read_window(struct run *run, uint64_t window_ns)
 static void read_early(struct run *run)
 {
     struct hr_wss_sample sample;
-    uint64_t window_ns = waiting_now_ns() - run->begun_ns;
+    uint64_t window_ns = hr_clock_ns() - run->begun_ns;
     if (!run->plan.looks_back && hr_wss_read(run->wss, window_ns, &sample, NULL) == 0)
         take(run, window_ns, &sample);
 }
@@ -249,8 +250,7 @@ static int wait_for_window(struct run *run, const struct wss_turn *turn)
 
 static int pause_until(const struct run *run, uint64_t until_ns)
 {
-    const struct waiting wait = {
-        .from_ns = waiting_now_ns(), .until_ns = until_ns, .what = "pause, "};
+    const struct waiting wait = {.from_ns = hr_clock_ns(), .until_ns = until_ns, .what = "pause, "};
     return waited(run, waiting_wait(&wait));
 }
 
@@ -258,7 +258,7 @@ static int measure(struct run *run)
 {
     struct wss_turn turn;
     for (;;) {
-        uint64_t elapsed_ns = run->readings > 0 ? waiting_now_ns() - run->first_ns : 0;
+        uint64_t elapsed_ns = run->readings > 0 ? hr_clock_ns() - run->first_ns : 0;
         if (!wss_plan_next(&run->plan, run->readings, elapsed_ns, &turn))
             return run->lines > 0 ? COMMAND_DONE : COMMAND_FAILED;
         int status = COMMAND_DONE;

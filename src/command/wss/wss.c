@@ -6,6 +6,7 @@
 
 #include "common/numbers.h"
 #include "common/usage.h"
+#include "headroom/clock.h"
 #include "wss/gnuplot.h"
 #include "wss/run.h"
 
@@ -16,8 +17,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NS_PER_S 1e9
 
 enum { STEPS_MAX = 60 };
 
@@ -86,7 +85,7 @@ static int take_seconds(const char *title, const char *name, const char *text, d
 {
     double seconds;
     if (number_decimal(text, least, WSS_SECONDS_MAX, &seconds) == 0) {
-        *ns = (uint64_t)(seconds * NS_PER_S + 0.5);
+        *ns = (uint64_t)(seconds * HR_NS_PER_S + 0.5);
         return COMMAND_DONE;
     }
     return command_misused(title, "%s takes seconds from %g to %d, such as 0.1, not '%s'", name,
@@ -186,9 +185,9 @@ static int check_plan(const char *title, struct options *options)
         return command_misused(title, "-d goes with -C or -s");
     if (options->total && plan->total_ns < plan->window_ns)
         return command_misused(title, "-d takes no less than the %.9g seconds of a window",
-                               (double)plan->window_ns / NS_PER_S);
+                               (double)plan->window_ns / HR_NS_PER_S);
     /* Doubled one by one, as a shift of so many places could overflow. */
-    double last = (double)plan->window_ns / NS_PER_S;
+    double last = (double)plan->window_ns / HR_NS_PER_S;
     for (unsigned i = 1; options->profile && i < plan->steps; i++)
         last *= 2;
     if (last > WSS_SECONDS_MAX)
@@ -343,7 +342,7 @@ int wss_main(int argc, char **argv)
     struct options options = {.request = {.title = argv[0],
                                           .root = "/",
                                           .method = HR_WSS_AUTO,
-                                          .plan = {.window_ns = (uint64_t)NS_PER_S}}};
+                                          .plan = {.window_ns = (uint64_t)HR_NS_PER_S}}};
     setlocale(LC_ALL, "");
     /* Numbers have a decimal point everywhere. */
     setlocale(LC_NUMERIC, "C");

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "base/clock.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/psi_trigger.h"
 #include "headroom/root.h"
 #include "support/few_descriptors.h"

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/psi_trigger.h"
 #include "headroom/root.h"
 #include "support/few_descriptors.h"
@@ -23,15 +23,12 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-#define SECOND_US UINT64_C(1000000)
-#define MS_NS     UINT64_C(1000000)
-
 /* What the kernel takes without CAP_SYS_RESOURCE too. */
-#define WINDOW_US (2 * SECOND_US)
-#define STALL_US  (SECOND_US / 5)
+#define WINDOW_US (2 * HR_US_PER_S)
+#define STALL_US  (HR_US_PER_S / 5)
 
 /* How long an event may take that has to come, on a machine that may be busy. */
-#define PATIENCE_NS (20000 * MS_NS)
+#define PATIENCE_NS (20000 * HR_NS_PER_MS)
 
 static const enum hr_psi_trigger_mode modes[] = {HR_PSI_TRIGGER_KERNEL, HR_PSI_TRIGGER_POLL};
 
@@ -281,7 +278,7 @@ START_TEST(tells_nothing_of_what_was_before)
     end_burners();
     ck_assert_uint_ge(read_total(), 3 * STALL_US);
     begin(_i);
-    ck_assert_int_eq(wait_for_event(2500 * MS_NS, &event), -EAGAIN);
+    ck_assert_int_eq(wait_for_event(2500 * HR_NS_PER_MS, &event), -EAGAIN);
 }
 END_TEST
 
@@ -344,8 +341,8 @@ START_TEST(arms_a_short_window_with_the_capability)
 
     if (!is_privileged())
         return;
-    ck_assert_int_eq(open_trigger(_i == 0 ? HR_PSI_TRIGGER_KERNEL : HR_PSI_TRIGGER_AUTO, SECOND_US),
-                     0);
+    ck_assert_int_eq(
+        open_trigger(_i == 0 ? HR_PSI_TRIGGER_KERNEL : HR_PSI_TRIGGER_AUTO, HR_US_PER_S), 0);
     ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
     ck_assert_int_ge(hr_psi_trigger_fd(trigger), 0);
     ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), 0);
@@ -372,13 +369,13 @@ START_TEST(polls_a_short_window_without_the_capability)
     const int before = count_descriptors();
 
     drop_privilege();
-    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_KERNEL, SECOND_US), -EINVAL);
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_KERNEL, HR_US_PER_S), -EINVAL);
     ck_assert_ptr_null(trigger);
     ck_assert_int_eq(count_descriptors(), before);
-    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, SECOND_US), 0);
+    ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, HR_US_PER_S), 0);
     ck_assert_int_eq(hr_psi_trigger_refusal(trigger), -EINVAL);
     ck_assert_int_eq(hr_psi_trigger_fd(trigger), -1);
-    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), SECOND_US / HR_PSI_TRIGGER_POLLS);
+    ck_assert_uint_eq(hr_psi_trigger_poll_us(trigger), HR_US_PER_S / HR_PSI_TRIGGER_POLLS);
     hr_psi_trigger_close(trigger);
     trigger = NULL;
     ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_AUTO, WINDOW_US), 0);

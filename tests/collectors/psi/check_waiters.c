@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "headroom/waiters.h"
 #include "support/fake_taskstats.h"
@@ -24,8 +25,6 @@
 
 /* --- Time ----------------------------------------------------------------- */
 
-#define SECOND_US UINT64_C(1000000)
-
 /* What a test has skipped of the time; what passes while the next reply to a question about a
  * thread is on its way; and what passed so, by which threads are older. */
 static uint64_t skipped_us, delay_us, delayed_us;
@@ -41,7 +40,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     int status = __real_clock_gettime(clock, now);
 
-    now->tv_sec += (time_t)(skipped_us / SECOND_US);
+    now->tv_sec += (time_t)(skipped_us / HR_US_PER_S);
     return status;
 }
 
@@ -286,10 +285,10 @@ START_TEST(measures_the_time_between_samples)
     struct hr_waiters *waiters = begin(group, LIMIT);
 
     list_in("a", "6\n");
-    set_waited(6, 4000, 10 * SECOND_US);
+    set_waited(6, 4000, 10 * HR_US_PER_S);
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     ck_assert_uint_eq(report.count, 0);
-    skipped_us = 10 * SECOND_US;
+    skipped_us = 10 * HR_US_PER_S;
     finish(waiters, MAX);
     require_waiter(0, 6, 4000);
 }
@@ -301,8 +300,8 @@ START_TEST(asks_again_for_an_age_that_comes_late)
     struct hr_waiters *waiters = begin(group, LIMIT);
 
     list_in("a", "6\n");
-    set_waited(6, 4000, 10 * SECOND_US);
-    delay_us = 20 * SECOND_US;
+    set_waited(6, 4000, 10 * HR_US_PER_S);
+    delay_us = 20 * HR_US_PER_S;
     finish(waiters, MAX);
     ck_assert_uint_eq(delay_us, 0);
     ck_assert_uint_eq(report.count, 0);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/damon_sysfs.h"
@@ -22,7 +23,6 @@
 #define CONTEXT  KDAMONDS "0/contexts/0/"
 #define UPDATE   CONTEXT "monitoring_attrs/intervals/update_us"
 #define RELEASE  "proc/sys/kernel/osrelease"
-#define MS_NS    UINT64_C(1000000)
 #define MIB      UINT64_C(1048576)
 
 static struct tree *tree;
@@ -58,10 +58,10 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     int status = __real_clock_gettime(clock, now);
-    uint64_t ns = (uint64_t)now->tv_nsec + skipped_ms % 1000 * MS_NS;
+    uint64_t ns = (uint64_t)now->tv_nsec + skipped_ms % 1000 * HR_NS_PER_MS;
 
-    now->tv_sec += (time_t)(skipped_ms / 1000 + ns / (1000 * MS_NS));
-    now->tv_nsec = (long)(ns % (1000 * MS_NS));
+    now->tv_sec += (time_t)(skipped_ms / 1000 + ns / (1000 * HR_NS_PER_MS));
+    now->tv_nsec = (long)(ns % (1000 * HR_NS_PER_MS));
     return status;
 }
 
@@ -159,7 +159,7 @@ static void open_wss(enum hr_wss_scope scope)
 
 static int begin(uint64_t window_ms)
 {
-    return hr_wss_begin(wss, window_ms * MS_NS, &reason);
+    return hr_wss_begin(wss, window_ms * HR_NS_PER_MS, &reason);
 }
 
 static int read_wss(void)
@@ -345,7 +345,7 @@ START_TEST(waits_for_the_end_of_the_interval)
     ck_assert_int_eq(read_wss(), 0);
     ck_assert_uint_eq(looks, 3);
     ck_assert_uint_eq(sample.referenced_bytes, 100 * MIB);
-    ck_assert_uint_eq(sample.window_ns, 57000 * MS_NS);
+    ck_assert_uint_eq(sample.window_ns, 57000 * HR_NS_PER_MS);
     ck_assert_uint_eq(sample.process_count, 1);
     ck_assert(sample.has_rss && !sample.has_pss);
     ck_assert_uint_eq(sample.rss_bytes, 256 * MIB);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/damon_sysfs.h"
@@ -19,7 +20,6 @@
 
 #define HOLD_MIB    128
 #define TOUCHED_MIB 64
-#define SECOND_NS   UINT64_C(1000000000)
 
 /* A region at each end of what is touched, of some 1000 of more than 128 MiB, and the program's own
  * text, stack and C library, of which parts of regions are taken for the whole. */
@@ -193,7 +193,7 @@ START_TEST(takes_away_what_one_of_ours_left_behind)
     open_wss(HR_WSS_PROCESSES);
     pid_t child = fork();
     if (child == 0) {
-        if (hr_wss_begin(wss, SECOND_NS, &reason) == 0)
+        if (hr_wss_begin(wss, HR_NS_PER_S, &reason) == 0)
             raise(SIGKILL);
         _exit(1);
     }
@@ -201,7 +201,7 @@ START_TEST(takes_away_what_one_of_ours_left_behind)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(WTERMSIG(status), SIGKILL);
     ck_assert_uint_eq(count_users(), 1);
-    ck_assert_msg(hr_wss_begin(wss, SECOND_NS, &reason) == 0, "%s", reason.text);
+    ck_assert_msg(hr_wss_begin(wss, HR_NS_PER_S, &reason) == 0, "%s", reason.text);
 }
 END_TEST
 
@@ -211,7 +211,7 @@ START_TEST(leaves_alone_what_somebody_else_uses)
     open_wss(HR_WSS_PROCESSES);
     int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_WRONLY);
     ck_assert_int_eq(write(fd, "1", 1), 1);
-    ck_assert_int_eq(hr_wss_begin(wss, SECOND_NS, &reason), -EBUSY);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EBUSY);
     ck_assert_ptr_nonnull(strstr(reason.text, "echo 0 > nr_kdamonds"));
     ck_assert_uint_eq(count_users(), 1);
     ck_assert_int_eq(pwrite(fd, "0", 1, 0), 1);
@@ -223,11 +223,11 @@ START_TEST(notices_that_somebody_else_took_it)
 {
     touch = touch_start(-1, "still", 8, 0, NULL);
     open_wss(HR_WSS_PROCESSES);
-    ck_assert_int_eq(hr_wss_begin(wss, SECOND_NS, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     ck_assert_int_eq(system("cd " HR_DAMON_KDAMONDS " && echo off >0/state && "
                             "echo 0 >nr_kdamonds && echo 1 >nr_kdamonds"),
                      0);
-    ck_assert_int_eq(hr_wss_read(wss, SECOND_NS, &sample, &reason), -EBUSY);
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -EBUSY);
     hr_wss_close(wss);
     wss = NULL;
     ck_assert_uint_eq(count_users(), 1);
@@ -239,11 +239,11 @@ START_TEST(notices_that_the_process_ended)
 {
     touch = touch_start(-1, "anon", 8, 8, NULL);
     open_wss(HR_WSS_PROCESSES);
-    ck_assert_int_eq(hr_wss_begin(wss, SECOND_NS, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     touch_end(&touch);
     sleep(1);
-    ck_assert_int_eq(hr_wss_read(wss, SECOND_NS, &sample, &reason), -ESRCH);
-    ck_assert_int_eq(hr_wss_begin(wss, SECOND_NS, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ESRCH);
 }
 END_TEST
 

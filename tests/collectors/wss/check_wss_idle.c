@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "collectors/wss/idle_harness.h"
+#include "headroom/clock.h"
 #include "memory/page_set.h"
 #include "support/few_descriptors.h"
 #include "support/suite.h"
@@ -219,7 +220,7 @@ START_TEST(adds_up_over_readings)
         ck_assert_uint_eq(read_pages(), i);
         fake_pages_set_idle(100 + i, false);
     }
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, NULL), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, NULL), 0);
     ck_assert_uint_eq(read_pages(), 0);
 }
 END_TEST
@@ -239,7 +240,7 @@ START_TEST(counts_pages_of_several_once)
     place(42, &one, false);
     place(43, &other, false);
     open_wss(&(struct hr_wss_target){.processes = {.by = HR_PROCESS_BY_NAME, .text = "mysqld"}}, 0);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), 6);
     for (uint64_t pfn = 100; pfn < 106; pfn++)
         fake_pages_set_idle(pfn, false);
@@ -251,7 +252,7 @@ START_TEST(counts_pages_of_several_once)
     ck_assert_uint_eq(sample.process_count, 1);
     ck_assert_uint_eq(sample.ended_count, 1);
     tree_write(tree, "proc/42/maps", "%s", ""); /* it has given its memory back */
-    ck_assert_int_eq(hr_wss_read(wss, NS_PER_S, &sample, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -ESRCH);
     hr_wss_close(wss);
     wss = NULL;
     ck_assert_int_eq(count_descriptors(), descriptors);
@@ -266,7 +267,7 @@ START_TEST(counts_pages_of_a_cgroup)
 
     set_groups();
     open_group();
-    int status = hr_wss_begin(wss, NS_PER_S, &reason);
+    int status = hr_wss_begin(wss, HR_NS_PER_S, &reason);
     ck_assert_msg(status == 0, "%s", reason.text);
     for (size_t i = 0; i < COUNT(heads); i++)
         ck_assert(hr_page_set_has(&fake_pages.written, heads[i]));
@@ -287,13 +288,13 @@ START_TEST(knows_groups_made_since)
 {
     set_groups();
     open_group();
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, NULL), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, NULL), 0);
     tree_add_group(tree, "a/new", true);
     charge("a/new", 200, PLAIN);
     ck_assert_uint_eq(read_pages(), 1);
     tree_remove_group(tree, "a");
-    ck_assert_int_eq(hr_wss_read(wss, NS_PER_S, &sample, &reason), -ENODEV);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -ENODEV);
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -ENODEV);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ENODEV);
 }
 END_TEST
 
@@ -302,7 +303,7 @@ START_TEST(wants_the_controller)
     set_groups();
     tree_remove(tree, TREE_CGROUPS "/a/memory.stat");
     open_group();
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -EOPNOTSUPP);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EOPNOTSUPP);
     ck_assert_ptr_nonnull(strstr(reason.text, "+memory"));
     ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), 0);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/wss/idle_harness.h"
+#include "headroom/clock.h"
 #include "memory/page_set.h"
 #include "support/suite.h"
 
@@ -84,7 +85,7 @@ START_TEST(never_takes_hidden_frames_for_none)
 {
     begin_scene(&one_page);
     fake_pages_put("proc/42/pagemap", 0x10000 / page_size, PRESENT);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -EPERM);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EPERM);
     ck_assert_ptr_nonnull(strstr(reason.text, "CAP_SYS_ADMIN"));
 }
 END_TEST
@@ -101,7 +102,7 @@ START_TEST(refuses_what_is_no_maps)
 {
     open_process();
     tree_write(tree, "proc/42/maps", "%s", no_maps[_i]);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -EBADMSG);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EBADMSG);
 }
 END_TEST
 
@@ -110,7 +111,7 @@ START_TEST(notices_an_end_in_between)
 {
     open_process();
     tree_write(tree, "proc/42/maps", "00010000-00040000 rw-p 0 00:00 0\n");
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ESRCH);
 }
 END_TEST
 
@@ -120,9 +121,9 @@ START_TEST(notices_an_end_of_maps)
     open_process();
     tree_write(tree, "proc/42/maps",
                "ffffffffff600000-ffffffffff601000 --xp 0 00:00 0 [vsyscall]\n");
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     tree_write(tree, "proc/42/pagemap", "%s", "");
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ESRCH);
 }
 END_TEST
 
@@ -133,8 +134,8 @@ START_TEST(tells_nothing_of_generations)
     tree_write(tree, "sys/kernel/mm/lru_gen/enabled", "0x0000\n");
     ck_assert_uint_eq(read_pages(), 0);
     enable_lru_gen();
-    ck_assert_int_eq(hr_wss_read(wss, NS_PER_S, &sample, &reason), -EBUSY);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -EBUSY);
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -EBUSY);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EBUSY);
     ck_assert_ptr_nonnull(strstr(reason.text, "multi-gen LRU"));
 }
 END_TEST
@@ -148,11 +149,11 @@ START_TEST(leaves_large_groups_alone)
 
     set_groups();
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     tree_write(tree, TREE_CGROUPS "/a/memory.current", "3221225472\n");
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     tree_write(tree, TREE_CGROUPS "/a/memory.current", "5368709120\n");
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -EFBIG);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EFBIG);
     ck_assert_ptr_nonnull(strstr(reason.text, "5.0 GiB"));
     ck_assert_ptr_nonnull(strstr(reason.text, "3.0 are allowed"));
 }
@@ -179,7 +180,7 @@ START_TEST(reads_long_maps)
                        PRESENT | (100 + i));
         fake_pages_put("proc/kpageflags", 100 + i, PLAIN);
     }
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), 5001);
     free(text);
 }
@@ -199,22 +200,24 @@ START_TEST(gives_up_in_time)
     int begin_count = 0, read_count = 0;
 
     place(42, &spread, false);
-    open_wss(&(struct hr_wss_target){.processes = {.by = HR_PROCESS_BY_PID, .pid = 42}}, NS_PER_S);
-    fake_pages.jump_ns = 2 * NS_PER_S;
+    open_wss(&(struct hr_wss_target){.processes = {.by = HR_PROCESS_BY_PID, .pid = 42}},
+             HR_NS_PER_S);
+    fake_pages.jump_ns = 2 * HR_NS_PER_S;
     for (int look = 0; look < 20; look++) {
         fake_pages.looks_left = look;
-        int status = hr_wss_begin(wss, NS_PER_S, &reason);
+        int status = hr_wss_begin(wss, HR_NS_PER_S, &reason);
         ck_assert(status == 0 || status == -ETIME);
         begin_count += status == -ETIME;
         ck_assert(status == 0 || strstr(reason.text, "1000 ms") != NULL);
         fake_pages.looks_left = 20;
-        ck_assert_int_eq(hr_wss_read(wss, NS_PER_S, &sample, &reason), status == 0 ? 0 : -EINVAL);
+        ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason),
+                         status == 0 ? 0 : -EINVAL);
     }
     ck_assert_int_eq(begin_count, 5);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     for (int look = 0; look < 20; look++) {
         fake_pages.looks_left = look;
-        int status = hr_wss_read(wss, NS_PER_S, &sample, &reason);
+        int status = hr_wss_read(wss, HR_NS_PER_S, &sample, &reason);
         ck_assert(status == 0 || status == -ETIME);
         read_count += status == -ETIME;
     }
@@ -227,11 +230,11 @@ START_TEST(gives_up_a_cgroup_in_time)
     int count = 0;
 
     set_groups();
-    open_wss(&(struct hr_wss_target){.scope = HR_WSS_CGROUP, .cgroup = "a"}, NS_PER_S);
-    fake_pages.jump_ns = 2 * NS_PER_S;
+    open_wss(&(struct hr_wss_target){.scope = HR_WSS_CGROUP, .cgroup = "a"}, HR_NS_PER_S);
+    fake_pages.jump_ns = 2 * HR_NS_PER_S;
     for (int look = 0; look < 30; look++) {
         fake_pages.looks_left = look;
-        count += hr_wss_begin(wss, NS_PER_S, &reason) == -ETIME;
+        count += hr_wss_begin(wss, HR_NS_PER_S, &reason) == -ETIME;
     }
     ck_assert_int_eq(count, 5 + 2); /* four chunks and their end; two of them have pages */
 }
@@ -250,9 +253,9 @@ START_TEST(survives_a_lack_of_memory)
         open_group();
     for (; status == -ENOMEM && failures < 100; failures++) {
         fake_pages.allocations_left = failures + 1;
-        status = hr_wss_begin(wss, NS_PER_S, NULL);
+        status = hr_wss_begin(wss, HR_NS_PER_S, NULL);
         if (status == 0)
-            status = hr_wss_read(wss, NS_PER_S, &sample, NULL);
+            status = hr_wss_read(wss, HR_NS_PER_S, &sample, NULL);
         fake_pages.allocations_left = -1;
     }
     ck_assert_int_eq(status, 0);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/kpage.h"
@@ -29,7 +30,6 @@
 #include "support/touch.h"
 
 #define MIB       TOUCH_MIB
-#define NS_PER_S  UINT64_C(1000000000)
 #define FILE_NAME "/dev/shm/headroom-test-load"
 #define LRU_GEN   "/sys/kernel/mm/lru_gen/enabled"
 
@@ -102,7 +102,7 @@ static void begin(struct hr_wss *wss)
 {
     struct hr_reason reason;
 
-    int status = hr_wss_begin(wss, NS_PER_S, &reason);
+    int status = hr_wss_begin(wss, HR_NS_PER_S, &reason);
     ck_assert_msg(status == 0, "begin: %s", reason.text);
 }
 
@@ -111,7 +111,7 @@ static struct hr_wss_sample read_sample(struct hr_wss *wss)
     struct hr_wss_sample sample;
     struct hr_reason reason;
 
-    int status = hr_wss_read(wss, NS_PER_S, &sample, &reason);
+    int status = hr_wss_read(wss, HR_NS_PER_S, &sample, &reason);
     ck_assert_msg(status == 0, "read: %s", reason.text);
     return sample;
 }
@@ -310,7 +310,7 @@ START_TEST(refuses_generations)
     struct hr_wss *wss = open_process(getpid());
     begin(wss);
     write_generations("y");
-    ck_assert_int_eq(hr_wss_read(wss, NS_PER_S, &(struct hr_wss_sample){0}, &reason), -EBUSY);
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &(struct hr_wss_sample){0}, &reason), -EBUSY);
     hr_wss_close(wss);
 }
 END_TEST
@@ -376,13 +376,13 @@ START_TEST(tells_that_the_target_is_gone)
     begin(group);
     kill(load.pid, SIGKILL);
     waitid(P_PID, (id_t)load.pid, &info, WEXITED | WNOWAIT);
-    ck_assert_int_eq(hr_wss_read(process, NS_PER_S, &sample, &reason), -ESRCH); /* a zombie */
+    ck_assert_int_eq(hr_wss_read(process, HR_NS_PER_S, &sample, &reason), -ESRCH); /* a zombie */
     touch_end(&load);
     groups_remove(groups, "a");
-    ck_assert_int_eq(hr_wss_read(process, NS_PER_S, &sample, &reason), -ESRCH);
-    ck_assert_int_eq(hr_wss_begin(process, NS_PER_S, &reason), -ESRCH);
-    ck_assert_int_eq(hr_wss_read(group, NS_PER_S, &sample, &reason), -ENODEV);
-    ck_assert_int_eq(hr_wss_begin(group, NS_PER_S, &reason), -ENODEV);
+    ck_assert_int_eq(hr_wss_read(process, HR_NS_PER_S, &sample, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_begin(process, HR_NS_PER_S, &reason), -ESRCH);
+    ck_assert_int_eq(hr_wss_read(group, HR_NS_PER_S, &sample, &reason), -ENODEV);
+    ck_assert_int_eq(hr_wss_begin(group, HR_NS_PER_S, &reason), -ENODEV);
     hr_wss_close(process);
     hr_wss_close(group);
 }
@@ -395,7 +395,7 @@ START_TEST(tells_that_a_group_lacks_the_controller)
     groups_make(groups, "a");
     groups_make(groups, "a/b");
     struct hr_wss *wss = open_group("a/b");
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -EOPNOTSUPP);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EOPNOTSUPP);
     ck_assert_ptr_nonnull(strstr(reason.text, "cgroup.subtree_control"));
     hr_wss_close(wss);
 }
@@ -554,7 +554,7 @@ START_TEST(passes_over_reserved_addresses)
     struct hr_wss_sample sample = read_sample(wss);
     printf("# 256 GiB reserved: %.3f s\n", (double)sample.scan_ns / 1e9);
     fflush(stdout);
-    ck_assert_uint_lt(sample.scan_ns, 5 * NS_PER_S);
+    ck_assert_uint_lt(sample.scan_ns, 5 * HR_NS_PER_S);
     hr_wss_close(wss);
     hr_page_set_free(&pages);
     munmap(memory, size);
@@ -572,7 +572,7 @@ START_TEST(gives_up_in_time)
     struct hr_wss *wss;
 
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, NULL), 0);
-    ck_assert_int_eq(hr_wss_begin(wss, NS_PER_S, &reason), -ETIME);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ETIME);
     hr_wss_close(wss);
 }
 END_TEST

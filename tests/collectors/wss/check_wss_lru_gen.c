@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/lru_gen.h"
@@ -19,7 +20,6 @@
 
 #define ENABLED   "sys/kernel/mm/lru_gen/enabled"
 #define FILE_PATH "sys/kernel/debug/lru_gen"
-#define SECOND_NS UINT64_C(1000000000)
 
 /* --- Parsing -------------------------------------------------------------- */
 
@@ -327,7 +327,7 @@ static void open_wss(const char *group, bool aging, uint64_t max_scan_ns)
 
 static int begin(void)
 {
-    return hr_wss_begin(wss, 10 * SECOND_NS, &reason);
+    return hr_wss_begin(wss, 10 * HR_NS_PER_S, &reason);
 }
 
 static int read_window(uint64_t window_ms)
@@ -531,7 +531,7 @@ START_TEST(takes_no_longer_than_is_allowed)
     add_list(2, "/a", 0);
     add_list(2, "/a", 1);
     kernel.slow_us = 400000;
-    open_wss("a", true, SECOND_NS / 5);
+    open_wss("a", true, HR_NS_PER_S / 5);
     ck_assert_int_eq(begin(), -ETIME);
     ck_assert_int_eq(kernel.commands, 1);
     ck_assert_ptr_nonnull(strstr(reason.text, ": "));
@@ -547,7 +547,7 @@ START_TEST(does_not_begin_what_will_take_longer_than_allowed)
     kernel.on = true;
     add_list(2, "/a", 0);
     kernel.slow_us = 100000;
-    open_wss("a", true, SECOND_NS / 2);
+    open_wss("a", true, HR_NS_PER_S / 2);
     ck_assert_int_eq(begin(), 0);
     ck_assert_int_eq(read_window(1000), 0);
     ck_assert_int_eq(kernel.commands, 2);

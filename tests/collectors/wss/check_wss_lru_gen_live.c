@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/lru_gen.h"
@@ -22,7 +23,6 @@
 
 #define HOLD_MIB    128
 #define TOUCHED_MIB 64
-#define SECOND_NS   UINT64_C(1000000000)
 
 static struct groups *groups;
 static struct hr_root *root;
@@ -85,14 +85,14 @@ static void open_wss(enum hr_wss_scope scope, const char *group, bool aging)
 
 static void begin(void)
 {
-    ck_assert_msg(hr_wss_begin(wss, 10 * SECOND_NS, &reason) == 0, "%s", reason.text);
+    ck_assert_msg(hr_wss_begin(wss, 10 * HR_NS_PER_S, &reason) == 0, "%s", reason.text);
 }
 
 static double read_mib(void)
 {
     struct hr_wss_sample sample;
 
-    ck_assert_msg(hr_wss_read(wss, SECOND_NS, &sample, &reason) == 0, "%s", reason.text);
+    ck_assert_msg(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason) == 0, "%s", reason.text);
     printf("# referenced %.1f MiB, window %.3f s, scan %.3f s\n",
            (double)sample.referenced_bytes / TOUCH_MIB, (double)sample.window_ns / 1e9,
            (double)sample.scan_ns / 1e9);
@@ -278,16 +278,16 @@ START_TEST(looks_back_as_far_as_the_kernel_knows)
         uint64_t before_ns = now_ns();
         sleep(1);
         age("a");
-        i = now_ns() - before_ns < 1400 * SECOND_NS / 1000 ? i + 1 : 0;
+        i = now_ns() - before_ns < 1400 * HR_NS_PER_S / 1000 ? i + 1 : 0;
     }
     begin();
-    ck_assert_int_eq(hr_wss_read(wss, 2500 * SECOND_NS / 1000, &sample, &reason), 0);
+    ck_assert_int_eq(hr_wss_read(wss, 2500 * HR_NS_PER_S / 1000, &sample, &reason), 0);
     printf("# %.3f s\n", (double)sample.window_ns / 1e9);
     assert_about((double)sample.referenced_bytes / TOUCH_MIB, TOUCHED_MIB);
     ck_assert_double_ge((double)sample.window_ns / 1e9, 0.9);
     ck_assert_double_le((double)sample.window_ns / 1e9, 2.5);
     sleep(3);
-    ck_assert_int_eq(read_error(SECOND_NS), -ENODATA);
+    ck_assert_int_eq(read_error(HR_NS_PER_S), -ENODATA);
 }
 END_TEST
 
@@ -302,7 +302,7 @@ START_TEST(tells_that_somebody_else_began_generations)
     begin();
     age("a");
     age("a");
-    ck_assert_int_eq(read_error(SECOND_NS), -EBUSY);
+    ck_assert_int_eq(read_error(HR_NS_PER_S), -EBUSY);
 }
 END_TEST
 
@@ -312,8 +312,8 @@ START_TEST(tells_a_group_that_is_gone)
     open_wss(HR_WSS_CGROUP, "a", true);
     begin();
     groups_remove(groups, "a");
-    ck_assert_int_eq(read_error(SECOND_NS), -ENODEV);
-    ck_assert_int_eq(hr_wss_begin(wss, SECOND_NS, &reason), -ENODEV);
+    ck_assert_int_eq(read_error(HR_NS_PER_S), -ENODEV);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ENODEV);
 }
 END_TEST
 
@@ -322,7 +322,7 @@ START_TEST(tells_a_group_without_memory_controller)
     groups_make(groups, "a");
     groups_make(groups, "a/b");
     open_wss(HR_WSS_CGROUP, "a/b", true);
-    ck_assert_int_eq(hr_wss_begin(wss, SECOND_NS, &reason), -EOPNOTSUPP);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EOPNOTSUPP);
     printf("# %s\n", reason.text);
     ck_assert_ptr_nonnull(strstr(reason.text, "subtree_control"));
 }

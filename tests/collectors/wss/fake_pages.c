@@ -1,5 +1,7 @@
 #include "collectors/wss/fake_pages.h"
 
+#include "headroom/clock.h"
+
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#define NS_PER_S UINT64_C(1000000000)
 
 struct fake_pages fake_pages = {.allocations_left = -1};
 
@@ -160,7 +160,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     (void)clock;
     *now = (struct timespec){.tv_sec = 1000};
     if (fake_pages.looks_left-- <= 0)
-        now->tv_sec += (time_t)(fake_pages.jump_ns / NS_PER_S);
+        now->tv_sec += (time_t)(fake_pages.jump_ns / HR_NS_PER_S);
     return 0;
 }
 

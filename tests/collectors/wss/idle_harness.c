@@ -1,5 +1,7 @@
 #include "collectors/wss/idle_harness.h"
 
+#include "headroom/clock.h"
+
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +91,7 @@ void open_process(void)
 
 uint64_t read_pages(void)
 {
-    int status = hr_wss_read(wss, NS_PER_S, &sample, &reason);
+    int status = hr_wss_read(wss, HR_NS_PER_S, &sample, &reason);
 
     ck_assert_msg(status == 0, "%s", reason.text);
     ck_assert_uint_eq(sample.referenced_bytes % page_size, 0);
@@ -145,7 +147,7 @@ void begin_scene(const struct scene *scene)
         fake_pages_put("proc/42/pagemap", row->address / page_size + row->count, 0);
     place(42, scene, false);
     open_process();
-    int status = hr_wss_begin(wss, NS_PER_S, &reason);
+    int status = hr_wss_begin(wss, HR_NS_PER_S, &reason);
     ck_assert_msg(status == 0, "%s: %s", scene->what, reason.text);
 }
 

@@ -11,7 +11,6 @@
 #include "support/tree.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define NS_PER_S     UINT64_C(1000000000)
 
 extern struct tree *tree;
 extern struct hr_root *root;

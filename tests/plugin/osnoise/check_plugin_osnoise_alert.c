@@ -2,18 +2,18 @@
  * when their end is. */
 #include "support/fake_collectd.h"
 
+#include "headroom/clock.h"
 #include "osnoise/alert.h"
 #include "support/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-#define SECOND_NS    UINT64_C(1000000000)
 
 static struct osnoise_alert *alert;
 
 static void set_up(void)
 {
     const struct osnoise_rule rule = {
-        .max_single_ns = 50000, .quiet_ns = 60 * SECOND_NS, .severity = NOTIF_FAILURE};
+        .max_single_ns = 50000, .quiet_ns = 60 * HR_NS_PER_S, .severity = NOTIF_FAILURE};
 
     fake_start_parts();
     alert = osnoise_alert_new(&rule);
@@ -74,7 +74,7 @@ static void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
         {.cpu = 4, .state = state, .sample_count = samples},
     };
     const struct hr_osnoise_reading reading = {
-        .elapsed_ns = SECOND_NS,
+        .elapsed_ns = HR_NS_PER_S,
         .cpus = cpus,
         .cpu_count = 2,
         .singles = singles,
@@ -383,7 +383,7 @@ START_TEST(is_not_quiet_while_something_is_unknown)
     const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1, .lost_count = 1},
                                           {.cpu = 4, .sample_count = 1}};
     struct hr_osnoise_reading reading = {
-        .elapsed_ns = 100 * SECOND_NS, .cpus = cpus, .cpu_count = 2};
+        .elapsed_ns = 100 * HR_NS_PER_S, .cpus = cpus, .cpu_count = 2};
 
     take_one(3, 60);
     take_one(4, 60);

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 
+#include "headroom/clock.h"
 #include "osnoise/trouble.h"
 #include "support/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-#define SECOND_NS    UINT64_C(1000000000)
 
 static struct osnoise_trouble trouble;
 
@@ -45,7 +45,7 @@ static void assert_said(const char *line)
 static void read_cpus(const struct hr_osnoise_cpu *cpus, size_t count)
 {
     const struct hr_osnoise_reading reading = {
-        .elapsed_ns = SECOND_NS, .cpus = cpus, .cpu_count = count};
+        .elapsed_ns = HR_NS_PER_S, .cpus = cpus, .cpu_count = count};
 
     osnoise_trouble_read(&trouble, &reading);
 }
@@ -69,10 +69,10 @@ START_TEST(tells_that_nothing_is_measured)
              "%s: osnoise: noise is not measured: it is so: change it. It is tried again in 10 s.",
              severities[_i].severity);
     for (int i = 0; i < 3; i++)
-        osnoise_trouble_stopped(&trouble, &reason, 10 * SECOND_NS);
+        osnoise_trouble_stopped(&trouble, &reason, 10 * HR_NS_PER_S);
     assert_said(line);
     strcpy(reason.text, "it is otherwise"); /* the same error, another cause */
-    osnoise_trouble_stopped(&trouble, &reason, 20 * SECOND_NS);
+    osnoise_trouble_stopped(&trouble, &reason, 20 * HR_NS_PER_S);
     ck_assert_uint_eq(fake_logs(0, "it is otherwise. It is tried again in 20 s."), 1);
     fake_forget_logs();
     osnoise_trouble_runs(&trouble);

@@ -6,12 +6,12 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
 #include "osnoise/worker.h"
 #include "plugin/osnoise/fake_osnoise.h"
 #include "support/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-#define MS_NS        UINT64_C(1000000)
 
 static struct hr_osnoise_options osnoise;
 static struct osnoise_values *values;
@@ -49,10 +49,10 @@ static void start_reading(uint64_t read_ms, uint64_t retry_ms, uint64_t max_retr
     const struct osnoise_worker_options options = {
         .osnoise = &osnoise,
         .values = values,
-        .rule = {.max_single_ns = 50000, .quiet_ns = MS_NS, .severity = NOTIF_WARNING},
-        .read_ns = read_ms * MS_NS,
-        .retry_ns = retry_ms * MS_NS,
-        .max_retry_ns = max_retry_ms * MS_NS,
+        .rule = {.max_single_ns = 50000, .quiet_ns = HR_NS_PER_MS, .severity = NOTIF_WARNING},
+        .read_ns = read_ms * HR_NS_PER_MS,
+        .retry_ns = retry_ms * HR_NS_PER_MS,
+        .max_retry_ns = max_retry_ms * HR_NS_PER_MS,
     };
     struct hr_reason reason;
 
@@ -85,7 +85,8 @@ START_TEST(reads_until_it_is_stopped)
 {
     const struct hr_osnoise_cpu cpus[] = {
         {.cpu = 3, .sample_count = 1, .runtime_us = 10, .noise_us = 1}};
-    const struct hr_osnoise_reading reading = {.elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1};
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = HR_NS_PER_MS, .cpus = cpus, .cpu_count = 1};
 
     for (int i = 0; i < 3; i++)
         fake_osnoise_read(&reading);
@@ -365,9 +366,13 @@ START_TEST(notifies_without_a_lock)
     static const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1}};
     static const struct hr_osnoise_single single = {
         .cpu = 3, .duration_ns = 60000, .parts_are_all = true};
-    const struct hr_osnoise_reading reading = {
-        .elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1, .singles = &single, .single_count = 1};
-    const struct hr_osnoise_reading quiet = {.elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1};
+    const struct hr_osnoise_reading reading = {.elapsed_ns = HR_NS_PER_MS,
+                                               .cpus = cpus,
+                                               .cpu_count = 1,
+                                               .singles = &single,
+                                               .single_count = 1};
+    const struct hr_osnoise_reading quiet = {
+        .elapsed_ns = HR_NS_PER_MS, .cpus = cpus, .cpu_count = 1};
 
     fake_on_notification(publish_meanwhile, values);
     fake_osnoise_read(&reading);
@@ -386,7 +391,8 @@ START_TEST(publishes_while_it_reads)
 {
     static const struct hr_osnoise_cpu cpus[] = {
         {.cpu = 3, .sample_count = 1, .runtime_us = 10, .noise_us = 1}};
-    const struct hr_osnoise_reading reading = {.elapsed_ns = MS_NS, .cpus = cpus, .cpu_count = 1};
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = HR_NS_PER_MS, .cpus = cpus, .cpu_count = 1};
     double told = 0;
 
     for (int i = 0; i < 40; i++)

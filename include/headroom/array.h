@@ -1,0 +1,41 @@
+/*
+ * headroom/array.h - arrays that grow.
+ */
+#ifndef HEADROOM_ARRAY_H
+#define HEADROOM_ARRAY_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+/**
+ * Makes room in an array for `wanted` items; it grows by doubling.
+ *
+ * @param items     a pointer to items; receives where they are now. NULL with a capacity of 0 is an
+ *                  empty array. The caller ends it with free().
+ * @param capacity  a size_t: for how many items there is room.
+ * @return 0; -ENOMEM: both are as before.
+ */
+#define HR_ARRAY_RESERVE(items, capacity, wanted)                                                  \
+    ({                                                                                             \
+        void *hr_grown = hr_array_grow((items), &(capacity), (wanted), sizeof(*(items)));          \
+        if (hr_grown != NULL)                                                                      \
+            (items) = hr_grown;                                                                    \
+        hr_grown != NULL ? 0 : -ENOMEM;                                                            \
+    })
+
+/** @return the array, or NULL if memory is short. See HR_ARRAY_RESERVE(). */
+static inline void *hr_array_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
+{
+    size_t grown_capacity = 2 * *capacity > wanted ? 2 * *capacity : wanted;
+
+    if (items != NULL && wanted <= *capacity)
+        return items;
+    if (grown_capacity < 16)
+        grown_capacity = 16;
+    void *grown = reallocarray(items, grown_capacity, item_size);
+    if (grown != NULL)
+        *capacity = grown_capacity;
+    return grown;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * headroom/clock.h - the clock that intervals are measured with, and its units.
+ */
+#ifndef HEADROOM_CLOCK_H
+#define HEADROOM_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define HR_NS_PER_US UINT64_C(1000)
+#define HR_NS_PER_MS UINT64_C(1000000)
+#define HR_NS_PER_S  UINT64_C(1000000000)
+#define HR_US_PER_S  UINT64_C(1000000)
+
+/** Nanoseconds of CLOCK_MONOTONIC; never 0. */
+static inline uint64_t hr_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * HR_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,48 @@
+#include "common/instance.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "headroom/hash.h"
+
+/* Of a shortened instance at least so much of the head is kept, however long the leaf. */
+#define MIN_HEAD 16
+
+static bool is_inside_character(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+static void escape(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text == '/' || (unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '_';
+}
+
+void instance_make_name(const char *text, const char *path, bool distinct,
+                        char instance[DATA_MAX_NAME_LEN])
+{
+    const size_t most = DATA_MAX_NAME_LEN - 1;
+    const size_t length = strlen(text);
+    char mark[10];
+
+    snprintf(mark, sizeof(mark), "~%08x", hr_hash(path));
+    if (length <= most && !distinct) {
+        snprintf(instance, DATA_MAX_NAME_LEN, "%s", text);
+    } else if (length + strlen(mark) <= most) {
+        snprintf(instance, DATA_MAX_NAME_LEN, "%s%s", text, mark);
+    } else {
+        const size_t room = most - strlen(mark);
+        const char *tail = strrchr(text, '/') != NULL ? strrchr(text, '/') : text;
+        if (strlen(tail) > room - MIN_HEAD)
+            tail = text + length - (room - MIN_HEAD);
+        while (is_inside_character(*tail))
+            tail++;
+        size_t head = room - strlen(tail);
+        while (head > 0 && is_inside_character(text[head]))
+            head--;
+        snprintf(instance, DATA_MAX_NAME_LEN, "%.*s%s%s", (int)head, text, mark, tail);
+    }
+    escape(instance);
+}

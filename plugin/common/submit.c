@@ -1,0 +1,34 @@
+#include "common/submit.h"
+
+#include <math.h>
+
+#include "utils/common/common.h"
+
+static void dispatch(const struct submission *submission, const char *type,
+                     const char *type_instance, value_t value)
+{
+    value_list_t list = VALUE_LIST_INIT;
+
+    list.values = &value;
+    list.values_len = 1;
+    list.time = submission->time;
+    list.interval = submission->interval;
+    sstrncpy(list.plugin, submission->plugin, sizeof(list.plugin));
+    sstrncpy(list.plugin_instance, submission->instance, sizeof(list.plugin_instance));
+    sstrncpy(list.type, type, sizeof(list.type));
+    sstrncpy(list.type_instance, type_instance, sizeof(list.type_instance));
+    plugin_dispatch_values(&list);
+}
+
+void submit_gauge(const struct submission *submission, const char *type, const char *type_instance,
+                  double value)
+{
+    if (!isnan(value))
+        dispatch(submission, type, type_instance, (value_t){.gauge = value});
+}
+
+void submit_derive(const struct submission *submission, const char *type, const char *type_instance,
+                   int64_t value)
+{
+    dispatch(submission, type, type_instance, (value_t){.derive = value});
+}
