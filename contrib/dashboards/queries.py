@@ -1,6 +1,6 @@
 """One description of a series, and how each back end is asked for it.
 
-A Series names what collectd-headroom(5) documents: plugin, instance, type and type instance. InfluxQL and
+A Series names what collectd-psi(5) and the other man pages document: plugin, instance, type and type instance. InfluxQL and
 Graphite turn it into their queries. Both leave the variables of Grafana in: $host, $group, $target, $cpu.
 """
 import re

@@ -9,7 +9,7 @@ series.py same KIND CSV GOT [FROM UNTIL]...
                                 whether files of such lines tell the same; KIND graphite, influxdb, raw (of
                                 InfluxDB's collectd listener) or csv. What differs is printed. Between these
                                 times values may be missing.
-series.py documented PAGE CSV   whether the series of our plugins are those of the manual page
+series.py documented CSV PAGE...   whether the series of our plugins are those of the manual pages
 series.py lacks CSV             whether any of the names on standard input, of which * is any text, isn't in
                                 the file, or is there twice
 series.py names KIND CSV        the names of all series of csv, as a receiver has them
@@ -216,10 +216,10 @@ def documented(page):
             yield name, re.compile(pattern)
 
 
-def print_undocumented(page, csv):
+def print_undocumented(csv, *pages):
     names = {name.split('/', 1)[1] for name in read(csv)}
     names = {name for name in names if re.match('(psi|cgroup_perf|wss|osnoise)-', name)}
-    page = list(documented(page))
+    page = [series for page in pages for series in documented(page)]
     bad = 0
     for name in sorted(names):
         if not any(pattern.fullmatch(name) for _, pattern in page):
@@ -229,7 +229,7 @@ def print_undocumented(page, csv):
         if not any(pattern.fullmatch(name) for name in names):
             print(f'# {text} is documented, and was not seen')
             bad += 1
-    print(f'# {len(names)} series, {len(page)} in the manual page')
+    print(f'# {len(names)} series, {len(page)} in the manual pages')
     return bad > 0 or not names or not page
 
 
