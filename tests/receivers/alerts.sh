@@ -16,7 +16,7 @@ start_receivers() {
     mkdir "$dir/bin" "$dir/dev" "$dir/mails" "$dir/received" "$dir/tmp"
     chmod 1777 "$dir/received" "$dir/tmp"
     # The folder of the sources may be one that nobody may not look into.
-    cp "$snippets/../headroom-mail" "$dir/bin/"
+    cp "$here/../../src/handlers/headroom-mail" "$dir/bin/"
     printf '#!/bin/sh\ncat >"%s/$$.new" && mv "%s/$$.new" "%s/$$.told"\n' \
         "$dir/received" "$dir/received" "$dir/received" >"$dir/bin/receive"
     cat >"$dir/bin/sendmail" <<'END'
