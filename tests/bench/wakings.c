@@ -9,15 +9,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "support/own_mounts.h"
+
 #define CPUS_MAX  256
 #define RING_SIZE (64 * 4096)
 
-/* On a mount of our own, over a folder that is there for that. */
 #define TRACEFS "/sys/kernel/tracing"
 
 struct wakings {
@@ -30,13 +30,6 @@ struct wakings {
 };
 
 /* --- The tracepoint ------------------------------------------------------- */
-
-static bool mount_tracefs(void)
-{
-    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return false;
-    return mount("none", TRACEFS, "tracefs", 0, NULL) == 0 || errno == EBUSY; /* it is there */
-}
 
 static bool read_id(uint64_t *id)
 {
@@ -100,7 +93,8 @@ struct wakings *wakings_open(const char *name, const char *other_name)
     if (wakings == NULL)
         return NULL;
     snprintf(filter, sizeof(filter), "comm == \"%s\" || comm == \"%s\"", name, other_name);
-    bool opened = mount_tracefs() && read_id(&id) && read_pid_offset(&wakings->pid_offset);
+    bool opened =
+        own_mounts_with_tracefs() && read_id(&id) && read_pid_offset(&wakings->pid_offset);
     for (int cpu = 0; opened && cpu < sysconf(_SC_NPROCESSORS_CONF) && cpu < CPUS_MAX; cpu++)
         opened = open_cpu(wakings, id, filter, cpu);
     if (opened)

@@ -85,6 +85,30 @@ too_busy='above its read interval|the next interval is .* in the past|left after
 complaints() { grep '\[\(warning\|error\|notice\)\]' "$log" | grep -vE "$too_busy"; }
 no_complaints() { ! complaints | sed 's/^/# /' | grep .; }
 
+# --- mounts ------------------------------------------------------------------
+
+# in_own_mounts "$@": runs the test again, in a mount namespace of its own with tracefs, which systemd mounts at
+# boot. What perf finds missing it mounts itself, and the machine would keep that. It comes first, or skips.
+in_own_mounts() {
+    if [ -z "${HEADROOM_OWN_MOUNTS:-}" ]; then
+        unshare --mount true 2>/dev/null || skip_all "mount namespaces can't be made (root is needed)"
+        rm -rf "$dir"
+        HEADROOM_OWN_MOUNTS=1 exec unshare --mount "$BASH" "$0" "$@"
+    fi
+    # Mounted twice, it would take on the options of the second mount everywhere.
+    mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+}
+
+# hiding FOLDER... -- COMMAND...: runs a command in a mount namespace where these folders are empty.
+hiding() {
+    unshare --mount "$BASH" -c 'while [ "$1" != -- ]; do
+            [ ! -d "$1" ] || mount -t tmpfs none "$1" || exit
+            shift
+        done
+        shift
+        exec "$@"' hiding "$@"
+}
+
 # --- the daemon --------------------------------------------------------------
 
 # write_config PLUGIN...: a configuration that loads csv, logfile and the plugins named, ours or

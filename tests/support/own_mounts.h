@@ -1,0 +1,18 @@
+/*
+ * own_mounts.h - a mount namespace for tests that need tracefs, or run perf, which mounts it where
+ * it finds none: on the machine that would stay.
+ */
+#ifndef HEADROOM_TESTS_SUPPORT_OWN_MOUNTS_H
+#define HEADROOM_TESTS_SUPPORT_OWN_MOUNTS_H
+
+#include <stdbool.h>
+
+/**
+ * Enters a mount namespace of its own and mounts tracefs there, unless it is mounted already. Call
+ * it before any thread is created.
+ *
+ * @return whether tracefs is mounted; if not, errno is set.
+ */
+bool own_mounts_with_tracefs(void);
+
+#endif
