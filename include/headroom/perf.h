@@ -125,7 +125,8 @@ struct hr_perf_files hr_perf_files(const struct hr_perf *perf);
  * @return 0; -ECANCELED: not tried yet;
  *         -ENOENT, -EOPNOTSUPP, -ENODEV, -ENXIO  the machine has nothing that counts it: mostly, no
  *         PMU (in a virtual machine);
- *         -EACCES, -EPERM  CAP_PERFMON is missing, and kernel.perf_event_paranoid is above 0;
+ *         -EACCES, -EPERM  CAP_PERFMON is missing, and kernel.perf_event_paranoid is above 0; or
+ *         that is above HR_PERF_PARANOID_MAX;
  *         -E2BIG   each event of its group can be counted, but not all together;
  *         -EINVAL  the kernel refuses it: a modifier that the PMU can't heed, or, in a cgroup, a
  *                  counter that belongs to the whole machine;
@@ -133,6 +134,9 @@ struct hr_perf_files hr_perf_files(const struct hr_perf *perf);
  */
 int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group,
                    size_t event);
+
+/** Above it, kernels of Debian and Ubuntu demand CAP_SYS_ADMIN; Debian's begin with 3. */
+#define HR_PERF_PARANOID_MAX 2
 
 /**
  * Reads sysctl kernel.perf_event_paranoid, by which the kernel decides who may count without

@@ -97,16 +97,20 @@ static void find_affected(const struct perf_events *events, const struct hr_perf
 static void complain_of_permission(struct complaint *complaint, const struct affected *affected,
                                    const struct hr_root *root)
 {
-    char level[32] = "";
+    char level[32] = "", enough[64] = "";
     int paranoid;
 
-    if (hr_perf_paranoid(root, &paranoid) == 0)
+    if (hr_perf_paranoid(root, &paranoid) == 0) {
         snprintf(level, sizeof(level), ", which is %d,", paranoid);
+        if (paranoid > HR_PERF_PARANOID_MAX)
+            snprintf(enough, sizeof(enough), "%d for CAP_PERFMON to be enough, or ",
+                     HR_PERF_PARANOID_MAX);
+    }
     complaint_log(complaint, LOG_ERR, affected->cause,
                   PLUGIN ": no permission to count %s: give collectd CAP_PERFMON "
-                         "(CAP_SYS_ADMIN before Linux 5.8), or lower sysctl "
-                         "kernel.perf_event_paranoid%s to 0. It is tried again each minute.",
-                  affected->names, level);
+                         "(CAP_SYS_ADMIN before Linux 5.8), %s lower sysctl "
+                         "kernel.perf_event_paranoid%s to %s0. It is tried again each minute.",
+                  affected->names, *enough != '\0' ? "and" : "or", level, enough);
 }
 
 /* Invalid is what the PMU can't heed; the rest may be better by and by. */

@@ -68,18 +68,21 @@ static const struct advice event_advice[] = {
 /* Also EPERM, which a container's seccomp filter gives. */
 static void add_permission(const struct exam *exam, const char *facility)
 {
-    char cause[128];
-    int level;
+    char cause[128] = "no permission";
+    const char *remedy =
+        "add CAP_PERFMON (before Linux 5.8 CAP_SYS_ADMIN) to collectd's service, or set "
+        "the sysctl to 0; in a container, also let seccomp allow perf_event_open";
+    int level = 0;
 
     if (hr_perf_paranoid(exam->root, &level) == 0)
         snprintf(cause, sizeof(cause),
-                 "no permission, without CAP_PERFMON and with kernel.perf_event_paranoid=%d",
-                 level);
-    else
-        snprintf(cause, sizeof(cause), "no permission");
-    findings_add(exam->findings, FINDING_LACKS, facility, cause,
-                 "add CAP_PERFMON (before Linux 5.8 CAP_SYS_ADMIN) to collectd's service, or set "
-                 "the sysctl to 0; in a container, also let seccomp allow perf_event_open");
+                 "no permission, without %s and with kernel.perf_event_paranoid=%d",
+                 level > HR_PERF_PARANOID_MAX ? "CAP_SYS_ADMIN" : "CAP_PERFMON", level);
+    if (level > HR_PERF_PARANOID_MAX)
+        remedy = "add CAP_PERFMON (before Linux 5.8 CAP_SYS_ADMIN) to collectd's service, and set "
+                 "the sysctl to 2, or to 0 without it; in a container, also let seccomp allow "
+                 "perf_event_open";
+    findings_add(exam->findings, FINDING_LACKS, facility, cause, remedy);
 }
 
 static void add_status(const struct exam *exam, const char *facility, int status)

@@ -187,6 +187,20 @@ START_TEST(tells_once_that_permission_is_missing)
 }
 END_TEST
 
+/* As Debian's kernels begin, which then demand CAP_SYS_ADMIN. */
+START_TEST(tells_of_a_level_that_makes_the_capability_useless)
+{
+    tree_write(tree, "proc/sys/kernel/perf_event_paranoid", "3\n");
+    harness_begin("");
+    permit(false);
+    harness_read();
+    permit(true);
+    harness_assert_logs(1, "(CAP_SYS_ADMIN before Linux 5.8), and lower sysctl "
+                           "kernel.perf_event_paranoid, which is 3, to 2 for CAP_PERFMON to be "
+                           "enough, or 0. It is tried");
+}
+END_TEST
+
 START_TEST(does_without_the_level_if_it_is_not_known)
 {
     tree_remove(tree, "proc/sys/kernel/perf_event_paranoid");
@@ -473,6 +487,7 @@ int main(void)
         puts("# without an event that is refused: there is no PMU msr");
     if (is_paranoid()) {
         tcase_add_test(tests, tells_once_that_permission_is_missing);
+        tcase_add_test(tests, tells_of_a_level_that_makes_the_capability_useless);
         tcase_add_test(tests, does_without_the_level_if_it_is_not_known);
     } else {
         puts("# without permission missing: kernel.perf_event_paranoid gives it to all");
