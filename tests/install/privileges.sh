@@ -60,6 +60,13 @@ become() {
         --inh-caps="-all$given" --ambient-caps="-all$given" --bounding-set="-all$given")
 }
 
+# let_perfmon_count: where the sysctl is above 2, as it is with Debian's kernels, CAP_PERFMON is not enough. It
+# is put back by forbid_again.
+paranoid=/proc/sys/kernel/perf_event_paranoid
+paranoid_before=$(cat $paranoid 2>/dev/null || echo 0)
+let_perfmon_count() { [ "$paranoid_before" -le 2 ] || echo 2 >$paranoid; }
+forbid_again() { [ "$paranoid_before" -le 2 ] || echo "$paranoid_before" >$paranoid; }
+
 # number_of CAPABILITY: the kernel's number of those that we know.
 number_of() {
     case $1 in
