@@ -6,7 +6,7 @@
  *
  * It is skipped where the kernel has no such tracer. The emulated machine has it:
  *
- *     tests/vm/run KERNEL 400 "./bench_osnoise; echo 1..0"
+ *     HEADROOM_VM_CLOCK=real tests/vm/run KERNEL 400 "./bench_osnoise; echo 1..0"
  *
  * First a run with a reading a second, each followed by a bare one: read(2) of the same samples
  * from the trace_pipe_raw of a second instance. Times are CPU time of the reading thread, medians.

@@ -11,7 +11,7 @@
  *
  * Few kernels have the bitmap. In the emulated machine, from the build's folder:
  *
- *     tests/vm/run KERNEL 600 'echo n >/sys/kernel/mm/lru_gen/enabled; ./bench_wss_idle'
+ *     HEADROOM_VM_CLOCK=real tests/vm/run KERNEL 600 'echo n >/sys/kernel/mm/lru_gen/enabled; ./bench_wss_idle'
  *
  * which is why the numbers are told as TAP. The bar is a tenth of the time, of marking and reading
  * together.

@@ -12,7 +12,11 @@ kernel=${HEADROOM_KERNEL:-}
 [ -n "$kernel" ] || skip_all "there is no kernel: HEADROOM_KERNEL is not set (tests/vm/build-kernel builds one)"
 [ -r "$kernel" ] || skip_all "the kernel $kernel can't be read"
 
-# emulate TEST...: runs them all in one boot, each with ten minutes.
+# emulate CLOCK TEST...: runs them all in one boot, each with ten minutes by the machine's clock, which is what
+# HEADROOM_VM_CLOCK is to run.
 emulate() {
+    HEADROOM_VM_CLOCK=$1
+    export HEADROOM_VM_CLOCK
+    shift
     exec "$BASH" "$here/run" "$kernel" 600 "$@"
 }
