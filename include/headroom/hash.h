@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /** What the hash of nothing is. */
-#define HR_HASH_BEGIN UINT32_C(2166136261)
+#define HR_HASH_EMPTY UINT32_C(2166136261)
 
 /** The hash of what had the hash `sum`, and a number behind it. */
 static inline uint32_t hr_hash_number(uint32_t sum, uint32_t number)
@@ -29,12 +29,12 @@ static inline uint32_t hr_hash_text(uint32_t sum, const char *text)
 /** The hash of a text. */
 static inline uint32_t hr_hash(const char *text)
 {
-    return hr_hash_text(HR_HASH_BEGIN, text);
+    return hr_hash_text(HR_HASH_EMPTY, text);
 }
 
 /** Of a hash, what tells places apart in a table of a power of two of them: its lowest bits come of
  * the lowest bits of what was hashed alone. */
-static inline uint32_t hr_hash_place(uint32_t sum)
+static inline uint32_t hr_hash_slot(uint32_t sum)
 {
     return sum ^ sum >> 16;
 }

@@ -27,10 +27,10 @@ struct hr_waiter {
 
 /** What the second sample showed. */
 struct hr_waiters_report {
-    size_t count;        /**< of waiters filled in */
-    size_t looked_count; /**< tasks looked at in the first sample: processes, or threads of a
+    size_t count;         /**< of waiters filled in */
+    size_t sampled_count; /**< tasks looked at in the first sample: processes, or threads of a
                               threaded group */
-    size_t left_count;   /**< tasks seen in it but not looked at, as they were over the limit */
+    size_t skipped_count; /**< tasks seen in it but not looked at, as they were over the limit */
 };
 
 /** The first of two samples. */
@@ -65,7 +65,7 @@ int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
                     struct hr_waiters **waiters);
 
 /** How many tasks the first sample looked at. */
-size_t hr_waiters_looked_count(const struct hr_waiters *waiters);
+size_t hr_waiters_sampled_count(const struct hr_waiters *waiters);
 
 /**
  * Takes the second sample and ranks who waited since the first. Whoever ended in between isn't

@@ -92,8 +92,8 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
     const char *before = "; waiting: ";
     char text[96], lead[64];
 
-    if (report->left_count > 0) {
-        snprintf(lead, sizeof(lead), "; waiting, of %zu tasks looked at: ", report->looked_count);
+    if (report->skipped_count > 0) {
+        snprintf(lead, sizeof(lead), "; waiting, of %zu tasks looked at: ", report->sampled_count);
         before = lead;
     }
     for (size_t i = 0; i < report->count; i++) {

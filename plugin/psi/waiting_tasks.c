@@ -115,7 +115,7 @@ int psi_who_ask(struct psi_who *who, const struct psi_rule *rule, struct psi_who
     if (status != 0 || resource != HR_PSI_CPU)
         tell_accounting(who, status);
     if (status == 0)
-        budget->looked_count += hr_waiters_looked_count(*waiters);
+        budget->looked_count += hr_waiters_sampled_count(*waiters);
     return status;
 }
 

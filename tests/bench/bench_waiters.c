@@ -52,7 +52,7 @@ static uint16_t find_family(struct mnl_socket *socket)
     const struct hr_taskstats_request request = {.sequence = 1};
     uint16_t family = 0;
 
-    size_t length = hr_taskstats_print(&request, buffer);
+    size_t length = hr_taskstats_build_request(&request, buffer);
     require(mnl_socket_sendto(socket, buffer, length) > 0, "send");
     ssize_t got = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
     require(got > 0 && hr_taskstats_parse_family(buffer, (size_t)got, &request, &family) == 0,
@@ -72,7 +72,7 @@ static void open_bare(struct stage *stage, const pid_t *pids)
     for (size_t i = 0; i < stage->count; i++) {
         request.pid = pids[i];
         request.sequence = (uint32_t)i + 2;
-        stage->message_length = hr_taskstats_print(&request, stage->messages[i]);
+        stage->message_length = hr_taskstats_build_request(&request, stage->messages[i]);
     }
 }
 
@@ -100,7 +100,7 @@ static void ask_by_collector(const struct stage *stage)
                             2 * stage->count, &waiters) == 0,
             "the first sample");
     require(hr_waiters_read(waiters, top, TOP, &report) == 0, "the second sample");
-    require(report.looked_count == stage->count, "every process is looked at");
+    require(report.sampled_count == stage->count, "every process is looked at");
     hr_waiters_close(waiters);
 }
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const struct {
-    enum hr_capability one;
+    enum hr_capability flag;
     int number, or_number; /* of the kernel: either will do */
     const char *name;
 } capabilities[] = {
@@ -36,7 +36,7 @@ static unsigned find_lacking(unsigned needed, uint64_t effective)
 
     for (size_t i = 0; i < CAPABILITY_COUNT; i++)
         if (effective >> capabilities[i].number & 1 || effective >> capabilities[i].or_number & 1)
-            lacking &= ~(unsigned)capabilities[i].one;
+            lacking &= ~(unsigned)capabilities[i].flag;
     return lacking;
 }
 
@@ -44,9 +44,9 @@ static unsigned find_lacking(unsigned needed, uint64_t effective)
 static void append_names(unsigned which, char buffer[HR_REMEDY_SIZE])
 {
     for (size_t i = 0; i < CAPABILITY_COUNT; i++) {
-        if (!(which & (unsigned)capabilities[i].one))
+        if (!(which & (unsigned)capabilities[i].flag))
             continue;
-        which &= ~(unsigned)capabilities[i].one;
+        which &= ~(unsigned)capabilities[i].flag;
         size_t used = strlen(buffer);
         snprintf(buffer + used, HR_REMEDY_SIZE - used, "%s%s", capabilities[i].name,
                  which == 0                   ? ""

@@ -9,7 +9,7 @@
 #define WORD_BITS 64
 
 /* A CPU's number. @return 0, -EBADMSG, -ERANGE. */
-static int take_cpu(struct hr_text *rest, unsigned *cpu)
+static int parse_cpu(struct hr_text *rest, unsigned *cpu)
 {
     uint64_t number;
 
@@ -22,16 +22,16 @@ static int take_cpu(struct hr_text *rest, unsigned *cpu)
 }
 
 /* "3" or "0-3" */
-static int take_range(struct hr_text *rest, struct hr_cpu_set *set)
+static int parse_range(struct hr_text *rest, struct hr_cpu_set *set)
 {
     unsigned first, last;
-    int status = take_cpu(rest, &first);
+    int status = parse_cpu(rest, &first);
 
     if (status < 0)
         return status;
     last = first;
     if (hr_text_skip(rest, "-"))
-        status = take_cpu(rest, &last);
+        status = parse_cpu(rest, &last);
     if (status < 0)
         return status;
     if (last < first)
@@ -54,7 +54,7 @@ int hr_cpu_set_parse(const char *text, size_t length, struct hr_cpu_set *set)
     if (rest.length > 0 && rest.start[rest.length - 1] == '\n')
         rest.length--;
     while (rest.length > 0) {
-        int status = take_range(&rest, &parsed);
+        int status = parse_range(&rest, &parsed);
         if (status < 0)
             return status;
         if (rest.length > 0 && (!hr_text_skip(&rest, ",") || rest.length == 0))

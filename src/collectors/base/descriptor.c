@@ -23,7 +23,7 @@ void hr_descriptor_close(int *fd)
     errno = saved;
 }
 
-DIR *hr_descriptor_folder(int fd)
+DIR *hr_descriptor_opendir(int fd)
 {
     if (fd < 0) {
         errno = -fd;

@@ -29,6 +29,6 @@ void hr_descriptor_close(int *fd);
  * @param fd  or a negative errno.
  * @return NULL, with errno, if it is that or memory is short; the descriptor is then closed.
  */
-DIR *hr_descriptor_folder(int fd);
+DIR *hr_descriptor_opendir(int fd);
 
 #endif

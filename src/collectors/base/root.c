@@ -99,7 +99,7 @@ static int open_mount(const struct hr_root *root, const char *path, long magic)
 }
 
 /* libcgroup tells errors on standard output otherwise, in the midst of whatever its user prints. */
-static void keep_silent(void *unused, int level, const char *format, va_list arguments)
+static void discard_message(void *unused, int level, const char *format, va_list arguments)
 {
     (void)unused;
     (void)level;
@@ -113,7 +113,7 @@ static int open_by_libcgroup(const struct hr_root *root)
     void *handle = NULL;
     int fd = -ENOENT;
 
-    cgroup_set_logger(keep_silent, CGROUP_LOG_ERROR, NULL);
+    cgroup_set_logger(discard_message, CGROUP_LOG_ERROR, NULL);
     if (cgroup_init() != 0)
         return -ENOENT;
     int status = cgroup_get_controller_begin(&handle, &mount);
@@ -127,7 +127,7 @@ static int open_by_libcgroup(const struct hr_root *root)
 
 /* Tells whether a line of the mount table is version 1's hierarchy with a controller, or, where
  * that is NULL, cgroup2. The name of a hierarchy without controllers is an option "name=…". */
-static bool is_wanted(const struct mntent *entry, const char *controller)
+static bool is_mount_of(const struct mntent *entry, const char *controller)
 {
     if (controller == NULL)
         return strcmp(entry->mnt_type, "cgroup2") == 0;
@@ -151,7 +151,7 @@ static int open_by_mount_table(const struct hr_root *root, const char *controlle
     int fd = NOT_LISTED;
     while ((fd == NOT_LISTED || fd == -ENOENT) &&
            getmntent_r(stream, &entry, buffer, sizeof(buffer)) != NULL)
-        if (is_wanted(&entry, controller))
+        if (is_mount_of(&entry, controller))
             fd = open_mount(root, entry.mnt_dir,
                             controller != NULL ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC);
     fclose(stream);

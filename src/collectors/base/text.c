@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-int hr_text_read(int fd, char *buffer, size_t size, size_t *length)
+int hr_text_read_file(int fd, char *buffer, size_t size, size_t *length)
 {
     ssize_t got;
 
@@ -20,11 +20,11 @@ int hr_text_read(int fd, char *buffer, size_t size, size_t *length)
     return 0;
 }
 
-int hr_text_take(int fd, char *buffer, size_t size, size_t *length)
+int hr_text_read_and_close(int fd, char *buffer, size_t size, size_t *length)
 {
     if (fd < 0)
         return fd;
-    int status = hr_text_read(fd, buffer, size, length);
+    int status = hr_text_read_file(fd, buffer, size, length);
     close(fd);
     return status;
 }

@@ -26,15 +26,15 @@ struct hr_text {
  * @param length  receives the number of bytes read.
  * @return 0, -EBADMSG if the file doesn't fit, or the negative errno of pread(2).
  */
-int hr_text_read(int fd, char *buffer, size_t size, size_t *length);
+int hr_text_read_file(int fd, char *buffer, size_t size, size_t *length);
 
 /**
  * Reads a whole file that has just been opened, and closes it.
  *
  * @param fd  what opening it returned: of a negative errno nothing is read.
- * @return 0, that errno, or what hr_text_read() returns.
+ * @return 0, that errno, or what hr_text_read_file() returns.
  */
-int hr_text_take(int fd, char *buffer, size_t size, size_t *length);
+int hr_text_read_and_close(int fd, char *buffer, size_t size, size_t *length);
 
 /* The two that every word and number goes through are inline: with the words known at compile time
  * a pressure file is parsed in a third of the time. */

@@ -47,7 +47,7 @@ static void put_literal(struct translation *translation, char c)
 }
 
 /* The length of the set that begins with the "[" at text, or 0 if it isn't closed. */
-static size_t set_length(const char *text, size_t length)
+static size_t get_set_length(const char *text, size_t length)
 {
     size_t i = 1;
 
@@ -71,7 +71,7 @@ static size_t set_length(const char *text, size_t length)
 /* @return the set's length in the pattern, or 0 if it isn't closed. */
 static size_t put_set(struct translation *translation, const char *text, size_t length)
 {
-    size_t end = set_length(text, length);
+    size_t end = get_set_length(text, length);
 
     if (end == 0) {
         translation->reason = "a \"[\" is not closed";
@@ -124,7 +124,7 @@ static bool is_spanning(const char *text, size_t length)
     return memmem(text, length, "**", 2) != NULL;
 }
 
-static bool is(const char *text, size_t length, const char *word)
+static bool text_equals(const char *text, size_t length, const char *word)
 {
     return length == strlen(word) && memcmp(text, word, length) == 0;
 }
@@ -141,12 +141,12 @@ static int put_whole(struct translation *translation, const char *pattern, size_
         size_t size = (size_t)((slash ? slash : end) - component);
         int status = 0;
 
-        if (is(component, size, "**") && slash != NULL) {
+        if (text_equals(component, size, "**") && slash != NULL) {
             fputc('(', translation->out);
             translation->groups++;
             put_wildcard(translation, ".*");
             fputs("/)?", translation->out);
-        } else if (is(component, size, "**")) {
+        } else if (text_equals(component, size, "**")) {
             put_wildcard(translation, ".+");
         } else {
             status = put_component(translation, component, size);
@@ -165,7 +165,7 @@ static int put_whole(struct translation *translation, const char *pattern, size_
 static int put_above(struct translation *translation, const char *pattern, size_t length)
 {
     const char *end = pattern + length;
-    size_t open = 0;
+    size_t open_count = 0;
 
     fputc('^', translation->out);
     for (const char *component = pattern; component < end;) {
@@ -176,7 +176,7 @@ static int put_above(struct translation *translation, const char *pattern, size_
         if (!spanning && slash == NULL)
             break;
         fputs(component == pattern ? "(" : "(/", translation->out);
-        open++;
+        open_count++;
         if (spanning) {
             fputs(".*", translation->out);
             break;
@@ -186,15 +186,16 @@ static int put_above(struct translation *translation, const char *pattern, size_
             return status;
         component += size + 1;
     }
-    while (open-- > 0)
+    while (open_count-- > 0)
         fputs(")?", translation->out);
     fputc('$', translation->out);
     return 0;
 }
 
 /* Runs a translation and compiles what comes out. */
-static int compile(regex_t *regex, struct translation *translation, const char *pattern,
-                   size_t length, int (*put)(struct translation *translation, const char *, size_t))
+static int compile_regex(regex_t *regex, struct translation *translation, const char *pattern,
+                         size_t length,
+                         int (*put)(struct translation *translation, const char *, size_t))
 {
     char *expression = NULL;
     size_t size;
@@ -228,7 +229,7 @@ static const char *find_fault(const char *pattern, size_t length)
         size_t size = (size_t)((slash ? slash : end) - component);
         if (size == 0)
             return "it has an empty component (\"//\")";
-        if (is(component, size, ".") || is(component, size, ".."))
+        if (text_equals(component, size, ".") || text_equals(component, size, ".."))
             return "it has a component \".\" or \"..\"";
         component += size + 1;
     }
@@ -239,14 +240,14 @@ static int compile_both(struct hr_glob *glob, const char *pattern, size_t length
                         const char **reason)
 {
     struct translation whole = {.group = glob->group};
-    int status = compile(&glob->whole, &whole, pattern, length, put_whole);
+    int status = compile_regex(&glob->whole, &whole, pattern, length, put_whole);
     *reason = whole.reason;
     if (status < 0)
         return status;
     glob->wildcard_count = whole.wildcards;
 
     struct translation above = {0};
-    status = compile(&glob->above, &above, pattern, length, put_above);
+    status = compile_regex(&glob->above, &above, pattern, length, put_above);
     if (status < 0) {
         regfree(&glob->whole);
         *reason = above.reason;

@@ -8,7 +8,7 @@
 
 #include "cgroup/walk.h"
 
-static int append(struct hr_cgroup_inodes *inodes, uint64_t number)
+static int append_number(struct hr_cgroup_inodes *inodes, uint64_t number)
 {
     if (inodes->count == inodes->capacity) {
         size_t capacity = inodes->capacity ? 2 * inodes->capacity : 16;
@@ -22,14 +22,14 @@ static int append(struct hr_cgroup_inodes *inodes, uint64_t number)
     return 0;
 }
 
-static int append_group(void *inodes, int dirfd)
+static int append_group_inode(void *inodes, int dirfd)
 {
     struct stat group;
 
-    return fstat(dirfd, &group) < 0 ? -errno : append(inodes, group.st_ino);
+    return fstat(dirfd, &group) < 0 ? -errno : append_number(inodes, group.st_ino);
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     const uint64_t *left = a, *right = b;
 
@@ -40,20 +40,20 @@ int hr_cgroup_inodes_read(int dirfd, struct hr_cgroup_inodes *inodes)
 {
     if (faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
         return errno == ENOENT ? -ENODEV : -errno;
-    int status = append_group(inodes, dirfd);
+    int status = append_group_inode(inodes, dirfd);
     if (status == 0)
-        status = hr_cgroup_walk(dirfd, SIZE_MAX, append_group, inodes);
+        status = hr_cgroup_walk(dirfd, SIZE_MAX, append_group_inode, inodes);
     if (status < 0)
         hr_cgroup_inodes_free(inodes);
     else
-        qsort(inodes->numbers, inodes->count, sizeof(*inodes->numbers), by_number);
+        qsort(inodes->numbers, inodes->count, sizeof(*inodes->numbers), compare_numbers);
     return status;
 }
 
 bool hr_cgroup_inodes_has(const struct hr_cgroup_inodes *inodes, uint64_t number)
 {
     return inodes->count > 0 && bsearch(&number, inodes->numbers, inodes->count,
-                                        sizeof(*inodes->numbers), by_number) != NULL;
+                                        sizeof(*inodes->numbers), compare_numbers) != NULL;
 }
 
 void hr_cgroup_inodes_free(struct hr_cgroup_inodes *inodes)

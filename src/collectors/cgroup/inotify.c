@@ -6,13 +6,13 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-struct hr_watch {
+struct hr_inotify {
     int fd;
 };
 
-int hr_watch_open(struct hr_watch **watch)
+int hr_inotify_open(struct hr_inotify **inotify)
 {
-    struct hr_watch *opened = malloc(sizeof(*opened));
+    struct hr_inotify *opened = malloc(sizeof(*opened));
 
     if (opened == NULL)
         return -ENOMEM;
@@ -22,47 +22,47 @@ int hr_watch_open(struct hr_watch **watch)
         free(opened);
         return status;
     }
-    *watch = opened;
+    *inotify = opened;
     return 0;
 }
 
-void hr_watch_close(struct hr_watch *watch)
+void hr_inotify_close(struct hr_inotify *inotify)
 {
-    if (watch == NULL)
+    if (inotify == NULL)
         return;
-    close(watch->fd);
-    free(watch);
+    close(inotify->fd);
+    free(inotify);
 }
 
-int hr_watch_fd(const struct hr_watch *watch)
+int hr_inotify_fd(const struct hr_inotify *inotify)
 {
-    return watch->fd;
+    return inotify->fd;
 }
 
-int hr_watch_add(struct hr_watch *watch, int dirfd, const char *name, uint32_t mask)
+int hr_inotify_add_watch(struct hr_inotify *inotify, int dirfd, const char *name, uint32_t mask)
 {
     /* inotify takes paths only; by way of the descriptor it is this directory and no other that
      * happens to have its path by now. */
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d%s%s", dirfd, name ? "/" : "", name ? name : "");
-    int descriptor = inotify_add_watch(watch->fd, path, mask);
+    int descriptor = inotify_add_watch(inotify->fd, path, mask);
     return descriptor < 0 ? -errno : descriptor;
 }
 
-void hr_watch_remove(struct hr_watch *watch, int descriptor)
+void hr_inotify_remove_watch(struct hr_inotify *inotify, int descriptor)
 {
-    inotify_rm_watch(watch->fd, descriptor);
+    inotify_rm_watch(inotify->fd, descriptor);
 }
 
-int hr_watch_drain(struct hr_watch *watch, void (*changed)(int descriptor, void *context),
-                   void *context)
+int hr_inotify_read(struct hr_inotify *inotify, void (*changed)(int descriptor, void *context),
+                    void *context)
 {
     _Alignas(struct inotify_event) char buffer[16384];
     int status = 0;
 
     for (;;) {
-        ssize_t got = read(watch->fd, buffer, sizeof(buffer));
+        ssize_t got = read(inotify->fd, buffer, sizeof(buffer));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

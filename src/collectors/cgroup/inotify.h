@@ -9,13 +9,13 @@
 
 #include <stdint.h>
 
-struct hr_watch;
+struct hr_inotify;
 
 /** @return 0, -EMFILE (fs.inotify.max_user_instances, RLIMIT_NOFILE), -ENFILE, -ENOMEM, -ENOSYS. */
-int hr_watch_open(struct hr_watch **watch);
+int hr_inotify_open(struct hr_inotify **inotify);
 
 /** Ends all watches. NULL is allowed. */
-void hr_watch_close(struct hr_watch *watch);
+void hr_inotify_close(struct hr_inotify *inotify);
 
 /**
  * Watches a directory, or a file in it.
@@ -25,13 +25,13 @@ void hr_watch_close(struct hr_watch *watch);
  * @param mask   of inotify(7).
  * @return a watch descriptor, from 1; -ENOSPC (fs.inotify.max_user_watches), -ENOENT, …
  */
-int hr_watch_add(struct hr_watch *watch, int dirfd, const char *name, uint32_t mask);
+int hr_inotify_add_watch(struct hr_inotify *inotify, int dirfd, const char *name, uint32_t mask);
 
 /** Ends a watch; events already queued for it still come. */
-void hr_watch_remove(struct hr_watch *watch, int descriptor);
+void hr_inotify_remove_watch(struct hr_inotify *inotify, int descriptor);
 
 /** The descriptor, which is the watch's own; readable when there are events. */
-int hr_watch_fd(const struct hr_watch *watch);
+int hr_inotify_fd(const struct hr_inotify *inotify);
 
 /**
  * Takes the queued events, without waiting.
@@ -39,7 +39,7 @@ int hr_watch_fd(const struct hr_watch *watch);
  * @param changed  called with the watch descriptor of each event.
  * @return 0; -EOVERFLOW if the queue ran over and events were lost; a negative errno of read(2).
  */
-int hr_watch_drain(struct hr_watch *watch, void (*changed)(int descriptor, void *context),
-                   void *context);
+int hr_inotify_read(struct hr_inotify *inotify, void (*changed)(int descriptor, void *context),
+                    void *context);
 
 #endif

@@ -19,7 +19,7 @@ static int compare_ids(const void *a, const void *b)
 
 static int compare_descriptors(const void *a, const void *b)
 {
-    const struct hr_watched *left = a, *right = b;
+    const struct hr_node_watch *left = a, *right = b;
 
     return (left->descriptor > right->descriptor) - (left->descriptor < right->descriptor);
 }
@@ -32,7 +32,7 @@ struct hr_node *hr_node_find(const struct hr_cgroup_set *set, uint64_t id)
     return found != NULL ? *found : NULL;
 }
 
-static const char *name_of(const struct hr_node *node)
+static const char *get_name(const struct hr_node *node)
 {
     const char *slash = strrchr(node->group.path, '/');
 
@@ -43,7 +43,7 @@ struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr
 {
     struct hr_node *node = hr_node_find(parent->set, entry->id);
 
-    if (node == NULL || node->parent != parent || strcmp(name_of(node), entry->name) != 0)
+    if (node == NULL || node->parent != parent || strcmp(get_name(node), entry->name) != 0)
         return NULL;
     return node;
 }
@@ -76,34 +76,34 @@ struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, c
     return node;
 }
 
-void hr_node_make_listing_due(struct hr_node *node)
+void hr_node_queue_listing(struct hr_node *node)
 {
-    if (node->listing_due)
+    if (node->listing_queued)
         return;
-    node->listing_due = true;
+    node->listing_queued = true;
     TAILQ_INSERT_TAIL(&node->set->listings, node, listing);
 }
 
-void hr_node_make_events_due(struct hr_node *node)
+void hr_node_queue_events(struct hr_node *node)
 {
-    if (node->events_due)
+    if (node->events_queued)
         return;
-    node->events_due = true;
+    node->events_queued = true;
     TAILQ_INSERT_TAIL(&node->set->events, node, event);
 }
 
-void hr_node_done_listing(struct hr_node *node)
+void hr_node_unqueue_listing(struct hr_node *node)
 {
-    if (node->listing_due)
+    if (node->listing_queued)
         TAILQ_REMOVE(&node->set->listings, node, listing);
-    node->listing_due = false;
+    node->listing_queued = false;
 }
 
-void hr_node_done_events(struct hr_node *node)
+void hr_node_unqueue_events(struct hr_node *node)
 {
-    if (node->events_due)
+    if (node->events_queued)
         TAILQ_REMOVE(&node->set->events, node, event);
-    node->events_due = false;
+    node->events_queued = false;
 }
 
 int hr_node_open(const struct hr_node *node)
@@ -121,101 +121,101 @@ int hr_node_open(const struct hr_node *node)
     return fd;
 }
 
-static void miss_watch(struct hr_node *node, int error)
+static void count_missing_watch(struct hr_node *node, int error)
 {
     node->watches_missing++;
     node->set->counts.unwatched++;
     node->set->counts.watch_error = error;
 }
 
-static void add_watch(struct hr_node *node, struct hr_watched *watched, int dirfd, const char *name,
-                      uint32_t mask)
+static void add_watch(struct hr_node *node, struct hr_node_watch *watch, int dirfd,
+                      const char *name, uint32_t mask)
 {
     struct hr_cgroup_set *set = node->set;
 
-    if (watched->descriptor != 0)
+    if (watch->descriptor != 0)
         return;
-    if (set->watch == NULL) {
-        miss_watch(node, set->counts.watch_error);
+    if (set->inotify == NULL) {
+        count_missing_watch(node, set->counts.watch_error);
         return;
     }
-    int descriptor = hr_watch_add(set->watch, dirfd, name, mask);
+    int descriptor = hr_inotify_add_watch(set->inotify, dirfd, name, mask);
     if (descriptor == -ENOENT && name != NULL)
         return; /* there is nothing to be told of, or it went this moment */
     if (descriptor < 0) {
-        miss_watch(node, descriptor);
+        count_missing_watch(node, descriptor);
         return;
     }
-    watched->descriptor = descriptor;
-    watched->node = node;
-    struct hr_watched **entry = tsearch(watched, &set->by_descriptor, compare_descriptors);
-    if (entry == NULL || *entry != watched) {
-        hr_watch_remove(set->watch, descriptor);
-        watched->descriptor = 0;
-        miss_watch(node, -ENOMEM);
+    watch->descriptor = descriptor;
+    watch->node = node;
+    struct hr_node_watch **entry = tsearch(watch, &set->by_descriptor, compare_descriptors);
+    if (entry == NULL || *entry != watch) {
+        hr_inotify_remove_watch(set->inotify, descriptor);
+        watch->descriptor = 0;
+        count_missing_watch(node, -ENOMEM);
     }
 }
 
-static void remove_watch(struct hr_node *node, struct hr_watched *watched)
+static void remove_watch(struct hr_node *node, struct hr_node_watch *watch)
 {
-    if (watched->descriptor == 0)
+    if (watch->descriptor == 0)
         return;
-    tdelete(watched, &node->set->by_descriptor, compare_descriptors);
-    hr_watch_remove(node->set->watch, watched->descriptor);
-    watched->descriptor = 0;
+    tdelete(watch, &node->set->by_descriptor, compare_descriptors);
+    hr_inotify_remove_watch(node->set->inotify, watch->descriptor);
+    watch->descriptor = 0;
 }
 
-static void forget_missing_watches(struct hr_node *node)
+static void reset_missing_watches(struct hr_node *node)
 {
     node->set->counts.unwatched -= node->watches_missing;
     node->watches_missing = 0;
 }
 
-void hr_node_miss_watches(struct hr_node *node, int error)
+void hr_node_count_missing_watches(struct hr_node *node, int error)
 {
-    forget_missing_watches(node);
+    reset_missing_watches(node);
     if (node->has_below)
-        miss_watch(node, error);
+        count_missing_watch(node, error);
     if (node->role == SELECTED)
-        miss_watch(node, error);
+        count_missing_watch(node, error);
 }
 
 void hr_node_add_watches(struct hr_node *node, int dirfd)
 {
-    forget_missing_watches(node);
+    reset_missing_watches(node);
     if (node->has_below)
         add_watch(node, &node->directory, dirfd, NULL, IN_CREATE | IN_DELETE | IN_ONLYDIR);
     if (node->role == SELECTED)
         add_watch(node, &node->events, dirfd, "cgroup.events", IN_MODIFY);
 }
 
-static void note_change(int descriptor, void *context)
+static void mark_changed_node(int descriptor, void *context)
 {
     struct hr_cgroup_set *set = context;
-    struct hr_watched key = {.descriptor = descriptor};
-    struct hr_watched **found = tfind(&key, &set->by_descriptor, compare_descriptors);
+    struct hr_node_watch key = {.descriptor = descriptor};
+    struct hr_node_watch **found = tfind(&key, &set->by_descriptor, compare_descriptors);
 
     if (found == NULL)
         return; /* the rest of the queue after a watch was removed */
     struct hr_node *node = (*found)->node;
     if (*found == &node->directory)
-        hr_node_make_listing_due(node);
+        hr_node_queue_listing(node);
     else
-        hr_node_make_events_due(node);
+        hr_node_queue_events(node);
 }
 
-int hr_node_drain_watches(struct hr_cgroup_set *set)
+int hr_node_read_watches(struct hr_cgroup_set *set)
 {
-    return set->watch != NULL ? hr_watch_drain(set->watch, note_change, set) : 0;
+    return set->inotify != NULL ? hr_inotify_read(set->inotify, mark_changed_node, set) : 0;
 }
 
 void hr_node_free(struct hr_node *node)
 {
     remove_watch(node, &node->directory);
     remove_watch(node, &node->events);
-    forget_missing_watches(node);
-    hr_node_done_listing(node);
-    hr_node_done_events(node);
+    reset_missing_watches(node);
+    hr_node_unqueue_listing(node);
+    hr_node_unqueue_events(node);
     tdelete(node, &node->set->by_id, compare_ids);
     LIST_REMOVE(node, any);
     if (node->parent != NULL)

@@ -16,7 +16,7 @@
 struct hr_node;
 
 /** An inotify watch on a directory or on its cgroup.events. */
-struct hr_watched {
+struct hr_node_watch {
     int descriptor; /**< 0: none */
     struct hr_node *node;
 };
@@ -26,20 +26,20 @@ struct hr_node {
     struct hr_cgroup group; /**< first, so that a group's address is its node's */
     struct hr_cgroup_set *set;
     struct hr_node *parent;
-    /** PASSED: only what lies below is of interest. */
-    enum { PASSED, SELECTED, EXCESS } role;
+    /** ANCESTOR: only what lies below is of interest. */
+    enum { ANCESTOR, SELECTED, EXCESS } role;
     bool has_below; /**< a pattern may match below */
     bool seen;      /**< by the listing under way */
-    bool listing_due;
-    bool events_due;
+    bool listing_queued;
+    bool events_queued;
     unsigned watches_missing;
-    struct hr_watched directory; /**< children made and removed; wanted if has_below */
-    struct hr_watched events;    /**< populated or not; wanted if SELECTED */
+    struct hr_node_watch directory; /**< children made and removed; wanted if has_below */
+    struct hr_node_watch events;    /**< populated or not; wanted if SELECTED */
     LIST_HEAD(, hr_node) children;
     LIST_ENTRY(hr_node) sibling;
     LIST_ENTRY(hr_node) any;               /**< in set->nodes */
-    TAILQ_ENTRY(hr_node) listing;          /**< in set->listings, if listing_due */
-    TAILQ_ENTRY(hr_node) event;            /**< in set->events, if events_due */
+    TAILQ_ENTRY(hr_node) listing;          /**< in set->listings, if listing_queued */
+    TAILQ_ENTRY(hr_node) event;            /**< in set->events, if events_queued */
     TAILQ_ENTRY(hr_node) populated_excess; /**< in set->populated or set->excess */
 };
 
@@ -55,12 +55,12 @@ struct hr_cgroup_set {
     struct hr_node *top;
     LIST_HEAD(, hr_node) nodes;
     void *by_id;         /**< tsearch(3) tree of struct hr_node */
-    void *by_descriptor; /**< tsearch(3) tree of struct hr_watched */
+    void *by_descriptor; /**< tsearch(3) tree of struct hr_node_watch */
     struct hr_nodes listings;
     struct hr_nodes events;
     struct hr_nodes populated;
     struct hr_nodes excess;
-    struct hr_watch *watch; /**< NULL: inotify can't be had, everything is polled */
+    struct hr_inotify *inotify; /**< NULL: inotify can't be had, everything is polled */
     struct hr_scan scan;
     uint64_t rescan_at_ns;
     bool rescan_now;
@@ -84,18 +84,18 @@ struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr
  */
 int hr_node_open(const struct hr_node *node);
 
-void hr_node_make_listing_due(struct hr_node *node);
-void hr_node_make_events_due(struct hr_node *node);
-void hr_node_done_listing(struct hr_node *node);
-void hr_node_done_events(struct hr_node *node);
+void hr_node_queue_listing(struct hr_node *node);
+void hr_node_queue_events(struct hr_node *node);
+void hr_node_unqueue_listing(struct hr_node *node);
+void hr_node_unqueue_events(struct hr_node *node);
 
 /** Adds what is missing of the watches that the node wants, counting those that can't be had. */
 void hr_node_add_watches(struct hr_node *node, int dirfd);
 
 /** Counts all the watches that the node wants as missing, as its directory can't be opened. */
-void hr_node_miss_watches(struct hr_node *node, int error);
+void hr_node_count_missing_watches(struct hr_node *node, int error);
 
-/** Makes due what the watches tell. @return as hr_watch_drain(). */
-int hr_node_drain_watches(struct hr_cgroup_set *set);
+/** Makes due what the watches tell. @return as hr_inotify_read(). */
+int hr_node_read_watches(struct hr_cgroup_set *set);
 
 #endif

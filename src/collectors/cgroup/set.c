@@ -93,7 +93,7 @@ static int read_populated(int dirfd, bool *populated)
 
     if (fd < 0 && errno != ENOENT)
         return -errno;
-    int status = fd < 0 ? -ENODEV : hr_text_read(fd, buffer, sizeof(buffer), &length);
+    int status = fd < 0 ? -ENODEV : hr_text_read_file(fd, buffer, sizeof(buffer), &length);
     hr_descriptor_close(&fd);
     if (status < 0 && status != -ENODEV)
         return status;
@@ -102,7 +102,7 @@ static int read_populated(int dirfd, bool *populated)
     return 0;
 }
 
-static void tell(struct hr_node *node, enum hr_cgroup_event event)
+static void report_event(struct hr_node *node, enum hr_cgroup_event event)
 {
     const struct hr_cgroup_options *options = &node->set->options;
 
@@ -120,16 +120,16 @@ static void set_populated(struct hr_node *node, bool populated)
     if (populated) {
         TAILQ_INSERT_TAIL(&set->populated, node, populated_excess);
         set->counts.populated++;
-        tell(node, HR_CGROUP_POPULATED);
+        report_event(node, HR_CGROUP_POPULATED);
     } else {
         TAILQ_REMOVE(&set->populated, node, populated_excess);
         set->counts.populated--;
-        tell(node, HR_CGROUP_EMPTIED);
+        report_event(node, HR_CGROUP_EMPTIED);
     }
 }
 
 /* What can't be known now stays as it was, and is looked at again. */
-static void learn_populated(struct hr_node *node, int dirfd)
+static void reread_populated(struct hr_node *node, int dirfd)
 {
     bool populated;
 
@@ -158,20 +158,20 @@ static bool select_node(struct hr_node *node, int dirfd)
         node->group.dirfd = dirfd;
     else
         set->counts.unheld++;
-    tell(node, HR_CGROUP_ADDED);
+    report_event(node, HR_CGROUP_ADDED);
     return kept;
 }
 
-static void put_in_excess(struct hr_node *node)
+static void add_to_excess(struct hr_node *node)
 {
     node->role = EXCESS;
     node->set->counts.excess++;
     TAILQ_INSERT_TAIL(&node->set->excess, node, populated_excess);
 }
 
-static void take_from_excess(struct hr_node *node)
+static void remove_from_excess(struct hr_node *node)
 {
-    node->role = PASSED;
+    node->role = ANCESTOR;
     node->set->counts.excess--;
     TAILQ_REMOVE(&node->set->excess, node, populated_excess);
 }
@@ -181,7 +181,7 @@ static void deselect_node(struct hr_node *node)
     struct hr_cgroup_set *set = node->set;
 
     set_populated(node, false);
-    tell(node, HR_CGROUP_REMOVED);
+    report_event(node, HR_CGROUP_REMOVED);
     set->counts.selected--;
     if (node->group.dirfd < 0)
         set->counts.unheld--;
@@ -196,12 +196,12 @@ static void remove_node(struct hr_node *node)
     if (node->role == SELECTED)
         deselect_node(node);
     else if (node->role == EXCESS)
-        take_from_excess(node);
+        remove_from_excess(node);
     hr_node_free(node);
 }
 
 /* Opens, watches and, if there is room, selects a node that is new or comes from the excess. */
-static void establish(struct hr_node *node, bool selected)
+static void watch_and_select(struct hr_node *node, bool selected)
 {
     int dirfd = hr_node_open(node);
 
@@ -213,20 +213,20 @@ static void establish(struct hr_node *node, bool selected)
     if (selected && has_room(node->set))
         kept = select_node(node, dirfd);
     else if (selected)
-        put_in_excess(node);
+        add_to_excess(node);
     if (dirfd < 0) {
         /* It lives but can't be opened: it is looked at again by and by, and its reader will tell.
          */
-        hr_node_miss_watches(node, dirfd);
+        hr_node_count_missing_watches(node, dirfd);
         if (node->role == SELECTED)
             set_populated(node, true);
         return;
     }
     hr_node_add_watches(node, dirfd);
     if (node->role == SELECTED)
-        learn_populated(node, dirfd);
+        reread_populated(node, dirfd);
     if (node->has_below)
-        hr_node_make_listing_due(node);
+        hr_node_queue_listing(node);
     if (!kept)
         close(dirfd);
 }
@@ -245,7 +245,7 @@ static void remove_unseen_children(struct hr_node *parent)
     }
 }
 
-static int admit(struct hr_node *parent, const struct hr_scan_entry *entry)
+static int add_child(struct hr_node *parent, const struct hr_scan_entry *entry)
 {
     struct hr_cgroup_set *set = parent->set;
     struct hr_node *former = hr_node_find(set, entry->id);
@@ -265,14 +265,14 @@ static int admit(struct hr_node *parent, const struct hr_scan_entry *entry)
     bool selected = node->group.pattern < set->patterns.count &&
                     hr_globs_find(&set->excludes, path) == set->excludes.count;
     if (selected || node->has_below)
-        establish(node, selected);
+        watch_and_select(node, selected);
     else
         remove_node(node);
     return 0;
 }
 
 /* Compares what is in a directory with what is known of it. */
-static int reconcile(struct hr_node *parent, const struct hr_scan *scan)
+static int update_children(struct hr_node *parent, const struct hr_scan *scan)
 {
     struct hr_node *child;
 
@@ -287,7 +287,7 @@ static int reconcile(struct hr_node *parent, const struct hr_scan *scan)
     for (size_t i = 0; i < scan->count; i++) {
         if (hr_node_find_child(parent, &scan->entries[i]) != NULL)
             continue;
-        int status = admit(parent, &scan->entries[i]);
+        int status = add_child(parent, &scan->entries[i]);
         if (status < 0)
             return status;
     }
@@ -320,19 +320,19 @@ static int list_node(struct hr_node *node)
         hr_node_add_watches(node, fd);
     int status = hr_scan_read(fd, &set->scan);
     close(fd);
-    return status < 0 ? status : reconcile(node, &set->scan);
+    return status < 0 ? status : update_children(node, &set->scan);
 }
 
 /* Lists what is due, and what becomes due by that. A directory that can't be listed keeps what is
  * known of it. */
-static int list_due(struct hr_cgroup_set *set)
+static int list_queued(struct hr_cgroup_set *set)
 {
     int result = 0;
 
     while (!TAILQ_EMPTY(&set->listings)) {
         struct hr_node *node = TAILQ_FIRST(&set->listings);
         bool is_top = node == set->top;
-        hr_node_done_listing(node);
+        hr_node_unqueue_listing(node);
         int status = list_node(node);
         if (status < 0) {
             set->rescan_now = true;
@@ -345,7 +345,7 @@ static int list_due(struct hr_cgroup_set *set)
 
 /* --- Bringing a set up to date -------------------------------------------- */
 
-static void update_populated(struct hr_node *node)
+static void update_node_populated(struct hr_node *node)
 {
     int by_path = -1;
 
@@ -359,7 +359,7 @@ static void update_populated(struct hr_node *node)
     int dirfd = node->group.dirfd >= 0 ? node->group.dirfd : by_path;
     if (node->watches_missing > 0)
         hr_node_add_watches(node, dirfd);
-    learn_populated(node, dirfd);
+    reread_populated(node, dirfd);
     if (by_path >= 0 && hr_descriptor_may_keep(by_path, HR_KEEP_DIRECTORY)) {
         node->group.dirfd = by_path;
         node->set->counts.unheld--;
@@ -368,12 +368,12 @@ static void update_populated(struct hr_node *node)
     hr_descriptor_close(&by_path);
 }
 
-static void update_populations(struct hr_cgroup_set *set)
+static void update_queued_populated(struct hr_cgroup_set *set)
 {
     while (!TAILQ_EMPTY(&set->events)) {
         struct hr_node *node = TAILQ_FIRST(&set->events);
-        hr_node_done_events(node);
-        update_populated(node);
+        hr_node_unqueue_events(node);
+        update_node_populated(node);
     }
 }
 
@@ -381,13 +381,13 @@ static void promote_excess(struct hr_cgroup_set *set)
 {
     while (!TAILQ_EMPTY(&set->excess) && has_room(set)) {
         struct hr_node *node = TAILQ_FIRST(&set->excess);
-        take_from_excess(node);
-        establish(node, true);
+        remove_from_excess(node);
+        watch_and_select(node, true);
     }
 }
 
 /* Makes due all that is known, or only what inotify doesn't watch. */
-static void make_due(struct hr_cgroup_set *set, bool only_unwatched)
+static void queue_nodes(struct hr_cgroup_set *set, bool only_unwatched)
 {
     struct hr_node *node;
 
@@ -396,23 +396,23 @@ static void make_due(struct hr_cgroup_set *set, bool only_unwatched)
         if (only_unwatched && node->watches_missing == 0)
             continue;
         if (node->has_below)
-            hr_node_make_listing_due(node);
+            hr_node_queue_listing(node);
         if (node->role == SELECTED)
-            hr_node_make_events_due(node);
+            hr_node_queue_events(node);
     }
 }
 
-static void open_watch(struct hr_cgroup_set *set)
+static void open_inotify(struct hr_cgroup_set *set)
 {
-    if (set->watch != NULL)
+    if (set->inotify != NULL)
         return;
-    int status = hr_watch_open(&set->watch);
+    int status = hr_inotify_open(&set->inotify);
     if (status < 0)
         set->counts.watch_error = status;
 }
 
 /* Begins at the top of the hierarchy whose directory is handed over. */
-static int begin(struct hr_cgroup_set *set, int mount)
+static int start_at_mount(struct hr_cgroup_set *set, int mount)
 {
     struct stat status;
 
@@ -422,7 +422,7 @@ static int begin(struct hr_cgroup_set *set, int mount)
         return error;
     }
     set->mount = mount;
-    open_watch(set);
+    open_inotify(set);
     set->top = hr_node_new(set, NULL, "", status.st_ino);
     if (set->top == NULL) {
         hr_descriptor_close(&set->mount);
@@ -430,19 +430,19 @@ static int begin(struct hr_cgroup_set *set, int mount)
     }
     set->top->has_below = true;
     hr_node_add_watches(set->top, mount);
-    hr_node_make_listing_due(set->top);
+    hr_node_queue_listing(set->top);
     set->rescan_at_ns = hr_clock_ns() + set->options.rescan_ns;
     return 0;
 }
 
-static int attach(struct hr_cgroup_set *set)
+static int open_hierarchy(struct hr_cgroup_set *set)
 {
     int mount = hr_root_open_cgroup(set->root, set->controller, NULL);
 
-    return mount < 0 ? mount : begin(set, mount);
+    return mount < 0 ? mount : start_at_mount(set, mount);
 }
 
-static void detach(struct hr_cgroup_set *set)
+static void close_hierarchy(struct hr_cgroup_set *set)
 {
     remove_node(set->top);
     set->top = NULL;
@@ -459,7 +459,7 @@ static bool is_same_directory(int a, int b)
 
 /* A controller leaves cgroup2 when version 1 is mounted with it, and may come back when that is
  * unmounted, while the directory that is held stays as it was. cgroup2 itself never is another. */
-static int follow_controller(struct hr_cgroup_set *set)
+static int follow_moved_controller(struct hr_cgroup_set *set)
 {
     if (set->controller == NULL)
         return 0;
@@ -470,41 +470,41 @@ static int follow_controller(struct hr_cgroup_set *set)
         close(mount);
         return 0;
     }
-    detach(set);
-    return mount < 0 ? mount : begin(set, mount);
+    close_hierarchy(set);
+    return mount < 0 ? mount : start_at_mount(set, mount);
 }
 
 static int collect_changes(struct hr_cgroup_set *set)
 {
     uint64_t now = hr_clock_ns();
 
-    open_watch(set);
-    int status = hr_node_drain_watches(set);
+    open_inotify(set);
+    int status = hr_node_read_watches(set);
     if (status < 0 || set->rescan_now || now >= set->rescan_at_ns) {
-        make_due(set, false);
+        queue_nodes(set, false);
         set->rescan_now = false;
         set->rescan_at_ns = now + set->options.rescan_ns;
-        return follow_controller(set);
+        return follow_moved_controller(set);
     }
     if (set->counts.unwatched > 0)
-        make_due(set, true);
+        queue_nodes(set, true);
     return 0;
 }
 
 int hr_cgroup_set_read(struct hr_cgroup_set *set)
 {
     if (set->mount < 0) {
-        int status = attach(set);
+        int status = open_hierarchy(set);
         if (status < 0)
             return status;
     }
     int status = collect_changes(set);
     if (status < 0)
         return status;
-    status = list_due(set);
+    status = list_queued(set);
     promote_excess(set);
-    int promoted = list_due(set);
-    update_populations(set);
+    int promoted = list_queued(set);
+    update_queued_populated(set);
     if (set->counts.unwatched == 0)
         set->counts.watch_error = 0;
     return status < 0 ? status : promoted;
@@ -559,7 +559,7 @@ void hr_cgroup_set_close(struct hr_cgroup_set *set)
         return;
     if (set->top != NULL)
         remove_node(set->top);
-    hr_watch_close(set->watch);
+    hr_inotify_close(set->inotify);
     hr_descriptor_close(&set->mount);
     hr_scan_free(&set->scan);
     hr_globs_free(&set->patterns);
@@ -570,7 +570,7 @@ void hr_cgroup_set_close(struct hr_cgroup_set *set)
 
 int hr_cgroup_set_fd(const struct hr_cgroup_set *set)
 {
-    return set->mount >= 0 && set->watch != NULL ? hr_watch_fd(set->watch) : -1;
+    return set->mount >= 0 && set->inotify != NULL ? hr_inotify_fd(set->inotify) : -1;
 }
 
 struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_cgroup *previous)

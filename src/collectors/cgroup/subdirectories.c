@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void clear(struct hr_scan *scan)
+static void clear_scan(struct hr_scan *scan)
 {
     for (size_t i = 0; i < scan->count; i++)
         free(scan->entries[i].name);
     scan->count = 0;
 }
 
-static int append(struct hr_scan *scan, uint64_t id, const char *name)
+static int append_entry(struct hr_scan *scan, uint64_t id, const char *name)
 {
     if (scan->count == scan->capacity) {
         size_t capacity = scan->capacity ? 2 * scan->capacity : 16;
@@ -45,21 +45,21 @@ static bool is_subdirectory(int fd, const struct dirent64 *entry)
 }
 
 /* Appends what one getdents64 returned. */
-static int append_all(struct hr_scan *scan, int fd, const char *buffer, size_t length)
+static int append_subdirectories(struct hr_scan *scan, int fd, const char *buffer, size_t length)
 {
     for (size_t offset = 0; offset < length;) {
         const struct dirent64 *entry = (const void *)(buffer + offset);
         offset += entry->d_reclen;
         if (!is_subdirectory(fd, entry))
             continue;
-        int status = append(scan, entry->d_ino, entry->d_name);
+        int status = append_entry(scan, entry->d_ino, entry->d_name);
         if (status < 0)
             return status;
     }
     return 0;
 }
 
-static int list(int fd, struct hr_scan *scan)
+static int read_directory(int fd, struct hr_scan *scan)
 {
     _Alignas(struct dirent64) char buffer[32768];
 
@@ -67,13 +67,13 @@ static int list(int fd, struct hr_scan *scan)
         ssize_t got = getdents64(fd, buffer, sizeof(buffer));
         if (got == 0)
             return 0;
-        int status = got < 0 ? -errno : append_all(scan, fd, buffer, (size_t)got);
+        int status = got < 0 ? -errno : append_subdirectories(scan, fd, buffer, (size_t)got);
         if (status < 0)
             return status;
     }
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const struct hr_scan_entry *left = a, *right = b;
 
@@ -84,7 +84,7 @@ int hr_scan_read(int fd, struct hr_scan *scan)
 {
     struct stat status;
 
-    clear(scan);
+    clear_scan(scan);
     if (fstat(fd, &status) < 0)
         return -errno;
     if (status.st_nlink == 2)
@@ -92,19 +92,19 @@ int hr_scan_read(int fd, struct hr_scan *scan)
     if (lseek(fd, 0, SEEK_SET) < 0)
         return -errno;
 
-    int result = list(fd, scan);
+    int result = read_directory(fd, scan);
     if (result < 0) {
-        clear(scan);
+        clear_scan(scan);
         return result;
     }
     if (scan->count > 1)
-        qsort(scan->entries, scan->count, sizeof(*scan->entries), by_name);
+        qsort(scan->entries, scan->count, sizeof(*scan->entries), compare_names);
     return 0;
 }
 
 void hr_scan_free(struct hr_scan *scan)
 {
-    clear(scan);
+    clear_scan(scan);
     free(scan->entries);
     *scan = (struct hr_scan){0};
 }

@@ -15,7 +15,7 @@ struct queue {
     size_t count, capacity, max;
 };
 
-static int push(struct queue *queue, const char *above, const char *name)
+static int push_path(struct queue *queue, const char *above, const char *name)
 {
     if (queue->count == queue->capacity) {
         size_t capacity = queue->capacity ? 2 * queue->capacity : 16;
@@ -37,7 +37,7 @@ static int push_subdirectories(struct queue *queue, const char *path, int dirfd,
     int status = hr_scan_read(dirfd, scan);
 
     for (size_t i = 0; i < scan->count && status == 0 && queue->count < queue->max; i++)
-        status = push(queue, path, scan->entries[i].name);
+        status = push_path(queue, path, scan->entries[i].name);
     return status;
 }
 

@@ -66,7 +66,8 @@ static int read_number(const struct hr_root *root, const char *name, uint64_t *v
     char text[32];
     size_t length;
 
-    int status = hr_text_take(open_file(root, name, O_RDONLY), text, sizeof(text), &length);
+    int status =
+        hr_text_read_and_close(open_file(root, name, O_RDONLY), text, sizeof(text), &length);
     return status < 0 ? status : hr_text_number_parse(text, length, UINT64_MAX, value);
 }
 
@@ -94,7 +95,8 @@ int hr_damon_is_running(const struct hr_root *root)
     char text[16];
     size_t length;
 
-    int status = hr_text_take(open_file(root, "0/state", O_RDONLY), text, sizeof(text), &length);
+    int status =
+        hr_text_read_and_close(open_file(root, "0/state", O_RDONLY), text, sizeof(text), &length);
     if (status < 0)
         return status;
     struct hr_text rest = {text, length};
@@ -197,7 +199,7 @@ static int set_kind(const struct hr_root *root, const char *kind)
     size_t length;
 
     int fd = open_file(root, CONTEXT "avail_operations", O_RDONLY);
-    int status = hr_text_take(fd, text, sizeof(text), &length);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     if (status < 0 && status != -ENOENT)
         return status;
     struct hr_text rest = {text, status == 0 ? length : 0};

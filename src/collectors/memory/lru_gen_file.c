@@ -49,7 +49,7 @@ static int read_enabled(const struct hr_root *root, unsigned *enabled)
     size_t length;
 
     int fd = hr_root_openat(root, HR_LRU_GEN_ENABLED, O_RDONLY);
-    int status = hr_text_take(fd, text, sizeof(text), &length);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     return status < 0 ? status : parse_enabled(text, length, enabled);
 }
 

@@ -27,7 +27,8 @@ int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct h
     size_t length;
 
     snprintf(path, sizeof(path), "sys/devices/system/cpu/%s", which);
-    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
+    int status =
+        hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
     return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
 }
 

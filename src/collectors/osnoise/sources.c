@@ -117,11 +117,11 @@ static bool is_same(const struct entry *a, const struct entry *b)
 
 static size_t hash(const struct entry *entry)
 {
-    uint32_t sum = hr_hash_number(HR_HASH_BEGIN, entry->table);
+    uint32_t sum = hr_hash_number(HR_HASH_EMPTY, entry->table);
 
     sum = hr_hash_number(sum, entry->cpu);
     sum = hr_hash_number(sum, entry->number);
-    return hr_hash_place(hr_hash_text(sum, entry->name));
+    return hr_hash_slot(hr_hash_text(sum, entry->name));
 }
 
 /* The slot where an entry is, or belongs. At least one in two is free. */

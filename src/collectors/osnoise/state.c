@@ -214,7 +214,7 @@ static int read_file(const char *path, char *text, size_t size, size_t *length)
 
     if (fd < 0)
         return -errno;
-    int status = hr_text_read(fd, text, size, length);
+    int status = hr_text_read_file(fd, text, size, length);
     close(fd);
     return status;
 }
@@ -311,7 +311,7 @@ int hr_osnoise_state_read(const char *path, struct hr_osnoise_state *state)
     if (fd < 0)
         return fd;
     char *text = malloc(TEXT_SIZE);
-    int status = text == NULL ? -ENOMEM : hr_text_read(fd, text, TEXT_SIZE, &length);
+    int status = text == NULL ? -ENOMEM : hr_text_read_file(fd, text, TEXT_SIZE, &length);
     if (status == 0)
         status = hr_osnoise_state_parse(text, length, state);
     free(text);

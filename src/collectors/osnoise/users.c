@@ -60,7 +60,7 @@ static DIR *open_instances(const struct hr_tracefs *tracefs)
 {
     int fd = openat(tracefs->fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    return hr_descriptor_folder(fd < 0 ? -errno : fd);
+    return hr_descriptor_opendir(fd < 0 ? -errno : fd);
 }
 
 /* An instance that is being removed has lost its file, or its file has lost the instance. */

@@ -31,7 +31,7 @@ static int read_online(int dirfd, struct hr_cpu_set *online)
 
     if (fd < 0)
         return -errno;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
+    int status = hr_text_read_file(fd, text, sizeof(text), &length);
     close(fd);
     return status < 0 ? status : hr_cpu_set_parse(text, length, online);
 }

@@ -107,6 +107,6 @@ int hr_perf_paranoid(const struct hr_root *root, int *level)
     char buffer[16];
     struct hr_text text = {.start = buffer};
     int fd = hr_root_openat(root, "proc/sys/kernel/perf_event_paranoid", O_RDONLY);
-    int status = hr_text_take(fd, buffer, sizeof(buffer), &text.length);
+    int status = hr_text_read_and_close(fd, buffer, sizeof(buffer), &text.length);
     return status < 0 ? status : parse_level(text, level);
 }

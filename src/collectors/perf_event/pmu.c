@@ -19,7 +19,7 @@
 static int read_at(const struct hr_root *root, const char *path, char *buffer, size_t size,
                    size_t *length)
 {
-    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), buffer, size, length);
+    int status = hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), buffer, size, length);
 
     return status == -ENOTDIR ? -ENOENT : status;
 }
@@ -35,7 +35,7 @@ static int read_device(const struct hr_root *root, const char *pmu, const char *
 
 static DIR *open_folder(const struct hr_root *root, const char *path)
 {
-    return hr_descriptor_folder(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
+    return hr_descriptor_opendir(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
 }
 
 /* --- A PMU ------------------------------------------------------------------ */

@@ -52,7 +52,7 @@ static DIR *open_folder(int parent, const char *path)
 {
     int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    return hr_descriptor_folder(fd < 0 ? -errno : fd);
+    return hr_descriptor_opendir(fd < 0 ? -errno : fd);
 }
 
 static bool is_folder(int parent, const char *path)
@@ -96,7 +96,7 @@ static int read_id(int events, struct hr_text subsystem, struct hr_text name, ui
     int fd = openat(events, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOTDIR ? -ENOENT : -errno;
-    int status = hr_text_read(fd, text, sizeof(text), &length);
+    int status = hr_text_read_file(fd, text, sizeof(text), &length);
     hr_descriptor_close(&fd);
     return status < 0 ? status : hr_perf_tracepoint_id_parse(text, length, id);
 }

@@ -16,7 +16,7 @@
 
 /* --- One process ---------------------------------------------------------- */
 
-static int as_of_process(int status)
+static int map_missing_process(int status)
 {
     return status == -ENOENT ? -ESRCH : status;
 }
@@ -26,7 +26,7 @@ static int open_directory(const struct hr_root *root, pid_t pid)
     char path[32];
 
     snprintf(path, sizeof(path), "proc/%d", (int)pid);
-    return as_of_process(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
+    return map_missing_process(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
 }
 
 static int read_stat(int dirfd, struct hr_process_stat *stat)
@@ -35,15 +35,16 @@ static int read_stat(int dirfd, struct hr_process_stat *stat)
     size_t length;
     int fd = openat(dirfd, "stat", O_RDONLY | O_CLOEXEC);
 
-    int status = fd < 0 ? -errno : hr_text_read(fd, text, sizeof(text), &length);
+    int status = fd < 0 ? -errno : hr_text_read_file(fd, text, sizeof(text), &length);
     hr_descriptor_close(&fd);
     if (status < 0)
-        return as_of_process(status);
+        return map_missing_process(status);
     return hr_process_stat_parse(text, length, stat);
 }
 
 /* Fills in all but the descriptor. */
-static int look(const struct hr_root *root, pid_t pid, int dirfd, struct hr_process *process)
+static int read_process(const struct hr_root *root, pid_t pid, int dirfd,
+                        struct hr_process *process)
 {
     struct hr_process_stat stat;
 
@@ -66,7 +67,7 @@ int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *pr
 
     if (dirfd < 0)
         return dirfd;
-    int status = look(root, pid, dirfd, process);
+    int status = read_process(root, pid, dirfd, process);
     if (status == 0 && hr_descriptor_may_keep(dirfd, HR_KEEP_DIRECTORY))
         process->dirfd = dirfd;
     else
@@ -80,7 +81,7 @@ void hr_process_close(struct hr_process *process)
 }
 
 /* For one whose directory isn't kept. */
-static int open_again(const struct hr_process *process, const char *name, int flags)
+static int open_by_pid(const struct hr_process *process, const char *name, int flags)
 {
     struct hr_process_stat stat;
     int dirfd = open_directory(process->root, process->pid);
@@ -100,7 +101,7 @@ static int open_again(const struct hr_process *process, const char *name, int fl
 int hr_process_openat(const struct hr_process *process, const char *name, int flags)
 {
     if (process->dirfd < 0)
-        return open_again(process, name, flags);
+        return open_by_pid(process, name, flags);
     int fd = openat(process->dirfd, name, flags | O_CLOEXEC);
     if (fd >= 0)
         return fd;
@@ -117,7 +118,7 @@ int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
     uint64_t size, resident;
 
     int fd = hr_process_openat(process, "statm", O_RDONLY);
-    int status = hr_text_take(fd, text, sizeof(text), &length);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     if (status < 0)
         return status;
     struct hr_text rest = {text, length};
@@ -160,7 +161,7 @@ int hr_process_read_cgroup(const struct hr_process *process, char *path, size_t 
     size_t length;
 
     int fd = hr_process_openat(process, "cgroup", O_RDONLY);
-    int status = hr_text_take(fd, text, sizeof(text), &length);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     return status < 0 ? status : parse_cgroup((struct hr_text){text, length}, path, size);
 }
 
@@ -198,7 +199,7 @@ static struct hr_process *grow(struct hr_process_list *list)
 }
 
 /* Counts what isn't a process whose memory can be looked at. @return 0 if it was only that. */
-static int leave_out(struct hr_process_list *list, int status)
+static int count_left_out(struct hr_process_list *list, int status)
 {
     switch (status) {
     case -ESRCH:
@@ -219,7 +220,7 @@ static int leave_out(struct hr_process_list *list, int status)
     }
 }
 
-static int add(const struct hr_root *root, pid_t pid, struct hr_process_list *list)
+static int add_process(const struct hr_root *root, pid_t pid, struct hr_process_list *list)
 {
     struct hr_process *process = grow(list);
 
@@ -227,13 +228,13 @@ static int add(const struct hr_root *root, pid_t pid, struct hr_process_list *li
         return -ENOMEM;
     int status = hr_process_open(root, pid, process);
     if (status < 0)
-        return leave_out(list, status);
+        return count_left_out(list, status);
     list->count++;
     return 0;
 }
 
 /* What to tell of a list with nobody in it: why the first kind was left out that there is. */
-static int finish(struct hr_process_list *list, int status)
+static int finish_list(struct hr_process_list *list, int status)
 {
     if (status < 0) {
         hr_process_list_release(list);
@@ -254,7 +255,7 @@ static int add_tasks(const struct hr_root *root, const struct hr_task_list *task
     int status = 0;
 
     for (size_t i = 0; i < tasks->count && status == 0; i++)
-        status = add(root, tasks->ids[i], list);
+        status = add_process(root, tasks->ids[i], list);
     return status;
 }
 
@@ -267,7 +268,8 @@ static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
     size_t length;
 
     snprintf(path, sizeof(path), "proc/%d/comm", (int)pid);
-    int status = hr_text_take(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
+    int status =
+        hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
     size_t wanted = strnlen(name, HR_PROCESS_NAME_SIZE - 1);
     return status == 0 && length == wanted + 1 && memcmp(text, name, wanted) == 0 &&
            text[wanted] == '\n';
@@ -275,7 +277,7 @@ static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
 
 /* One that runs another program by now, or got the number since, is another one. A name with a
  * newline or a backslash is written in other ways in stat than in comm, and isn't compared. */
-static void leave_out_renamed(const char *name, struct hr_process_list *list)
+static void drop_renamed(const char *name, struct hr_process_list *list)
 {
     size_t kept = 0;
 
@@ -306,7 +308,7 @@ static int find_by_name(const struct hr_root *root, const char *name, struct hr_
     tasks.count = kept;
     status = add_tasks(root, &tasks, list);
     hr_task_list_free(&tasks);
-    leave_out_renamed(name, list);
+    drop_renamed(name, list);
     return status;
 }
 
@@ -325,7 +327,7 @@ static int read_pid_file(const struct hr_root *root, const char *path, pid_t *pi
         return fd;
     int status = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) ? 0 : -EBADMSG;
     if (status == 0)
-        status = hr_text_read(fd, text, sizeof(text), &length);
+        status = hr_text_read_file(fd, text, sizeof(text), &length);
     hr_descriptor_close(&fd);
     if (status < 0)
         return status;
@@ -347,10 +349,10 @@ int hr_process_list_find(const struct hr_root *root, const struct hr_process_cho
 
     hr_process_list_release(list);
     if (choice->by == HR_PROCESS_BY_NAME)
-        return finish(list, find_by_name(root, choice->text, list));
+        return finish_list(list, find_by_name(root, choice->text, list));
     if (choice->by == HR_PROCESS_BY_FILE)
         status = read_pid_file(root, choice->text, &pid);
-    return finish(list, status < 0 ? status : add(root, pid, list));
+    return finish_list(list, status < 0 ? status : add_process(root, pid, list));
 }
 
 int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
@@ -363,5 +365,5 @@ int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
     if (status == 0)
         status = tasks.of_threads ? -EOPNOTSUPP : add_tasks(root, &tasks, list);
     hr_task_list_free(&tasks);
-    return finish(list, status);
+    return finish_list(list, status);
 }

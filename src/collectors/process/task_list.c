@@ -13,7 +13,7 @@
 
 /* --- Numbers -------------------------------------------------------------- */
 
-static int append(struct hr_task_list *list, pid_t id)
+static int append_id(struct hr_task_list *list, pid_t id)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 64;
@@ -27,7 +27,7 @@ static int append(struct hr_task_list *list, pid_t id)
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     const pid_t *left = a, *right = b;
 
@@ -35,13 +35,13 @@ static int by_number(const void *a, const void *b)
 }
 
 /* One that moved from group to group meanwhile may be there twice. */
-static void order(struct hr_task_list *list)
+static void sort_and_deduplicate(struct hr_task_list *list)
 {
     size_t kept = 0;
 
     if (list->count < 2)
         return;
-    qsort(list->ids, list->count, sizeof(*list->ids), by_number);
+    qsort(list->ids, list->count, sizeof(*list->ids), compare_numbers);
     for (size_t i = 1; i < list->count; i++)
         if (list->ids[i] != list->ids[kept])
             list->ids[++kept] = list->ids[i];
@@ -51,7 +51,7 @@ static void order(struct hr_task_list *list)
 bool hr_task_list_has(const struct hr_task_list *list, pid_t id)
 {
     return list->count > 0 &&
-           bsearch(&id, list->ids, list->count, sizeof(*list->ids), by_number) != NULL;
+           bsearch(&id, list->ids, list->count, sizeof(*list->ids), compare_numbers) != NULL;
 }
 
 void hr_task_list_free(struct hr_task_list *list)
@@ -82,7 +82,7 @@ static int append_lines(struct hr_task_list *list, const char *text, size_t leng
         }
         if (*byte != '\n' || !partial->begun)
             return -EBADMSG;
-        if (partial->value != 0 && append(list, (pid_t)partial->value) < 0)
+        if (partial->value != 0 && append_id(list, (pid_t)partial->value) < 0)
             return -ENOMEM;
         *partial = (struct partial){0};
     }
@@ -125,17 +125,17 @@ static int append_group(struct hr_task_list *list, int dirfd)
 
 /* --- Whole lists ---------------------------------------------------------- */
 
-static int finish(struct hr_task_list *list, int status)
+static int finish_list(struct hr_task_list *list, int status)
 {
     if (status < 0)
         hr_task_list_free(list);
     else
-        order(list);
+        sort_and_deduplicate(list);
     return status;
 }
 
 /* A threaded group's processes are told by the first group above that isn't threaded. */
-static int append_below(void *list, int dirfd)
+static int append_group_below(void *list, int dirfd)
 {
     int status = append_group(list, dirfd);
 
@@ -151,9 +151,9 @@ int hr_task_list_read_group(int dirfd, size_t max_directories, struct hr_task_li
         status = append_group(list, dirfd);
     }
     if (status == 0)
-        status = hr_cgroup_walk(dirfd, max_directories > 0 ? max_directories - 1 : 0, append_below,
-                                list);
-    return finish(list, has_vanished(status) ? -ENODEV : status);
+        status = hr_cgroup_walk(dirfd, max_directories > 0 ? max_directories - 1 : 0,
+                                append_group_below, list);
+    return finish_list(list, has_vanished(status) ? -ENODEV : status);
 }
 
 /* @return 0 for a name that isn't a process's. */
@@ -172,7 +172,7 @@ static pid_t parse_name(const char *name)
 
 int hr_task_list_read_system(const struct hr_root *root, struct hr_task_list *list)
 {
-    DIR *directory = hr_descriptor_folder(hr_root_openat(root, "proc", O_RDONLY | O_DIRECTORY));
+    DIR *directory = hr_descriptor_opendir(hr_root_openat(root, "proc", O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
     int status = 0;
 
@@ -180,8 +180,8 @@ int hr_task_list_read_system(const struct hr_root *root, struct hr_task_list *li
         return -errno;
     while (status == 0 && (entry = readdir(directory)) != NULL) {
         pid_t pid = parse_name(entry->d_name);
-        status = pid > 0 ? append(list, pid) : 0;
+        status = pid > 0 ? append_id(list, pid) : 0;
     }
     closedir(directory);
-    return finish(list, status);
+    return finish_list(list, status);
 }

@@ -74,8 +74,8 @@ static const struct hr_taskstats_calls real_calls = {
 
 /* --- Requests and replies ------------------------------------------------- */
 
-static int parse(struct hr_taskstats *taskstats, size_t length,
-                 const struct hr_taskstats_request *request, struct hr_task_delays *delays)
+static int parse_reply(struct hr_taskstats *taskstats, size_t length,
+                       const struct hr_taskstats_request *request, struct hr_task_delays *delays)
 {
     if (request->family == 0)
         return hr_taskstats_parse_family(taskstats->reply, length, request, &taskstats->family);
@@ -84,8 +84,8 @@ static int parse(struct hr_taskstats *taskstats, size_t length,
 
 /* The kernel has replied by the time a request is sent; so what isn't there was lost. An earlier
  * reply may be there still, if its own request failed. */
-static int receive(struct hr_taskstats *taskstats, const struct hr_taskstats_request *request,
-                   struct hr_task_delays *delays)
+static int receive_reply(struct hr_taskstats *taskstats, const struct hr_taskstats_request *request,
+                         struct hr_task_delays *delays)
 {
     const struct hr_taskstats_calls *calls = &taskstats->calls;
     int loss = -EAGAIN;
@@ -100,7 +100,7 @@ static int receive(struct hr_taskstats *taskstats, const struct hr_taskstats_req
             continue;
         if (got < 0)
             return (int)got;
-        int status = parse(taskstats, (size_t)got, request, delays);
+        int status = parse_reply(taskstats, (size_t)got, request, delays);
         if (status != -EAGAIN)
             return status;
     }
@@ -108,8 +108,8 @@ static int receive(struct hr_taskstats *taskstats, const struct hr_taskstats_req
 }
 
 /* @param request  gets its number here. */
-static int ask(struct hr_taskstats *taskstats, struct hr_taskstats_request *request,
-               struct hr_task_delays *delays)
+static int perform_request(struct hr_taskstats *taskstats, struct hr_taskstats_request *request,
+                           struct hr_task_delays *delays)
 {
     _Alignas(uint32_t) unsigned char message[HR_TASKSTATS_REQUEST_SIZE];
     const struct hr_taskstats_calls *calls = &taskstats->calls;
@@ -117,9 +117,9 @@ static int ask(struct hr_taskstats *taskstats, struct hr_taskstats_request *requ
     if (++taskstats->sequence == 0) /* what the kernel tells unasked has that number */
         taskstats->sequence = 1;
     request->sequence = taskstats->sequence;
-    size_t length = hr_taskstats_print(request, message);
+    size_t length = hr_taskstats_build_request(request, message);
     int status = calls->send(calls->context, message, length);
-    return status < 0 ? status : receive(taskstats, request, delays);
+    return status < 0 ? status : receive_reply(taskstats, request, delays);
 }
 
 int hr_taskstats_read_process(struct hr_taskstats *taskstats, pid_t pid,
@@ -128,7 +128,7 @@ int hr_taskstats_read_process(struct hr_taskstats *taskstats, pid_t pid,
     struct hr_taskstats_request request = {
         .family = taskstats->family, .of_process = true, .pid = pid};
 
-    return ask(taskstats, &request, delays);
+    return perform_request(taskstats, &request, delays);
 }
 
 int hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t tid,
@@ -136,18 +136,18 @@ int hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t tid,
 {
     struct hr_taskstats_request request = {.family = taskstats->family, .pid = tid};
 
-    return ask(taskstats, &request, delays);
+    return perform_request(taskstats, &request, delays);
 }
 
 /* --- Opening and closing -------------------------------------------------- */
 
 /* Anybody may ask for the family's number, but not for a task: that is found out with our own. */
-static int greet(struct hr_taskstats *taskstats)
+static int find_family_and_check_access(struct hr_taskstats *taskstats)
 {
     struct hr_taskstats_request request = {.family = 0};
     struct hr_task_delays delays;
 
-    int status = ask(taskstats, &request, NULL);
+    int status = perform_request(taskstats, &request, NULL);
     return status < 0 ? status : hr_taskstats_read_process(taskstats, getpid(), &delays);
 }
 
@@ -165,7 +165,7 @@ int hr_taskstats_open(const struct hr_taskstats_calls *calls, struct hr_taskstat
         free(opened);
         return status;
     }
-    status = greet(opened);
+    status = find_family_and_check_access(opened);
     if (status < 0) {
         hr_taskstats_close(opened);
         return status;

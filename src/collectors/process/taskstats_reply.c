@@ -8,7 +8,7 @@
 
 /* --- Requests ------------------------------------------------------------- */
 
-size_t hr_taskstats_print(const struct hr_taskstats_request *request, void *buffer)
+size_t hr_taskstats_build_request(const struct hr_taskstats_request *request, void *buffer)
 {
     memset(buffer, 0, HR_TASKSTATS_REQUEST_SIZE);
     struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
@@ -121,32 +121,30 @@ static int find_reply(struct bytes datagram, uint16_t type, uint32_t sequence, s
 
 /* The struct grows at its end from version to version, so that a number is there if the kernel's
  * struct is long enough. Version 15 alone (Linux 6.14) had two more numbers after each delay;
- * version 16 (6.15) has moved them to the end, so both are of one length. The places are given
+ * version 16 (6.15) has moved them to the end, so both are of one length. The offsets are given
  * here, as the headers that this is built with may have either. They are the same on all
  * architectures. */
-#define ODD_VERSION 15
-
-struct place {
-    uint16_t offset;
-    uint16_t odd_offset; /* in version 15 */
+struct field_offsets {
+    uint16_t usual;
+    uint16_t in_version_15;
 };
 
-static const struct place delay_places[HR_DELAY_COUNT] = {
+static const struct field_offsets delay_offsets[HR_DELAY_COUNT] = {
     [HR_DELAY_CPU] = {24, 24},         [HR_DELAY_BLKIO] = {40, 56},
     [HR_DELAY_SWAPIN] = {56, 88},      [HR_DELAY_FREEPAGES] = {320, 368},
     [HR_DELAY_THRASHING] = {336, 400}, [HR_DELAY_COMPACT] = {360, 440},
     [HR_DELAY_WPCOPY] = {408, 504},    [HR_DELAY_IRQ] = {424, 536},
 };
 
-static const struct place elapsed_place = {144, 192};
+static const struct field_offsets elapsed_offsets = {144, 192};
 
 /* @return whether the kernel's struct has the number. */
-static bool get_number(struct bytes stats, const struct place *place, uint64_t *value)
+static bool get_number(struct bytes stats, const struct field_offsets *offsets, uint64_t *value)
 {
     uint16_t version;
 
     memcpy(&version, stats.start, sizeof(version));
-    size_t offset = version == ODD_VERSION ? place->odd_offset : place->offset;
+    size_t offset = version == 15 ? offsets->in_version_15 : offsets->usual;
     if (offset + sizeof(*value) > stats.length)
         return false;
     memcpy(value, stats.start + offset, sizeof(*value));
@@ -160,12 +158,12 @@ static int parse_stats(struct bytes stats, bool of_process, struct hr_task_delay
     if (stats.length < sizeof(uint16_t))
         return -EBADMSG;
     for (int i = 0; i < HR_DELAY_COUNT; i++)
-        if (get_number(stats, &delay_places[i], &parsed.ns[i]))
+        if (get_number(stats, &delay_offsets[i], &parsed.ns[i]))
             parsed.known |= 1u << i;
     if (parsed.known == 0)
         return -EBADMSG;
     if (!of_process) /* of a process newer kernels tell the sum over its threads, older nothing */
-        get_number(stats, &elapsed_place, &parsed.elapsed_us);
+        get_number(stats, &elapsed_offsets, &parsed.elapsed_us);
     *delays = parsed;
     return 0;
 }

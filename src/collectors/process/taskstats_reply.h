@@ -29,7 +29,7 @@ struct hr_taskstats_request {
  * @param buffer  of HR_TASKSTATS_REQUEST_SIZE bytes, aligned for 4-byte numbers.
  * @return the message's length.
  */
-size_t hr_taskstats_print(const struct hr_taskstats_request *request, void *buffer);
+size_t hr_taskstats_build_request(const struct hr_taskstats_request *request, void *buffer);
 
 /**
  * Parses a datagram that may be the reply.

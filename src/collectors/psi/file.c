@@ -78,12 +78,12 @@ int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
 
 /* Writing 0 to a group's cgroup.pressure takes its pressure files away, and what was open of them
  * fails with ENODEV. irq pressure may be missing for a reason of its own. */
-static int explain_absence(const struct hr_cgroup *group, enum hr_psi_resource resource)
+static int classify_missing_file(const struct hr_cgroup *group, enum hr_psi_resource resource)
 {
     char text[8];
     size_t length;
     int fd = hr_cgroup_openat(group, "cgroup.pressure", O_RDONLY);
-    int status = hr_text_take(fd, text, sizeof(text), &length);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     if (status == -ENODEV)
         return -ENODEV;
     bool is_off = status == 0 && length == 2 && text[0] == '0';
@@ -102,7 +102,7 @@ int hr_psi_file_open(const struct hr_psi_target *target, enum hr_psi_resource re
         fd = hr_cgroup_openat(target->group, name, flags);
     else if ((fd = openat(dirfd, name, flags | O_CLOEXEC)) < 0)
         fd = -errno;
-    return fd == -ENOENT ? explain_absence(target->group, resource) : fd;
+    return fd == -ENOENT ? classify_missing_file(target->group, resource) : fd;
 }
 
 int hr_psi_file_read(int fd, const struct hr_psi_target *target, enum hr_psi_resource resource,
@@ -112,7 +112,7 @@ int hr_psi_file_read(int fd, const struct hr_psi_target *target, enum hr_psi_res
     size_t length;
     uint64_t time_ns = hr_clock_ns();
 
-    int status = hr_text_read(fd, text, sizeof(text), &length);
+    int status = hr_text_read_file(fd, text, sizeof(text), &length);
     if (status == 0)
         status = hr_psi_parse(text, length, sample);
     if (status < 0)

@@ -58,8 +58,8 @@ int hr_psi_delta(const struct hr_psi_sample *before, const struct hr_psi_sample 
 
 /* --- Opening -------------------------------------------------------------- */
 
-static int open_any(const struct hr_root *root, const struct hr_cgroup *group,
-                    const struct hr_psi_options *options, struct hr_psi **psi)
+static int open_target(const struct hr_root *root, const struct hr_cgroup *group,
+                       const struct hr_psi_options *options, struct hr_psi **psi)
 {
     struct hr_psi *opened = calloc(1, sizeof(*opened));
 
@@ -76,13 +76,13 @@ static int open_any(const struct hr_root *root, const struct hr_cgroup *group,
 int hr_psi_open_system(const struct hr_root *root, const struct hr_psi_options *options,
                        struct hr_psi **psi)
 {
-    return open_any(root, NULL, options, psi);
+    return open_target(root, NULL, options, psi);
 }
 
 int hr_psi_open_cgroup(const struct hr_cgroup *group, const struct hr_psi_options *options,
                        struct hr_psi **psi)
 {
-    return open_any(NULL, group, options, psi);
+    return open_target(NULL, group, options, psi);
 }
 
 void hr_psi_close(struct hr_psi *psi)
@@ -125,7 +125,7 @@ static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirf
 }
 
 /* Whether it is known, from a moment ago, that the file isn't there. */
-static bool rests(const struct hr_psi *psi, enum hr_psi_resource resource)
+static bool is_absence_cached(const struct hr_psi *psi, enum hr_psi_resource resource)
 {
     return psi->absence[resource] != 0 && psi->options.retry_ns != 0 &&
            hr_clock_ns() < psi->retry_at_ns[resource];
@@ -136,7 +136,7 @@ static int read_resource(struct hr_psi *psi, enum hr_psi_resource resource, int 
 {
     if (!psi->options.resources[resource])
         return -ECANCELED;
-    if (rests(psi, resource))
+    if (is_absence_cached(psi, resource))
         return psi->absence[resource];
 
     int status = read_file(psi, resource, dirfd, sample);
@@ -147,10 +147,10 @@ static int read_resource(struct hr_psi *psi, enum hr_psi_resource resource, int 
 }
 
 /* Whether a read has a file to open. */
-static bool opens_files(const struct hr_psi *psi)
+static bool needs_to_open_files(const struct hr_psi *psi)
 {
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
-        if (psi->options.resources[i] && psi->fd[i] < 0 && !rests(psi, i))
+        if (psi->options.resources[i] && psi->fd[i] < 0 && !is_absence_cached(psi, i))
             return true;
     return false;
 }
@@ -162,7 +162,7 @@ int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
     int by_path = -1, result = 0;
 
     snapshot->reopened_count = 0;
-    if (group != NULL && dirfd < 0 && opens_files(psi))
+    if (group != NULL && dirfd < 0 && needs_to_open_files(psi))
         dirfd = by_path = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY);
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
         snapshot->status[i] = read_resource(psi, i, dirfd, &snapshot->sample[i]);

@@ -14,7 +14,7 @@
 #include "psi/file.h"
 
 /* The totals that are remembered when polling: a window's, and some more if the reader is late. */
-#define HISTORY (HR_PSI_TRIGGER_POLLS + 4)
+#define HISTORY_SIZE (HR_PSI_TRIGGER_POLLS + 4)
 
 /* What a window must be a multiple of without CAP_SYS_RESOURCE: that is how often the kernel looks
  * then. */
@@ -37,7 +37,7 @@ struct hr_psi_trigger {
     bool has_fired;
     bool fired_by_kernel; /* the last time */
     /* since then, of the last window; when polling, the newest however old; the oldest first */
-    struct reading history[HISTORY];
+    struct reading history[HISTORY_SIZE];
     size_t count;
 };
 
@@ -105,7 +105,7 @@ static int register_trigger(struct hr_psi_trigger *trigger, int fd)
     return write_trigger(fd, &trigger->options, window_us);
 }
 
-static int arm(struct hr_psi_trigger *trigger)
+static int arm_in_kernel(struct hr_psi_trigger *trigger)
 {
     int fd = hr_psi_file_open(&trigger->target, trigger->options.resource, -1, O_RDWR | O_NONBLOCK);
 
@@ -144,12 +144,12 @@ static int poll_total(struct hr_psi_trigger *trigger, struct reading *reading)
     return status;
 }
 
-static int begin(struct hr_psi_trigger *trigger)
+static int start_trigger(struct hr_psi_trigger *trigger)
 {
     enum hr_psi_trigger_mode mode = trigger->options.mode;
 
     if (mode != HR_PSI_TRIGGER_POLL) {
-        int status = arm(trigger);
+        int status = arm_in_kernel(trigger);
         if (status == 0 || status == -ENODEV || mode == HR_PSI_TRIGGER_KERNEL)
             return status;
         trigger->refusal = status;
@@ -158,14 +158,14 @@ static int begin(struct hr_psi_trigger *trigger)
 }
 
 /* Goes on from here: what came before is told. */
-static void restart(struct hr_psi_trigger *trigger, const struct reading *now)
+static void restart_from(struct hr_psi_trigger *trigger, const struct reading *now)
 {
     trigger->base = trigger->history[0] = *now;
     trigger->count = 1;
 }
 
-static int open_any(struct hr_psi_target target, const struct hr_psi_trigger_options *options,
-                    struct hr_psi_trigger **trigger)
+static int open_trigger(struct hr_psi_target target, const struct hr_psi_trigger_options *options,
+                        struct hr_psi_trigger **trigger)
 {
     struct hr_psi_trigger *opened = calloc(1, sizeof(*opened));
 
@@ -174,12 +174,12 @@ static int open_any(struct hr_psi_target target, const struct hr_psi_trigger_opt
     opened->target = target;
     opened->options = *options;
     opened->fd = -1;
-    int status = begin(opened);
+    int status = start_trigger(opened);
     if (status < 0) {
         hr_psi_trigger_close(opened);
         return status;
     }
-    restart(opened, &opened->base);
+    restart_from(opened, &opened->base);
     *trigger = opened;
     return 0;
 }
@@ -188,14 +188,14 @@ int hr_psi_trigger_open_system(const struct hr_root *root,
                                const struct hr_psi_trigger_options *options,
                                struct hr_psi_trigger **trigger)
 {
-    return open_any((struct hr_psi_target){.root = root}, options, trigger);
+    return open_trigger((struct hr_psi_target){.root = root}, options, trigger);
 }
 
 int hr_psi_trigger_open_cgroup(const struct hr_cgroup *group,
                                const struct hr_psi_trigger_options *options,
                                struct hr_psi_trigger **trigger)
 {
-    return open_any((struct hr_psi_target){.group = group}, options, trigger);
+    return open_trigger((struct hr_psi_target){.group = group}, options, trigger);
 }
 
 void hr_psi_trigger_close(struct hr_psi_trigger *trigger)
@@ -249,13 +249,13 @@ static bool grew_in_window(const struct hr_psi_trigger *trigger, const struct re
 /* Forgets the totals that are older than a window, with some tolerance of the reader's clock. When
  * polling, the newest stays, however late the reader is: nobody else would tell of a stall that was
  * meanwhile. */
-static void forget_old(struct hr_psi_trigger *trigger, uint64_t now_ns)
+static void drop_old_readings(struct hr_psi_trigger *trigger, uint64_t now_ns)
 {
     uint64_t oldest_ns = trigger->options.window_us * 1100;
     size_t kept = trigger->by_kernel ? 0 : 1, old = 0;
 
-    while (old + kept < trigger->count &&
-           (now_ns - trigger->history[old].time_ns > oldest_ns || trigger->count - old >= HISTORY))
+    while (old + kept < trigger->count && (now_ns - trigger->history[old].time_ns > oldest_ns ||
+                                           trigger->count - old >= HISTORY_SIZE))
         old++;
     trigger->count -= old;
     for (size_t i = 0; i < trigger->count; i++)
@@ -265,8 +265,8 @@ static void forget_old(struct hr_psi_trigger *trigger, uint64_t now_ns)
 /* Since when it grew by the limit within a window: since any reading of about the last window, as
  * of what the oldest adds some is beyond it; or, when polling, since the last event, as a stall
  * that came too soon after it would be forgotten if the next look is late. NULL if it didn't. */
-static const struct reading *grown_since(const struct hr_psi_trigger *trigger,
-                                         const struct reading *now)
+static const struct reading *find_growth_start(const struct hr_psi_trigger *trigger,
+                                               const struct reading *now)
 {
     for (size_t i = 0; i < trigger->count; i++)
         if (grew_in_window(trigger, &trigger->history[i], now))
@@ -278,10 +278,10 @@ static const struct reading *grown_since(const struct hr_psi_trigger *trigger,
 
 /* Since when the stall can be measured. NULL if there was no reading about a window ago, or the
  * stall began before it. */
-static const struct reading *measured_from(const struct hr_psi_trigger *trigger,
-                                           const struct reading *now)
+static const struct reading *find_measurement_start(const struct hr_psi_trigger *trigger,
+                                                    const struct reading *now)
 {
-    const struct reading *since = grown_since(trigger, now);
+    const struct reading *since = find_growth_start(trigger, now);
 
     if (since != NULL)
         return since;
@@ -292,10 +292,10 @@ static const struct reading *measured_from(const struct hr_psi_trigger *trigger,
     return NULL;
 }
 
-static void tell(struct hr_psi_trigger *trigger, const struct reading *now,
-                 struct hr_psi_event *event)
+static void fill_in_event(struct hr_psi_trigger *trigger, const struct reading *now,
+                          struct hr_psi_event *event)
 {
-    const struct reading *from = measured_from(trigger, now);
+    const struct reading *from = find_measurement_start(trigger, now);
 
     *event = (struct hr_psi_event){
         .time_ns = now->time_ns,
@@ -308,7 +308,7 @@ static void tell(struct hr_psi_trigger *trigger, const struct reading *now,
         event->elapsed_us = (now->time_ns - from->time_ns) / 1000;
     }
     trigger->has_fired = true;
-    restart(trigger, now);
+    restart_from(trigger, now);
 }
 
 /* The kernel sees to one event per window itself, by its own clock; ours only counts where the last
@@ -334,12 +334,12 @@ int hr_psi_trigger_read(struct hr_psi_trigger *trigger, uint32_t events, struct 
     int status = poll_total(trigger, &now);
     if (status < 0)
         return status;
-    forget_old(trigger, now.time_ns);
+    drop_old_readings(trigger, now.time_ns);
     bool stalled = events & EPOLLPRI ? grew_by(&trigger->base, &now, trigger->options.stall_us)
-                                     : grown_since(trigger, &now) != NULL;
+                                     : find_growth_start(trigger, &now) != NULL;
     if (stalled && !is_too_early(trigger, events, &now)) {
         trigger->fired_by_kernel = events & EPOLLPRI;
-        tell(trigger, &now, event);
+        fill_in_event(trigger, &now, event);
         return 0;
     }
     if (hr_psi_trigger_poll_us(trigger) > 0)

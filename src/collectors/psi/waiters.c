@@ -58,10 +58,10 @@ struct hr_waiters {
     int dirfd;                 /* the group's directory; -1: the system */
     uint64_t begun_ns;         /* when the first sample began */
     struct hr_task_list first; /* all that were seen in the first sample */
-    struct tasks looked;       /* those of them that were looked at, in ascending order */
+    struct tasks sampled;      /* those of them that were looked at, in ascending order */
 };
 
-static int append(struct tasks *tasks, pid_t id, uint64_t waited_ns)
+static int append_task(struct tasks *tasks, pid_t id, uint64_t waited_ns)
 {
     if (tasks->count == tasks->capacity) {
         size_t capacity = tasks->capacity ? 2 * tasks->capacity : 64;
@@ -85,7 +85,7 @@ int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource)
     if (resource == HR_PSI_CPU)
         return 0;
     int fd = hr_root_openat(root, "proc/sys/kernel/task_delayacct", O_RDONLY);
-    int status = hr_text_take(fd, text, sizeof(text), &length);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     if (status < 0)
         return status == -ENOENT ? 0 : status; /* before Linux 5.14 no switch but at boot */
     return length > 0 && text[0] == '0' ? -EOPNOTSUPP : 0;
@@ -113,7 +113,7 @@ static int check_namespace(const struct hr_root *root)
 
 /* One that ends meanwhile, or whose reply was lost, is passed over; what else goes wrong would go
  * wrong for all. */
-static bool is_passing(int status)
+static bool is_transient(int status)
 {
     return status == -ESRCH || status == -EAGAIN || status == -ENOBUFS;
 }
@@ -139,7 +139,7 @@ static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t 
 }
 
 /* How old a task may be that is new. */
-static uint64_t new_us(const struct hr_waiters *waiters)
+static uint64_t get_max_new_age_us(const struct hr_waiters *waiters)
 {
     return (hr_clock_ns() - waiters->begun_ns) / 1000 + FORK_US;
 }
@@ -148,25 +148,25 @@ static uint64_t new_us(const struct hr_waiters *waiters)
  * between two looks at the clock: where these tell differently, as we were kept from the CPU in
  * between, it is asked again, and rather taken for moved, of which nothing is told, than for new.
  * @return 1, 0, or a negative errno. */
-static int is_new(const struct hr_waiters *waiters, pid_t id)
+static int is_new_task(const struct hr_waiters *waiters, pid_t id)
 {
     struct hr_task_delays delays;
 
     for (int i = 0; i < AGE_TRIES; i++) {
-        uint64_t before_us = new_us(waiters);
+        uint64_t before_us = get_max_new_age_us(waiters);
         int status = hr_taskstats_read_thread(waiters->taskstats, id, &delays);
         if (status < 0)
             return status;
         if (delays.elapsed_us <= before_us)
             return 1;
-        if (delays.elapsed_us > new_us(waiters))
+        if (delays.elapsed_us > get_max_new_age_us(waiters))
             return 0;
     }
     return 0;
 }
 
 /* Opens a file of a process or thread. */
-static int open_of_task(const struct hr_root *root, pid_t id, const char *name)
+static int open_task_file(const struct hr_root *root, pid_t id, const char *name)
 {
     char path[64];
 
@@ -187,7 +187,7 @@ static int list_tasks(const struct hr_waiters *waiters, struct hr_task_list *lis
 
 /* --- The first sample ----------------------------------------------------- */
 
-static int read_first(struct hr_waiters *waiters)
+static int read_first_sample(struct hr_waiters *waiters)
 {
     const struct hr_task_list *list = &waiters->first;
 
@@ -198,8 +198,8 @@ static int read_first(struct hr_waiters *waiters)
         uint64_t waited_ns;
         status = read_waited(waiters, list->of_threads, list->ids[i], &waited_ns);
         if (status == 0)
-            status = append(&waiters->looked, list->ids[i], waited_ns);
-        else if (is_passing(status))
+            status = append_task(&waiters->sampled, list->ids[i], waited_ns);
+        else if (is_transient(status))
             status = 0;
     }
     return status;
@@ -228,7 +228,7 @@ int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
     opened->counted = counted_delays[resource];
     opened->limit = limit;
     opened->dirfd = dirfd;
-    status = read_first(opened);
+    status = read_first_sample(opened);
     if (status < 0) {
         hr_waiters_close(opened);
         return status;
@@ -237,9 +237,9 @@ int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
     return 0;
 }
 
-size_t hr_waiters_looked_count(const struct hr_waiters *waiters)
+size_t hr_waiters_sampled_count(const struct hr_waiters *waiters)
 {
-    return waiters->looked.count;
+    return waiters->sampled.count;
 }
 
 void hr_waiters_close(struct hr_waiters *waiters)
@@ -248,33 +248,34 @@ void hr_waiters_close(struct hr_waiters *waiters)
         return;
     hr_descriptor_close(&waiters->dirfd);
     hr_task_list_free(&waiters->first);
-    free(waiters->looked.entries);
+    free(waiters->sampled.entries);
     free(waiters);
 }
 
 /* --- The second sample ---------------------------------------------------- */
 
-static int by_id(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
     const struct task *left = a, *right = b;
 
     return (left->id > right->id) - (left->id < right->id);
 }
 
-static const struct task *find_looked(const struct hr_waiters *waiters, pid_t id)
+static const struct task *find_sampled(const struct hr_waiters *waiters, pid_t id)
 {
     const struct task key = {.id = id};
 
-    if (waiters->looked.count == 0)
+    if (waiters->sampled.count == 0)
         return NULL;
-    return bsearch(&key, waiters->looked.entries, waiters->looked.count, sizeof(key), by_id);
+    return bsearch(&key, waiters->sampled.entries, waiters->sampled.count, sizeof(key),
+                   compare_ids);
 }
 
 /* How long a task waited since the first sample. A total that went back is another task's, which
  * got the number of one that ended.
  * @param before  the task in the first sample, NULL if it wasn't there. */
-static int measure(const struct hr_waiters *waiters, bool of_threads, pid_t id,
-                   const struct task *before, uint64_t *waited_ns)
+static int measure_wait(const struct hr_waiters *waiters, bool of_threads, pid_t id,
+                        const struct task *before, uint64_t *waited_ns)
 {
     uint64_t total_ns;
 
@@ -285,7 +286,7 @@ static int measure(const struct hr_waiters *waiters, bool of_threads, pid_t id,
         *waited_ns = total_ns - before->waited_ns;
         return 0;
     }
-    int began = total_ns > 0 ? is_new(waiters, id) : 0;
+    int began = total_ns > 0 ? is_new_task(waiters, id) : 0;
     if (began < 0)
         return began;
     *waited_ns = began ? total_ns : 0;
@@ -294,23 +295,23 @@ static int measure(const struct hr_waiters *waiters, bool of_threads, pid_t id,
 
 /* Those that were seen but not looked at stay so, and of new ones as many are looked at as the
  * limit allows. */
-static int read_second(const struct hr_waiters *waiters, const struct hr_task_list *list,
-                       struct tasks *waited)
+static int read_second_sample(const struct hr_waiters *waiters, const struct hr_task_list *list,
+                              struct tasks *waited)
 {
     size_t new_count = 0;
     int status = 0;
 
     for (size_t i = 0; i < list->count && status == 0; i++) {
         pid_t id = list->ids[i];
-        const struct task *before = find_looked(waiters, id);
+        const struct task *before = find_sampled(waiters, id);
         uint64_t waited_ns;
         if (before == NULL &&
             (hr_task_list_has(&waiters->first, id) || new_count++ >= waiters->limit))
             continue;
-        status = measure(waiters, list->of_threads, id, before, &waited_ns);
+        status = measure_wait(waiters, list->of_threads, id, before, &waited_ns);
         if (status == 0 && waited_ns > 0)
-            status = append(waited, id, waited_ns);
-        else if (is_passing(status))
+            status = append_task(waited, id, waited_ns);
+        else if (is_transient(status))
             status = 0;
     }
     return status;
@@ -320,11 +321,11 @@ static int read_second(const struct hr_waiters *waiters, const struct hr_task_li
 
 /* @return the process of a thread, 0 if that has ended. /proc/TID/status:
  * "Name:\tx\n…Tgid:\t4711\n", in the first of its lines. */
-static pid_t read_process_of(const struct hr_root *root, pid_t thread)
+static pid_t read_process_id(const struct hr_root *root, pid_t thread)
 {
     char buffer[512];
     uint64_t pid;
-    int fd = open_of_task(root, thread, "status");
+    int fd = open_task_file(root, thread, "status");
 
     if (fd < 0)
         return 0;
@@ -344,14 +345,14 @@ static void sum_by_process(const struct hr_root *root, struct tasks *waited)
     size_t kept = 0;
 
     for (size_t i = 0; i < waited->count; i++) {
-        waited->entries[i].id = read_process_of(root, waited->entries[i].id);
+        waited->entries[i].id = read_process_id(root, waited->entries[i].id);
         if (waited->entries[i].id != 0)
             waited->entries[kept++] = waited->entries[i];
     }
     waited->count = kept;
     if (kept < 2)
         return;
-    qsort(waited->entries, kept, sizeof(*waited->entries), by_id);
+    qsort(waited->entries, kept, sizeof(*waited->entries), compare_ids);
     kept = 0;
     for (size_t i = 1; i < waited->count; i++) {
         if (waited->entries[i].id == waited->entries[kept].id)
@@ -365,22 +366,22 @@ static void sum_by_process(const struct hr_root *root, struct tasks *waited)
 /* --- Ranking -------------------------------------------------------------- */
 
 /* The longest wait first; the lower number first where they are the same. */
-static int by_wait(const void *a, const void *b)
+static int compare_waits(const void *a, const void *b)
 {
     const struct task *left = a, *right = b;
 
     if (left->waited_ns != right->waited_ns)
         return left->waited_ns < right->waited_ns ? 1 : -1;
-    return by_id(a, b);
+    return compare_ids(a, b);
 }
 
 /* /proc/PID/comm: the name and a newline. Within the name any byte may be, even a newline. */
-static void read_name(const struct hr_root *root, pid_t pid, char name[16])
+static void read_task_name(const struct hr_root *root, pid_t pid, char name[16])
 {
     char text[128];
     size_t length = 0;
 
-    if (hr_text_take(open_of_task(root, pid, "comm"), text, sizeof(text), &length) < 0)
+    if (hr_text_read_and_close(open_task_file(root, pid, "comm"), text, sizeof(text), &length) < 0)
         length = 0;
     if (length > 0 && text[length - 1] == '\n')
         length--;
@@ -394,17 +395,17 @@ static void read_name(const struct hr_root *root, pid_t pid, char name[16])
         strcpy(name, "?");
 }
 
-static size_t rank(const struct hr_waiters *waiters, const struct tasks *waited,
-                   struct hr_waiter *top, size_t max)
+static size_t rank_waiters(const struct hr_waiters *waiters, const struct tasks *waited,
+                           struct hr_waiter *top, size_t max)
 {
     size_t count = waited->count < max ? waited->count : max;
 
     if (waited->count > 1)
-        qsort(waited->entries, waited->count, sizeof(*waited->entries), by_wait);
+        qsort(waited->entries, waited->count, sizeof(*waited->entries), compare_waits);
     for (size_t i = 0; i < count; i++) {
         top[i].pid = waited->entries[i].id;
         top[i].waited_ns = waited->entries[i].waited_ns;
-        read_name(waiters->root, top[i].pid, top[i].name);
+        read_task_name(waiters->root, top[i].pid, top[i].name);
     }
     return count;
 }
@@ -420,14 +421,14 @@ int hr_waiters_read(struct hr_waiters *waiters, struct hr_waiter *top, size_t ma
         status = 0; /* removed: nobody is in it */
     /* A group that was made threaded, or was threaded, has other numbers now. */
     else if (status == 0 && list.of_threads == waiters->first.of_threads)
-        status = read_second(waiters, &list, &waited);
+        status = read_second_sample(waiters, &list, &waited);
     if (status == 0 && list.of_threads)
         sum_by_process(waiters->root, &waited);
     if (status == 0)
         *report = (struct hr_waiters_report){
-            .count = rank(waiters, &waited, top, max),
-            .looked_count = waiters->looked.count,
-            .left_count =
+            .count = rank_waiters(waiters, &waited, top, max),
+            .sampled_count = waiters->sampled.count,
+            .skipped_count =
                 waiters->first.count > waiters->limit ? waiters->first.count - waiters->limit : 0,
         };
     free(waited.entries);

@@ -185,7 +185,7 @@ static bool is_blocking(const struct hr_root *root)
     uint64_t major, minor;
 
     int fd = hr_root_openat(root, "proc/sys/kernel/osrelease", O_RDONLY);
-    int status = hr_text_take(fd, text, sizeof(text), &length);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     if (status < 0)
         return false;
     struct hr_text rest = {text, length};

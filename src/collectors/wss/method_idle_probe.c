@@ -110,7 +110,7 @@ static bool has_controller(int mount)
     size_t length;
     int fd = openat(mount, "cgroup.controllers", O_RDONLY | O_CLOEXEC);
 
-    int status = fd < 0 ? -errno : hr_text_read(fd, text, sizeof(text) - 1, &length);
+    int status = fd < 0 ? -errno : hr_text_read_file(fd, text, sizeof(text) - 1, &length);
     hr_descriptor_close(&fd);
     if (status < 0)
         return true;

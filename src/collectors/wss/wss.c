@@ -438,7 +438,7 @@ static uint64_t read_charge(int cgroup_dirfd)
     uint64_t bytes = 0;
     int fd = openat(cgroup_dirfd, "memory.current", O_RDONLY | O_CLOEXEC);
 
-    if (fd >= 0 && hr_text_read(fd, buffer, sizeof(buffer), &length) == 0)
+    if (fd >= 0 && hr_text_read_file(fd, buffer, sizeof(buffer), &length) == 0)
         hr_text_u64(&(struct hr_text){buffer, length}, &bytes);
     hr_descriptor_close(&fd);
     return bytes;

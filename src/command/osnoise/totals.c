@@ -113,9 +113,9 @@ static int add_buckets(struct osnoise_totals *totals, const struct hr_osnoise_re
 
 static uint32_t hash_of(const struct hr_osnoise_source *source)
 {
-    uint32_t sum = hr_hash_number(HR_HASH_BEGIN, source->cpu);
+    uint32_t sum = hr_hash_number(HR_HASH_EMPTY, source->cpu);
     sum = hr_hash_number(sum, source->kind);
-    return hr_hash_place(hr_hash_text(sum, source->name));
+    return hr_hash_slot(hr_hash_text(sum, source->name));
 }
 
 static bool is_same(const struct hr_osnoise_source *a, const struct hr_osnoise_source *b)

@@ -75,14 +75,14 @@ START_TEST(reads_files_from_their_beginning)
     ck_assert_int_ge(fd, 0);
     unlink(path);
     ck_assert_int_eq(write(fd, "1234567", 7), 7);
-    ck_assert_int_eq(hr_text_read(fd, buffer, sizeof(buffer), &length), 0);
+    ck_assert_int_eq(hr_text_read_file(fd, buffer, sizeof(buffer), &length), 0);
     ck_assert_uint_eq(length, 7);
     ck_assert_mem_eq(buffer, "1234567", 7);
     /* One byte more might be cut off: not to be told from a whole file. */
     ck_assert_int_eq(write(fd, "8", 1), 1);
-    ck_assert_int_eq(hr_text_read(fd, buffer, sizeof(buffer), &length), -EBADMSG);
+    ck_assert_int_eq(hr_text_read_file(fd, buffer, sizeof(buffer), &length), -EBADMSG);
     close(fd);
-    ck_assert_int_eq(hr_text_read(fd, buffer, sizeof(buffer), &length), -EBADF);
+    ck_assert_int_eq(hr_text_read_file(fd, buffer, sizeof(buffer), &length), -EBADF);
 }
 END_TEST
 

@@ -22,7 +22,7 @@ static struct tree *tree;
 static struct hr_root *root;
 static struct hr_cgroup_set *set;
 
-static void tell(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+static void record_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
     static const char marks[] = {[HR_CGROUP_ADDED] = '+',
                                  [HR_CGROUP_POPULATED] = '^',
@@ -67,20 +67,20 @@ static void open_set(const char *const *patterns, size_t count, const char *excl
         .exclude_count = exclude != NULL,
         .max_count = max,
         .rescan_ns = rescan_ns,
-        .event = tell,
+        .event = record_event,
         .context = &story,
     };
     ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
 }
 
-static void follow(const char *pattern)
+static void follow_groups(const char *pattern)
 {
     open_set(&pattern, 1, NULL, 0, 0);
     ck_assert_int_eq(hr_cgroup_set_read(set), 0);
 }
 
 /* Likewise in the hierarchy of the controller perf_event, which is looked for at each reading. */
-static void follow_perf_event(const char *pattern)
+static void follow_perf_event_groups(const char *pattern)
 {
     char controller[] = "perf_event";
     const struct hr_cgroup_options options = {
@@ -88,7 +88,7 @@ static void follow_perf_event(const char *pattern)
         .patterns = &pattern,
         .pattern_count = 1,
         .rescan_ns = 1,
-        .event = tell,
+        .event = record_event,
         .context = &story,
     };
 
@@ -109,7 +109,7 @@ START_TEST(selects_in_the_order_of_names)
     tree_add_group(tree, "a/x.service", true);
     tree_add_group(tree, "a/x.scope", true);
     tree_add_group(tree, "a/x.service/deeper.service", true);
-    follow("*/*.service");
+    follow_groups("*/*.service");
     assert_story("+a/x.service ^a/x.service +a/y.service ^a/y.service +b/x.service ^b/x.service");
     read_set();
     assert_story("");
@@ -151,7 +151,7 @@ END_TEST
 START_TEST(follows_comings_and_goings)
 {
     tree_add_group(tree, "a", true);
-    follow("**");
+    follow_groups("**");
     assert_story("+a ^a");
     tree_add_group(tree, "a/b/c", true);
     read_set();
@@ -170,7 +170,7 @@ END_TEST
 
 START_TEST(follows_directories_above_that_come_late)
 {
-    follow("x/y/*");
+    follow_groups("x/y/*");
     tree_add_group(tree, "x/other", true);
     read_set();
     tree_add_group(tree, "x/y", true);
@@ -189,7 +189,7 @@ START_TEST(passes_over_empty_groups)
 {
     tree_add_group(tree, "a", false);
     tree_add_group(tree, "b", true);
-    follow("*");
+    follow_groups("*");
     assert_story("+a +b ^b");
     ck_assert_str_eq(hr_cgroup_set_next(set, NULL)->path, "b");
     tree_set_populated(tree, "a", true);
@@ -210,7 +210,7 @@ END_TEST
 START_TEST(takes_a_directory_made_again_for_another)
 {
     tree_add_group(tree, "a/x", true);
-    follow("a/*");
+    follow_groups("a/*");
     assert_story("+a/x ^a/x");
     uint64_t id = hr_cgroup_set_next(set, NULL)->id;
     tree_remove_group(tree, "a/x");
@@ -256,7 +256,7 @@ START_TEST(survives_an_overflow)
     tree_add_group(tree, "a", true);
     tree_add_group(tree, "b", true);
     tree_add_group(tree, "c", true);
-    follow("*");
+    follow_groups("*");
     story[0] = '\0';
     for (unsigned i = 0; i < queue; i++) /* alternating, as the kernel merges the same twice */
         tree_set_populated(tree, i % 2 == 0 ? "a" : "b", true);
@@ -309,7 +309,7 @@ START_TEST(opens_files_beneath_the_directory_only)
     char text[32] = "";
 
     tree_add_group(tree, "a", true);
-    follow("*");
+    follow_groups("*");
     struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
     int fd = hr_cgroup_openat(group, "cgroup.events", O_RDONLY);
     ck_assert_int_ge(fd, 0);
@@ -330,7 +330,7 @@ START_TEST(gets_by_with_few_descriptors)
     tree_add_group(tree, "a/b", true);
     tree_add_group(tree, "c", true);
     leave_descriptors(6);
-    follow("**");
+    follow_groups("**");
     assert_story("+a ^a +c ^c +a/b ^a/b");
     ck_assert_uint_eq(hr_cgroup_set_counts(set).unheld, 3);
     struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
@@ -356,7 +356,7 @@ START_TEST(loses_nothing_while_descriptors_are_out)
     getrlimit(RLIMIT_NOFILE, &before);
     tree_add_group(tree, "a", true);
     tree_add_group(tree, "b", false);
-    follow("*");
+    follow_groups("*");
     assert_story("+a ^a +b");
     tree_set_populated(tree, "a", false);
     tree_set_populated(tree, "b", true);
@@ -432,7 +432,7 @@ START_TEST(takes_groups_of_version_1_for_populated)
     const struct hr_cgroup_options options = {.controller = "perf_event",
                                               .patterns = &pattern,
                                               .pattern_count = 1,
-                                              .event = tell,
+                                              .event = record_event,
                                               .context = &story};
     ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
     read_set();
@@ -461,7 +461,7 @@ START_TEST(keeps_groups_while_the_controller_stays)
 {
     add_hierarchies(PERF HYBRID);
     tree_write(tree, GROUP "a/cgroup.procs", "%s", "");
-    follow_perf_event("*");
+    follow_perf_event_groups("*");
     assert_story("+a ^a");
     const struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
     int descriptors = count_descriptors();
@@ -480,7 +480,7 @@ START_TEST(goes_where_the_controller_goes)
     tree_add_group(tree, "unified/a", true);
     tree_add_group(tree, "unified/b/c", false);
     tree_write(tree, GROUP "a/cgroup.procs", "%s", "");
-    follow_perf_event("**");
+    follow_perf_event_groups("**");
     assert_story("+a ^a +b +b/c");
     int descriptors = count_descriptors();
     tree_write(tree, "proc/1/mounts", PERF HYBRID);
@@ -518,7 +518,7 @@ START_TEST(stays_while_the_mount_table_cannot_be_read)
     add_hierarchies(HYBRID);
     getrlimit(RLIMIT_NOFILE, &before);
     tree_add_group(tree, "unified/a", true);
-    follow_perf_event("*");
+    follow_perf_event_groups("*");
     assert_story("+a ^a");
     tree_write(tree, "proc/1/mounts", PERF);
     leave_descriptors(0);

@@ -26,8 +26,8 @@ static struct hr_root *root;
 static struct hr_cgroup_set *set;
 static char story[1024];
 
-static void tell(struct hr_cgroup *group, enum hr_cgroup_event event,
-                 __attribute__((unused)) void *context)
+static void record_event(struct hr_cgroup *group, enum hr_cgroup_event event,
+                         __attribute__((unused)) void *context)
 {
     static const char marks[] = {[HR_CGROUP_ADDED] = '+',
                                  [HR_CGROUP_POPULATED] = '^',
@@ -47,12 +47,12 @@ static void read_story(const char *expected)
 }
 
 /* Follows the groups of this test that a pattern selects. */
-static void follow(const char *below)
+static void follow_groups(const char *below)
 {
     char pattern[128];
     const char *patterns[] = {pattern};
     const struct hr_cgroup_options options = {
-        .controller = HIERARCHY, .patterns = patterns, .pattern_count = 1, .event = tell};
+        .controller = HIERARCHY, .patterns = patterns, .pattern_count = 1, .event = record_event};
 
     snprintf(pattern, sizeof(pattern), "%s/%s", groups_path(groups), below);
     ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
@@ -77,7 +77,7 @@ static void tear_down(void)
 START_TEST(follows_groups_that_come_and_go)
 {
     groups_make(groups, "a");
-    follow("**");
+    follow_groups("**");
     read_story("+a ^a");
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
     ck_assert_uint_eq(counts.populated, 1);
@@ -101,7 +101,7 @@ END_TEST
 START_TEST(takes_a_group_made_again_for_another)
 {
     groups_make(groups, "a");
-    follow("*");
+    follow_groups("*");
     read_story("+a ^a");
     struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
     uint64_t id = group->id;
@@ -124,7 +124,7 @@ START_TEST(takes_no_notice_of_processes)
     char text[16];
 
     groups_make(groups, "a");
-    follow("*");
+    follow_groups("*");
     read_story("+a ^a");
     pid_t pid = fork();
     ck_assert_int_ge(pid, 0);
@@ -148,7 +148,7 @@ START_TEST(keeps_no_descriptors_of_groups_that_went)
 {
     char name[16];
 
-    follow("**");
+    follow_groups("**");
     read_story("");
     int descriptors = count_descriptors();
     for (int round = 0; round < 3; round++) {

@@ -112,7 +112,7 @@ static void add_process(int pid, const char *name, char state, unsigned flags, u
     tree_add_process(tree, &process);
 }
 
-static int find(enum hr_process_by by, const char *text, pid_t pid)
+static int find_processes(enum hr_process_by by, const char *text, pid_t pid)
 {
     struct hr_process_choice choice = {.by = by, .text = text, .pid = pid};
 
@@ -180,14 +180,14 @@ START_TEST(leaves_no_descriptor)
     add_process(44, "a", 'S', 0, 1);
     tree_write(tree, "proc/45/comm", "a\n");
     tree_write(tree, "proc/45/stat", "nonsense");
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "a", 0), -EBADMSG);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "a", 0), -EBADMSG);
     ck_assert_uint_eq(list.count, 0);
     ck_assert_int_eq(count_descriptors(), before);
     tree_remove(tree, "proc/45");
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "a", 0), 0);
+        ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "a", 0), 0);
     ck_assert_int_eq(count_descriptors(), before + 2);
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "b", 0), -ESRCH);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "b", 0), -ESRCH);
     ck_assert_int_eq(count_descriptors(), before);
 }
 END_TEST
@@ -216,7 +216,7 @@ START_TEST(finds_by_name)
     add_process(45, "postgres", 'Z', 0, 1);
     add_process(46, "postgres", 'S', KERNEL_THREAD, 1);
     tree_write(tree, "proc/version", "postgres\n");
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "postgres", 0), 0);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "postgres", 0), 0);
     ck_assert_uint_eq(list.count, 2);
     ck_assert_int_eq(list.items[0].pid, 42);
     ck_assert_int_eq(list.items[1].pid, 900);
@@ -228,24 +228,24 @@ END_TEST
 START_TEST(cuts_a_name_as_the_kernel_does)
 {
     add_process(42, "prometheus-node", 'S', 0, 1);
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "prometheus-node-exporter", 0), 0);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "prometheus-node-exporter", 0), 0);
     ck_assert_uint_eq(list.count, 1);
 }
 END_TEST
 
 START_TEST(tells_why_nobody_was_found)
 {
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "nobody", 0), -ESRCH);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "nobody", 0), -ESRCH);
     add_process(42, "a", 'Z', 0, 1);
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "a", 0), -ECHILD);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "a", 0), -ECHILD);
     add_process(43, "a", 'S', KERNEL_THREAD, 1);
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "a", 0), -ENXIO);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "a", 0), -ENXIO);
     ck_assert_uint_eq(list.zombies, 1);
     add_process(44, "a", 'S', 0, 1);
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "a", 0), 0);
-    ck_assert_int_eq(find(HR_PROCESS_BY_PID, NULL, 42), -ECHILD);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "a", 0), 0);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_PID, NULL, 42), -ECHILD);
     ck_assert_uint_eq(list.count, 0);
-    ck_assert_int_eq(find(HR_PROCESS_BY_PID, NULL, 47), -ESRCH);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_PID, NULL, 47), -ESRCH);
 }
 END_TEST
 
@@ -265,14 +265,14 @@ START_TEST(finds_by_file)
 {
     add_process(42, "a", 'S', 0, 1);
     tree_write(tree, "run/a.pid", "%s", files[_i].text);
-    ck_assert_int_eq(find(HR_PROCESS_BY_FILE, "/run/a.pid", 0), files[_i].status);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_FILE, "/run/a.pid", 0), files[_i].status);
     ck_assert_uint_eq(list.count, files[_i].status == 0);
 }
 END_TEST
 
 START_TEST(needs_the_file)
 {
-    ck_assert_int_eq(find(HR_PROCESS_BY_FILE, "/run/a.pid", 0), -ENOENT);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_FILE, "/run/a.pid", 0), -ENOENT);
 }
 END_TEST
 
@@ -284,7 +284,7 @@ START_TEST(takes_no_pipe_for_a_file)
     tree_add_directory(tree, "run");
     snprintf(path, sizeof(path), "%s/run/a.pid", tree_path(tree));
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_assert_int_eq(find(HR_PROCESS_BY_FILE, "/run/a.pid", 0), -EBADMSG);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_FILE, "/run/a.pid", 0), -EBADMSG);
 }
 END_TEST
 
@@ -293,7 +293,7 @@ START_TEST(leaves_out_who_has_another_name_by_now)
 {
     add_process(42, "a", 'S', 0, 1);
     tree_write(tree, "proc/42/comm", "b\n");
-    ck_assert_int_eq(find(HR_PROCESS_BY_NAME, "b", 0), -ESRCH);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "b", 0), -ESRCH);
     ck_assert_uint_eq(list.ended, 1);
 }
 END_TEST

@@ -37,7 +37,7 @@ static void tear_down(void)
 }
 
 /* Follows the groups of this test that a pattern selects. */
-static void follow(const char *below)
+static void follow_groups(const char *below)
 {
     char pattern[128];
     const char *patterns[] = {pattern};
@@ -87,7 +87,7 @@ START_TEST(follows_processes_in_and_out)
 {
     groups_make(groups, "a");
     groups_make(groups, "a/b");
-    follow("**");
+    follow_groups("**");
     ck_assert_ptr_null(hr_cgroup_set_next(set, NULL));
     ck_assert_uint_eq(hr_cgroup_set_counts(set).selected, 2);
     pid_t pid = groups_start_sleeper(groups, "a/b");
@@ -105,7 +105,7 @@ START_TEST(tells_a_group_that_goes_while_its_files_are_open)
 
     groups_make(groups, "a");
     pid_t pid = groups_start_sleeper(groups, "a");
-    follow("a");
+    follow_groups("a");
     struct hr_cgroup *group = read_until(true);
     ck_assert_int_eq(hr_psi_open_cgroup(group, &every_resource, &psi), 0);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
@@ -134,7 +134,7 @@ START_TEST(tells_pressure_switched_off_and_on_again)
 
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
-    follow("a");
+    follow_groups("a");
     ck_assert_int_eq(hr_psi_open_cgroup(read_until(true), &every_resource, &psi), 0);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
     groups_write(groups, "a", "cgroup.pressure", "0");
@@ -170,7 +170,7 @@ START_TEST(leaves_nothing_of_groups_that_went)
 {
     char name[32];
 
-    follow("**");
+    follow_groups("**");
     int descriptors = count_descriptors();
     unsigned watches = count_watches();
     for (int round = 0; round < 5; round++) {
@@ -201,7 +201,7 @@ START_TEST(takes_no_memory_in_10000_intervals)
 
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
-    follow("**");
+    follow_groups("**");
     ck_assert_int_eq(hr_psi_open_cgroup(read_until(true), &every_resource, &psi), 0);
     hr_psi_read(psi, &snapshot);
     size_t heap = mallinfo2().uordblks;

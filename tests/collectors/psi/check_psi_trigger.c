@@ -121,7 +121,7 @@ static void begin_polling(uint64_t stall_us, uint64_t window_us)
     ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
 }
 
-static void grow(uint64_t stalled_us)
+static void add_stall(uint64_t stalled_us)
 {
     total_us += stalled_us;
     tree_pressure(tree, NULL, "memory", total_us, total_us / 2);
@@ -154,7 +154,7 @@ static void grow_until_event(uint64_t stalled_us, struct hr_psi_event *event)
     int status;
 
     for (;;) {
-        grow(stalled_us);
+        add_stall(stalled_us);
         status = read_trigger(event);
         if (status != -EAGAIN)
             break;
@@ -175,7 +175,7 @@ START_TEST(measures_a_stall)
     sleep_ms(20);
     assert_quiet(0);
     sleep_ms(30);
-    grow(123456);
+    add_stall(123456);
     uint64_t grown_ns = hr_clock_ns();
     ck_assert_int_eq(read_trigger(&event), 0);
     uint64_t after_ns = hr_clock_ns();
@@ -195,9 +195,9 @@ START_TEST(measures_the_level_asked_for)
     struct hr_psi_event event;
 
     ck_assert_int_eq(hr_psi_trigger_open_system(root, &options, &trigger), 0);
-    grow(100000);
+    add_stall(100000);
     assert_quiet(0);
-    grow(50000);
+    add_stall(50000);
     ck_assert_int_eq(read_trigger(&event), 0);
     ck_assert_uint_eq(event.stalled_us, 75000);
 }
@@ -218,7 +218,7 @@ START_TEST(allows_for_rounding)
     struct hr_psi_event event;
 
     begin_polling(limits[_i].stall_us, LONG);
-    grow(limits[_i].grown_us);
+    add_stall(limits[_i].grown_us);
     ck_assert_int_eq(read_trigger(&event), limits[_i].status);
     if (limits[_i].status == 0)
         ck_assert_uint_eq(event.stalled_us, limits[_i].grown_us);
@@ -232,11 +232,11 @@ START_TEST(adds_up_within_a_window)
 
     begin_polling(100000, LONG);
     for (int i = 0; i < 9; i++) {
-        grow(10001);
+        add_stall(10001);
         assert_quiet(0);
         sleep_ms(5);
     }
-    grow(10001);
+    add_stall(10001);
     ck_assert_int_eq(read_trigger(&event), 0);
     ck_assert_uint_eq(event.stalled_us, 100010);
     ck_assert_uint_ge(event.elapsed_us, 45000);
@@ -249,7 +249,7 @@ START_TEST(tells_nothing_of_a_slow_stall)
     begin_polling(50000, SECOND / 10);
     for (int i = 0; i < 30; i++) {
         sleep_ms(31);
-        grow(10000);
+        add_stall(10000);
         assert_quiet(0);
     }
     ck_assert_uint_ge(total_us - BEGINNING, 300000);
@@ -261,7 +261,7 @@ START_TEST(allows_for_a_longer_time)
 {
     begin_polling(100000, SECOND);
     sleep_ms(1050);
-    grow(120000);
+    add_stall(120000);
     assert_quiet(0);
 }
 END_TEST
@@ -310,7 +310,7 @@ START_TEST(gets_over_a_total_that_goes_back)
 
     begin_polling(50000, SECOND / 10);
     total_us = 10;
-    grow(0);
+    add_stall(0);
     assert_quiet(0);
     assert_quiet(EPOLLPRI);
     grow_until_event(50000, &event);
@@ -326,7 +326,7 @@ START_TEST(gets_over_a_late_reader)
     begin_polling(50000, SECOND / 10);
     for (int i = 0; i < 3; i++) {
         sleep_ms(350);
-        grow(290000);
+        add_stall(290000);
         assert_quiet(0);
         uint64_t late_us = total_us;
         grow_until_event(50000, &event);
@@ -345,7 +345,7 @@ START_TEST(tells_a_stall_to_a_late_reader)
     begin_polling(50000, SECOND / 10);
     for (int i = 0; i < 3; i++) {
         sleep_ms(350);
-        grow(10 * SECOND);
+        add_stall(10 * SECOND);
         ck_assert_int_eq(read_trigger(&event), 0);
         ck_assert(event.measured);
         ck_assert_uint_eq(event.stalled_us, 10 * SECOND);
@@ -362,9 +362,9 @@ START_TEST(tells_a_stall_that_had_to_wait)
     struct hr_psi_event event;
 
     begin_polling(50000, SECOND / 10);
-    grow(10 * SECOND);
+    add_stall(10 * SECOND);
     ck_assert_int_eq(read_trigger(&event), 0);
-    grow(10 * SECOND);
+    add_stall(10 * SECOND);
     int status = read_trigger(&event);
     if (status == -EAGAIN) {
         sleep_ms(350);
@@ -391,7 +391,7 @@ START_TEST(tells_a_stall_of_just_the_limit)
             assert_quiet(0);
             sleep_ms(95);
         }
-        grow(150000);
+        add_stall(150000);
         status = read_trigger(&event);
     } /* or we were late by a window */
     ck_assert_int_eq(status, 0);
@@ -406,10 +406,10 @@ START_TEST(gets_over_a_hasty_reader)
 
     begin_polling(50000, LONG);
     for (int i = 0; i < 1000; i++) {
-        grow(1);
+        add_stall(1);
         assert_quiet(0);
     }
-    grow(49999);
+    add_stall(49999);
     ck_assert_int_eq(read_trigger(&event), 0);
     ck_assert_uint_ge(event.stalled_us, 49999);
     ck_assert_uint_le(event.stalled_us, 49999 + HR_PSI_TRIGGER_POLLS + 4);
@@ -556,7 +556,7 @@ START_TEST(polls_without_keeping_a_file)
     ck_assert_int_eq(count_descriptors(), before);
     assert_quiet(0);
     ck_assert_int_eq(count_descriptors(), before);
-    grow(50000);
+    add_stall(50000);
     ck_assert_int_eq(read_trigger(&event), 0);
     ck_assert_uint_eq(event.stalled_us, 50000);
     ck_assert_int_eq(count_descriptors(), before);
@@ -646,17 +646,17 @@ START_TEST(takes_no_event_without_a_stall)
     struct hr_psi_event event;
 
     begin_armed(150000, LONG);
-    grow(0);
+    add_stall(0);
     assert_quiet(EPOLLPRI);
-    grow(149998);
+    add_stall(149998);
     assert_quiet(EPOLLPRI);
-    grow(1);
+    add_stall(1);
     ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event), 0);
     ck_assert(event.measured);
     ck_assert_uint_eq(event.stalled_us, 149999);
-    grow(149998);
+    add_stall(149998);
     assert_quiet(EPOLLPRI); /* it tells again of what was told */
-    grow(200000);
+    add_stall(200000);
     assert_quiet(0);                                                     /* in the same window */
     ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event), 0); /* the kernel knows best */
     ck_assert_uint_eq(event.stalled_us, 349998);
@@ -670,7 +670,7 @@ START_TEST(tells_an_event_that_was_not_measured)
 
     begin_armed(50000, SECOND / 10);
     sleep_ms(200);
-    grow(70000);
+    add_stall(70000);
     ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event), 0);
     ck_assert(!event.measured);
     ck_assert_uint_eq(event.stalled_us, 50000);
@@ -686,7 +686,7 @@ START_TEST(tells_that_the_kernel_watches_no_longer)
     struct hr_psi_event event;
 
     begin_armed(50000, SECOND);
-    grow(100000);
+    add_stall(100000);
     ck_assert_int_eq(hr_psi_trigger_read(trigger, endings[_i], &event), -ENODEV);
 }
 END_TEST

@@ -42,7 +42,7 @@ static size_t burner_count;
 
 /* --- Set-up --------------------------------------------------------------- */
 
-static void follow(struct hr_cgroup *changed, enum hr_cgroup_event event, void *context)
+static void record_added_group(struct hr_cgroup *changed, enum hr_cgroup_event event, void *context)
 {
     struct hr_cgroup **added = context;
 
@@ -55,7 +55,7 @@ static void set_up(void)
     char path[128];
     const char *pattern = path;
     const struct hr_cgroup_options options = {
-        .patterns = &pattern, .pattern_count = 1, .event = follow, .context = &group};
+        .patterns = &pattern, .pattern_count = 1, .event = record_added_group, .context = &group};
 
     groups = groups_new();
     if (groups == NULL)
@@ -127,7 +127,7 @@ static int open_trigger(enum hr_psi_trigger_mode mode, uint64_t window_us)
 }
 
 /* In the mode of a loop's turn. */
-static void begin(int turn)
+static void open_trigger_of_turn(int turn)
 {
     ck_assert_int_eq(open_trigger(modes[turn], WINDOW_US), 0);
     ck_assert_int_eq(hr_psi_trigger_refusal(trigger), 0);
@@ -245,7 +245,7 @@ START_TEST(tells_a_stall_once_a_window)
     size_t measured = 0;
 
     open_bracket();
-    begin(_i);
+    open_trigger_of_turn(_i);
     close_bracket();
     start_stall();
     for (int i = 0; i < 3; i++) {
@@ -277,7 +277,7 @@ START_TEST(tells_nothing_of_what_was_before)
         usleep(50000);
     end_burners();
     ck_assert_uint_ge(read_total(), 3 * STALL_US);
-    begin(_i);
+    open_trigger_of_turn(_i);
     ck_assert_int_eq(wait_for_event(2500 * HR_NS_PER_MS, &event), -EAGAIN);
 }
 END_TEST
@@ -315,7 +315,7 @@ START_TEST(tells_that_there_is_nothing_to_watch)
     struct hr_psi_event event;
     uint32_t events = 0;
 
-    begin(_i % (int)COUNT(modes));
+    open_trigger_of_turn(_i % (int)COUNT(modes));
     ck_assert_int_eq(hr_psi_trigger_read(trigger, 0, &event), -EAGAIN);
     end_pressure(ending);
     if (hr_psi_trigger_fd(trigger) >= 0) {
@@ -392,9 +392,9 @@ START_TEST(arms_several_at_once)
 {
     struct hr_psi_trigger *first;
 
-    begin(0);
+    open_trigger_of_turn(0);
     first = trigger;
-    begin(0);
+    open_trigger_of_turn(0);
     ck_assert_int_ne(hr_psi_trigger_fd(first), hr_psi_trigger_fd(trigger));
     hr_psi_trigger_close(first);
     start_stall();

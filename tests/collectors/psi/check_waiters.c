@@ -101,7 +101,7 @@ static void tear_down(void)
 
 /* --- Processes made up ---------------------------------------------------- */
 
-static void list_in(const char *name, const char *pids)
+static void set_processes(const char *name, const char *pids)
 {
     char path[128];
 
@@ -109,7 +109,7 @@ static void list_in(const char *name, const char *pids)
     tree_write(tree, path, "%s", pids);
 }
 
-static void name_it(pid_t pid, const char *name)
+static void set_name(pid_t pid, const char *name)
 {
     char path[64];
 
@@ -132,7 +132,7 @@ static void end_process(pid_t pid)
     fake_taskstats_set_thread(fake, pid, NULL);
 }
 
-static struct hr_waiters *begin(const struct hr_cgroup *of, size_t limit)
+static struct hr_waiters *take_first_sample(const struct hr_cgroup *of, size_t limit)
 {
     struct hr_waiters *waiters = NULL;
 
@@ -140,7 +140,7 @@ static struct hr_waiters *begin(const struct hr_cgroup *of, size_t limit)
     return waiters;
 }
 
-static void finish(struct hr_waiters *waiters, size_t max)
+static void take_second_sample(struct hr_waiters *waiters, size_t max)
 {
     ck_assert_int_eq(hr_waiters_read(waiters, top, max, &report), 0);
     hr_waiters_close(waiters);
@@ -157,20 +157,20 @@ static void require_waiter(size_t i, pid_t pid, uint64_t waited_ns)
 
 START_TEST(ranks_processes)
 {
-    list_in("a", "5\n12\n7\n9\n");
+    set_processes("a", "5\n12\n7\n9\n");
     set_waited(5, 1000, OLD_US);
     set_waited(7, 90000, OLD_US);
     set_waited(9, 0, OLD_US);
     set_waited(12, 50, OLD_US);
-    name_it(5, "five");
-    name_it(12, "twelve");
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    set_name(5, "five");
+    set_name(12, "twelve");
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     set_waited(5, 1300, OLD_US);
     set_waited(12, 5050, OLD_US);
     set_waited(9, 300, OLD_US);
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 4);
-    ck_assert_uint_eq(report.left_count, 0);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 4);
+    ck_assert_uint_eq(report.skipped_count, 0);
     ck_assert_uint_eq(report.count, 3); /* 7 didn't wait */
     require_waiter(0, 12, 5000);
     require_waiter(1, 5, 300); /* the lower number first */
@@ -183,10 +183,10 @@ END_TEST
 
 START_TEST(tells_the_first_few)
 {
-    list_in("a", "1\n2\n3\n");
+    set_processes("a", "1\n2\n3\n");
     for (pid_t pid = 1; pid <= 3; pid++)
         set_waited(pid, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     for (pid_t pid = 1; pid <= 3; pid++)
         set_waited(pid, (uint64_t)pid, OLD_US);
     ck_assert_int_eq(hr_waiters_read(waiters, top, 0, &report), 0);
@@ -224,12 +224,12 @@ START_TEST(sums_what_counts_for_a_resource)
                                                 [HR_DELAY_IRQ] = 10000007}};
     struct hr_waiters *waiters;
 
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     fake_taskstats_set_process(fake, 5, &before);
     ck_assert_int_eq(hr_waiters_open(root, group, taskstats, sums[_i].resource, LIMIT, &waiters),
                      0);
     fake_taskstats_set_process(fake, 5, &after);
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     require_waiter(0, 5, sums[_i].waited_ns);
 }
 END_TEST
@@ -251,12 +251,12 @@ static const struct {
 
 START_TEST(cleans_names)
 {
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     set_waited(5, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     set_waited(5, 1, OLD_US);
-    name_it(5, names[_i].comm);
-    finish(waiters, MAX);
+    set_name(5, names[_i].comm);
+    take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_str_eq(top[0].name, names[_i].name);
 }
@@ -266,14 +266,14 @@ END_TEST
 
 START_TEST(tells_new_from_moved)
 {
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     set_waited(5, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, LIMIT);
-    list_in("a", "5\n6\n7\n");
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
+    set_processes("a", "5\n6\n7\n");
     set_waited(6, 4000, YOUNG_US); /* began meanwhile */
     set_waited(7, 900000, OLD_US); /* waited elsewhere */
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 1);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
     require_waiter(0, 6, 4000);
 }
@@ -282,14 +282,14 @@ END_TEST
 /* The age decides by the time between the samples: 10 s, where they are less, or more, apart. */
 START_TEST(measures_the_time_between_samples)
 {
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
 
-    list_in("a", "6\n");
+    set_processes("a", "6\n");
     set_waited(6, 4000, 10 * HR_US_PER_S);
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     ck_assert_uint_eq(report.count, 0);
     skipped_us = 10 * HR_US_PER_S;
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     require_waiter(0, 6, 4000);
 }
 END_TEST
@@ -297,12 +297,12 @@ END_TEST
 /* A task that moved isn't new because its age, of 10 s, comes when 20 s more have passed. */
 START_TEST(asks_again_for_an_age_that_comes_late)
 {
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
 
-    list_in("a", "6\n");
+    set_processes("a", "6\n");
     set_waited(6, 4000, 10 * HR_US_PER_S);
     delay_us = 20 * HR_US_PER_S;
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     ck_assert_uint_eq(delay_us, 0);
     ck_assert_uint_eq(report.count, 0);
 }
@@ -310,13 +310,13 @@ END_TEST
 
 START_TEST(tells_a_number_used_again)
 {
-    list_in("a", "5\n6\n");
+    set_processes("a", "5\n6\n");
     set_waited(5, 70000, OLD_US);
     set_waited(6, 70000, OLD_US);
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     set_waited(5, 4000, YOUNG_US);
     set_waited(6, 4000, OLD_US); /* it moved here, after 6 had ended */
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.count, 1);
     require_waiter(0, 5, 4000);
 }
@@ -324,14 +324,14 @@ END_TEST
 
 START_TEST(passes_over_those_that_ended)
 {
-    list_in("a", "5\n6\n7\n");
+    set_processes("a", "5\n6\n7\n");
     set_waited(5, 10, OLD_US);
     set_waited(7, 10, OLD_US); /* 6 is gone already */
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     end_process(5); /* still listed, as a zombie is */
     set_waited(7, 30, OLD_US);
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 2);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_uint_eq(report.count, 1);
     require_waiter(0, 7, 20);
 }
@@ -339,14 +339,14 @@ END_TEST
 
 START_TEST(passes_over_those_that_moved_away)
 {
-    list_in("a", "5\n6\n");
+    set_processes("a", "5\n6\n");
     set_waited(5, 0, OLD_US);
     set_waited(6, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, LIMIT);
-    list_in("a", "6\n");
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
+    set_processes("a", "6\n");
     set_waited(5, 500, OLD_US);
     set_waited(6, 20, OLD_US);
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.count, 1);
     require_waiter(0, 6, 20);
 }
@@ -354,20 +354,20 @@ END_TEST
 
 START_TEST(passes_over_lost_replies)
 {
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     set_waited(5, 10, OLD_US);
     fake->trouble = FAKE_LOST;
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     fake->trouble = FAKE_NONE;
     set_waited(5, 30, OLD_US);
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 0);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 0);
     ck_assert_uint_eq(report.count, 0); /* it isn't known since when it waited */
 
-    waiters = begin(group, LIMIT);
+    waiters = take_first_sample(group, LIMIT);
     fake->trouble = FAKE_SILENT;
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 1);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 0);
 }
 END_TEST
@@ -376,17 +376,17 @@ END_TEST
 
 START_TEST(leaves_out_what_is_over_the_limit)
 {
-    list_in("a", "5\n6\n7\n8\n9\n");
+    set_processes("a", "5\n6\n7\n8\n9\n");
     for (pid_t pid = 5; pid <= 9; pid++)
         set_waited(pid, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, 2);
-    list_in("a", "1\n2\n3\n5\n6\n7\n8\n9\n");
+    struct hr_waiters *waiters = take_first_sample(group, 2);
+    set_processes("a", "1\n2\n3\n5\n6\n7\n8\n9\n");
     for (pid_t pid = 1; pid <= 9; pid++)
         set_waited(pid, (uint64_t)pid, pid < 5 ? YOUNG_US : OLD_US);
     fake->requests = 0;
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 2);
-    ck_assert_uint_eq(report.left_count, 3);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 2);
+    ck_assert_uint_eq(report.skipped_count, 3);
     ck_assert_uint_eq(report.count, 4);
     require_waiter(0, 9, 9); /* as were looked at, and as many new ones */
     require_waiter(1, 8, 8);
@@ -394,10 +394,10 @@ START_TEST(leaves_out_what_is_over_the_limit)
     require_waiter(3, 1, 1);
     ck_assert_uint_eq(fake->requests, 2 + 2 * 2);
 
-    waiters = begin(group, 2);
-    list_in("a", "5\n6\n7\n");
+    waiters = take_first_sample(group, 2);
+    set_processes("a", "5\n6\n7\n");
     fake->requests = 0;
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     ck_assert_uint_eq(fake->requests, 0); /* they aren't new */
 }
 END_TEST
@@ -410,20 +410,20 @@ START_TEST(reads_long_lists)
 
     for (pid_t pid = 900; pid < 50000; pid += 1)
         length += (size_t)snprintf(text + length, sizeof(text) - length, "%d\n", (int)pid);
-    list_in("a", text);
+    set_processes("a", text);
     for (pid_t pid = 900; pid < 50000; pid += 100)
         set_waited(pid, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, 100000);
+    struct hr_waiters *waiters = take_first_sample(group, 100000);
     for (pid_t pid = 900; pid < 50000; pid += 100)
         set_waited(pid, (uint64_t)pid, OLD_US);
-    finish(waiters, 1);
-    ck_assert_uint_eq(report.looked_count, 491); /* no other number is among them */
-    ck_assert_uint_eq(report.left_count, 0);
+    take_second_sample(waiters, 1);
+    ck_assert_uint_eq(report.sampled_count, 491); /* no other number is among them */
+    ck_assert_uint_eq(report.skipped_count, 0);
     require_waiter(0, 49900, 49900);
 
-    waiters = begin(group, 10);
-    finish(waiters, 1);
-    ck_assert_uint_eq(report.left_count, 49090);
+    waiters = take_first_sample(group, 10);
+    take_second_sample(waiters, 1);
+    ck_assert_uint_eq(report.skipped_count, 49090);
 }
 END_TEST
 
@@ -434,7 +434,7 @@ START_TEST(refuses_odd_lists)
 {
     struct hr_waiters *waiters = NULL;
 
-    list_in("a", bad_lists[_i]);
+    set_processes("a", bad_lists[_i]);
     ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters),
                      -EBADMSG);
     ck_assert_ptr_null(waiters);
@@ -448,19 +448,19 @@ START_TEST(looks_below_a_group)
     tree_add_group(tree, "a/b/c/d", true);
     tree_add_group(tree, "a/e", true);
     tree_add_group(tree, "other", true);
-    list_in("a", "0\n1\n0\n"); /* 0: of another pid namespace */
-    list_in("a/b", "2\n");
-    list_in("a/b/c", "");
-    list_in("a/b/c/d", "3\n1\n"); /* 1 moves about and is seen twice */
-    list_in("a/e", "4\n");
-    list_in("other", "5\n");
+    set_processes("a", "0\n1\n0\n"); /* 0: of another pid namespace */
+    set_processes("a/b", "2\n");
+    set_processes("a/b/c", "");
+    set_processes("a/b/c/d", "3\n1\n"); /* 1 moves about and is seen twice */
+    set_processes("a/e", "4\n");
+    set_processes("other", "5\n");
     for (pid_t pid = 0; pid <= 5; pid++)
         set_waited(pid, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     for (pid_t pid = 0; pid <= 5; pid++)
         set_waited(pid, (uint64_t)pid + 10, OLD_US);
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 4);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 4);
     ck_assert_uint_eq(report.count, 4);
     require_waiter(0, 4, 14);
     require_waiter(1, 3, 13);
@@ -476,19 +476,19 @@ START_TEST(does_not_walk_forever)
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof(name), "a/g%02d", i);
         tree_add_group(tree, name, true);
-        list_in(name, i % 50 == 0 ? "1\n" : "");
+        set_processes(name, i % 50 == 0 ? "1\n" : "");
     }
     tree_add_group(tree, "a/g99/below", true);
-    list_in("a/g98", "2\n");
-    list_in("a/g99/below", "3\n");
+    set_processes("a/g98", "2\n");
+    set_processes("a/g99/below", "3\n");
     for (pid_t pid = 1; pid <= 3; pid++)
         set_waited(pid, 0, OLD_US);
-    finish(begin(group, 4), MAX);
-    ck_assert_uint_eq(report.looked_count, 1); /* the first 64 + 4 * 4 */
-    finish(begin(group, 9), MAX);
-    ck_assert_uint_eq(report.looked_count, 2); /* the group and 99 below */
-    finish(begin(group, 10), MAX);
-    ck_assert_uint_eq(report.looked_count, 3);
+    take_second_sample(take_first_sample(group, 4), MAX);
+    ck_assert_uint_eq(report.sampled_count, 1); /* the first 64 + 4 * 4 */
+    take_second_sample(take_first_sample(group, 9), MAX);
+    ck_assert_uint_eq(report.sampled_count, 2); /* the group and 99 below */
+    take_second_sample(take_first_sample(group, 10), MAX);
+    ck_assert_uint_eq(report.sampled_count, 3);
 }
 END_TEST
 
@@ -497,11 +497,11 @@ START_TEST(gets_over_groups_that_vanish)
     struct hr_waiters *waiters = NULL;
 
     tree_add_group(tree, "a/b", true);
-    list_in("a", "5\n");
-    list_in("a/b", "6\n");
+    set_processes("a", "5\n");
+    set_processes("a/b", "6\n");
     set_waited(5, 0, OLD_US);
     set_waited(6, 0, OLD_US);
-    waiters = begin(group, LIMIT);
+    waiters = take_first_sample(group, LIMIT);
     set_waited(5, 50, OLD_US);
     set_waited(6, 60, OLD_US);
     tree_remove(tree, TREE_CGROUPS "/a/b/cgroup.procs"); /* on its way out */
@@ -509,22 +509,22 @@ START_TEST(gets_over_groups_that_vanish)
     ck_assert_uint_eq(report.count, 1);
     require_waiter(0, 5, 50);
     tree_remove_group(tree, "a");
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.count, 0);
-    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), -ENODEV);
 }
 END_TEST
 
 START_TEST(outlives_its_group)
 {
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     set_waited(5, 0, OLD_US);
-    struct hr_waiters *waiters = begin(group, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     hr_cgroup_set_close(set);
     set = NULL;
     set_waited(5, 50, OLD_US);
-    finish(waiters, MAX);
+    take_second_sample(waiters, MAX);
     require_waiter(0, 5, 50);
 }
 END_TEST
@@ -538,17 +538,17 @@ START_TEST(looks_at_the_system)
         snprintf(path, sizeof(path), "proc/%s/comm", others[i]);
         tree_write(tree, path, "no process\n");
     }
-    name_it(1, "init");
-    name_it(4711, "a process");
+    set_name(1, "init");
+    set_name(4711, "a process");
     for (pid_t pid = 0; pid < 10; pid++)
         set_waited(pid, 0, OLD_US);
     set_waited(4711, 0, OLD_US);
     set_waited((pid_t)(99999999999 & UINT32_MAX), 0, OLD_US);
-    struct hr_waiters *waiters = begin(NULL, LIMIT);
+    struct hr_waiters *waiters = take_first_sample(NULL, LIMIT);
     set_waited(1, 5, OLD_US);
     set_waited(4711, 6, OLD_US);
-    finish(waiters, MAX);
-    ck_assert_uint_eq(report.looked_count, 2);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_uint_eq(report.count, 2);
     require_waiter(0, 4711, 6);
     ck_assert_str_eq(top[0].name, "a process");
@@ -562,13 +562,13 @@ START_TEST(refuses_another_pid_namespace)
     char path[512], own[16];
     struct hr_waiters *waiters = NULL;
 
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     set_waited(5, 0, OLD_US);
     snprintf(path, sizeof(path), "%s/proc/self", tree_path(tree));
     snprintf(own, sizeof(own), "%d", (int)getpid());
     tree_add_directory(tree, "proc");
     ck_assert_int_eq(symlink(own, path), 0);
-    waiters = begin(group, LIMIT);
+    waiters = take_first_sample(group, LIMIT);
     hr_waiters_close(waiters);
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(symlink("1", path), 0);
@@ -605,7 +605,7 @@ START_TEST(tells_what_the_kernel_does_not)
 {
     struct hr_waiters *waiters = NULL;
 
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     set_waited(5, 0, OLD_US);
     fake->version = 13;
     fake->size = 416;
@@ -622,13 +622,13 @@ START_TEST(tells_a_missing_privilege)
 {
     struct hr_waiters *waiters = NULL;
 
-    list_in("a", "5\n");
+    set_processes("a", "5\n");
     set_waited(5, 0, OLD_US);
     fake->error = -EPERM;
     ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), -EPERM);
     ck_assert_ptr_null(waiters);
     fake->error = 0;
-    waiters = begin(group, LIMIT);
+    waiters = take_first_sample(group, LIMIT);
     fake->error = -EPERM;
     report.count = 77;
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), -EPERM);
@@ -643,13 +643,13 @@ START_TEST(gets_by_with_few_descriptors)
     struct rlimit limit;
 
     tree_add_group(tree, "a/b/c/d/e/f/g/h", true);
-    list_in("a", "");
-    list_in("a/b/c/d/e/f/g/h", "5\n");
+    set_processes("a", "");
+    set_processes("a/b/c/d/e/f/g/h", "5\n");
     set_waited(5, 0, OLD_US);
     int before = count_descriptors();
     leave_descriptors(3); /* the group's, that of one below, and its list */
     int followed = count_descriptors();
-    waiters = begin(group, LIMIT);
+    waiters = take_first_sample(group, LIMIT);
     set_waited(5, 50, OLD_US);
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     require_waiter(0, 5, 50);

@@ -50,7 +50,7 @@ static void set_up(void)
     ck_assert_int_eq(hr_taskstats_open(NULL, &taskstats), 0);
 }
 
-static void end(pid_t pid)
+static void end_process(pid_t pid)
 {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -59,7 +59,7 @@ static void end(pid_t pid)
 static void tear_down(void)
 {
     while (started_count > 0)
-        end(started[--started_count]);
+        end_process(started[--started_count]);
     hr_taskstats_close(taskstats);
     hr_cgroup_set_close(set);
     hr_root_close(root);
@@ -190,7 +190,7 @@ static const struct hr_cgroup *find_group(const char *name)
     return group;
 }
 
-static struct hr_waiters *begin(const struct hr_cgroup *group)
+static struct hr_waiters *take_first_sample(const struct hr_cgroup *group)
 {
     struct hr_waiters *waiters = NULL;
 
@@ -206,11 +206,11 @@ struct share {
 
 /* Measures a second, and requires what the scheduler says of the process. Its numbers are read
  * before and after each sample, which must therefore lie in between. */
-static struct share measure(const struct hr_cgroup *group, pid_t pid)
+static struct share measure_share(const struct hr_cgroup *group, pid_t pid)
 {
     uint64_t before_first = read_schedstat(pid);
     uint64_t start = now_ns();
-    struct hr_waiters *waiters = begin(group);
+    struct hr_waiters *waiters = take_first_sample(group);
     uint64_t begun = now_ns();
     uint64_t after_first = read_schedstat(pid);
     usleep(1000000);
@@ -222,7 +222,7 @@ static struct share measure(const struct hr_cgroup *group, pid_t pid)
     hr_waiters_close(waiters);
 
     ck_assert_uint_ge(report.count, 1);
-    ck_assert_uint_eq(report.left_count, 0);
+    ck_assert_uint_eq(report.skipped_count, 0);
     for (size_t i = 0; i < report.count; i++) {
         if (top[i].pid != pid)
             continue;
@@ -344,10 +344,10 @@ START_TEST(finds_who_waits_for_the_cpu)
     groups_start_sleeper(groups, "a");
     pid_t busy = start_busy("a", 1);
     start_busy("b", 1);
-    struct share share = measure(find_group("a"), busy);
+    struct share share = measure_share(find_group("a"), busy);
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "one busy");
-    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_double_gt(share.most, 25); /* a half, or more if others are there, too */
     ck_assert_double_lt(share.least, 105);
 }
@@ -357,10 +357,10 @@ START_TEST(sums_over_threads)
 {
     groups_make(groups, "a");
     pid_t busy = start_busy("a", 2);
-    struct share share = measure(find_group("a"), busy);
+    struct share share = measure_share(find_group("a"), busy);
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "two busy");
-    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_double_gt(share.most, 75); /* each of them a half, or more */
     ck_assert_double_lt(share.least, 210);
@@ -372,8 +372,8 @@ START_TEST(finds_them_in_the_system)
     pid_t busy = start_busy(NULL, 2);
 
     usleep(100000);
-    ck_assert_double_gt(measure(NULL, busy).most, 75);
-    ck_assert_uint_gt(report.looked_count, 3);
+    ck_assert_double_gt(measure_share(NULL, busy).most, 75);
+    ck_assert_uint_gt(report.sampled_count, 3);
 }
 END_TEST
 
@@ -386,7 +386,7 @@ START_TEST(tells_new_from_moved)
     pid_t moves = start_busy(NULL, 1);
     usleep(100000);
     const struct hr_cgroup *group = find_group("a");
-    struct hr_waiters *waiters = begin(group);
+    struct hr_waiters *waiters = take_first_sample(group);
     snprintf(text, sizeof(text), "%d", (int)moves);
     groups_write(groups, "a", "cgroup.procs", text);
     pid_t begins = start_busy("a", 1);
@@ -395,7 +395,7 @@ START_TEST(tells_new_from_moved)
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     uint64_t after = read_schedstat(begins);
     hr_waiters_close(waiters);
-    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_int_eq(top[0].pid, begins);
     ck_assert_uint_ge(top[0].waited_ns, before); /* all that it waited */
@@ -410,10 +410,10 @@ START_TEST(gets_over_what_goes)
     pid_t above = groups_start_sleeper(groups, "a");
     pid_t below = groups_start_sleeper(groups, "a/b");
     const struct hr_cgroup *group = find_group("a");
-    struct hr_waiters *waiters = begin(group);
+    struct hr_waiters *waiters = take_first_sample(group);
     groups_end(groups, below);
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
-    ck_assert_uint_eq(report.looked_count, 2);
+    ck_assert_uint_eq(report.sampled_count, 2);
     groups_remove(groups, "a/b");
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     groups_end(groups, above);
@@ -452,14 +452,14 @@ START_TEST(sums_threads_of_a_threaded_group)
 {
     pid_t second, busy = start_in_threaded_groups(&second);
 
-    measure(find_group("t"), busy);
-    ck_assert_uint_eq(report.looked_count, 2); /* threads */
-    ck_assert_uint_eq(report.count, 1);        /* processes */
+    measure_share(find_group("t"), busy);
+    ck_assert_uint_eq(report.sampled_count, 2); /* threads */
+    ck_assert_uint_eq(report.count, 1);         /* processes */
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "two busy");
 
-    measure(find_group(NULL), busy); /* the group above has the process, and it alone */
-    ck_assert_uint_eq(report.looked_count, 1);
+    measure_share(find_group(NULL), busy); /* the group above has the process, and it alone */
+    ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_int_eq(top[0].pid, busy);
 }
@@ -482,7 +482,7 @@ START_TEST(leaves_out_threads_elsewhere)
         usleep(1000);
     const struct hr_cgroup *group = find_group("t/u");
     uint64_t before_first = read_wait_of_thread(second);
-    struct hr_waiters *waiters = begin(group);
+    struct hr_waiters *waiters = take_first_sample(group);
     uint64_t after_first = read_wait_of_thread(second);
     usleep(500000);
     uint64_t before_second = read_wait_of_thread(second);
@@ -490,7 +490,7 @@ START_TEST(leaves_out_threads_elsewhere)
     uint64_t after_second = read_wait_of_thread(second);
     hr_waiters_close(waiters);
     ck_assert_uint_gt(before_first, 0);
-    ck_assert_uint_eq(report.looked_count, 1);
+    ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_int_eq(top[0].pid, busy); /* the process, with this thread's wait alone */
     ck_assert_uint_ge(top[0].waited_ns, before_second - after_first);
@@ -505,7 +505,7 @@ START_TEST(gets_over_a_group_made_threaded)
 
     groups_make(groups, "t");
     snprintf(text, sizeof(text), "%d", (int)start_busy("t", 2));
-    struct hr_waiters *waiters = begin(find_group("t"));
+    struct hr_waiters *waiters = take_first_sample(find_group("t"));
     groups_write(groups, ".", "cgroup.procs", text); /* only an empty one can be */
     groups_write(groups, "t", "cgroup.type", "threaded");
     groups_write(groups, "t", "cgroup.procs", text);
