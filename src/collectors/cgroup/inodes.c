@@ -7,17 +7,12 @@
 #include <unistd.h>
 
 #include "cgroup/walk.h"
+#include "headroom/array.h"
 
 static int append_number(struct hr_cgroup_inodes *inodes, uint64_t number)
 {
-    if (inodes->count == inodes->capacity) {
-        size_t capacity = inodes->capacity ? 2 * inodes->capacity : 16;
-        void *grown = reallocarray(inodes->numbers, capacity, sizeof(*inodes->numbers));
-        if (grown == NULL)
-            return -ENOMEM;
-        inodes->numbers = grown;
-        inodes->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(inodes->numbers, inodes->capacity, inodes->count + 1) < 0)
+        return -ENOMEM;
     inodes->numbers[inodes->count++] = number;
     return 0;
 }

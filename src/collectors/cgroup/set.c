@@ -13,7 +13,7 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 
-#define DEFAULT_RESCAN_NS UINT64_C(300000000000)
+#define DEFAULT_RESCAN_NS (300 * HR_NS_PER_S)
 
 /* --- Patterns ------------------------------------------------------------- */
 
@@ -93,8 +93,7 @@ static int read_populated(int dirfd, bool *populated)
 
     if (fd < 0 && errno != ENOENT)
         return -errno;
-    int status = fd < 0 ? -ENODEV : hr_text_read_file(fd, buffer, sizeof(buffer), &length);
-    hr_descriptor_close(&fd);
+    int status = hr_text_read_and_close(fd < 0 ? -ENODEV : fd, buffer, sizeof(buffer), &length);
     if (status < 0 && status != -ENODEV)
         return status;
     if (status < 0 || !parse_populated(buffer, length, populated))

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "headroom/array.h"
+
 static void clear_scan(struct hr_scan *scan)
 {
     for (size_t i = 0; i < scan->count; i++)
@@ -18,14 +20,8 @@ static void clear_scan(struct hr_scan *scan)
 
 static int append_entry(struct hr_scan *scan, uint64_t id, const char *name)
 {
-    if (scan->count == scan->capacity) {
-        size_t capacity = scan->capacity ? 2 * scan->capacity : 16;
-        void *grown = reallocarray(scan->entries, capacity, sizeof(*scan->entries));
-        if (grown == NULL)
-            return -ENOMEM;
-        scan->entries = grown;
-        scan->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(scan->entries, scan->capacity, scan->count + 1) < 0)
+        return -ENOMEM;
     char *copy = strdup(name);
     if (copy == NULL)
         return -ENOMEM;

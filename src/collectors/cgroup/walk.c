@@ -8,6 +8,7 @@
 
 #include "base/descriptor.h"
 #include "cgroup/subdirectories.h"
+#include "headroom/array.h"
 
 /* The directories found, as paths below the group's own. */
 struct queue {
@@ -17,15 +18,8 @@ struct queue {
 
 static int push_path(struct queue *queue, const char *above, const char *name)
 {
-    if (queue->count == queue->capacity) {
-        size_t capacity = queue->capacity ? 2 * queue->capacity : 16;
-        void *grown = reallocarray(queue->paths, capacity, sizeof(*queue->paths));
-        if (grown == NULL)
-            return -ENOMEM;
-        queue->paths = grown;
-        queue->capacity = capacity;
-    }
-    if (asprintf(&queue->paths[queue->count], "%s/%s", above, name) < 0)
+    if (HR_ARRAY_RESERVE(queue->paths, queue->capacity, queue->count + 1) < 0 ||
+        asprintf(&queue->paths[queue->count], "%s/%s", above, name) < 0)
         return -ENOMEM;
     queue->count++;
     return 0;

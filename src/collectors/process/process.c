@@ -10,6 +10,7 @@
 
 #include "base/descriptor.h"
 #include "base/text.h"
+#include "headroom/array.h"
 #include "headroom/root.h"
 #include "process/stat.h"
 #include "process/task_list.h"
@@ -35,8 +36,7 @@ static int read_stat(int dirfd, struct hr_process_stat *stat)
     size_t length;
     int fd = openat(dirfd, "stat", O_RDONLY | O_CLOEXEC);
 
-    int status = fd < 0 ? -errno : hr_text_read_file(fd, text, sizeof(text), &length);
-    hr_descriptor_close(&fd);
+    int status = hr_text_read_and_close(fd < 0 ? -errno : fd, text, sizeof(text), &length);
     if (status < 0)
         return map_missing_process(status);
     return hr_process_stat_parse(text, length, stat);
@@ -184,20 +184,6 @@ void hr_process_list_free(struct hr_process_list *list)
     *list = (struct hr_process_list){0};
 }
 
-/* @return where the next one goes, NULL: no memory. */
-static struct hr_process *grow(struct hr_process_list *list)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 8;
-        void *grown = reallocarray(list->items, capacity, sizeof(*list->items));
-        if (grown == NULL)
-            return NULL;
-        list->items = grown;
-        list->capacity = capacity;
-    }
-    return &list->items[list->count];
-}
-
 /* Counts what isn't a process whose memory can be looked at. @return 0 if it was only that. */
 static int count_left_out(struct hr_process_list *list, int status)
 {
@@ -222,11 +208,9 @@ static int count_left_out(struct hr_process_list *list, int status)
 
 static int add_process(const struct hr_root *root, pid_t pid, struct hr_process_list *list)
 {
-    struct hr_process *process = grow(list);
-
-    if (process == NULL)
+    if (HR_ARRAY_RESERVE(list->items, list->capacity, list->count + 1) < 0)
         return -ENOMEM;
-    int status = hr_process_open(root, pid, process);
+    int status = hr_process_open(root, pid, &list->items[list->count]);
     if (status < 0)
         return count_left_out(list, status);
     list->count++;

@@ -9,20 +9,15 @@
 
 #include "base/descriptor.h"
 #include "cgroup/walk.h"
+#include "headroom/array.h"
 #include "headroom/root.h"
 
 /* --- Numbers -------------------------------------------------------------- */
 
 static int append_id(struct hr_task_list *list, pid_t id)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        void *grown = reallocarray(list->ids, capacity, sizeof(*list->ids));
-        if (grown == NULL)
-            return -ENOMEM;
-        list->ids = grown;
-        list->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(list->ids, list->capacity, list->count + 1) < 0)
+        return -ENOMEM;
     list->ids[list->count++] = id;
     return 0;
 }

@@ -50,7 +50,7 @@ int hr_psi_delta(const struct hr_psi_sample *before, const struct hr_psi_sample 
         to->total_us < from->total_us)
         return -ENODATA;
 
-    double stalled_ns = (double)(to->total_us - from->total_us) * 1000;
+    double stalled_ns = (double)(to->total_us - from->total_us) * HR_NS_PER_US;
     double share = 100 * stalled_ns / (double)(after->time_ns - before->time_ns);
     *pct = share > 100 ? 100 : share;
     return 0;

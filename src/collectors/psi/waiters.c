@@ -9,6 +9,7 @@
 
 #include "base/descriptor.h"
 #include "base/text.h"
+#include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -63,14 +64,8 @@ struct hr_waiters {
 
 static int append_task(struct tasks *tasks, pid_t id, uint64_t waited_ns)
 {
-    if (tasks->count == tasks->capacity) {
-        size_t capacity = tasks->capacity ? 2 * tasks->capacity : 64;
-        void *grown = reallocarray(tasks->entries, capacity, sizeof(*tasks->entries));
-        if (grown == NULL)
-            return -ENOMEM;
-        tasks->entries = grown;
-        tasks->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(tasks->entries, tasks->capacity, tasks->count + 1) < 0)
+        return -ENOMEM;
     tasks->entries[tasks->count++] = (struct task){id, waited_ns};
     return 0;
 }
@@ -141,7 +136,7 @@ static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t 
 /* How old a task may be that is new. */
 static uint64_t get_max_new_age_us(const struct hr_waiters *waiters)
 {
-    return (hr_clock_ns() - waiters->begun_ns) / 1000 + FORK_US;
+    return (hr_clock_ns() - waiters->begun_ns) / HR_NS_PER_US + FORK_US;
 }
 
 /* Whether a task began after the first sample, rather than moved here. Its age is of a moment
