@@ -210,7 +210,7 @@ static int compile_regex(regex_t *regex, struct translation *translation, const 
         int error = regcomp(regex, expression, REG_EXTENDED);
         if (error != 0) {
             status = error == REG_ESPACE ? -ENOMEM : -EINVAL;
-            translation->reason = "a \"[…]\" set is not understood";
+            translation->reason = "a \"[…]\" set is invalid";
         }
     }
     free(expression);

@@ -18,7 +18,7 @@
 
 /* What a window must be a multiple of without CAP_SYS_RESOURCE: that is how often the kernel looks
  * then. */
-#define UNPRIVILEGED_WINDOW_US 2000000
+#define UNPRIVILEGED_WINDOW_US (2 * HR_US_PER_S)
 
 /* A total at a moment. */
 struct reading {
@@ -50,11 +50,11 @@ int hr_psi_trigger_check(const struct hr_psi_trigger_options *options, bool of_s
         options->window_us > HR_PSI_TRIGGER_WINDOW_MAX_US)
         fault = "the window must be from 0.1 to 10 seconds";
     else if (options->stall_us < 1 || options->stall_us > options->window_us)
-        fault = "the stall must be from one microsecond to the whole window";
+        fault = "the stall must be from 1 microsecond to the whole window";
     else if (options->resource == HR_PSI_IRQ && options->level == HR_PSI_SOME)
-        fault = "the kernel measures \"full\" only of irq";
+        fault = "irq has \"full\" pressure only";
     else if (options->resource == HR_PSI_CPU && options->level == HR_PSI_FULL && of_system)
-        fault = "the kernel doesn't define \"full\" of the system's cpu, only of cgroups'";
+        fault = "the kernel doesn't define \"full\" for the system's cpu, only for cgroups";
     if (fault == NULL)
         return 0;
     *reason = fault;
@@ -240,7 +240,7 @@ static bool grew_in_window(const struct hr_psi_trigger *trigger, const struct re
                            const struct reading *to)
 {
     const struct hr_psi_trigger_options *options = &trigger->options;
-    uint64_t elapsed_us = (to->time_ns - from->time_ns) / 1000;
+    uint64_t elapsed_us = (to->time_ns - from->time_ns) / HR_NS_PER_US;
     uint64_t excess_us = elapsed_us > options->window_us ? elapsed_us - options->window_us : 0;
 
     return grew_by(from, to, options->stall_us + excess_us);
@@ -305,7 +305,7 @@ static void fill_in_event(struct hr_psi_trigger *trigger, const struct reading *
     };
     if (from != NULL) {
         event->stalled_us = now->total_us - from->total_us;
-        event->elapsed_us = (now->time_ns - from->time_ns) / 1000;
+        event->elapsed_us = (now->time_ns - from->time_ns) / HR_NS_PER_US;
     }
     trigger->has_fired = true;
     restart_from(trigger, now);
