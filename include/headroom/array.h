@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * headroom/array.h - arrays that grow.
  */
@@ -10,10 +11,10 @@
 /**
  * Makes room in an array for `wanted` items; it grows by doubling.
  *
- * @param items     a pointer to items; receives where they are now. NULL with a capacity of 0 is an
- *                  empty array. The caller ends it with free().
- * @param capacity  a size_t: for how many items there is room.
- * @return 0; -ENOMEM: both are as before.
+ * @param items     a pointer to items, updated. NULL with a capacity of 0 is an empty array. The
+ *                  caller frees it with free().
+ * @param capacity  a size_t: how many items fit, updated.
+ * @return 0; -ENOMEM: both are unchanged.
  */
 #define HR_ARRAY_RESERVE(items, capacity, wanted)                                                  \
     ({                                                                                             \

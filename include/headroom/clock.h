@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * headroom/clock.h - the clock that intervals are measured with, and its units.
+ * headroom/clock.h - the monotonic clock, and units of time.
  */
 #ifndef HEADROOM_CLOCK_H
 #define HEADROOM_CLOCK_H

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * cpu_set.h - sets of CPUs, as the kernel writes them: "0-3,8".
+ * headroom/cpu_set.h - sets of CPUs, as the kernel writes them: "0-3,8".
  *
  * Source: Documentation/admin-guide/cputopology.rst, lib/bitmap.c (bitmap_parselist). A set is a
  * plain value: it owns nothing.
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** CPUs have numbers below this: the most that any kernel is built for (x86's MAXSMP). */
+/** CPU numbers are below this, the largest number that any kernel is built for (x86's MAXSMP). */
 #define HR_CPU_MAX 8192
 
 /** All zeros is the empty set. */
@@ -30,9 +31,9 @@ struct hr_cpu_set {
 int hr_cpu_set_parse(const char *text, size_t length, struct hr_cpu_set *set);
 
 /**
- * Prints a set so that the kernel understands it (bitmap_parselist), in the shortest form that is
- * found: ranges, and what repeats itself as a pattern, such as "128-254:1/2" for each second CPU.
- * hr_cpu_set_parse() doesn't take patterns, and the kernel prints none.
+ * Prints a set in the kernel's input syntax (bitmap_parselist), as short as is found: ranges, and
+ * patterns such as "128-254:1/2" for every second CPU. hr_cpu_set_parse() doesn't accept patterns;
+ * the kernel never prints them.
  *
  * @param text  receives the text, terminated, without a newline; untouched on failure.
  * @param size  of the buffer.
@@ -40,22 +41,22 @@ int hr_cpu_set_parse(const char *text, size_t length, struct hr_cpu_set *set);
  */
 int hr_cpu_set_format(const struct hr_cpu_set *set, char *text, size_t size);
 
-/** Tells whether two sets have the same CPUs. */
+/** Whether two sets have the same CPUs. */
 bool hr_cpu_set_equal(const struct hr_cpu_set *a, const struct hr_cpu_set *b);
 
-/** Tells whether a CPU is in the set; any number may be asked for. */
+/** Whether a CPU is in the set. @param cpu  any number. */
 bool hr_cpu_set_has(const struct hr_cpu_set *set, unsigned cpu);
 
-/** Puts a CPU, below HR_CPU_MAX, into the set. */
+/** Adds a CPU, below HR_CPU_MAX. */
 void hr_cpu_set_add(struct hr_cpu_set *set, unsigned cpu);
 
-/** How many CPUs are in the set. */
+/** @return the number of CPUs in the set. */
 size_t hr_cpu_set_count(const struct hr_cpu_set *set);
 
 /**
- * Walks the set upwards: the first of its CPUs that is `from` or above.
+ * Iterates over the set in ascending order.
  *
- * @return HR_CPU_MAX if there is none.
+ * @return the first of its CPUs that is `from` or above; HR_CPU_MAX if there is none.
  */
 unsigned hr_cpu_set_next(const struct hr_cpu_set *set, unsigned from);
 

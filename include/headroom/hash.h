@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * hash.h - FNV-1a, of 32 bits: for the part of a name that stands for what was cut off, and for
- * tables. What has become part of a series' name has to stay what it is.
+ * headroom/hash.h - FNV-1a with 32 bits: for hash tables, and for the suffix that replaces the cut
+ * part of a long name. The names of series contain it, so that the function must never change.
  *
  * Source: http://www.isthe.com/chongo/tech/comp/fnv/
  */
@@ -9,16 +10,16 @@
 
 #include <stdint.h>
 
-/** What the hash of nothing is. */
+/** The hash of the empty text. */
 #define HR_HASH_EMPTY UINT32_C(2166136261)
 
-/** The hash of what had the hash `sum`, and a number behind it. */
+/** Extends the hash `sum` by a number. */
 static inline uint32_t hr_hash_number(uint32_t sum, uint32_t number)
 {
     return (sum ^ number) * UINT32_C(16777619);
 }
 
-/** The hash of what had the hash `sum`, and a text behind it. */
+/** Extends the hash `sum` by a text. */
 static inline uint32_t hr_hash_text(uint32_t sum, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -32,8 +33,8 @@ static inline uint32_t hr_hash(const char *text)
     return hr_hash_text(HR_HASH_EMPTY, text);
 }
 
-/** Of a hash, what tells places apart in a table of a power of two of them: its lowest bits come of
- * the lowest bits of what was hashed alone. */
+/** Mixes a hash for use as an index in a table whose size is a power of two: the lowest bits of the
+ * hash depend on the lowest bits of the input alone. */
 static inline uint32_t hr_hash_slot(uint32_t sum)
 {
     return sum ^ sum >> 16;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * reason.h - why something can't be done, in words for users.
+ * headroom/reason.h - why an operation failed, in words for users.
  */
 #ifndef HEADROOM_REASON_H
 #define HEADROOM_REASON_H
 
-/** Why something can't be done, and what would help: "cause: remedy", one line without an end. */
+/** The cause of a failure and its remedy: "cause: remedy", one line without a newline. */
 struct hr_reason {
     int error;      /**< the negative errno, 0 for none */
     char text[480]; /**< empty for none */

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * waiters.h - which processes of a cgroup, or of the system, wait most for a resource: two samples
- * of the kernel's delay accounting, a moment apart.
+ * headroom/waiters.h - the processes of a cgroup or of the system that wait most for a resource, by
+ * two samples of the kernel's delay accounting.
  *
- * Sources: see taskstats.h; Documentation/admin-guide/cgroup-v2.rst (cgroup.procs, threaded mode).
+ * Sources: see headroom/taskstats.h; Documentation/admin-guide/cgroup-v2.rst (cgroup.procs,
+ * threaded mode).
  */
 #ifndef HEADROOM_WAITERS_H
 #define HEADROOM_WAITERS_H
@@ -17,69 +19,71 @@ struct hr_cgroup;
 struct hr_root;
 struct hr_taskstats;
 
-/** A process that waits. */
+/** A process that waited. */
 struct hr_waiter {
     pid_t pid;
-    char name[16];      /**< of its first thread (comm), terminated, as hr_utf8_make_safe() makes
-                             it; "?" if the process has ended since, or has no name */
-    uint64_t waited_ns; /**< by all its threads, between the two samples */
+    char name[16];      /**< of its first thread (comm), made safe by hr_utf8_make_safe(); "?" if
+                             the process has ended since, or has no name */
+    uint64_t waited_ns; /**< by all its threads between the two samples */
 };
 
-/** What the second sample showed. */
+/** The outcome of the second sample. */
 struct hr_waiters_report {
-    size_t count;         /**< of waiters filled in */
-    size_t sampled_count; /**< tasks looked at in the first sample: processes, or threads of a
-                              threaded group */
-    size_t skipped_count; /**< tasks seen in it but not looked at, as they were over the limit */
+    size_t count; /**< waiters filled in */
+    size_t
+        sampled_count; /**< tasks in the first sample: processes, or a threaded group's threads */
+    size_t skipped_count; /**< tasks not sampled, as they were beyond the limit */
 };
 
-/** The first of two samples. */
+/** The first sample. */
 struct hr_waiters;
 
 /**
- * Tells whether waiting for a resource is accounted.
+ * Checks whether the kernel accounts waits for a resource.
  *
- * @return 0; -EOPNOTSUPP: kernel.task_delayacct is 0, so only cpu is; -EACCES, -EMFILE, …
+ * @return 0; -EOPNOTSUPP: kernel.task_delayacct is 0, so that only cpu is accounted; -EACCES,
+ *         -EMFILE, …
  */
 int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource);
 
 /**
- * Takes the first sample: of all processes in the group and below it, or of the system.
+ * Takes the first sample of the processes in the group and below it, or of the system.
  *
- * Which delays count: cpu: HR_DELAY_CPU; io: BLKIO; memory: SWAPIN, FREEPAGES, THRASHING, COMPACT
- * and WPCOPY; irq: IRQ.
+ * The delays that count are, for cpu: HR_DELAY_CPU; io: BLKIO; memory: SWAPIN, FREEPAGES,
+ * THRASHING, COMPACT and WPCOPY; irq: IRQ.
  *
- * @param root       beneath which /proc is; must outlive the object.
+ * @param root       has /proc; must outlive the object.
  * @param group      NULL: the system. It need not outlive this call.
  * @param taskstats  must outlive the object.
- * @param limit      how many tasks are looked at, at most: those with the highest numbers, as the
- * lowest are mostly the kernel's own threads; and, in the second sample, how many new ones. Of a
- * big tree of groups some 4 to a task are read, the nearest first.
- * @param waiters    receives the object; the caller ends it with hr_waiters_close().
+ * @param limit      the largest number of tasks to sample: those with the highest PIDs, as most of
+ *                   the lowest are kernel threads. In the second sample, also that of new tasks. Of
+ *                   a big tree of groups, about 4 groups per task are read, the nearest first.
+ * @param waiters    receives the object; the caller closes it with hr_waiters_close().
  * @return 0; -EOPNOTSUPP as hr_waiters_check(); -ENODEV: the group was removed; -EXDEV: the root's
- *         /proc is another pid namespace's than ours; -EPERM; -ENODATA: the kernel doesn't tell any
- *         of the delays that count; -EBADMSG; -ENOMEM, -EMFILE, …
+ *         /proc belongs to another pid namespace than ours; -EPERM; -ENODATA: the kernel reports
+ *         none of the delays that count; -EBADMSG; -ENOMEM, -EMFILE, …
  */
 int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
                     struct hr_taskstats *taskstats, enum hr_psi_resource resource, size_t limit,
                     struct hr_waiters **waiters);
 
-/** How many tasks the first sample looked at. */
+/** @return the number of tasks in the first sample. */
 size_t hr_waiters_sampled_count(const struct hr_waiters *waiters);
 
 /**
- * Takes the second sample and ranks who waited since the first. Whoever ended in between isn't
- * known; a process that began in between counts with all it waited; one that only moved here, or
- * moved away, doesn't count. May be called again: the interval is always that since the first.
+ * Takes the second sample, and ranks the processes that waited since the first. One that has ended
+ * since is missing; one that has started since counts with all its waits; one that only moved here,
+ * or moved away, doesn't count. May be called again: the interval always starts at the first
+ * sample.
  *
- * @param top  receives the first `max` waiters, the longest wait first; none that didn't wait.
- * @return 0, -EPERM, -EBADMSG, -ENOMEM, -EMFILE, … A removed group has no waiters, nor has one that
- *         was made threaded, or was threaded, since the first sample.
+ * @param top  receives the first `max` waiters, the longest wait first; none without a wait.
+ * @return 0, -EPERM, -EBADMSG, -ENOMEM, -EMFILE, … A group that was removed, or became threaded or
+ *         ceased to be so since the first sample, has no waiters.
  */
 int hr_waiters_read(struct hr_waiters *waiters, struct hr_waiter *top, size_t max,
                     struct hr_waiters_report *report);
 
-/** Ends the object. NULL is allowed. */
+/** Frees the object. NULL is allowed. */
 void hr_waiters_close(struct hr_waiters *waiters);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/capability.h"
 
 #include <linux/capability.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/cpu_set.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/deadline.h - giving up on what takes too long.
  */

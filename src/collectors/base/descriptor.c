@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/descriptor.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/descriptor.h - how many file descriptors the collectors may keep open.
  *

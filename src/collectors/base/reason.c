@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/reason.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/reason.h - filling in the reason that a function gives its caller.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/text.h - reading and parsing the kernel's small text files.
  *

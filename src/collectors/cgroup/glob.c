@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup/glob.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup/glob.h - patterns for paths of cgroups. The syntax is told in headroom/cgroup.h.
  */

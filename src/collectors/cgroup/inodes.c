@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup/inodes.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup/inodes.h - the inode numbers of a cgroup and all below it, by which the kernel names
  * cgroups in /proc/kpagecgroup.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup/inotify.h - told by the kernel of changes to directories and files (inotify(7)).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup/node.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup/node.h - the directories that a set of cgroups knows: their memory, their two indexes,
  * their watches, and what is due to be looked at. Which of them are selected is cgroup/set.c's

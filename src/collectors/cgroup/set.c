@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/cgroup.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup/subdirectories.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup/subdirectories.h - the subdirectories of a cgroup directory.
  *

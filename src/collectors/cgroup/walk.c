@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup/walk.h"
 
 #include <errno.h>

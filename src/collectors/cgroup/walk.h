@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup/walk.h - the groups below a cgroup, one after the other.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/probe.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process/probe.h - trying whether the files of other processes can be opened.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/process.h"
 
 #include <errno.h>

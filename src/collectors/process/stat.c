@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/stat.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process/stat.h - what /proc/PID/stat tells of a process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process/task_list.h - the processes or threads of a cgroup and all below it, or of the system, by
  * number.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/taskstats.h"
 
 #include <errno.h>

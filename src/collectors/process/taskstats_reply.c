@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/taskstats_reply.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process/taskstats_reply.h - the netlink messages of taskstats: making requests, and parsing what
  * the kernel replies. No I/O.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/file.h"
 
 #include <errno.h>

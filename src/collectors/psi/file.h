@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * psi/file.h - opening and reading one pressure file, of the system or of a group.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/psi.h"
 
 #include <errno.h>

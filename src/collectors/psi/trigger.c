@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/psi_trigger.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What to do about a permission that is missing: which capabilities are named. */
 #include <check.h>
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of CPUs: their text, and walking through them. */
 #include <check.h>
 #include <errno.h>

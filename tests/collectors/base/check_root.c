@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The directory that stands for "/": what is opened beneath it, and which cgroup mount is found. */
 #include <check.h>
 #include <errno.h>

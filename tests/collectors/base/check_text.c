@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parsing of numbers and words that every collector stands on. */
 #include <check.h>
 #include <errno.h>

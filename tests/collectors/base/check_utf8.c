@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* UTF-8: what is a character, and what is made of a name of any bytes. */
 #include <check.h>
 #include <stdlib.h>

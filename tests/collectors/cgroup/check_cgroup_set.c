@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The set of selected cgroups: who is in it, and how it follows the comings and goings. */
 #include <check.h>
 #include <errno.h>

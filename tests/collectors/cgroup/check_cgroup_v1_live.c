@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Groups of a version 1 hierarchy of the running kernel: one with a name instead of a controller,
  * which nothing else on the machine uses, mounted in a namespace of its own. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Patterns for cgroups: what they match, what may lie below, what a wildcard matched. */
 #include <check.h>
 #include <errno.h>

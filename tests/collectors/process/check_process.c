@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes that are found and held: in a tree of files, and on the running system. */
 #include <check.h>
 #include <errno.h>

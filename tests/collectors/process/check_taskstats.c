@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* taskstats: each version of the kernel's struct, lost and late replies, refusals. */
 #include <check.h>
 #include <errno.h>

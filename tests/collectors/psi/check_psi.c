@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pressure files: their text, the interval between two samples, and each way in which they are not
  * there. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The collectors on the running kernel, in cgroups made for it. */
 #include <check.h>
 #include <errno.h>

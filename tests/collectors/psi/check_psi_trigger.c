@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Triggers on pressure files of a tree: what is refused, how polling tells an event, and what the
  * kernel is told and tells. What only a kernel can show is in check_psi_trigger_live.c. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Triggers on the running kernel, in cgroups made for them: armed in the kernel and polled, both
  * have to tell the same. */
 #include <check.h>

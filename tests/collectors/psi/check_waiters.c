@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who waits: sums, ranks, limits, and processes that come, go and move between two samples. The
  * kernel's replies are made up; groups and /proc are a tree of files. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* taskstats and who waits, on the running kernel: busy processes in cgroups made for it, compared
  * with what the scheduler itself tells of them in /proc/PID/schedstat. */
 #include <check.h>
