@@ -9,7 +9,7 @@
 
 #define WORD_BITS 64
 
-/* A CPU's number. @return 0, -EBADMSG, -ERANGE. */
+/* Parses a CPU's number. @return 0, -EBADMSG, -ERANGE. */
 static int parse_cpu(struct hr_text *rest, unsigned *cpu)
 {
     uint64_t number;
@@ -22,7 +22,7 @@ static int parse_cpu(struct hr_text *rest, unsigned *cpu)
     return 0;
 }
 
-/* "3" or "0-3" */
+/* Parses "3" or "0-3". */
 static int parse_range(struct hr_text *rest, struct hr_cpu_set *set)
 {
     unsigned first, last;
@@ -43,7 +43,7 @@ static int parse_range(struct hr_text *rest, struct hr_cpu_set *set)
 }
 
 /*
- * The kernel prints ranges upwards, separated by commas, and a newline (bitmap_print_to_pagebuf):
+ * The kernel prints ascending ranges, separated by commas, and a newline (bitmap_print_to_pagebuf):
  *
  *     0-3,8,10-11
  */
@@ -105,16 +105,16 @@ bool hr_cpu_set_equal(const struct hr_cpu_set *a, const struct hr_cpu_set *b)
 
 /* --- Printing ------------------------------------------------------------- */
 
-/* CPUs in a row. */
+/* Consecutive CPUs. */
 struct run {
     unsigned first, last;
 };
 
-/* As many runs of equal length at equal distances. */
+/* Runs of equal length at equal distances. */
 struct pattern {
     struct run first, last;
-    unsigned distance;  /* from one run's first CPU to that of the next; 0: there is one run only */
-    size_t list_length; /* of the same as ranges, with the commas between */
+    unsigned distance;  /* from one run's first CPU to that of the next; 0: there is only one run */
+    size_t list_length; /* of the same runs as ranges, including the commas between */
 };
 
 static bool find_run(const struct hr_cpu_set *set, unsigned from, struct run *run)
@@ -153,7 +153,7 @@ static void find_pattern(const struct hr_cpu_set *set, const struct run *first,
     }
 }
 
-/* bitmap_parselist() takes "first-last:used/group": of each group of CPUs the first so many. */
+/* bitmap_parselist() takes "first-last:used/group": the first `used` CPUs of each `group` CPUs. */
 static size_t print_pattern(const struct pattern *pattern, char *text, size_t size)
 {
     return (size_t)snprintf(text, size, "%u-%u:%u/%u", pattern->first.first, pattern->last.last,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/deadline.h - giving up on what takes too long.
+ * base/deadline.h - time limits for long operations.
  */
 #ifndef HEADROOM_COLLECTORS_BASE_DEADLINE_H
 #define HEADROOM_COLLECTORS_BASE_DEADLINE_H
@@ -10,8 +10,8 @@
 
 #include "headroom/clock.h"
 
-/** When something that begins now must have ended, as hr_clock_ns() tells it. @param most_ns how
- * long it may take; 0: as long as it takes. @return 0 for that, else the time. */
+/** Computes the deadline of an operation that begins now. @param most_ns  its longest duration; 0:
+ * no limit. @return a time of hr_clock_ns(); 0: no deadline. */
 static inline uint64_t hr_deadline_in(uint64_t most_ns)
 {
     uint64_t now = hr_clock_ns();
@@ -21,7 +21,7 @@ static inline uint64_t hr_deadline_in(uint64_t most_ns)
     return most_ns < UINT64_MAX - now ? now + most_ns : UINT64_MAX;
 }
 
-/** Whether that time has passed. */
+/** Whether a deadline of hr_deadline_in() has passed. */
 static inline bool hr_deadline_has_passed(uint64_t deadline_ns)
 {
     return deadline_ns != 0 && hr_clock_ns() > deadline_ns;

@@ -30,8 +30,8 @@ DIR *hr_descriptor_opendir(int fd)
         errno = -fd;
         return NULL;
     }
-    DIR *folder = fdopendir(fd);
-    if (folder == NULL)
+    DIR *directory = fdopendir(fd);
+    if (directory == NULL)
         hr_descriptor_close(&fd);
-    return folder;
+    return directory;
 }

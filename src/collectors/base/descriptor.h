@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/descriptor.h - how many file descriptors the collectors may keep open.
+ * base/descriptor.h - limiting the file descriptors that the collectors keep open.
  *
- * The process belongs to somebody else, who needs descriptors too. As open(2) gives the lowest free
- * number, a high one tells that many are in use, by whomever: beyond a share of RLIMIT_NOFILE the
- * collectors keep none, but open, use and close.
+ * The collectors share the process with other code that needs descriptors, too. As open(2) returns
+ * the lowest free number, a high one shows that many are in use: beyond a share of RLIMIT_NOFILE
+ * the collectors keep none, but open, use and close each time.
  */
 #ifndef HEADROOM_COLLECTORS_BASE_DESCRIPTOR_H
 #define HEADROOM_COLLECTORS_BASE_DESCRIPTOR_H
@@ -12,23 +12,23 @@
 #include <dirent.h>
 #include <stdbool.h>
 
-/** What a descriptor is for, and the eighths of the limit that it may use. A file that is read each
- * time gains most from being kept, and needs its directory no more, so directories get two eighths
- * and files may go up to six. A trigger is no trigger unless its file is kept: it may take seven.
- */
+/** The use of a descriptor, and the eighths of the limit up to which it may be kept. A file that is
+ * read at each interval gains most from being kept, and no longer needs its directory, so
+ * directories get two eighths and files six. A trigger only works while its file is open: it gets
+ * seven. */
 enum hr_keep { HR_KEEP_DIRECTORY = 2, HR_KEEP_FILE = 6, HR_KEEP_TRIGGER = 7 };
 
-/** Tells whether a descriptor just opened may be kept, rather than closed after use. */
+/** Whether a descriptor just opened may be kept, rather than closed after use. */
 bool hr_descriptor_may_keep(int fd, enum hr_keep what);
 
-/** Closes a descriptor if it is one, and sets it to -1. errno is left alone. */
+/** Closes a descriptor unless it is negative, and sets it to -1. Preserves errno. */
 void hr_descriptor_close(int *fd);
 
 /**
- * Makes a folder that can be listed of a directory just opened, and takes the descriptor over.
+ * Makes a directory stream of a directory just opened, and takes over the descriptor.
  *
- * @param fd  or a negative errno.
- * @return NULL, with errno, if it is that or memory is short; the descriptor is then closed.
+ * @param fd  a descriptor, or the negative errno of opening it.
+ * @return NULL, with errno, for a negative errno or for lack of memory; the descriptor is closed.
  */
 DIR *hr_descriptor_opendir(int fd);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/reason.h - filling in the reason that a function gives its caller.
+ * base/reason.h - setting the reason that a function returns to its caller.
  */
 #ifndef HEADROOM_COLLECTORS_BASE_REASON_H
 #define HEADROOM_COLLECTORS_BASE_REASON_H
 
 #include "headroom/reason.h"
 
-/** Fills in a reason. @param reason may be NULL. @return error. */
+/** Sets a reason. @param reason may be NULL. @return error. */
 __attribute__((format(printf, 3, 4))) int hr_reason_set(struct hr_reason *reason, int error,
                                                         const char *format, ...);
 
-/** Sets a reason to none. @param reason may be NULL. */
+/** Clears a reason. @param reason may be NULL. */
 void hr_reason_clear(struct hr_reason *reason);
 
 #endif

@@ -78,11 +78,11 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* What no errno of opening a directory is: the mount table has no such hierarchy. */
+/* The mount table has no such hierarchy. No errno of opening a directory. */
 #define NOT_LISTED (-ESRCH)
 
-/* Opens a mount's directory if it is a hierarchy of the version that has the magic number. In
- * another root, which may be a tree of files, the file that every group has must do for a proof. */
+/* Opens a mount point if it has the magic number of the wanted version. In another root, which may
+ * be a tree of files, a file that every group has is checked instead. */
 static int open_mount(const struct hr_root *root, const char *path, long magic)
 {
     struct statfs filesystem;
@@ -99,7 +99,7 @@ static int open_mount(const struct hr_root *root, const char *path, long magic)
     return fd;
 }
 
-/* libcgroup tells errors on standard output otherwise, in the midst of whatever its user prints. */
+/* By default libcgroup prints errors to standard output, among what the program prints. */
 static void discard_message(void *unused, int level, const char *format, va_list arguments)
 {
     (void)unused;
@@ -123,11 +123,11 @@ static int open_by_libcgroup(const struct hr_root *root)
         status = cgroup_get_controller_next(&handle, &mount);
     }
     cgroup_get_controller_end(&handle);
-    return fd < 0 ? -ENOENT : fd; /* what a version 1 mount refuses is of no interest */
+    return fd < 0 ? -ENOENT : fd; /* errors of version 1 mounts don't matter */
 }
 
-/* Tells whether a line of the mount table is version 1's hierarchy with a controller, or, where
- * that is NULL, cgroup2. The name of a hierarchy without controllers is an option "name=…". */
+/* Whether a line of the mount table is version 1's hierarchy with a controller, or, if that is
+ * NULL, cgroup2. The name of a hierarchy without controllers is an option "name=…". */
 static bool is_mount_of(const struct mntent *entry, const char *controller)
 {
     if (controller == NULL)
@@ -168,7 +168,7 @@ int hr_root_open_cgroup2(const struct hr_root *root)
     return fd == NOT_LISTED ? -ENOENT : fd;
 }
 
-/* libcgroup isn't asked for version 1's: it reads the same table, but doesn't tell the version. */
+/* Not by libcgroup: it reads the same table, but doesn't report the version. */
 int hr_root_open_cgroup(const struct hr_root *root, const char *controller, int *version)
 {
     int fd = controller != NULL ? open_by_mount_table(root, controller) : NOT_LISTED;

@@ -8,8 +8,8 @@ int hr_text_read_file(int fd, char *buffer, size_t size, size_t *length)
 {
     ssize_t got;
 
-    /* The kernel's small files come whole: a short read is the end of the file, and asking again to
-     * see the end would cost as much as the read itself. */
+    /* One read returns all of such a file: a short read is its end, and another one, to see the
+     * end, would cost as much again. */
     do
         got = pread(fd, buffer, size, 0);
     while (got < 0 && errno == EINTR);

@@ -2,9 +2,9 @@
 /*
  * base/text.h - reading and parsing the kernel's small text files.
  *
- * A parser walks a struct hr_text from its start to its end; each function takes what it recognises
- * off the front, or leaves the text as it was. None looks at the locale, and none reads past the
- * end.
+ * A parser goes through a struct hr_text from start to end. Each function removes what it
+ * recognises from the front, or leaves the text unchanged. None uses the locale, and none reads
+ * past the end.
  */
 #ifndef HEADROOM_COLLECTORS_BASE_TEXT_H
 #define HEADROOM_COLLECTORS_BASE_TEXT_H
@@ -14,17 +14,17 @@
 #include <stdint.h>
 #include <string.h>
 
-/** What is left of a text; not terminated. */
+/** The rest of a text; not terminated. */
 struct hr_text {
     const char *start;
     size_t length;
 };
 
 /**
- * Reads a whole file from its beginning, wherever the descriptor stands.
+ * Reads a whole file from its beginning, whatever the position of the descriptor.
  *
  * @param size    of the buffer; the file must be shorter.
- * @param length  receives the number of bytes read.
+ * @param length  receives the number of bytes.
  * @return 0, -EBADMSG if the file doesn't fit, or the negative errno of pread(2).
  */
 int hr_text_read_file(int fd, char *buffer, size_t size, size_t *length);
@@ -32,15 +32,15 @@ int hr_text_read_file(int fd, char *buffer, size_t size, size_t *length);
 /**
  * Reads a whole file that has just been opened, and closes it.
  *
- * @param fd  what opening it returned: of a negative errno nothing is read.
- * @return 0, that errno, or what hr_text_read_file() returns.
+ * @param fd  a descriptor, or the negative errno of opening it, which is then returned.
+ * @return as hr_text_read_file().
  */
 int hr_text_read_and_close(int fd, char *buffer, size_t size, size_t *length);
 
-/* The two that every word and number goes through are inline: with the words known at compile time
+/* The two functions that parse every word and number are inline: with words known at compile time,
  * a pressure file is parsed in a third of the time. */
 
-/** Takes a word off the front. @return whether the text began with it. */
+/** Removes a word from the front. @return whether the text began with it. */
 static inline bool hr_text_skip(struct hr_text *text, const char *word)
 {
     size_t length = strlen(word);
@@ -52,11 +52,10 @@ static inline bool hr_text_skip(struct hr_text *text, const char *word)
     return true;
 }
 
-/** Takes the rest of the line and its newline off the front. @return false if no newline is left.
- */
+/** Removes the rest of the line, and its newline. @return false if no newline is left. */
 bool hr_text_skip_line(struct hr_text *text);
 
-/** Takes decimal digits off the front. @return false without a digit, or above 2^64-1. */
+/** Removes decimal digits from the front. @return false without a digit, or above 2^64-1. */
 static inline bool hr_text_u64(struct hr_text *text, uint64_t *value)
 {
     const char *digit = text->start, *end = digit + text->length;
@@ -77,13 +76,13 @@ static inline bool hr_text_u64(struct hr_text *text, uint64_t *value)
     return true;
 }
 
-/** Tells whether a text, terminated, has a word between blanks and newlines. */
+/** Whether a terminated text contains a word, delimited by blanks and newlines. */
 bool hr_text_has_word(const char *text, const char *word);
 
 /**
- * Parses a file that holds one decimal number, with or without a newline after it.
+ * Parses the text of a file with one decimal number, with or without a newline after it.
  *
- * @return 0, or -EBADMSG for anything else, or above `max`; the value is then untouched.
+ * @return 0, or -EBADMSG for anything else, or above `max`; the value is then unchanged.
  */
 int hr_text_number_parse(const char *text, size_t length, uint64_t max, uint64_t *value);
 

@@ -17,7 +17,7 @@ size_t hr_utf8_decode(const char *text, uint32_t *character)
         return 0;
     uint32_t value = bytes[0] & (0x7fU >> length);
     for (size_t i = 1; i < length; i++) {
-        /* The terminating zero ends here, too. */
+        /* The terminating zero isn't a continuation byte, either. */
         if ((bytes[i] & 0xc0) != 0x80)
             return 0;
         value = value << 6 | (bytes[i] & 0x3f);
@@ -31,7 +31,7 @@ size_t hr_utf8_decode(const char *text, uint32_t *character)
 void hr_utf8_make_safe(char *text)
 {
     while (*text != '\0') {
-        uint32_t character = 0; /* which no text has, and counts as a control character */
+        uint32_t character = 0; /* for an invalid byte; counts as a control character */
         size_t length = hr_utf8_decode(text, &character);
         if (length == 0)
             length = 1;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pattern becomes two POSIX extended regular expressions: one that matches what the pattern
- * matches, each wildcard in a group of its own, and one that matches the directories above. */
+/* A pattern is compiled to two POSIX extended regular expressions: one that matches the same paths,
+ * with each wildcard in a group of its own, and one that matches the directories above. */
 struct hr_glob {
     regex_t whole;
     regex_t above;
@@ -21,7 +21,7 @@ struct translation {
     FILE *out;
     size_t groups;    /* opened so far */
     size_t wildcards; /* found so far */
-    size_t *group;    /* of each wildcard; room for one per byte of the pattern; NULL: not wanted */
+    size_t *group;    /* of each wildcard; one entry per byte of the pattern; NULL: not wanted */
     const char *reason;
 };
 
@@ -47,7 +47,7 @@ static void put_literal(struct translation *translation, char c)
     fputc(c, translation->out);
 }
 
-/* The length of the set that begins with the "[" at text, or 0 if it isn't closed. */
+/* @return the length of the set that begins with the "[" at text, or 0 if it isn't closed. */
 static size_t get_set_length(const char *text, size_t length)
 {
     size_t i = 1;
@@ -83,8 +83,8 @@ static size_t put_set(struct translation *translation, const char *text, size_t 
         fprintf(translation->out, "%.*s)", (int)end, text);
         return end;
     }
-    /* No wildcard but "**" matches a slash, so that joins the set: at its end, or at its start
-     * where the end is a "-", which has a meaning there. */
+    /* No wildcard but "**" matches a slash, so the slash joins the negated set: at its end, or at
+     * its start where the last member is a "-", which must stay last. */
     const char *members = text + 2;
     int length_of_members = (int)end - 3;
     bool dash_last = length_of_members > 1 && members[length_of_members - 1] == '-';
@@ -97,7 +97,7 @@ static size_t put_set(struct translation *translation, const char *text, size_t 
     return end;
 }
 
-/* Translates one path component, or what of it stands beside "**". */
+/* Translates one path component. */
 static int put_component(struct translation *translation, const char *text, size_t length)
 {
     for (size_t i = 0; i < length;) {
@@ -130,8 +130,8 @@ static bool text_equals(const char *text, size_t length, const char *word)
     return length == strlen(word) && memcmp(text, word, length) == 0;
 }
 
-/* The expression for the whole pattern. A "**" between slashes takes its slash along, so that
- * "a/<**>/b" matches "a/b". */
+/* Writes the expression for the whole pattern. The slash after a "**" between slashes becomes part
+ * of its optional group, so that "a/<**>/b" matches "a/b". */
 static int put_whole(struct translation *translation, const char *pattern, size_t length)
 {
     const char *end = pattern + length;
@@ -162,7 +162,7 @@ static int put_whole(struct translation *translation, const char *pattern, size_
     return 0;
 }
 
-/* The expression for the directories above: "a/b/c" gives a(/b)?, "a/<**>/c" gives a(/.*)?. */
+/* Writes the expression for the directories above: "a/b/c" gives a(/b)?, "a/<**>/c" a(/.*)?. */
 static int put_above(struct translation *translation, const char *pattern, size_t length)
 {
     const char *end = pattern + length;
@@ -193,7 +193,7 @@ static int put_above(struct translation *translation, const char *pattern, size_
     return 0;
 }
 
-/* Runs a translation and compiles what comes out. */
+/* Translates a pattern by `put`, and compiles the result. */
 static int compile_regex(regex_t *regex, struct translation *translation, const char *pattern,
                          size_t length,
                          int (*put)(struct translation *translation, const char *, size_t))
@@ -218,7 +218,7 @@ static int compile_regex(regex_t *regex, struct translation *translation, const 
     return status;
 }
 
-/* What is wrong with the components as such; NULL: nothing. */
+/* @return what is wrong with the pattern's components; NULL: nothing. */
 static const char *find_fault(const char *pattern, size_t length)
 {
     const char *end = pattern + length;
@@ -317,7 +317,7 @@ bool hr_glob_capture(const struct hr_glob *glob, const char *path, size_t number
         return false;
     bool matched = regexec(&glob->whole, path, group + 1, matches, 0) == 0;
     if (matched) {
-        /* A wildcard that matched no component at all took no part in the match. */
+        /* A wildcard that matched no component at all has no offsets. */
         regoff_t start = matches[group].rm_so < 0 ? 0 : matches[group].rm_so;
         regoff_t end = matches[group].rm_so < 0 ? 0 : matches[group].rm_eo;
         *text = path + start;

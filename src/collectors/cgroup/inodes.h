@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup/inodes.h - the inode numbers of a cgroup and all below it, by which the kernel names
- * cgroups in /proc/kpagecgroup.
+ * cgroup/inodes.h - the inode numbers of a cgroup and all below it, which identify cgroups in
+ * /proc/kpagecgroup.
  */
 #ifndef HEADROOM_COLLECTORS_CGROUP_INODES_H
 #define HEADROOM_COLLECTORS_CGROUP_INODES_H
@@ -17,10 +17,10 @@ struct hr_cgroup_inodes {
 };
 
 /**
- * Lists them. Groups below that vanish meanwhile are passed over.
+ * Lists the inode numbers. Groups below that are removed meanwhile are skipped.
  *
  * @param dirfd   the group's directory.
- * @param inodes  an empty list; stays so on failure.
+ * @param inodes  an empty list; stays empty on failure.
  * @return 0; -ENODEV: the group was removed; -ENOMEM; or the negative errno of open(2), fstat(2) or
  *         getdents64(2).
  */

@@ -42,8 +42,8 @@ int hr_inotify_fd(const struct hr_inotify *inotify)
 
 int hr_inotify_add_watch(struct hr_inotify *inotify, int dirfd, const char *name, uint32_t mask)
 {
-    /* inotify takes paths only; by way of the descriptor it is this directory and no other that
-     * happens to have its path by now. */
+    /* inotify only takes paths; this one always leads to the directory of the descriptor, whatever
+     * has its path by now. */
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d%s%s", dirfd, name ? "/" : "", name ? name : "");

@@ -142,7 +142,7 @@ static void add_watch(struct hr_node *node, struct hr_node_watch *watch, int dir
     }
     int descriptor = hr_inotify_add_watch(set->inotify, dirfd, name, mask);
     if (descriptor == -ENOENT && name != NULL)
-        return; /* there is nothing to be told of, or it went this moment */
+        return; /* there is no such file (version 1), or it was just removed */
     if (descriptor < 0) {
         count_missing_watch(node, descriptor);
         return;
@@ -197,7 +197,7 @@ static void mark_changed_node(int descriptor, void *context)
     struct hr_node_watch **found = tfind(&key, &set->by_descriptor, compare_descriptors);
 
     if (found == NULL)
-        return; /* the rest of the queue after a watch was removed */
+        return; /* an event that was queued before the watch was removed */
     struct hr_node *node = (*found)->node;
     if (*found == &node->directory)
         hr_node_queue_listing(node);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cgroup/node.h - the directories that a set of cgroups knows: their memory, their two indexes,
- * their watches, and what is due to be looked at. Which of them are selected is cgroup/set.c's
- * affair.
+ * their watches, and the queues of those to list or read again. cgroup/set.c selects among them.
  */
 #ifndef HEADROOM_COLLECTORS_CGROUP_NODE_H
 #define HEADROOM_COLLECTORS_CGROUP_NODE_H
@@ -27,14 +26,14 @@ struct hr_node {
     struct hr_cgroup group; /**< first, so that a group's address is its node's */
     struct hr_cgroup_set *set;
     struct hr_node *parent;
-    /** ANCESTOR: only what lies below is of interest. */
+    /** ANCESTOR: only directories below may be selected. EXCESS: beyond max_count. */
     enum { ANCESTOR, SELECTED, EXCESS } role;
     bool has_below; /**< a pattern may match below */
-    bool seen;      /**< by the listing under way */
+    bool seen;      /**< by the current listing */
     bool listing_queued;
     bool events_queued;
     unsigned watches_missing;
-    struct hr_node_watch directory; /**< children made and removed; wanted if has_below */
+    struct hr_node_watch directory; /**< children created and removed; wanted if has_below */
     struct hr_node_watch events;    /**< populated or not; wanted if SELECTED */
     LIST_HEAD(, hr_node) children;
     LIST_ENTRY(hr_node) sibling;
@@ -48,8 +47,8 @@ TAILQ_HEAD(hr_nodes, hr_node);
 
 struct hr_cgroup_set {
     const struct hr_root *root;
-    struct hr_cgroup_options options; /**< but for its texts, which are the caller's */
-    char *controller;                 /**< NULL: cgroup2, whatever is mounted beside it */
+    struct hr_cgroup_options options; /**< without its texts, which belong to the caller */
+    char *controller;                 /**< NULL: always cgroup2 */
     struct hr_globs patterns;
     struct hr_globs excludes;
     int mount; /**< -1: not found yet */
@@ -61,42 +60,44 @@ struct hr_cgroup_set {
     struct hr_nodes events;
     struct hr_nodes populated;
     struct hr_nodes excess;
-    struct hr_inotify *inotify; /**< NULL: inotify can't be had, everything is polled */
+    struct hr_inotify *inotify; /**< NULL: there is none, and everything is polled */
     struct hr_scan scan;
     uint64_t rescan_at_ns;
     bool rescan_now;
     struct hr_cgroup_counts counts;
 };
 
-/** Makes a node below a parent (NULL: the top). @return NULL if memory is short. */
+/** Creates a node below a parent (NULL: the top). @return NULL for lack of memory. */
 struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, const char *name,
                             uint64_t id);
 
-/** Ends a node that has no children left, its watches with it. */
+/** Frees a node without children, and removes its watches. */
 void hr_node_free(struct hr_node *node);
 
 /** @return the node of that inode number, or NULL. */
 struct hr_node *hr_node_find(const struct hr_cgroup_set *set, uint64_t id);
 
-/** @return the child that a listing's entry stands for, or NULL. */
+/** @return the child of a listing's entry, or NULL. */
 struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr_scan_entry *entry);
 
-/** Opens the node's directory by its path. @return -ENODEV if that isn't this directory any more.
- */
+/** Opens the node's directory by its path. @return -ENODEV if that is no longer this directory. */
 int hr_node_open(const struct hr_node *node);
 
+/** Queues a node whose directory must be listed, or removes it from that queue. */
 void hr_node_queue_listing(struct hr_node *node);
-void hr_node_queue_events(struct hr_node *node);
 void hr_node_unqueue_listing(struct hr_node *node);
+
+/** Queues a node whose cgroup.events must be read, or removes it from that queue. */
+void hr_node_queue_events(struct hr_node *node);
 void hr_node_unqueue_events(struct hr_node *node);
 
-/** Adds what is missing of the watches that the node wants, counting those that can't be had. */
+/** Adds the watches that the node wants and lacks, and counts those that can't be added. */
 void hr_node_add_watches(struct hr_node *node, int dirfd);
 
-/** Counts all the watches that the node wants as missing, as its directory can't be opened. */
+/** Counts all watches that the node wants as missing, as its directory can't be opened. */
 void hr_node_count_missing_watches(struct hr_node *node, int error);
 
-/** Makes due what the watches tell. @return as hr_inotify_read(). */
+/** Queues the nodes whose watches report events. @return as hr_inotify_read(). */
 int hr_node_read_watches(struct hr_cgroup_set *set);
 
 #endif

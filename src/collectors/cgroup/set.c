@@ -35,10 +35,9 @@ int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char *
     return 0;
 }
 
-/* --- Directories and their population ------------------------------------- */
+/* --- Directories, populated or empty -------------------------------------- */
 
-/* A removed directory that is still held has no files any more, and a living one always has this.
- */
+/* A removed directory that is still open has no files any more; any other has this one. */
 static bool is_alive(int dirfd)
 {
     return faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) == 0;
@@ -57,7 +56,7 @@ int hr_cgroup_openat(const struct hr_cgroup *group, const char *name, int flags)
     int dirfd = group->dirfd >= 0 ? group->dirfd : by_path;
     int fd = openat(dirfd, name, flags | O_CLOEXEC);
     int status = fd < 0 ? -errno : fd;
-    /* A removed directory itself can still be opened. */
+    /* A removed directory itself can still be opened through its descriptor. */
     if ((status == -ENOENT || (fd >= 0 && strcmp(name, ".") == 0)) && !is_alive(dirfd)) {
         hr_descriptor_close(&fd);
         status = -ENODEV;
@@ -83,9 +82,9 @@ static bool parse_populated(const char *buffer, size_t length, bool *populated)
     return false;
 }
 
-/* Where the kernel doesn't tell, a living group is taken for populated: that costs a few reads, the
- * opposite would lose the group.
- * @return 0, or a negative errno if it can't be known now. */
+/* Where the kernel doesn't report it, an existing group counts as populated: that costs a few
+ * reads, the opposite would lose the group.
+ * @return 0, or a negative errno if it is unknown for now. */
 static int read_populated(int dirfd, bool *populated)
 {
     char buffer[256];
@@ -128,7 +127,7 @@ static void set_populated(struct hr_node *node, bool populated)
     }
 }
 
-/* What can't be known now stays as it was, and is looked at again. */
+/* An unknown state stays as it was, and is read again. */
 static void reread_populated(struct hr_node *node, int dirfd)
 {
     bool populated;
@@ -146,7 +145,7 @@ static bool has_room(const struct hr_cgroup_set *set)
     return set->options.max_count == 0 || set->counts.selected < set->options.max_count;
 }
 
-/* Takes the node into the set. @return whether dirfd is kept. */
+/* Adds the node to the set. @return whether dirfd is kept. */
 static bool select_node(struct hr_node *node, int dirfd)
 {
     struct hr_cgroup_set *set = node->set;
@@ -188,7 +187,7 @@ static void deselect_node(struct hr_node *node)
     hr_descriptor_close(&node->group.dirfd);
 }
 
-/* Ends a node and all below it. */
+/* Removes a node and all below it. */
 static void remove_node(struct hr_node *node)
 {
     while (!LIST_EMPTY(&node->children))
@@ -200,13 +199,13 @@ static void remove_node(struct hr_node *node)
     hr_node_free(node);
 }
 
-/* Opens, watches and, if there is room, selects a node that is new or comes from the excess. */
+/* Opens, watches and, below max_count, selects a node that is new or comes from the excess. */
 static void watch_and_select(struct hr_node *node, bool selected)
 {
     int dirfd = hr_node_open(node);
 
     if (dirfd == -ENODEV) {
-        remove_node(node); /* came and went */
+        remove_node(node); /* its directory is gone again */
         return;
     }
     bool kept = false;
@@ -215,8 +214,8 @@ static void watch_and_select(struct hr_node *node, bool selected)
     else if (selected)
         add_to_excess(node);
     if (dirfd < 0) {
-        /* It lives but can't be opened: it is looked at again by and by, and its reader will tell.
-         */
+        /* It exists but can't be opened: opening is retried, and reading the group's files
+         * reports the error. */
         hr_node_count_missing_watches(node, dirfd);
         if (node->role == SELECTED)
             set_populated(node, true);
@@ -250,7 +249,7 @@ static int add_child(struct hr_node *parent, const struct hr_scan_entry *entry)
     struct hr_cgroup_set *set = parent->set;
     struct hr_node *former = hr_node_find(set, entry->id);
 
-    /* A directory has one place only: what had this inode number elsewhere is gone. */
+    /* A directory has one path only: the one that had this inode number elsewhere is gone. */
     if (former == set->top)
         return 0;
     if (former != NULL)
@@ -271,7 +270,7 @@ static int add_child(struct hr_node *parent, const struct hr_scan_entry *entry)
     return 0;
 }
 
-/* Compares what is in a directory with what is known of it. */
+/* Adds and removes children according to the listing of a directory. */
 static int update_children(struct hr_node *parent, const struct hr_scan *scan)
 {
     struct hr_node *child;
@@ -298,7 +297,7 @@ static bool is_known_leaf(const struct hr_node *node)
 {
     struct stat status;
 
-    /* What is not watched yet must be listed after the watch was added, not before. */
+    /* A directory without a watch must be listed after the watch is added, not before. */
     return node->watches_missing == 0 && node->group.dirfd >= 0 && LIST_EMPTY(&node->children) &&
            fstat(node->group.dirfd, &status) == 0 && status.st_nlink == 2;
 }
@@ -323,8 +322,8 @@ static int list_node(struct hr_node *node)
     return status < 0 ? status : update_children(node, &set->scan);
 }
 
-/* Lists what is due, and what becomes due by that. A directory that can't be listed keeps what is
- * known of it. */
+/* Lists the queued directories, and those queued meanwhile. A directory that can't be listed keeps
+ * its known children. */
 static int list_queued(struct hr_cgroup_set *set)
 {
     int result = 0;
@@ -343,7 +342,7 @@ static int list_queued(struct hr_cgroup_set *set)
     return result;
 }
 
-/* --- Bringing a set up to date -------------------------------------------- */
+/* --- Updates --------------------------------------------------------------- */
 
 static void update_node_populated(struct hr_node *node)
 {
@@ -386,7 +385,7 @@ static void promote_excess(struct hr_cgroup_set *set)
     }
 }
 
-/* Makes due all that is known, or only what inotify doesn't watch. */
+/* Queues all nodes, or only those that inotify doesn't cover. */
 static void queue_nodes(struct hr_cgroup_set *set, bool only_unwatched)
 {
     struct hr_node *node;
@@ -411,7 +410,7 @@ static void open_inotify(struct hr_cgroup_set *set)
         set->counts.watch_error = status;
 }
 
-/* Begins at the top of the hierarchy whose directory is handed over. */
+/* Starts at the top of a hierarchy. @param mount  its directory, taken over. */
 static int start_at_mount(struct hr_cgroup_set *set, int mount)
 {
     struct stat status;
@@ -457,15 +456,15 @@ static bool is_same_directory(int a, int b)
            first.st_ino == second.st_ino;
 }
 
-/* A controller leaves cgroup2 when version 1 is mounted with it, and may come back when that is
- * unmounted, while the directory that is held stays as it was. cgroup2 itself never is another. */
+/* A controller leaves cgroup2 when version 1 is mounted with it, and may return when that is
+ * unmounted, while the open directory stays as it was. cgroup2 itself never changes. */
 static int follow_moved_controller(struct hr_cgroup_set *set)
 {
     if (set->controller == NULL)
         return 0;
     int mount = hr_root_open_cgroup(set->root, set->controller, NULL);
     if (mount < 0 && mount != -ENOENT)
-        return 0; /* it can't be known now */
+        return 0; /* unknown for now */
     if (mount >= 0 && is_same_directory(mount, set->mount)) {
         close(mount);
         return 0;

@@ -2,10 +2,9 @@
 /*
  * cgroup/subdirectories.h - the subdirectories of a cgroup directory.
  *
- * A cgroup directory holds some 20 to 60 files beside its subdirectories, and listing it makes the
- * kernel walk all of them. Its link count is 2 plus the number of subdirectories (kernfs keeps it
- * so; fs/kernfs/dir.c), so a leaf is told from its inode alone: 5,000 groups in 15 ms instead
- * of 81.
+ * A cgroup directory has some 20 to 60 files beside its subdirectories, and listing it makes the
+ * kernel go through all of them. Its link count is 2 plus the number of subdirectories
+ * (fs/kernfs/dir.c), so that fstat(2) is enough for a leaf: 5,000 groups in 15 ms instead of 81.
  */
 #ifndef HEADROOM_COLLECTORS_CGROUP_SUBDIRECTORIES_H
 #define HEADROOM_COLLECTORS_CGROUP_SUBDIRECTORIES_H
@@ -18,7 +17,7 @@ struct hr_scan_entry {
     char *name;
 };
 
-/** A listing; its memory is used again by the next. All zeros is an empty one. */
+/** A listing; the next one reuses its memory. All zeros is an empty one. */
 struct hr_scan {
     struct hr_scan_entry *entries;
     size_t count;
@@ -28,9 +27,8 @@ struct hr_scan {
 /**
  * Lists the subdirectories in the byte order of their names.
  *
- * @param fd    the directory, open for reading; its position is moved.
- * @param scan  receives the listing, which ends with the next call or hr_scan_free(); empty on
- *              failure.
+ * @param fd    the directory, open for reading; its position changes.
+ * @param scan  receives the listing, valid until the next call or hr_scan_free(); empty on failure.
  * @return 0, -ENOMEM, or the negative errno of fstat(2) or getdents64(2).
  */
 int hr_scan_read(int fd, struct hr_scan *scan);

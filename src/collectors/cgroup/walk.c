@@ -11,7 +11,7 @@
 #include "cgroup/subdirectories.h"
 #include "headroom/array.h"
 
-/* The directories found, as paths below the group's own. */
+/* The directories found, as paths relative to the group's own. */
 struct queue {
     char **paths;
     size_t count, capacity, max;

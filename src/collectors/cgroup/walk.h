@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup/walk.h - the groups below a cgroup, one after the other.
+ * cgroup/walk.h - visiting all groups below a cgroup.
  */
 #ifndef HEADROOM_COLLECTORS_CGROUP_WALK_H
 #define HEADROOM_COLLECTORS_CGROUP_WALK_H
@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 /**
- * Visits each group below one, the nearest first. However deep they lie, only two directories are
- * open at a time. Groups that vanish meanwhile are passed over.
+ * Visits each group below one, breadth first. Only two directories are open at a time, at any
+ * depth. Groups that are removed meanwhile are skipped.
  *
  * @param dirfd  the group's own directory, which isn't visited.
- * @param max    how many are visited at most.
- * @param visit  is given a directory. @return 0; -ENOENT or -ENODEV: it has vanished; any other
+ * @param max    the largest number of groups to visit.
+ * @param visit  called with a directory. @return 0; -ENOENT or -ENODEV: it was removed; any other
  *               negative errno ends the walk.
  * @return 0; -ENOMEM; what visit() returned; or the negative errno of open(2), fstat(2) or
  *         getdents64(2).

@@ -12,7 +12,6 @@
 #include "headroom/root.h"
 #include "process/task_list.h"
 
-/* How many processes are tried at most. */
 #define TRIED_MAX 256
 
 int hr_process_try_file(const struct hr_process *process, const char *name, int flags)
@@ -50,8 +49,8 @@ static bool is_of_other_user(const struct hr_root *root, pid_t pid)
     return is_other;
 }
 
-/* Where the first process is guarded, as within some containers, others may not be. For root all
- * others will do; for anybody else those of other users. @return 0, or the first one's status. */
+/* Where PID 1 is protected, as in some containers, others may not be. As root any other process is
+ * tried, else those of other users. @return 0, or the status of PID 1. */
 static int try_others(const struct hr_root *root, int (*try_files)(const struct hr_process *),
                       int status)
 {
@@ -66,7 +65,7 @@ static int try_others(const struct hr_root *root, int (*try_files)(const struct 
         int tried_status = try_process(root, try_files, pid);
         if (tried_status == 0)
             status = 0;
-        /* Threads of the kernel have no memory that could be refused. */
+        /* Kernel threads have no memory that could be refused. */
         tried += tried_status != -ENXIO;
     }
     hr_task_list_free(&tasks);

@@ -43,7 +43,7 @@ static int read_stat(int dirfd, struct hr_process_stat *stat)
     return hr_process_stat_parse(text, length, stat);
 }
 
-/* Fills in all but the descriptor. */
+/* Fills in all members but the descriptor. */
 static int read_process(const struct hr_root *root, pid_t pid, int dirfd,
                         struct hr_process *process)
 {
@@ -81,7 +81,7 @@ void hr_process_close(struct hr_process *process)
     hr_descriptor_close(&process->dirfd);
 }
 
-/* For one whose directory isn't kept. */
+/* Opens a file of a process whose directory isn't kept. */
 static int open_by_pid(const struct hr_process *process, const char *name, int flags)
 {
     struct hr_process_stat stat;
@@ -106,7 +106,7 @@ int hr_process_openat(const struct hr_process *process, const char *name, int fl
     int fd = openat(process->dirfd, name, flags | O_CLOEXEC);
     if (fd >= 0)
         return fd;
-    /* Once it has ended, its directory is empty. */
+    /* Its directory is empty after it has ended. */
     if (errno == ENOENT && faccessat(process->dirfd, "stat", F_OK, AT_EACCESS) < 0)
         return -ESRCH;
     return -errno;
@@ -132,7 +132,7 @@ int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
 }
 
 /*
- * A line a hierarchy, version 2's with the number 0 and no controllers:
+ * One line per hierarchy; version 2's has the number 0 and no controllers:
  *
  *     4:pids:/user.slice
  *     0::/user.slice/user-0.slice
@@ -158,7 +158,7 @@ static int parse_cgroup(struct hr_text text, char *path, size_t size)
 
 int hr_process_read_cgroup(const struct hr_process *process, char *path, size_t size)
 {
-    char text[16384]; /* paths of 4096 bytes at most, and hardly more than a dozen hierarchies */
+    char text[16384]; /* paths of at most 4096 bytes, of about a dozen hierarchies */
     size_t length;
 
     int fd = hr_process_openat(process, "cgroup", O_RDONLY);
@@ -185,7 +185,7 @@ void hr_process_list_free(struct hr_process_list *list)
     *list = (struct hr_process_list){0};
 }
 
-/* Counts what isn't a process whose memory can be looked at. @return 0 if it was only that. */
+/* Counts a process that is left out. @return 0, or the status if it is another failure. */
 static int count_left_out(struct hr_process_list *list, int status)
 {
     switch (status) {
@@ -218,7 +218,7 @@ static int add_process(const struct hr_root *root, pid_t pid, struct hr_process_
     return 0;
 }
 
-/* What to tell of a list with nobody in it: why the first kind was left out that there is. */
+/* @return 0; for an empty list, why processes were left out. */
 static int finish_list(struct hr_process_list *list, int status)
 {
     if (status < 0) {
@@ -246,7 +246,7 @@ static int add_tasks(const struct hr_root *root, const struct hr_task_list *task
 
 /* --- By name -------------------------------------------------------------- */
 
-/* A look at the name alone costs less than at all that stat tells. */
+/* Reading the name alone costs less than reading stat. */
 static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
 {
     char path[32], text[64];
@@ -260,8 +260,8 @@ static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
            text[wanted] == '\n';
 }
 
-/* One that runs another program by now, or got the number since, is another one. A name with a
- * newline or a backslash is written in other ways in stat than in comm, and isn't compared. */
+/* A process may have started another program since, or its PID may have been reused. A name with a
+ * newline or a backslash is written differently in stat and comm, and isn't compared. */
 static void drop_renamed(const char *name, struct hr_process_list *list)
 {
     size_t kept = 0;
@@ -306,7 +306,7 @@ static int read_pid_file(const struct hr_root *root, const char *path, pid_t *pi
     size_t length;
     uint64_t number;
 
-    /* A pipe or a terminal would keep us waiting. */
+    /* Opening or reading a pipe or a terminal would block. */
     int fd = hr_root_openat(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return fd;

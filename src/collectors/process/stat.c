@@ -9,10 +9,10 @@
 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000
 
-/* The fields' numbers, as proc(5) has them; the name is the second. */
+/* The numbers of fields in proc(5); the name is the second. */
 enum { FIELD_STATE = 3, FIELD_FLAGS = 9, FIELD_STARTED = 22 };
 
-/* The name stands in parentheses and may have any of its own, so its end is the last one. */
+/* The name is in parentheses and may itself contain some, so that it ends at the last one. */
 static int parse_name(struct hr_text *text, struct hr_process_stat *stat)
 {
     uint64_t pid;
@@ -23,7 +23,7 @@ static int parse_name(struct hr_text *text, struct hr_process_stat *stat)
     if (end == NULL)
         return -EBADMSG;
     size_t length = (size_t)(end - text->start), kept = length;
-    /* Kernel threads may have longer ones here than in comm. */
+    /* Names of kernel threads may be longer here than in comm. */
     if (kept > sizeof(stat->name) - 1)
         kept = sizeof(stat->name) - 1;
     memcpy(stat->name, text->start, kept);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process/stat.h - what /proc/PID/stat tells of a process.
+ * process/stat.h - parsing /proc/PID/stat.
  *
  * Source: Documentation/filesystems/proc.rst (table 1-4).
  */
@@ -15,13 +15,13 @@
 
 struct hr_process_stat {
     char name[HR_PROCESS_NAME_SIZE]; /**< any bytes but NUL; terminated */
-    bool is_zombie;                  /**< it has ended, and waits for its parent */
+    bool is_zombie;                  /**< it has ended, but not been reaped */
     bool is_kernel_thread;
-    uint64_t started_ticks; /**< after the machine's start */
+    uint64_t started_ticks; /**< since boot */
 };
 
 /**
- * Parses the file. What comes after the time of the start isn't looked at.
+ * Parses the file, up to the start time.
  *
  * @return 0 or -EBADMSG.
  */

@@ -13,7 +13,7 @@
 #include "headroom/array.h"
 #include "headroom/root.h"
 
-/* --- Numbers -------------------------------------------------------------- */
+/* --- PIDs ----------------------------------------------------------------- */
 
 static int append_id(struct hr_task_list *list, pid_t id)
 {
@@ -30,7 +30,7 @@ static int compare_numbers(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* One that moved from group to group meanwhile may be there twice. */
+/* A task that moved between groups meanwhile may be listed twice. */
 static void sort_and_deduplicate(struct hr_task_list *list)
 {
     size_t kept = 0;
@@ -58,13 +58,13 @@ void hr_task_list_free(struct hr_task_list *list)
 
 /* --- A group's file ------------------------------------------------------- */
 
-/* A number whose end wasn't read yet. */
+/* A number whose end hasn't been read yet. */
 struct partial {
     uint32_t value;
     bool begun;
 };
 
-/* "4711\n4712\n", or any part of it; 0 is a process of another pid namespace. */
+/* Parses a part of "4711\n4712\n"; 0 is a process of another pid namespace. */
 static int append_lines(struct hr_task_list *list, const char *text, size_t length,
                         struct partial *partial)
 {
@@ -85,7 +85,7 @@ static int append_lines(struct hr_task_list *list, const char *text, size_t leng
     return 0;
 }
 
-/* Reads on to the end, however long the file is. */
+/* Reads the whole file in pieces, as it may be long. */
 static int append_file(struct hr_task_list *list, int fd)
 {
     struct partial partial = {0};
@@ -130,7 +130,7 @@ static int finish_list(struct hr_task_list *list, int status)
     return status;
 }
 
-/* A threaded group's processes are told by the first group above that isn't threaded. */
+/* The processes of a threaded group are listed in the first group above that isn't threaded. */
 static int append_group_below(void *list, int dirfd)
 {
     int status = append_group(list, dirfd);
@@ -152,7 +152,7 @@ int hr_task_list_read_group(int dirfd, size_t max_directories, struct hr_task_li
     return finish_list(list, has_vanished(status) ? -ENODEV : status);
 }
 
-/* @return 0 for a name that isn't a process's. */
+/* Parses a name in /proc. @return the PID, or 0 for any other name. */
 static pid_t parse_name(const char *name)
 {
     uint32_t value = 0;

@@ -9,16 +9,16 @@
 
 #include "process/taskstats_reply.h"
 
-/* A reply takes 600 bytes, and what the kernel tells of the family, 112. */
+/* A reply has 600 bytes, one about the family 112. */
 #define REPLY_SIZE 8192
 
-/* How many datagrams that answer nothing are passed over for one request. The socket's own limit is
- * lower; this one is for a kernel that never comes to an end. */
+/* The largest number of unrelated datagrams to skip for one request. The socket's own limit is
+ * lower; this one bounds the loop. */
 #define MAX_STALE 1024
 
 struct hr_taskstats {
     struct hr_taskstats_calls calls;
-    struct mnl_socket *socket; /* unless the calls are somebody else's */
+    struct mnl_socket *socket; /* NULL if the caller gave the calls */
     uint16_t family;
     uint32_t sequence; /* of the last request */
     _Alignas(uint64_t) unsigned char reply[REPLY_SIZE];
@@ -56,7 +56,7 @@ static ssize_t receive_from_kernel(void *context, void *buffer, size_t size)
 
     if (got >= 0)
         return got;
-    return errno == ENOSPC ? -EBADMSG : -errno; /* libmnl's word for a datagram that was cut */
+    return errno == ENOSPC ? -EBADMSG : -errno; /* libmnl's errno for a truncated datagram */
 }
 
 static void close_socket(void *context)
@@ -83,8 +83,8 @@ static int parse_reply(struct hr_taskstats *taskstats, size_t length,
     return hr_taskstats_parse(taskstats->reply, length, request, delays);
 }
 
-/* The kernel has replied by the time a request is sent; so what isn't there was lost. An earlier
- * reply may be there still, if its own request failed. */
+/* The kernel has replied by the time that sending returns; a missing reply is lost. An earlier
+ * reply may still be queued, if its own request failed. */
 static int receive_reply(struct hr_taskstats *taskstats, const struct hr_taskstats_request *request,
                          struct hr_task_delays *delays)
 {
@@ -96,7 +96,7 @@ static int receive_reply(struct hr_taskstats *taskstats, const struct hr_tasksta
         if (got == -EAGAIN)
             break;
         if (got == -ENOBUFS)
-            loss = -ENOBUFS; /* what the socket holds can be read all the same */
+            loss = -ENOBUFS; /* what is queued can still be read */
         if (got == -ENOBUFS || got == -EINTR)
             continue;
         if (got < 0)
@@ -108,14 +108,14 @@ static int receive_reply(struct hr_taskstats *taskstats, const struct hr_tasksta
     return loss;
 }
 
-/* @param request  gets its number here. */
+/* @param request  its sequence number is set here. */
 static int perform_request(struct hr_taskstats *taskstats, struct hr_taskstats_request *request,
                            struct hr_task_delays *delays)
 {
     _Alignas(uint32_t) unsigned char message[HR_TASKSTATS_REQUEST_SIZE];
     const struct hr_taskstats_calls *calls = &taskstats->calls;
 
-    if (++taskstats->sequence == 0) /* what the kernel tells unasked has that number */
+    if (++taskstats->sequence == 0) /* unsolicited messages have that number */
         taskstats->sequence = 1;
     request->sequence = taskstats->sequence;
     size_t length = hr_taskstats_build_request(request, message);
@@ -142,7 +142,7 @@ int hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t tid,
 
 /* --- Opening and closing -------------------------------------------------- */
 
-/* Anybody may ask for the family's number, but not for a task: that is found out with our own. */
+/* Any user may request the family's number, but not a task's delays: our own are read to check. */
 static int find_family_and_check_access(struct hr_taskstats *taskstats)
 {
     struct hr_taskstats_request request = {.family = 0};

@@ -34,14 +34,15 @@ size_t hr_taskstats_build_request(const struct hr_taskstats_request *request, vo
 
 /* --- Messages and attributes ---------------------------------------------- */
 
-/* A run of attributes, or what one of them holds. */
+/* Consecutive attributes, or the payload of one. */
 struct bytes {
     const char *start;
     size_t length;
 };
 
-/* libmnl's own walks round the end up to four bytes, and so look beyond a message that isn't whole.
- * @return whether there is one of the type, as the first of it, and all are well formed. */
+/* Finds the first attribute of a type. Not by libmnl's iterators: they round the end up to four
+ * bytes, and so read past the end of a truncated message.
+ * @return whether there is one, and all are well formed. */
 static bool find_attribute(struct bytes attributes, uint16_t type, struct bytes *found)
 {
     bool is_found = false;
@@ -80,7 +81,7 @@ static bool get_u16(struct bytes bytes, uint16_t *value)
     return true;
 }
 
-/* struct nlmsgerr: a negative errno, then the request that it is about. */
+/* Parses struct nlmsgerr: a negative errno, then the request. */
 static int parse_error(struct bytes payload)
 {
     int error;
@@ -91,7 +92,7 @@ static int parse_error(struct bytes payload)
     return error < 0 && error >= -4095 ? error : -EBADMSG;
 }
 
-/* Finds what the message to a request holds behind its two headers.
+/* Finds the attributes of the reply to a request, after its two headers.
  * @return as hr_taskstats_parse(). */
 static int find_reply(struct bytes datagram, uint16_t type, uint32_t sequence, struct bytes *found)
 {
@@ -120,11 +121,10 @@ static int find_reply(struct bytes datagram, uint16_t type, uint32_t sequence, s
 
 /* --- struct taskstats ----------------------------------------------------- */
 
-/* The struct grows at its end from version to version, so that a number is there if the kernel's
- * struct is long enough. Version 15 alone (Linux 6.14) had two more numbers after each delay;
- * version 16 (6.15) has moved them to the end, so both are of one length. The offsets are given
- * here, as the headers that this is built with may have either. They are the same on all
- * architectures. */
+/* Each version appends to the struct, so that a number is there if the kernel's struct is long
+ * enough. Only version 15 (Linux 6.14) had two more numbers after each delay; version 16 (6.15)
+ * moved them to the end, so that both have the same length. The offsets are given here, as the
+ * kernel headers at build time may have either. They are the same on all architectures. */
 struct field_offsets {
     uint16_t usual;
     uint16_t in_version_15;
@@ -163,7 +163,8 @@ static int parse_stats(struct bytes stats, bool of_process, struct hr_task_delay
             parsed.known |= 1u << i;
     if (parsed.known == 0)
         return -EBADMSG;
-    if (!of_process) /* of a process newer kernels tell the sum over its threads, older nothing */
+    if (!of_process) /* for a process, newer kernels report the sum over its threads, older ones
+                        nothing */
         get_number(stats, &elapsed_offsets, &parsed.elapsed_us);
     *delays = parsed;
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process/taskstats_reply.h - the netlink messages of taskstats: making requests, and parsing what
- * the kernel replies. No I/O.
+ * process/taskstats_reply.h - the netlink messages of taskstats: building requests and parsing
+ * replies. No I/O.
  */
 #ifndef HEADROOM_COLLECTORS_PROCESS_TASKSTATS_REPLY_H
 #define HEADROOM_COLLECTORS_PROCESS_TASKSTATS_REPLY_H
@@ -13,19 +13,19 @@
 
 #include "headroom/taskstats.h"
 
-/** Room enough for any request made here. */
+/** Size of the largest request. */
 #define HR_TASKSTATS_REQUEST_SIZE 64
 
-/** What is asked for, and therefore how a reply to it must look. */
+/** A request, and thereby what its reply must look like. */
 struct hr_taskstats_request {
-    uint16_t family;   /**< the kernel's number of taskstats; 0 asks for that number itself */
-    uint32_t sequence; /**< a reply has it too */
+    uint16_t family;   /**< the kernel's number for taskstats; 0 requests that number */
+    uint32_t sequence; /**< the reply has the same */
     bool of_process;   /**< rather than of one thread */
     pid_t pid;         /**< the process or thread */
 };
 
 /**
- * Makes the message.
+ * Builds the message.
  *
  * @param buffer  of HR_TASKSTATS_REQUEST_SIZE bytes, aligned for 4-byte numbers.
  * @return the message's length.
@@ -36,14 +36,14 @@ size_t hr_taskstats_build_request(const struct hr_taskstats_request *request, vo
  * Parses a datagram that may be the reply.
  *
  * @param datagram  aligned for 4-byte numbers.
- * @param delays    receives what it tells of the task.
+ * @param delays    receives the delays of the task.
  * @return 0; -EAGAIN: it answers another request; the negative errno that the kernel replied; or
  *         -EBADMSG.
  */
 int hr_taskstats_parse(const void *datagram, size_t length,
                        const struct hr_taskstats_request *request, struct hr_task_delays *delays);
 
-/** Likewise for a request with a family of 0. @param family  receives the number. */
+/** Parses the reply to a request with a family of 0. @param family  receives the number. */
 int hr_taskstats_parse_family(const void *datagram, size_t length,
                               const struct hr_taskstats_request *request, uint16_t *family);
 

@@ -28,7 +28,7 @@ struct hr_psi {
     struct hr_psi_target target;
     struct hr_psi_options options;
     int fd[HR_PSI_RESOURCE_COUNT];               /* kept open, or -1 */
-    int absence[HR_PSI_RESOURCE_COUNT];          /* 0, or why there is no such file */
+    int absence[HR_PSI_RESOURCE_COUNT];          /* 0, or why the file is missing */
     uint64_t retry_at_ns[HR_PSI_RESOURCE_COUNT]; /* if absent */
 };
 
@@ -112,7 +112,7 @@ static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirf
         status = hr_psi_file_read(*kept, &psi->target, resource, sample);
         if (status != -ENODEV)
             return status;
-        hr_descriptor_close(kept); /* the group is gone, or its pressure was switched off */
+        hr_descriptor_close(kept); /* the group was removed, or its pressure disabled */
     }
     int fd = hr_psi_file_open(&psi->target, resource, dirfd, O_RDONLY);
     if (fd < 0)
@@ -125,7 +125,7 @@ static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirf
     return status;
 }
 
-/* Whether it is known, from a moment ago, that the file isn't there. */
+/* Whether the file was found missing less than retry_ns ago. */
 static bool is_absence_cached(const struct hr_psi *psi, enum hr_psi_resource resource)
 {
     return psi->absence[resource] != 0 && psi->options.retry_ns != 0 &&
@@ -147,7 +147,7 @@ static int read_resource(struct hr_psi *psi, enum hr_psi_resource resource, int 
     return status;
 }
 
-/* Whether a read has a file to open. */
+/* Whether the next read opens any file. */
 static bool needs_to_open_files(const struct hr_psi *psi)
 {
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)

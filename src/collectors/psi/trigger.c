@@ -14,14 +14,13 @@
 #include "headroom/root.h"
 #include "psi/file.h"
 
-/* The totals that are remembered when polling: a window's, and some more if the reader is late. */
+/* The totals kept when polling: a window's, and a few more if the reader is late. */
 #define HISTORY_SIZE (HR_PSI_TRIGGER_POLLS + 4)
 
-/* What a window must be a multiple of without CAP_SYS_RESOURCE: that is how often the kernel looks
- * then. */
+/* Without CAP_SYS_RESOURCE the kernel checks at this interval, and a window must be a multiple. */
 #define UNPRIVILEGED_WINDOW_US (2 * HR_US_PER_S)
 
-/* A total at a moment. */
+/* A total at a time. */
 struct reading {
     uint64_t time_ns;
     uint64_t total_us;
@@ -37,7 +36,7 @@ struct hr_psi_trigger {
     struct reading base; /* when armed, or at the last event */
     bool has_fired;
     bool fired_by_kernel; /* the last time */
-    /* since then, of the last window; when polling, the newest however old; the oldest first */
+    /* since `base`, of the last window; when polling, always the newest; the oldest first */
     struct reading history[HISTORY_SIZE];
     size_t count;
 };
@@ -78,8 +77,7 @@ static int read_total(const struct hr_psi_trigger *trigger, int fd, struct readi
     return 0;
 }
 
-/* Tells the kernel what to watch: "some 150000 1000000", and the NUL: the kernel takes the last
- * byte that is written for one, whatever it is. */
+/* Writes "some 150000 1000000" and a NUL: the kernel overwrites the last byte with a NUL. */
 static int write_trigger(int fd, const struct hr_psi_trigger_options *options, uint64_t window_us)
 {
     uint64_t stall_us = options->stall_us < window_us ? options->stall_us : window_us;
@@ -90,8 +88,8 @@ static int write_trigger(int fd, const struct hr_psi_trigger_options *options, u
     return write(fd, text, (size_t)length + 1) < 0 ? -errno : 0;
 }
 
-/* Only with CAP_SYS_RESOURCE the kernel takes windows that are no multiple of 2 s, so one that is a
- * microsecond short tells whether we have it, as the kernel sees it. */
+/* The kernel accepts windows that aren't a multiple of 2 s only with CAP_SYS_RESOURCE; a window
+ * that is a microsecond shorter shows whether we have it in the kernel's view. */
 static int register_trigger(struct hr_psi_trigger *trigger, int fd)
 {
     uint64_t window_us = trigger->options.window_us;
@@ -112,7 +110,7 @@ static int arm_in_kernel(struct hr_psi_trigger *trigger)
 
     if (fd < 0)
         return fd;
-    /* Before arming: a trigger may fire at once for what was long before. */
+    /* Read before arming: a trigger may fire at once for a stall of long ago. */
     int status = hr_descriptor_may_keep(fd, HR_KEEP_TRIGGER) ? 0 : -EMFILE;
     if (status == 0)
         status = read_total(trigger, fd, &trigger->base);
@@ -127,7 +125,7 @@ static int arm_in_kernel(struct hr_psi_trigger *trigger)
     return 0;
 }
 
-/* Reads the total when polling, from a file that is kept open if descriptors allow. */
+/* Reads the total from the armed file, or, when polling, from one kept open if possible. */
 static int poll_total(struct hr_psi_trigger *trigger, struct reading *reading)
 {
     int fd = trigger->fd;
@@ -158,7 +156,7 @@ static int start_trigger(struct hr_psi_trigger *trigger)
     return poll_total(trigger, &trigger->base);
 }
 
-/* Goes on from here: what came before is told. */
+/* Starts a new measurement: earlier stalls no longer count. */
 static void restart_from(struct hr_psi_trigger *trigger, const struct reading *now)
 {
     trigger->base = trigger->history[0] = *now;
@@ -228,15 +226,14 @@ int hr_psi_trigger_refusal(const struct hr_psi_trigger *trigger)
 
 /* --- Events --------------------------------------------------------------- */
 
-/* Whether the stall grew by so much. A microsecond less will do, as both totals are rounded down.
- */
+/* Whether the stall grew by the limit, less a microsecond, as both totals are rounded down. */
 static bool grew_by(const struct reading *from, const struct reading *to, uint64_t limit_us)
 {
     return to->total_us >= from->total_us && to->total_us - from->total_us + 1 >= limit_us;
 }
 
-/* Whether it grew by the limit within a window. Of a time that is longer, what is too much may have
- * been stalled all through. */
+/* Whether the stall must have grown by the limit within a window. If more time than that passed,
+ * all of the excess time may have been stalled. */
 static bool grew_in_window(const struct hr_psi_trigger *trigger, const struct reading *from,
                            const struct reading *to)
 {
@@ -247,9 +244,9 @@ static bool grew_in_window(const struct hr_psi_trigger *trigger, const struct re
     return grew_by(from, to, options->stall_us + excess_us);
 }
 
-/* Forgets the totals that are older than a window, with some tolerance of the reader's clock. When
- * polling, the newest stays, however late the reader is: nobody else would tell of a stall that was
- * meanwhile. */
+/* Drops the readings older than a window, with some tolerance for the reader's timing. When
+ * polling, the newest stays, however late the reader is: there is no other record of a stall since
+ * then. */
 static void drop_old_readings(struct hr_psi_trigger *trigger, uint64_t now_ns)
 {
     uint64_t oldest_ns = trigger->options.window_us * 1100;
@@ -263,9 +260,9 @@ static void drop_old_readings(struct hr_psi_trigger *trigger, uint64_t now_ns)
         trigger->history[i] = trigger->history[i + old];
 }
 
-/* Since when it grew by the limit within a window: since any reading of about the last window, as
- * of what the oldest adds some is beyond it; or, when polling, since the last event, as a stall
- * that came too soon after it would be forgotten if the next look is late. NULL if it didn't. */
+/* Finds a reading since which the stall grew by the limit within a window: any of about the last
+ * window, as part of the time since the oldest is beyond it; or, when polling, the last event's, as
+ * a stall too soon after it would be lost if the next read is late. NULL if there is none. */
 static const struct reading *find_growth_start(const struct hr_psi_trigger *trigger,
                                                const struct reading *now)
 {
@@ -277,8 +274,8 @@ static const struct reading *find_growth_start(const struct hr_psi_trigger *trig
     return NULL;
 }
 
-/* Since when the stall can be measured. NULL if there was no reading about a window ago, or the
- * stall began before it. */
+/* Finds the reading from which the stall is measured. NULL if there is none of about a window ago,
+ * or the stall began before it. */
 static const struct reading *find_measurement_start(const struct hr_psi_trigger *trigger,
                                                     const struct reading *now)
 {
@@ -312,8 +309,8 @@ static void fill_in_event(struct hr_psi_trigger *trigger, const struct reading *
     restart_from(trigger, now);
 }
 
-/* The kernel sees to one event per window itself, by its own clock; ours only counts where the last
- * event was not the kernel's. Where both look, the kernel goes first. */
+/* The kernel itself ensures one event per window, by its own clock; ours only counts where the last
+ * event wasn't the kernel's. Where both check, the kernel comes first. */
 static bool is_too_early(const struct hr_psi_trigger *trigger, uint32_t events,
                          const struct reading *now)
 {
@@ -329,7 +326,7 @@ int hr_psi_trigger_read(struct hr_psi_trigger *trigger, uint32_t events, struct 
 {
     struct reading now;
 
-    /* Before anything else: it stays set for ever. */
+    /* First, as it stays set. */
     if (events & (EPOLLERR | EPOLLHUP))
         return -ENODEV;
     int status = poll_total(trigger, &now);

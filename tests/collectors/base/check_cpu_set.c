@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of CPUs: their text, and walking through them. */
+/*
+ * collectors/base/check_cpu_set.c - sets of CPUs: parsing, printing and iterating.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 static const struct {
     const char *text;
     size_t count;
-    unsigned cpus[8]; /* the first of them, upwards */
+    unsigned cpus[8]; /* the first of them, in ascending order */
 } sets[] = {
     {"", 0, {0}},
     {"\n", 0, {0}},
@@ -82,7 +84,7 @@ START_TEST(refuses_other_text)
     ck_assert_msg(hr_cpu_set_parse(faulty[_i].text, strlen(faulty[_i].text), &set) ==
                       faulty[_i].status,
                   "%s", faulty[_i].text);
-    ck_assert_uint_eq(set.words[0], 4711); /* untouched */
+    ck_assert_uint_eq(set.words[0], 4711); /* unchanged */
     ck_assert_uint_eq(set.words[1], 0);
 }
 END_TEST
@@ -121,7 +123,7 @@ END_TEST
 
 /* --- Printing ------------------------------------------------------------- */
 
-/* The CPUs from `first` on, each `step`, `length` in a row; several such. */
+/* Rows of CPUs: from `first` to `last`, in every `step` CPUs the first `length`. */
 static const struct {
     struct {
         unsigned first, last, length, step;
@@ -137,7 +139,7 @@ static const struct {
     {{{0, 3, 1, 2}}, "0,2"},             /* a pattern would be longer */
     {{{0, 7, 1, 2}}, "0,2,4,6"},         /* or as long */
     {{{0, 9, 1, 2}}, "0-8:1/2"},         /* shorter */
-    {{{128, 255, 1, 2}}, "128-254:1/2"}, /* each second, as with threads of cores */
+    {{{128, 255, 1, 2}}, "128-254:1/2"}, /* every second one, as with threads of cores */
     {{{2, 63, 14, 16}}, "2-63:14/16"},   /* all but the first two of each 16 */
     {{{1, 1, 1, 1}, {100, 199, 1, 10}, {300, 303, 1, 1}}, "1,100-190:1/10,300-303"},
     {{{0, 2, 2, 3}, {100, 199, 5, 10}, {201, 299, 5, 10}}, "0-1,100-194:5/10,201-295:5/10"},
@@ -166,7 +168,7 @@ START_TEST(prints_what_the_kernel_parses)
 }
 END_TEST
 
-/* As the kernel reads it: of each group the first so many. @return where it ends, or NULL. */
+/* Parses as the kernel does: the first `used` of each `group`. @return the end, or NULL. */
 static const char *parse_region(const char *text, struct hr_cpu_set *set)
 {
     unsigned first, last, used, group;
@@ -199,7 +201,7 @@ static void assert_printed(const struct hr_cpu_set *set)
     ck_assert_msg(hr_cpu_set_equal(set, &again), "%s", text);
 }
 
-/* Of random sets, from sparse to dense and with rows, none is printed as another. */
+/* Random sets, sparse to dense and with rows, are each printed as what they are. */
 START_TEST(prints_what_it_is)
 {
     unsigned seed = 4711;
@@ -219,7 +221,7 @@ START_TEST(prints_what_it_is)
 }
 END_TEST
 
-/* As many ranges as there can be of two lengths, so that no two make a pattern. */
+/* The largest number of ranges, of two lengths, so that none form a pattern. */
 START_TEST(has_room_for_all)
 {
     struct hr_cpu_set set = {{0}};

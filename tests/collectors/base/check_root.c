@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory that stands for "/": what is opened beneath it, and which cgroup mount is found. */
+/*
+ * collectors/base/check_root.c - the root directory: opening files beneath it, and finding cgroup
+ * mounts.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +31,7 @@ static void tear_down(void)
     tree_free(tree);
 }
 
-/* No link in a tree leads out of it. */
+/* No symbolic link leads out of the root. */
 START_TEST(stays_in_the_root)
 {
     char path[512];
@@ -69,27 +72,27 @@ static const struct {
     {SYSTEMD CPU HYBRID, "perf_event", 2, "sys/fs/cgroup/unified"},
     {SYSTEMD CPU, "perf_event", -ENOENT, NULL},
     {"", "perf_event", -ENOENT, NULL},
-    /* with others */
+    /* with other controllers */
     {CPU HYBRID, "cpuacct", 1, "sys/fs/cgroup/cpu,cpuacct"},
     {CPU HYBRID, "cpu", 1, "sys/fs/cgroup/cpu,cpuacct"},
     {CPU HYBRID, "acct", 2, "sys/fs/cgroup/unified"},
     {ALL HYBRID, "perf_event", 1, "sys/fs/all in one"},
     {ALL HYBRID, "pids", 1, "sys/fs/all in one"},
     {ALL HYBRID, "perf", 2, "sys/fs/cgroup/unified"},
-    /* a name is no controller, nor is the option of another file system */
+    /* a hierarchy's name is no controller, nor is an option of another file system */
     {"cgroup /sys/fs/cgroup/systemd cgroup rw,name=perf_event 0 0\n" HYBRID, "perf_event", 2,
      "sys/fs/cgroup/unified"},
     {"x /sys/fs/cgroup/systemd overlay rw,perf_event 0 0\n" HYBRID, "perf_event", 2,
      "sys/fs/cgroup/unified"},
-    /* mounted twice, of which one can't be reached */
+    /* mounted twice, once where it can't be opened */
     {"cgroup /gone cgroup rw,perf_event 0 0\n" PERF HYBRID, "perf_event", 1,
      "sys/fs/cgroup/perf_event"},
-    /* it isn't cgroup2's where version 1 has it, though out of reach */
+    /* version 1 has the controller, so that it isn't cgroup2's, though it can't be opened */
     {"cgroup /gone cgroup rw,perf_event 0 0\n" HYBRID, "perf_event", -ENOENT, NULL},
     {"cgroup /proc cgroup rw,perf_event 0 0\n" HYBRID, "perf_event", -ENOENT, NULL},
 };
 
-/* Everything that the mount tables above speak of. */
+/* Adds all hierarchies of the mount tables above. */
 static void add_hierarchies(const char *mounts)
 {
     tree_write(tree, "proc/1/mounts", "%s", mounts);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The parsing of numbers and words that every collector stands on. */
+/*
+ * collectors/base/check_text.c - parsing numbers and words, reading small files, and the hash of
+ * texts.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +82,7 @@ START_TEST(reads_files_from_their_beginning)
     ck_assert_int_eq(hr_text_read_file(fd, buffer, sizeof(buffer), &length), 0);
     ck_assert_uint_eq(length, 7);
     ck_assert_mem_eq(buffer, "1234567", 7);
-    /* One byte more might be cut off: not to be told from a whole file. */
+    /* With one more byte the file may be truncated: it can't be distinguished. */
     ck_assert_int_eq(write(fd, "8", 1), 1);
     ck_assert_int_eq(hr_text_read_file(fd, buffer, sizeof(buffer), &length), -EBADMSG);
     close(fd);
@@ -102,14 +105,14 @@ START_TEST(finds_words)
 }
 END_TEST
 
-/* Series have it in their names: another one would begin them all anew. The author's own examples.
- */
+/* The names of series contain the hash, so that it must not change. The examples are the author's.
+ * */
 static const struct {
     const char *text;
     uint32_t hash;
 } hashes[] = {{"", 0x811c9dc5}, {"a", 0xe40c292c}, {"foobar", 0xbf9cf968}, {"\xff", 0x7a0b824e}};
 
-START_TEST(hashes_as_ever)
+START_TEST(hashes_as_published)
 {
     ck_assert_uint_eq(hr_hash(hashes[_i].text), hashes[_i].hash);
 }
@@ -123,7 +126,7 @@ int main(void)
     tcase_add_test(tests, never_reads_past_the_end);
     tcase_add_test(tests, skips_lines);
     tcase_add_test(tests, finds_words);
-    tcase_add_loop_test(tests, hashes_as_ever, 0, sizeof(hashes) / sizeof(hashes[0]));
+    tcase_add_loop_test(tests, hashes_as_published, 0, sizeof(hashes) / sizeof(hashes[0]));
     tcase_add_test(tests, reads_files_from_their_beginning);
     return run_suite("text", tests);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8: what is a character, and what is made of a name of any bytes. */
+/*
+ * collectors/base/check_utf8.c - decoding UTF-8, and making names of arbitrary bytes safe.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* As RFC 3629 has it. @return the bytes. */
+/* Encodes as in RFC 3629. @return the number of bytes. */
 static size_t encode(uint32_t c, char *text)
 {
     const size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -46,7 +48,7 @@ static const struct {
     {"a name~", "a name~"},
     {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa7", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa7"},
     {"\x1b[31m\n\x7f", "?[31m??"},
-    {"\xc2\x80\xc2\x9f\xc2\xa0", "????\xc2\xa0"}, /* C1, and what is just behind it */
+    {"\xc2\x80\xc2\x9f\xc2\xa0", "????\xc2\xa0"}, /* C1, and the first character after it */
     {"\x9b\xff", "??"},
     {"\xc0\xaf \xe0\x9f\xbf \xf0\x8f\xbf\xbf", "?? ??? ????"}, /* overlong */
     {"\xed\xa0\x80 \xf4\x90\x80\x80", "??? ????"},             /* a surrogate, and too high */
@@ -56,7 +58,7 @@ static const struct {
 
 START_TEST(makes_names_safe)
 {
-    /* of just its size, so that a sanitizer sees whoever looks beyond */
+    /* of the exact size, so that a sanitizer detects reads past the end */
     char *text = strdup(names[_i].name);
 
     ck_assert_ptr_nonnull(text);

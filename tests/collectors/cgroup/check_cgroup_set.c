@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of selected cgroups: who is in it, and how it follows the comings and goings. */
+/*
+ * collectors/cgroup/check_cgroup_set.c - the set of selected cgroups, as groups are created,
+ * populated, emptied and removed.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +18,7 @@
 #include "support/suite.h"
 #include "support/tree.h"
 
-/* What happened, as one line of words: "+a ^a" for added and populated, "va -a" for emptied and
- * removed. */
+/* The events as one line: "+a ^a" for added and populated, "va -a" for emptied and removed. */
 static char story[4096];
 
 static struct tree *tree;
@@ -80,7 +82,7 @@ static void follow_groups(const char *pattern)
     ck_assert_int_eq(hr_cgroup_set_read(set), 0);
 }
 
-/* Likewise in the hierarchy of the controller perf_event, which is looked for at each reading. */
+/* Follows groups in the hierarchy of the controller perf_event, which each read looks up again. */
 static void follow_perf_event_groups(const char *pattern)
 {
     char controller[] = "perf_event";
@@ -202,7 +204,7 @@ START_TEST(passes_over_empty_groups)
     ck_assert_uint_eq(counts.selected, 2);
     ck_assert_uint_eq(counts.populated, 1);
     tree_set_populated(tree, "a", false);
-    tree_set_populated(tree, "a", true); /* both unseen: the group was there all the time */
+    tree_set_populated(tree, "a", true); /* both between two reads */
     read_set();
     assert_story("");
 }
@@ -246,7 +248,7 @@ START_TEST(keeps_to_the_cap_and_lets_others_move_up)
 }
 END_TEST
 
-/* With more events than the kernel queues, nothing is lost: all is listed again. */
+/* With more events than the kernel queues, nothing is lost: everything is listed again. */
 START_TEST(survives_an_overflow)
 {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
@@ -268,7 +270,7 @@ START_TEST(survives_an_overflow)
 }
 END_TEST
 
-/* What inotify doesn't tell is found by the full scan. */
+/* A full scan finds what inotify doesn't report. */
 START_TEST(scans_now_and_then)
 {
     const char *pattern = "*";
@@ -278,7 +280,7 @@ START_TEST(scans_now_and_then)
     open_set(&pattern, 1, NULL, 0, 1);
     read_set();
     story[0] = '\0';
-    tree_rename(tree, TREE_CGROUPS "/b", TREE_CGROUPS "/z"); /* not among what is watched for */
+    tree_rename(tree, TREE_CGROUPS "/b", TREE_CGROUPS "/z"); /* not in the mask of the watches */
     read_set();
     assert_story("vb -b +z ^z");
 }
@@ -349,7 +351,7 @@ START_TEST(gets_by_with_few_descriptors)
 }
 END_TEST
 
-/* What can't be read as descriptors ran out is read when there are some again. */
+/* What can't be read for lack of descriptors is read when there are some again. */
 START_TEST(loses_nothing_while_descriptors_are_out)
 {
     struct rlimit before;
@@ -362,7 +364,7 @@ START_TEST(loses_nothing_while_descriptors_are_out)
     tree_set_populated(tree, "a", false);
     tree_set_populated(tree, "b", true);
     leave_descriptors(0);
-    hr_cgroup_set_read(set); /* it may say so */
+    hr_cgroup_set_read(set); /* may fail */
     assert_story("");
     setrlimit(RLIMIT_NOFILE, &before);
     read_set();
@@ -370,7 +372,7 @@ START_TEST(loses_nothing_while_descriptors_are_out)
 }
 END_TEST
 
-/* No inotify at all: everything is looked at each time. */
+/* Without inotify everything is read each time. */
 START_TEST(polls_without_inotify)
 {
     const char *pattern = "**";
@@ -378,7 +380,7 @@ START_TEST(polls_without_inotify)
 
     tree_add_group(tree, "a", true);
     open_set(&pattern, 1, NULL, 0, 0);
-    for (; count < 4096; count++) /* every instance that the user may have */
+    for (; count < 4096; count++) /* all instances that the user may have */
         if ((taken[count] = inotify_init1(0)) < 0)
             break;
     ck_assert_int_eq(errno, EMFILE);
@@ -413,7 +415,7 @@ END_TEST
 #define PERF   "cgroup /sys/fs/cgroup/perf_event cgroup rw,nosuid,relatime,perf_event 0 0\n"
 #define GROUP  "sys/fs/cgroup/perf_event/"
 
-/* Everything that these speak of. */
+/* Adds all hierarchies of these lines. */
 static void add_hierarchies(const char *mounts)
 {
     tree_write(tree, "proc/1/mounts", "%s", mounts);
@@ -493,7 +495,7 @@ START_TEST(goes_where_the_controller_goes)
     ck_assert_int_eq(count_descriptors(), descriptors - 2);
     story[0] = '\0';
 
-    /* and that is followed */
+    /* and the new one is followed */
     tree_write(tree, GROUP "d/cgroup.procs", "%s", "");
     read_set();
     assert_story("+d ^d");
@@ -511,7 +513,7 @@ START_TEST(goes_where_the_controller_goes)
 }
 END_TEST
 
-/* What can't be read as descriptors ran out is no reason to give up the groups. */
+/* A mount table that can't be read for lack of descriptors doesn't remove any group. */
 START_TEST(stays_while_the_mount_table_cannot_be_read)
 {
     struct rlimit before;
@@ -523,7 +525,7 @@ START_TEST(stays_while_the_mount_table_cannot_be_read)
     assert_story("+a ^a");
     tree_write(tree, "proc/1/mounts", PERF);
     leave_descriptors(0);
-    hr_cgroup_set_read(set); /* it may say so */
+    hr_cgroup_set_read(set); /* may fail */
     assert_story("");
     setrlimit(RLIMIT_NOFILE, &before);
     read_set();

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of a version 1 hierarchy of the running kernel: one with a name instead of a controller,
- * which nothing else on the machine uses, mounted in a namespace of its own. */
+/*
+ * collectors/cgroup/check_cgroup_v1_live.c - groups of a version 1 hierarchy of the running kernel.
+ *
+ * The hierarchy has a name instead of a controller, so that nothing else on the machine uses it, and
+ * is mounted in a namespace of its own.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +86,7 @@ START_TEST(follows_groups_that_come_and_go)
     read_story("+a ^a");
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
     ck_assert_uint_eq(counts.populated, 1);
-    ck_assert_uint_eq(counts.unwatched, 0); /* what comes next is told by the kernel */
+    ck_assert_uint_eq(counts.unwatched, 0); /* the kernel reports what follows */
     ck_assert_int_ge(hr_cgroup_set_fd(set), 0);
     groups_make(groups, "b");
     groups_make(groups, "b/c");
@@ -119,7 +123,7 @@ START_TEST(takes_a_group_made_again_for_another)
 }
 END_TEST
 
-/* The kernel doesn't tell who is in a group, so it is the same whether anybody is. */
+/* The kernel doesn't report which groups are populated, so that processes make no difference. */
 START_TEST(takes_no_notice_of_processes)
 {
     char text[16];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns for cgroups: what they match, what may lie below, what a wildcard matched. */
+/*
+ * collectors/cgroup/check_glob.c - patterns for cgroups: what they match, what they may match below
+ * a path, and what each wildcard matched.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that are found and held: in a tree of files, and on the running system. */
+/*
+ * collectors/process/check_process.c - finding processes and keeping references to them, in a tree
+ * of files and on the running system.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +42,7 @@ static void tear_down(void)
 
 /* --- stat ----------------------------------------------------------------- */
 
-/* What stands after the state, up to the flags; between these and the start; and at the end. */
+/* The fields after the state, up to the flags; between these and the start; and at the end. */
 #define TO_FLAGS " 1 4711 4711 0 -1 "
 #define TO_START " 1 2 3 4 5 6 7 8 20 0 1 0 "
 #define TO_END   " 2703360 236 18446744073709551615 1 1 0 0 0 0 0 4096 0 0 0 0 17 1 0 0 0 0 0\n"
@@ -151,7 +154,7 @@ START_TEST(tells_kinds_apart)
 END_TEST
 
 /* With its directory kept, and without. */
-START_TEST(knows_who_got_the_number_later)
+START_TEST(detects_a_reused_pid)
 {
     struct hr_process process;
     uint64_t rss_bytes;
@@ -234,7 +237,7 @@ START_TEST(cuts_a_name_as_the_kernel_does)
 }
 END_TEST
 
-START_TEST(tells_why_nobody_was_found)
+START_TEST(reports_why_none_was_found)
 {
     ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "nobody", 0), -ESRCH);
     add_process(42, "a", 'Z', 0, 1);
@@ -277,7 +280,7 @@ START_TEST(needs_the_file)
 }
 END_TEST
 
-/* Neither waits for somebody to write into a pipe. */
+/* Nor does it wait for a writer of a pipe. */
 START_TEST(takes_no_pipe_for_a_file)
 {
     char path[300];
@@ -289,8 +292,8 @@ START_TEST(takes_no_pipe_for_a_file)
 }
 END_TEST
 
-/* Its name was another one when it was looked for. */
-START_TEST(leaves_out_who_has_another_name_by_now)
+/* Its name changed between comm and stat. */
+START_TEST(leaves_out_renamed_processes)
 {
     add_process(42, "a", 'S', 0, 1);
     tree_write(tree, "proc/42/comm", "b\n");
@@ -348,7 +351,7 @@ START_TEST(holds_one_that_runs_until_it_ends)
     kill(pid, SIGKILL);
     siginfo_t info;
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-    /* Its files are there for as long as it is a zombie, but not its memory. */
+    /* A zombie still has its files, but no memory. */
     ck_assert_int_eq(hr_process_open(live, pid, &other), -ECHILD);
     waitpid(pid, NULL, 0);
     ck_assert_int_eq(hr_process_openat(&process, "stat", O_RDONLY), -ESRCH);
@@ -364,7 +367,7 @@ START_TEST(finds_no_thread_of_the_kernel)
     struct hr_process process;
 
     ck_assert_int_eq(hr_root_open("/", &live), 0);
-    /* In a pid namespace of its own there is none. */
+    /* A pid namespace of its own has no kernel threads. */
     if (access("/proc/2/exe", F_OK) < 0 && hr_process_open(live, 2, &process) != -ESRCH)
         ck_assert_int_eq(hr_process_open(live, 2, &process), -ENXIO);
     ck_assert_int_eq(hr_process_open(live, getpid(), &process), 0);
@@ -420,17 +423,17 @@ int main(void)
     tcase_add_loop_test(tests, refuses_what_is_no_stat, 0, COUNT(no_stats));
     tcase_add_test(tests, holds_a_process);
     tcase_add_test(tests, tells_kinds_apart);
-    tcase_add_loop_test(tests, knows_who_got_the_number_later, 0, 2);
+    tcase_add_loop_test(tests, detects_a_reused_pid, 0, 2);
     tcase_add_test(tests, leaves_no_descriptor);
     tcase_add_loop_test(tests, refuses_what_is_no_statm, 0, COUNT(no_statms));
     tcase_add_loop_test(tests, tells_its_cgroup, 0, COUNT(cgroups));
     tcase_add_test(tests, finds_by_name);
     tcase_add_test(tests, cuts_a_name_as_the_kernel_does);
-    tcase_add_test(tests, tells_why_nobody_was_found);
+    tcase_add_test(tests, reports_why_none_was_found);
     tcase_add_loop_test(tests, finds_by_file, 0, COUNT(files));
     tcase_add_test(tests, needs_the_file);
     tcase_add_test(tests, takes_no_pipe_for_a_file);
-    tcase_add_test(tests, leaves_out_who_has_another_name_by_now);
+    tcase_add_test(tests, leaves_out_renamed_processes);
     tcase_add_test(tests, finds_in_a_cgroup);
     tcase_add_test(tests, holds_one_that_runs_until_it_ends);
     tcase_add_test(tests, finds_no_thread_of_the_kernel);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* taskstats: each version of the kernel's struct, lost and late replies, refusals. */
+/*
+ * collectors/process/check_taskstats.c - taskstats: each version of the kernel's struct, lost and
+ * late replies, and refusals.
+ */
 #include <check.h>
 #include <errno.h>
 #include <linux/taskstats.h>
@@ -9,8 +12,7 @@
 #include "support/fake_taskstats.h"
 #include "support/suite.h"
 
-/* The fake kernel's structs are this one's, as far as its header goes; those of version 15 aren't.
- */
+/* The fake kernel's structs match this header's, but for those of version 15. */
 #define SAME(ours, kernels)                                                                        \
     _Static_assert(offsetof(struct fake_stats, ours) == offsetof(struct taskstats, kernels),       \
                    #ours " is elsewhere")
@@ -80,7 +82,7 @@ static const struct {
     size_t size;
     unsigned known;
 } versions[] = {
-    {1, 80, 0x07},   /* up to swapin, in which the process's name comes next */
+    {1, 80, 0x07},   /* up to swapin; the process's name follows */
     {8, 328, 0x0f},  /* and freepages */
     {9, 344, 0x1f},  /* thrashing: 4.20 */
     {10, 352, 0x1f}, /* 5.12 */
@@ -106,7 +108,7 @@ START_TEST(reads_each_version)
     ck_assert_uint_eq(delays.known, versions[_i].known);
     for (int i = 0; i < HR_DELAY_COUNT; i++)
         ck_assert_uint_eq(delays.ns[i], versions[_i].known & 1u << i ? example.ns[i] : 0);
-    ck_assert_uint_eq(delays.elapsed_us, 0); /* the kernel's sum over threads is of no use */
+    ck_assert_uint_eq(delays.elapsed_us, 0); /* the kernel's sum over threads is meaningless */
     ck_assert_int_eq(hr_taskstats_read_thread(taskstats, 101, &delays), 0);
     ck_assert_uint_eq(delays.known, versions[_i].known);
     ck_assert_uint_eq(delays.ns[HR_DELAY_CPU], 1000001);
@@ -151,7 +153,7 @@ START_TEST(tells_a_missing_privilege)
     ck_assert_ptr_null(taskstats);
     fake->error = 0;
     open_fake();
-    fake->error = -EPERM; /* it was given up meanwhile */
+    fake->error = -EPERM; /* the privilege was dropped meanwhile */
     ck_assert_int_eq(hr_taskstats_read_process(taskstats, 100, &delays), -EPERM);
 }
 END_TEST
@@ -215,7 +217,7 @@ static ssize_t receive_forever(void *context, void *buffer, size_t size)
     return 20;
 }
 
-/* However much there is that answers nothing, it comes to an end. */
+/* It ends however many unrelated datagrams there are. */
 START_TEST(comes_to_an_end)
 {
     struct hr_taskstats_calls calls = fake_taskstats_calls(fake);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The collectors on the running kernel, in cgroups made for it. */
+/*
+ * collectors/psi/check_psi_live.c - the collectors on the running kernel, in cgroups made for the
+ * test.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +58,7 @@ static struct hr_cgroup *read_first(void)
     return hr_cgroup_set_next(set, NULL);
 }
 
-/* The kernel tells by and by that a process came or that the last one left. */
+/* The kernel reports with a delay that a process entered or the last one left. */
 static struct hr_cgroup *read_until(bool populated)
 {
     struct hr_cgroup *group = read_first();
@@ -114,7 +117,7 @@ START_TEST(tells_a_group_that_goes_while_its_files_are_open)
     ck_assert(snapshot.sample[HR_PSI_CPU].stall[HR_PSI_FULL].present);
     groups_end(groups, pid);
     groups_remove(groups, "a");
-    groups_make(groups, "a"); /* another one, though it has the name */
+    groups_make(groups, "a"); /* another group of the same name */
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), -ENODEV);
     ck_assert_int_eq(snapshot.status[HR_PSI_IO], -ENODEV);
     ck_assert_int_eq(hr_cgroup_openat(group, "cgroup.procs", O_RDONLY), -ENODEV);
@@ -149,7 +152,7 @@ START_TEST(tells_pressure_switched_off_and_on_again)
 }
 END_TEST
 
-/* Watches that outlive their group would pile up without a trace in the process. */
+/* Watches that outlive their group would accumulate in the kernel, invisible in the process. */
 static unsigned count_watches(void)
 {
     unsigned count = 0;

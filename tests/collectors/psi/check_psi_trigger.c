@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Triggers on pressure files of a tree: what is refused, how polling tells an event, and what the
- * kernel is told and tells. What only a kernel can show is in check_psi_trigger_live.c. */
+/*
+ * collectors/psi/check_psi_trigger.c - triggers on pressure files of a tree: what is refused, how
+ * polling detects events, and what is written to and read from the kernel. check_psi_trigger_live.c
+ * has what needs a kernel.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -19,13 +22,13 @@
 
 #define SECOND 1000000
 
-/* A window that doesn't end while a test is at it, however busy the machine is. */
+/* A window that doesn't end during a test, however busy the machine is. */
 #define LONG (10 * SECOND)
 
-/* Where the total begins. */
+/* The initial total. */
 #define BEGINNING UINT64_C(5000000000)
 
-/* How long is waited for what has to come, however busy the machine is. */
+/* How long to wait for an event that must come, however busy the machine is. */
 #define PATIENCE_NS UINT64_C(10000000000)
 
 /* --- What can be asked for ------------------------------------------------ */
@@ -37,14 +40,14 @@ static const struct {
     bool of_system;
     const char *reason; /* a part of it; NULL: accepted */
 } checks[] = {
-    /* the window's borders */
+    /* the window's limits */
     {HR_PSI_MEMORY, HR_PSI_SOME, 1, 100000, true, NULL},
     {HR_PSI_MEMORY, HR_PSI_SOME, 1, 99999, true, "window"},
     {HR_PSI_MEMORY, HR_PSI_SOME, 1, 10000000, true, NULL},
     {HR_PSI_MEMORY, HR_PSI_SOME, 1, 10000001, true, "window"},
     {HR_PSI_MEMORY, HR_PSI_SOME, 1, 0, true, "window"},
     {HR_PSI_MEMORY, HR_PSI_SOME, 1, UINT64_MAX, true, "window"},
-    /* the stall's */
+    /* the stall's limits */
     {HR_PSI_MEMORY, HR_PSI_SOME, 0, 100000, true, "stall"},
     {HR_PSI_MEMORY, HR_PSI_SOME, 100000, 100000, true, NULL},
     {HR_PSI_MEMORY, HR_PSI_SOME, 100001, 100000, true, "stall"},
@@ -88,7 +91,7 @@ END_TEST
 static struct tree *tree;
 static struct hr_root *root;
 static struct hr_psi_trigger *trigger;
-static uint64_t total_us; /* of the system's memory, some; of full it is half */
+static uint64_t total_us; /* of the system's memory, some; full has half of it */
 
 static void set_up(void)
 {
@@ -148,7 +151,7 @@ static void assert_quiet(uint32_t events)
     ck_assert_mem_eq(&event, &before, sizeof(event));
 }
 
-/* Grows by so much at each poll, every 10 ms, until there is an event; it has to come. */
+/* Adds a stall at each poll, every 10 ms, until there is an event, which must come. */
 static void grow_until_event(uint64_t stalled_us, struct hr_psi_event *event)
 {
     const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
@@ -204,7 +207,7 @@ START_TEST(measures_the_level_asked_for)
 }
 END_TEST
 
-/* The kernel's total is rounded down to a microsecond, so the difference may lack one. */
+/* The kernel's total is rounded down to a microsecond, so that the difference may lack one. */
 static const struct {
     uint64_t stall_us, grown_us;
     int status;
@@ -226,7 +229,7 @@ START_TEST(allows_for_rounding)
 }
 END_TEST
 
-/* A stall adds up within a window, though each reading shows a part of it only. */
+/* A stall adds up within a window, though each reading shows only a part of it. */
 START_TEST(adds_up_within_a_window)
 {
     struct hr_psi_event event;
@@ -244,7 +247,7 @@ START_TEST(adds_up_within_a_window)
 }
 END_TEST
 
-/* At most four steps fall into a window and its tolerance, however the machine delays us. */
+/* At most four steps are within a window and its tolerance, however the machine delays us. */
 START_TEST(tells_nothing_of_a_slow_stall)
 {
     begin_polling(50000, SECOND / 10);
@@ -257,7 +260,7 @@ START_TEST(tells_nothing_of_a_slow_stall)
 }
 END_TEST
 
-/* What is longer than the window may have been stalled in its excess. */
+/* The time beyond the window may all have been stalled. */
 START_TEST(allows_for_a_longer_time)
 {
     begin_polling(100000, SECOND);
@@ -295,7 +298,7 @@ START_TEST(tells_one_event_a_window)
         /* it was in one window, however late we are */
         ck_assert_uint_ge(event.stalled_us + 1, 50000);
         ck_assert_uint_ge(event.stalled_us + 1 + window_us, 50000 + event.elapsed_us);
-        /* What it tells of began after what was told before. */
+        /* Its stall began after that of the previous event. */
         if (i > 0)
             ck_assert_uint_le(event.elapsed_us, (event.time_ns - former.time_ns) / 1000);
         told_us += event.stalled_us;
@@ -319,7 +322,7 @@ START_TEST(gets_over_a_total_that_goes_back)
 }
 END_TEST
 
-/* Nobody knows how much of the growth was in the last window: maybe nothing. */
+/* How much of the growth was in the last window is unknown; possibly none. */
 START_TEST(gets_over_a_late_reader)
 {
     struct hr_psi_event event;
@@ -338,7 +341,7 @@ START_TEST(gets_over_a_late_reader)
 }
 END_TEST
 
-/* What can't all have been before the last window. */
+/* Some of it must have been in the last window. */
 START_TEST(tells_a_stall_to_a_late_reader)
 {
     struct hr_psi_event event;
@@ -352,12 +355,12 @@ START_TEST(tells_a_stall_to_a_late_reader)
         ck_assert_uint_eq(event.stalled_us, 10 * SECOND);
         ck_assert_uint_ge(event.elapsed_us, 350000);
         sleep_ms(350);
-        assert_quiet(0); /* it is told once */
+        assert_quiet(0); /* reported only once */
     }
 }
 END_TEST
 
-/* It was too early to tell, soon after another, and the reader is late when it no longer is. */
+/* A stall comes too soon after another event, and the next read is late. */
 START_TEST(tells_a_stall_that_had_to_wait)
 {
     struct hr_psi_event event;
@@ -377,8 +380,9 @@ START_TEST(tells_a_stall_that_had_to_wait)
 }
 END_TEST
 
-/* The oldest total may be from before the window: a stall of just the limit, all of it later, is
- * one nevertheless. */
+/* The oldest total may be from before the window; a stall of exactly the limit after it still
+ * counts.
+ */
 START_TEST(tells_a_stall_of_just_the_limit)
 {
     struct hr_psi_event event;
@@ -400,7 +404,7 @@ START_TEST(tells_a_stall_of_just_the_limit)
 }
 END_TEST
 
-/* More readings than are remembered: of those within the window the latest are. */
+/* More readings than are kept: the latest of the window are kept. */
 START_TEST(gets_over_a_hasty_reader)
 {
     struct hr_psi_event event;
@@ -437,7 +441,7 @@ static const struct {
     {HR_PSI_CPU, HR_PSI_FULL, "proc/pressure/cpu", SOME FULL, -ENOENT}, /* undefined */
 };
 
-/* What a file can turn into while it is open; that it is removed is for a kernel to show. */
+/* Changes of a file while it is open. Its removal needs a kernel. */
 static const struct {
     const char *text;
     int status;
@@ -451,7 +455,7 @@ static void set_fault(size_t i)
         tree_remove(tree, faults[i].path);
 }
 
-/* Whatever the mode. */
+/* In every mode. */
 START_TEST(tells_what_can_not_be_read)
 {
     static const enum hr_psi_trigger_mode modes[] = {HR_PSI_TRIGGER_POLL, HR_PSI_TRIGGER_AUTO,
@@ -503,7 +507,7 @@ static int open_group_trigger(const struct hr_cgroup *group, enum hr_psi_level l
     return hr_psi_trigger_open_cgroup(group, &options, &trigger);
 }
 
-/* Of a group cpu has a "full", unlike of the system. */
+/* A group's cpu has "full", the system's doesn't. */
 START_TEST(watches_a_group)
 {
     struct hr_cgroup_set *set;
@@ -569,7 +573,7 @@ START_TEST(polls_without_keeping_a_file)
 }
 END_TEST
 
-/* A trigger that the kernel watches can't be had without keeping the file. */
+/* A trigger of the kernel needs its file to be kept open. */
 START_TEST(polls_where_descriptors_are_short)
 {
     leave_descriptors(6);
@@ -606,9 +610,9 @@ START_TEST(tells_that_descriptors_ran_out)
 }
 END_TEST
 
-/* --- What the kernel is told, and tells ----------------------------------- */
+/* --- The kernel's triggers ------------------------------------------------ */
 
-/* A file takes whatever is written, as a kernel does of one with CAP_SYS_RESOURCE. */
+/* A regular file accepts whatever is written, as a kernel does with CAP_SYS_RESOURCE. */
 static void begin_armed(uint64_t stall_us, uint64_t window_us)
 {
     ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_KERNEL, stall_us, window_us), 0);
@@ -624,12 +628,12 @@ static const struct {
     {150000, SECOND, "some 150000 1000000"},
     {1, 100000, "some 1 100000"},
     {SECOND, 3 * SECOND, "some 1000000 3000000"},
-    /* without the capability this would be refused, which tells that we lack it */
+    /* refused without the capability, which shows that we lack it */
     {150000, 2 * SECOND, "some 150000 1999999"},
     {10 * SECOND, 10 * SECOND, "some 9999999 9999999"},
 };
 
-/* The terminating NUL included: the kernel overwrites the last byte that it gets. */
+/* Including the terminating NUL: the kernel overwrites the last byte. */
 START_TEST(writes_what_the_kernel_takes)
 {
     char text[64];
@@ -641,7 +645,7 @@ START_TEST(writes_what_the_kernel_takes)
 }
 END_TEST
 
-/* It may tell at once of what was long before. */
+/* It may fire at once for a stall of long ago. */
 START_TEST(takes_no_event_without_a_stall)
 {
     struct hr_psi_event event;
@@ -656,15 +660,16 @@ START_TEST(takes_no_event_without_a_stall)
     ck_assert(event.measured);
     ck_assert_uint_eq(event.stalled_us, 149999);
     add_stall(149998);
-    assert_quiet(EPOLLPRI); /* it tells again of what was told */
+    assert_quiet(EPOLLPRI); /* it fires again for a reported stall */
     add_stall(200000);
-    assert_quiet(0);                                                     /* in the same window */
-    ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event), 0); /* the kernel knows best */
+    assert_quiet(0); /* in the same window */
+    ck_assert_int_eq(hr_psi_trigger_read(trigger, EPOLLPRI, &event),
+                     0); /* the kernel's clock counts */
     ck_assert_uint_eq(event.stalled_us, 349998);
 }
 END_TEST
 
-/* After a quiet time it isn't known when the stall began. */
+/* After a quiet time the start of the stall is unknown. */
 START_TEST(tells_an_event_that_was_not_measured)
 {
     struct hr_psi_event event;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Triggers on the running kernel, in cgroups made for them: armed in the kernel and polled, both
- * have to tell the same. */
+/*
+ * collectors/psi/check_psi_trigger_live.c - triggers on the running kernel, in cgroups made for the
+ * test. Those of the kernel and those that are polled must report the same events.
+ */
 #include <check.h>
 #include <errno.h>
 #include <linux/capability.h>
@@ -24,11 +26,11 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* What the kernel takes without CAP_SYS_RESOURCE too. */
+/* The kernel accepts this without CAP_SYS_RESOURCE, too. */
 #define WINDOW_US (2 * HR_US_PER_S)
 #define STALL_US  (HR_US_PER_S / 5)
 
-/* How long an event may take that has to come, on a machine that may be busy. */
+/* How long to wait for an event that must come, on a machine that may be busy. */
 #define PATIENCE_NS (20000 * HR_NS_PER_MS)
 
 static const enum hr_psi_trigger_mode modes[] = {HR_PSI_TRIGGER_KERNEL, HR_PSI_TRIGGER_POLL};
@@ -98,7 +100,7 @@ static int find_cpu(void)
     return cpu;
 }
 
-/* One in the group, and one outside on the same CPU: each waits half of the time. */
+/* Starts one task in the group and one outside on the same CPU: each waits half of the time. */
 static void start_stall(void)
 {
     const int cpu = find_cpu();
@@ -109,7 +111,7 @@ static void start_stall(void)
 
 /* --- The trigger ---------------------------------------------------------- */
 
-/* Whether we have CAP_SYS_RESOURCE, as the kernel tells. */
+/* Whether we have CAP_SYS_RESOURCE. */
 static bool is_privileged(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -127,7 +129,7 @@ static int open_trigger(enum hr_psi_trigger_mode mode, uint64_t window_us)
     return hr_psi_trigger_open_cgroup(group, &options, &trigger);
 }
 
-/* In the mode of a loop's turn. */
+/* Opens the trigger in the mode of a loop's turn. */
 static void open_trigger_of_turn(int turn)
 {
     ck_assert_int_eq(open_trigger(modes[turn], WINDOW_US), 0);
@@ -142,7 +144,7 @@ static void open_trigger_of_turn(int turn)
     }
 }
 
-/* The group's total of cpu some, read by ourselves. */
+/* Reads the group's total of cpu some. */
 static uint64_t read_total(void)
 {
     char text[256];
@@ -158,13 +160,13 @@ static uint64_t read_total(void)
     return total_us;
 }
 
-/* What the total was when the trigger read it, as far as can be seen from outside. */
+/* The total when the trigger read it, as far as is known from outside. */
 struct bracket {
     uint64_t before_ns, after_ns;
     uint64_t before_us, after_us;
 };
 
-/* Of each reading. */
+/* For each reading. */
 static struct bracket brackets[1024];
 static size_t bracket_count;
 
@@ -189,11 +191,11 @@ static const struct bracket *find_bracket(uint64_t time_ns)
     ck_abort_msg("an event begins or ends when nothing was read");
 }
 
-/* When the kernel last had nothing to tell: its event, if it tells one, came later. */
+/* The last time without an event of the kernel: its next event came later. */
 static uint64_t quiet_ns;
 
-/* Waits as a reader has to, until there is an event. @return what the last reading returned:
- * -EAGAIN if the time is over. */
+/* Waits for an event as readers must. @return what the last reading returned: -EAGAIN at the time
+ * limit. */
 static int wait_for_event(uint64_t patience_ns, struct hr_psi_event *event)
 {
     const uint64_t poll_us = hr_psi_trigger_poll_us(trigger);
@@ -224,7 +226,7 @@ static int wait_for_event(uint64_t patience_ns, struct hr_psi_event *event)
 
 /* --- Tests ---------------------------------------------------------------- */
 
-/* Compares with what the group's file says, read by ourselves before and after. */
+/* Compares the event with the group's file, read before and after. */
 static void assert_measured(const struct hr_psi_event *event)
 {
     const struct bracket *from = find_bracket(event->time_ns - event->elapsed_us * 1000);
@@ -259,15 +261,15 @@ START_TEST(tells_a_stall_once_a_window)
             ck_assert_uint_eq(event.stalled_us, STALL_US);
         measured += event.measured;
         told_us += event.stalled_us;
-        /* the kernel's clock counts, not when we came to read what it tells */
+        /* the kernel's clock counts, not the time of our read */
         former_ns = modes[_i] == HR_PSI_TRIGGER_KERNEL ? quiet_ns : event.time_ns;
     }
     ck_assert_uint_ge(measured, 2);
-    ck_assert_uint_le(told_us, read_total() - before_us); /* nothing is told twice */
+    ck_assert_uint_le(told_us, read_total() - before_us); /* nothing is reported twice */
 }
 END_TEST
 
-/* The kernel may fire a trigger at once for what was before it was armed. */
+/* The kernel may fire a trigger at once for a stall before it was armed. */
 START_TEST(tells_nothing_of_what_was_before)
 {
     struct hr_psi_event event;
@@ -283,7 +285,7 @@ START_TEST(tells_nothing_of_what_was_before)
 }
 END_TEST
 
-/* Ends the group, or its pressure files. */
+/* Removes the group, or its pressure files. */
 static const struct {
     const char *what;
     int reopened;
@@ -297,7 +299,7 @@ static void end_pressure(size_t ending)
         groups_write(groups, "a", "cgroup.pressure", "0");
 }
 
-/* What epoll tells of the trigger within a moment. */
+/* @return the events that epoll reports of the trigger within a short time. */
 static uint32_t wait_for_end(void)
 {
     struct epoll_event wanted = {.events = EPOLLPRI}, told = {0};
@@ -353,7 +355,7 @@ START_TEST(arms_a_short_window_with_the_capability)
 }
 END_TEST
 
-/* Whoever has the capability gives it up. */
+/* Drops the capability. */
 static void drop_privilege(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -388,7 +390,7 @@ START_TEST(polls_a_short_window_without_the_capability)
 }
 END_TEST
 
-/* A file that is open with a trigger takes no other, so each has its own. */
+/* An open file accepts one trigger only, so that each has its own. */
 START_TEST(arms_several_at_once)
 {
     struct hr_psi_trigger *first;
@@ -406,7 +408,7 @@ END_TEST
 
 /* --- Whether it can run --------------------------------------------------- */
 
-/* Whether the kernel takes a trigger with nothing but what it is documented to ask for.
+/* Checks whether the kernel accepts a trigger with the documented privileges.
  * @return why not, or NULL. */
 static const char *try_to_arm(struct groups *tried)
 {
@@ -435,7 +437,7 @@ static const char *find_obstacle(void)
     return obstacle;
 }
 
-/* What can't run here is left out, but where all is required it fails. */
+/* Tests that can't run here are skipped, or fail where all are required. */
 int main(void)
 {
     TCase *tests = tcase_create("psi trigger live");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits: sums, ranks, limits, and processes that come, go and move between two samples. The
- * kernel's replies are made up; groups and /proc are a tree of files. */
+/*
+ * collectors/psi/check_waiters.c - waiters: sums, ranks, limits, and processes that start, end and
+ * move between two samples. The kernel's replies are made up; groups and /proc are a tree of files.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -20,14 +22,14 @@
 #define MAX   8
 #define LIMIT 1000
 
-/* An age before which, and one after which, a task of these tests began in its first sample. */
+/* The age of a task that started before the first sample, and of one that started after it. */
 #define OLD_US   UINT64_C(3600000000)
 #define YOUNG_US UINT64_C(1000)
 
 /* --- Time ----------------------------------------------------------------- */
 
-/* What a test has skipped of the time; what passes while the next reply to a question about a
- * thread is on its way; and what passed so, by which threads are older. */
+/* The time that a test has skipped; the delay of the next reply about a thread; and the sum of such
+ * delays, by which threads are older. */
 static uint64_t skipped_us, delay_us, delayed_us;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
@@ -85,7 +87,7 @@ static void set_up(void)
     fake = fake_taskstats_new();
     const struct hr_taskstats_calls calls = fake_taskstats_calls(fake);
     ck_assert_int_eq(hr_taskstats_open(&calls, &taskstats), 0);
-    fake_taskstats_set_process(fake, getpid(), NULL); /* its number may be one of a test's */
+    fake_taskstats_set_process(fake, getpid(), NULL); /* a test may use its PID */
     skipped_us = delay_us = delayed_us = 0;
     memset(top, 0, sizeof(top));
     memset(&report, 0, sizeof(report));
@@ -100,7 +102,7 @@ static void tear_down(void)
     tree_free(tree);
 }
 
-/* --- Processes made up ---------------------------------------------------- */
+/* --- Fake processes ------------------------------------------------------- */
 
 static void set_processes(const char *name, const char *pids)
 {
@@ -118,7 +120,7 @@ static void set_name(pid_t pid, const char *name)
     tree_write(tree, path, "%s\n", name);
 }
 
-/* Sets how long a process has waited for the CPU, and its first thread's age. */
+/* Sets a process's wait for the CPU, and its first thread's age. */
 static void set_waited(pid_t pid, uint64_t ns, uint64_t elapsed_us)
 {
     const struct hr_task_delays delays = {.ns = {[HR_DELAY_CPU] = ns}, .elapsed_us = elapsed_us};
@@ -174,11 +176,11 @@ START_TEST(ranks_processes)
     ck_assert_uint_eq(report.skipped_count, 0);
     ck_assert_uint_eq(report.count, 3); /* 7 didn't wait */
     require_waiter(0, 12, 5000);
-    require_waiter(1, 5, 300); /* the lower number first */
+    require_waiter(1, 5, 300); /* the lower PID first */
     require_waiter(2, 9, 300);
     ck_assert_str_eq(top[0].name, "twelve");
     ck_assert_str_eq(top[1].name, "five");
-    ck_assert_str_eq(top[2].name, "?"); /* gone meanwhile */
+    ck_assert_str_eq(top[2].name, "?"); /* ended meanwhile */
 }
 END_TEST
 
@@ -201,7 +203,7 @@ START_TEST(tells_the_first_few)
 }
 END_TEST
 
-/* Different numbers, so that none can stand for another. */
+/* Different values, so that none can be mistaken for another. */
 static const struct {
     enum hr_psi_resource resource;
     uint64_t waited_ns;
@@ -245,7 +247,7 @@ static const struct {
     {"kworker/u8:1-events_unbound", "kworker/u8:1-ev"},
     {"new\nline\t\x7f\x1b[0m", "new?line???[0m"},
     {"caf\xc3\xa9", "caf\xc3\xa9"},
-    {"fourteen bytes\xc3\xa9", "fourteen bytes?"}, /* the kernel cuts anywhere */
+    {"fourteen bytes\xc3\xa9", "fourteen bytes?"}, /* the kernel cuts at any byte */
     {"\x9b[31m \xc2\x9b \xff", "?[31m ?? ?"},
     {"", "?"},
 };
@@ -271,7 +273,7 @@ START_TEST(tells_new_from_moved)
     set_waited(5, 0, OLD_US);
     struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     set_processes("a", "5\n6\n7\n");
-    set_waited(6, 4000, YOUNG_US); /* began meanwhile */
+    set_waited(6, 4000, YOUNG_US); /* started meanwhile */
     set_waited(7, 900000, OLD_US); /* waited elsewhere */
     take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.sampled_count, 1);
@@ -280,7 +282,7 @@ START_TEST(tells_new_from_moved)
 }
 END_TEST
 
-/* The age decides by the time between the samples: 10 s, where they are less, or more, apart. */
+/* The age, 10 s, is compared with the time between the samples, which is shorter or longer. */
 START_TEST(measures_the_time_between_samples)
 {
     struct hr_waiters *waiters = take_first_sample(group, LIMIT);
@@ -295,7 +297,7 @@ START_TEST(measures_the_time_between_samples)
 }
 END_TEST
 
-/* A task that moved isn't new because its age, of 10 s, comes when 20 s more have passed. */
+/* A task of 10 s that moved isn't new because the reply with its age takes 20 s. */
 START_TEST(asks_again_for_an_age_that_comes_late)
 {
     struct hr_waiters *waiters = take_first_sample(group, LIMIT);
@@ -316,7 +318,7 @@ START_TEST(tells_a_number_used_again)
     set_waited(6, 70000, OLD_US);
     struct hr_waiters *waiters = take_first_sample(group, LIMIT);
     set_waited(5, 4000, YOUNG_US);
-    set_waited(6, 4000, OLD_US); /* it moved here, after 6 had ended */
+    set_waited(6, 4000, OLD_US); /* another task that moved here, after 6 had ended */
     take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.count, 1);
     require_waiter(0, 5, 4000);
@@ -327,9 +329,9 @@ START_TEST(passes_over_those_that_ended)
 {
     set_processes("a", "5\n6\n7\n");
     set_waited(5, 10, OLD_US);
-    set_waited(7, 10, OLD_US); /* 6 is gone already */
+    set_waited(7, 10, OLD_US); /* 6 has already ended */
     struct hr_waiters *waiters = take_first_sample(group, LIMIT);
-    end_process(5); /* still listed, as a zombie is */
+    end_process(5); /* still listed, as a zombie */
     set_waited(7, 30, OLD_US);
     take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.sampled_count, 2);
@@ -363,7 +365,7 @@ START_TEST(passes_over_lost_replies)
     set_waited(5, 30, OLD_US);
     take_second_sample(waiters, MAX);
     ck_assert_uint_eq(report.sampled_count, 0);
-    ck_assert_uint_eq(report.count, 0); /* it isn't known since when it waited */
+    ck_assert_uint_eq(report.count, 0); /* the start of its wait is unknown */
 
     waiters = take_first_sample(group, LIMIT);
     fake->trouble = FAKE_SILENT;
@@ -389,7 +391,7 @@ START_TEST(leaves_out_what_is_over_the_limit)
     ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_uint_eq(report.skipped_count, 3);
     ck_assert_uint_eq(report.count, 4);
-    require_waiter(0, 9, 9); /* as were looked at, and as many new ones */
+    require_waiter(0, 9, 9); /* two sampled ones, and two new ones */
     require_waiter(1, 8, 8);
     require_waiter(2, 2, 2);
     require_waiter(3, 1, 1);
@@ -403,7 +405,7 @@ START_TEST(leaves_out_what_is_over_the_limit)
 }
 END_TEST
 
-/* Numbers of different lengths, so that they are cut in every way where a read ends. */
+/* PIDs of different lengths, so that the ends of reads cut them in every way. */
 START_TEST(reads_long_lists)
 {
     static char text[400000];
@@ -418,7 +420,7 @@ START_TEST(reads_long_lists)
     for (pid_t pid = 900; pid < 50000; pid += 100)
         set_waited(pid, (uint64_t)pid, OLD_US);
     take_second_sample(waiters, 1);
-    ck_assert_uint_eq(report.sampled_count, 491); /* no other number is among them */
+    ck_assert_uint_eq(report.sampled_count, 491); /* and no other PID */
     ck_assert_uint_eq(report.skipped_count, 0);
     require_waiter(0, 49900, 49900);
 
@@ -452,7 +454,7 @@ START_TEST(looks_below_a_group)
     set_processes("a", "0\n1\n0\n"); /* 0: of another pid namespace */
     set_processes("a/b", "2\n");
     set_processes("a/b/c", "");
-    set_processes("a/b/c/d", "3\n1\n"); /* 1 moves about and is seen twice */
+    set_processes("a/b/c/d", "3\n1\n"); /* 1 moves, and is listed twice */
     set_processes("a/e", "4\n");
     set_processes("other", "5\n");
     for (pid_t pid = 0; pid <= 5; pid++)
@@ -469,7 +471,7 @@ START_TEST(looks_below_a_group)
 }
 END_TEST
 
-/* However many empty directories there are, not all of them are looked through. */
+/* Of many empty directories, not all are read. */
 START_TEST(does_not_walk_forever)
 {
     char name[32];
@@ -505,7 +507,7 @@ START_TEST(gets_over_groups_that_vanish)
     waiters = take_first_sample(group, LIMIT);
     set_waited(5, 50, OLD_US);
     set_waited(6, 60, OLD_US);
-    tree_remove(tree, TREE_CGROUPS "/a/b/cgroup.procs"); /* on its way out */
+    tree_remove(tree, TREE_CGROUPS "/a/b/cgroup.procs"); /* being removed */
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     ck_assert_uint_eq(report.count, 1);
     require_waiter(0, 5, 50);
@@ -557,7 +559,7 @@ START_TEST(looks_at_the_system)
 }
 END_TEST
 
-/* Numbers mean other tasks there. */
+/* There, the same PIDs are other tasks. */
 START_TEST(refuses_another_pid_namespace)
 {
     char path[512], own[16];
@@ -580,7 +582,7 @@ START_TEST(refuses_another_pid_namespace)
 }
 END_TEST
 
-/* --- What can't be told --------------------------------------------------- */
+/* --- Missing requirements ------------------------------------------------- */
 
 START_TEST(tells_delay_accounting_switched_off)
 {
@@ -612,7 +614,7 @@ START_TEST(tells_what_the_kernel_does_not)
     fake->size = 416;
     ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_IRQ, LIMIT, &waiters),
                      -ENODATA);
-    fake->version = 8; /* some of what memory is made of */
+    fake->version = 8; /* some of memory's delays */
     fake->size = 328;
     ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_MEMORY, LIMIT, &waiters), 0);
     hr_waiters_close(waiters);
@@ -648,7 +650,7 @@ START_TEST(gets_by_with_few_descriptors)
     set_processes("a/b/c/d/e/f/g/h", "5\n");
     set_waited(5, 0, OLD_US);
     int before = count_descriptors();
-    leave_descriptors(3); /* the group's, that of one below, and its list */
+    leave_descriptors(3); /* the group, one below, and its list */
     int followed = count_descriptors();
     waiters = take_first_sample(group, LIMIT);
     set_waited(5, 50, OLD_US);

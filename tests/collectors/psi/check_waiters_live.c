@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* taskstats and who waits, on the running kernel: busy processes in cgroups made for it, compared
- * with what the scheduler itself tells of them in /proc/PID/schedstat. */
+/*
+ * collectors/psi/check_waiters_live.c - taskstats and waiters on the running kernel: busy processes
+ * in cgroups made for the test, compared with what the scheduler reports in /proc/PID/schedstat.
+ */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -91,7 +93,7 @@ __attribute__((noreturn)) static void be_busy(pid_t parent, const char *group, i
     cpu_set_t cpus;
     char own[16];
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is ended leaves nobody behind */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed test leaves no process behind */
     if (getppid() != parent)
         _exit(1);
     prctl(PR_SET_NAME, threads == 2 ? "two busy" : "one busy");
@@ -108,8 +110,8 @@ __attribute__((noreturn)) static void be_busy(pid_t parent, const char *group, i
     _exit(0);
 }
 
-/* Starts a process of one or two threads that want a CPU each and have one together, a single one
- * for all. It enters the group first, unless that is NULL. */
+/* Starts a process of one or two busy threads; all threads of all such processes share one CPU. It
+ * enters the group first, unless that is NULL. */
 static pid_t start_busy(const char *group, int threads)
 {
     int ends[2];
@@ -122,12 +124,12 @@ static pid_t start_busy(const char *group, int threads)
         be_busy(parent, group, threads, ends[1]);
     started[started_count++] = pid;
     close(ends[1]);
-    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* it is where it belongs */
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* it has entered the group */
     close(ends[0]);
     return pid;
 }
 
-/* The sum over its threads of the second number in schedstat: "RAN WAITED SLICES". */
+/* @return the sum over its threads of the second number in schedstat: "RAN WAITED SLICES". */
 static uint64_t read_schedstat(pid_t pid)
 {
     char path[512];
@@ -170,7 +172,7 @@ static pid_t find_second_thread(pid_t pid)
 
 /* --- Samples -------------------------------------------------------------- */
 
-/* @param name  of a group of this test, NULL for the one that holds them */
+/* @param name  of a group of this test, NULL for their parent. */
 static const struct hr_cgroup *find_group(const char *name)
 {
     char path[128];
@@ -183,7 +185,7 @@ static const struct hr_cgroup *find_group(const char *name)
     snprintf(path, sizeof(path), "%s%s%s", groups_path(groups), name ? "/" : "", name ? name : "");
     ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
     for (int i = 0; i < 2000 && group == NULL; i++) {
-        usleep(10000); /* the kernel tells by and by that a process came */
+        usleep(10000); /* the kernel reports with a delay that a process entered */
         ck_assert_int_eq(hr_cgroup_set_read(set), 0);
         group = hr_cgroup_set_next(set, NULL);
     }
@@ -199,14 +201,15 @@ static struct hr_waiters *take_first_sample(const struct hr_cgroup *group)
     return waiters;
 }
 
-/* Which share of the time a process waited, in percent. The true one lies between that of all the
- * time around the two samples, the least, and that of the time between them, the most. */
+/* The share of the time that a process waited, in percent. The true one is between the least, of
+ * the time from before the first sample to after the second, and the most, of the time between
+ * them. */
 struct share {
     double least, most;
 };
 
-/* Measures a second, and requires what the scheduler says of the process. Its numbers are read
- * before and after each sample, which must therefore lie in between. */
+/* Measures for a second, and compares with the scheduler's numbers of the process: these are read
+ * before and after each sample, which must be in between. */
 static struct share measure_share(const struct hr_cgroup *group, pid_t pid)
 {
     uint64_t before_first = read_schedstat(pid);
@@ -256,7 +259,7 @@ END_TEST
 START_TEST(opens_a_socket_that_never_waits)
 {
     struct hr_taskstats *another;
-    int fd = dup(STDOUT_FILENO); /* the number that is next */
+    int fd = dup(STDOUT_FILENO); /* the next free descriptor */
 
     close(fd);
     ck_assert_int_eq(hr_taskstats_open(NULL, &another), 0);
@@ -286,7 +289,7 @@ START_TEST(tells_the_age_of_a_task)
 }
 END_TEST
 
-/* Takes the privilege that taskstats asks for, or gives it back. */
+/* Drops the privilege that taskstats requires, or restores it. */
 static void set_net_admin(bool allowed)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -336,9 +339,9 @@ START_TEST(takes_neither_memory_nor_descriptors)
 }
 END_TEST
 
-/* --- Who waits ------------------------------------------------------------ */
+/* --- Waiters -------------------------------------------------------------- */
 
-START_TEST(finds_who_waits_for_the_cpu)
+START_TEST(finds_waiters_for_the_cpu)
 {
     groups_make(groups, "a");
     groups_make(groups, "b");
@@ -349,7 +352,7 @@ START_TEST(finds_who_waits_for_the_cpu)
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "one busy");
     ck_assert_uint_eq(report.sampled_count, 2);
-    ck_assert_double_gt(share.most, 25); /* a half, or more if others are there, too */
+    ck_assert_double_gt(share.most, 25); /* a half, or more if the machine is busy */
     ck_assert_double_lt(share.least, 105);
 }
 END_TEST
@@ -399,7 +402,7 @@ START_TEST(tells_new_from_moved)
     ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_int_eq(top[0].pid, begins);
-    ck_assert_uint_ge(top[0].waited_ns, before); /* all that it waited */
+    ck_assert_uint_ge(top[0].waited_ns, before); /* all of its wait */
     ck_assert_uint_le(top[0].waited_ns, after);
 }
 END_TEST
@@ -419,7 +422,7 @@ START_TEST(gets_over_what_goes)
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     groups_end(groups, above);
     groups_remove(groups, "a");
-    groups_make(groups, "a"); /* another one, though it has the name */
+    groups_make(groups, "a"); /* another group of the same name */
     groups_start_sleeper(groups, "a");
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
     ck_assert_uint_eq(report.count, 0);
@@ -459,7 +462,7 @@ START_TEST(sums_threads_of_a_threaded_group)
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "two busy");
 
-    measure_share(find_group(NULL), busy); /* the group above has the process, and it alone */
+    measure_share(find_group(NULL), busy); /* only the group above has the process */
     ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_int_eq(top[0].pid, busy);
@@ -493,13 +496,13 @@ START_TEST(leaves_out_threads_elsewhere)
     ck_assert_uint_gt(before_first, 0);
     ck_assert_uint_eq(report.sampled_count, 1);
     ck_assert_uint_eq(report.count, 1);
-    ck_assert_int_eq(top[0].pid, busy); /* the process, with this thread's wait alone */
+    ck_assert_int_eq(top[0].pid, busy); /* the process, with only this thread's wait */
     ck_assert_uint_ge(top[0].waited_ns, before_second - after_first);
     ck_assert_uint_le(top[0].waited_ns, after_second - before_first);
 }
 END_TEST
 
-/* A group that is made threaded in between has other numbers: threads in place of processes. */
+/* A group that becomes threaded in between lists other PIDs: threads instead of processes. */
 START_TEST(gets_over_a_group_made_threaded)
 {
     char text[16];
@@ -507,7 +510,7 @@ START_TEST(gets_over_a_group_made_threaded)
     groups_make(groups, "t");
     snprintf(text, sizeof(text), "%d", (int)start_busy("t", 2));
     struct hr_waiters *waiters = take_first_sample(find_group("t"));
-    groups_write(groups, ".", "cgroup.procs", text); /* only an empty one can be */
+    groups_write(groups, ".", "cgroup.procs", text); /* only an empty group can become threaded */
     groups_write(groups, "t", "cgroup.type", "threaded");
     groups_write(groups, "t", "cgroup.procs", text);
     usleep(100000);
@@ -517,7 +520,7 @@ START_TEST(gets_over_a_group_made_threaded)
 }
 END_TEST
 
-/* @return why nothing of this can run here, or NULL */
+/* @return why these tests can't run here, or NULL. */
 static const char *find_obstacle(void)
 {
     struct groups *tried = groups_new();
@@ -548,7 +551,7 @@ int main(void)
     tcase_add_test(tests, tells_the_age_of_a_task);
     tcase_add_test(tests, tells_a_missing_privilege);
     tcase_add_test(tests, takes_neither_memory_nor_descriptors);
-    tcase_add_test(tests, finds_who_waits_for_the_cpu);
+    tcase_add_test(tests, finds_waiters_for_the_cpu);
     tcase_add_test(tests, sums_over_threads);
     tcase_add_test(tests, finds_them_in_the_system);
     tcase_add_test(tests, tells_new_from_moved);
