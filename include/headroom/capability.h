@@ -5,9 +5,6 @@
 #ifndef HEADROOM_CAPABILITY_H
 #define HEADROOM_CAPABILITY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /** Capabilities that an operation may need; a bit each. */
 enum hr_capability {
     HR_CAP_DAC_READ_SEARCH = 1, /**< implied by the next */
@@ -29,10 +26,5 @@ enum hr_capability {
  * @return buffer.
  */
 const char *hr_capability_remedy(unsigned needed, char buffer[HR_REMEDY_SIZE]);
-
-/** As hr_capability_remedy(), for a given set of effective capabilities, a bit each as in CapEff of
- * /proc/PID/status. */
-const char *hr_capability_remedy_for(unsigned needed, uint64_t effective, bool is_root,
-                                     char buffer[HR_REMEDY_SIZE]);
 
 #endif

@@ -44,7 +44,7 @@ struct hr_psi_stall {
 
 /** One pressure file at one moment. */
 struct hr_psi_sample {
-    uint64_t time_ns; /**< CLOCK_MONOTONIC when it was read; 0 from hr_psi_parse() */
+    uint64_t time_ns; /**< CLOCK_MONOTONIC when it was read */
     struct hr_psi_stall stall[HR_PSI_LEVEL_COUNT];
 };
 
@@ -82,18 +82,6 @@ const char *hr_psi_resource_name(enum hr_psi_resource resource);
 
 /** "some" or "full". */
 const char *hr_psi_level_name(enum hr_psi_level level);
-
-/**
- * Parses the text of a pressure file, lines like
- * "some avg10=0.00 avg60=0.27 avg300=0.13 total=685905".
- *
- * Lines that begin with another word are skipped: a later kernel may have more. A known line must
- * be complete, end in a newline and occur once. Averages above 100 become 100.
- *
- * @param text    need not be terminated.
- * @return 0, -EBADMSG, or -ENODATA without a known line.
- */
-int hr_psi_parse(const char *text, size_t length, struct hr_psi_sample *sample);
 
 /**
  * Computes the share of the time between two samples of one file in which tasks were stalled.

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "headroom/process.h"
 #include "headroom/psi.h"
 
 struct hr_cgroup;
@@ -22,8 +23,9 @@ struct hr_taskstats;
 /** A process that waited. */
 struct hr_waiter {
     pid_t pid;
-    char name[16];      /**< of its first thread (comm), made safe by hr_utf8_make_safe(); "?" if
-                             the process has ended since, or has no name */
+    /** Of its first thread (comm), made safe by hr_utf8_make_safe(); "?" if the process has ended
+     * since, or has no name. */
+    char name[HR_PROCESS_NAME_SIZE];
     uint64_t waited_ns; /**< by all its threads between the two samples */
 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "headroom/psi.h"
+#include "psi/file.h"
 
 const char fuzz_corpus[] = "psi";
 

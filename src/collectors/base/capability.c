@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "headroom/capability.h"
+#include "base/capability.h"
 
 #include <linux/capability.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 static const struct {
     enum hr_capability flag;
-    int number, or_number; /* of the kernel: either will do */
+    int number, or_number; /* the kernel's; either suffices */
     const char *name;
 } capabilities[] = {
     {HR_CAP_SYS_ADMIN, CAP_SYS_ADMIN, CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
@@ -20,7 +20,7 @@ static const struct {
 
 #define CAPABILITY_COUNT (sizeof(capabilities) / sizeof(capabilities[0]))
 
-/* Without libcap, which is not worth a dependency. What can't be found out is none. */
+/* Without libcap, which isn't worth a dependency. @return 0 if they can't be read. */
 static uint64_t read_effective(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

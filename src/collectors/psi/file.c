@@ -9,7 +9,7 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 
-/* The files of a resource, in /proc/pressure and in a cgroup. */
+/* The pressure files of each resource. */
 static const struct {
     const char *system_path;
     const char *cgroup_file;
@@ -22,7 +22,7 @@ static const struct {
 
 /* --- Parsing -------------------------------------------------------------- */
 
-/* Two digits after the point, always: the kernel prints "%lu.%02lu". */
+/* Always with two decimals: the kernel prints "%lu.%02lu". */
 static bool parse_average(struct hr_text *text, double *pct)
 {
     uint64_t whole;
@@ -39,7 +39,7 @@ static bool parse_average(struct hr_text *text, double *pct)
     return true;
 }
 
-/* "avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n", what follows "some " or "full " */
+/* Parses "avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n" after "some " or "full ". */
 static bool parse_stall(struct hr_text *text, struct hr_psi_stall *stall)
 {
     if (stall->present)
@@ -77,8 +77,8 @@ int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
 
 /* --- Opening and reading --------------------------------------------------- */
 
-/* Writing 0 to a group's cgroup.pressure takes its pressure files away, and what was open of them
- * fails with ENODEV. irq pressure may be missing for a reason of its own. */
+/* Writing 0 to a group's cgroup.pressure removes its pressure files, and reading those still open
+ * fails with ENODEV. irq pressure may be missing for another reason. */
 static int classify_missing_file(const struct hr_cgroup *group, enum hr_psi_resource resource)
 {
     char text[8];

@@ -18,19 +18,19 @@
 #include "headroom/utf8.h"
 #include "process/task_list.h"
 
-/* Groups usually hold a process each or more. So many directories without any would be a tree of
- * empty ones, which must not keep us for long. */
+/* Groups usually have a process or more. More directories than this would be a tree of empty ones,
+ * which must not take long to read. */
 #define DIRECTORIES_PER_TASK 4
 #define MIN_DIRECTORIES      64
 
-/* A process begins before it is to be seen in its group; forking a big one takes some time. */
+/* A process starts before its group lists it; forking a big one takes some time. */
 #define FORK_US 10000
 
 #define AGE_TRIES 3
 
 #define BIT(delay) (1u << (delay))
 
-/* What counts as waiting for a resource, as bits. */
+/* The delays that count as waiting for a resource, as bits. */
 static const unsigned counted_delays[HR_PSI_RESOURCE_COUNT] = {
     [HR_PSI_CPU] = BIT(HR_DELAY_CPU),
     [HR_PSI_MEMORY] = BIT(HR_DELAY_SWAPIN) | BIT(HR_DELAY_FREEPAGES) | BIT(HR_DELAY_THRASHING) |
@@ -39,13 +39,13 @@ static const unsigned counted_delays[HR_PSI_RESOURCE_COUNT] = {
     [HR_PSI_IRQ] = BIT(HR_DELAY_IRQ),
 };
 
-/* What a task has waited since it began. */
+/* The total wait of a task since its start. */
 struct task {
     pid_t id;
     uint64_t waited_ns;
 };
 
-/* Some tasks, or who waited among them. */
+/* Tasks with their totals, or with their waits between the samples. */
 struct tasks {
     struct task *entries;
     size_t count;
@@ -58,9 +58,9 @@ struct hr_waiters {
     unsigned counted; /* delays, as bits */
     size_t limit;
     int dirfd;                 /* the group's directory; -1: the system */
-    uint64_t begun_ns;         /* when the first sample began */
-    struct hr_task_list first; /* all that were seen in the first sample */
-    struct tasks sampled;      /* those of them that were looked at, in ascending order */
+    uint64_t begun_ns;         /* the start of the first sample */
+    struct hr_task_list first; /* all tasks listed for the first sample */
+    struct tasks sampled;      /* of these, the sampled ones, in ascending order */
 };
 
 static int append_task(struct tasks *tasks, pid_t id, uint64_t waited_ns)
@@ -71,7 +71,7 @@ static int append_task(struct tasks *tasks, pid_t id, uint64_t waited_ns)
     return 0;
 }
 
-/* --- Whether it is accounted ---------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
 int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource)
 {
@@ -83,12 +83,12 @@ int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource)
     int fd = hr_root_openat(root, "proc/sys/kernel/task_delayacct", O_RDONLY);
     int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     if (status < 0)
-        return status == -ENOENT ? 0 : status; /* before Linux 5.14 no switch but at boot */
+        return status == -ENOENT ? 0 : status; /* before Linux 5.14 it is set at boot only */
     return length > 0 && text[0] == '0' ? -EOPNOTSUPP : 0;
 }
 
-/* Taskstats counts tasks in our pid namespace, and cgroup.procs shows only those in it; another's
- * /proc has other tasks under the same numbers. "self" there leads to our number in its namespace.
+/* taskstats and cgroup.procs use the PIDs of our pid namespace; in another namespace's /proc the
+ * same PIDs are other tasks. There, "self" leads to our PID in that namespace.
  * @return 0, -EXDEV, or another negative errno. */
 static int check_namespace(const struct hr_root *root)
 {
@@ -96,25 +96,25 @@ static int check_namespace(const struct hr_root *root)
     int fd = hr_root_openat(root, "proc/self", O_PATH | O_NOFOLLOW);
 
     if (fd < 0)
-        return fd == -ENOENT ? 0 : fd; /* no /proc: no names */
+        return fd == -ENOENT ? 0 : fd; /* without /proc, there are no names */
     ssize_t length = readlinkat(fd, "", target, sizeof(target) - 1);
     close(fd);
     if (length < 0)
-        return errno == ENOENT ? -EXDEV : -errno; /* it leads nowhere in a namespace beside ours */
+        return errno == ENOENT ? -EXDEV : -errno; /* we have no PID in that namespace */
     target[length] = '\0';
     return strtol(target, NULL, 10) == getpid() ? 0 : -EXDEV;
 }
 
 /* --- One task ------------------------------------------------------------- */
 
-/* One that ends meanwhile, or whose reply was lost, is passed over; what else goes wrong would go
- * wrong for all. */
+/* A task that has ended meanwhile, or whose reply was lost, is skipped; other errors would recur
+ * for all tasks. */
 static bool is_transient(int status)
 {
     return status == -ESRCH || status == -EAGAIN || status == -ENOBUFS;
 }
 
-/* @param of_threads  whether the number is a thread's, rather than a process's. */
+/* @param of_threads  whether the PID is a thread's, rather than a process's. */
 static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t id,
                        uint64_t *waited_ns)
 {
@@ -134,15 +134,15 @@ static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t 
     return 0;
 }
 
-/* How old a task may be that is new. */
+/* @return the largest age of a task that is new since the first sample. */
 static uint64_t get_max_new_age_us(const struct hr_waiters *waiters)
 {
     return (hr_clock_ns() - waiters->begun_ns) / HR_NS_PER_US + FORK_US;
 }
 
-/* Whether a task began after the first sample, rather than moved here. Its age is of a moment
- * between two looks at the clock: where these tell differently, as we were kept from the CPU in
- * between, it is asked again, and rather taken for moved, of which nothing is told, than for new.
+/* Whether a task was started after the first sample, rather than moved here. Its age is read
+ * between two reads of the clock: if these disagree, as we were preempted in between, it is read
+ * again. In the end it counts as moved, which reports nothing, rather than as new.
  * @return 1, 0, or a negative errno. */
 static int is_new_task(const struct hr_waiters *waiters, pid_t id)
 {
@@ -267,8 +267,8 @@ static const struct task *find_sampled(const struct hr_waiters *waiters, pid_t i
                    compare_ids);
 }
 
-/* How long a task waited since the first sample. A total that went back is another task's, which
- * got the number of one that ended.
+/* Computes the wait of a task since the first sample. A total that decreased is that of another
+ * task that got the PID of one that ended.
  * @param before  the task in the first sample, NULL if it wasn't there. */
 static int measure_wait(const struct hr_waiters *waiters, bool of_threads, pid_t id,
                         const struct task *before, uint64_t *waited_ns)
@@ -289,8 +289,7 @@ static int measure_wait(const struct hr_waiters *waiters, bool of_threads, pid_t
     return 0;
 }
 
-/* Those that were seen but not looked at stay so, and of new ones as many are looked at as the
- * limit allows. */
+/* Tasks skipped in the first sample stay so, and new ones are sampled up to the limit. */
 static int read_second_sample(const struct hr_waiters *waiters, const struct hr_task_list *list,
                               struct tasks *waited)
 {
@@ -315,8 +314,8 @@ static int read_second_sample(const struct hr_waiters *waiters, const struct hr_
 
 /* --- From threads to processes -------------------------------------------- */
 
-/* @return the process of a thread, 0 if that has ended. /proc/TID/status:
- * "Name:\tx\n…Tgid:\t4711\n", in the first of its lines. */
+/* @return the process of a thread, 0 if that has ended. It is among the first lines of
+ * /proc/TID/status: "Name:\tx\n…Tgid:\t4711\n". */
 static pid_t read_process_id(const struct hr_root *root, pid_t thread)
 {
     char buffer[512];
@@ -335,7 +334,7 @@ static pid_t read_process_id(const struct hr_root *root, pid_t thread)
     return 0;
 }
 
-/* Puts processes in the place of threads, each with the sum of its own. */
+/* Replaces threads by their processes, each with the sum of its threads. */
 static void sum_by_process(const struct hr_root *root, struct tasks *waited)
 {
     size_t kept = 0;
@@ -361,7 +360,7 @@ static void sum_by_process(const struct hr_root *root, struct tasks *waited)
 
 /* --- Ranking -------------------------------------------------------------- */
 
-/* The longest wait first; the lower number first where they are the same. */
+/* The longest wait first; of equal ones, the lower PID first. */
 static int compare_waits(const void *a, const void *b)
 {
     const struct task *left = a, *right = b;
@@ -371,8 +370,8 @@ static int compare_waits(const void *a, const void *b)
     return compare_ids(a, b);
 }
 
-/* /proc/PID/comm: the name and a newline. Within the name any byte may be, even a newline. */
-static void read_task_name(const struct hr_root *root, pid_t pid, char name[16])
+/* /proc/PID/comm has the name and a newline. The name may contain any byte, even a newline. */
+static void read_task_name(const struct hr_root *root, pid_t pid, char name[HR_PROCESS_NAME_SIZE])
 {
     char text[128];
     size_t length = 0;
@@ -381,8 +380,8 @@ static void read_task_name(const struct hr_root *root, pid_t pid, char name[16])
         length = 0;
     if (length > 0 && text[length - 1] == '\n')
         length--;
-    if (length > 15)
-        length = 15; /* those of kernel threads may be longer */
+    if (length > HR_PROCESS_NAME_SIZE - 1)
+        length = HR_PROCESS_NAME_SIZE - 1; /* names of kernel threads may be longer */
     for (size_t i = 0; i < length; i++)
         name[i] = text[i] != '\0' ? text[i] : '?';
     name[length] = '\0';
@@ -414,8 +413,8 @@ int hr_waiters_read(struct hr_waiters *waiters, struct hr_waiter *top, size_t ma
 
     int status = list_tasks(waiters, &list);
     if (status == -ENODEV)
-        status = 0; /* removed: nobody is in it */
-    /* A group that was made threaded, or was threaded, has other numbers now. */
+        status = 0; /* removed: it has no tasks */
+    /* A group that became threaded, or ceased to be, has other PIDs now. */
     else if (status == 0 && list.of_threads == waiters->first.of_threads)
         status = read_second_sample(waiters, &list, &waited);
     if (status == 0 && list.of_threads)

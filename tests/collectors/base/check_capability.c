@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What to do about a permission that is missing: which capabilities are named. */
+/*
+ * collectors/base/check_capability.c - which capabilities the remedy for a missing permission
+ * names.
+ */
 #include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "headroom/capability.h"
+#include "base/capability.h"
 #include "support/suite.h"
 
-/* The kernel's numbers, as they stand in /proc/PID/status. */
+/* The kernel's bits, as in CapEff of /proc/PID/status. */
 #define DAC_OVERRIDE    (UINT64_C(1) << 1)
 #define DAC_READ_SEARCH (UINT64_C(1) << 2)
 #define SYS_PTRACE      (UINT64_C(1) << 19)
@@ -31,12 +34,12 @@ static const struct {
     {HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, SYS_PTRACE, false,
      "run as root, or add CAP_SYS_ADMIN and CAP_DAC_OVERRIDE"},
     {HR_CAP_DAC_READ_SEARCH, 0, false, "run as root, or add CAP_DAC_READ_SEARCH"},
-    /* Who may write all may read all, so this isn't what is missing. */
+    /* CAP_DAC_OVERRIDE implies CAP_DAC_READ_SEARCH, so that this one isn't missing. */
     {HR_CAP_DAC_READ_SEARCH | HR_CAP_SYS_PTRACE, DAC_OVERRIDE, false,
      "run as root, or add CAP_SYS_PTRACE"},
-    /* Whoever is root has it already, but for what a service leaves root. */
+    /* Root has all of them, unless a service drops some. */
     {HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, ALL & ~SYS_PTRACE, true, "add CAP_SYS_PTRACE"},
-    /* It is refused for another reason, such as another user namespace. */
+    /* The cause of the refusal is another one, such as a user namespace. */
     {HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, ALL, true,
      "run as root, or add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE"},
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pressure files: their text, the interval between two samples, and each way in which they are not
- * there. */
+/*
+ * collectors/psi/check_psi.c - pressure files: parsing, the interval between two samples, and each
+ * way in which a file can be missing.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
 #include "headroom/root.h"
+#include "psi/file.h"
 #include "support/few_descriptors.h"
 #include "support/suite.h"
 #include "support/tree.h"
@@ -70,7 +73,7 @@ START_TEST(parses_what_kernels_print)
 }
 END_TEST
 
-/* Every proper beginning of a file is refused, but for one that ends with a whole line. */
+/* Every proper prefix of a file is refused, unless it ends with a complete line. */
 START_TEST(refuses_every_truncation)
 {
     char text[512];
@@ -128,7 +131,7 @@ START_TEST(tells_odd_text_apart)
     ck_assert_msg(hr_psi_parse(odd[_i].text, strlen(odd[_i].text), &sample) == odd[_i].status, "%s",
                   odd[_i].text);
     if (odd[_i].status < 0)
-        ck_assert_uint_eq(sample.time_ns, 4711); /* untouched */
+        ck_assert_uint_eq(sample.time_ns, 4711); /* unchanged */
 }
 END_TEST
 
@@ -163,7 +166,7 @@ static const struct {
     {1, 0, 1000000001, 500000, 0, 50},
     {1, 500000, 1000000001, 500000, 0, 0},
     {1, 500000, 10000000001, 500001, 0, 0.00001},
-    {1, 0, 1000000001, 1000400, 0, 100}, /* a little more than the time itself */
+    {1, 0, 1000000001, 1000400, 0, 100}, /* slightly more than the time */
     {1, UINT64_MAX - 250000, 1000000001, UINT64_MAX, 0, 25},
     {1, 0, UINT64_MAX, UINT64_MAX / 1000, 0, 100},
     {1, 500000, 1000000001, 499999, -ENODATA, 0},
@@ -207,7 +210,7 @@ static void tear_down(void)
     tree_free(tree);
 }
 
-/* Reads once; the object is made and ended. */
+/* Opens, reads once, and closes. */
 static int read_system(struct hr_psi_snapshot *snapshot)
 {
     struct hr_psi *psi;
@@ -272,7 +275,7 @@ START_TEST(reads_only_what_is_asked_for)
 }
 END_TEST
 
-/* A missing file is left alone for a while, then found again. */
+/* A missing file isn't tried for a while, then found again. */
 START_TEST(looks_again_after_a_while)
 {
     static const uint64_t retries_ns[] = {UINT64_C(3600000000000), 1};
@@ -293,7 +296,7 @@ START_TEST(looks_again_after_a_while)
 }
 END_TEST
 
-/* The only group of a set, followed by the whole path. */
+/* Opens a set of one group, selected by its whole path. */
 static struct hr_cgroup *open_group(const char *path, struct hr_cgroup_set **set)
 {
     const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
@@ -322,7 +325,7 @@ START_TEST(reads_a_group)
     ck_assert_uint_eq(snapshot.sample[HR_PSI_IO].stall[HR_PSI_FULL].total_us, 14);
     ck_assert_int_eq(snapshot.status[HR_PSI_IRQ], -ENOENT);
 
-    /* what is kept open is read anew */
+    /* a file that is kept open is read again */
     tree_pressure(tree, "a", "cpu", 21, 22);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
     ck_assert_uint_eq(snapshot.sample[HR_PSI_CPU].stall[HR_PSI_SOME].total_us, 21);
@@ -374,7 +377,7 @@ START_TEST(tells_a_removed_group)
 }
 END_TEST
 
-/* With few descriptors left nothing is kept open, and everything is read all the same. */
+/* With few descriptors left nothing is kept open, but everything is read. */
 START_TEST(gets_by_with_few_descriptors)
 {
     struct hr_psi_snapshot snapshot;
