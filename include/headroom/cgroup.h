@@ -85,7 +85,7 @@ struct hr_cgroup_counts {
     size_t unwatched; /**< inotify watches that can't be added; these directories are polled */
     int watch_error;  /**< the cause: 0, -ENOSPC (fs.inotify.max_user_watches), -EMFILE
                            (fs.inotify.max_user_instances, RLIMIT_NOFILE), … */
-    size_t unheld;    /**< groups whose directory isn't kept open, for lack of descriptors */
+    size_t reopened;  /**< groups whose directory is opened each time, for lack of descriptors */
 };
 
 /**

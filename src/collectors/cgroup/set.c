@@ -156,7 +156,7 @@ static bool select_node(struct hr_node *node, int dirfd)
     if (kept)
         node->group.dirfd = dirfd;
     else
-        set->counts.unheld++;
+        set->counts.reopened++;
     report_event(node, HR_CGROUP_ADDED);
     return kept;
 }
@@ -183,7 +183,7 @@ static void deselect_node(struct hr_node *node)
     report_event(node, HR_CGROUP_REMOVED);
     set->counts.selected--;
     if (node->group.dirfd < 0)
-        set->counts.unheld--;
+        set->counts.reopened--;
     hr_descriptor_close(&node->group.dirfd);
 }
 
@@ -361,7 +361,7 @@ static void update_node_populated(struct hr_node *node)
     reread_populated(node, dirfd);
     if (by_path >= 0 && hr_descriptor_may_keep(by_path, HR_KEEP_DIRECTORY)) {
         node->group.dirfd = by_path;
-        node->set->counts.unheld--;
+        node->set->counts.reopened--;
         return;
     }
     hr_descriptor_close(&by_path);

@@ -247,7 +247,7 @@ static void check_keeping(const struct exam *exam)
 {
     static const char facility[] = "keeping the files of many cgroups open";
     const unsigned files = count_reopened(&exam->groups);
-    const size_t folders = exam->groups.counts.unheld;
+    const size_t folders = exam->groups.counts.reopened;
     char cause[128];
 
     if (exam->group == NULL || (files == 0 && folders == 0)) {

@@ -335,7 +335,7 @@ START_TEST(gets_by_with_few_descriptors)
     leave_descriptors(6);
     follow_groups("**");
     assert_story("+a ^a +c ^c +a/b ^a/b");
-    ck_assert_uint_eq(hr_cgroup_set_counts(set).unheld, 3);
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).reopened, 3);
     struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
     ck_assert_int_eq(group->dirfd, -1);
     int fd = hr_cgroup_openat(group, "cpu.pressure", O_RDONLY);

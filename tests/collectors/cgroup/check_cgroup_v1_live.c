@@ -2,8 +2,8 @@
 /*
  * collectors/cgroup/check_cgroup_v1_live.c - groups of a version 1 hierarchy of the running kernel.
  *
- * The hierarchy has a name instead of a controller, so that nothing else on the machine uses it, and
- * is mounted in a namespace of its own.
+ * The hierarchy has a name instead of a controller, so that nothing else on the machine uses it,
+ * and is mounted in a namespace of its own.
  */
 #include <check.h>
 #include <errno.h>

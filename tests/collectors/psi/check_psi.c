@@ -389,7 +389,7 @@ START_TEST(gets_by_with_few_descriptors)
     leave_descriptors(6);
     struct hr_cgroup *group = open_group("a", &set);
     ck_assert_int_eq(group->dirfd, -1);
-    ck_assert_uint_eq(hr_cgroup_set_counts(set).unheld, 1);
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).reopened, 1);
     int followed = count_descriptors(); /* inotify and the mount */
     ck_assert_int_eq(hr_psi_open_cgroup(group, &every_resource, &psi), 0);
     for (int i = 0; i < 3; i++) {
