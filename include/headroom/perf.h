@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * perf.h - counts of perf events, of cgroups and of the whole machine.
+ * headroom/perf.h - counts of perf events, of cgroups and of the whole machine.
  *
  * The events come in groups. Those of a group are put on the CPU's counters together and read
  * together, so that their ratios are exact even where groups take turns (multiplexing). A target, a
@@ -144,7 +145,7 @@ int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t 
  *
  * @return 0, -EBADMSG, or the negative errno of reading /proc/sys/kernel/perf_event_paranoid.
  */
-int hr_perf_paranoid(const struct hr_root *root, int *level);
+int hr_perf_paranoid_read(const struct hr_root *root, int *level);
 
 /** Prepares counting of the whole machine. @return 0 or -ENOMEM. */
 int hr_perf_target_open_system(struct hr_perf *perf, struct hr_perf_target **target);

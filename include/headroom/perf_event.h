@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * perf_event.h - what the kernel can count, by name.
+ * headroom/perf_event.h - what the kernel can count, by name.
  *
  * An event is written as for the perf tool or for libpfm4:
  *
@@ -82,7 +83,7 @@ struct hr_perf_event {
 };
 
 /** Why a text is no event. */
-struct hr_perf_fault {
+struct hr_perf_event_error {
     char reason[192]; /**< completes "… can't be counted: ", such as "the PMU \"cpu\" has no term
                            \"umsk\"" or "this machine knows no such event" */
     size_t nearest_count;
@@ -120,7 +121,7 @@ void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary);
  *         another negative errno of reading these.
  */
 int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
-                       struct hr_perf_event **event, struct hr_perf_fault *fault);
+                       struct hr_perf_event **event, struct hr_perf_event_error *fault);
 
 /** Tells whether two events, however they are written, are counted in the same way. */
 bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_event *b);

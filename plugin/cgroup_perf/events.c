@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup_perf/events.h"
 
 #include <errno.h>
@@ -58,26 +59,26 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item)
 
 /* --- Looking up ----------------------------------------------------------- */
 
-static void tell_fault(const char *text, int status, const struct hr_perf_fault *fault)
+static void log_unknown_event(const char *text, int status, const struct hr_perf_event_error *error)
 {
     char nearest[256] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < fault->nearest_count && used < sizeof(nearest); i++)
+    for (size_t i = 0; i < error->nearest_count && used < sizeof(nearest); i++)
         used += snprintf(nearest + used, sizeof(nearest) - used, "%s%s",
-                         i == 0 ? " The nearest it knows: " : ", ", fault->nearest[i]);
+                         i == 0 ? " The nearest it knows: " : ", ", error->nearest[i]);
     ERROR(PLUGIN ": event \"%s\" can't be counted: %s.%s%s", text,
-          status == -ENOMEM ? "memory is short" : fault->reason, nearest,
-          fault->nearest_count > 0 ? "." : "");
+          status == -ENOMEM ? "memory is short" : error->reason, nearest,
+          error->nearest_count > 0 ? "." : "");
 }
 
 /* Looks up one line. @param unknown  is raised by each event that isn't known. @return 0 or
  * -ENOMEM.
  */
-static int find_line(const struct hr_perf_vocabulary *vocabulary, const char *const *line,
-                     struct hr_perf_event_group *group, int *unknown)
+static int look_up_line(const struct hr_perf_vocabulary *vocabulary, const char *const *line,
+                        struct hr_perf_event_group *group, int *unknown)
 {
-    struct hr_perf_fault fault = {0};
+    struct hr_perf_event_error error = {0};
     size_t length = 0;
 
     while (line[length] != NULL)
@@ -88,12 +89,12 @@ static int find_line(const struct hr_perf_vocabulary *vocabulary, const char *co
     group->count = 0;
     group->events = found;
     for (size_t i = 0; i < length; i++) {
-        int status = hr_perf_event_find(vocabulary, line[i], &found[group->count], &fault);
+        int status = hr_perf_event_find(vocabulary, line[i], &found[group->count], &error);
         if (status == 0) {
             group->count++;
             continue;
         }
-        tell_fault(line[i], status, &fault);
+        log_unknown_event(line[i], status, &error);
         (*unknown)++;
     }
     return 0;
@@ -102,8 +103,8 @@ static int find_line(const struct hr_perf_vocabulary *vocabulary, const char *co
 /* --- Series --------------------------------------------------------------- */
 
 /* The event before one, in its line or in those above, that has its label. */
-static const struct hr_perf_event *find_former(const struct perf_events *events, size_t number,
-                                               size_t event)
+static const struct hr_perf_event *find_same_label(const struct perf_events *events, size_t number,
+                                                   size_t event)
 {
     const char *label = events->groups[number].events[event]->label;
 
@@ -117,15 +118,15 @@ static const struct hr_perf_event *find_former(const struct perf_events *events,
     return NULL;
 }
 
-static void tell_twice(const struct hr_perf_event *event, const struct hr_perf_event *former)
+static void log_duplicate(const struct hr_perf_event *event, const struct hr_perf_event *first)
 {
-    if (hr_perf_event_is_same(event, former))
+    if (hr_perf_event_is_same(event, first))
         INFO(PLUGIN ": event \"%s\" comes more than once: perf-%s is its first.", event->text,
              event->label);
     else
         WARNING(PLUGIN ": event \"%s\" is not published, as perf-%s is \"%s\" already. Give it "
                        "another name by a term name=.",
-                event->text, event->label, former->text);
+                event->text, event->label, first->text);
 }
 
 static int name_series(struct perf_events *events, size_t number)
@@ -138,12 +139,12 @@ static int name_series(struct perf_events *events, size_t number)
     events->series[number] = series;
     for (size_t e = 0; e < group->count; e++) {
         const struct hr_perf_event *event = group->events[e];
-        const struct hr_perf_event *former = find_former(events, number, e);
+        const struct hr_perf_event *first = find_same_label(events, number, e);
         series[e].event = event;
-        series[e].published = former == NULL;
+        series[e].published = first == NULL;
         ssnprintf(series[e].running, sizeof(series[e].running), "%s-running", event->label);
-        if (former != NULL)
-            tell_twice(event, former);
+        if (first != NULL)
+            log_duplicate(event, first);
     }
     return 0;
 }
@@ -198,7 +199,7 @@ static int append_ratio(struct perf_events *events, const struct perf_ratio *rat
 }
 
 /* The ratios with an event on top. */
-static int find_ratios(struct perf_events *events, size_t number, size_t numerator)
+static int add_ratio_of(struct perf_events *events, size_t number, size_t numerator)
 {
     const struct hr_perf_event_group *group = &events->groups[number];
     struct perf_ratio ratio = make_ratio(group->events[numerator]);
@@ -220,7 +221,7 @@ static int find_ratios(struct perf_events *events, size_t number, size_t numerat
 
 /* --- All of it ------------------------------------------------------------ */
 
-static void forget(struct perf_events *events)
+static void free_looked_up(struct perf_events *events)
 {
     for (size_t g = 0; g < events->group_count; g++) {
         for (size_t e = 0; e < events->groups[g].count; e++)
@@ -243,7 +244,7 @@ static int add_group(struct perf_events *events, const struct hr_perf_vocabulary
 {
     const size_t number = events->group_count;
     struct hr_perf_event_group *group = &events->groups[number];
-    int status = find_line(vocabulary, line, group, unknown);
+    int status = look_up_line(vocabulary, line, group, unknown);
 
     if (status < 0 || group->count == 0) {
         if (status == 0)
@@ -253,7 +254,7 @@ static int add_group(struct perf_events *events, const struct hr_perf_vocabulary
     events->group_count++;
     status = name_series(events, number);
     for (size_t e = 0; e < group->count && status == 0; e++)
-        status = find_ratios(events, number, e);
+        status = add_ratio_of(events, number, e);
     return status;
 }
 
@@ -274,18 +275,18 @@ static int add_groups(struct perf_events *events, const struct hr_perf_vocabular
     return status < 0 ? status : unknown;
 }
 
-int perf_events_find(struct perf_events *events, const struct hr_root *root)
+int perf_events_look_up(struct perf_events *events, const struct hr_root *root)
 {
     struct hr_perf_vocabulary *vocabulary;
 
-    forget(events);
+    free_looked_up(events);
     int status = hr_perf_vocabulary_open(root, &vocabulary);
     if (status == 0) {
         status = add_groups(events, vocabulary);
         hr_perf_vocabulary_close(vocabulary);
     }
     if (status < 0) {
-        forget(events);
+        free_looked_up(events);
         ERROR(PLUGIN ": events can't be looked up: %s.", STRERROR(-status));
     }
     return status < 0 ? -1 : status;
@@ -293,7 +294,7 @@ int perf_events_find(struct perf_events *events, const struct hr_root *root)
 
 void perf_events_end(struct perf_events *events)
 {
-    forget(events);
+    free_looked_up(events);
     for (size_t i = 0; i < events->line_count; i++)
         free_line(events->lines[i]);
     free(events->lines);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup_perf/events.h - what the plugin cgroup_perf counts: the lines of option Event, how their
  * series are called, and which ratios can be made of them.
@@ -54,7 +55,7 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item);
  *
  * @return how many are unknown, or -1 if nothing can be looked up, which is logged.
  */
-int perf_events_find(struct perf_events *events, const struct hr_root *root);
+int perf_events_look_up(struct perf_events *events, const struct hr_root *root);
 
 void perf_events_end(struct perf_events *events);
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The plugin cgroup_perf: performance counters of the system and of cgroups.
+ * cgroup_perf/plugin.c - the plugin cgroup_perf: performance counters of the system and of cgroups.
  */
 #include "collectd.h"
 
@@ -37,7 +38,7 @@ static struct {
     bool system;
     bool require_events;
     size_t max_files;
-    struct perf_publishing publishing;
+    struct perf_values_options publishing;
     char *root;
 } config = {
     .system = true,
@@ -54,7 +55,7 @@ static struct hr_perf_target *system_target;
 static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct perf_trouble trouble;
 static struct ended *ended;
-static bool began;
+static bool started;
 static bool cpus_known;
 static cdtime_t now; /* of the interval that is being read; 0: none is */
 
@@ -95,9 +96,9 @@ static int open_root(void)
     return status;
 }
 
-static int find_events(void)
+static int look_up_events(void)
 {
-    int unknown = perf_events_find(&events, root);
+    int unknown = perf_events_look_up(&events, root);
 
     events_found = unknown >= 0;
     return unknown;
@@ -116,7 +117,7 @@ static int read_cpus(void)
     int status = hr_perf_read(perf);
 
     cpus_known = cpus_known || status == 0;
-    perf_trouble_note_cpus(&trouble, status, cpus_known);
+    perf_trouble_log_cpus(&trouble, status, cpus_known);
     return status;
 }
 
@@ -129,8 +130,8 @@ static int try_events(void)
     if (status < 0)
         return status;
     status = hr_perf_target_read(target);
-    perf_trouble_note(&trouble, &events, target, NULL, status);
-    perf_trouble_tell(&trouble, &events, perf, root);
+    perf_trouble_record(&trouble, &events, target, NULL, status);
+    perf_trouble_log(&trouble, &events, perf, root);
     for (size_t g = 0; g < events.group_count && status == 0; g++)
         for (size_t e = 0; e < events.groups[g].count && status == 0; e++)
             status = config.system || !events.groups[g].events[e]->whole_machine
@@ -165,7 +166,7 @@ static int perf_config(oconfig_item_t *block)
         return -1;
     if (!config.require_events)
         return 0;
-    int unknown = find_events();
+    int unknown = look_up_events();
     if (unknown < 0)
         return -1;
     if (unknown > 0 || require_events() < 0) {
@@ -177,7 +178,7 @@ static int perf_config(oconfig_item_t *block)
 
 /* --- Values --------------------------------------------------------------- */
 
-static void submit(const char *instance, const struct hr_perf_target *target)
+static void submit_values(const char *instance, const struct hr_perf_target *target)
 {
     const struct submission submission = {.plugin = PLUGIN, .instance = instance, .time = now};
 
@@ -190,15 +191,15 @@ static void submit_group(struct series *series)
     if (series->submitted == now)
         return;
     series->submitted = now;
-    submit(series->instance, series->target);
+    submit_values(series->instance, series->target);
 }
 
 static void read_system(void)
 {
     if (system_target == NULL)
         return;
-    perf_trouble_note(&trouble, &events, system_target, NULL, hr_perf_target_read(system_target));
-    submit("system", system_target);
+    perf_trouble_record(&trouble, &events, system_target, NULL, hr_perf_target_read(system_target));
+    submit_values("system", system_target);
 }
 
 static void read_group(const struct hr_cgroup *group)
@@ -207,12 +208,12 @@ static void read_group(const struct hr_cgroup *group)
 
     if (series == NULL || series->target == NULL)
         return;
-    perf_trouble_note(&trouble, &events, series->target, group->path,
-                      hr_perf_target_read(series->target));
+    perf_trouble_record(&trouble, &events, series->target, group->path,
+                        hr_perf_target_read(series->target));
     submit_group(series);
 }
 
-static void forget_ended(void)
+static void free_ended(void)
 {
     while (ended != NULL) {
         struct ended *next = ended->next;
@@ -228,7 +229,7 @@ static void read_groups(void)
     selection_read(selection, groups);
     for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(groups, group)) != NULL;)
         read_group(group);
-    forget_ended();
+    free_ended();
 }
 
 static int perf_read(__attribute__((unused)) user_data_t *data)
@@ -241,7 +242,7 @@ static int perf_read(__attribute__((unused)) user_data_t *data)
     now = cdtime();
     read_system();
     read_groups();
-    perf_trouble_tell(&trouble, &events, perf, root);
+    perf_trouble_log(&trouble, &events, perf, root);
     now = 0;
     return 0;
 }
@@ -256,7 +257,7 @@ static bool has_ended(const char *instance)
     return false;
 }
 
-static void begin_group(struct hr_cgroup *group)
+static void create_series(struct hr_cgroup *group)
 {
     const char *instance = selection_name(selection, group);
     struct series *series = instance != NULL ? calloc(1, sizeof(*series)) : NULL;
@@ -270,7 +271,7 @@ static void begin_group(struct hr_cgroup *group)
     group->data = series;
 }
 
-static void populate_group(struct hr_cgroup *group)
+static void open_target(struct hr_cgroup *group)
 {
     struct series *series = group->data;
 
@@ -279,7 +280,7 @@ static void populate_group(struct hr_cgroup *group)
 }
 
 /* What it did since the last interval is published now, as it may never have another. */
-static void empty_group(struct series *series)
+static void pause_series(struct series *series)
 {
     if (series->target == NULL)
         return;
@@ -289,7 +290,7 @@ static void empty_group(struct series *series)
 }
 
 /* Its name may be another's at once. */
-static void note_end(const struct series *series)
+static void remember_ended(const struct series *series)
 {
     struct ended *one = now != 0 && series->submitted == now ? malloc(sizeof(*one)) : NULL;
 
@@ -300,39 +301,39 @@ static void note_end(const struct series *series)
     ended = one;
 }
 
-static void end_group(struct series *series)
+static void end_series(struct series *series)
 {
-    note_end(series);
+    remember_ended(series);
     hr_perf_target_close(series->target);
     selection_unname(selection, series->instance);
     free(series);
 }
 
-static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event,
-                         __attribute__((unused)) void *context)
+static void handle_group_event(struct hr_cgroup *group, enum hr_cgroup_event event,
+                               __attribute__((unused)) void *context)
 {
     if (event == HR_CGROUP_ADDED)
-        begin_group(group);
+        create_series(group);
     if (group->data == NULL)
         return;
     switch (event) {
     case HR_CGROUP_ADDED:
         break;
     case HR_CGROUP_POPULATED:
-        populate_group(group);
+        open_target(group);
         break;
     case HR_CGROUP_EMPTIED:
-        empty_group(group->data);
+        pause_series(group->data);
         break;
     case HR_CGROUP_REMOVED:
-        end_group(group->data);
+        end_series(group->data);
         break;
     }
 }
 
 /* --- Callbacks ------------------------------------------------------------ */
 
-static void stop(void)
+static void stop_counting(void)
 {
     hr_cgroup_set_close(groups);
     groups = NULL;
@@ -340,12 +341,12 @@ static void stop(void)
     system_target = NULL;
     hr_perf_close(perf);
     perf = NULL;
-    began = cpus_known = false;
+    started = cpus_known = false;
 }
 
 static int perf_shutdown(void)
 {
-    stop();
+    stop_counting();
     perf_events_end(&events);
     selection_free(selection);
     selection = NULL;
@@ -356,31 +357,31 @@ static int perf_shutdown(void)
     return 0;
 }
 
-static int start(void)
+static int start_counting(void)
 {
     int status = open_perf();
 
     if (status == 0 && perf != NULL && config.system)
         status = hr_perf_target_open_system(perf, &system_target);
     if (status == 0 && perf != NULL)
-        status = selection_open(selection, root, follow_group, NULL, &groups);
+        status = selection_open(selection, root, handle_group_event, NULL, &groups);
     if (status < 0) {
         ERROR(PLUGIN ": can't start: %s.", STRERROR(-status));
-        stop();
+        stop_counting();
     }
     return status;
 }
 
 static int perf_init(void)
 {
-    if (began)
+    if (started)
         return 0; /* collectd may call again */
     /* Without a <Plugin> block there was no configuration. */
     if (root == NULL && open_root() < 0)
         return -1;
-    if ((!events_found && find_events() < 0) || start() < 0)
+    if ((!events_found && look_up_events() < 0) || start_counting() < 0)
         return -1;
-    began = true;
+    started = true;
     if (perf == NULL)
         WARNING(PLUGIN ": there is nothing to count: no Event is known here.");
     else if (!config.system && selection_is_empty(selection))

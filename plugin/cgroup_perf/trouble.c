@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup_perf/trouble.h"
 #include "common/complaint.h"
 #include "utils/common/common.h"
@@ -9,18 +10,18 @@
 /* So long a group of events may have no turn before it is told. Turns change each few ms. */
 #define STARVED_NS UINT64_C(5000000000)
 
-static const char *const whose[HR_PERF_SCOPE_COUNT] = {
+static const char *const scope_names[HR_PERF_SCOPE_COUNT] = {
     [HR_PERF_SYSTEM] = "of the machine",
     [HR_PERF_CGROUP] = "of cgroups",
 };
 
-static const char *const counting[HR_PERF_SCOPE_COUNT] = {
+static const char *const resolved_scopes[HR_PERF_SCOPE_COUNT] = {
     [HR_PERF_SYSTEM] = "counting the machine",
     [HR_PERF_CGROUP] = "counting cgroups",
 };
 
 /* One kind of trouble may give way to another, so each only says that it is no more. */
-static const char *const relief[PERF_TROUBLE_COUNT] = {
+static const char *const resolved_texts[PERF_TROUBLE_COUNT] = {
     [PERF_TROUBLE_ABSENT] = "every event has a PMU now",
     [PERF_TROUBLE_PERMISSION] = "there is permission for every event now",
     [PERF_TROUBLE_TOO_MANY] = "the events of each line can be counted together now",
@@ -31,8 +32,8 @@ static const char *const relief[PERF_TROUBLE_COUNT] = {
 /* --- Events --------------------------------------------------------------- */
 
 /* @return PERF_TROUBLE_COUNT: none */
-static enum perf_trouble_kind kind_of(const struct hr_perf_event *event, enum hr_perf_scope scope,
-                                      int status)
+static enum perf_trouble_kind classify_status(const struct hr_perf_event *event,
+                                              enum hr_perf_scope scope, int status)
 {
     switch (status) {
     case 0:
@@ -55,14 +56,15 @@ static enum perf_trouble_kind kind_of(const struct hr_perf_event *event, enum hr
 }
 
 /* The events that have one kind of trouble. */
-struct affected {
+struct affected_events {
     char names[512]; /* "cycles, instructions" */
     size_t count;
     int status; /* of the first */
     int cause;  /* a hash of them, not 0 */
 };
 
-static void affect(struct affected *affected, const struct hr_perf_event *event, int status)
+static void add_affected(struct affected_events *affected, const struct hr_perf_event *event,
+                         int status)
 {
     const size_t used = strlen(affected->names), room = sizeof(affected->names) - used;
 
@@ -78,7 +80,8 @@ static void affect(struct affected *affected, const struct hr_perf_event *event,
 }
 
 static void find_affected(const struct perf_events *events, const struct hr_perf *perf,
-                          enum hr_perf_scope scope, struct affected found[PERF_TROUBLE_COUNT])
+                          enum hr_perf_scope scope,
+                          struct affected_events found[PERF_TROUBLE_COUNT])
 {
     for (size_t g = 0; g < events->group_count; g++) {
         for (size_t e = 0; e < events->groups[g].count; e++) {
@@ -87,20 +90,20 @@ static void find_affected(const struct perf_events *events, const struct hr_perf
             /* What was told of the machine need not be told again of cgroups. */
             if (scope == HR_PERF_CGROUP && status == hr_perf_status(perf, HR_PERF_SYSTEM, g, e))
                 continue;
-            enum perf_trouble_kind kind = kind_of(event, scope, status);
+            enum perf_trouble_kind kind = classify_status(event, scope, status);
             if (kind < PERF_TROUBLE_COUNT)
-                affect(&found[kind], event, status);
+                add_affected(&found[kind], event, status);
         }
     }
 }
 
-static void complain_of_permission(struct complaint *complaint, const struct affected *affected,
-                                   const struct hr_root *root)
+static void log_permission(struct complaint *complaint, const struct affected_events *affected,
+                           const struct hr_root *root)
 {
     char level[32] = "", enough[64] = "";
     int paranoid;
 
-    if (hr_perf_paranoid(root, &paranoid) == 0) {
+    if (hr_perf_paranoid_read(root, &paranoid) == 0) {
         snprintf(level, sizeof(level), ", which is %d,", paranoid);
         if (paranoid > HR_PERF_PARANOID_MAX)
             snprintf(enough, sizeof(enough), "%d for CAP_PERFMON to be enough, or ",
@@ -114,8 +117,8 @@ static void complain_of_permission(struct complaint *complaint, const struct aff
 }
 
 /* Invalid is what the PMU can't heed; the rest may be better by and by. */
-static void complain_of_refusal(struct complaint *complaint, const struct affected *affected,
-                                const char *of)
+static void log_refusal(struct complaint *complaint, const struct affected_events *affected,
+                        const char *of)
 {
     complaint_log(
         complaint, LOG_ERR, affected->cause, PLUGIN ": the kernel refuses to count %s %s: %s. %s",
@@ -124,8 +127,9 @@ static void complain_of_refusal(struct complaint *complaint, const struct affect
                                     : "It is tried again each minute.");
 }
 
-static void complain_of(struct complaint *complaint, enum perf_trouble_kind kind,
-                        const struct affected *affected, const char *of, const struct hr_root *root)
+static void log_affected(struct complaint *complaint, enum perf_trouble_kind kind,
+                         const struct affected_events *affected, const char *of,
+                         const struct hr_root *root)
 {
     const char *names = affected->names;
     const int cause = affected->cause;
@@ -139,7 +143,7 @@ static void complain_of(struct complaint *complaint, enum perf_trouble_kind kind
                       names);
         break;
     case PERF_TROUBLE_PERMISSION:
-        complain_of_permission(complaint, affected, root);
+        log_permission(complaint, affected, root);
         break;
     case PERF_TROUBLE_TOO_MANY:
         complaint_log(complaint, LOG_ERR, cause,
@@ -154,40 +158,41 @@ static void complain_of(struct complaint *complaint, enum perf_trouble_kind kind
                       names);
         break;
     case PERF_TROUBLE_REFUSED:
-        complain_of_refusal(complaint, affected, of);
+        log_refusal(complaint, affected, of);
         break;
     case PERF_TROUBLE_COUNT:
         break;
     }
 }
 
-static void tell_events(struct perf_trouble *trouble, const struct perf_events *events,
-                        const struct hr_perf *perf, const struct hr_root *root,
-                        enum hr_perf_scope scope)
+static void log_event_troubles(struct perf_trouble *trouble, const struct perf_events *events,
+                               const struct hr_perf *perf, const struct hr_root *root,
+                               enum hr_perf_scope scope)
 {
-    struct affected found[PERF_TROUBLE_COUNT] = {0};
+    struct affected_events found[PERF_TROUBLE_COUNT] = {0};
 
     find_affected(events, perf, scope, found);
     for (int kind = 0; kind < PERF_TROUBLE_COUNT; kind++) {
         struct complaint *complaint = &trouble->kinds[scope][kind];
         if (found[kind].count > 0)
-            complain_of(complaint, kind, &found[kind], whose[scope], root);
+            log_affected(complaint, kind, &found[kind], scope_names[scope], root);
         else
-            complaint_resolve(complaint, PLUGIN ": %s: %s.", counting[scope], relief[kind]);
+            complaint_resolve(complaint, PLUGIN ": %s: %s.", resolved_scopes[scope],
+                              resolved_texts[kind]);
     }
 }
 
 /* --- Targets -------------------------------------------------------------- */
 
-static void note_starving(struct perf_trouble *trouble, const struct perf_events *events,
-                          const struct hr_perf_target *target, const char *path)
+static void log_starved_groups(struct perf_trouble *trouble, const struct perf_events *events,
+                               const struct hr_perf_target *target, const char *path)
 {
     for (size_t g = 0; g < events->group_count && g < 64; g++) {
         const struct hr_perf_event_group *group = &events->groups[g];
         const uint64_t bit = UINT64_C(1) << g;
-        if ((trouble->starving & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
+        if ((trouble->starved & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
             continue;
-        trouble->starving |= bit;
+        trouble->starved |= bit;
         WARNING(PLUGIN ": the line of event \"%s\" has had no turn on the counters for %g s of CPU "
                        "time of %s, and nothing of it is published there: it has more events than "
                        "counters are free. Split it, or free a counter (sysctl "
@@ -202,7 +207,7 @@ static bool is_shortage(int status)
     return status == -EMFILE || status == -ENFILE;
 }
 
-static void note_system(struct perf_trouble *trouble, int status)
+static void record_system(struct perf_trouble *trouble, int status)
 {
     if (is_shortage(status))
         trouble->system_short_of_files = true;
@@ -215,7 +220,7 @@ static void note_system(struct perf_trouble *trouble, int status)
         complaint_resolve(&trouble->system, PLUGIN ": the machine is being counted again.");
 }
 
-static void note_group(struct perf_trouble *trouble, const char *group, int status)
+static void record_group(struct perf_trouble *trouble, const char *group, int status)
 {
     if (is_shortage(status)) {
         trouble->short_of_files++;
@@ -225,20 +230,20 @@ static void note_group(struct perf_trouble *trouble, const char *group, int stat
     }
 }
 
-void perf_trouble_note(struct perf_trouble *trouble, const struct perf_events *events,
-                       const struct hr_perf_target *target, const char *group, int status)
+void perf_trouble_record(struct perf_trouble *trouble, const struct perf_events *events,
+                         const struct hr_perf_target *target, const char *group, int status)
 {
-    note_starving(trouble, events, target, group);
+    log_starved_groups(trouble, events, target, group);
     /* Of a lack of events it is told anyhow; a group may go. */
     if (status == -ENODATA || status == -ENODEV)
         status = 0;
     if (group == NULL)
-        note_system(trouble, status);
+        record_system(trouble, status);
     else
-        note_group(trouble, group, status);
+        record_group(trouble, group, status);
 }
 
-void perf_trouble_note_cpus(struct perf_trouble *trouble, int status, bool known)
+void perf_trouble_log_cpus(struct perf_trouble *trouble, int status, bool known)
 {
     if (status == 0)
         complaint_resolve(&trouble->cpus, PLUGIN ": the CPUs that are online are known again.");
@@ -269,7 +274,7 @@ static void print_short_of_files(const struct perf_trouble *trouble, char *buffe
              count + trouble->system_short_of_files == 1 ? "is" : "are");
 }
 
-static void complain_of_files(const struct perf_trouble *trouble, const struct hr_perf_files *files)
+static void log_file_shortage(const struct perf_trouble *trouble, const struct hr_perf_files *files)
 {
     char what[80], limit[160];
 
@@ -303,19 +308,19 @@ static void complain_of_files(const struct perf_trouble *trouble, const struct h
             what, files->wanted, limit);
 }
 
-static void tell_files(struct perf_trouble *trouble, const struct hr_perf *perf)
+static void log_files(struct perf_trouble *trouble, const struct hr_perf *perf)
 {
     const struct hr_perf_files files = hr_perf_files(perf);
 
-    if (files.raised_to != 0 && !trouble->raised_told) {
+    if (files.raised_to != 0 && !trouble->raised_limit_logged) {
         INFO(PLUGIN ": raised the limit of open files of collectd to %zu, as the counters take %zu "
                     "(one for each event, cgroup and CPU) above those that other plugins use.",
              files.raised_to, files.wanted);
-        trouble->raised_told = true;
+        trouble->raised_limit_logged = true;
     }
-    if (tally_should_log(&trouble->told_files,
+    if (tally_should_log(&trouble->logged_files,
                          trouble->short_of_files + trouble->system_short_of_files))
-        complain_of_files(trouble, &files);
+        log_file_shortage(trouble, &files);
     trouble->short_of_files = 0;
     trouble->system_short_of_files = false;
 }
@@ -324,12 +329,12 @@ static const char no_controller[] =
     "the kernel has made no controller perf_event for it; cgroup2 does once any controller is "
     "enabled at the top (echo +pids >cgroup.subtree_control)";
 
-static void tell_failed(struct perf_trouble *trouble)
+static void log_failed_groups(struct perf_trouble *trouble)
 {
     char cgroups[40];
 
     print_cgroups(cgroups, sizeof(cgroups), trouble->failed);
-    if (tally_should_log(&trouble->told_failed, trouble->failed))
+    if (tally_should_log(&trouble->logged_failed, trouble->failed))
         WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. This is tried again each minute.",
                 cgroups, trouble->example,
                 trouble->failed_status == -EXDEV ? no_controller
@@ -337,11 +342,11 @@ static void tell_failed(struct perf_trouble *trouble)
     trouble->failed = 0;
 }
 
-void perf_trouble_tell(struct perf_trouble *trouble, const struct perf_events *events,
-                       const struct hr_perf *perf, const struct hr_root *root)
+void perf_trouble_log(struct perf_trouble *trouble, const struct perf_events *events,
+                      const struct hr_perf *perf, const struct hr_root *root)
 {
-    tell_events(trouble, events, perf, root, HR_PERF_SYSTEM);
-    tell_events(trouble, events, perf, root, HR_PERF_CGROUP);
-    tell_files(trouble, perf);
-    tell_failed(trouble);
+    log_event_troubles(trouble, events, perf, root, HR_PERF_SYSTEM);
+    log_event_troubles(trouble, events, perf, root, HR_PERF_CGROUP);
+    log_files(trouble, perf);
+    log_failed_groups(trouble);
 }

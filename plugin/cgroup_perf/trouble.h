@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup_perf/trouble.h - tells what stands in the way of counting: once, with what to do.
  */
@@ -23,8 +24,8 @@ enum perf_trouble_kind {
 struct perf_trouble {
     struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_TROUBLE_COUNT];
     struct complaint cpus, system;
-    bool raised_told;
-    uint64_t starving; /**< groups of events, by bit, that were told never to have a turn */
+    bool raised_limit_logged;
+    uint64_t starved; /**< groups of events, by bit, that were told never to have a turn */
 
     /* What is seen in this interval, and what was told: without descriptors, the machine and how
      * many cgroups; and how many cgroups that can't be counted for another reason. */
@@ -32,18 +33,18 @@ struct perf_trouble {
     size_t short_of_files, failed;
     int failed_status;
     char example[256];
-    struct tally told_files, told_failed;
+    struct tally logged_files, logged_failed;
 };
 
 /** Notes what came of reading a target. @param group  its path; NULL: the machine. */
-void perf_trouble_note(struct perf_trouble *trouble, const struct perf_events *events,
-                       const struct hr_perf_target *target, const char *group, int status);
+void perf_trouble_record(struct perf_trouble *trouble, const struct perf_events *events,
+                         const struct hr_perf_target *target, const char *group, int status);
 
 /** Notes what came of hr_perf_read(). @param known  whether it ever succeeded. */
-void perf_trouble_note_cpus(struct perf_trouble *trouble, int status, bool known);
+void perf_trouble_log_cpus(struct perf_trouble *trouble, int status, bool known);
 
 /** Tells what is new, and begins anew. */
-void perf_trouble_tell(struct perf_trouble *trouble, const struct perf_events *events,
-                       const struct hr_perf *perf, const struct hr_root *root);
+void perf_trouble_log(struct perf_trouble *trouble, const struct perf_events *events,
+                      const struct hr_perf *perf, const struct hr_root *root);
 
 #endif

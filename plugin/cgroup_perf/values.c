@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cgroup_perf/values.h"
 #include "common/submit.h"
 #include "utils/common/common.h"
@@ -10,7 +11,7 @@ struct source {
     char suffix[16]; /* "" or "cpu3" */
 };
 
-static struct hr_perf_value value_of(const struct source *source, size_t group, size_t event)
+static struct hr_perf_value get_value(const struct source *source, size_t group, size_t event)
 {
     if (source->one_cpu)
         return hr_perf_target_cpu_value(source->target, source->index, group, event);
@@ -18,8 +19,8 @@ static struct hr_perf_value value_of(const struct source *source, size_t group, 
 }
 
 /* "NAME", "NAME-cpu3", "cpu3" or "" */
-static const char *with_suffix(const char *name, const struct source *source,
-                               char buffer[DATA_MAX_NAME_LEN])
+static const char *append_suffix(const char *name, const struct source *source,
+                                 char buffer[DATA_MAX_NAME_LEN])
 {
     if (!source->one_cpu)
         return name;
@@ -36,26 +37,26 @@ static void submit_event(const struct submission *submission, const struct perf_
 
     /* From 2^63 on it begins at 0 again, rather than below 0. */
     if (value->counted)
-        submit_derive(submission, "perf", with_suffix(series->event->label, source, buffer),
+        submit_derive(submission, "perf", append_suffix(series->event->label, source, buffer),
                       (int64_t)(value->total & INT64_MAX));
     /* Times are those of a line: one of its events that can't be counted has no share in them. */
     if (running && value->enabled_ns > 0 && (value->counted || value->running_ns == 0))
-        submit_gauge(submission, "percent", with_suffix(series->running, source, buffer),
+        submit_gauge(submission, "percent", append_suffix(series->running, source, buffer),
                      100.0 * (double)value->running_ns / (double)value->enabled_ns);
 }
 
 static void submit_ratio(const struct submission *submission, const struct perf_ratio *ratio,
                          const struct source *source)
 {
-    const struct hr_perf_value numerator = value_of(source, ratio->group, ratio->numerator);
-    const struct hr_perf_value denominator = value_of(source, ratio->group, ratio->denominator);
+    const struct hr_perf_value numerator = get_value(source, ratio->group, ratio->numerator);
+    const struct hr_perf_value denominator = get_value(source, ratio->group, ratio->denominator);
     char buffer[DATA_MAX_NAME_LEN];
 
     if (!numerator.counted || !denominator.counted || denominator.delta == 0)
         return;
     double value = ratio->factor * (double)numerator.delta / (double)denominator.delta;
     if (value <= ratio->max)
-        submit_gauge(submission, ratio->type, with_suffix(ratio->type_instance, source, buffer),
+        submit_gauge(submission, ratio->type, append_suffix(ratio->type_instance, source, buffer),
                      value);
 }
 
@@ -64,7 +65,7 @@ static void submit_source(const struct submission *submission, const struct perf
 {
     for (size_t g = 0; g < events->group_count; g++) {
         for (size_t e = 0; e < events->groups[g].count; e++) {
-            const struct hr_perf_value value = value_of(source, g, e);
+            const struct hr_perf_value value = get_value(source, g, e);
             if (events->series[g][e].published)
                 submit_event(submission, &events->series[g][e], source, &value, running);
         }
@@ -75,7 +76,7 @@ static void submit_source(const struct submission *submission, const struct perf
 
 void perf_values_submit(const struct submission *submission, const struct perf_events *events,
                         const struct hr_perf_target *target,
-                        const struct perf_publishing *publishing)
+                        const struct perf_values_options *publishing)
 {
     struct source source = {.target = target};
     unsigned cpu;

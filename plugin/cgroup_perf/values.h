@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cgroup_perf/values.h - publishes the counters of one cgroup, or of the machine.
  */
@@ -7,7 +8,7 @@
 #include "cgroup_perf/events.h"
 #include "common/submit.h"
 
-struct perf_publishing {
+struct perf_values_options {
     bool per_cpu; /**< of each CPU, too */
     bool running; /**< the share of time in which it really counted, too */
 };
@@ -15,6 +16,6 @@ struct perf_publishing {
 /** Hands all that is known of a target to collectd. */
 void perf_values_submit(const struct submission *submission, const struct perf_events *events,
                         const struct hr_perf_target *target,
-                        const struct perf_publishing *publishing);
+                        const struct perf_values_options *publishing);
 
 #endif

@@ -48,14 +48,14 @@ struct stage {
     struct groups *groups;
     struct hr_perf *perf;
     struct hr_cgroup_set *set;
-    struct hr_perf_bank *banks; /* of the bare loop */
-    size_t bank_count;
+    struct hr_perf_open_group *open_groups; /* of the bare loop */
+    size_t open_group_count;
 };
 
 static void find_events(void)
 {
     struct hr_perf_vocabulary *vocabulary;
-    struct hr_perf_fault fault;
+    struct hr_perf_event_error fault;
 
     require(hr_root_open("/", &root) == 0, "/");
     require(hr_perf_vocabulary_open(root, &vocabulary) == 0, "vocabulary");
@@ -165,14 +165,14 @@ static int *open_bare(const struct stage *stage, size_t count, size_t cpus, size
 
     *fd_count = 0;
     for (size_t i = 0; i < count * cpus * 2; i++) {
-        struct hr_perf_bank bank = {.fds = fds, .base_counts = words, .deltas = words};
+        struct hr_perf_open_group open_group = {.fds = fds, .base_counts = words, .deltas = words};
         name_group(name, i / (2 * cpus));
         int dirfd = openat(groups_dirfd(stage->groups), name, O_RDONLY | O_DIRECTORY);
         const struct hr_perf_place place = {&hr_perf_kernel_calls, dirfd, (unsigned)(i / 2 % cpus)};
-        require(dirfd >= 0 && hr_perf_bank_open(&bank, &place, &event_groups[i % 2], 3) == 0,
+        require(dirfd >= 0 && hr_perf_group_open(&open_group, &place, &event_groups[i % 2], 3) == 0,
                 "open bare counters");
         close(dirfd);
-        leaders[(*fd_count)++] = bank.fds[0];
+        leaders[(*fd_count)++] = open_group.fds[0];
     }
     return leaders;
 }

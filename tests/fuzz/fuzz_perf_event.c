@@ -55,7 +55,7 @@ static int read_file(const void *context, const char *folder, struct hr_text nam
     return 0;
 }
 
-static void require_fault(int status, const struct hr_perf_fault *fault)
+static void require_fault(int status, const struct hr_perf_event_error *fault)
 {
     require(status == -ENOENT || status == -EINVAL || status == -EBADMSG || status == -ENODEV);
     require(fault->reason[0] != '\0');
@@ -70,7 +70,7 @@ static void encode_terms(const struct input *input)
 {
     const struct hr_perf_term_files files = {read_file, input};
     struct perf_event_attr attr = {0};
-    struct hr_perf_fault fault = {0};
+    struct hr_perf_event_error fault = {0};
     struct hr_perf_terms found;
 
     int status = hr_perf_terms_encode(&files, "pmu", input->terms, &attr, &found, &fault);
@@ -113,7 +113,7 @@ static void find_event(const char *text)
     static struct hr_perf_vocabulary *vocabulary;
     static struct hr_root *root;
     struct hr_perf_event *event = NULL;
-    struct hr_perf_fault fault = {0};
+    struct hr_perf_event_error fault = {0};
 
     if (vocabulary == NULL)
         require(hr_root_open("/proc/self/fdinfo", &root) == 0 &&

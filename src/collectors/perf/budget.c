@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf/budget.h"
 
 #include <sys/resource.h>
@@ -6,7 +7,7 @@
 #include "headroom/clock.h"
 
 /* For what is open for a moment only, and what others have above FD_SETSIZE. */
-#define SLACK 64
+#define MARGIN 64
 
 void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t retry_ns)
 {
@@ -14,19 +15,19 @@ void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t ret
 }
 
 /* What the counters may have of a limit: all but a quarter. */
-static size_t share(rlim_t limit)
+static size_t usable_share(rlim_t limit)
 {
     return limit == RLIM_INFINITY ? SIZE_MAX : (size_t)(limit - limit / 4);
 }
 
 /* Only as far as it takes: each of the process's other parts sees this limit, too. It takes that
  * the counters' numbers begin where select(2) ends, and a quarter is left. */
-static void raise_limit(struct hr_perf_budget *budget, struct rlimit *limit, size_t count)
+static void raise_soft_limit(struct hr_perf_budget *budget, struct rlimit *limit, size_t count)
 {
     const rlim_t numbers = FD_SETSIZE + (rlim_t)count;
     struct rlimit raised = *limit;
 
-    raised.rlim_cur = numbers + numbers / 3 + SLACK;
+    raised.rlim_cur = numbers + numbers / 3 + MARGIN;
     if (raised.rlim_cur > limit->rlim_max)
         raised.rlim_cur = limit->rlim_max;
     if (raised.rlim_cur <= limit->rlim_cur || setrlimit(RLIMIT_NOFILE, &raised) < 0)
@@ -35,12 +36,12 @@ static void raise_limit(struct hr_perf_budget *budget, struct rlimit *limit, siz
     budget->files.raised_to = (size_t)raised.rlim_cur;
 }
 
-void hr_perf_budget_make_room(struct hr_perf_budget *budget, size_t count)
+void hr_perf_budget_raise_limit(struct hr_perf_budget *budget, size_t count)
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        raise_limit(budget, &limit, count);
+        raise_soft_limit(budget, &limit, count);
 }
 
 /* Brings the limit up to date, so that `count` fit if that can be. */
@@ -49,22 +50,22 @@ static void update_limit(struct hr_perf_budget *budget, size_t count)
     struct hr_perf_files *files = &budget->files;
     struct rlimit limit;
 
-    hr_perf_budget_make_room(budget, count < budget->max ? count : budget->max);
+    hr_perf_budget_raise_limit(budget, count < budget->max ? count : budget->max);
     files->limit = budget->max;
     files->limited_by = HR_PERF_BY_OPTION;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && share(limit.rlim_cur) < files->limit) {
-        files->limit = share(limit.rlim_cur);
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && usable_share(limit.rlim_cur) < files->limit) {
+        files->limit = usable_share(limit.rlim_cur);
         files->limited_by = HR_PERF_BY_RLIMIT;
     }
-    if (budget->ran_out_at != 0 && hr_clock_ns() - budget->ran_out_ns >= budget->retry_ns)
-        budget->ran_out_at = 0;
-    if (budget->ran_out_at != 0 && budget->ran_out_at < files->limit) {
-        files->limit = budget->ran_out_at;
+    if (budget->shortage_at != 0 && hr_clock_ns() - budget->shortage_ns >= budget->retry_ns)
+        budget->shortage_at = 0;
+    if (budget->shortage_at != 0 && budget->shortage_at < files->limit) {
+        files->limit = budget->shortage_at;
         files->limited_by = HR_PERF_BY_OTHERS;
     }
 }
 
-bool hr_perf_budget_take(struct hr_perf_budget *budget, size_t count)
+bool hr_perf_budget_reserve(struct hr_perf_budget *budget, size_t count)
 {
     struct hr_perf_files *files = &budget->files;
 
@@ -77,19 +78,19 @@ bool hr_perf_budget_take(struct hr_perf_budget *budget, size_t count)
     return true;
 }
 
-void hr_perf_budget_return(struct hr_perf_budget *budget, size_t count)
+void hr_perf_budget_release(struct hr_perf_budget *budget, size_t count)
 {
     budget->files.open -= count;
 }
 
-void hr_perf_budget_ran_out(struct hr_perf_budget *budget)
+void hr_perf_budget_note_shortage(struct hr_perf_budget *budget)
 {
     /* At least one, as 0 says that there was no shortage. */
-    budget->ran_out_at = budget->files.open > 0 ? budget->files.open : 1;
-    budget->ran_out_ns = hr_clock_ns();
+    budget->shortage_at = budget->files.open > 0 ? budget->files.open : 1;
+    budget->shortage_ns = hr_clock_ns();
 }
 
-void hr_perf_budget_want(struct hr_perf_budget *budget, size_t before, size_t count)
+void hr_perf_budget_update_wanted(struct hr_perf_budget *budget, size_t before, size_t count)
 {
     budget->files.wanted += count - before;
 }

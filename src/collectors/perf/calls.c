@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf/calls.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "base/descriptor.h"
 
 /* A descriptor stays where it is if there is no room above. */
-static int move_up(int fd)
+static int move_above_select(int fd)
 {
     if (fd >= FD_SETSIZE)
         return fd;
@@ -29,7 +30,7 @@ static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gro
 
     if (opened < 0)
         return -errno;
-    int fd = move_up((int)opened);
+    int fd = move_above_select((int)opened);
     /* Who else in the process has many may want more. */
     if (hr_descriptor_may_keep(fd, HR_KEEP_FILE))
         return fd;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf/calls.h - the kernel's calls for perf events.
  */

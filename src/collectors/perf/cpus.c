@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf/cpus.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static int read_online(int dirfd, struct hr_cpu_set *online)
     return status < 0 ? status : hr_cpu_set_parse(text, length, online);
 }
 
-static uint64_t topology_inode(int dirfd, unsigned number)
+static uint64_t read_topology_inode(int dirfd, unsigned number)
 {
     struct stat about;
     char path[40];
@@ -45,7 +46,7 @@ static uint64_t topology_inode(int dirfd, unsigned number)
     return fstatat(dirfd, path, &about, 0) == 0 ? about.st_ino : 0;
 }
 
-static struct hr_perf_cpu *find(const struct hr_perf_cpus *cpus, unsigned number)
+static struct hr_perf_cpu *find_cpu(const struct hr_perf_cpus *cpus, unsigned number)
 {
     for (size_t i = 0; i < cpus->count; i++)
         if (cpus->list[i].number == number)
@@ -53,7 +54,7 @@ static struct hr_perf_cpu *find(const struct hr_perf_cpus *cpus, unsigned number
     return NULL;
 }
 
-static struct hr_perf_cpu *append(struct hr_perf_cpus *cpus, unsigned number)
+static struct hr_perf_cpu *append_cpu(struct hr_perf_cpus *cpus, unsigned number)
 {
     if (cpus->count == cpus->capacity) {
         size_t capacity = cpus->capacity != 0 ? 2 * cpus->capacity : 64;
@@ -69,19 +70,19 @@ static struct hr_perf_cpu *append(struct hr_perf_cpus *cpus, unsigned number)
 }
 
 /* Makes sure that each online CPU is in the list. */
-static int extend(struct hr_perf_cpus *cpus, const struct hr_cpu_set *online)
+static int append_new_cpus(struct hr_perf_cpus *cpus, const struct hr_cpu_set *online)
 {
     unsigned number = hr_cpu_set_next(online, 0);
 
     for (; number < HR_CPU_MAX; number = hr_cpu_set_next(online, number + 1))
-        if (!hr_cpu_set_has(&cpus->online, number) && find(cpus, number) == NULL &&
-            append(cpus, number) == NULL)
+        if (!hr_cpu_set_has(&cpus->online, number) && find_cpu(cpus, number) == NULL &&
+            append_cpu(cpus, number) == NULL)
             return -ENOMEM;
     return 0;
 }
 
 /* @return whether it came or went. */
-static bool update(struct hr_perf_cpu *cpu, bool online, uint64_t inode)
+static bool update_cpu(struct hr_perf_cpu *cpu, bool online, uint64_t inode)
 {
     const bool was_online = cpu->online;
     bool was_away = inode != 0 && cpu->inode != 0 && inode != cpu->inode;
@@ -106,15 +107,15 @@ int hr_perf_cpus_read(struct hr_perf_cpus *cpus, const struct hr_root *root)
     }
     int status = read_online(cpus->dirfd, &online);
     if (status == 0)
-        status = extend(cpus, &online);
+        status = append_new_cpus(cpus, &online);
     if (status < 0)
         return status;
     cpus->online = online;
     for (size_t i = 0; i < cpus->count; i++) {
         struct hr_perf_cpu *cpu = &cpus->list[i];
         bool is_online = hr_cpu_set_has(&online, cpu->number);
-        uint64_t inode = is_online ? topology_inode(cpus->dirfd, cpu->number) : 0;
-        cpus->generation += update(cpu, is_online, inode);
+        uint64_t inode = is_online ? read_topology_inode(cpus->dirfd, cpu->number) : 0;
+        cpus->generation += update_cpu(cpu, is_online, inode);
     }
     return 0;
 }

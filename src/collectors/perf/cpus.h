@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf/cpus.h - the CPUs that are online, and whether they were all the time.
  *

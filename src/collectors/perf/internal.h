@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf/internal.h - what a struct hr_perf is made of, for the files that make it up: perf/perf.c
  * (its life), perf/probe.c (what can be counted), perf/target.c (counting).
@@ -12,7 +13,7 @@
 /** What of the events can be counted in a scope. */
 struct hr_perf_probe {
     bool done;
-    bool healthy;        /**< all of it */
+    bool all_usable;     /**< all of it */
     unsigned generation; /**< another one with each change */
     uint64_t time_ns;    /**< when it was found out */
     int *status;         /**< of each event; see hr_perf_status() */
@@ -25,8 +26,8 @@ struct hr_perf {
     uint64_t retry_ns;
     struct hr_perf_event_group *groups;
     size_t group_count;
-    size_t *first;      /**< of each group: its first event in arrays of all events */
-    size_t event_count; /**< of all groups */
+    size_t *first_event; /**< of each group: its first event in arrays of all events */
+    size_t event_count;  /**< of all groups */
     struct hr_perf_cpus cpus;
     struct hr_perf_budget budget;
     struct hr_perf_probe probes[HR_PERF_SCOPE_COUNT];
@@ -50,7 +51,7 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
                          const struct hr_cgroup *group, int cgroup);
 
 /** Tells whether a cgroup was removed. Opening its directory, where that is held, doesn't. */
-bool hr_perf_is_removed(const struct hr_cgroup *group);
+bool hr_perf_is_cgroup_removed(const struct hr_cgroup *group);
 
 /** Tells whether hr_perf_probe_update() would try. */
 bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope);

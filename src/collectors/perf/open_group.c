@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf/open_group.h"
 
 #include <errno.h>
@@ -7,7 +8,8 @@
 
 /* --- Opening -------------------------------------------------------------- */
 
-const struct hr_perf_encoding *hr_perf_encoding_on(const struct hr_perf_event *event, unsigned cpu)
+const struct hr_perf_encoding *hr_perf_find_encoding(const struct hr_perf_event *event,
+                                                     unsigned cpu)
 {
     for (size_t i = 0; i < event->encoding_count; i++) {
         const struct hr_perf_encoding *encoding = &event->encodings[i];
@@ -18,14 +20,14 @@ const struct hr_perf_encoding *hr_perf_encoding_on(const struct hr_perf_event *e
 }
 
 /* A generic event with a PMU's type in the upper half of config (PERF_PMU_TYPE_SHIFT). */
-static bool is_extended(const struct perf_event_attr *attr)
+static bool has_extended_type(const struct perf_event_attr *attr)
 {
     return (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
            attr->config > UINT32_MAX;
 }
 
-int hr_perf_bank_open_event(const struct hr_perf_place *place,
-                            const struct hr_perf_encoding *encoding, int leader)
+int hr_perf_group_open_event(const struct hr_perf_place *place,
+                             const struct hr_perf_encoding *encoding, int leader)
 {
     struct perf_event_attr attr = encoding->attr;
     unsigned long flags = place->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
@@ -34,7 +36,7 @@ int hr_perf_bank_open_event(const struct hr_perf_place *place,
         PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attr.disabled = leader < 0; /* and with the leader the others, so that all begin at once */
     int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
-    if ((fd != -ENOENT && fd != -EINVAL && fd != -EOPNOTSUPP) || !is_extended(&attr))
+    if ((fd != -ENOENT && fd != -EINVAL && fd != -EOPNOTSUPP) || !has_extended_type(&attr))
         return fd;
     /* Arm's kernels before Linux 6.6 know the generic type only. They open it with the PMU of the
      * CPU, or not at all. */
@@ -43,7 +45,7 @@ int hr_perf_bank_open_event(const struct hr_perf_place *place,
     return plain >= 0 ? plain : fd;
 }
 
-int hr_perf_bank_open_starter(const struct hr_perf_place *place)
+int hr_perf_group_open_dummy(const struct hr_perf_place *place)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY};
@@ -54,40 +56,42 @@ int hr_perf_bank_open_starter(const struct hr_perf_place *place)
     return fd < 0 ? -1 : fd;
 }
 
-int hr_perf_bank_open(struct hr_perf_bank *bank, const struct hr_perf_place *place,
-                      const struct hr_perf_event_group *group, uint32_t events)
+int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
+                       const struct hr_perf_event_group *group, uint32_t events)
 {
     int status = 0;
 
-    bank->events = 0;
+    open_group->events = 0;
     for (size_t i = 0; i < group->count && status == 0; i++) {
-        const struct hr_perf_encoding *encoding = hr_perf_encoding_on(group->events[i], place->cpu);
+        const struct hr_perf_encoding *encoding =
+            hr_perf_find_encoding(group->events[i], place->cpu);
         if ((events >> i & 1) == 0 || encoding == NULL)
             continue;
-        int fd = hr_perf_bank_open_event(place, encoding, bank->count > 0 ? bank->leader : -1);
+        int fd = hr_perf_group_open_event(place, encoding,
+                                          open_group->count > 0 ? open_group->leader : -1);
         if (fd < 0) {
             status = fd;
             break;
         }
-        if (bank->count == 0)
-            bank->leader = fd;
-        bank->fds[bank->count++] = fd;
-        bank->events |= UINT32_C(1) << i;
+        if (open_group->count == 0)
+            open_group->leader = fd;
+        open_group->fds[open_group->count++] = fd;
+        open_group->events |= UINT32_C(1) << i;
     }
-    if (status == 0 && bank->count > 0)
-        status = place->calls->enable(bank->leader);
+    if (status == 0 && open_group->count > 0)
+        status = place->calls->enable(open_group->leader);
     if (status < 0)
-        hr_perf_bank_close(bank, place->calls);
-    bank->base = bank->last = (struct hr_perf_times){0};
-    memset(bank->base_counts, 0, bank->size * sizeof(*bank->base_counts));
+        hr_perf_group_close(open_group, place->calls);
+    open_group->base = open_group->last = (struct hr_perf_times){0};
+    memset(open_group->base_counts, 0, open_group->size * sizeof(*open_group->base_counts));
     return status;
 }
 
-void hr_perf_bank_close(struct hr_perf_bank *bank, const struct hr_perf_calls *calls)
+void hr_perf_group_close(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls)
 {
     /* The leader last: without it, each of the others would become a group of its own. */
-    while (bank->count > 0)
-        calls->close(bank->fds[--bank->count]);
+    while (open_group->count > 0)
+        calls->close(open_group->fds[--open_group->count]);
 }
 
 /* --- Reading -------------------------------------------------------------- */
@@ -100,7 +104,8 @@ struct reading {
 };
 
 /* @return whether it is a whole one. */
-static bool read_fd(const struct hr_perf_calls *calls, int fd, size_t size, struct reading *reading)
+static bool read_descriptor(const struct hr_perf_calls *calls, int fd, size_t size,
+                            struct reading *reading)
 {
     const ssize_t length = calls->read(fd, reading, size);
     const size_t head = offsetof(struct reading, counts);
@@ -109,22 +114,23 @@ static bool read_fd(const struct hr_perf_calls *calls, int fd, size_t size, stru
            (size_t)length == head + reading->count * sizeof(uint64_t);
 }
 
-static bool read_together(const struct hr_perf_bank *bank, const struct hr_perf_calls *calls,
-                          struct reading *reading)
+static bool read_by_leader(const struct hr_perf_open_group *open_group,
+                           const struct hr_perf_calls *calls, struct reading *reading)
 {
-    const size_t size = offsetof(struct reading, counts) + bank->count * sizeof(uint64_t);
+    const size_t size = offsetof(struct reading, counts) + open_group->count * sizeof(uint64_t);
 
-    return read_fd(calls, bank->leader, size, reading) && reading->count == bank->count;
+    return read_descriptor(calls, open_group->leader, size, reading) &&
+           reading->count == open_group->count;
 }
 
 /* The leader knows of the others no more; their times are the same. */
-static bool read_apart(const struct hr_perf_bank *bank, const struct hr_perf_calls *calls,
-                       struct reading *reading)
+static bool read_each_event(const struct hr_perf_open_group *open_group,
+                            const struct hr_perf_calls *calls, struct reading *reading)
 {
     struct reading one;
 
-    for (size_t i = 0; i < bank->count; i++) {
-        if (!read_fd(calls, bank->fds[i], sizeof(one), &one))
+    for (size_t i = 0; i < open_group->count; i++) {
+        if (!read_descriptor(calls, open_group->fds[i], sizeof(one), &one))
             return false;
         if (i == 0)
             reading->times = one.times;
@@ -134,13 +140,13 @@ static bool read_apart(const struct hr_perf_bank *bank, const struct hr_perf_cal
 }
 
 /* How much more; nothing where the kernel's times went back by a little, as they may. */
-static uint64_t growth(uint64_t before, uint64_t now)
+static uint64_t time_since(uint64_t before, uint64_t now)
 {
     return now > before ? now - before : 0;
 }
 
 /* Counts in a part of the time, extrapolated to all of it, rounded. */
-static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
+static uint64_t scale_count(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
 {
     if (running_ns >= enabled_ns)
         return count;
@@ -157,76 +163,78 @@ static bool went_back(uint64_t before, uint64_t now)
 
 /* The group fell apart, as the CPU is offline: the leader still tells of as many events, but of the
  * others as zeros. */
-static bool is_torn(const struct hr_perf_bank *bank, const struct reading *reading)
+static bool is_detached(const struct hr_perf_open_group *open_group, const struct reading *reading)
 {
-    for (size_t i = 0; i < bank->count; i++)
-        if (went_back(bank->base_counts[i], reading->counts[i]))
+    for (size_t i = 0; i < open_group->count; i++)
+        if (went_back(open_group->base_counts[i], reading->counts[i]))
             return true;
     return false;
 }
 
-static void clear_deltas(struct hr_perf_bank *bank)
+static void clear_deltas(struct hr_perf_open_group *open_group)
 {
-    if (!bank->moved)
+    if (!open_group->nonzero)
         return;
-    bank->moved = false;
-    memset(bank->deltas, 0, bank->size * sizeof(*bank->deltas));
-    bank->interval = (struct hr_perf_times){0};
+    open_group->nonzero = false;
+    memset(open_group->deltas, 0, open_group->size * sizeof(*open_group->deltas));
+    open_group->interval = (struct hr_perf_times){0};
 }
 
 /* What one counter makes: one that went back has counted nothing. */
-static uint64_t count_since(uint64_t *base, uint64_t now, uint64_t enabled_ns, uint64_t running_ns)
+static uint64_t advance_count(uint64_t *base, uint64_t now, uint64_t enabled_ns,
+                              uint64_t running_ns)
 {
     if (running_ns == 0 || went_back(*base, now))
         return 0;
-    const uint64_t delta = scale(now - *base, enabled_ns, running_ns);
+    const uint64_t delta = scale_count(now - *base, enabled_ns, running_ns);
     *base = now;
     return delta;
 }
 
-static void advance(struct hr_perf_bank *bank, const struct reading *reading)
+static void advance_group(struct hr_perf_open_group *open_group, const struct reading *reading)
 {
     const struct hr_perf_times *now = &reading->times;
-    const uint64_t enabled_ns = growth(bank->base.enabled_ns, now->enabled_ns);
-    const uint64_t running_ns = growth(bank->base.running_ns, now->running_ns);
+    const uint64_t enabled_ns = time_since(open_group->base.enabled_ns, now->enabled_ns);
+    const uint64_t running_ns = time_since(open_group->base.running_ns, now->running_ns);
     size_t number = 0;
 
-    bank->moved = true;
-    bank->interval.enabled_ns = growth(bank->last.enabled_ns, now->enabled_ns);
-    bank->interval.running_ns = growth(bank->last.running_ns, now->running_ns);
-    if (bank->interval.running_ns > bank->interval.enabled_ns)
-        bank->interval.running_ns = bank->interval.enabled_ns;
-    bank->last = *now;
-    for (uint32_t i = 0; number < bank->count; i++) {
-        if ((bank->events >> i & 1) == 0)
+    open_group->nonzero = true;
+    open_group->interval.enabled_ns = time_since(open_group->last.enabled_ns, now->enabled_ns);
+    open_group->interval.running_ns = time_since(open_group->last.running_ns, now->running_ns);
+    if (open_group->interval.running_ns > open_group->interval.enabled_ns)
+        open_group->interval.running_ns = open_group->interval.enabled_ns;
+    open_group->last = *now;
+    for (uint32_t i = 0; number < open_group->count; i++) {
+        if ((open_group->events >> i & 1) == 0)
             continue;
-        bank->deltas[i] = count_since(&bank->base_counts[number], reading->counts[number],
-                                      enabled_ns, running_ns);
+        open_group->deltas[i] = advance_count(&open_group->base_counts[number],
+                                              reading->counts[number], enabled_ns, running_ns);
         number++;
     }
     if (running_ns > 0)
-        bank->base = *now;
+        open_group->base = *now;
 }
 
-int hr_perf_bank_read(struct hr_perf_bank *bank, const struct hr_perf_calls *calls, bool together)
+int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls,
+                       bool together)
 {
     struct reading reading;
 
-    if (bank->count == 0) {
-        clear_deltas(bank);
+    if (open_group->count == 0) {
+        clear_deltas(open_group);
         return 0;
     }
-    bool whole = together && read_together(bank, calls, &reading);
-    if (!together || (whole && is_torn(bank, &reading)))
-        whole = read_apart(bank, calls, &reading);
+    bool whole = together && read_by_leader(open_group, calls, &reading);
+    if (!together || (whole && is_detached(open_group, &reading)))
+        whole = read_each_event(open_group, calls, &reading);
     if (!whole) {
-        clear_deltas(bank);
+        clear_deltas(open_group);
         return -EIO;
     }
     /* Most groups of most machines are idle: these cost no more than the call. */
-    if (reading.times.enabled_ns == bank->last.enabled_ns)
-        clear_deltas(bank);
+    if (reading.times.enabled_ns == open_group->last.enabled_ns)
+        clear_deltas(open_group);
     else
-        advance(bank, &reading);
+        advance_group(open_group, &reading);
     return 0;
 }

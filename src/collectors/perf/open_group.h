@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf/open_group.h - one group of events, open on one CPU for one target: its descriptors, what
  * was read last, and what that makes since the read before.
  *
- * The arrays of a bank, and its `size`, come from the target: they have room for all events of the
- * group.
+ * The arrays of an open group, and its `size`, come from the target: they have room for all events
+ * of the group.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_OPEN_GROUP_H
 #define HEADROOM_COLLECTORS_PERF_OPEN_GROUP_H
@@ -16,7 +17,7 @@ struct hr_perf_times {
     uint64_t running_ns;
 };
 
-struct hr_perf_bank {
+struct hr_perf_open_group {
     size_t size;     /**< events of the group */
     size_t count;    /**< events that are open; 0: closed */
     uint32_t events; /**< which of the group's, by bit; read in this order */
@@ -27,9 +28,9 @@ struct hr_perf_bank {
     uint64_t *base_counts;
     struct hr_perf_times last; /**< of the last read */
 
-    /* What came of the last read; stays when the bank is closed, or opened anew. */
+    /* What came of the last read; stays when the group is closed, or opened anew. */
     struct hr_perf_times interval; /**< since the read before */
-    bool moved;                    /**< anything but zeros came of it */
+    bool nonzero;                  /**< anything but zeros came of it */
     uint64_t *deltas;              /**< since `base`, scaled; by the group's numbering of events */
 };
 
@@ -41,15 +42,16 @@ struct hr_perf_place {
 };
 
 /** How an event is counted on a CPU; NULL: not there. */
-const struct hr_perf_encoding *hr_perf_encoding_on(const struct hr_perf_event *event, unsigned cpu);
+const struct hr_perf_encoding *hr_perf_find_encoding(const struct hr_perf_event *event,
+                                                     unsigned cpu);
 
 /** Opens one event. @param leader  of its group, or -1: it is the leader, and not enabled yet.
  * @return a descriptor or a negative errno. */
-int hr_perf_bank_open_event(const struct hr_perf_place *place,
-                            const struct hr_perf_encoding *encoding, int leader);
+int hr_perf_group_open_event(const struct hr_perf_place *place,
+                             const struct hr_perf_encoding *encoding, int leader);
 
 /**
- * Opens what must be open while a cgroup's banks are, on one CPU; it counts nothing.
+ * Opens what must be open while a cgroup's groups are, on one CPU; it counts nothing.
  *
  * The kernel (6.18) begins to keep a cgroup's time on a CPU when an event is opened that is not
  * disabled, or when a process of it gets there: not when events are enabled. A process that polls
@@ -58,7 +60,7 @@ int hr_perf_bank_open_event(const struct hr_perf_place *place,
  * @return a descriptor; or -1 for the whole machine, which needs none, and on failure, which does
  *         no more harm than that.
  */
-int hr_perf_bank_open_starter(const struct hr_perf_place *place);
+int hr_perf_group_open_dummy(const struct hr_perf_place *place);
 
 /**
  * Opens those of the group's events that may be (by bit) and that the CPU has, all or none, and
@@ -66,19 +68,20 @@ int hr_perf_bank_open_starter(const struct hr_perf_place *place);
  *
  * @return 0, also if it is none of them; or the negative errno of perf_event_open(2).
  */
-int hr_perf_bank_open(struct hr_perf_bank *bank, const struct hr_perf_place *place,
-                      const struct hr_perf_event_group *group, uint32_t events);
+int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
+                       const struct hr_perf_event_group *group, uint32_t events);
 
 /**
- * Reads, and makes `interval` and `deltas`. A closed bank gives zeros.
+ * Reads, and makes `interval` and `deltas`. A closed group gives zeros.
  *
  * @param together  the events are still a group; false: the CPU was offline since, which makes each
  * a group of its own (kernel/events/core.c, perf_group_detach).
  * @return 0, or -EIO if the kernel gives none (any more).
  */
-int hr_perf_bank_read(struct hr_perf_bank *bank, const struct hr_perf_calls *calls, bool together);
+int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls,
+                       bool together);
 
 /** Closes what is open. */
-void hr_perf_bank_close(struct hr_perf_bank *bank, const struct hr_perf_calls *calls);
+void hr_perf_group_close(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/perf.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 #define DEFAULT_RETRY_NS UINT64_C(60000000000)
 
-static bool is_sound(const struct hr_perf_options *options)
+static bool has_valid_groups(const struct hr_perf_options *options)
 {
     for (size_t i = 0; i < options->group_count; i++)
         if (options->groups[i].count == 0 || options->groups[i].count > HR_PERF_GROUP_MAX)
@@ -24,13 +25,13 @@ static bool is_sound(const struct hr_perf_options *options)
 static int copy_groups(struct hr_perf *perf, const struct hr_perf_options *options)
 {
     perf->groups = calloc(options->group_count, sizeof(*perf->groups));
-    perf->first = calloc(options->group_count, sizeof(*perf->first));
-    if (perf->groups == NULL || perf->first == NULL)
+    perf->first_event = calloc(options->group_count, sizeof(*perf->first_event));
+    if (perf->groups == NULL || perf->first_event == NULL)
         return -ENOMEM;
     memcpy(perf->groups, options->groups, options->group_count * sizeof(*perf->groups));
     perf->group_count = options->group_count;
     for (size_t i = 0; i < perf->group_count; i++) {
-        perf->first[i] = perf->event_count;
+        perf->first_event[i] = perf->event_count;
         perf->event_count += perf->groups[i].count;
     }
     return 0;
@@ -39,7 +40,7 @@ static int copy_groups(struct hr_perf *perf, const struct hr_perf_options *optio
 int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *options,
                  struct hr_perf **perf)
 {
-    if (!is_sound(options))
+    if (!has_valid_groups(options))
         return -EINVAL;
     struct hr_perf *opened = calloc(1, sizeof(*opened));
     if (opened == NULL)
@@ -68,7 +69,7 @@ void hr_perf_close(struct hr_perf *perf)
         hr_perf_probe_end(&perf->probes[i]);
     hr_perf_cpus_end(&perf->cpus);
     free(perf->groups);
-    free(perf->first);
+    free(perf->first_event);
     free(perf);
 }
 
@@ -86,7 +87,7 @@ int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t 
 {
     const struct hr_perf_probe *probe = &perf->probes[scope];
 
-    return probe->done ? probe->status[perf->first[group] + event] : -ECANCELED;
+    return probe->done ? probe->status[perf->first_event[group] + event] : -ECANCELED;
 }
 
 /* "-1\n" to "4\n" */
@@ -102,7 +103,7 @@ static int parse_level(struct hr_text text, int *level)
     return 0;
 }
 
-int hr_perf_paranoid(const struct hr_root *root, int *level)
+int hr_perf_paranoid_read(const struct hr_root *root, int *level)
 {
     char buffer[16];
     struct hr_text text = {.start = buffer};

@@ -1,3 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf/probe.c - which events of a struct hr_perf can be counted in a scope.
+ */
 #include "perf/internal.h"
 
 #include <errno.h>
@@ -28,17 +32,17 @@ bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope)
 {
     const struct hr_perf_probe *probe = &perf->probes[scope];
 
-    return !probe->done || (!probe->healthy && hr_clock_ns() - probe->time_ns >= perf->retry_ns);
+    return !probe->done || (!probe->all_usable && hr_clock_ns() - probe->time_ns >= perf->retry_ns);
 }
 
 static bool is_shortage(int status)
 {
-    return hr_perf_ran_out(status) || status == -ENOMEM;
+    return hr_perf_is_out_of_files(status) || status == -ENOMEM;
 }
 
 /* Where there is a kind of core for some of the events only, one CPU of each kind stands for all.
  */
-static struct hr_cpu_set pick_cpus(const struct hr_perf *perf)
+static struct hr_cpu_set pick_probe_cpus(const struct hr_perf *perf)
 {
     const struct hr_cpu_set *online = &perf->cpus.online;
     struct hr_cpu_set picked = {{0}};
@@ -61,9 +65,10 @@ static struct hr_cpu_set pick_cpus(const struct hr_perf *perf)
 }
 
 /* Tries one event alone. */
-static int try_alone(const struct hr_perf_place *place, const struct hr_perf_encoding *encoding)
+static int try_event_alone(const struct hr_perf_place *place,
+                           const struct hr_perf_encoding *encoding)
 {
-    int fd = hr_perf_bank_open_event(place, encoding, -1);
+    int fd = hr_perf_group_open_event(place, encoding, -1);
 
     if (fd < 0)
         return fd;
@@ -72,20 +77,20 @@ static int try_alone(const struct hr_perf_place *place, const struct hr_perf_enc
 }
 
 /* The kernel refuses an event as the group's others take the counters it needs. */
-static bool is_too_much(const struct hr_perf_place *place, const struct hr_perf_encoding *encoding,
-                        int status)
+static bool is_group_too_large(const struct hr_perf_place *place,
+                               const struct hr_perf_encoding *encoding, int status)
 {
-    return (status == -EINVAL || status == -ENOSPC) && try_alone(place, encoding) == 0;
+    return (status == -EINVAL || status == -ENOSPC) && try_event_alone(place, encoding) == 0;
 }
 
 /* The kernel counts the event, but not in this cgroup. */
-static bool is_elsewhere(const struct hr_perf_place *place, const struct hr_perf_encoding *encoding,
-                         int status)
+static bool is_counted_outside_cgroup(const struct hr_perf_place *place,
+                                      const struct hr_perf_encoding *encoding, int status)
 {
     const struct hr_perf_place machine = {place->calls, -1, place->cpu};
 
     return place->cgroup >= 0 && (status == -ENOENT || status == -EBADF) &&
-           try_alone(&machine, encoding) == 0;
+           try_event_alone(&machine, encoding) == 0;
 }
 
 /* Tries a group on one CPU. @param status  of each of its events; one that failed elsewhere is left
@@ -99,17 +104,18 @@ static int try_group(const struct hr_perf_place *place, const struct hr_perf_eve
     int obstacle = 0;
 
     for (size_t e = 0; e < group->count && obstacle == 0 && !too_much; e++) {
-        const struct hr_perf_encoding *encoding = hr_perf_encoding_on(group->events[e], place->cpu);
+        const struct hr_perf_encoding *encoding =
+            hr_perf_find_encoding(group->events[e], place->cpu);
         if (encoding == NULL || status[e] < 0)
             continue;
-        int fd = hr_perf_bank_open_event(place, encoding, count > 0 ? fds[0] : -1);
+        int fd = hr_perf_group_open_event(place, encoding, count > 0 ? fds[0] : -1);
         if (fd >= 0)
             fds[count++] = fd;
         else if (is_shortage(fd))
             obstacle = fd;
-        else if (is_elsewhere(place, encoding, fd))
+        else if (is_counted_outside_cgroup(place, encoding, fd))
             obstacle = -EXDEV;
-        else if (count > 0 && is_too_much(place, encoding, fd))
+        else if (count > 0 && is_group_too_large(place, encoding, fd))
             too_much = true;
         else
             status[e] = fd == -E2BIG ? -EINVAL : fd; /* that is ours for a group, see below */
@@ -123,54 +129,56 @@ static int try_group(const struct hr_perf_place *place, const struct hr_perf_eve
 }
 
 /* An event that no CPU here has anything for. */
-static void refuse_missing(const struct hr_perf *perf, const struct hr_cpu_set *cpus, int *status)
+static void mark_missing_events(const struct hr_perf *perf, const struct hr_cpu_set *cpus,
+                                int *status)
 {
     for (size_t g = 0; g < perf->group_count; g++) {
         for (size_t e = 0; e < perf->groups[g].count; e++) {
             unsigned cpu = hr_cpu_set_next(cpus, 0);
-            while (cpu < HR_CPU_MAX && hr_perf_encoding_on(perf->groups[g].events[e], cpu) == NULL)
+            while (cpu < HR_CPU_MAX &&
+                   hr_perf_find_encoding(perf->groups[g].events[e], cpu) == NULL)
                 cpu = hr_cpu_set_next(cpus, cpu + 1);
-            status[perf->first[g] + e] = cpu < HR_CPU_MAX ? 0 : -ENODEV;
+            status[perf->first_event[g] + e] = cpu < HR_CPU_MAX ? 0 : -ENODEV;
         }
     }
 }
 
-static int try_all(const struct hr_perf *perf, int cgroup, int *status)
+static int try_all_groups(const struct hr_perf *perf, int cgroup, int *status)
 {
-    const struct hr_cpu_set cpus = pick_cpus(perf);
+    const struct hr_cpu_set cpus = pick_probe_cpus(perf);
     struct hr_perf_place place = {.calls = perf->calls, .cgroup = cgroup};
     int obstacle = 0;
 
-    refuse_missing(perf, &cpus, status);
+    mark_missing_events(perf, &cpus, status);
     place.cpu = hr_cpu_set_next(&cpus, 0);
     for (; place.cpu < HR_CPU_MAX && obstacle == 0;
          place.cpu = hr_cpu_set_next(&cpus, place.cpu + 1))
         for (size_t g = 0; g < perf->group_count && obstacle == 0; g++)
-            obstacle = try_group(&place, &perf->groups[g], &status[perf->first[g]]);
+            obstacle = try_group(&place, &perf->groups[g], &status[perf->first_event[g]]);
     return obstacle;
 }
 
 /* Takes over what was found. */
-static void conclude(struct hr_perf *perf, struct hr_perf_probe *probe, const int *status)
+static void store_results(struct hr_perf *perf, struct hr_perf_probe *probe, const int *status)
 {
     const size_t size = perf->event_count * sizeof(*status);
     const bool changed = !probe->done || memcmp(probe->status, status, size) != 0;
 
     memcpy(probe->status, status, size);
-    probe->done = probe->healthy = true;
+    probe->done = probe->all_usable = true;
     probe->time_ns = hr_clock_ns();
     probe->generation += changed;
     for (size_t g = 0; g < perf->group_count; g++) {
         probe->usable[g] = 0;
         for (size_t e = 0; e < perf->groups[g].count; e++)
-            if (status[perf->first[g] + e] == 0)
+            if (status[perf->first_event[g] + e] == 0)
                 probe->usable[g] |= UINT32_C(1) << e;
             else
-                probe->healthy = false;
+                probe->all_usable = false;
     }
 }
 
-bool hr_perf_is_removed(const struct hr_cgroup *group)
+bool hr_perf_is_cgroup_removed(const struct hr_cgroup *group)
 {
     int fd = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY);
 
@@ -187,13 +195,13 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
     int *status = calloc(perf->event_count, sizeof(*status));
     if (status == NULL)
         return -ENOMEM;
-    hr_perf_budget_make_room(&perf->budget, HR_PERF_GROUP_MAX);
-    int result = try_all(perf, cgroup, status);
+    hr_perf_budget_raise_limit(&perf->budget, HR_PERF_GROUP_MAX);
+    int result = try_all_groups(perf, cgroup, status);
     /* In a removed group nothing can be counted, which says nothing of others. */
-    if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_removed(group))
+    if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_cgroup_removed(group))
         result = -ENODEV;
     if (result == 0)
-        conclude(perf, &perf->probes[scope], status);
+        store_results(perf, &perf->probes[scope], status);
     free(status);
     return result;
 }

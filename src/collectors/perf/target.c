@@ -1,3 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf/target.c - the counters of one cgroup, or of the machine: opening, reading, summing over
+ * CPUs.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,18 +16,18 @@
 #include "perf/open_group.h"
 
 /* What is counted on one CPU. The arrays of events are those of all groups. */
-struct on_cpu {
+struct cpu_counters {
     bool open;
-    bool was_read;              /* it was open when the target was read last */
-    unsigned epoch;             /* of the CPU, when it was opened */
-    struct hr_perf_bank *banks; /* of each group */
-    struct hr_perf_times *ever; /* of each group */
-    uint64_t *totals;           /* of each event */
+    bool was_read;                          /* it was open when the target was read last */
+    unsigned epoch;                         /* of the CPU, when it was opened */
+    struct hr_perf_open_group *open_groups; /* of each group */
+    struct hr_perf_times *ever;             /* of each group */
+    uint64_t *totals;                       /* of each event */
 };
 
 /* Of all CPUs together, so that an idle target costs nothing but its reads. */
 struct sums {
-    bool moved;                     /* since the read before there was something to add */
+    bool nonzero;                   /* since the read before there was something to add */
     struct hr_perf_times *interval; /* of each group, since the read before */
     struct hr_perf_times *ever;     /* of each group */
     uint64_t *starved_ns;           /* of each group */
@@ -34,7 +39,7 @@ struct hr_perf_target {
     struct hr_perf *perf;
     enum hr_perf_scope scope;
     const struct hr_cgroup *group; /* NULL: the machine */
-    struct on_cpu **cpus;          /* by the index of struct hr_perf_cpus; NULL: never open there */
+    struct cpu_counters **cpus;    /* by the index of struct hr_perf_cpus; NULL: never open there */
     size_t cpu_count;
     size_t reserved;     /* descriptors that are open, or about to be */
     size_t wanted;       /* of struct hr_perf_files */
@@ -49,24 +54,24 @@ struct hr_perf_target {
 /* --- Memory --------------------------------------------------------------- */
 
 /* One block, so that what is read together lies together. */
-static struct on_cpu *on_cpu_new(const struct hr_perf *perf)
+static struct cpu_counters *new_cpu_counters(const struct hr_perf *perf)
 {
     const size_t groups = perf->group_count, events = perf->event_count;
-    struct on_cpu *cpu =
-        calloc(1, sizeof(*cpu) + groups * (sizeof(*cpu->banks) + sizeof(*cpu->ever)) +
+    struct cpu_counters *cpu =
+        calloc(1, sizeof(*cpu) + groups * (sizeof(*cpu->open_groups) + sizeof(*cpu->ever)) +
                       events * (3 * sizeof(uint64_t) + sizeof(int)));
     if (cpu == NULL)
         return NULL;
-    cpu->banks = (struct hr_perf_bank *)(cpu + 1);
-    cpu->ever = (struct hr_perf_times *)(cpu->banks + groups);
+    cpu->open_groups = (struct hr_perf_open_group *)(cpu + 1);
+    cpu->ever = (struct hr_perf_times *)(cpu->open_groups + groups);
     cpu->totals = (uint64_t *)(cpu->ever + groups);
     uint64_t *base_counts = cpu->totals + events, *deltas = base_counts + events;
     int *fds = (int *)(deltas + events);
     for (size_t g = 0; g < groups; g++) {
-        cpu->banks[g].size = perf->groups[g].count;
-        cpu->banks[g].base_counts = base_counts + perf->first[g];
-        cpu->banks[g].deltas = deltas + perf->first[g];
-        cpu->banks[g].fds = fds + perf->first[g];
+        cpu->open_groups[g].size = perf->groups[g].count;
+        cpu->open_groups[g].base_counts = base_counts + perf->first_event[g];
+        cpu->open_groups[g].deltas = deltas + perf->first_event[g];
+        cpu->open_groups[g].fds = fds + perf->first_event[g];
     }
     return cpu;
 }
@@ -103,13 +108,13 @@ int hr_perf_target_open_cgroup(struct hr_perf *perf, const struct hr_cgroup *gro
 }
 
 /* Has a place for each CPU that is known. */
-static int extend(struct hr_perf_target *target)
+static int extend_cpus(struct hr_perf_target *target)
 {
     const size_t count = target->perf->cpus.count;
 
     if (count == target->cpu_count)
         return 0;
-    struct on_cpu **grown = reallocarray(target->cpus, count, sizeof(*grown));
+    struct cpu_counters **grown = reallocarray(target->cpus, count, sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     target->cpus = grown;
@@ -120,25 +125,25 @@ static int extend(struct hr_perf_target *target)
 
 /* --- Closing -------------------------------------------------------------- */
 
-static void close_cpu(struct hr_perf_target *target, struct on_cpu *cpu)
+static void close_cpu(struct hr_perf_target *target, struct cpu_counters *cpu)
 {
     for (size_t g = 0; g < target->perf->group_count; g++)
-        hr_perf_bank_close(&cpu->banks[g], target->perf->calls);
+        hr_perf_group_close(&cpu->open_groups[g], target->perf->calls);
     cpu->open = false;
 }
 
-static void close_all(struct hr_perf_target *target)
+static void close_all_cpus(struct hr_perf_target *target)
 {
     for (size_t i = 0; i < target->cpu_count; i++)
         if (target->cpus[i] != NULL && target->cpus[i]->open)
             close_cpu(target, target->cpus[i]);
-    hr_perf_budget_return(&target->perf->budget, target->reserved);
+    hr_perf_budget_release(&target->perf->budget, target->reserved);
     target->reserved = 0;
 }
 
-static void want(struct hr_perf_target *target, size_t count)
+static void update_wanted(struct hr_perf_target *target, size_t count)
 {
-    hr_perf_budget_want(&target->perf->budget, target->wanted, count);
+    hr_perf_budget_update_wanted(&target->perf->budget, target->wanted, count);
     target->wanted = count;
 }
 
@@ -146,8 +151,8 @@ void hr_perf_target_close(struct hr_perf_target *target)
 {
     if (target == NULL)
         return;
-    close_all(target);
-    want(target, 0);
+    close_all_cpus(target);
+    update_wanted(target, 0);
     for (size_t i = 0; i < target->cpu_count; i++)
         free(target->cpus[i]);
     free(target->cpus);
@@ -163,90 +168,90 @@ static void add_times(struct hr_perf_times *sum, const struct hr_perf_times *tim
 }
 
 /* Adds what came of reading a group of events on one CPU. */
-static void add_bank(struct hr_perf_target *target, struct on_cpu *cpu, size_t group)
+static void add_group(struct hr_perf_target *target, struct cpu_counters *cpu, size_t group)
 {
     const struct hr_perf *perf = target->perf;
-    const struct hr_perf_bank *bank = &cpu->banks[group];
+    const struct hr_perf_open_group *open_group = &cpu->open_groups[group];
     struct sums *sums = &target->sums;
 
-    sums->moved = true;
-    add_times(&cpu->ever[group], &bank->interval);
-    add_times(&sums->ever[group], &bank->interval);
-    add_times(&sums->interval[group], &bank->interval);
+    sums->nonzero = true;
+    add_times(&cpu->ever[group], &open_group->interval);
+    add_times(&sums->ever[group], &open_group->interval);
+    add_times(&sums->interval[group], &open_group->interval);
     for (size_t e = 0; e < perf->groups[group].count; e++) {
-        cpu->totals[perf->first[group] + e] += bank->deltas[e];
-        sums->totals[perf->first[group] + e] += bank->deltas[e];
-        sums->deltas[perf->first[group] + e] += bank->deltas[e];
+        cpu->totals[perf->first_event[group] + e] += open_group->deltas[e];
+        sums->totals[perf->first_event[group] + e] += open_group->deltas[e];
+        sums->deltas[perf->first_event[group] + e] += open_group->deltas[e];
     }
 }
 
 /* @return 0, or -EIO if some counter can't be read any more. */
-static int read_cpu(struct hr_perf_target *target, struct on_cpu *cpu, bool is_current)
+static int read_cpu(struct hr_perf_target *target, struct cpu_counters *cpu, bool is_current)
 {
     int status = 0;
 
     cpu->was_read = cpu->open;
     for (size_t g = 0; g < target->perf->group_count; g++) {
-        if (hr_perf_bank_read(&cpu->banks[g], target->perf->calls, is_current) < 0)
+        if (hr_perf_group_read(&cpu->open_groups[g], target->perf->calls, is_current) < 0)
             status = -EIO;
-        if (cpu->banks[g].moved)
-            add_bank(target, cpu, g);
+        if (cpu->open_groups[g].nonzero)
+            add_group(target, cpu, g);
     }
     return status;
 }
 
-static void begin_sums(struct hr_perf_target *target)
+static void reset_interval(struct hr_perf_target *target)
 {
     struct sums *sums = &target->sums;
 
-    if (!sums->moved)
+    if (!sums->nonzero)
         return;
-    sums->moved = false;
+    sums->nonzero = false;
     memset(sums->interval, 0, target->perf->group_count * sizeof(*sums->interval));
     memset(sums->deltas, 0, target->perf->event_count * sizeof(*sums->deltas));
 }
 
-static void end_sums(struct hr_perf_target *target)
+static void update_starved(struct hr_perf_target *target)
 {
     struct sums *sums = &target->sums;
 
-    for (size_t g = 0; g < target->perf->group_count && sums->moved; g++)
+    for (size_t g = 0; g < target->perf->group_count && sums->nonzero; g++)
         if (sums->interval[g].running_ns > 0)
             sums->starved_ns[g] = 0;
         else
             sums->starved_ns[g] += sums->interval[g].enabled_ns;
 }
 
-static bool is_current(const struct on_cpu *cpu, const struct hr_perf_cpu *about)
+static bool is_cpu_current(const struct cpu_counters *cpu, const struct hr_perf_cpu *about)
 {
     return about->online && cpu->epoch == about->epoch;
 }
 
 /* Reads what is open, and closes what won't count any more. */
-static void read_all(struct hr_perf_target *target)
+static void read_all_cpus(struct hr_perf_target *target)
 {
     const struct hr_perf_cpu *about = target->perf->cpus.list;
 
-    begin_sums(target);
+    reset_interval(target);
     target->was_read = false;
     for (size_t i = 0; i < target->cpu_count; i++) {
-        struct on_cpu *cpu = target->cpus[i];
+        struct cpu_counters *cpu = target->cpus[i];
         if (cpu == NULL)
             continue;
         target->was_read = target->was_read || cpu->open;
         /* What is closed is read as zeros, so that the values of its last interval go. */
-        const bool current = is_current(cpu, &about[i]);
+        const bool current = is_cpu_current(cpu, &about[i]);
         int status = read_cpu(target, cpu, current);
         if (cpu->open && (status < 0 || !current))
             close_cpu(target, cpu);
     }
-    end_sums(target);
+    update_starved(target);
 }
 
 /* --- Opening -------------------------------------------------------------- */
 
 /* How many descriptors one CPU takes. */
-static size_t files_on(const struct hr_perf_target *target, unsigned number)
+static size_t count_files_on(const struct hr_perf_target *target, unsigned number)
 {
     const struct hr_perf *perf = target->perf;
     size_t count = 0;
@@ -254,34 +259,34 @@ static size_t files_on(const struct hr_perf_target *target, unsigned number)
     for (size_t g = 0; g < perf->group_count; g++)
         for (size_t e = 0; e < perf->groups[g].count; e++)
             count += (perf->probes[target->scope].usable[g] >> e & 1) != 0 &&
-                     hr_perf_encoding_on(perf->groups[g].events[e], number) != NULL;
+                     hr_perf_find_encoding(perf->groups[g].events[e], number) != NULL;
     return count;
 }
 
-static size_t files_on_all(const struct hr_perf_target *target)
+static size_t count_files(const struct hr_perf_target *target)
 {
     const struct hr_perf_cpus *cpus = &target->perf->cpus;
     size_t count = 0;
 
     for (size_t i = 0; i < cpus->count; i++)
         if (cpus->list[i].online)
-            count += files_on(target, cpus->list[i].number);
+            count += count_files_on(target, cpus->list[i].number);
     return count;
 }
 
-static int open_banks(struct hr_perf_target *target, struct on_cpu *cpu, int cgroup,
-                      const struct hr_perf_cpu *about)
+static int open_all_groups(struct hr_perf_target *target, struct cpu_counters *cpu, int cgroup,
+                           const struct hr_perf_cpu *about)
 {
     struct hr_perf *perf = target->perf;
     const struct hr_perf_place place = {perf->calls, cgroup, about->number};
-    const int starter = hr_perf_bank_open_starter(&place);
+    const int dummy = hr_perf_group_open_dummy(&place);
     int status = 0;
 
     for (size_t g = 0; g < perf->group_count && status == 0; g++)
-        status = hr_perf_bank_open(&cpu->banks[g], &place, &perf->groups[g],
-                                   perf->probes[target->scope].usable[g]);
-    if (starter >= 0)
-        perf->calls->close(starter);
+        status = hr_perf_group_open(&cpu->open_groups[g], &place, &perf->groups[g],
+                                    perf->probes[target->scope].usable[g]);
+    if (dummy >= 0)
+        perf->calls->close(dummy);
     return status;
 }
 
@@ -292,11 +297,11 @@ static int open_cpu(struct hr_perf_target *target, size_t index, int cgroup)
     const struct hr_perf_cpu *about = &perf->cpus.list[index];
 
     if (target->cpus[index] == NULL)
-        target->cpus[index] = on_cpu_new(perf);
-    struct on_cpu *cpu = target->cpus[index];
+        target->cpus[index] = new_cpu_counters(perf);
+    struct cpu_counters *cpu = target->cpus[index];
     if (cpu == NULL)
         return -ENOMEM;
-    int status = open_banks(target, cpu, cgroup, about);
+    int status = open_all_groups(target, cpu, cgroup, about);
     cpu->open = status == 0;
     cpu->epoch = about->epoch;
     if (status < 0)
@@ -304,60 +309,60 @@ static int open_cpu(struct hr_perf_target *target, size_t index, int cgroup)
     return status == -ENODEV ? 0 : status;
 }
 
-static bool is_missing(const struct hr_perf_target *target, size_t index)
+static bool is_cpu_missing(const struct hr_perf_target *target, size_t index)
 {
     const struct hr_perf_cpu *about = &target->perf->cpus.list[index];
 
     return about->online && (target->cpus[index] == NULL || !target->cpus[index]->open) &&
-           files_on(target, about->number) > 0;
+           count_files_on(target, about->number) > 0;
 }
 
-static bool is_any_missing(const struct hr_perf_target *target)
+static bool is_any_cpu_missing(const struct hr_perf_target *target)
 {
     for (size_t i = 0; i < target->cpu_count; i++)
-        if (is_missing(target, i))
+        if (is_cpu_missing(target, i))
             return true;
     return false;
 }
 
 /* Makes sure that exactly those descriptors are reserved that will be open. @return whether they
  * may be. */
-static bool reserve(struct hr_perf_target *target)
+static bool reserve_files(struct hr_perf_target *target)
 {
     struct hr_perf_budget *budget = &target->perf->budget;
-    const size_t needed = files_on_all(target);
+    const size_t needed = count_files(target);
 
-    want(target, needed);
-    if (needed > target->reserved && !hr_perf_budget_take(budget, needed - target->reserved))
+    update_wanted(target, needed);
+    if (needed > target->reserved && !hr_perf_budget_reserve(budget, needed - target->reserved))
         return false;
     if (needed < target->reserved)
-        hr_perf_budget_return(budget, target->reserved - needed);
+        hr_perf_budget_release(budget, target->reserved - needed);
     target->reserved = needed;
     return true;
 }
 
 /* @param cgroup  the directory, or -1. @return as hr_perf_target_read(). */
-static int open_missing(struct hr_perf_target *target, int cgroup)
+static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
 {
     int status = 0;
 
-    if (!reserve(target)) {
-        close_all(target);
+    if (!reserve_files(target)) {
+        close_all_cpus(target);
         return -EMFILE;
     }
     for (size_t i = 0; i < target->cpu_count && status == 0; i++)
-        if (is_missing(target, i))
+        if (is_cpu_missing(target, i))
             status = open_cpu(target, i, cgroup);
     if (status == 0)
         return target->reserved > 0 ? 0 : -ENODATA;
-    close_all(target);
-    if (hr_perf_ran_out(status))
-        hr_perf_budget_ran_out(&target->perf->budget);
+    close_all_cpus(target);
+    if (hr_perf_is_out_of_files(status))
+        hr_perf_budget_note_shortage(&target->perf->budget);
     return status;
 }
 
 /* What can be counted may have changed since; then all is opened anew. */
-static int probe(struct hr_perf_target *target, int cgroup)
+static int update_probe(struct hr_perf_target *target, int cgroup)
 {
     const struct hr_perf_probe *found = &target->perf->probes[target->scope];
     int status = hr_perf_probe_update(target->perf, target->scope, target->group, cgroup);
@@ -365,37 +370,37 @@ static int probe(struct hr_perf_target *target, int cgroup)
     if (status < 0 && !found->done)
         return status;
     if (target->generation != found->generation)
-        close_all(target);
+        close_all_cpus(target);
     target->generation = found->generation;
     return 0;
 }
 
-static int open_with(struct hr_perf_target *target, int cgroup)
+static int open_counters(struct hr_perf_target *target, int cgroup)
 {
-    int status = extend(target);
+    int status = extend_cpus(target);
 
     if (status == 0)
-        status = probe(target, cgroup);
+        status = update_probe(target, cgroup);
     if (status == 0)
-        status = open_missing(target, cgroup);
+        status = open_missing_cpus(target, cgroup);
     return status;
 }
 
-static int open_in_cgroup(struct hr_perf_target *target)
+static int open_counters_in_cgroup(struct hr_perf_target *target)
 {
     int fd = hr_cgroup_openat(target->group, ".", O_RDONLY | O_DIRECTORY);
 
     if (fd < 0)
         return fd;
-    int status = open_with(target, fd);
+    int status = open_counters(target, fd);
     close(fd);
     /* Events that can be counted, but not in this cgroup. */
     if (status != -ENOENT && status != -EBADF)
         return status;
-    return hr_perf_is_removed(target->group) ? -ENODEV : -EXDEV;
+    return hr_perf_is_cgroup_removed(target->group) ? -ENODEV : -EXDEV;
 }
 
-static bool is_due(const struct hr_perf_target *target)
+static bool is_opening_due(const struct hr_perf_target *target)
 {
     const struct hr_perf *perf = target->perf;
 
@@ -404,32 +409,34 @@ static bool is_due(const struct hr_perf_target *target)
     if (target->failed != 0 && hr_clock_ns() - target->failed_ns < perf->retry_ns)
         return false;
     return hr_perf_probe_is_due(perf, target->scope) ||
-           target->generation != perf->probes[target->scope].generation || is_any_missing(target);
+           target->generation != perf->probes[target->scope].generation ||
+           is_any_cpu_missing(target);
 }
 
 int hr_perf_target_read(struct hr_perf_target *target)
 {
-    read_all(target);
-    if (!is_due(target))
+    read_all_cpus(target);
+    if (!is_opening_due(target))
         return target->failed;
     target->cpus_seen = target->perf->cpus.generation;
-    int status = target->group != NULL ? open_in_cgroup(target) : open_with(target, -1);
+    int status =
+        target->group != NULL ? open_counters_in_cgroup(target) : open_counters(target, -1);
     /* It was only to find out whether more can be counted now: that may wait. */
-    if (hr_perf_ran_out(status) && target->reserved > 0 && !is_any_missing(target))
+    if (hr_perf_is_out_of_files(status) && target->reserved > 0 && !is_any_cpu_missing(target))
         return 0;
     if (status < 0)
-        close_all(target);
+        close_all_cpus(target);
     /* Descriptors may be had at any time, and a removed group ends; all else would fail again. */
-    target->failed = !hr_perf_ran_out(status) && status != -ENODEV ? status : 0;
+    target->failed = !hr_perf_is_out_of_files(status) && status != -ENODEV ? status : 0;
     target->failed_ns = hr_clock_ns();
     return status;
 }
 
 void hr_perf_target_pause(struct hr_perf_target *target)
 {
-    read_all(target);
-    close_all(target);
-    want(target, 0);
+    read_all_cpus(target);
+    close_all_cpus(target);
+    update_wanted(target, 0);
 }
 
 /* --- Values --------------------------------------------------------------- */
@@ -448,21 +455,21 @@ static bool is_usable(const struct hr_perf_target *target, size_t group, size_t 
 }
 
 /* It is, or was at the last read, open on a CPU. */
-static bool is_there(const struct hr_perf_target *target, size_t index,
-                     const struct hr_perf_event *event)
+static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
+                           const struct hr_perf_event *event)
 {
-    const struct on_cpu *cpu = target->cpus[index];
+    const struct cpu_counters *cpu = target->cpus[index];
 
     return cpu != NULL && (cpu->open || cpu->was_read) &&
-           hr_perf_encoding_on(event, target->perf->cpus.list[index].number) != NULL;
+           hr_perf_find_encoding(event, target->perf->cpus.list[index].number) != NULL;
 }
 
-static bool is_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
+static bool is_open_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
 {
     if (event->encodings[0].every_cpu)
         return target->reserved > 0 || target->was_read;
     for (size_t i = 0; i < target->cpu_count; i++)
-        if (is_there(target, i, event))
+        if (is_open_on_cpu(target, i, event))
             return true;
     return false;
 }
@@ -471,7 +478,7 @@ struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, s
                                           size_t event)
 {
     const struct sums *sums = &target->sums;
-    const size_t number = target->perf->first[group] + event;
+    const size_t number = target->perf->first_event[group] + event;
     struct hr_perf_value value = {
         .total = sums->totals[number],
         .delta = sums->deltas[number],
@@ -481,7 +488,7 @@ struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, s
 
     if (!is_usable(target, group, event))
         return (struct hr_perf_value){.total = value.total};
-    value.counted = is_anywhere(target, target->perf->groups[group].events[event]) &&
+    value.counted = is_open_anywhere(target, target->perf->groups[group].events[event]) &&
                     is_counted(&value, &sums->ever[group]);
     return value;
 }
@@ -497,18 +504,18 @@ bool hr_perf_target_cpu(const struct hr_perf_target *target, size_t index, unsig
 struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *target, size_t index,
                                               size_t group, size_t event)
 {
-    const struct on_cpu *cpu = target->cpus[index];
+    const struct cpu_counters *cpu = target->cpus[index];
 
     if (!is_usable(target, group, event) ||
-        !is_there(target, index, target->perf->groups[group].events[event]))
+        !is_open_on_cpu(target, index, target->perf->groups[group].events[event]))
         return (struct hr_perf_value){
-            .total = cpu != NULL ? cpu->totals[target->perf->first[group] + event] : 0};
-    const struct hr_perf_bank *bank = &cpu->banks[group];
+            .total = cpu != NULL ? cpu->totals[target->perf->first_event[group] + event] : 0};
+    const struct hr_perf_open_group *open_group = &cpu->open_groups[group];
     struct hr_perf_value value = {
-        .total = cpu->totals[target->perf->first[group] + event],
-        .delta = bank->deltas[event],
-        .enabled_ns = bank->interval.enabled_ns,
-        .running_ns = bank->interval.running_ns,
+        .total = cpu->totals[target->perf->first_event[group] + event],
+        .delta = open_group->deltas[event],
+        .enabled_ns = open_group->interval.enabled_ns,
+        .running_ns = open_group->interval.running_ns,
     };
     value.counted = is_counted(&value, &cpu->ever[group]);
     return value;

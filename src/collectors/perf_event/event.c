@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/perf_event.h"
 
 #include <errno.h>
@@ -25,9 +26,9 @@ struct search {
     const struct hr_perf_pmu *pmu; /* that the event is of, if that is known */
     bool each_core;                /* each kind of core has its own of this event */
     struct hr_text own_name;       /* the term name= */
-    struct hr_perf_role_of role;
-    struct hr_perf_nearest nearest;
-    struct hr_perf_fault fault;
+    struct hr_perf_ratio_role role;
+    struct hr_perf_suggestions suggestions;
+    struct hr_perf_event_error error;
 };
 
 /* --- The vocabulary ---------------------------------------------------------- */
@@ -64,7 +65,7 @@ void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary)
 /* --- Modifiers --------------------------------------------------------------- */
 
 /* Takes ":u", ":k" and the like off the end. */
-static bool take_modifier(struct hr_text *name, struct hr_perf_modifier *modifier)
+static bool strip_modifier(struct hr_text *name, struct hr_perf_modifier *modifier)
 {
     static const char *const letters[] = {":u", ":k", ":uk", ":ku"};
 
@@ -82,7 +83,7 @@ static bool take_modifier(struct hr_text *name, struct hr_perf_modifier *modifie
 }
 
 /* What follows the last slash: nothing, "u", ":uk", ":u:k" … @return whether it is that. */
-static bool take_pmu_modifier(struct hr_text rest, struct hr_perf_modifier *modifier)
+static bool parse_pmu_modifier(struct hr_text rest, struct hr_perf_modifier *modifier)
 {
     bool after_letter = false;
 
@@ -116,14 +117,15 @@ static int find_in_pmu(struct search *search, struct hr_text pmu_name, struct hr
 
     search->pmu = hr_perf_pmus_find(&vocabulary->pmus, pmu_name);
     if (search->pmu == NULL) {
-        hr_perf_pmus_offer(vocabulary->root, &vocabulary->pmus, pmu_name, terms, &search->nearest);
-        return hr_perf_fault_set(&search->fault, -ENOENT, "this machine has no PMU \"%.*s\"",
-                                 HR_SHOWN(pmu_name));
+        hr_perf_pmus_suggest(vocabulary->root, &vocabulary->pmus, pmu_name, terms,
+                             &search->suggestions);
+        return hr_perf_set_error(&search->error, -ENOENT, "this machine has no PMU \"%.*s\"",
+                                 HR_PERF_EXCERPT(pmu_name));
     }
     int status = hr_perf_pmu_encode(vocabulary->root, search->pmu, terms, &search->attr, &found,
-                                    &search->fault);
+                                    &search->error);
     if (status == -ENOENT && found.unknown.length > 0)
-        hr_perf_pmu_offer(vocabulary->root, search->pmu, terms, &found, &search->nearest);
+        hr_perf_pmu_suggest(vocabulary->root, search->pmu, terms, &found, &search->suggestions);
     if (status < 0)
         return status;
     search->attr.size = sizeof(search->attr);
@@ -133,21 +135,21 @@ static int find_in_pmu(struct search *search, struct hr_text pmu_name, struct hr
     return 0;
 }
 
-static int find_by_slashes(struct search *search, struct hr_text text)
+static int find_by_pmu_and_terms(struct search *search, struct hr_text text)
 {
     size_t first = hr_text_find(text, '/');
     struct hr_text rest = hr_text_tail(text, first + 1);
     size_t last = hr_text_find(rest, '/');
 
     if (first == 0)
-        return hr_perf_fault_set(&search->fault, -EINVAL, "there is no PMU before the slash");
+        return hr_perf_set_error(&search->error, -EINVAL, "there is no PMU before the slash");
     if (last == rest.length)
-        return hr_perf_fault_set(&search->fault, -EINVAL, "there is no closing slash");
+        return hr_perf_set_error(&search->error, -EINVAL, "there is no closing slash");
     struct hr_text after = hr_text_tail(rest, last + 1);
-    if (!take_pmu_modifier(after, &search->modifier))
-        return hr_perf_fault_set(&search->fault, -EINVAL,
+    if (!parse_pmu_modifier(after, &search->modifier))
+        return hr_perf_set_error(&search->error, -EINVAL,
                                  "the closing slash may be followed by u, k or uk, not by \"%.*s\"",
-                                 HR_SHOWN(after));
+                                 HR_PERF_EXCERPT(after));
     search->name = hr_text_head(text, first + 1 + last + 1);
     return find_in_pmu(search, hr_text_head(text, first), hr_text_head(rest, last));
 }
@@ -159,7 +161,7 @@ static int find_raw(struct search *search)
     uint64_t code;
 
     if (!hr_perf_hex_parse(hr_text_tail(search->name, 1), &code))
-        return hr_perf_fault_set(&search->fault, -EINVAL, "it has more than 64 bits");
+        return hr_perf_set_error(&search->error, -EINVAL, "it has more than 64 bits");
     search->attr.type = PERF_TYPE_RAW;
     search->attr.size = sizeof(search->attr);
     search->attr.config = code;
@@ -190,36 +192,38 @@ static bool has_capitals(struct hr_text text)
 }
 
 /* Decides which vocabulary the name that is in none of them was meant for, and offers what is in
- * those that come into question. `said` is what libpfm4's said, `status` what tracefs did. */
-static int blame(struct search *search, int said, int status, bool has_subsystem,
-                 struct hr_text subsystem, const struct hr_perf_fault *fault)
+ * those that come into question. `pfm_status` is what libpfm4 said, `status` what tracefs
+ * did. */
+static int report_unknown_name(struct search *search, int pfm_status, int status,
+                               bool has_subsystem, struct hr_text subsystem,
+                               const struct hr_perf_event_error *error)
 {
-    bool is_tracepoint = said == -ENOENT && (has_subsystem || !has_capitals(subsystem));
+    bool is_tracepoint = pfm_status == -ENOENT && (has_subsystem || !has_capitals(subsystem));
 
     if (!is_tracepoint || (status == -ENOENT && !has_subsystem))
-        hr_perf_pfm_offer(search->name, &search->nearest);
+        hr_perf_pfm_suggest(search->name, &search->suggestions);
     if (!is_tracepoint)
-        return said;
-    search->fault = *fault;
+        return pfm_status;
+    search->error = *error;
     return status;
 }
 
 /* For a name that libpfm4 says isn't its own. */
 static int find_tracepoint(struct search *search, struct hr_text subsystem, struct hr_text event,
-                           int said)
+                           int pfm_status)
 {
-    struct hr_perf_fault fault = {0};
+    struct hr_perf_event_error error = {0};
     uint64_t id;
-    int events = hr_perf_tracepoint_open(search->vocabulary->root, &fault);
+    int events = hr_perf_tracepoint_open(search->vocabulary->root, &error);
     bool has_subsystem = events >= 0 && hr_perf_tracepoint_has_subsystem(events, subsystem);
     int status =
-        events < 0 ? events : hr_perf_tracepoint_find(events, subsystem, event, &id, &fault);
+        events < 0 ? events : hr_perf_tracepoint_find(events, subsystem, event, &id, &error);
 
     if (status < 0) {
-        if (events >= 0 && said == -ENOENT)
-            hr_perf_tracepoint_offer(events, subsystem, event, &search->nearest);
+        if (events >= 0 && pfm_status == -ENOENT)
+            hr_perf_tracepoint_suggest(events, subsystem, event, &search->suggestions);
         hr_descriptor_close(&events);
-        return blame(search, said, status, has_subsystem, subsystem, &fault);
+        return report_unknown_name(search, pfm_status, status, has_subsystem, subsystem, &error);
     }
     hr_descriptor_close(&events);
     search->attr = (struct perf_event_attr){
@@ -230,19 +234,20 @@ static int find_tracepoint(struct search *search, struct hr_text subsystem, stru
 /* --- Names ------------------------------------------------------------------- */
 
 /* Someone who leaves a subsystem or a PMU out would like to know what they are. */
-static void offer_in_full(struct search *search)
+static void suggest_full_names(struct search *search)
 {
     const struct hr_perf_vocabulary *vocabulary = search->vocabulary;
-    struct hr_perf_fault ignored;
+    struct hr_perf_event_error ignored;
     int events = hr_perf_tracepoint_open(vocabulary->root, &ignored);
 
-    hr_perf_pmus_offer_events(vocabulary->root, &vocabulary->pmus, search->name, &search->nearest);
+    hr_perf_pmus_suggest_events(vocabulary->root, &vocabulary->pmus, search->name,
+                                &search->suggestions);
     if (events >= 0)
-        hr_perf_tracepoint_offer_all(events, search->name, &search->nearest);
+        hr_perf_tracepoint_suggest_in_full(events, search->name, &search->suggestions);
     hr_descriptor_close(&events);
 }
 
-static void note_generic(struct search *search)
+static void classify_event(struct search *search)
 {
     bool is_hardware =
         search->attr.type == PERF_TYPE_HARDWARE || search->attr.type == PERF_TYPE_HW_CACHE;
@@ -256,23 +261,23 @@ static void note_generic(struct search *search)
 static int find_by_name(struct search *search)
 {
     struct hr_text subsystem, event;
-    int status = hr_perf_pfm_encode(search->name, &search->attr, &search->fault);
+    int status = hr_perf_pfm_encode(search->name, &search->attr, &search->error);
 
     if (status == 0) {
-        note_generic(search);
+        classify_event(search);
         return 0;
     }
     if (status == -ENOMEM)
         return status;
     if (split_tracepoint(search->name, &subsystem, &event))
         return find_tracepoint(search, subsystem, event, status);
-    offer_in_full(search);
-    hr_perf_pfm_offer(search->name, &search->nearest);
+    suggest_full_names(search);
+    hr_perf_pfm_suggest(search->name, &search->suggestions);
     return status;
 }
 
 /* What no event has in its name, such as the comma between two. */
-static bool find_stray(struct hr_text text, char *stray)
+static bool find_stray_character(struct hr_text text, char *stray)
 {
     for (size_t i = 0; i < text.length; i++) {
         char c = text.start[i];
@@ -284,33 +289,33 @@ static bool find_stray(struct hr_text text, char *stray)
     return false;
 }
 
-static int find(struct search *search, struct hr_text text)
+static int find_event(struct search *search, struct hr_text text)
 {
     char stray;
 
     if (hr_text_find(text, '/') < text.length)
-        return find_by_slashes(search, text);
+        return find_by_pmu_and_terms(search, text);
     search->name = text;
-    while (take_modifier(&search->name, &search->modifier))
+    while (strip_modifier(&search->name, &search->modifier))
         continue;
     if (search->name.length == 0)
-        return hr_perf_fault_set(&search->fault, -EINVAL, "there is no name");
-    if (find_stray(text, &stray))
-        return hr_perf_fault_set(&search->fault, -EINVAL,
+        return hr_perf_set_error(&search->error, -EINVAL, "there is no name");
+    if (find_stray_character(text, &stray))
+        return hr_perf_set_error(&search->error, -EINVAL,
                                  "a name of one event is wanted, without \"%c\"", stray);
     return hr_perf_is_raw(search->name) ? find_raw(search) : find_by_name(search);
 }
 
 /* --- Encodings --------------------------------------------------------------- */
 
-static void keep_out(struct hr_cpu_set *set, const struct hr_cpu_set *taken)
+static void remove_cpus(struct hr_cpu_set *set, const struct hr_cpu_set *taken)
 {
     for (size_t i = 0; i < HR_CPU_MAX / 64; i++)
         set->words[i] &= ~taken->words[i];
 }
 
 /* One encoding, on the CPUs of the PMU if that has a say in it. */
-static void encode_once(const struct search *search, struct hr_perf_event *event)
+static void encode_for_all_cores(const struct search *search, struct hr_perf_event *event)
 {
     struct hr_perf_encoding *encoding = &event->encodings[0];
     const struct hr_perf_pmu *pmu = search->pmu;
@@ -323,8 +328,8 @@ static void encode_once(const struct search *search, struct hr_perf_event *event
     event->whole_machine = pmu != NULL && pmu->has_cpumask;
 }
 
-static void encode_for(const struct search *search, const struct hr_perf_pmu *pmu,
-                       struct hr_perf_event *event)
+static void encode_for_pmu(const struct search *search, const struct hr_perf_pmu *pmu,
+                           struct hr_perf_event *event)
 {
     struct hr_perf_encoding *encoding = &event->encodings[event->encoding_count];
 
@@ -335,12 +340,12 @@ static void encode_for(const struct search *search, const struct hr_perf_pmu *pm
         encoding->attr.config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
     encoding->cpus = pmu->cpus;
     for (size_t i = 0; i < event->encoding_count; i++)
-        keep_out(&encoding->cpus, &event->encodings[i].cpus);
+        remove_cpus(&encoding->cpus, &event->encodings[i].cpus);
     event->encoding_count++;
 }
 
 /* One encoding for each kind of core. */
-static int encode_each(struct search *search, struct hr_perf_event *event)
+static int encode_for_each_core(struct search *search, struct hr_perf_event *event)
 {
     const struct hr_perf_pmus *pmus = &search->vocabulary->pmus;
 
@@ -349,10 +354,10 @@ static int encode_each(struct search *search, struct hr_perf_event *event)
         if (!pmu->has_cpus)
             continue;
         if (pmu->status < 0)
-            return hr_perf_fault_set(
-                &search->fault, pmu->status, "a file of the PMU \"%.32s\", type or cpus, %s",
+            return hr_perf_set_error(
+                &search->error, pmu->status, "a file of the PMU \"%.32s\", type or cpus, %s",
                 pmu->name, pmu->status == -EBADMSG ? "isn't understood" : "can't be read");
-        encode_for(search, pmu, event);
+        encode_for_pmu(search, pmu, event);
     }
     return 0;
 }
@@ -380,17 +385,17 @@ static int make_event(struct search *search, const char *text, struct hr_perf_ev
     if (event->text == NULL || event->label == NULL || event->encodings == NULL)
         return -ENOMEM;
     if (by_core)
-        return encode_each(search, event);
-    encode_once(search, event);
+        return encode_for_each_core(search, event);
+    encode_for_all_cores(search, event);
     return 0;
 }
 
 int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
-                       struct hr_perf_event **event, struct hr_perf_fault *fault)
+                       struct hr_perf_event **event, struct hr_perf_event_error *error)
 {
     struct search search = {.vocabulary = vocabulary};
     struct hr_perf_event *made = NULL;
-    int status = find(&search, hr_text_of(text));
+    int status = find_event(&search, hr_text_of(text));
 
     if (status == 0) {
         made = calloc(1, sizeof(*made));
@@ -401,9 +406,9 @@ int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *
         return 0;
     }
     hr_perf_event_free(made);
-    hr_perf_nearest_tell(&search.nearest, &search.fault);
+    hr_perf_suggestions_copy(&search.suggestions, &search.error);
     if (status != -ENOMEM)
-        *fault = search.fault;
+        *error = search.error;
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf_event/label.h"
 
 #include <inttypes.h>
@@ -6,7 +7,7 @@
 
 #include "headroom/hash.h"
 
-static char clean(char c)
+static char label_character(char c)
 {
     return c < ' ' || c > '~' || c == '/' || c == ',' ? '_' : c;
 }
@@ -19,9 +20,9 @@ static const char *modifier_text(const struct hr_perf_modifier *modifier)
 }
 
 /* The name without the characters at its end that would become "_". */
-static struct hr_text trim(struct hr_text name)
+static struct hr_text trim_name(struct hr_text name)
 {
-    while (name.length > 0 && clean(name.start[name.length - 1]) == '_')
+    while (name.length > 0 && label_character(name.start[name.length - 1]) == '_')
         name.length--;
     return name;
 }
@@ -32,9 +33,9 @@ char *hr_perf_label(const char *text, struct hr_text name, const struct hr_perf_
     char *label = NULL, cut[16] = "";
     size_t room = HR_PERF_LABEL_LENGTH - strlen(end);
 
-    name = trim(name);
+    name = trim_name(name);
     if (name.length == 0) /* a name= of nothing but such characters */
-        name = trim(hr_text_of(text));
+        name = trim_name(hr_text_of(text));
     if (name.length == 0)
         name = hr_text_of("event");
     if (name.length > room) {
@@ -44,6 +45,6 @@ char *hr_perf_label(const char *text, struct hr_text name, const struct hr_perf_
     if (asprintf(&label, "%.*s%s%s", (int)name.length, name.start, cut, end) < 0)
         return NULL;
     for (char *c = label; *c != '\0'; c++)
-        *c = clean(*c);
+        *c = label_character(*c);
     return label;
 }

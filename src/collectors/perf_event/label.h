@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_event/label.h - what the series of an event are named by.
  */

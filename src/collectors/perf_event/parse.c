@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf_event/parse.h"
 
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-int hr_perf_fault_set(struct hr_perf_fault *fault, int status, const char *format, ...)
+int hr_perf_set_error(struct hr_perf_event_error *error, int status, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(fault->reason, sizeof(fault->reason), format, arguments);
+    vsnprintf(error->reason, sizeof(error->reason), format, arguments);
     va_end(arguments);
-    for (char *c = fault->reason; *c != '\0'; c++)
+    for (char *c = error->reason; *c != '\0'; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
     return status;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_event/parse.h - what the vocabularies of perf events share: pieces of a text, and saying
  * what is wrong with it.
@@ -44,15 +45,15 @@ static inline struct hr_text hr_text_tail(struct hr_text text, size_t from)
 }
 
 /** Two arguments for "%.*s": as much of a text as is shown in a reason. */
-#define HR_SHOWN(text) (int)((text).length < 48 ? (text).length : 48), (text).start
+#define HR_PERF_EXCERPT(text) (int)((text).length < 48 ? (text).length : 48), (text).start
 
 /**
  * Says why a text is no event; what is no printable ASCII becomes "?".
  *
  * @return the status, unchanged.
  */
-__attribute__((format(printf, 3, 4))) int hr_perf_fault_set(struct hr_perf_fault *fault, int status,
-                                                            const char *format, ...);
+__attribute__((format(printf, 3, 4))) int hr_perf_set_error(struct hr_perf_event_error *error,
+                                                            int status, const char *format, ...);
 
 /** Tells whether a text may be the name of a term, a PMU's event or a tracepoint, and so of a file:
  * letters, digits and "_-.:", not beginning with a dot. */

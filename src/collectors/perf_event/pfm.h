@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_event/pfm.h - events by libpfm4's names: the kernel's generic ones and those of the CPU.
  *
@@ -17,16 +18,16 @@ int hr_perf_pfm_initialize(void);
  *
  * @param attr  is undefined on failure.
  * @return 0; -ENOENT if libpfm4 knows no such event of this machine's, without more to say of it
- *         than that; -EINVAL if it knows the event, but not what follows it; -ENOMEM. The fault is
+ *         than that; -EINVAL if it knows the event, but not what follows it; -ENOMEM. The error is
  *         filled on failure, but for -ENOMEM.
  */
 int hr_perf_pfm_encode(struct hr_text name, struct perf_event_attr *attr,
-                       struct hr_perf_fault *fault);
+                       struct hr_perf_event_error *error);
 
 /** Encodes a generic event of the kernel's. @return whether the name is one. */
 bool hr_perf_pfm_encode_generic(struct hr_text name, struct perf_event_attr *attr);
 
 /** Offers events of this machine; and unit masks, where it is these that aren't known. */
-void hr_perf_pfm_offer(struct hr_text name, struct hr_perf_nearest *nearest);
+void hr_perf_pfm_suggest(struct hr_text name, struct hr_perf_suggestions *suggestions);
 
 #endif

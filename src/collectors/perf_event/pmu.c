@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf_event/pmu.h"
 
 #include <dirent.h>
@@ -16,8 +17,8 @@
 
 /* --- Files ------------------------------------------------------------------ */
 
-static int read_at(const struct hr_root *root, const char *path, char *buffer, size_t size,
-                   size_t *length)
+static int read_small_file(const struct hr_root *root, const char *path, char *buffer, size_t size,
+                           size_t *length)
 {
     int status = hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), buffer, size, length);
 
@@ -30,7 +31,7 @@ static int read_device(const struct hr_root *root, const char *pmu, const char *
     char path[PATH_BYTES];
 
     snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu, file);
-    return read_at(root, path, buffer, size, length);
+    return read_small_file(root, path, buffer, size, length);
 }
 
 static DIR *open_folder(const struct hr_root *root, const char *path)
@@ -111,7 +112,7 @@ static int add_pmu(const struct hr_root *root, const char *name, struct hr_perf_
     return status == -ENOENT ? 0 : status;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_pmus(const void *a, const void *b)
 {
     const struct hr_perf_pmu *one = a, *other = b;
 
@@ -141,7 +142,7 @@ int hr_perf_pmus_read(const struct hr_root *root, struct hr_perf_pmus *pmus)
         return status;
     }
     if (read.count > 0)
-        qsort(read.list, read.count, sizeof(*read.list), compare);
+        qsort(read.list, read.count, sizeof(*read.list), compare_pmus);
     *pmus = read;
     return 0;
 }
@@ -173,61 +174,64 @@ const struct hr_perf_pmu *hr_perf_pmus_find_type(const struct hr_perf_pmus *pmus
 /* --- Events ----------------------------------------------------------------- */
 
 /* What reading a PMU's files needs to know. */
-struct place {
+struct pmu_context {
     const struct hr_root *root;
     const struct hr_perf_pmu *pmu;
 };
 
-static int read_file(const void *context, const char *folder, struct hr_text name, char *buffer,
-                     size_t size, size_t *length)
+static int read_term_file(const void *context, const char *folder, struct hr_text name,
+                          char *buffer, size_t size, size_t *length)
 {
-    const struct place *place = context;
+    const struct pmu_context *pmu_context = context;
     char file[PATH_BYTES / 2];
 
     snprintf(file, sizeof(file), "%s/%.*s", folder, (int)name.length, name.start);
-    return read_device(place->root, place->pmu->name, file, buffer, size, length);
+    return read_device(pmu_context->root, pmu_context->pmu->name, file, buffer, size, length);
 }
 
 int hr_perf_pmu_encode(const struct hr_root *root, const struct hr_perf_pmu *pmu,
                        struct hr_text terms, struct perf_event_attr *attr,
-                       struct hr_perf_terms *found, struct hr_perf_fault *fault)
+                       struct hr_perf_terms *found, struct hr_perf_event_error *error)
 {
-    const struct place place = {root, pmu};
-    const struct hr_perf_term_files files = {read_file, &place};
+    const struct pmu_context pmu_context = {root, pmu};
+    const struct hr_perf_term_files files = {read_term_file, &pmu_context};
 
     *found = (struct hr_perf_terms){0};
     if (pmu->status < 0)
-        return hr_perf_fault_set(fault, pmu->status, "a file of the PMU \"%.32s\", %s, %s",
+        return hr_perf_set_error(error, pmu->status, "a file of the PMU \"%.32s\", %s, %s",
                                  pmu->name, "type, cpus or cpumask",
                                  pmu->status == -EBADMSG ? "isn't understood" : "can't be read");
     attr->type = pmu->type;
-    return hr_perf_terms_encode(&files, pmu->name, terms, attr, found, fault);
+    return hr_perf_terms_encode(&files, pmu->name, terms, attr, found, error);
 }
 
 /* --- Names that are near ---------------------------------------------------- */
 
-static bool knows(const struct hr_root *root, const struct hr_perf_pmu *pmu, struct hr_text terms)
+static bool has_terms(const struct hr_root *root, const struct hr_perf_pmu *pmu,
+                      struct hr_text terms)
 {
     struct perf_event_attr attr;
     struct hr_perf_terms found;
-    struct hr_perf_fault fault;
+    struct hr_perf_event_error error;
 
-    return hr_perf_pmu_encode(root, pmu, terms, &attr, &found, &fault) == 0;
+    return hr_perf_pmu_encode(root, pmu, terms, &attr, &found, &error) == 0;
 }
 
-void hr_perf_pmus_offer(const struct hr_root *root, const struct hr_perf_pmus *pmus,
-                        struct hr_text name, struct hr_text terms, struct hr_perf_nearest *nearest)
+void hr_perf_pmus_suggest(const struct hr_root *root, const struct hr_perf_pmus *pmus,
+                          struct hr_text name, struct hr_text terms,
+                          struct hr_perf_suggestions *suggestions)
 {
-    hr_perf_nearest_want(nearest, name);
+    hr_perf_suggestions_set_wanted(suggestions, name);
     for (size_t i = 0; i < pmus->count; i++)
-        if (knows(root, &pmus->list[i], terms))
-            hr_perf_nearest_offer(nearest, hr_text_of(pmus->list[i].name), "%s/%.*s/",
-                                  pmus->list[i].name, (int)terms.length, terms.start);
+        if (has_terms(root, &pmus->list[i], terms))
+            hr_perf_suggestions_add(suggestions, hr_text_of(pmus->list[i].name), "%s/%.*s/",
+                                    pmus->list[i].name, (int)terms.length, terms.start);
 }
 
 /* Offers a name in the place of the unknown one, if that makes an event. */
-static void offer_term(const struct place *place, struct hr_text terms, struct hr_text unknown,
-                       const char *name, struct hr_perf_nearest *nearest)
+static void suggest_term(const struct pmu_context *pmu_context, struct hr_text terms,
+                         struct hr_text unknown, const char *name,
+                         struct hr_perf_suggestions *suggestions)
 {
     size_t before = (size_t)(unknown.start - terms.start);
     struct hr_text after = hr_text_tail(terms, before + unknown.length);
@@ -237,49 +241,51 @@ static void offer_term(const struct place *place, struct hr_text terms, struct h
                           (int)after.length, after.start);
     if (length >= (int)sizeof(text) || hr_perf_distance(unknown, hr_text_of(name)) == HR_PERF_FAR)
         return;
-    if (knows(place->root, place->pmu, (struct hr_text){text, (size_t)length}))
-        hr_perf_nearest_offer(nearest, hr_text_of(name), "%s/%s/", place->pmu->name, text);
+    if (has_terms(pmu_context->root, pmu_context->pmu, (struct hr_text){text, (size_t)length}))
+        hr_perf_suggestions_add(suggestions, hr_text_of(name), "%s/%s/", pmu_context->pmu->name,
+                                text);
 }
 
-static void offer_folder(const struct place *place, const char *folder_name, struct hr_text terms,
-                         struct hr_text unknown, struct hr_perf_nearest *nearest)
+static void suggest_terms_in(const struct pmu_context *pmu_context, const char *folder_name,
+                             struct hr_text terms, struct hr_text unknown,
+                             struct hr_perf_suggestions *suggestions)
 {
     char path[PATH_BYTES];
     const struct dirent *entry;
 
-    snprintf(path, sizeof(path), DEVICES "/%s/%s", place->pmu->name, folder_name);
-    DIR *folder = open_folder(place->root, path);
+    snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu_context->pmu->name, folder_name);
+    DIR *folder = open_folder(pmu_context->root, path);
     if (folder == NULL)
         return;
     while ((entry = readdir(folder)) != NULL)
         if (*entry->d_name != '.')
-            offer_term(place, terms, unknown, entry->d_name, nearest);
+            suggest_term(pmu_context, terms, unknown, entry->d_name, suggestions);
     closedir(folder);
 }
 
-void hr_perf_pmu_offer(const struct hr_root *root, const struct hr_perf_pmu *pmu,
-                       struct hr_text terms, const struct hr_perf_terms *found,
-                       struct hr_perf_nearest *nearest)
+void hr_perf_pmu_suggest(const struct hr_root *root, const struct hr_perf_pmu *pmu,
+                         struct hr_text terms, const struct hr_perf_terms *found,
+                         struct hr_perf_suggestions *suggestions)
 {
-    const struct place place = {root, pmu};
+    const struct pmu_context pmu_context = {root, pmu};
 
-    hr_perf_nearest_want(nearest, found->unknown);
-    offer_folder(&place, "events", terms, found->unknown, nearest);
-    offer_folder(&place, "format", terms, found->unknown, nearest);
+    hr_perf_suggestions_set_wanted(suggestions, found->unknown);
+    suggest_terms_in(&pmu_context, "events", terms, found->unknown, suggestions);
+    suggest_terms_in(&pmu_context, "format", terms, found->unknown, suggestions);
 }
 
-void hr_perf_pmus_offer_events(const struct hr_root *root, const struct hr_perf_pmus *pmus,
-                               struct hr_text name, struct hr_perf_nearest *nearest)
+void hr_perf_pmus_suggest_events(const struct hr_root *root, const struct hr_perf_pmus *pmus,
+                                 struct hr_text name, struct hr_perf_suggestions *suggestions)
 {
     char file[PATH_BYTES / 2], text[PAGE_BYTES + 1];
     size_t length;
 
-    hr_perf_nearest_want(nearest, name);
+    hr_perf_suggestions_set_wanted(suggestions, name);
     snprintf(file, sizeof(file), "events/%.*s", (int)name.length, name.start);
     if (!hr_perf_is_name(name))
         return;
     for (size_t i = 0; i < pmus->count; i++)
         if (read_device(root, pmus->list[i].name, file, text, sizeof(text), &length) == 0)
-            hr_perf_nearest_offer(nearest, name, "%s/%.*s/", pmus->list[i].name, (int)name.length,
-                                  name.start);
+            hr_perf_suggestions_add(suggestions, name, "%s/%.*s/", pmus->list[i].name,
+                                    (int)name.length, name.start);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_event/pmu.h - the PMUs in /sys/bus/event_source/devices.
  *
@@ -56,22 +57,23 @@ int hr_perf_pmu_type_parse(const char *text, size_t length, uint32_t *type);
  */
 int hr_perf_pmu_encode(const struct hr_root *root, const struct hr_perf_pmu *pmu,
                        struct hr_text terms, struct perf_event_attr *attr,
-                       struct hr_perf_terms *found, struct hr_perf_fault *fault);
+                       struct hr_perf_terms *found, struct hr_perf_event_error *error);
 
 /**
  * Offers, for "pmu/terms/" with a PMU that isn't there, those of a similar name that know the
  * terms.
  */
-void hr_perf_pmus_offer(const struct hr_root *root, const struct hr_perf_pmus *pmus,
-                        struct hr_text name, struct hr_text terms, struct hr_perf_nearest *nearest);
+void hr_perf_pmus_suggest(const struct hr_root *root, const struct hr_perf_pmus *pmus,
+                          struct hr_text name, struct hr_text terms,
+                          struct hr_perf_suggestions *suggestions);
 
 /** Offers what may stand for the one of the terms that the PMU doesn't know. */
-void hr_perf_pmu_offer(const struct hr_root *root, const struct hr_perf_pmu *pmu,
-                       struct hr_text terms, const struct hr_perf_terms *found,
-                       struct hr_perf_nearest *nearest);
+void hr_perf_pmu_suggest(const struct hr_root *root, const struct hr_perf_pmu *pmu,
+                         struct hr_text terms, const struct hr_perf_terms *found,
+                         struct hr_perf_suggestions *suggestions);
 
 /** Offers the PMUs' events that are called just so. */
-void hr_perf_pmus_offer_events(const struct hr_root *root, const struct hr_perf_pmus *pmus,
-                               struct hr_text name, struct hr_perf_nearest *nearest);
+void hr_perf_pmus_suggest_events(const struct hr_root *root, const struct hr_perf_pmus *pmus,
+                                 struct hr_text name, struct hr_perf_suggestions *suggestions);
 
 #endif

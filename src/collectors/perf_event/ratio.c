@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf_event/ratio.h"
 
 #include "perf_event/pfm.h"
@@ -5,9 +6,9 @@
 /* Not one of a level's, which are below: their number, and the kind of access times 256. */
 #define ANY_LEVEL 0x10000
 
-static struct hr_perf_role_of role_of_hardware(uint64_t config)
+static struct hr_perf_ratio_role role_of_hardware(uint64_t config)
 {
-    static const struct hr_perf_role_of roles[] = {
+    static const struct hr_perf_ratio_role roles[] = {
         [PERF_COUNT_HW_CPU_CYCLES] = {HR_PERF_CYCLES, 0},
         [PERF_COUNT_HW_INSTRUCTIONS] = {HR_PERF_INSTRUCTIONS, 0},
         [PERF_COUNT_HW_CACHE_REFERENCES] = {HR_PERF_CACHE_REFERENCES, ANY_LEVEL},
@@ -15,30 +16,30 @@ static struct hr_perf_role_of role_of_hardware(uint64_t config)
     };
 
     if (config >= sizeof(roles) / sizeof(roles[0]))
-        return (struct hr_perf_role_of){0};
+        return (struct hr_perf_ratio_role){0};
     return roles[config];
 }
 
 /* level | access << 8 | result << 16 */
-static struct hr_perf_role_of role_of_cache(uint64_t config)
+static struct hr_perf_ratio_role role_of_cache(uint64_t config)
 {
     bool missed = config >> 16 == PERF_COUNT_HW_CACHE_RESULT_MISS;
 
-    return (struct hr_perf_role_of){missed ? HR_PERF_CACHE_MISSES : HR_PERF_CACHE_REFERENCES,
-                                    config & 0xffff};
+    return (struct hr_perf_ratio_role){missed ? HR_PERF_CACHE_MISSES : HR_PERF_CACHE_REFERENCES,
+                                       config & 0xffff};
 }
 
-struct hr_perf_role_of hr_perf_role_of_generic(uint32_t type, uint64_t config)
+struct hr_perf_ratio_role hr_perf_role_of_generic(uint32_t type, uint64_t config)
 {
     if (type == PERF_TYPE_HARDWARE)
         return role_of_hardware(config);
     if (type == PERF_TYPE_HW_CACHE)
         return role_of_cache(config);
-    return (struct hr_perf_role_of){0};
+    return (struct hr_perf_ratio_role){0};
 }
 
-struct hr_perf_role_of hr_perf_role_of_alias(struct hr_text alias, const struct hr_perf_pmu *pmu,
-                                             bool is_hybrid)
+struct hr_perf_ratio_role hr_perf_role_of_alias(struct hr_text alias, const struct hr_perf_pmu *pmu,
+                                                bool is_hybrid)
 {
     /* as ARM calls them */
     static const struct {
@@ -48,7 +49,7 @@ struct hr_perf_role_of hr_perf_role_of_alias(struct hr_text alias, const struct 
         {"cpu_cycles", PERF_COUNT_HW_CPU_CYCLES},
         {"inst_retired", PERF_COUNT_HW_INSTRUCTIONS},
     };
-    struct hr_perf_role_of role = {0};
+    struct hr_perf_ratio_role role = {0};
     struct perf_event_attr attr;
 
     if (hr_perf_pfm_encode_generic(alias, &attr))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_event/suggest.h - which of the names that a machine knows are nearest to one that it
  * doesn't.
@@ -13,7 +14,7 @@
 #define HR_PERF_FAR UINT_MAX
 
 /** The best of what was offered. All zeros is none yet. */
-struct hr_perf_nearest {
+struct hr_perf_suggestions {
     struct hr_text wanted;
     unsigned limit; /* what is farther isn't taken */
     size_t count;
@@ -30,20 +31,21 @@ struct hr_perf_nearest {
 unsigned hr_perf_distance(struct hr_text a, struct hr_text b);
 
 /** Sets the name that others are compared with from now on. What was found before is kept. */
-void hr_perf_nearest_want(struct hr_perf_nearest *nearest, struct hr_text wanted);
+void hr_perf_suggestions_set_wanted(struct hr_perf_suggestions *suggestions, struct hr_text wanted);
 
 /**
  * Offers a name. It is taken if it is near enough, or has the wanted one in it, and none of those
  * found before need give way in vain; equally near ones go by the alphabet.
  *
- * @param format  how the whole event would be written; if that is too long for a fault, it isn't
+ * @param format  how the whole event would be written; if that is too long for an error, it isn't
  *                taken.
  */
-__attribute__((format(printf, 3, 4))) void hr_perf_nearest_offer(struct hr_perf_nearest *nearest,
-                                                                 struct hr_text name,
-                                                                 const char *format, ...);
+__attribute__((format(printf, 3, 4))) void
+hr_perf_suggestions_add(struct hr_perf_suggestions *suggestions, struct hr_text name,
+                        const char *format, ...);
 
-/** Tells the fault what was found. */
-void hr_perf_nearest_tell(const struct hr_perf_nearest *nearest, struct hr_perf_fault *fault);
+/** Tells the error what was found. */
+void hr_perf_suggestions_copy(const struct hr_perf_suggestions *suggestions,
+                              struct hr_perf_event_error *error);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf_event/terms.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ struct encoder {
     size_t seen_count;
     char alias_text[4096]; /* of the alias's file; a file of sysfs is no longer than a page */
     struct hr_perf_terms *found;
-    struct hr_perf_fault *fault;
+    struct hr_perf_event_error *error;
 };
 
 /* --- Numbers --------------------------------------------------------------- */
@@ -88,7 +89,7 @@ static unsigned find_word(struct hr_text name)
     return word;
 }
 
-static bool take_bits(struct hr_text *rest, uint64_t *bits)
+static bool parse_bit_range(struct hr_text *rest, uint64_t *bits)
 {
     uint64_t first, last;
 
@@ -125,7 +126,7 @@ int hr_perf_format_parse(const char *text, size_t length, struct hr_perf_format 
     else
         do {
             rest = hr_text_tail(rest, 1);
-            if (!take_bits(&rest, &parsed.bits))
+            if (!parse_bit_range(&rest, &parsed.bits))
                 return -EBADMSG;
         } while (rest.length > 0 && *rest.start == ',');
     if (rest.length > 0)
@@ -135,7 +136,7 @@ int hr_perf_format_parse(const char *text, size_t length, struct hr_perf_format 
 }
 
 /* Lays a value's bits, from the lowest, onto the bits of a format. */
-static uint64_t spread(uint64_t value, uint64_t bits)
+static uint64_t spread_bits(uint64_t value, uint64_t bits)
 {
     uint64_t result = 0;
 
@@ -145,7 +146,7 @@ static uint64_t spread(uint64_t value, uint64_t bits)
     return result;
 }
 
-static uint64_t greatest(uint64_t bits)
+static uint64_t greatest_value(uint64_t bits)
 {
     return UINT64_MAX >> (64 - __builtin_popcountll(bits));
 }
@@ -153,7 +154,7 @@ static uint64_t greatest(uint64_t bits)
 /* --- Terms ------------------------------------------------------------------ */
 
 /* Takes "name" or "name=value", and the comma behind, off the front. */
-static struct term take_term(struct hr_text *rest)
+static struct term split_term(struct hr_text *rest)
 {
     struct hr_text all = hr_text_head(*rest, hr_text_find(*rest, ','));
     size_t equals = hr_text_find(all, '=');
@@ -172,7 +173,7 @@ static int for_each_term(struct encoder *encoder, struct hr_text terms,
     int status = 0;
 
     while (status == 0) {
-        struct term term = take_term(&terms);
+        struct term term = split_term(&terms);
         status = function(encoder, &term);
         if (terms.length == 0)
             break;
@@ -181,22 +182,21 @@ static int for_each_term(struct encoder *encoder, struct hr_text terms,
     return status;
 }
 
-static int fault_of_file(struct encoder *encoder, int status, const char *folder,
-                         struct hr_text name)
+static int report_file(struct encoder *encoder, int status, const char *folder, struct hr_text name)
 {
-    return hr_perf_fault_set(encoder->fault, status, "the file %s/%.*s of the PMU \"%.32s\" %s",
-                             folder, HR_SHOWN(name), encoder->pmu,
+    return hr_perf_set_error(encoder->error, status, "the file %s/%.*s of the PMU \"%.32s\" %s",
+                             folder, HR_PERF_EXCERPT(name), encoder->pmu,
                              status == -EBADMSG ? "isn't understood" : "can't be read");
 }
 
-static int note_seen(struct encoder *encoder, struct hr_text name)
+static int mark_seen(struct encoder *encoder, struct hr_text name)
 {
     for (size_t i = 0; i < encoder->seen_count; i++)
         if (hr_text_equal(encoder->seen[i], name))
-            return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"%.*s\" is given twice",
-                                     HR_SHOWN(name));
+            return hr_perf_set_error(encoder->error, -EINVAL, "the term \"%.*s\" is given twice",
+                                     HR_PERF_EXCERPT(name));
     if (encoder->seen_count == MOST_TERMS)
-        return hr_perf_fault_set(encoder->fault, -EINVAL, "there are more than %d terms",
+        return hr_perf_set_error(encoder->error, -EINVAL, "there are more than %d terms",
                                  MOST_TERMS);
     encoder->seen[encoder->seen_count++] = name;
     return 0;
@@ -208,19 +208,19 @@ static int set_bits(struct encoder *encoder, const struct term *term,
     uint64_t value = 1;
 
     if (term->has_value && !hr_perf_number_parse(term->value, &value))
-        return hr_perf_fault_set(encoder->fault, -EINVAL,
+        return hr_perf_set_error(encoder->error, -EINVAL,
                                  "the term \"%.*s\" takes a number, not \"%.*s\"",
-                                 HR_SHOWN(term->name), HR_SHOWN(term->value));
-    if (value > greatest(format->bits))
-        return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"%.*s\" takes 0 to 0x%" PRIx64,
-                                 HR_SHOWN(term->name), greatest(format->bits));
-    int status = note_seen(encoder, term->name);
+                                 HR_PERF_EXCERPT(term->name), HR_PERF_EXCERPT(term->value));
+    if (value > greatest_value(format->bits))
+        return hr_perf_set_error(encoder->error, -EINVAL, "the term \"%.*s\" takes 0 to 0x%" PRIx64,
+                                 HR_PERF_EXCERPT(term->name), greatest_value(format->bits));
+    int status = mark_seen(encoder, term->name);
     if (status == 0)
-        encoder->words[format->word] |= spread(value, format->bits);
+        encoder->words[format->word] |= spread_bits(value, format->bits);
     return status;
 }
 
-/* @return 0, -ENOENT if the PMU has no such term, which isn't a fault yet, or another status. */
+/* @return 0, -ENOENT if the PMU has no such term, which isn't an error yet, or another status. */
 static int set_term(struct encoder *encoder, const struct term *term)
 {
     struct hr_perf_format format = {find_word(term->name), UINT64_MAX};
@@ -236,14 +236,14 @@ static int set_term(struct encoder *encoder, const struct term *term)
     if (status == 0)
         status = hr_perf_format_parse(text, length, &format);
     if (status < 0)
-        return fault_of_file(encoder, status, "format", term->name);
+        return report_file(encoder, status, "format", term->name);
     return set_bits(encoder, term, &format);
 }
 
 static bool has_term(struct hr_text terms, struct hr_text name)
 {
     while (terms.length > 0) {
-        struct term term = take_term(&terms);
+        struct term term = split_term(&terms);
         if (term.has_value && hr_text_equal(term.name, name))
             return true;
         if (terms.length > 0)
@@ -257,17 +257,17 @@ static bool has_term(struct hr_text terms, struct hr_text name)
 static int set_alias_term(struct encoder *encoder, const struct term *term)
 {
     if (!hr_perf_is_name(term->name))
-        return fault_of_file(encoder, -EBADMSG, "events", encoder->found->alias);
+        return report_file(encoder, -EBADMSG, "events", encoder->found->alias);
     if (term->has_value && hr_text_is(term->value, "?")) {
         if (has_term(encoder->terms, term->name))
             return 0;
-        return hr_perf_fault_set(encoder->fault, -EINVAL,
-                                 "the event \"%.*s\" needs the term \"%.*s\" with a value",
-                                 HR_SHOWN(encoder->found->alias), HR_SHOWN(term->name));
+        return hr_perf_set_error(
+            encoder->error, -EINVAL, "the event \"%.*s\" needs the term \"%.*s\" with a value",
+            HR_PERF_EXCERPT(encoder->found->alias), HR_PERF_EXCERPT(term->name));
     }
     int status = set_term(encoder, term);
     if (status == -ENOENT)
-        return fault_of_file(encoder, -EBADMSG, "events", encoder->found->alias);
+        return report_file(encoder, -EBADMSG, "events", encoder->found->alias);
     return status;
 }
 
@@ -281,16 +281,16 @@ static int set_alias(struct encoder *encoder, struct hr_text name, size_t length
     struct hr_text text = {encoder->alias_text, length};
 
     if (encoder->found->alias.length > 0)
-        return hr_perf_fault_set(encoder->fault, -EINVAL,
+        return hr_perf_set_error(encoder->error, -EINVAL,
                                  "there are two events, \"%.*s\" and \"%.*s\"",
-                                 HR_SHOWN(encoder->found->alias), HR_SHOWN(name));
+                                 HR_PERF_EXCERPT(encoder->found->alias), HR_PERF_EXCERPT(name));
     encoder->found->alias = name;
     if (text.length > 0 && text.start[text.length - 1] == '\n')
         text.length--;
     return for_each_term(encoder, text, set_alias_term);
 }
 
-static bool is_about_event(struct hr_text name)
+static bool is_event_attribute(struct hr_text name)
 {
     static const char *const ends[] = {".scale", ".unit", ".per-pkg", ".snapshot"};
 
@@ -302,22 +302,22 @@ static bool is_about_event(struct hr_text name)
     return false;
 }
 
-/* @return 0, -ENOENT if the PMU has no such event, which isn't a fault yet, or another status. */
-static int try_alias(struct encoder *encoder, const struct term *term)
+/* @return 0, -ENOENT if the PMU has no such event, which isn't an error yet, or another status. */
+static int set_alias_if_known(struct encoder *encoder, const struct term *term)
 {
     size_t length;
 
-    if (is_about_event(term->name))
+    if (is_event_attribute(term->name))
         return -ENOENT;
     int status = encoder->files->read(encoder->files->context, "events", term->name,
                                       encoder->alias_text, sizeof(encoder->alias_text), &length);
     if (status == -ENOENT)
         return status;
     if (status < 0)
-        return fault_of_file(encoder, status, "events", term->name);
+        return report_file(encoder, status, "events", term->name);
     if (term->has_value)
-        return hr_perf_fault_set(encoder->fault, -EINVAL, "the event \"%.*s\" takes no value",
-                                 HR_SHOWN(term->name));
+        return hr_perf_set_error(encoder->error, -EINVAL, "the event \"%.*s\" takes no value",
+                                 HR_PERF_EXCERPT(term->name));
     return set_alias(encoder, term->name, length);
 }
 
@@ -326,9 +326,9 @@ static int try_alias(struct encoder *encoder, const struct term *term)
 static int set_name(struct encoder *encoder, const struct term *term)
 {
     if (term->value.length == 0)
-        return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"name\" needs a text");
+        return hr_perf_set_error(encoder->error, -EINVAL, "the term \"name\" needs a text");
     if (encoder->found->name.length > 0)
-        return hr_perf_fault_set(encoder->fault, -EINVAL, "the term \"name\" is given twice");
+        return hr_perf_set_error(encoder->error, -EINVAL, "the term \"name\" is given twice");
     encoder->found->name = term->value;
     return 0;
 }
@@ -338,32 +338,33 @@ static int set_raw(struct encoder *encoder, const struct term *term)
     uint64_t value;
 
     if (!hr_perf_hex_parse(hr_text_tail(term->name, 1), &value))
-        return hr_perf_fault_set(encoder->fault, -EINVAL,
+        return hr_perf_set_error(encoder->error, -EINVAL,
                                  "\"%.*s\" has more than the 64 bits of a raw code",
-                                 HR_SHOWN(term->name));
+                                 HR_PERF_EXCERPT(term->name));
     encoder->words[0] |= value;
-    return note_seen(encoder, hr_text_of("config"));
+    return mark_seen(encoder, hr_text_of("config"));
 }
 
-static int fault_of_unknown(struct encoder *encoder, const struct term *term)
+static int report_unknown_term(struct encoder *encoder, const struct term *term)
 {
     encoder->found->unknown = term->name;
-    return hr_perf_fault_set(encoder->fault, -ENOENT, "the PMU \"%.32s\" has no %s \"%.*s\"",
+    return hr_perf_set_error(encoder->error, -ENOENT, "the PMU \"%.32s\" has no %s \"%.*s\"",
                              encoder->pmu, term->has_value ? "term" : "event or term",
-                             HR_SHOWN(term->name));
+                             HR_PERF_EXCERPT(term->name));
 }
 
 /* An event comes before a term of the same name, unless it is given a value. */
 static int set_user_term(struct encoder *encoder, const struct term *term)
 {
-    int (*const ways[2])(struct encoder *, const struct term *) = {
-        term->has_value ? set_term : try_alias, term->has_value ? try_alias : set_term};
+    int (*const ways[2])(struct encoder *,
+                         const struct term *) = {term->has_value ? set_term : set_alias_if_known,
+                                                 term->has_value ? set_alias_if_known : set_term};
 
     if (term->name.length == 0)
-        return hr_perf_fault_set(encoder->fault, -EINVAL, "there is an empty term");
+        return hr_perf_set_error(encoder->error, -EINVAL, "there is an empty term");
     if (!hr_perf_is_name(term->name))
-        return hr_perf_fault_set(encoder->fault, -EINVAL, "\"%.*s\" can't be the name of a term",
-                                 HR_SHOWN(term->name));
+        return hr_perf_set_error(encoder->error, -EINVAL, "\"%.*s\" can't be the name of a term",
+                                 HR_PERF_EXCERPT(term->name));
     if (hr_text_is(term->name, "name"))
         return set_name(encoder, term);
     for (size_t i = 0; i < 2; i++) {
@@ -373,7 +374,7 @@ static int set_user_term(struct encoder *encoder, const struct term *term)
     }
     if (!term->has_value && hr_perf_is_raw(term->name))
         return set_raw(encoder, term);
-    return fault_of_unknown(encoder, term);
+    return report_unknown_term(encoder, term);
 }
 
 /* How many terms change what is counted. */
@@ -382,7 +383,7 @@ static size_t count_terms(struct hr_text terms)
     size_t count = 0;
 
     while (terms.length > 0) {
-        struct term term = take_term(&terms);
+        struct term term = split_term(&terms);
         count += !hr_text_is(term.name, "name");
         if (terms.length > 0)
             terms = hr_text_tail(terms, 1);
@@ -390,7 +391,7 @@ static size_t count_terms(struct hr_text terms)
     return count;
 }
 
-static int give_words(const struct encoder *encoder, struct perf_event_attr *attr)
+static int copy_config_words(const struct encoder *encoder, struct perf_event_attr *attr)
 {
     attr->config = encoder->words[0];
     attr->config1 = encoder->words[1];
@@ -399,7 +400,7 @@ static int give_words(const struct encoder *encoder, struct perf_event_attr *att
     attr->config3 = encoder->words[3];
 #else
     if (encoder->words[3] != 0)
-        return hr_perf_fault_set(encoder->fault, -EINVAL,
+        return hr_perf_set_error(encoder->error, -EINVAL,
                                  "config3 is newer than the kernel's headers of this build");
 #endif
     return 0;
@@ -407,7 +408,7 @@ static int give_words(const struct encoder *encoder, struct perf_event_attr *att
 
 int hr_perf_terms_encode(const struct hr_perf_term_files *files, const char *pmu,
                          struct hr_text terms, struct perf_event_attr *attr,
-                         struct hr_perf_terms *found, struct hr_perf_fault *fault)
+                         struct hr_perf_terms *found, struct hr_perf_event_error *error)
 {
     struct encoder encoder;
 
@@ -418,12 +419,12 @@ int hr_perf_terms_encode(const struct hr_perf_term_files *files, const char *pmu
     memset(encoder.words, 0, sizeof(encoder.words));
     encoder.seen_count = 0;
     encoder.found = found;
-    encoder.fault = fault;
+    encoder.error = error;
     if (count_terms(terms) == 0)
-        return hr_perf_fault_set(fault, -EINVAL, "there is no event between the slashes");
+        return hr_perf_set_error(error, -EINVAL, "there is no event between the slashes");
     int status = for_each_term(&encoder, terms, set_user_term);
     if (status < 0)
         return status;
     found->alias_alone = found->alias.length > 0 && count_terms(terms) == 1;
-    return give_words(&encoder, attr);
+    return copy_config_words(&encoder, attr);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_event/terms.h - what stands between the slashes of "cpu/event=0xc0,umask=0x1/": terms, made
  * into an encoding by what the PMU's folder in sysfs says. Nothing here opens a file by itself.
@@ -50,15 +51,15 @@ int hr_perf_format_parse(const char *text, size_t length, struct hr_perf_format 
  * A term is a file of the folder "events" (without a value), one of "format" (without a value it is
  * 1), config, config1, config2, config3, rNNN (which is config=0xNNN), or name.
  *
- * @param pmu    its name, for the fault.
+ * @param pmu    its name, for the error.
  * @param attr   its config words must be 0; they are undefined on failure.
  * @param found  set on failure, too.
  * @return 0; -ENOENT for a term that the PMU doesn't know; -EINVAL for what is malformed, out of
  *         range or given twice; -EBADMSG for a file that is not understood; or what reading a file
- *         returned. The fault is filled on failure.
+ *         returned. The error is filled on failure.
  */
 int hr_perf_terms_encode(const struct hr_perf_term_files *files, const char *pmu,
                          struct hr_text terms, struct perf_event_attr *attr,
-                         struct hr_perf_terms *found, struct hr_perf_fault *fault);
+                         struct hr_perf_terms *found, struct hr_perf_event_error *error);
 
 #endif

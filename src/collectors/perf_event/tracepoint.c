@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "perf_event/tracepoint.h"
 
 #include <dirent.h>
@@ -13,7 +14,7 @@
 
 /* --- The folder -------------------------------------------------------------- */
 
-int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_fault *fault)
+int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_event_error *error)
 {
     static const char *const places[] = {"sys/kernel/tracing", "sys/kernel/debug/tracing"};
     int status = -ENOENT;
@@ -32,15 +33,15 @@ int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_fault *fa
         }
     }
     if (status == -ENOENT)
-        return hr_perf_fault_set(fault, -ENODEV,
+        return hr_perf_set_error(error, -ENODEV,
                                  "no tracefs is mounted; mount -t tracefs tracefs "
                                  "/sys/kernel/tracing");
     if (status == -EACCES || status == -EPERM)
-        return hr_perf_fault_set(fault, -EACCES,
+        return hr_perf_set_error(error, -EACCES,
                                  "no permission to read /%s, which takes CAP_DAC_READ_SEARCH, "
                                  "root, or membership in its group",
                                  place);
-    return hr_perf_fault_set(fault, status, "/%s can't be read", place);
+    return hr_perf_set_error(error, status, "/%s can't be read", place);
 }
 
 static void print_subsystem(char path[PATH_BYTES], struct hr_text subsystem)
@@ -101,7 +102,7 @@ static int read_id(int events, struct hr_text subsystem, struct hr_text name, ui
     return status < 0 ? status : hr_perf_tracepoint_id_parse(text, length, id);
 }
 
-static bool has_folder(int events, struct hr_text subsystem, struct hr_text name)
+static bool has_tracepoint_folder(int events, struct hr_text subsystem, struct hr_text name)
 {
     char path[PATH_BYTES];
 
@@ -113,22 +114,23 @@ static bool has_folder(int events, struct hr_text subsystem, struct hr_text name
 }
 
 /* Why there is no id. */
-static int fault_of_absence(int events, struct hr_text subsystem, struct hr_text name,
-                            struct hr_perf_fault *fault)
+static int report_absence(int events, struct hr_text subsystem, struct hr_text name,
+                          struct hr_perf_event_error *error)
 {
     if (!hr_perf_tracepoint_has_subsystem(events, subsystem))
-        return hr_perf_fault_set(fault, -ENOENT, "there is no subsystem \"%.*s\" with tracepoints",
-                                 HR_SHOWN(subsystem));
-    if (!has_folder(events, subsystem, name))
-        return hr_perf_fault_set(fault, -ENOENT,
+        return hr_perf_set_error(error, -ENOENT, "there is no subsystem \"%.*s\" with tracepoints",
+                                 HR_PERF_EXCERPT(subsystem));
+    if (!has_tracepoint_folder(events, subsystem, name))
+        return hr_perf_set_error(error, -ENOENT,
                                  "the subsystem \"%.*s\" has no tracepoint \"%.*s\"",
-                                 HR_SHOWN(subsystem), HR_SHOWN(name));
-    return hr_perf_fault_set(
-        fault, -ENOENT, "the tracepoint \"%.*s\" can be traced, but not counted", HR_SHOWN(name));
+                                 HR_PERF_EXCERPT(subsystem), HR_PERF_EXCERPT(name));
+    return hr_perf_set_error(error, -ENOENT,
+                             "the tracepoint \"%.*s\" can be traced, but not counted",
+                             HR_PERF_EXCERPT(name));
 }
 
 int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id,
-                            struct hr_perf_fault *fault)
+                            struct hr_perf_event_error *error)
 {
     bool are_names = hr_perf_is_name(subsystem) && hr_perf_is_name(name);
     int status = are_names ? read_id(events, subsystem, name, id) : -ENOENT;
@@ -136,21 +138,21 @@ int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text
     if (status == 0)
         return 0;
     if (status == -ENOENT)
-        return fault_of_absence(events, subsystem, name, fault);
+        return report_absence(events, subsystem, name, error);
     if (status == -EBADMSG)
-        return hr_perf_fault_set(fault, status, "the tracepoint's file \"id\" isn't understood");
+        return hr_perf_set_error(error, status, "the tracepoint's file \"id\" isn't understood");
     if (status == -EACCES || status == -EPERM)
-        return hr_perf_fault_set(fault, -EACCES,
+        return hr_perf_set_error(error, -EACCES,
                                  "no permission to read the tracepoint's file \"id\", which takes "
                                  "CAP_DAC_READ_SEARCH, root, or membership in tracefs' group");
-    return hr_perf_fault_set(fault, status, "the tracepoint's file \"id\" can't be read");
+    return hr_perf_set_error(error, status, "the tracepoint's file \"id\" can't be read");
 }
 
 /* --- Names that are near ----------------------------------------------------- */
 
 /* `by_whole`: compares "subsystem:name" rather than the name. */
-static void offer_subsystem(int events, const char *subsystem, bool by_whole,
-                            struct hr_perf_nearest *nearest)
+static void suggest_in_subsystem(int events, const char *subsystem, bool by_whole,
+                                 struct hr_perf_suggestions *suggestions)
 {
     DIR *folder = open_folder(events, subsystem);
     const struct dirent *entry;
@@ -162,22 +164,22 @@ static void offer_subsystem(int events, const char *subsystem, bool by_whole,
         snprintf(path, sizeof(path), "%s/%s/id", subsystem, entry->d_name);
         snprintf(whole, sizeof(whole), "%s:%s", subsystem, entry->d_name);
         if (*entry->d_name != '.' && faccessat(events, path, F_OK, AT_EACCESS) == 0)
-            hr_perf_nearest_offer(nearest, hr_text_of(by_whole ? whole : entry->d_name), "%s",
-                                  whole);
+            hr_perf_suggestions_add(suggestions, hr_text_of(by_whole ? whole : entry->d_name), "%s",
+                                    whole);
     }
     closedir(folder);
 }
 
 /* Another handle on the folder, to be read from its beginning. */
-static DIR *reopen(int events)
+static DIR *reopen_folder(int events)
 {
     return open_folder(events, ".");
 }
 
-static void offer_similar_subsystems(int events, struct hr_text subsystem,
-                                     struct hr_perf_nearest *nearest)
+static void suggest_in_similar_subsystems(int events, struct hr_text subsystem,
+                                          struct hr_perf_suggestions *suggestions)
 {
-    DIR *folder = reopen(events);
+    DIR *folder = reopen_folder(events);
     const struct dirent *entry;
 
     if (folder == NULL)
@@ -185,43 +187,44 @@ static void offer_similar_subsystems(int events, struct hr_text subsystem,
     while ((entry = readdir(folder)) != NULL)
         if (*entry->d_name != '.' &&
             hr_perf_distance(subsystem, hr_text_of(entry->d_name)) <= 1 + subsystem.length / 4)
-            offer_subsystem(events, entry->d_name, true, nearest);
+            suggest_in_subsystem(events, entry->d_name, true, suggestions);
     closedir(folder);
 }
 
-void hr_perf_tracepoint_offer(int events, struct hr_text subsystem, struct hr_text name,
-                              struct hr_perf_nearest *nearest)
+void hr_perf_tracepoint_suggest(int events, struct hr_text subsystem, struct hr_text name,
+                                struct hr_perf_suggestions *suggestions)
 {
     char path[PATH_BYTES];
 
     if (!hr_perf_is_name(subsystem))
         return;
     if (hr_perf_tracepoint_has_subsystem(events, subsystem)) {
-        hr_perf_nearest_want(nearest, name);
+        hr_perf_suggestions_set_wanted(suggestions, name);
         print_subsystem(path, subsystem);
-        offer_subsystem(events, path, false, nearest);
+        suggest_in_subsystem(events, path, false, suggestions);
     } else {
         /* the name follows its subsystem in the same text */
         size_t whole = (size_t)(name.start - subsystem.start) + name.length;
-        hr_perf_nearest_want(nearest, (struct hr_text){subsystem.start, whole});
-        offer_similar_subsystems(events, subsystem, nearest);
+        hr_perf_suggestions_set_wanted(suggestions, (struct hr_text){subsystem.start, whole});
+        suggest_in_similar_subsystems(events, subsystem, suggestions);
     }
 }
 
-void hr_perf_tracepoint_offer_all(int events, struct hr_text name, struct hr_perf_nearest *nearest)
+void hr_perf_tracepoint_suggest_in_full(int events, struct hr_text name,
+                                        struct hr_perf_suggestions *suggestions)
 {
-    DIR *folder = hr_perf_is_name(name) ? reopen(events) : NULL;
+    DIR *folder = hr_perf_is_name(name) ? reopen_folder(events) : NULL;
     const struct dirent *entry;
 
     if (folder == NULL)
         return;
-    hr_perf_nearest_want(nearest, name);
+    hr_perf_suggestions_set_wanted(suggestions, name);
     while ((entry = readdir(folder)) != NULL) {
         char path[PATH_BYTES];
         snprintf(path, sizeof(path), "%s/%.*s/id", entry->d_name, (int)name.length, name.start);
         if (*entry->d_name != '.' && faccessat(events, path, F_OK, AT_EACCESS) == 0)
-            hr_perf_nearest_offer(nearest, name, "%s:%.*s", entry->d_name, (int)name.length,
-                                  name.start);
+            hr_perf_suggestions_add(suggestions, name, "%s:%.*s", entry->d_name, (int)name.length,
+                                    name.start);
     }
     closedir(folder);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_event/tracepoint.h - the kernel's tracepoints, by "subsystem:name".
  *
@@ -17,9 +18,9 @@ int hr_perf_tracepoint_id_parse(const char *text, size_t length, uint64_t *id);
  * debugfs has it.
  *
  * @return a descriptor that the caller closes; -ENODEV if none is mounted; -EACCES; or another
- *         negative errno. The fault is filled on failure.
+ *         negative errno. The error is filled on failure.
  */
-int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_fault *fault);
+int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_event_error *error);
 
 /** Tells whether there is a subsystem of this name. */
 bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem);
@@ -28,17 +29,18 @@ bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem);
  * Finds the number of a tracepoint.
  *
  * @param events  of hr_perf_tracepoint_open().
- * @return 0, -ENOENT, -EACCES, -EBADMSG, or another negative errno. The fault is filled on failure.
+ * @return 0, -ENOENT, -EACCES, -EBADMSG, or another negative errno. The error is filled on failure.
  */
 int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id,
-                            struct hr_perf_fault *fault);
+                            struct hr_perf_event_error *error);
 
 /** Offers the tracepoints of this subsystem, or, if it isn't there, of those with a similar name.
  */
-void hr_perf_tracepoint_offer(int events, struct hr_text subsystem, struct hr_text name,
-                              struct hr_perf_nearest *nearest);
+void hr_perf_tracepoint_suggest(int events, struct hr_text subsystem, struct hr_text name,
+                                struct hr_perf_suggestions *suggestions);
 
 /** Offers the tracepoints that are called just so, whatever their subsystem. */
-void hr_perf_tracepoint_offer_all(int events, struct hr_text name, struct hr_perf_nearest *nearest);
+void hr_perf_tracepoint_suggest_in_full(int events, struct hr_text name,
+                                        struct hr_perf_suggestions *suggestions);
 
 #endif

@@ -74,7 +74,7 @@ static void add_permission(const struct exam *exam, const char *facility)
         "the sysctl to 0; in a container, also let seccomp allow perf_event_open";
     int level = 0;
 
-    if (hr_perf_paranoid(exam->root, &level) == 0)
+    if (hr_perf_paranoid_read(exam->root, &level) == 0)
         snprintf(cause, sizeof(cause),
                  "no permission, without %s and with kernel.perf_event_paranoid=%d",
                  level > HR_PERF_PARANOID_MAX ? "CAP_SYS_ADMIN" : "CAP_PERFMON", level);
@@ -102,7 +102,7 @@ static void add_to_all(const struct exam *exam, const struct kind *kind, const c
 
 /* Why an event's name isn't known. */
 static void add_fault(const struct exam *exam, const struct kind *kind, int status,
-                      const struct hr_perf_fault *fault)
+                      const struct hr_perf_event_error *fault)
 {
     if (status == -ENODEV)
         add_to_all(exam, kind, "no tracefs is mounted",
@@ -188,7 +188,7 @@ static void try_kind(struct exam *exam, const struct kind *kind,
 static void check_kind(struct exam *exam, const struct kind *kind)
 {
     struct hr_perf_event *events[EVENTS_MAX] = {NULL};
-    struct hr_perf_fault fault = {.reason = ""};
+    struct hr_perf_event_error fault = {.reason = ""};
     int status = 0;
 
     for (size_t e = 0; e < kind->count && status == 0; e++)

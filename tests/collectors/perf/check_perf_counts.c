@@ -1,5 +1,8 @@
-/* Counting: what becomes of the kernel's readings, on the fake kernel. What can't be opened is
- * check_perf_open.c's. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_counts.c - scaling and summing the kernel's readings, on the fake
+ * kernel. Failures of opening are tested by check_perf_open.c.
+ */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* Descriptors, and CPUs that come and go; on the fake kernel. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_descriptors.c - limits of descriptors, and CPUs that go offline and
+ * come online, on the fake kernel.
+ */
 #include <errno.h>
 #include <sys/resource.h>
 

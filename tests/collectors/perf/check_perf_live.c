@@ -1,5 +1,8 @@
-/* Counting on the running kernel, compared with what its clocks and /proc tell of the same
- * processes. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_live.c - counting on the running kernel, compared with its clocks and
+ * with /proc for the same processes.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,7 @@
-/* Opening: what the kernel refuses, groups that are removed, too little memory; on the fake kernel.
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_open.c - opening counters: events that the kernel refuses, removed
+ * cgroups, lack of memory; on the fake kernel.
  */
 #include <errno.h>
 #include <stdlib.h>

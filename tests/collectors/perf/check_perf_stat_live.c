@@ -1,4 +1,8 @@
-/* The same work counted by us and by `perf stat`, at the same time, on the running kernel. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_stat_live.c - the same work counted by the collector and by `perf
+ * stat` at the same time, on the running kernel.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/perf/fake_perf.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * fake_perf.h - stands in for the kernel's perf events: descriptors, groups of events and what they
- * read, all made up by a test. It is strict with who calls it: whatever the kernel would refuse, or
- * the collector shouldn't do, ends the program with a message.
+ * collectors/perf/fake_perf.h - stands in for the kernel's perf events: descriptors, groups of
+ * events and what they read, all made up by a test. It is strict with who calls it: whatever the
+ * kernel would refuse, or the collector shouldn't do, ends the program with a message.
  *
  * An event that counts nothing (PERF_COUNT_SW_DUMMY) is accepted, not logged and never refused: it
  * must be open while groups are enabled in a cgroup, as the kernel would not keep their time

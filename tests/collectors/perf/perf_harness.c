@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/perf/perf_harness.h"
 
 #include <inttypes.h>

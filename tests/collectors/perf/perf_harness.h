@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * perf_harness.h - what the tests of perf.h have in common: a tree with CPUs and cgroups, events
- * made by hand, and the fake kernel beneath.
+ * collectors/perf/perf_harness.h - what the tests of perf.h have in common: a tree with CPUs and
+ * cgroups, events made by hand, and the fake kernel beneath.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_PERF_PERF_HARNESS_H
 #define HEADROOM_TESTS_COLLECTORS_PERF_PERF_HARNESS_H

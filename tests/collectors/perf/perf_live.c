@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/perf/perf_live.h"
 
 #include <errno.h>

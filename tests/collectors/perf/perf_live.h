@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * perf_live.h - what the tests of perf.h on the running kernel have in common: events, made by
- * hand, of kinds that every kernel counts; cgroups; and a process that does what it is told to.
+ * collectors/perf/perf_live.h - what the tests of perf.h on the running kernel have in common:
+ * events, made by hand, of kinds that every kernel counts; cgroups; and a process that does what it
+ * is told to.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_PERF_PERF_LIVE_H
 #define HEADROOM_TESTS_COLLECTORS_PERF_PERF_LIVE_H

@@ -1,6 +1,9 @@
-/* Names of perf events, on machines of every kind: how each is counted, what it is called, and why
- * it isn't one. What is expected stands in the kernel's headers (PERF_COUNT_*), in the CPUs'
- * manuals or in the machine's sysfs. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf_event/check_perf_event.c - names of perf events on machines of every kind:
+ * encodings, labels, and reasons why a text is no event. Expected values are taken from the
+ * kernel's headers (PERF_COUNT_*), the CPUs' manuals or the machine's sysfs.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +35,7 @@ static struct tree *tree;
 static struct hr_root *root;
 static struct hr_perf_vocabulary *vocabulary;
 static struct hr_perf_event *event;
-static struct hr_perf_fault fault;
+static struct hr_perf_event_error fault;
 
 static void set_up(void)
 {
@@ -1033,21 +1036,21 @@ START_TEST(measures_distances)
 }
 END_TEST
 
-static void offer(struct hr_perf_nearest *nearest, const char *name)
+static void offer(struct hr_perf_suggestions *nearest, const char *name)
 {
-    hr_perf_nearest_offer(nearest, hr_text_of(name), "%s", name);
+    hr_perf_suggestions_add(nearest, hr_text_of(name), "%s", name);
 }
 
 START_TEST(keeps_the_three_nearest)
 {
     static const char *const names[] = {"abcdexyz", "abcdefxz", "zzz",      "abcdefgx", "abcdefgh",
                                         "abcdefga", "abcdefgh", "abcdefga", "abcdefgb"};
-    struct hr_perf_nearest nearest = {0};
+    struct hr_perf_suggestions nearest = {0};
 
-    hr_perf_nearest_want(&nearest, hr_text_of("abcdefgh"));
+    hr_perf_suggestions_set_wanted(&nearest, hr_text_of("abcdefgh"));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         offer(&nearest, names[i]);
-    hr_perf_nearest_tell(&nearest, &fault);
+    hr_perf_suggestions_copy(&nearest, &fault);
     ck_assert_uint_eq(fault.nearest_count, 3);
     ck_assert_str_eq(fault.nearest[0], "abcdefgh");
     ck_assert_str_eq(fault.nearest[1], "abcdefga"); /* by the alphabet */
@@ -1057,16 +1060,16 @@ END_TEST
 
 START_TEST(offers_nothing_too_long)
 {
-    struct hr_perf_nearest nearest = {0};
+    struct hr_perf_suggestions nearest = {0};
     char name[65];
 
     memset(name, 'a', 64);
     name[64] = '\0';
-    hr_perf_nearest_want(&nearest, hr_text_of(name + 1));
+    hr_perf_suggestions_set_wanted(&nearest, hr_text_of(name + 1));
     offer(&nearest, name);
     ck_assert_uint_eq(nearest.count, 0);
     ck_assert_uint_eq(hr_perf_distance(hr_text_of(name), hr_text_of("a")), HR_PERF_FAR);
-    hr_perf_nearest_offer(&nearest, hr_text_of(name + 1), "%s/", name + 1);
+    hr_perf_suggestions_add(&nearest, hr_text_of(name + 1), "%s/", name + 1);
     ck_assert_uint_eq(nearest.count, 0);
     offer(&nearest, name + 1);
     ck_assert_uint_eq(nearest.count, 1);

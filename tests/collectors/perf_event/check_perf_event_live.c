@@ -1,4 +1,8 @@
-/* Names of perf events on the running kernel: the same encodings as the perf tool's. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf_event/check_perf_event_live.c - names of perf events on the running kernel: the
+ * same encodings as the perf tool's.
+ */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,7 +106,7 @@ static bool is_among(const struct perf_event_attr *attr, const struct attr *attr
 START_TEST(encodes_as_perf_does)
 {
     struct hr_perf_vocabulary *vocabulary;
-    struct hr_perf_fault fault;
+    struct hr_perf_event_error fault;
     struct hr_perf_event *event = NULL;
     struct hr_root *root;
     struct attr attrs[64];

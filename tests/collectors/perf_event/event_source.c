@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/perf_event/event_source.h"
 
 #include <errno.h>

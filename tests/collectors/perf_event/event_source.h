@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * event_source.h - machines' PMUs, put into a tree from tests/fixtures/event_source, where each
- * machine is one file as this prints it:
+ * collectors/perf_event/event_source.h - machines' PMUs, put into a tree from
+ * tests/fixtures/event_source, where each machine is one file as this prints it:
  *
  *     cd /sys/bus/event_source/devices
  *     for pmu in *; do

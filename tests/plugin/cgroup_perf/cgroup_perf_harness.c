@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
 
 #include <dirent.h>

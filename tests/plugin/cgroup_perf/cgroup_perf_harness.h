@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * cgroup_perf_harness.h - what tests of the plugin cgroup_perf share, on top of plugin_harness.h: a
- * tree in which the kernel really counts, on any machine.
+ * plugin/cgroup_perf/cgroup_perf_harness.h - what tests of the plugin cgroup_perf share, on top of
+ * plugin_harness.h: a tree in which the kernel really counts, on any machine.
  *
  * The tree has this machine's CPUs, and PMUs that are the kernel's software events by other names:
  *

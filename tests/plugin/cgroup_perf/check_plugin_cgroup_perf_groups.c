@@ -1,5 +1,8 @@
-/* What the plugin cgroup_perf publishes of cgroups, and how it follows them. They are the kernel's,
- * made for each test. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/cgroup_perf/check_plugin_cgroup_perf_groups.c - values of cgroups that appear, are
+ * removed, made again or become empty. The cgroups are the kernel's, made for each test.
+ */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
 
 #include <malloc.h>

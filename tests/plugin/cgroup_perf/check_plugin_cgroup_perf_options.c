@@ -1,5 +1,8 @@
-/* The options of the plugin cgroup_perf, what is said of those that don't fit, and how it begins
- * and ends. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/cgroup_perf/check_plugin_cgroup_perf_options.c - the options of the plugin cgroup_perf,
+ * messages about invalid ones, start and shutdown.
+ */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
-/* What stands in the way of the plugin cgroup_perf, and what it says of it: once, and the rest goes
- * on. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/cgroup_perf/check_plugin_cgroup_perf_trouble.c - obstacles to counting: each is logged
+ * once, with its remedy, and the rest is counted.
+ */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
-/* What the plugin cgroup_perf publishes, of the machine. Of cgroups:
- * check_plugin_cgroup_perf_groups.c; what it is told and tells: _options.c and _trouble.c. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/cgroup_perf/check_plugin_cgroup_perf_values.c - values of the machine. Those of cgroups
+ * are tested by check_plugin_cgroup_perf_groups.c, options and messages by _options.c and
+ * _trouble.c.
+ */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
 
 #include <malloc.h>
