@@ -66,9 +66,9 @@ static void log_unknown_event(const char *text, int status, const struct hr_perf
 
     for (size_t i = 0; i < error->nearest_count && used < sizeof(nearest); i++)
         used += snprintf(nearest + used, sizeof(nearest) - used, "%s%s",
-                         i == 0 ? " The nearest it knows: " : ", ", error->nearest[i]);
+                         i == 0 ? " Similar names: " : ", ", error->nearest[i]);
     ERROR(PLUGIN ": event \"%s\" can't be counted: %s.%s%s", text,
-          status == -ENOMEM ? "memory is short" : error->reason, nearest,
+          status == -ENOMEM ? "out of memory" : error->reason, nearest,
           error->nearest_count > 0 ? "." : "");
 }
 
@@ -121,11 +121,11 @@ static const struct hr_perf_event *find_same_label(const struct perf_events *eve
 static void log_duplicate(const struct hr_perf_event *event, const struct hr_perf_event *first)
 {
     if (hr_perf_event_is_same(event, first))
-        INFO(PLUGIN ": event \"%s\" comes more than once: perf-%s is its first.", event->text,
-             event->label);
+        INFO(PLUGIN ": event \"%s\" is configured more than once; perf-%s is published once.",
+             event->text, event->label);
     else
-        WARNING(PLUGIN ": event \"%s\" is not published, as perf-%s is \"%s\" already. Give it "
-                       "another name by a term name=.",
+        WARNING(PLUGIN ": event \"%s\" is not published, as perf-%s is already \"%s\". Give it "
+                       "another name with the term name=.",
                 event->text, event->label, first->text);
 }
 
@@ -287,7 +287,7 @@ int perf_events_look_up(struct perf_events *events, const struct hr_root *root)
     }
     if (status < 0) {
         free_looked_up(events);
-        ERROR(PLUGIN ": events can't be looked up: %s.", STRERROR(-status));
+        ERROR(PLUGIN ": can't look up events: %s.", STRERROR(-status));
     }
     return status < 0 ? -1 : status;
 }

@@ -383,9 +383,10 @@ static int perf_init(void)
         return -1;
     started = true;
     if (perf == NULL)
-        WARNING(PLUGIN ": there is nothing to count: no Event is known here.");
+        WARNING(PLUGIN ": there is nothing to count: this machine knows none of the events.");
     else if (!config.system && selection_is_empty(selection))
-        WARNING(PLUGIN ": there is nothing to count: System is false and there is no Cgroup.");
+        WARNING(PLUGIN
+                ": there is nothing to count: System is false, and no Cgroup is configured.");
     return plugin_register_complex_read(NULL, PLUGIN, perf_read, 0, NULL);
 }
 

@@ -11,8 +11,8 @@
 #define STARVED_NS UINT64_C(5000000000)
 
 static const char *const scope_names[HR_PERF_SCOPE_COUNT] = {
-    [HR_PERF_SYSTEM] = "of the machine",
-    [HR_PERF_CGROUP] = "of cgroups",
+    [HR_PERF_SYSTEM] = "for the machine",
+    [HR_PERF_CGROUP] = "for cgroups",
 };
 
 static const char *const resolved_scopes[HR_PERF_SCOPE_COUNT] = {
@@ -25,8 +25,8 @@ static const char *const resolved_texts[PERF_TROUBLE_COUNT] = {
     [PERF_TROUBLE_ABSENT] = "every event has a PMU now",
     [PERF_TROUBLE_PERMISSION] = "there is permission for every event now",
     [PERF_TROUBLE_TOO_MANY] = "the events of each line can be counted together now",
-    [PERF_TROUBLE_WHOLE] = "no event is of the whole machine only any more",
-    [PERF_TROUBLE_REFUSED] = "the kernel refuses no event any more",
+    [PERF_TROUBLE_WHOLE] = "no event is limited to the whole machine now",
+    [PERF_TROUBLE_REFUSED] = "the kernel refuses no event now",
 };
 
 /* --- Events --------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static void log_permission(struct complaint *complaint, const struct affected_ev
     complaint_log(complaint, LOG_ERR, affected->cause,
                   PLUGIN ": no permission to count %s: give collectd CAP_PERFMON "
                          "(CAP_SYS_ADMIN before Linux 5.8), %s lower sysctl "
-                         "kernel.perf_event_paranoid%s to %s0. It is tried again each minute.",
+                         "kernel.perf_event_paranoid%s to %s0. Retrying every minute.",
                   affected->names, *enough != '\0' ? "and" : "or", level, enough);
 }
 
@@ -124,7 +124,7 @@ static void log_refusal(struct complaint *complaint, const struct affected_event
         complaint, LOG_ERR, affected->cause, PLUGIN ": the kernel refuses to count %s %s: %s. %s",
         affected->names, of, STRERROR(-affected->status),
         affected->status == -EINVAL ? "The PMU may lack a modifier (such as :u) or a term."
-                                    : "It is tried again each minute.");
+                                    : "Retrying every minute.");
 }
 
 static void log_affected(struct complaint *complaint, enum perf_trouble_kind kind,
@@ -137,9 +137,9 @@ static void log_affected(struct complaint *complaint, enum perf_trouble_kind kin
     switch (kind) {
     case PERF_TROUBLE_ABSENT:
         complaint_log(complaint, LOG_WARNING, cause,
-                      PLUGIN ": %s can't be counted: no PMU of this machine knows that, and "
-                             "most virtual machines have none. Let the hypervisor pass one "
-                             "through, or leave out what can't be counted.",
+                      PLUGIN ": %s can't be counted: no PMU of this machine supports that; "
+                             "most virtual machines have no PMU. Let the hypervisor pass one "
+                             "through, or remove these events (Event).",
                       names);
         break;
     case PERF_TROUBLE_PERMISSION:
@@ -153,7 +153,7 @@ static void log_affected(struct complaint *complaint, enum perf_trouble_kind kin
         break;
     case PERF_TROUBLE_WHOLE:
         complaint_log(complaint, LOG_WARNING, cause,
-                      PLUGIN ": %s can be counted of the whole machine only, not of cgroups, as "
+                      PLUGIN ": %s can be counted for the whole machine only, not for cgroups, as "
                              "the PMU counts for several CPUs at once.",
                       names);
         break;
@@ -213,8 +213,7 @@ static void record_system(struct perf_trouble *trouble, int status)
         trouble->system_short_of_files = true;
     else if (status < 0)
         complaint_log(&trouble->system, LOG_WARNING, status,
-                      PLUGIN ": the machine can't be counted: %s. It is tried again each "
-                             "minute.",
+                      PLUGIN ": the machine can't be counted: %s. Retrying every minute.",
                       STRERROR(-status));
     else
         complaint_resolve(&trouble->system, PLUGIN ": the machine is being counted again.");
@@ -246,12 +245,12 @@ void perf_trouble_record(struct perf_trouble *trouble, const struct perf_events 
 void perf_trouble_log_cpus(struct perf_trouble *trouble, int status, bool known)
 {
     if (status == 0)
-        complaint_resolve(&trouble->cpus, PLUGIN ": the CPUs that are online are known again.");
+        complaint_resolve(&trouble->cpus, PLUGIN ": can read again which CPUs are online.");
     else
         complaint_log(&trouble->cpus, LOG_WARNING, status,
-                      PLUGIN ": can't find out which CPUs are online "
-                             "(/sys/devices/system/cpu/online: %s), so %s. It is tried again "
-                             "at each interval.",
+                      PLUGIN
+                      ": can't read which CPUs are online "
+                      "(/sys/devices/system/cpu/online: %s), so %s. Retrying at each interval.",
                       status == -EBADMSG ? "it isn't understood" : STRERROR(-status),
                       known ? "those known before are counted" : "nothing is counted");
 }
@@ -291,19 +290,19 @@ static void log_file_shortage(const struct perf_trouble *trouble, const struct h
         break;
     case HR_PERF_BY_RLIMIT:
         snprintf(limit, sizeof(limit),
-                 "may have %zu by LimitNOFILE= of collectd's service (ulimit -n), of which a "
-                 "quarter is left to others",
+                 "LimitNOFILE= of collectd's service (ulimit -n) allows them %zu, as a quarter is "
+                 "left to others",
                  files->limit);
         break;
     case HR_PERF_BY_OTHERS:
         snprintf(limit, sizeof(limit),
-                 "no more than %zu were to be had by LimitNOFILE= of collectd's service "
+                 "no more than %zu could be opened, by LimitNOFILE= of collectd's service "
                  "(ulimit -n), or sysctl fs.file-max",
                  files->limit);
         break;
     }
-    WARNING(PLUGIN ": %s not counted, as file descriptors don't suffice: the counters take %zu in "
-                   "all (one for each event, cgroup and CPU), but %s. Raise it, or count fewer "
+    WARNING(PLUGIN ": %s not counted, as there are too few file descriptors: the counters need %zu "
+                   "in all (one for each event, cgroup and CPU), but %s. Raise it, or count fewer "
                    "cgroups or events.",
             what, files->wanted, limit);
 }
@@ -313,7 +312,7 @@ static void log_files(struct perf_trouble *trouble, const struct hr_perf *perf)
     const struct hr_perf_files files = hr_perf_files(perf);
 
     if (files.raised_to != 0 && !trouble->raised_limit_logged) {
-        INFO(PLUGIN ": raised the limit of open files of collectd to %zu, as the counters take %zu "
+        INFO(PLUGIN ": raised the limit of open files of collectd to %zu, as the counters need %zu "
                     "(one for each event, cgroup and CPU) above those that other plugins use.",
              files.raised_to, files.wanted);
         trouble->raised_limit_logged = true;
@@ -326,7 +325,7 @@ static void log_files(struct perf_trouble *trouble, const struct hr_perf *perf)
 }
 
 static const char no_controller[] =
-    "the kernel has made no controller perf_event for it; cgroup2 does once any controller is "
+    "the kernel has no perf_event controller for it; cgroup2 creates one once any controller is "
     "enabled at the top (echo +pids >cgroup.subtree_control)";
 
 static void log_failed_groups(struct perf_trouble *trouble)
@@ -335,8 +334,8 @@ static void log_failed_groups(struct perf_trouble *trouble)
 
     print_cgroups(cgroups, sizeof(cgroups), trouble->failed);
     if (tally_should_log(&trouble->logged_failed, trouble->failed))
-        WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. This is tried again each minute.",
-                cgroups, trouble->example,
+        WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. Retrying every minute.", cgroups,
+                trouble->example,
                 trouble->failed_status == -EXDEV ? no_controller
                                                  : STRERROR(-trouble->failed_status));
     trouble->failed = 0;

@@ -19,8 +19,8 @@ static struct hr_perf_value get_value(const struct source *source, size_t group,
 }
 
 /* "NAME", "NAME-cpu3", "cpu3" or "" */
-static const char *append_suffix(const char *name, const struct source *source,
-                                 char buffer[DATA_MAX_NAME_LEN])
+static const char *with_suffix(const char *name, const struct source *source,
+                               char buffer[DATA_MAX_NAME_LEN])
 {
     if (!source->one_cpu)
         return name;
@@ -37,11 +37,11 @@ static void submit_event(const struct submission *submission, const struct perf_
 
     /* From 2^63 on it begins at 0 again, rather than below 0. */
     if (value->counted)
-        submit_derive(submission, "perf", append_suffix(series->event->label, source, buffer),
+        submit_derive(submission, "perf", with_suffix(series->event->label, source, buffer),
                       (int64_t)(value->total & INT64_MAX));
     /* Times are those of a line: one of its events that can't be counted has no share in them. */
     if (running && value->enabled_ns > 0 && (value->counted || value->running_ns == 0))
-        submit_gauge(submission, "percent", append_suffix(series->running, source, buffer),
+        submit_gauge(submission, "percent", with_suffix(series->running, source, buffer),
                      100.0 * (double)value->running_ns / (double)value->enabled_ns);
 }
 
@@ -56,7 +56,7 @@ static void submit_ratio(const struct submission *submission, const struct perf_
         return;
     double value = ratio->factor * (double)numerator.delta / (double)denominator.delta;
     if (value <= ratio->max)
-        submit_gauge(submission, ratio->type, append_suffix(ratio->type_instance, source, buffer),
+        submit_gauge(submission, ratio->type, with_suffix(ratio->type_instance, source, buffer),
                      value);
 }
 

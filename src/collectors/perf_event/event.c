@@ -302,7 +302,7 @@ static int find_event(struct search *search, struct hr_text text)
         return hr_perf_set_error(&search->error, -EINVAL, "there is no name");
     if (find_stray_character(text, &stray))
         return hr_perf_set_error(&search->error, -EINVAL,
-                                 "a name of one event is wanted, without \"%c\"", stray);
+                                 "the name of one event can't contain \"%c\"", stray);
     return hr_perf_is_raw(search->name) ? find_raw(search) : find_by_name(search);
 }
 

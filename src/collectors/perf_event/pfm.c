@@ -92,7 +92,7 @@ static const struct {
     pfm_err_t pfm_error;
     const char *text;
 } error_texts[] = {
-    {PFM_ERR_FEATCOMB, "these unit masks and modifiers don't go together"},
+    {PFM_ERR_FEATCOMB, "these unit masks and modifiers can't be combined"},
     {PFM_ERR_UMASK, "the event needs a unit mask, or another one"},
     {PFM_ERR_TOOMANY, "there are too many unit masks and modifiers"},
     {PFM_ERR_INVAL, "it is malformed"},

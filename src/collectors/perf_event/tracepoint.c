@@ -38,7 +38,7 @@ int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_event_err
                                  "/sys/kernel/tracing");
     if (status == -EACCES || status == -EPERM)
         return hr_perf_set_error(error, -EACCES,
-                                 "no permission to read /%s, which takes CAP_DAC_READ_SEARCH, "
+                                 "no permission to read /%s, which needs CAP_DAC_READ_SEARCH, "
                                  "root, or membership in its group",
                                  place);
     return hr_perf_set_error(error, status, "/%s can't be read", place);
@@ -143,7 +143,7 @@ int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text
         return hr_perf_set_error(error, status, "the tracepoint's file \"id\" isn't understood");
     if (status == -EACCES || status == -EPERM)
         return hr_perf_set_error(error, -EACCES,
-                                 "no permission to read the tracepoint's file \"id\", which takes "
+                                 "no permission to read the tracepoint's file \"id\", which needs "
                                  "CAP_DAC_READ_SEARCH, root, or membership in tracefs' group");
     return hr_perf_set_error(error, status, "the tracepoint's file \"id\" can't be read");
 }

@@ -506,9 +506,9 @@ static const struct {
     {NO_PMU, "cycles:u:G:k", -EINVAL, "the event \"cycles\" has no unit mask or modifier \"G\"",
      NULL},
     {NO_PMU, "cycles:u=2", -EINVAL, "the value in \"u=2\" is out of its range", NULL},
-    {NO_PMU, "cycles,instructions", -EINVAL, "a name of one event is wanted, without \",\"", NULL},
-    {NO_PMU, "sched:*", -EINVAL, "a name of one event is wanted, without \"*\"", NULL},
-    {NO_PMU, " cycles", -EINVAL, "a name of one event is wanted, without \" \"", NULL},
+    {NO_PMU, "cycles,instructions", -EINVAL, "the name of one event can't contain \",\"", NULL},
+    {NO_PMU, "sched:*", -EINVAL, "the name of one event can't contain \"*\"", NULL},
+    {NO_PMU, " cycles", -EINVAL, "the name of one event can't contain \" \"", NULL},
     {NO_PMU, "r12345678901234567", -EINVAL, "it has more than 64 bits", NULL},
     {SKYLAKE, "skl::MEM_LOAD_RETIRED:L1_HITS", -EINVAL,
      "the event \"skl::MEM_LOAD_RETIRED\" has no unit mask or modifier \"L1_HITS\"",
@@ -516,7 +516,7 @@ static const struct {
     {SKYLAKE, "skl::MEM_LOAD_RETIRED", -EINVAL, "the event needs a unit mask, or another one",
      NULL},
     {SKYLAKE, "skl::MEM_LOAD_RETIRED:L1_HIT:L2_HIT", -EINVAL,
-     "these unit masks and modifiers don't go together", NULL},
+     "these unit masks and modifiers can't be combined", NULL},
     {SKYLAKE, "skl::INST_RETIRED:ANY_P:c=1:c=2", -EINVAL, "\"c=2\" is set already", NULL},
     {SKYLAKE, "skl::INST_RETIRED:ANY_P:cc", -EINVAL,
      "the event \"skl::INST_RETIRED\" has no unit mask or modifier \"cc\"", NULL},
@@ -929,7 +929,7 @@ START_TEST(needs_permission_for_tracefs)
     allow("sys/kernel/tracing");
     ck_assert_int_eq(status, -EACCES);
     ck_assert_int_eq(other, -ENOENT);
-    ck_assert_str_eq(fault.reason, "no permission to read /sys/kernel/tracing, which takes "
+    ck_assert_str_eq(fault.reason, "no permission to read /sys/kernel/tracing, which needs "
                                    "CAP_DAC_READ_SEARCH, root, or membership in its group");
 }
 END_TEST

@@ -137,7 +137,7 @@ START_TEST(tells_once_of_an_unknown_event_though_there_are_several_blocks)
     ck_assert_int_eq(fake_configure(text), 0);
     ck_assert_int_eq(fake_init(), 0);
     ck_assert_uint_eq(fake_logs(LOG_ERR, "task-clok"), 1);
-    ck_assert_uint_eq(fake_logs(LOG_INFO, "comes more than once"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "is configured more than once"), 1);
     harness_assert_logs(2, "event \"task-clo");
 }
 END_TEST

@@ -43,10 +43,10 @@ START_TEST(names_an_unknown_event_and_the_nearest)
     harness_assert_count("cgroup_perf-system/perf-cs", 1);
     harness_assert_count("*", 4);
     ck_assert_uint_eq(fake_logs(LOG_ERR, "event \"task-clok\" can't be counted: "), 1);
-    ck_assert_uint_eq(fake_logs(LOG_ERR, ". The nearest it knows: task-clock"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_ERR, ". Similar names: task-clock"), 1);
     ck_assert_uint_eq(fake_logs(LOG_ERR, "event \"cpu/instrutcions/\" can't be counted: "), 1);
-    ck_assert_uint_eq(fake_logs(LOG_ERR, ". The nearest it knows: cpu/instructions/"), 1);
-    harness_assert_logs(2, "The nearest");
+    ck_assert_uint_eq(fake_logs(LOG_ERR, ". Similar names: cpu/instructions/"), 1);
+    harness_assert_logs(2, "Similar names");
 }
 END_TEST
 
@@ -117,7 +117,7 @@ START_TEST(tells_once_that_the_kernel_refuses_an_event)
     harness_begin_live("Event \"msr/tsc/u\" \"task-clock\"");
     read_some();
     harness_assert_count("*", 2);
-    ck_assert_uint_eq(fake_logs(LOG_ERR, "the kernel refuses to count msr/tsc/u of the machine"),
+    ck_assert_uint_eq(fake_logs(LOG_ERR, "the kernel refuses to count msr/tsc/u for the machine"),
                       1);
     harness_assert_logs(1, "modifier");
 }
@@ -133,9 +133,9 @@ START_TEST(tells_that_an_event_is_of_the_whole_machine)
     read_some();
     harness_assert_count("cgroup_perf-system/*", 2);
     harness_assert_count("cgroup_perf-a/*", 0);
-    ck_assert_uint_eq(fake_logs(LOG_WARNING, "package/energy/ can be counted of the whole machine"),
-                      1);
-    harness_assert_logs(1, "not of cgroups");
+    ck_assert_uint_eq(
+        fake_logs(LOG_WARNING, "package/energy/ can be counted for the whole machine"), 1);
+    harness_assert_logs(1, "not for cgroups");
 }
 END_TEST
 
@@ -148,7 +148,7 @@ START_TEST(tells_what_is_refused_of_cgroups_only)
     read_some();
     harness_assert_count("cgroup_perf-system/*", 4);
     harness_assert_count("cgroup_perf-a/*", 0);
-    harness_assert_logs(1, "the kernel refuses to count task-clock, cs of cgroups: Invalid");
+    harness_assert_logs(1, "the kernel refuses to count task-clock, cs for cgroups: Invalid");
 }
 END_TEST
 
@@ -200,7 +200,7 @@ START_TEST(tells_of_a_level_that_makes_the_capability_useless)
     permit(true);
     harness_assert_logs(1, "(CAP_SYS_ADMIN before Linux 5.8), and lower sysctl "
                            "kernel.perf_event_paranoid, which is 3, to 2 for CAP_PERFMON to be "
-                           "enough, or 0. It is tried");
+                           "enough, or 0. Retrying");
 }
 END_TEST
 
@@ -286,7 +286,7 @@ START_TEST(waits_for_the_cpus)
     tree_rename(tree, "kept", ONLINE);
     harness_read();
     harness_assert_count("*", 1);
-    harness_assert_logs(1, "info: cgroup_perf: the CPUs that are online are known again.");
+    harness_assert_logs(1, "info: cgroup_perf: can read again which CPUs are online.");
 }
 END_TEST
 
@@ -321,7 +321,7 @@ START_TEST(goes_on_with_the_cpus_that_it_knows)
         tree_write(tree, ONLINE, "0\n");
     read_some();
     harness_assert_count("*", 4);
-    harness_assert_logs(1, "known again");
+    harness_assert_logs(1, "can read again");
 }
 END_TEST
 
@@ -383,7 +383,7 @@ START_TEST(raises_the_limit_of_open_files_and_tells_it_once)
     ck_assert_uint_gt(limit.rlim_cur, SOFT_LIMIT * perf_cpus());
     snprintf(expected, sizeof(expected), "open files of collectd to %zu", (size_t)limit.rlim_cur);
     ck_assert_uint_eq(fake_logs(LOG_INFO, expected), 1);
-    snprintf(expected, sizeof(expected), "take %zu ", SOFT_LIMIT * perf_cpus());
+    snprintf(expected, sizeof(expected), "need %zu ", SOFT_LIMIT * perf_cpus());
     harness_assert_logs(1, expected);
 }
 END_TEST
@@ -397,8 +397,10 @@ START_TEST(tells_once_that_the_limit_of_open_files_is_too_low)
     read_some();
     harness_assert_count("*", 0);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "the machine is not counted"), 1);
-    ck_assert_uint_eq(fake_logs(LOG_WARNING, "may have 72 by LimitNOFILE="), 1);
-    snprintf(expected, sizeof(expected), "take %zu in all", SOFT_LIMIT * perf_cpus());
+    ck_assert_uint_eq(
+        fake_logs(LOG_WARNING, "LimitNOFILE= of collectd's service (ulimit -n) allows them 72, "),
+        1);
+    snprintf(expected, sizeof(expected), "need %zu in all", SOFT_LIMIT * perf_cpus());
     harness_assert_logs(1, expected);
 }
 END_TEST
@@ -424,7 +426,7 @@ START_TEST(tells_once_that_the_machine_cannot_be_counted)
     if (_i == 0)
         harness_assert_logs(1, "warning: cgroup_perf: the machine can't be counted: Cannot alloc");
     else
-        harness_assert_logs(1, "refuses to count task-clock of the machine: Device or resource");
+        harness_assert_logs(1, "refuses to count task-clock for the machine: Device or resource");
 }
 END_TEST
 

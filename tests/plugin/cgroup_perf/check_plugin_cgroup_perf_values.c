@@ -86,7 +86,7 @@ START_TEST(names_what_it_publishes)
                    assert_published("percent-%s-running", named[_i].events, DS_TYPE_GAUGE) +
                    assert_published("%s", named[_i].ratios, DS_TYPE_GAUGE);
     harness_assert_count("*", count);
-    ck_assert_uint_eq(fake_logs(LOG_INFO, "comes more than once"), fake_logs(0, NULL));
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "is configured more than once"), fake_logs(0, NULL));
 }
 END_TEST
 
