@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headroom/perf.h - counts of perf events, of cgroups and of the whole machine.
+ * headroom/perf.h - counts of perf events, for cgroups and for the whole machine.
  *
- * The events come in groups. Those of a group are put on the CPU's counters together and read
- * together, so that their ratios are exact even where groups take turns (multiplexing). A target, a
- * cgroup with all below it or the machine, has each event open once on every online CPU.
+ * Events are counted in groups. The events of a group are scheduled onto the CPU's counters
+ * together and read together, so that their ratios are exact even where groups take turns
+ * (multiplexing). A target (a cgroup with all its descendants, or the machine) has each event open
+ * once on every online CPU.
  *
- * The kernel tells of each group and CPU how long it should have counted (enabled: while the cgroup
- * was on that CPU; of the machine, always) and how long it did (running). What was counted between
- * two reads is scaled by these two times of that interval alone and added to the total, so a total
- * never goes back. A group that had no turn on a CPU is scaled when it has had one.
+ * For each group and CPU the kernel reports how long it should have counted (enabled: while the
+ * cgroup ran on that CPU; for the machine, always) and how long it did (running). The count of an
+ * interval is scaled by the two times of that interval alone and added to the total, so a total
+ * never decreases. A group that had no turn on a CPU is scaled once it has had one.
  *
  * Sources: perf_event_open(2), kernel/events/core.c (perf_event_read_group, perf_cgroup_connect),
  * Documentation/admin-guide/perf-security.rst.
@@ -29,26 +30,26 @@ struct hr_cgroup;
 struct hr_perf_event;
 struct hr_root;
 
-/** How many events a group can have. No PMU has as many counters. */
+/** Maximum number of events of a group. No PMU has as many counters. */
 #define HR_PERF_GROUP_MAX 32
 
-/** Events that are counted together; must outlive what is opened with it. */
+/** Events that are counted together; must outlive the objects opened with it. */
 struct hr_perf_event_group {
     struct hr_perf_event *const *events;
     size_t count; /**< 1 to HR_PERF_GROUP_MAX */
 };
 
-/** What is counted: the same events may be possible of one and not of the other. */
+/** What is counted: an event may be countable in one scope and not in the other. */
 enum hr_perf_scope { HR_PERF_SYSTEM, HR_PERF_CGROUP, HR_PERF_SCOPE_COUNT };
 
-/** The kernel's calls, which a test can stand in for. Each returns a negative errno on failure. */
+/** The kernel's calls, which a test can replace. Each returns a negative errno on failure. */
 struct hr_perf_calls {
     /** perf_event_open(2). @return a descriptor */
     int (*open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                 unsigned long flags);
-    /** ioctl(2) PERF_EVENT_IOC_ENABLE, of the whole group. */
+    /** ioctl(2) PERF_EVENT_IOC_ENABLE for the whole group. */
     int (*enable)(int fd);
-    /** read(2). @return how many bytes */
+    /** read(2). @return the number of bytes */
     ssize_t (*read)(int fd, void *buffer, size_t size);
     void (*close)(int fd);
 };
@@ -56,8 +57,8 @@ struct hr_perf_calls {
 struct hr_perf_options {
     const struct hr_perf_event_group *groups; /**< the array is copied */
     size_t group_count;
-    size_t max_files; /**< how many descriptors at most; 0: only as RLIMIT_NOFILE allows */
-    /** What fails is tried again after so many nanoseconds; 0: the default, a minute. */
+    size_t max_files; /**< limit of descriptors; 0: RLIMIT_NOFILE alone */
+    /** Failed opens are retried after this time; 0: the default, one minute. */
     uint64_t retry_ns;
     const struct hr_perf_calls *calls; /**< NULL: the kernel's; must outlive the object */
 };
@@ -65,31 +66,31 @@ struct hr_perf_options {
 /** What limits the descriptors. */
 enum hr_perf_limit {
     HR_PERF_BY_OPTION, /**< max_files */
-    HR_PERF_BY_RLIMIT, /**< RLIMIT_NOFILE, of which a quarter is left to the rest of the process */
-    HR_PERF_BY_OTHERS  /**< none were left a short while ago, though by these two there should */
+    HR_PERF_BY_RLIMIT, /**< RLIMIT_NOFILE, less a quarter for the rest of the process */
+    HR_PERF_BY_OTHERS  /**< descriptors ran out lately, below both of these limits */
 };
 
-/** Descriptors, one per target, event and CPU. */
+/** Use of descriptors: one per target, event and CPU. */
 struct hr_perf_files {
-    size_t open;   /**< now */
-    size_t wanted; /**< by all targets that were read, with those that don't fit */
-    size_t limit;  /**< how many may be open */
+    size_t open;   /**< currently */
+    size_t wanted; /**< needed by all targets that were read, including those that don't fit */
+    size_t limit;  /**< maximum of `open` */
     enum hr_perf_limit limited_by;
-    size_t raised_to; /**< what RLIMIT_NOFILE was raised to, as the hard limit allowed; 0: wasn't */
+    size_t raised_to; /**< what RLIMIT_NOFILE was raised to; 0: not raised */
 };
 
-/** One event of a target, as of the last read. */
+/** One event of a target at the last read. */
 struct hr_perf_value {
-    /** false: the target ran, but this event had no turn on a counter since the last read, or never
-     * had one; or it can't be opened. The counts mean nothing then. */
+    /** false: the target ran, but this event had no turn on a counter since the previous read, or
+     * never had one; or it can't be opened. The counts are then meaningless. */
     bool counted;
-    uint64_t total;      /**< counted since the target was opened; beyond 2^64 it begins at 0 */
-    uint64_t delta;      /**< of this, since the read before */
-    uint64_t enabled_ns; /**< since the read before, how long it should have counted, */
-    uint64_t running_ns; /**< and how long it did: 0..enabled_ns; both summed over CPUs */
+    uint64_t total;      /**< since the target was opened; wraps at 2^64 */
+    uint64_t delta;      /**< part of `total` since the previous read */
+    uint64_t enabled_ns; /**< time since the previous read in which it should have counted */
+    uint64_t running_ns; /**< time in which it did: 0..enabled_ns; both summed over CPUs */
 };
 
-/** Events, CPUs and descriptors: what all targets have in common. */
+/** Events, CPUs and descriptors, common to all targets. */
 struct hr_perf;
 
 /** The counters of one cgroup, or of the machine. */
@@ -105,42 +106,42 @@ struct hr_perf_target;
 int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *options,
                  struct hr_perf **perf);
 
-/** Ends the object; all its targets must have been closed. NULL is allowed. */
+/** Frees the object; all its targets must have been closed. NULL is allowed. */
 void hr_perf_close(struct hr_perf *perf);
 
 /**
- * Finds out which CPUs are online. To be called before the targets are read, each time.
+ * Reads which CPUs are online. Call it each time before reading the targets.
  *
  * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, -EBADMSG or -ERANGE
- * if it isn't understood; the CPUs known before are then kept.
+ * if it can't be parsed; the CPUs known before are then kept.
  */
 int hr_perf_read(struct hr_perf *perf);
 
-/** Tells how many descriptors are open. */
+/** @return the use of descriptors. */
 struct hr_perf_files hr_perf_files(const struct hr_perf *perf);
 
 /**
- * Tells whether an event can be counted, as was found by opening it for the first target of the
- * scope. It is tried again once in a while, in case permission was given meanwhile.
+ * Whether an event can be counted, as found by opening it for the first target of the scope. An
+ * event that can't is retried after `retry_ns`, as permission may have been granted.
  *
  * @return 0; -ECANCELED: not tried yet;
- *         -ENOENT, -EOPNOTSUPP, -ENODEV, -ENXIO  the machine has nothing that counts it: mostly, no
- *         PMU (in a virtual machine);
+ *         -ENOENT, -EOPNOTSUPP, -ENODEV, -ENXIO  nothing on this machine counts it: usually there
+ *         is no PMU (in a virtual machine);
  *         -EACCES, -EPERM  CAP_PERFMON is missing, and kernel.perf_event_paranoid is above 0; or
- *         that is above HR_PERF_PARANOID_MAX;
- *         -E2BIG   each event of its group can be counted, but not all together;
- *         -EINVAL  the kernel refuses it: a modifier that the PMU can't heed, or, in a cgroup, a
- *                  counter that belongs to the whole machine;
+ *         the latter is above HR_PERF_PARANOID_MAX;
+ *         -E2BIG   each event of its group can be counted, but not all of them together;
+ *         -EINVAL  the kernel refuses it: the PMU doesn't support a modifier, or, in a cgroup, the
+ *                  counter belongs to the whole machine;
  *         or another negative errno of perf_event_open(2).
  */
 int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group,
                    size_t event);
 
-/** Above it, kernels of Debian and Ubuntu demand CAP_SYS_ADMIN; Debian's begin with 3. */
+/** Above this, kernels of Debian and Ubuntu require CAP_SYS_ADMIN; Debian's default is 3. */
 #define HR_PERF_PARANOID_MAX 2
 
 /**
- * Reads sysctl kernel.perf_event_paranoid, by which the kernel decides who may count without
+ * Reads the sysctl kernel.perf_event_paranoid, which decides what may be counted without
  * CAP_PERFMON: the whole machine and cgroups at 0 or below.
  *
  * @return 0, -EBADMSG, or the negative errno of reading /proc/sys/kernel/perf_event_paranoid.
@@ -151,57 +152,56 @@ int hr_perf_paranoid_read(const struct hr_root *root, int *level);
 int hr_perf_target_open_system(struct hr_perf *perf, struct hr_perf_target **target);
 
 /**
- * Prepares counting of a cgroup and all below it.
+ * Prepares counting of a cgroup and all its descendants.
  *
- * @param group  of the hierarchy of the controller "perf_event"; must outlive the target.
+ * @param group  in the hierarchy of the controller "perf_event"; must outlive the target.
  * @return 0 or -ENOMEM.
  */
 int hr_perf_target_open_cgroup(struct hr_perf *perf, const struct hr_cgroup *group,
                                struct hr_perf_target **target);
 
-/** Closes the descriptors and ends the target. NULL is allowed. */
+/** Closes the descriptors and frees the target. NULL is allowed. */
 void hr_perf_target_close(struct hr_perf_target *target);
 
 /**
- * Reads all counters, and opens those that should be and aren't: at first all, later those of CPUs
- * that came online. Either all of a target's counters are open or none.
+ * Reads all counters, and opens those that are missing: at first all, later those of CPUs that
+ * came online. A target has either all of its counters open or none.
  *
  * @return 0, also for a removed cgroup as long as its counters are open; or why none is open:
- *         -EMFILE  descriptors don't suffice, see hr_perf_files();
+ *         -EMFILE  there are too few descriptors, see hr_perf_files();
  *         -ENODEV  the cgroup was removed;
- *         -EXDEV   the cgroup is of a hierarchy without the controller "perf_event"; or cgroup2 has
- *                  made none for it yet, as it does when any controller is enabled at the top
+ *         -EXDEV   the cgroup's hierarchy lacks the controller "perf_event"; or cgroup2 hasn't
+ *                  created one for it yet, which it does when any controller is enabled at the top
  *                  (cgroup.subtree_control);
- *         -ENODATA no event at all can be counted, see hr_perf_status();
+ *         -ENODATA no event can be counted, see hr_perf_status();
  *         -ENOMEM, or another negative errno of perf_event_open(2).
  */
 int hr_perf_target_read(struct hr_perf_target *target);
 
-/** Reads a last time and closes the descriptors, as the cgroup is empty. The totals stay, and are
- * continued by the next hr_perf_target_read(). */
+/** Reads a last time and closes the descriptors of a cgroup that became empty. The totals are kept
+ * and continued by the next hr_perf_target_read(). */
 void hr_perf_target_pause(struct hr_perf_target *target);
 
-/** Tells of one event, summed over CPUs. */
+/** @return the value of one event, summed over CPUs. */
 struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, size_t group,
                                           size_t event);
 
 /**
- * Walks the CPUs that were ever online, in the order in which they came; also those on which the
- * target has nothing to count.
+ * Iterates over the CPUs that were ever online, in the order in which they were first seen,
+ * including those on which the target counts nothing.
  *
  * @param index  from 0.
- * @param cpu    receives its number.
- * @return whether there is such an index.
+ * @param cpu    receives the CPU's number.
+ * @return false if there is no such index.
  */
 bool hr_perf_target_cpu(const struct hr_perf_target *target, size_t index, unsigned *cpu);
 
-/** Tells of one event on one CPU; `counted` is false while it isn't open there. */
+/** @return the value of one event on one CPU; `counted` is false while it isn't open there. */
 struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *target, size_t index,
                                               size_t group, size_t event);
 
-/** For how long, in nanoseconds of the target's time on CPUs, a group has had no turn on any
- * counter. Some seconds mean that it never will: it has more events than there are free counters.
- */
+/** How long, in nanoseconds of the target's time on CPUs, a group has had no turn on any counter.
+ * Some seconds mean that it never will: it has more events than there are free counters. */
 uint64_t hr_perf_target_starved_ns(const struct hr_perf_target *target, size_t group);
 
 #endif

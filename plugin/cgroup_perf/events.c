@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "common/options.h"
+#include "headroom/array.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "cgroup_perf"
@@ -24,11 +25,10 @@ static void free_line(char **line)
 
 static int append_line(struct perf_events *events, const char *const *texts, size_t count)
 {
-    char ***grown = reallocarray(events->lines, events->line_count + 1, sizeof(*grown));
     char **line = calloc(count + 1, sizeof(*line));
+    bool complete = line != NULL && HR_ARRAY_RESERVE(events->lines, events->line_capacity,
+                                                     events->line_count + 1) == 0;
 
-    events->lines = grown != NULL ? grown : events->lines;
-    bool complete = grown != NULL && line != NULL;
     for (size_t i = 0; i < count && complete; i++)
         complete = (line[i] = strdup(texts[i])) != NULL;
     if (!complete) {
@@ -36,7 +36,7 @@ static int append_line(struct perf_events *events, const char *const *texts, siz
         ERROR(PLUGIN ": out of memory.");
         return -1;
     }
-    grown[events->line_count++] = line;
+    events->lines[events->line_count++] = line;
     return 0;
 }
 
@@ -188,13 +188,9 @@ static bool has_ratio(const struct perf_events *events, const struct perf_ratio 
 
 static int append_ratio(struct perf_events *events, const struct perf_ratio *ratio)
 {
-    struct perf_ratio *grown =
-        reallocarray(events->ratios, events->ratio_count + 1, sizeof(*grown));
-
-    if (grown == NULL)
+    if (HR_ARRAY_RESERVE(events->ratios, events->ratio_capacity, events->ratio_count + 1) < 0)
         return -ENOMEM;
-    events->ratios = grown;
-    grown[events->ratio_count++] = *ratio;
+    events->ratios[events->ratio_count++] = *ratio;
     return 0;
 }
 
@@ -235,7 +231,7 @@ static void free_looked_up(struct perf_events *events)
     events->groups = NULL;
     events->series = NULL;
     events->ratios = NULL;
-    events->group_count = events->ratio_count = 0;
+    events->group_count = events->ratio_count = events->ratio_capacity = 0;
 }
 
 /* A line of which nothing is known is no group. */

@@ -35,14 +35,14 @@ struct perf_series {
 struct perf_events {
     /* As configured. */
     char ***lines; /**< each ends in NULL */
-    size_t line_count;
+    size_t line_count, line_capacity;
 
     /* As this machine knows them: the events of a line are a group. */
     struct hr_perf_event_group *groups;
     size_t group_count;
     struct perf_series **series; /**< of each group, by event */
     struct perf_ratio *ratios;
-    size_t ratio_count;
+    size_t ratio_count, ratio_capacity;
 };
 
 /** Takes an option Event. @return 0 or -1, and logged. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cgroup_perf/trouble.h"
-#include "common/complaint.h"
-#include "utils/common/common.h"
 
 #include <errno.h>
+
+#include "common/complaint.h"
+#include "headroom/clock.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "cgroup_perf"
 
 /* So long a group of events may have no turn before it is told. Turns change each few ms. */
-#define STARVED_NS UINT64_C(5000000000)
+#define STARVED_NS (5 * HR_NS_PER_S)
 
 static const char *const scope_names[HR_PERF_SCOPE_COUNT] = {
     [HR_PERF_SYSTEM] = "for the machine",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cgroup_perf/values.h"
+
 #include "common/submit.h"
 #include "utils/common/common.h"
 

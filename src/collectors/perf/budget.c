@@ -6,7 +6,7 @@
 
 #include "headroom/clock.h"
 
-/* For what is open for a moment only, and what others have above FD_SETSIZE. */
+/* For descriptors that are open for a moment only, and for those of others above FD_SETSIZE. */
 #define MARGIN 64
 
 void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t retry_ns)
@@ -14,14 +14,14 @@ void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t ret
     *budget = (struct hr_perf_budget){.max = max != 0 ? max : SIZE_MAX, .retry_ns = retry_ns};
 }
 
-/* What the counters may have of a limit: all but a quarter. */
+/* The counters may use all but a quarter of a limit. */
 static size_t usable_share(rlim_t limit)
 {
     return limit == RLIM_INFINITY ? SIZE_MAX : (size_t)(limit - limit / 4);
 }
 
-/* Only as far as it takes: each of the process's other parts sees this limit, too. It takes that
- * the counters' numbers begin where select(2) ends, and a quarter is left. */
+/* Raises the limit only as far as needed, as it applies to the whole process. The counters' numbers
+ * start where those of select(2) end, and a quarter of the limit is left to others. */
 static void raise_soft_limit(struct hr_perf_budget *budget, struct rlimit *limit, size_t count)
 {
     const rlim_t numbers = FD_SETSIZE + (rlim_t)count;
@@ -44,7 +44,7 @@ void hr_perf_budget_raise_limit(struct hr_perf_budget *budget, size_t count)
         raise_soft_limit(budget, &limit, count);
 }
 
-/* Brings the limit up to date, so that `count` fit if that can be. */
+/* Updates the limit, after raising it so that `count` descriptors fit, if possible. */
 static void update_limit(struct hr_perf_budget *budget, size_t count)
 {
     struct hr_perf_files *files = &budget->files;
@@ -69,7 +69,7 @@ bool hr_perf_budget_reserve(struct hr_perf_budget *budget, size_t count)
 {
     struct hr_perf_files *files = &budget->files;
 
-    /* What others want, too, is raised for at once, rather than step by step. */
+    /* Raise the limit once for all targets rather than step by step. */
     size_t wanted = files->wanted > files->open + count ? files->wanted : files->open + count;
     update_limit(budget, wanted);
     if (files->open + count > files->limit)
@@ -85,7 +85,7 @@ void hr_perf_budget_release(struct hr_perf_budget *budget, size_t count)
 
 void hr_perf_budget_note_shortage(struct hr_perf_budget *budget)
 {
-    /* At least one, as 0 says that there was no shortage. */
+    /* At least 1, as 0 means that there was no shortage. */
     budget->shortage_at = budget->files.open > 0 ? budget->files.open : 1;
     budget->shortage_ns = hr_clock_ns();
 }

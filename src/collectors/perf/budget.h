@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/budget.h - how many descriptors the counters may take.
+ * perf/budget.h - limits the descriptors of the counters.
  *
- * They are counted before they are opened, so that a target that doesn't fit costs nothing. A
- * quarter of RLIMIT_NOFILE is left to the rest of the process.
+ * Descriptors are reserved before they are opened, so that a target that doesn't fit costs nothing.
+ * A quarter of RLIMIT_NOFILE is left to the rest of the process.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_BUDGET_H
 #define HEADROOM_COLLECTORS_PERF_BUDGET_H
@@ -12,7 +12,7 @@
 
 #include "headroom/perf.h"
 
-/** Descriptors ran out, of the process or of the machine. */
+/** Whether a call failed because the process or the machine ran out of descriptors. */
 static inline bool hr_perf_is_out_of_files(int status)
 {
     return status == -EMFILE || status == -ENFILE;
@@ -22,26 +22,26 @@ struct hr_perf_budget {
     size_t max; /**< struct hr_perf_options.max_files */
     uint64_t retry_ns;
     struct hr_perf_files files;
-    size_t shortage_at; /**< the kernel had no more when so many were open; 0: it had */
+    size_t shortage_at; /**< `files.open` when descriptors ran out; 0: they didn't */
     uint64_t shortage_ns;
 };
 
 void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t retry_ns);
 
-/** Raises the limit of the process, if the hard limit allows, so that so many can be had. */
+/** Raises RLIMIT_NOFILE, as far as the hard limit allows, so that `count` descriptors fit. */
 void hr_perf_budget_raise_limit(struct hr_perf_budget *budget, size_t count);
 
-/** Takes so many; makes room for them. @return whether they fit. */
+/** Reserves descriptors; raises the limit if needed. @return whether they fit. */
 bool hr_perf_budget_reserve(struct hr_perf_budget *budget, size_t count);
 
-/** Gives so many back. */
+/** Releases reserved descriptors. */
 void hr_perf_budget_release(struct hr_perf_budget *budget, size_t count);
 
-/** Notes that descriptors ran out though they should have sufficed: others took them. No more are
- * taken until retry_ns later, or until some are given back. */
+/** Records that descriptors ran out below the limit, as others use them. No more are then reserved
+ * until retry_ns later, or until some are released. */
 void hr_perf_budget_note_shortage(struct hr_perf_budget *budget);
 
-/** Notes that a target wants so many descriptors, and wanted `before`. */
+/** Updates the sum of `wanted`: a target needs `count` descriptors, and needed `before`. */
 void hr_perf_budget_update_wanted(struct hr_perf_budget *budget, size_t before, size_t count);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/descriptor.h"
 
-/* A descriptor stays where it is if there is no room above. */
+/* Moves a descriptor above those of select(2), if there is room. */
 static int move_above_select(int fd)
 {
     if (fd >= FD_SETSIZE)
@@ -31,7 +31,7 @@ static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gro
     if (opened < 0)
         return -errno;
     int fd = move_above_select((int)opened);
-    /* Who else in the process has many may want more. */
+    /* Other parts of the process that have many descriptors may need more. */
     if (hr_descriptor_may_keep(fd, HR_KEEP_FILE))
         return fd;
     close(fd);

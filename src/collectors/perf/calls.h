@@ -8,9 +8,9 @@
 #include "headroom/perf.h"
 
 /**
- * The live kernel's. The descriptors get numbers from 1024 up where RLIMIT_NOFILE allows: those
- * below are left to whoever in the process uses select(2), which knows no others. Beyond three
- * quarters of that limit, whoever uses the rest, open() gives -EMFILE.
+ * The calls of the running kernel. Descriptors are numbered from 1024 up where RLIMIT_NOFILE
+ * allows: the lower ones are left to users of select(2), which supports no others. open() returns
+ * -EMFILE for a number beyond three quarters of that limit, whatever uses the numbers below.
  */
 extern const struct hr_perf_calls hr_perf_kernel_calls;
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/descriptor.h"
 #include "base/text.h"
+#include "headroom/array.h"
 #include "headroom/root.h"
 
 void hr_perf_cpus_init(struct hr_perf_cpus *cpus)
@@ -30,10 +30,7 @@ static int read_online(int dirfd, struct hr_cpu_set *online)
     size_t length;
     int fd = openat(dirfd, "online", O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0)
-        return -errno;
-    int status = hr_text_read_file(fd, text, sizeof(text), &length);
-    close(fd);
+    int status = hr_text_read_and_close(fd < 0 ? -errno : fd, text, sizeof(text), &length);
     return status < 0 ? status : hr_cpu_set_parse(text, length, online);
 }
 
@@ -56,20 +53,13 @@ static struct hr_perf_cpu *find_cpu(const struct hr_perf_cpus *cpus, unsigned nu
 
 static struct hr_perf_cpu *append_cpu(struct hr_perf_cpus *cpus, unsigned number)
 {
-    if (cpus->count == cpus->capacity) {
-        size_t capacity = cpus->capacity != 0 ? 2 * cpus->capacity : 64;
-        struct hr_perf_cpu *grown = reallocarray(cpus->list, capacity, sizeof(*grown));
-        if (grown == NULL)
-            return NULL;
-        cpus->list = grown;
-        cpus->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(cpus->list, cpus->capacity, cpus->count + 1) < 0)
+        return NULL;
     struct hr_perf_cpu *cpu = &cpus->list[cpus->count++];
     *cpu = (struct hr_perf_cpu){.number = number};
     return cpu;
 }
 
-/* Makes sure that each online CPU is in the list. */
 static int append_new_cpus(struct hr_perf_cpus *cpus, const struct hr_cpu_set *online)
 {
     unsigned number = hr_cpu_set_next(online, 0);
@@ -81,18 +71,18 @@ static int append_new_cpus(struct hr_perf_cpus *cpus, const struct hr_cpu_set *o
     return 0;
 }
 
-/* @return whether it came or went. */
+/* @return whether the CPU went offline or came online. */
 static bool update_cpu(struct hr_perf_cpu *cpu, bool online, uint64_t inode)
 {
     const bool was_online = cpu->online;
-    bool was_away = inode != 0 && cpu->inode != 0 && inode != cpu->inode;
+    bool was_offline = inode != 0 && cpu->inode != 0 && inode != cpu->inode;
 
-    if (online && (!was_online || was_away))
+    if (online && (!was_online || was_offline))
         cpu->epoch++;
     cpu->online = online;
     if (inode != 0)
         cpu->inode = inode;
-    return online != was_online || was_away;
+    return online != was_online || was_offline;
 }
 
 int hr_perf_cpus_read(struct hr_perf_cpus *cpus, const struct hr_root *root)

@@ -34,12 +34,12 @@ int hr_perf_group_open_event(const struct hr_perf_place *place,
 
     attr.read_format =
         PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    attr.disabled = leader < 0; /* and with the leader the others, so that all begin at once */
+    attr.disabled = leader < 0; /* which disables the others, too, so that all start at once */
     int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
     if ((fd != -ENOENT && fd != -EINVAL && fd != -EOPNOTSUPP) || !has_extended_type(&attr))
         return fd;
-    /* Arm's kernels before Linux 6.6 know the generic type only. They open it with the PMU of the
-     * CPU, or not at all. */
+    /* On Arm, Linux before 6.6 supports only the plain generic type. It opens the event on the PMU
+     * of the CPU, or not at all. */
     attr.config &= UINT32_MAX;
     int plain = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
     return plain >= 0 ? plain : fd;
@@ -89,21 +89,21 @@ int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_pe
 
 void hr_perf_group_close(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls)
 {
-    /* The leader last: without it, each of the others would become a group of its own. */
+    /* The leader last: closing it first would make each of the others a group of its own. */
     while (open_group->count > 0)
         calls->close(open_group->fds[--open_group->count]);
 }
 
 /* --- Reading -------------------------------------------------------------- */
 
-/* As the kernel gives it. */
+/* The kernel's format, by read_format GROUP, TOTAL_TIME_ENABLED and TOTAL_TIME_RUNNING. */
 struct reading {
     uint64_t count;
     struct hr_perf_times times;
     uint64_t counts[HR_PERF_GROUP_MAX]; /* in the order of the open events */
 };
 
-/* @return whether it is a whole one. */
+/* @return whether the reading is complete. */
 static bool read_descriptor(const struct hr_perf_calls *calls, int fd, size_t size,
                             struct reading *reading)
 {
@@ -123,7 +123,7 @@ static bool read_by_leader(const struct hr_perf_open_group *open_group,
            reading->count == open_group->count;
 }
 
-/* The leader knows of the others no more; their times are the same. */
+/* For a group whose leader no longer reports the others' counts. All have the same times. */
 static bool read_each_event(const struct hr_perf_open_group *open_group,
                             const struct hr_perf_calls *calls, struct reading *reading)
 {
@@ -139,13 +139,13 @@ static bool read_each_event(const struct hr_perf_open_group *open_group,
     return true;
 }
 
-/* How much more; nothing where the kernel's times went back by a little, as they may. */
+/* 0 where the kernel's times went back a little, as they may. */
 static uint64_t time_since(uint64_t before, uint64_t now)
 {
     return now > before ? now - before : 0;
 }
 
-/* Counts in a part of the time, extrapolated to all of it, rounded. */
+/* Extrapolates a count from running_ns to enabled_ns, rounded. */
 static uint64_t scale_count(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
 {
     if (running_ns >= enabled_ns)
@@ -161,7 +161,7 @@ static bool went_back(uint64_t before, uint64_t now)
     return now - before > INT64_MAX;
 }
 
-/* The group fell apart, as the CPU is offline: the leader still tells of as many events, but of the
+/* The group was detached, as the CPU is offline: the leader still reports as many events, but the
  * others as zeros. */
 static bool is_detached(const struct hr_perf_open_group *open_group, const struct reading *reading)
 {
@@ -180,7 +180,7 @@ static void clear_deltas(struct hr_perf_open_group *open_group)
     open_group->interval = (struct hr_perf_times){0};
 }
 
-/* What one counter makes: one that went back has counted nothing. */
+/* @return the scaled delta of one counter; 0 for one that went back. */
 static uint64_t advance_count(uint64_t *base, uint64_t now, uint64_t enabled_ns,
                               uint64_t running_ns)
 {
@@ -231,7 +231,7 @@ int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_pe
         clear_deltas(open_group);
         return -EIO;
     }
-    /* Most groups of most machines are idle: these cost no more than the call. */
+    /* Most groups on most machines are idle: these cost only the system call. */
     if (reading.times.enabled_ns == open_group->last.enabled_ns)
         clear_deltas(open_group);
     else

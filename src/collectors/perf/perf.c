@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "perf/calls.h"
 #include "perf/internal.h"
 
-#define DEFAULT_RETRY_NS UINT64_C(60000000000)
+#define DEFAULT_RETRY_NS (60 * HR_NS_PER_S)
 
 static bool has_valid_groups(const struct hr_perf_options *options)
 {

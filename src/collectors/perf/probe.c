@@ -2,8 +2,6 @@
 /*
  * perf/probe.c - which events of a struct hr_perf can be counted in a scope.
  */
-#include "perf/internal.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +11,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/perf_event.h"
+#include "perf/internal.h"
 #include "perf/open_group.h"
 
 int hr_perf_probe_init(struct hr_perf_probe *probe, const struct hr_perf *perf)
@@ -40,8 +39,8 @@ static bool is_shortage(int status)
     return hr_perf_is_out_of_files(status) || status == -ENOMEM;
 }
 
-/* Where there is a kind of core for some of the events only, one CPU of each kind stands for all.
- */
+/* The CPUs on which events are tried: for each encoding the first online CPU that it counts on, so
+ * that each kind of core is represented. */
 static struct hr_cpu_set pick_probe_cpus(const struct hr_perf *perf)
 {
     const struct hr_cpu_set *online = &perf->cpus.online;
@@ -64,7 +63,6 @@ static struct hr_cpu_set pick_probe_cpus(const struct hr_perf *perf)
     return picked;
 }
 
-/* Tries one event alone. */
 static int try_event_alone(const struct hr_perf_place *place,
                            const struct hr_perf_encoding *encoding)
 {
@@ -76,14 +74,14 @@ static int try_event_alone(const struct hr_perf_place *place,
     return 0;
 }
 
-/* The kernel refuses an event as the group's others take the counters it needs. */
+/* Whether an event was refused because the group's others use the counters that it needs. */
 static bool is_group_too_large(const struct hr_perf_place *place,
                                const struct hr_perf_encoding *encoding, int status)
 {
     return (status == -EINVAL || status == -ENOSPC) && try_event_alone(place, encoding) == 0;
 }
 
-/* The kernel counts the event, but not in this cgroup. */
+/* Whether the kernel counts the event, but not in this cgroup. */
 static bool is_counted_outside_cgroup(const struct hr_perf_place *place,
                                       const struct hr_perf_encoding *encoding, int status)
 {
@@ -93,8 +91,9 @@ static bool is_counted_outside_cgroup(const struct hr_perf_place *place,
            try_event_alone(&machine, encoding) == 0;
 }
 
-/* Tries a group on one CPU. @param status  of each of its events; one that failed elsewhere is left
- * as it is. @return 0; a shortage; or -EXDEV if the cgroup has no controller. */
+/* Tries a group on one CPU. @param status  of each of its events, updated; an event that failed on
+ * another CPU is skipped. @return 0; the errno of a shortage of descriptors or memory; or -EXDEV if
+ * the cgroup has no controller. */
 static int try_group(const struct hr_perf_place *place, const struct hr_perf_event_group *group,
                      int *status)
 {
@@ -118,7 +117,7 @@ static int try_group(const struct hr_perf_place *place, const struct hr_perf_eve
         else if (count > 0 && is_group_too_large(place, encoding, fd))
             too_much = true;
         else
-            status[e] = fd == -E2BIG ? -EINVAL : fd; /* that is ours for a group, see below */
+            status[e] = fd == -E2BIG ? -EINVAL : fd; /* -E2BIG is reserved, see below */
     }
     while (count > 0)
         place->calls->close(fds[--count]);
@@ -128,7 +127,7 @@ static int try_group(const struct hr_perf_place *place, const struct hr_perf_eve
     return obstacle;
 }
 
-/* An event that no CPU here has anything for. */
+/* Sets the status of events that none of these CPUs has an encoding for. */
 static void mark_missing_events(const struct hr_perf *perf, const struct hr_cpu_set *cpus,
                                 int *status)
 {
@@ -158,7 +157,6 @@ static int try_all_groups(const struct hr_perf *perf, int cgroup, int *status)
     return obstacle;
 }
 
-/* Takes over what was found. */
 static void store_results(struct hr_perf *perf, struct hr_perf_probe *probe, const int *status)
 {
     const size_t size = perf->event_count * sizeof(*status);
@@ -197,7 +195,7 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
         return -ENOMEM;
     hr_perf_budget_raise_limit(&perf->budget, HR_PERF_GROUP_MAX);
     int result = try_all_groups(perf, cgroup, status);
-    /* In a removed group nothing can be counted, which says nothing of others. */
+    /* Nothing can be counted in a removed cgroup, which doesn't apply to others. */
     if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_cgroup_removed(group))
         result = -ENODEV;
     if (result == 0)

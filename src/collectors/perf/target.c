@@ -15,23 +15,23 @@
 #include "perf/internal.h"
 #include "perf/open_group.h"
 
-/* What is counted on one CPU. The arrays of events are those of all groups. */
+/* The counters of one CPU. Arrays of events have those of all groups. */
 struct cpu_counters {
     bool open;
-    bool was_read;                          /* it was open when the target was read last */
-    unsigned epoch;                         /* of the CPU, when it was opened */
+    bool was_read;                          /* it was open at the last read of the target */
+    unsigned epoch;                         /* of the CPU, when the counters were opened */
     struct hr_perf_open_group *open_groups; /* of each group */
     struct hr_perf_times *ever;             /* of each group */
     uint64_t *totals;                       /* of each event */
 };
 
-/* Of all CPUs together, so that an idle target costs nothing but its reads. */
+/* Sums over all CPUs, kept so that an idle target costs only its reads. */
 struct sums {
-    bool nonzero;                   /* since the read before there was something to add */
-    struct hr_perf_times *interval; /* of each group, since the read before */
+    bool nonzero;                   /* false: nothing was added since the previous read */
+    struct hr_perf_times *interval; /* of each group, since the previous read */
     struct hr_perf_times *ever;     /* of each group */
     uint64_t *starved_ns;           /* of each group */
-    uint64_t *deltas;               /* of each event, since the read before */
+    uint64_t *deltas;               /* of each event, since the previous read */
     uint64_t *totals;               /* of each event */
 };
 
@@ -39,21 +39,21 @@ struct hr_perf_target {
     struct hr_perf *perf;
     enum hr_perf_scope scope;
     const struct hr_cgroup *group; /* NULL: the machine */
-    struct cpu_counters **cpus;    /* by the index of struct hr_perf_cpus; NULL: never open there */
+    struct cpu_counters **cpus;    /* indexed like struct hr_perf_cpus; NULL: never open there */
     size_t cpu_count;
-    size_t reserved;     /* descriptors that are open, or about to be */
+    size_t reserved;     /* descriptors that are open, or about to be opened */
     size_t wanted;       /* of struct hr_perf_files */
-    unsigned generation; /* of the probe, when it was opened */
-    unsigned cpus_seen;  /* generation of the CPUs, when it was opened */
-    int failed;          /* why it can't be opened, not for want of descriptors; 0 */
+    unsigned generation; /* of the probe, when the counters were opened */
+    unsigned cpus_seen;  /* generation of the CPUs, when the counters were opened */
+    int failed;          /* why the counters can't be opened, except for lack of descriptors; 0 */
     uint64_t failed_ns;
-    bool was_read; /* some of it was open when it was read last */
+    bool was_read; /* some counters were open at the last read */
     struct sums sums;
 };
 
 /* --- Memory --------------------------------------------------------------- */
 
-/* One block, so that what is read together lies together. */
+/* One block of memory, so that values that are read together are adjacent. */
 static struct cpu_counters *new_cpu_counters(const struct hr_perf *perf)
 {
     const size_t groups = perf->group_count, events = perf->event_count;
@@ -107,7 +107,6 @@ int hr_perf_target_open_cgroup(struct hr_perf *perf, const struct hr_cgroup *gro
     return open_target(perf, HR_PERF_CGROUP, group, target);
 }
 
-/* Has a place for each CPU that is known. */
 static int extend_cpus(struct hr_perf_target *target)
 {
     const size_t count = target->perf->cpus.count;
@@ -167,7 +166,7 @@ static void add_times(struct hr_perf_times *sum, const struct hr_perf_times *tim
     sum->running_ns += times->running_ns;
 }
 
-/* Adds what came of reading a group of events on one CPU. */
+/* Adds the last reading of a group on one CPU to the sums. */
 static void add_group(struct hr_perf_target *target, struct cpu_counters *cpu, size_t group)
 {
     const struct hr_perf *perf = target->perf;
@@ -185,7 +184,7 @@ static void add_group(struct hr_perf_target *target, struct cpu_counters *cpu, s
     }
 }
 
-/* @return 0, or -EIO if some counter can't be read any more. */
+/* @return 0, or -EIO if some counter can no longer be read. */
 static int read_cpu(struct hr_perf_target *target, struct cpu_counters *cpu, bool is_current)
 {
     int status = 0;
@@ -227,7 +226,7 @@ static bool is_cpu_current(const struct cpu_counters *cpu, const struct hr_perf_
     return about->online && cpu->epoch == about->epoch;
 }
 
-/* Reads what is open, and closes what won't count any more. */
+/* Reads open counters, and closes those that no longer count. */
 static void read_all_cpus(struct hr_perf_target *target)
 {
     const struct hr_perf_cpu *about = target->perf->cpus.list;
@@ -239,7 +238,8 @@ static void read_all_cpus(struct hr_perf_target *target)
         if (cpu == NULL)
             continue;
         target->was_read = target->was_read || cpu->open;
-        /* What is closed is read as zeros, so that the values of its last interval go. */
+        /* Closed counters are read, too, as zeros, which resets the values of their last interval.
+         */
         const bool current = is_cpu_current(cpu, &about[i]);
         int status = read_cpu(target, cpu, current);
         if (cpu->open && (status < 0 || !current))
@@ -250,7 +250,6 @@ static void read_all_cpus(struct hr_perf_target *target)
 
 /* --- Opening -------------------------------------------------------------- */
 
-/* How many descriptors one CPU takes. */
 static size_t count_files_on(const struct hr_perf_target *target, unsigned number)
 {
     const struct hr_perf *perf = target->perf;
@@ -290,7 +289,7 @@ static int open_all_groups(struct hr_perf_target *target, struct cpu_counters *c
     return status;
 }
 
-/* @return 0, also if the CPU is not there any more. */
+/* @return 0, also if the CPU went offline meanwhile. */
 static int open_cpu(struct hr_perf_target *target, size_t index, int cgroup)
 {
     struct hr_perf *perf = target->perf;
@@ -325,8 +324,7 @@ static bool is_any_cpu_missing(const struct hr_perf_target *target)
     return false;
 }
 
-/* Makes sure that exactly those descriptors are reserved that will be open. @return whether they
- * may be. */
+/* Adjusts the reservation to the descriptors that will be open. @return whether they fit. */
 static bool reserve_files(struct hr_perf_target *target)
 {
     struct hr_perf_budget *budget = &target->perf->budget;
@@ -361,7 +359,7 @@ static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
     return status;
 }
 
-/* What can be counted may have changed since; then all is opened anew. */
+/* Closes all counters if the set of countable events has changed, so that they are reopened. */
 static int update_probe(struct hr_perf_target *target, int cgroup)
 {
     const struct hr_perf_probe *found = &target->perf->probes[target->scope];
@@ -394,7 +392,7 @@ static int open_counters_in_cgroup(struct hr_perf_target *target)
         return fd;
     int status = open_counters(target, fd);
     close(fd);
-    /* Events that can be counted, but not in this cgroup. */
+    /* The events can be counted, but not in this cgroup. */
     if (status != -ENOENT && status != -EBADF)
         return status;
     return hr_perf_is_cgroup_removed(target->group) ? -ENODEV : -EXDEV;
@@ -421,12 +419,13 @@ int hr_perf_target_read(struct hr_perf_target *target)
     target->cpus_seen = target->perf->cpus.generation;
     int status =
         target->group != NULL ? open_counters_in_cgroup(target) : open_counters(target, -1);
-    /* It was only to find out whether more can be counted now: that may wait. */
+    /* Only probing for more countable events failed: that can wait. */
     if (hr_perf_is_out_of_files(status) && target->reserved > 0 && !is_any_cpu_missing(target))
         return 0;
     if (status < 0)
         close_all_cpus(target);
-    /* Descriptors may be had at any time, and a removed group ends; all else would fail again. */
+    /* Descriptors may become free at any time, and a removed cgroup is dropped by the caller; any
+     * other failure would recur, so it is retried later. */
     target->failed = !hr_perf_is_out_of_files(status) && status != -ENODEV ? status : 0;
     target->failed_ns = hr_clock_ns();
     return status;
@@ -441,8 +440,8 @@ void hr_perf_target_pause(struct hr_perf_target *target)
 
 /* --- Values --------------------------------------------------------------- */
 
-/* A target that didn't run has counted nothing, which is known; unless what it did when it ran is
- * not. */
+/* A target that didn't run has counted nothing, which is a valid value, unless it ran before and
+ * had no turn. */
 static bool is_counted(const struct hr_perf_value *value, const struct hr_perf_times *ever)
 {
     return value->running_ns > 0 ||
@@ -454,7 +453,7 @@ static bool is_usable(const struct hr_perf_target *target, size_t group, size_t 
     return (target->perf->probes[target->scope].usable[group] >> event & 1) != 0;
 }
 
-/* It is, or was at the last read, open on a CPU. */
+/* Whether the event is open on a CPU, or was at the last read. */
 static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
                            const struct hr_perf_event *event)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/descriptor.h"
+#include "headroom/array.h"
 
 #define DEVICES "sys/bus/event_source/devices"
 
@@ -102,12 +103,9 @@ bool hr_perf_pmu_is_core(const struct hr_perf_pmu *pmu)
 
 static int add_pmu(const struct hr_root *root, const char *name, struct hr_perf_pmus *pmus)
 {
-    struct hr_perf_pmu *list = reallocarray(pmus->list, pmus->count + 1, sizeof(*list));
-
-    if (list == NULL)
+    if (HR_ARRAY_RESERVE(pmus->list, pmus->capacity, pmus->count + 1) < 0)
         return -ENOMEM;
-    pmus->list = list;
-    int status = read_pmu(root, name, &list[pmus->count]);
+    int status = read_pmu(root, name, &pmus->list[pmus->count]);
     pmus->count += status == 0;
     return status == -ENOENT ? 0 : status;
 }

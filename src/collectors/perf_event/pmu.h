@@ -24,6 +24,7 @@ struct hr_perf_pmu {
 struct hr_perf_pmus {
     struct hr_perf_pmu *list;
     size_t count;
+    size_t capacity;
 };
 
 /**

@@ -95,10 +95,9 @@ static int read_id(int events, struct hr_text subsystem, struct hr_text name, ui
     snprintf(path, sizeof(path), "%.*s/%.*s/id", (int)subsystem.length, subsystem.start,
              (int)name.length, name.start);
     int fd = openat(events, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOTDIR ? -ENOENT : -errno;
-    int status = hr_text_read_file(fd, text, sizeof(text), &length);
-    hr_descriptor_close(&fd);
+    int status = hr_text_read_and_close(fd < 0 ? -errno : fd, text, sizeof(text), &length);
+    if (status == -ENOTDIR)
+        return -ENOENT;
     return status < 0 ? status : hr_perf_tracepoint_id_parse(text, length, id);
 }
 
