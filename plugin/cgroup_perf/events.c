@@ -10,7 +10,7 @@
 
 #define PLUGIN "cgroup_perf"
 
-/* Counted where no Event is given: they need no PMU. */
+/* Counted without an option Event: these need no PMU. */
 static const char *const default_line[] = {"task-clock", "context-switches", "cpu-migrations",
                                            "page-faults", NULL};
 
@@ -57,7 +57,7 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item)
     return append_line(events, texts, (size_t)item->values_num);
 }
 
-/* --- Looking up ----------------------------------------------------------- */
+/* --- Lookup --------------------------------------------------------------- */
 
 static void log_unknown_event(const char *text, int status, const struct hr_perf_event_error *error)
 {
@@ -72,9 +72,7 @@ static void log_unknown_event(const char *text, int status, const struct hr_perf
           error->nearest_count > 0 ? "." : "");
 }
 
-/* Looks up one line. @param unknown  is raised by each event that isn't known. @return 0 or
- * -ENOMEM.
- */
+/* Looks up one line. @param unknown  incremented for each unknown event. @return 0 or -ENOMEM. */
 static int look_up_line(const struct hr_perf_vocabulary *vocabulary, const char *const *line,
                         struct hr_perf_event_group *group, int *unknown)
 {
@@ -102,7 +100,7 @@ static int look_up_line(const struct hr_perf_vocabulary *vocabulary, const char 
 
 /* --- Series --------------------------------------------------------------- */
 
-/* The event before one, in its line or in those above, that has its label. */
+/* @return an earlier event, in the same line or one before, with the same label; or NULL. */
 static const struct hr_perf_event *find_same_label(const struct perf_events *events, size_t number,
                                                    size_t event)
 {
@@ -194,7 +192,7 @@ static int append_ratio(struct perf_events *events, const struct perf_ratio *rat
     return 0;
 }
 
-/* The ratios with an event on top. */
+/* Adds the ratio that has this event as its numerator, if there is one. */
 static int add_ratio_of(struct perf_events *events, size_t number, size_t numerator)
 {
     const struct hr_perf_event_group *group = &events->groups[number];
@@ -206,7 +204,7 @@ static int add_ratio_of(struct perf_events *events, size_t number, size_t numera
         ratio.group = number;
         ratio.numerator = numerator;
         ratio.denominator = e;
-        /* Of another PMU, say. */
+        /* The same ratio of another PMU, for example. */
         if (has_ratio(events, &ratio) && events->series[number][numerator].published)
             sstrncpy(ratio.type_instance, group->events[numerator]->label,
                      sizeof(ratio.type_instance));
@@ -215,7 +213,7 @@ static int add_ratio_of(struct perf_events *events, size_t number, size_t numera
     return 0;
 }
 
-/* --- All of it ------------------------------------------------------------ */
+/* --- All events ----------------------------------------------------------- */
 
 static void free_looked_up(struct perf_events *events)
 {
@@ -234,7 +232,7 @@ static void free_looked_up(struct perf_events *events)
     events->group_count = events->ratio_count = events->ratio_capacity = 0;
 }
 
-/* A line of which nothing is known is no group. */
+/* A line without a known event becomes no group. */
 static int add_group(struct perf_events *events, const struct hr_perf_vocabulary *vocabulary,
                      const char *const *line, int *unknown)
 {

@@ -21,14 +21,14 @@
 
 #define PLUGIN "cgroup_perf"
 
-/* What is published of one group. */
+/* The series of one cgroup. */
 struct series {
     const char *instance;
-    struct hr_perf_target *target; /* NULL while nothing was ever counted */
-    cdtime_t submitted;            /* the interval of the last values */
+    struct hr_perf_target *target; /* NULL until the cgroup is populated */
+    cdtime_t submitted;            /* time of the interval of the last values */
 };
 
-/* The instance of a group that has ended, with its last values in this interval. */
+/* The instance of a removed cgroup whose last values are of this interval. */
 struct ended {
     struct ended *next;
     char instance[DATA_MAX_NAME_LEN];
@@ -47,7 +47,7 @@ static struct {
 };
 
 static struct perf_events events;
-static bool events_found; /* since they were configured */
+static bool events_found; /* events were looked up since the configuration */
 static struct selection *selection;
 static struct hr_root *root;
 static struct hr_perf *perf; /* NULL if there is nothing to count */
@@ -57,7 +57,7 @@ static struct perf_trouble trouble;
 static struct ended *ended;
 static bool started;
 static bool cpus_known;
-static cdtime_t now; /* of the interval that is being read; 0: none is */
+static cdtime_t now; /* of the interval that is being read; 0: none */
 
 /* --- Configuration -------------------------------------------------------- */
 
@@ -121,7 +121,7 @@ static int read_cpus(void)
     return status;
 }
 
-/* Counts the machine once, to see whether each event can be. */
+/* Opens the events once for the machine, to find out whether each can be counted. */
 static int try_events(void)
 {
     struct hr_perf_target *target;
@@ -154,8 +154,10 @@ static int require_events(void)
     return status;
 }
 
-/* Events are looked up when all is configured, so that what is wrong with them is told once; unless
- * they are required, as only a configuration that is refused keeps collectd from starting. */
+/* Events are looked up by perf_init(), after all configuration blocks, so that errors are logged
+ * once; but here if they are required, as only a refused configuration keeps collectd from
+ * starting.
+ */
 static int perf_config(oconfig_item_t *block)
 {
     for (int i = 0; i < block->children_num; i++)
@@ -185,7 +187,7 @@ static void submit_values(const char *instance, const struct hr_perf_target *tar
     perf_values_submit(&submission, &events, target, &config.publishing);
 }
 
-/* Once in an interval: a group made again under its name follows the one that ended. */
+/* At most once per interval: a cgroup may be recreated with the name of a removed one. */
 static void submit_group(struct series *series)
 {
     if (series->submitted == now)
@@ -264,7 +266,7 @@ static void create_series(struct hr_cgroup *group)
 
     if (series == NULL) {
         selection_unname(selection, instance);
-        return; /* memory was short, and it was said */
+        return; /* out of memory, which was logged */
     }
     series->instance = instance;
     series->submitted = has_ended(instance) ? now : 0;
@@ -279,7 +281,7 @@ static void open_target(struct hr_cgroup *group)
         ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
 }
 
-/* What it did since the last interval is published now, as it may never have another. */
+/* Publishes the values since the last interval now, as the cgroup may never be read again. */
 static void pause_series(struct series *series)
 {
     if (series->target == NULL)
@@ -289,7 +291,7 @@ static void pause_series(struct series *series)
         submit_group(series);
 }
 
-/* Its name may be another's at once. */
+/* The name may be reused within the interval. */
 static void remember_ended(const struct series *series)
 {
     struct ended *one = now != 0 && series->submitted == now ? malloc(sizeof(*one)) : NULL;
@@ -375,8 +377,8 @@ static int start_counting(void)
 static int perf_init(void)
 {
     if (started)
-        return 0; /* collectd may call again */
-    /* Without a <Plugin> block there was no configuration. */
+        return 0; /* collectd may call this more than once */
+    /* Without a <Plugin> block, perf_config() was not called. */
     if (root == NULL && open_root() < 0)
         return -1;
     if ((!events_found && look_up_events() < 0) || start_counting() < 0)

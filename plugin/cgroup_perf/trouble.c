@@ -9,7 +9,7 @@
 
 #define PLUGIN "cgroup_perf"
 
-/* So long a group of events may have no turn before it is told. Turns change each few ms. */
+/* A group of events that had no turn for this long is logged. Groups take turns every few ms. */
 #define STARVED_NS (5 * HR_NS_PER_S)
 
 static const char *const scope_names[HR_PERF_SCOPE_COUNT] = {
@@ -22,7 +22,7 @@ static const char *const resolved_scopes[HR_PERF_SCOPE_COUNT] = {
     [HR_PERF_CGROUP] = "counting cgroups",
 };
 
-/* One kind of trouble may give way to another, so each only says that it is no more. */
+/* An event may go from one kind of trouble to another, so each message covers its own kind only. */
 static const char *const resolved_texts[PERF_TROUBLE_COUNT] = {
     [PERF_TROUBLE_ABSENT] = "every event has a PMU now",
     [PERF_TROUBLE_PERMISSION] = "there is permission for every event now",
@@ -33,7 +33,7 @@ static const char *const resolved_texts[PERF_TROUBLE_COUNT] = {
 
 /* --- Events --------------------------------------------------------------- */
 
-/* @return PERF_TROUBLE_COUNT: none */
+/* @return the kind of trouble; PERF_TROUBLE_COUNT: none. */
 static enum perf_trouble_kind classify_status(const struct hr_perf_event *event,
                                               enum hr_perf_scope scope, int status)
 {
@@ -57,12 +57,12 @@ static enum perf_trouble_kind classify_status(const struct hr_perf_event *event,
     }
 }
 
-/* The events that have one kind of trouble. */
+/* The events with one kind of trouble. */
 struct affected_events {
     char names[512]; /* "cycles, instructions" */
     size_t count;
     int status; /* of the first */
-    int cause;  /* a hash of them, not 0 */
+    int cause;  /* a hash of the names, not 0 */
 };
 
 static void add_affected(struct affected_events *affected, const struct hr_perf_event *event,
@@ -89,7 +89,7 @@ static void find_affected(const struct perf_events *events, const struct hr_perf
         for (size_t e = 0; e < events->groups[g].count; e++) {
             const struct hr_perf_event *event = events->groups[g].events[e];
             const int status = hr_perf_status(perf, scope, g, e);
-            /* What was told of the machine need not be told again of cgroups. */
+            /* Trouble that was logged for the machine isn't logged again for cgroups. */
             if (scope == HR_PERF_CGROUP && status == hr_perf_status(perf, HR_PERF_SYSTEM, g, e))
                 continue;
             enum perf_trouble_kind kind = classify_status(event, scope, status);
@@ -118,7 +118,7 @@ static void log_permission(struct complaint *complaint, const struct affected_ev
                   affected->names, *enough != '\0' ? "and" : "or", level, enough);
 }
 
-/* Invalid is what the PMU can't heed; the rest may be better by and by. */
+/* -EINVAL means that the PMU lacks a feature, which will not change. */
 static void log_refusal(struct complaint *complaint, const struct affected_events *affected,
                         const char *of)
 {
@@ -235,7 +235,7 @@ void perf_trouble_record(struct perf_trouble *trouble, const struct perf_events 
                          const struct hr_perf_target *target, const char *group, int status)
 {
     log_starved_groups(trouble, events, target, group);
-    /* Of a lack of events it is told anyhow; a group may go. */
+    /* Lack of events is logged by log_event_troubles(), and a cgroup may be removed. */
     if (status == -ENODATA || status == -ENODEV)
         status = 0;
     if (group == NULL)
@@ -280,7 +280,7 @@ static void log_file_shortage(const struct perf_trouble *trouble, const struct h
     char what[80], limit[160];
 
     print_short_of_files(trouble, what, sizeof(what));
-    if (files->wanted == 0) { /* not even enough to find out */
+    if (files->wanted == 0) { /* too few even for probing */
         WARNING(PLUGIN ": %s not counted, as file descriptors ran out: raise LimitNOFILE= of "
                        "collectd's service (ulimit -n), or sysctl fs.file-max.",
                 what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup_perf/trouble.h - tells what stands in the way of counting: once, with what to do.
+ * cgroup_perf/trouble.h - logs obstacles to counting: each once, with its remedy.
  */
 #ifndef HEADROOM_PLUGIN_CGROUP_PERF_TROUBLE_H
 #define HEADROOM_PLUGIN_CGROUP_PERF_TROUBLE_H
@@ -10,25 +10,26 @@
 
 struct hr_root;
 
-/** Kinds of trouble with events, as a user can do something about them. */
+/** Kinds of trouble with events, by remedy. */
 enum perf_trouble_kind {
     PERF_TROUBLE_ABSENT,     /**< nothing on this machine counts it */
-    PERF_TROUBLE_PERMISSION, /**< we may not */
+    PERF_TROUBLE_PERMISSION, /**< permission is missing */
     PERF_TROUBLE_TOO_MANY,   /**< a line's events can't be counted together */
-    PERF_TROUBLE_WHOLE,      /**< of the machine, yes, but not of a cgroup */
+    PERF_TROUBLE_WHOLE,      /**< it can be counted for the machine, but not for a cgroup */
     PERF_TROUBLE_REFUSED,    /**< the kernel refuses it */
     PERF_TROUBLE_COUNT
 };
 
-/** Sets of events are told by a hash, so that a change is seen. */
+/** The cause of a complaint about events is a hash of their names, so that a change is logged. */
 struct perf_trouble {
     struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_TROUBLE_COUNT];
     struct complaint cpus, system;
     bool raised_limit_logged;
-    uint64_t starved; /**< groups of events, by bit, that were told never to have a turn */
+    uint64_t
+        starved; /**< bit mask of the groups of events that were logged as never having a turn */
 
-    /* What is seen in this interval, and what was told: without descriptors, the machine and how
-     * many cgroups; and how many cgroups that can't be counted for another reason. */
+    /* Of this interval: whether the machine lacks descriptors, how many cgroups do, and how many
+     * cgroups can't be counted for another reason, with an example. */
     bool system_short_of_files;
     size_t short_of_files, failed;
     int failed_status;
@@ -36,14 +37,14 @@ struct perf_trouble {
     struct tally logged_files, logged_failed;
 };
 
-/** Notes what came of reading a target. @param group  its path; NULL: the machine. */
+/** Records the status of reading a target. @param group  its path; NULL: the machine. */
 void perf_trouble_record(struct perf_trouble *trouble, const struct perf_events *events,
                          const struct hr_perf_target *target, const char *group, int status);
 
-/** Notes what came of hr_perf_read(). @param known  whether it ever succeeded. */
+/** Logs a changed status of hr_perf_read(). @param known  whether it ever succeeded. */
 void perf_trouble_log_cpus(struct perf_trouble *trouble, int status, bool known);
 
-/** Tells what is new, and begins anew. */
+/** Logs what is new in this interval, and starts the next. */
 void perf_trouble_log(struct perf_trouble *trouble, const struct perf_events *events,
                       const struct hr_perf *perf, const struct hr_root *root);
 

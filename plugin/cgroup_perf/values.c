@@ -4,7 +4,7 @@
 #include "common/submit.h"
 #include "utils/common/common.h"
 
-/* All CPUs, or one: a suffix of type instances, and where values come from. */
+/* The source of values: the sum over all CPUs, or one CPU, with its suffix of type instances. */
 struct source {
     const struct hr_perf_target *target;
     bool one_cpu;
@@ -36,11 +36,11 @@ static void submit_event(const struct submission *submission, const struct perf_
 {
     char buffer[DATA_MAX_NAME_LEN];
 
-    /* From 2^63 on it begins at 0 again, rather than below 0. */
+    /* Beyond 2^63 a total starts from 0 again, as DERIVE is signed. */
     if (value->counted)
         submit_derive(submission, "perf", with_suffix(series->event->label, source, buffer),
                       (int64_t)(value->total & INT64_MAX));
-    /* Times are those of a line: one of its events that can't be counted has no share in them. */
+    /* The times are those of the whole line; they don't apply to an event that can't be counted. */
     if (running && value->enabled_ns > 0 && (value->counted || value->running_ns == 0))
         submit_gauge(submission, "percent", with_suffix(series->running, source, buffer),
                      100.0 * (double)value->running_ns / (double)value->enabled_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup_perf/values.h - publishes the counters of one cgroup, or of the machine.
+ * cgroup_perf/values.h - publishes the values of one cgroup, or of the machine.
  */
 #ifndef HEADROOM_PLUGIN_CGROUP_PERF_VALUES_H
 #define HEADROOM_PLUGIN_CGROUP_PERF_VALUES_H
@@ -9,11 +9,11 @@
 #include "common/submit.h"
 
 struct perf_values_options {
-    bool per_cpu; /**< of each CPU, too */
-    bool running; /**< the share of time in which it really counted, too */
+    bool per_cpu; /**< publish values of each CPU, too */
+    bool running; /**< publish the share of time in which each event was counted, too */
 };
 
-/** Hands all that is known of a target to collectd. */
+/** Submits all values of a target to collectd. */
 void perf_values_submit(const struct submission *submission, const struct perf_events *events,
                         const struct hr_perf_target *target,
                         const struct perf_values_options *publishing);

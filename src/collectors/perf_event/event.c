@@ -14,18 +14,18 @@
 struct hr_perf_vocabulary {
     const struct hr_root *root;
     struct hr_perf_pmus pmus;
-    size_t core_pmus; /* with a file "cpus" */
+    size_t core_pmus; /* number of PMUs with a file "cpus" */
 };
 
-/* A text that is being looked up, and what was found. */
+/* A text that is being looked up, and the results so far. */
 struct search {
     const struct hr_perf_vocabulary *vocabulary;
     struct hr_text name; /* the text without its modifier */
     struct hr_perf_modifier modifier;
     struct perf_event_attr attr;
-    const struct hr_perf_pmu *pmu; /* that the event is of, if that is known */
-    bool each_core;                /* each kind of core has its own of this event */
-    struct hr_text own_name;       /* the term name= */
+    const struct hr_perf_pmu *pmu; /* of the event, if known */
+    bool each_core;                /* each kind of core has its own encoding */
+    struct hr_text own_name;       /* value of the term name= */
     struct hr_perf_ratio_role role;
     struct hr_perf_suggestions suggestions;
     struct hr_perf_event_error error;
@@ -64,7 +64,7 @@ void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary)
 
 /* --- Modifiers --------------------------------------------------------------- */
 
-/* Takes ":u", ":k" and the like off the end. */
+/* Strips ":u", ":k", ":uk" or ":ku" from the end. @return whether there was one. */
 static bool strip_modifier(struct hr_text *name, struct hr_perf_modifier *modifier)
 {
     static const char *const letters[] = {":u", ":k", ":uk", ":ku"};
@@ -82,7 +82,8 @@ static bool strip_modifier(struct hr_text *name, struct hr_perf_modifier *modifi
     return false;
 }
 
-/* What follows the last slash: nothing, "u", ":uk", ":u:k" … @return whether it is that. */
+/* Parses what follows the closing slash: nothing, "u", ":uk", ":u:k" … @return whether it is valid.
+ */
 static bool parse_pmu_modifier(struct hr_text rest, struct hr_perf_modifier *modifier)
 {
     bool after_letter = false;
@@ -171,7 +172,7 @@ static int find_raw(struct search *search)
 
 /* --- Tracepoints ------------------------------------------------------------- */
 
-/* Splits "subsystem:name". @return whether it may be one. */
+/* Splits "subsystem:name". @return whether the name has this form. */
 static bool split_tracepoint(struct hr_text name, struct hr_text *subsystem, struct hr_text *event)
 {
     size_t colon = hr_text_find(name, ':');
@@ -191,9 +192,10 @@ static bool has_capitals(struct hr_text text)
     return false;
 }
 
-/* Decides which vocabulary the name that is in none of them was meant for, and offers what is in
- * those that come into question. `pfm_status` is what libpfm4 said, `status` what tracefs
- * did. */
+/* Decides whether a name that is known nowhere was meant as a tracepoint or for libpfm4, sets the
+ * error accordingly, and suggests libpfm4's names if it may have been meant for that.
+ * @param pfm_status, status  what libpfm4 and tracefs returned.
+ * @param error  of tracefs. */
 static int report_unknown_name(struct search *search, int pfm_status, int status,
                                bool has_subsystem, struct hr_text subsystem,
                                const struct hr_perf_event_error *error)
@@ -208,7 +210,7 @@ static int report_unknown_name(struct search *search, int pfm_status, int status
     return status;
 }
 
-/* For a name that libpfm4 says isn't its own. */
+/* @param pfm_status  why libpfm4 doesn't know the name. */
 static int find_tracepoint(struct search *search, struct hr_text subsystem, struct hr_text event,
                            int pfm_status)
 {
@@ -233,7 +235,7 @@ static int find_tracepoint(struct search *search, struct hr_text subsystem, stru
 
 /* --- Names ------------------------------------------------------------------- */
 
-/* Someone who leaves a subsystem or a PMU out would like to know what they are. */
+/* Suggests names with a subsystem or a PMU for one that lacks it. */
 static void suggest_full_names(struct search *search)
 {
     const struct hr_perf_vocabulary *vocabulary = search->vocabulary;
@@ -276,7 +278,7 @@ static int find_by_name(struct search *search)
     return status;
 }
 
-/* What no event has in its name, such as the comma between two. */
+/* Finds a character that no event's name has, such as the comma between two events. */
 static bool find_stray_character(struct hr_text text, char *stray)
 {
     for (size_t i = 0; i < text.length; i++) {
@@ -314,7 +316,7 @@ static void remove_cpus(struct hr_cpu_set *set, const struct hr_cpu_set *taken)
         set->words[i] &= ~taken->words[i];
 }
 
-/* One encoding, on the CPUs of the PMU if that has a say in it. */
+/* One encoding, on the CPUs of the PMU if it has a file with these. */
 static void encode_for_all_cores(const struct search *search, struct hr_perf_event *event)
 {
     struct hr_perf_encoding *encoding = &event->encodings[0];
@@ -344,7 +346,6 @@ static void encode_for_pmu(const struct search *search, const struct hr_perf_pmu
     event->encoding_count++;
 }
 
-/* One encoding for each kind of core. */
 static int encode_for_each_core(struct search *search, struct hr_perf_event *event)
 {
     const struct hr_perf_pmus *pmus = &search->vocabulary->pmus;

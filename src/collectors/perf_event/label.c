@@ -19,7 +19,7 @@ static const char *modifier_text(const struct hr_perf_modifier *modifier)
     return modifier->kernel ? ":k" : "";
 }
 
-/* The name without the characters at its end that would become "_". */
+/* Strips characters from the end that would become "_". */
 static struct hr_text trim_name(struct hr_text name)
 {
     while (name.length > 0 && label_character(name.start[name.length - 1]) == '_')
@@ -34,7 +34,7 @@ char *hr_perf_label(const char *text, struct hr_text name, const struct hr_perf_
     size_t room = HR_PERF_LABEL_LENGTH - strlen(end);
 
     name = trim_name(name);
-    if (name.length == 0) /* a name= of nothing but such characters */
+    if (name.length == 0) /* a name= that consists of such characters only */
         name = trim_name(hr_text_of(text));
     if (name.length == 0)
         name = hr_text_of("event");

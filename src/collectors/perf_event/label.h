@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event/label.h - what the series of an event are named by.
+ * perf_event/label.h - the label of an event, which names its series.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_EVENT_LABEL_H
 #define HEADROOM_COLLECTORS_PERF_EVENT_LABEL_H
 
 #include "perf_event/parse.h"
 
-/** No longer than this is a label, without its terminating NUL. */
+/** Maximum length of a label, without its terminating NUL. */
 #define HR_PERF_LABEL_LENGTH 63
 
-/** Where the event is counted; neither is the same as both. */
+/** The CPU modes in which an event is counted; neither means both. */
 struct hr_perf_modifier {
     bool user, kernel;
 };
 
 /**
- * Makes a label: the name with "/", "," and what is no printable ASCII as "_", none at its end, and
- * the modifier. One that is too long is cut, and gets "~" and a hash of the text.
+ * Creates a label: the name with "/", "," and unprintable characters replaced by "_", none at the
+ * end, and the modifier. A label that is too long is cut and ends in "~" and a hash of the text.
  *
- * @param text  as it was asked for, with the modifier.
- * @param name  what of it names the event.
- * @return to be freed by the caller; NULL if there is no memory.
+ * @param text  as requested, with the modifier.
+ * @param name  the part of it that names the event.
+ * @return the label, freed by the caller; NULL if out of memory.
  */
 char *hr_perf_label(const char *text, struct hr_text name, const struct hr_perf_modifier *modifier);
 

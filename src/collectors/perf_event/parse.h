@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event/parse.h - what the vocabularies of perf events share: pieces of a text, and saying
- * what is wrong with it.
+ * perf_event/parse.h - helpers of the parsers of event names: pieces of a text, and error messages.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_EVENT_PARSE_H
 #define HEADROOM_COLLECTORS_PERF_EVENT_PARSE_H
@@ -26,7 +25,7 @@ static inline bool hr_text_equal(struct hr_text a, struct hr_text b)
     return a.length == b.length && memcmp(a.start, b.start, a.length) == 0;
 }
 
-/** Where a character first stands; the text's length if it doesn't. */
+/** @return the index of a character; the text's length if it isn't there. */
 static inline size_t hr_text_find(struct hr_text text, char c)
 {
     const char *at = text.length > 0 ? memchr(text.start, c, text.length) : NULL;
@@ -44,19 +43,19 @@ static inline struct hr_text hr_text_tail(struct hr_text text, size_t from)
     return (struct hr_text){text.start + from, text.length - from};
 }
 
-/** Two arguments for "%.*s": as much of a text as is shown in a reason. */
+/** Two arguments for "%.*s": as much of a text as an error message shows. */
 #define HR_PERF_EXCERPT(text) (int)((text).length < 48 ? (text).length : 48), (text).start
 
 /**
- * Says why a text is no event; what is no printable ASCII becomes "?".
+ * Sets the reason why a text is not an event; unprintable characters become "?".
  *
  * @return the status, unchanged.
  */
 __attribute__((format(printf, 3, 4))) int hr_perf_set_error(struct hr_perf_event_error *error,
                                                             int status, const char *format, ...);
 
-/** Tells whether a text may be the name of a term, a PMU's event or a tracepoint, and so of a file:
- * letters, digits and "_-.:", not beginning with a dot. */
+/** Whether a text is a valid name of a term, a PMU's event or a tracepoint, and so of a file:
+ * letters, digits and "_-.:", not starting with a dot. */
 bool hr_perf_is_name(struct hr_text text);
 
 #endif

@@ -5,7 +5,7 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 
-/* The longest name that is tried; libpfm4's own are far shorter. */
+/* Longest name that is tried; libpfm4's own are far shorter. */
 #define NAME_BYTES 512
 
 int hr_perf_pfm_initialize(void)
@@ -31,7 +31,7 @@ static pfm_err_t encode_in_pmu(const char *pmu, struct hr_text name, struct perf
     return length < (int)sizeof(text) ? encode_text(text, attr) : PFM_ERR_NOTFOUND;
 }
 
-/* Where the event's own name ends, and what follows begins: at a ":" or ".". */
+/* The end of the event's own name, at a ":" or "."; "pmu::" is part of the name. */
 static size_t find_name_end(struct hr_text name)
 {
     const char *prefix = memmem(name.start, name.length, "::", 2);
@@ -42,7 +42,7 @@ static size_t find_name_end(struct hr_text name)
     return i;
 }
 
-/* The end of the piece that begins behind the separator at `from`. */
+/* The end of the piece that follows the separator at `from`. */
 static size_t find_piece_end(struct hr_text name, size_t from)
 {
     size_t i = from < name.length ? from + 1 : from;
@@ -66,7 +66,7 @@ static bool has_attribute(struct hr_text name, const char *attribute)
     return false;
 }
 
-/* libpfm4 leaves hypervisors and guests out unless it is asked not to. */
+/* libpfm4 excludes hypervisors and guests by default. */
 static void include_hypervisor_and_guests(struct hr_text name, struct perf_event_attr *attr)
 {
     attr->size = sizeof(*attr);
@@ -86,7 +86,7 @@ bool hr_perf_pfm_encode_generic(struct hr_text name, struct perf_event_attr *att
     return true;
 }
 
-/* --- What is wrong ----------------------------------------------------------- */
+/* --- Errors ------------------------------------------------------------------ */
 
 static const struct {
     pfm_err_t pfm_error;
@@ -98,7 +98,7 @@ static const struct {
     {PFM_ERR_INVAL, "it is malformed"},
 };
 
-/* The first piece behind the event's name with which libpfm4 has this trouble; nothing if none. */
+/* The first piece after the event's name for which libpfm4 returns this error; empty if none. */
 static struct hr_text find_refused_piece(struct hr_text name, pfm_err_t pfm_error)
 {
     struct perf_event_attr attr;
@@ -152,7 +152,7 @@ int hr_perf_pfm_encode(struct hr_text name, struct perf_event_attr *attr,
     return 0;
 }
 
-/* --- Names that are near ----------------------------------------------------- */
+/* --- Suggestions ------------------------------------------------------------- */
 
 static void copy_lowercase(char *text, size_t size, const char *name)
 {
@@ -172,7 +172,7 @@ static void suggest_event(const pfm_pmu_info_t *pmu, int index,
 
     if (pfm_get_event_info(index, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
         return;
-    /* each of these has a shorter name, too */
+    /* each of these also has a shorter name */
     if (is_generic && strncmp(event.name, "PERF_COUNT_", strlen("PERF_COUNT_")) == 0)
         return;
     copy_lowercase(name, sizeof(name), event.name);

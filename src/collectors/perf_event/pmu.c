@@ -12,7 +12,7 @@
 
 #define DEVICES "sys/bus/event_source/devices"
 
-/* A file of sysfs is no longer than a page, and a path of ours is far shorter. */
+/* A file of sysfs is at most one page long, and our paths are far shorter. */
 #define PAGE_BYTES 4096
 #define PATH_BYTES 1024
 
@@ -73,7 +73,7 @@ static int read_cpus(const struct hr_root *root, struct hr_perf_pmu *pmu, const 
     return status == -ERANGE ? -EBADMSG : status;
 }
 
-/* @return -ENOENT if it has no type, or -ENOMEM; all else is the PMU's own status. */
+/* @return -ENOENT if it has no type, or -ENOMEM; other errors go into the PMU's status. */
 static int read_pmu(const struct hr_root *root, const char *name, struct hr_perf_pmu *pmu)
 {
     char text[32];
@@ -171,7 +171,7 @@ const struct hr_perf_pmu *hr_perf_pmus_find_type(const struct hr_perf_pmus *pmus
 
 /* --- Events ----------------------------------------------------------------- */
 
-/* What reading a PMU's files needs to know. */
+/* The context of read_term_file(). */
 struct pmu_context {
     const struct hr_root *root;
     const struct hr_perf_pmu *pmu;
@@ -203,7 +203,7 @@ int hr_perf_pmu_encode(const struct hr_root *root, const struct hr_perf_pmu *pmu
     return hr_perf_terms_encode(&files, pmu->name, terms, attr, found, error);
 }
 
-/* --- Names that are near ---------------------------------------------------- */
+/* --- Suggestions ------------------------------------------------------------- */
 
 static bool has_terms(const struct hr_root *root, const struct hr_perf_pmu *pmu,
                       struct hr_text terms)
@@ -226,7 +226,7 @@ void hr_perf_pmus_suggest(const struct hr_root *root, const struct hr_perf_pmus 
                                     pmus->list[i].name, (int)terms.length, terms.start);
 }
 
-/* Offers a name in the place of the unknown one, if that makes an event. */
+/* Suggests a name in place of the unknown one, if the result is an event. */
 static void suggest_term(const struct pmu_context *pmu_context, struct hr_text terms,
                          struct hr_text unknown, const char *name,
                          struct hr_perf_suggestions *suggestions)

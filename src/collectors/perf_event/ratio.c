@@ -3,7 +3,8 @@
 
 #include "perf_event/pfm.h"
 
-/* Not one of a level's, which are below: their number, and the kind of access times 256. */
+/* `cache` of the generic cache events; those of a level have smaller numbers: the level, and the
+ * kind of access times 256. */
 #define ANY_LEVEL 0x10000
 
 static struct hr_perf_ratio_role role_of_hardware(uint64_t config)
@@ -41,7 +42,7 @@ struct hr_perf_ratio_role hr_perf_role_of_generic(uint32_t type, uint64_t config
 struct hr_perf_ratio_role hr_perf_role_of_alias(struct hr_text alias, const struct hr_perf_pmu *pmu,
                                                 bool is_hybrid)
 {
-    /* as ARM calls them */
+    /* Arm's names */
     static const struct {
         const char *name;
         uint64_t config;

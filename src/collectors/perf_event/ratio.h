@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event/ratio.h - which events ratios can be made of.
+ * perf_event/ratio.h - the roles of events in ratios.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_EVENT_RATIO_H
 #define HEADROOM_COLLECTORS_PERF_EVENT_RATIO_H
@@ -12,13 +12,13 @@ struct hr_perf_ratio_role {
     uint64_t cache;
 };
 
-/** The role of what perf_event_open(2) takes as a type and config. */
+/** The role of an event by its type and config in perf_event_open(2). */
 struct hr_perf_ratio_role hr_perf_role_of_generic(uint32_t type, uint64_t config);
 
 /**
- * The role of a PMU's own name for a generic event.
+ * The role of a PMU's alias of a generic event.
  *
- * @param is_hybrid  there are other kinds of core, whose events this one's must not be mixed with.
+ * @param is_hybrid  there are several kinds of core, whose events must not be mixed in one ratio.
  */
 struct hr_perf_ratio_role hr_perf_role_of_alias(struct hr_text alias, const struct hr_perf_pmu *pmu,
                                                 bool is_hybrid);

@@ -64,7 +64,7 @@ void hr_perf_suggestions_set_wanted(struct hr_perf_suggestions *suggestions, str
         wanted.length > 1 ? 1 + (unsigned)minimum(LONGEST, (unsigned)wanted.length) / 4 : 0;
 }
 
-/* Where it belongs among those found, or BEST_COUNT if nowhere. */
+/* The index at which a name belongs; BEST_COUNT: none, or it is there already. */
 static size_t find_rank(const struct hr_perf_suggestions *suggestions, unsigned distance,
                         const char *text)
 {
@@ -88,7 +88,7 @@ void hr_perf_suggestions_add(struct hr_perf_suggestions *suggestions, struct hr_
     char text[sizeof(suggestions->best[0].text)];
     va_list arguments;
 
-    /* A part of a name says more than some letters in common, but less than a slip of the hand. */
+    /* A name that contains the wanted one ranks behind typing errors, but before other names. */
     if (distance > suggestions->limit && suggestions->wanted.length >= 3 &&
         contains(name, suggestions->wanted))
         distance = suggestions->limit;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event/suggest.h - which of the names that a machine knows are nearest to one that it
- * doesn't.
+ * perf_event/suggest.h - similar names for one that the machine doesn't know.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_EVENT_SUGGEST_H
 #define HEADROOM_COLLECTORS_PERF_EVENT_SUGGEST_H
@@ -10,13 +9,13 @@
 
 #include "perf_event/parse.h"
 
-/** How far apart two names are if one of them is too long to be compared. */
+/** The distance of two names if one is too long to be compared. */
 #define HR_PERF_FAR UINT_MAX
 
-/** The best of what was offered. All zeros is none yet. */
+/** The names that are most similar to a wanted one. All zeros: empty. */
 struct hr_perf_suggestions {
     struct hr_text wanted;
-    unsigned limit; /* what is farther isn't taken */
+    unsigned limit; /* maximum distance */
     size_t count;
     struct {
         unsigned distance;
@@ -25,26 +24,26 @@ struct hr_perf_suggestions {
 };
 
 /**
- * How many letters must be put in, taken out, changed, or swapped with their neighbour to make one
- * name of the other, whatever their case (Damerau-Levenshtein, no letter being edited twice).
+ * The number of letters that must be inserted, deleted, replaced, or swapped with their neighbour
+ * to turn one name into the other, ignoring case (restricted Damerau-Levenshtein distance).
  */
 unsigned hr_perf_distance(struct hr_text a, struct hr_text b);
 
-/** Sets the name that others are compared with from now on. What was found before is kept. */
+/** Sets the name that later ones are compared with. Names found before are kept. */
 void hr_perf_suggestions_set_wanted(struct hr_perf_suggestions *suggestions, struct hr_text wanted);
 
 /**
- * Offers a name. It is taken if it is near enough, or has the wanted one in it, and none of those
- * found before need give way in vain; equally near ones go by the alphabet.
+ * Adds a name if it is near enough or contains the wanted one, and is among the nearest. Names of
+ * equal distance are sorted alphabetically.
  *
- * @param format  how the whole event would be written; if that is too long for an error, it isn't
- *                taken.
+ * @param format  the whole event as it would be written; one that is too long for an error is not
+ *                added.
  */
 __attribute__((format(printf, 3, 4))) void
 hr_perf_suggestions_add(struct hr_perf_suggestions *suggestions, struct hr_text name,
                         const char *format, ...);
 
-/** Tells the error what was found. */
+/** Copies the names found into the error. */
 void hr_perf_suggestions_copy(const struct hr_perf_suggestions *suggestions,
                               struct hr_perf_event_error *error);
 

@@ -11,15 +11,15 @@ struct term {
     bool has_value;
 };
 
-/* One encoding in the making. */
+/* An encoding under construction. */
 struct encoder {
     const struct hr_perf_term_files *files;
     const char *pmu;
-    struct hr_text terms; /* all that the user wrote */
+    struct hr_text terms; /* as the user wrote them */
     uint64_t words[HR_PERF_WORDS];
     struct hr_text seen[MOST_TERMS]; /* terms that have set bits */
     size_t seen_count;
-    char alias_text[4096]; /* of the alias's file; a file of sysfs is no longer than a page */
+    char alias_text[4096]; /* of the alias's file; a file of sysfs is at most one page long */
     struct hr_perf_terms *found;
     struct hr_perf_event_error *error;
 };
@@ -79,7 +79,7 @@ bool hr_perf_is_raw(struct hr_text text)
 
 static const char *const words[HR_PERF_WORDS] = {"config", "config1", "config2", "config3"};
 
-/* Which config word is called so; HR_PERF_WORDS if none is. */
+/* The config word of this name; HR_PERF_WORDS if there is none. */
 static unsigned find_word(struct hr_text name)
 {
     unsigned word = 0;
@@ -105,7 +105,7 @@ static bool parse_bit_range(struct hr_text *rest, uint64_t *bits)
 }
 
 /*
- * A word of struct perf_event_attr and its bits; without bits it is the whole word:
+ * A word of struct perf_event_attr and its bits; without bits, the whole word:
  *
  *     config:0-7,32-35
  */
@@ -135,7 +135,7 @@ int hr_perf_format_parse(const char *text, size_t length, struct hr_perf_format 
     return 0;
 }
 
-/* Lays a value's bits, from the lowest, onto the bits of a format. */
+/* Distributes a value's bits, from the lowest, over the bits of a format. */
 static uint64_t spread_bits(uint64_t value, uint64_t bits)
 {
     uint64_t result = 0;
@@ -153,7 +153,7 @@ static uint64_t greatest_value(uint64_t bits)
 
 /* --- Terms ------------------------------------------------------------------ */
 
-/* Takes "name" or "name=value", and the comma behind, off the front. */
+/* Takes "name" or "name=value" off the front, but not the comma after it. */
 static struct term split_term(struct hr_text *rest)
 {
     struct hr_text all = hr_text_head(*rest, hr_text_find(*rest, ','));
@@ -166,7 +166,7 @@ static struct term split_term(struct hr_text *rest)
     return term;
 }
 
-/* Calls a function for each term; its status, if not 0, ends the walk. */
+/* Calls a function for each term; a status other than 0 ends the loop. */
 static int for_each_term(struct encoder *encoder, struct hr_text terms,
                          int (*function)(struct encoder *, const struct term *))
 {
@@ -220,7 +220,7 @@ static int set_bits(struct encoder *encoder, const struct term *term,
     return status;
 }
 
-/* @return 0, -ENOENT if the PMU has no such term, which isn't an error yet, or another status. */
+/* @return 0, -ENOENT (without an error text) if the PMU has no such term, or another status. */
 static int set_term(struct encoder *encoder, const struct term *term)
 {
     struct hr_perf_format format = {find_word(term->name), UINT64_MAX};
@@ -272,7 +272,7 @@ static int set_alias_term(struct encoder *encoder, const struct term *term)
 }
 
 /*
- * An event is a list of terms; a value "?" is to be given by whoever uses it:
+ * An event is a list of terms; the user must supply a value for "?":
  *
  *     event=0xcd,umask=0x1,ldat=3
  */
@@ -302,7 +302,7 @@ static bool is_event_attribute(struct hr_text name)
     return false;
 }
 
-/* @return 0, -ENOENT if the PMU has no such event, which isn't an error yet, or another status. */
+/* @return 0, -ENOENT (without an error text) if the PMU has no such event, or another status. */
 static int set_alias_if_known(struct encoder *encoder, const struct term *term)
 {
     size_t length;
@@ -321,7 +321,7 @@ static int set_alias_if_known(struct encoder *encoder, const struct term *term)
     return set_alias(encoder, term->name, length);
 }
 
-/* --- What the user wrote ---------------------------------------------------- */
+/* --- The user's terms ------------------------------------------------------- */
 
 static int set_name(struct encoder *encoder, const struct term *term)
 {
@@ -353,7 +353,7 @@ static int report_unknown_term(struct encoder *encoder, const struct term *term)
                              HR_PERF_EXCERPT(term->name));
 }
 
-/* An event comes before a term of the same name, unless it is given a value. */
+/* An event takes precedence over a term of the same name, unless there is a value. */
 static int set_user_term(struct encoder *encoder, const struct term *term)
 {
     int (*const ways[2])(struct encoder *,
@@ -377,7 +377,7 @@ static int set_user_term(struct encoder *encoder, const struct term *term)
     return report_unknown_term(encoder, term);
 }
 
-/* How many terms change what is counted. */
+/* Counts the terms that change the encoding. */
 static size_t count_terms(struct hr_text terms)
 {
     size_t count = 0;

@@ -9,10 +9,10 @@
 
 #include "base/descriptor.h"
 
-/* Enough for two names and what stands between them. */
+/* Enough for two names and the characters between them. */
 #define PATH_BYTES 1024
 
-/* --- The folder -------------------------------------------------------------- */
+/* --- The directory ----------------------------------------------------------- */
 
 int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_event_error *error)
 {
@@ -20,7 +20,7 @@ int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_event_err
     int status = -ENOENT;
     const char *place = places[0];
 
-    /* The mount points are there without a mount, but empty. */
+    /* Without a mount, the mount points exist, but are empty. */
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         char path[64];
         snprintf(path, sizeof(path), "%s/events", places[i]);
@@ -78,7 +78,7 @@ bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem)
 /* --- A tracepoint ------------------------------------------------------------ */
 
 /*
- * A number for perf_event_open(2)'s config:
+ * The config for perf_event_open(2):
  *
  *     372
  */
@@ -112,7 +112,7 @@ static bool has_tracepoint_folder(int events, struct hr_text subsystem, struct h
     return is_folder(events, path);
 }
 
-/* Why there is no id. */
+/* Finds out why there is no id. */
 static int report_absence(int events, struct hr_text subsystem, struct hr_text name,
                           struct hr_perf_event_error *error)
 {
@@ -147,9 +147,9 @@ int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text
     return hr_perf_set_error(error, status, "the tracepoint's file \"id\" can't be read");
 }
 
-/* --- Names that are near ----------------------------------------------------- */
+/* --- Suggestions ------------------------------------------------------------- */
 
-/* `by_whole`: compares "subsystem:name" rather than the name. */
+/* @param by_whole  compare "subsystem:name" rather than the name. */
 static void suggest_in_subsystem(int events, const char *subsystem, bool by_whole,
                                  struct hr_perf_suggestions *suggestions)
 {
@@ -169,7 +169,7 @@ static void suggest_in_subsystem(int events, const char *subsystem, bool by_whol
     closedir(folder);
 }
 
-/* Another handle on the folder, to be read from its beginning. */
+/* Opens the directory once more, to be read from its beginning. */
 static DIR *reopen_folder(int events)
 {
     return open_folder(events, ".");

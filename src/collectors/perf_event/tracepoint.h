@@ -14,19 +14,19 @@
 int hr_perf_tracepoint_id_parse(const char *text, size_t length, uint64_t *id);
 
 /**
- * Opens the folder of tracepoints, of a tracefs that is mounted where it should be, or where
- * debugfs has it.
+ * Opens the directory of tracepoints, in a tracefs that is mounted in the usual place or below
+ * debugfs.
  *
- * @return a descriptor that the caller closes; -ENODEV if none is mounted; -EACCES; or another
+ * @return a descriptor, closed by the caller; -ENODEV if no tracefs is mounted; -EACCES; or another
  *         negative errno. The error is filled on failure.
  */
 int hr_perf_tracepoint_open(const struct hr_root *root, struct hr_perf_event_error *error);
 
-/** Tells whether there is a subsystem of this name. */
+/** Whether there is a subsystem of this name. */
 bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem);
 
 /**
- * Finds the number of a tracepoint.
+ * Looks up the id of a tracepoint.
  *
  * @param events  of hr_perf_tracepoint_open().
  * @return 0, -ENOENT, -EACCES, -EBADMSG, or another negative errno. The error is filled on failure.
@@ -34,12 +34,12 @@ bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem);
 int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id,
                             struct hr_perf_event_error *error);
 
-/** Offers the tracepoints of this subsystem, or, if it isn't there, of those with a similar name.
+/** Suggests tracepoints of this subsystem, or, if it doesn't exist, of those with a similar name.
  */
 void hr_perf_tracepoint_suggest(int events, struct hr_text subsystem, struct hr_text name,
                                 struct hr_perf_suggestions *suggestions);
 
-/** Offers the tracepoints that are called just so, whatever their subsystem. */
+/** Suggests tracepoints of exactly this name, in any subsystem. */
 void hr_perf_tracepoint_suggest_in_full(int events, struct hr_text name,
                                         struct hr_perf_suggestions *suggestions);
 
