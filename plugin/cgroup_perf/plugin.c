@@ -154,10 +154,8 @@ static int require_events(void)
     return status;
 }
 
-/* Events are looked up by perf_init(), after all configuration blocks, so that errors are logged
- * once; but here if they are required, as only a refused configuration keeps collectd from
- * starting.
- */
+/* Events are looked up by perf_init(), after all blocks, so that errors are logged once; but here
+ * if they are required, as only a refused configuration keeps collectd from starting. */
 static int perf_config(oconfig_item_t *block)
 {
     for (int i = 0; i < block->children_num; i++)

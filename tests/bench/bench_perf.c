@@ -55,13 +55,13 @@ struct stage {
 static void find_events(void)
 {
     struct hr_perf_vocabulary *vocabulary;
-    struct hr_perf_event_error fault;
+    struct hr_perf_event_error error;
 
     require(hr_root_open("/", &root) == 0, "/");
     require(hr_perf_vocabulary_open(root, &vocabulary) == 0, "vocabulary");
     for (int g = 0; g < 2; g++) {
         for (int e = 0; e < 2; e++)
-            require(hr_perf_event_find(vocabulary, names[g][e], &events[g][e], &fault) == 0,
+            require(hr_perf_event_find(vocabulary, names[g][e], &events[g][e], &error) == 0,
                     names[g][e]);
         event_groups[g] = (struct hr_perf_event_group){events[g], 2};
     }

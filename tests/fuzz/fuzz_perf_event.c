@@ -55,27 +55,27 @@ static int read_file(const void *context, const char *folder, struct hr_text nam
     return 0;
 }
 
-static void require_fault(int status, const struct hr_perf_event_error *fault)
+static void require_error(int status, const struct hr_perf_event_error *error)
 {
     require(status == -ENOENT || status == -EINVAL || status == -EBADMSG || status == -ENODEV);
-    require(fault->reason[0] != '\0');
-    require(memchr(fault->reason, '\0', sizeof(fault->reason)) != NULL);
-    require(fault->nearest_count <= 3);
-    for (size_t i = 0; i < fault->nearest_count; i++)
-        require(fault->nearest[i][0] != '\0' &&
-                memchr(fault->nearest[i], '\0', sizeof(fault->nearest[i])) != NULL);
+    require(error->reason[0] != '\0');
+    require(memchr(error->reason, '\0', sizeof(error->reason)) != NULL);
+    require(error->nearest_count <= 3);
+    for (size_t i = 0; i < error->nearest_count; i++)
+        require(error->nearest[i][0] != '\0' &&
+                memchr(error->nearest[i], '\0', sizeof(error->nearest[i])) != NULL);
 }
 
 static void encode_terms(const struct input *input)
 {
     const struct hr_perf_term_files files = {read_file, input};
     struct perf_event_attr attr = {0};
-    struct hr_perf_event_error fault = {0};
+    struct hr_perf_event_error error = {0};
     struct hr_perf_terms found;
 
-    int status = hr_perf_terms_encode(&files, "pmu", input->terms, &attr, &found, &fault);
+    int status = hr_perf_terms_encode(&files, "pmu", input->terms, &attr, &found, &error);
     if (status < 0)
-        require_fault(status, &fault);
+        require_error(status, &error);
     else
         require(input->terms.length > 0);
 }
@@ -113,14 +113,14 @@ static void find_event(const char *text)
     static struct hr_perf_vocabulary *vocabulary;
     static struct hr_root *root;
     struct hr_perf_event *event = NULL;
-    struct hr_perf_event_error fault = {0};
+    struct hr_perf_event_error error = {0};
 
     if (vocabulary == NULL)
         require(hr_root_open("/proc/self/fdinfo", &root) == 0 &&
                 hr_perf_vocabulary_open(root, &vocabulary) == 0);
-    int status = hr_perf_event_find(vocabulary, text, &event, &fault);
+    int status = hr_perf_event_find(vocabulary, text, &event, &error);
     if (status < 0)
-        require_fault(status, &fault);
+        require_error(status, &error);
     else
         require_event(event, text);
     hr_perf_event_free(event);

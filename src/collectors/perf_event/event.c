@@ -82,8 +82,7 @@ static bool strip_modifier(struct hr_text *name, struct hr_perf_modifier *modifi
     return false;
 }
 
-/* Parses what follows the closing slash: nothing, "u", ":uk", ":u:k" … @return whether it is valid.
- */
+/* Parses the end after the closing slash: "", "u", ":uk", ":u:k" … @return whether it is valid. */
 static bool parse_pmu_modifier(struct hr_text rest, struct hr_perf_modifier *modifier)
 {
     bool after_letter = false;

@@ -33,8 +33,7 @@ struct hr_perf_terms {
     struct hr_text unknown; /**< on -ENOENT: the name that the PMU doesn't know */
 };
 
-/** Parses a decimal number, or a hexadecimal one after "0x". @return whether it is one below 2^64.
- */
+/** Parses a number, decimal or hexadecimal after "0x". @return whether it is one below 2^64. */
 bool hr_perf_number_parse(struct hr_text text, uint64_t *value);
 
 /** Parses hexadecimal digits. @return whether it is a number below 2^64. */

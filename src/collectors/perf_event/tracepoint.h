@@ -34,8 +34,7 @@ bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem);
 int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text name, uint64_t *id,
                             struct hr_perf_event_error *error);
 
-/** Suggests tracepoints of this subsystem, or, if it doesn't exist, of those with a similar name.
- */
+/** Suggests tracepoints of this subsystem; if it doesn't exist, of those with a similar name. */
 void hr_perf_tracepoint_suggest(int events, struct hr_text subsystem, struct hr_text name,
                                 struct hr_perf_suggestions *suggestions);
 

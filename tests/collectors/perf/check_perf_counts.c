@@ -18,7 +18,7 @@
 #define G(n)     ((n)*SECOND)
 #define BOTH(ns) ns, ns
 
-/* What the kernel tells, since the beginning: enabled, running, count; and the total of it. */
+/* Readings of the kernel, cumulative: enabled, running, count; and the expected total. */
 #define GIVES(...)                                                                                 \
     {                                                                                              \
         __VA_ARGS__, true                                                                          \
@@ -26,7 +26,7 @@
 #define LACKS(...)                                                                                 \
     {                                                                                              \
         __VA_ARGS__, false                                                                         \
-    } /* it has the total, but isn't up to date */
+    } /* there is a total, but it isn't up to date */
 
 static const struct {
     const char *what;
@@ -41,7 +41,7 @@ static const struct {
      3},
     {"half of the time", {GIVES(G(2), G(1), 10, 20), GIVES(G(4), G(2), 15, 30)}, 2},
     {"a ratio that moves",
-     /* Scaled by all of the times the total would be 1000, 1100, 1050, 1100. */
+     /* Scaled by the cumulative times, the total would be 1000, 1100, 1050, 1100. */
      {GIVES(G(10), G(1), 100, 1000), GIVES(G(11), G(2), 200, 1100), GIVES(G(20), G(4), 210, 1145),
       GIVES(G(21), G(5), 260, 1195)},
      4},
@@ -112,7 +112,7 @@ START_TEST(makes_totals_of_readings)
 }
 END_TEST
 
-/* Turns of any length: the total never goes back, and stays near the truth. */
+/* Turns of any length: the total never decreases, and stays near the true count. */
 START_TEST(stays_near_the_truth)
 {
     uint64_t enabled = 0, running = 0, seen = 0, truth = 0, total = 0;
@@ -137,7 +137,7 @@ START_TEST(stays_near_the_truth)
         ck_assert_uint_ge(value.total, total);
         ck_assert_uint_eq(value.delta, value.total - total);
         total = value.total;
-        if (turn > 0) /* a count's rounding each time */
+        if (turn > 0) /* rounding, each time */
             ck_assert_uint_le(total > truth ? total - truth : truth - total, (uint64_t)i + 1);
     }
 }
@@ -194,7 +194,7 @@ END_TEST
 
 /* --- Groups, CPUs, targets ------------------------------------------------ */
 
-/* All events differ on all CPUs, so that none can be taken for another. */
+/* Each event has a different count on each CPU, so that a mix-up would be noticed. */
 START_TEST(tells_events_and_cpus_apart)
 {
     static const struct {
@@ -227,7 +227,7 @@ START_TEST(tells_events_and_cpus_apart)
 }
 END_TEST
 
-/* The same event may be in several groups; the largest group that there can be. */
+/* The same event in several groups; the largest possible group. */
 START_TEST(takes_groups_of_any_size)
 {
     char text[HR_PERF_GROUP_MAX + 3];
@@ -260,7 +260,7 @@ START_TEST(walks_cpus)
     ck_assert(hr_perf_target_cpu(target, 1, &cpu));
     ck_assert_uint_eq(cpu, 5);
     ck_assert(!hr_perf_target_cpu(target, 2, &cpu));
-    run(FAKE_MACHINE, 5, 1, 17, G(1));
+    add_counted(FAKE_MACHINE, 5, 1, 17, G(1));
     ck_assert_int_eq(read_target(target), 0);
     assert_cpu_value(target, 0, 0, 0, 0, 0);
     assert_cpu_value(target, 1, 0, 0, 17, 17);
@@ -276,9 +276,9 @@ START_TEST(tells_targets_apart)
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(read_target(b), 0);
     ck_assert_uint_eq(fake_perf_log().open, 12);
-    run(FAKE_MACHINE, 1, 2, 7, 10);
-    run(id_of("a"), 1, 2, 5, 10);
-    run(id_of("a/b"), 0, 1, 3, 10);
+    add_counted(FAKE_MACHINE, 1, 2, 7, 10);
+    add_counted(id_of("a"), 1, 2, 5, 10);
+    add_counted(id_of("a/b"), 0, 1, 3, 10);
     ck_assert_int_eq(read_target(machine), 0);
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(read_target(b), 0);
@@ -298,40 +298,40 @@ END_TEST
 
 /* --- Reading fails -------------------------------------------------------- */
 
-/* Its counts since are lost, but not those before; and it counts again. */
+/* Only the counts since the previous read are lost, and counting resumes. */
 START_TEST(opens_anew_what_cannot_be_read)
 {
     open_perf("12 3");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
     fake_perf_add_count(FAKE_MACHINE, 0, 2, 50);
-    run(FAKE_MACHINE, 0, 1, 100, G(1));
-    run(FAKE_MACHINE, 1, 1, 1000, G(1));
+    add_counted(FAKE_MACHINE, 0, 1, 100, G(1));
+    add_counted(FAKE_MACHINE, 1, 1, 1000, G(1));
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 1, 100, G(1));
-    run(FAKE_MACHINE, 1, 1, 2000, G(1));
+    add_counted(FAKE_MACHINE, 0, 1, 100, G(1));
+    add_counted(FAKE_MACHINE, 1, 1, 2000, G(1));
     fake_perf_break(FAKE_MACHINE, 0, 1, (enum fake_perf_trouble)_i);
     unsigned opens = fake_perf_log().opens;
     ck_assert_int_eq(read_target(target), 0);
-    ck_assert_uint_eq(fake_perf_log().opens, opens + 3); /* all of that CPU, and no other */
+    ck_assert_uint_eq(fake_perf_log().opens, opens + 3); /* all of that CPU, and of no other */
     ck_assert_uint_eq(fake_perf_log().open, 6);
     ck_assert_uint_eq(hr_perf_files(perf).open, 6);
     assert_value(target, 0, 0, 3100, 2000);
     assert_value(target, 0, 1, 50, 0);
-    run(FAKE_MACHINE, 0, 1, 7, G(1));
+    add_counted(FAKE_MACHINE, 0, 1, 7, G(1));
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 3107, 7);
     assert_cpu_value(target, 0, 0, 0, 107, 7);
 }
 END_TEST
 
-/* The groups beside it on that CPU are read once more before they are closed. */
+/* The other groups on that CPU are read once more before they are closed. */
 START_TEST(keeps_the_counts_of_other_groups)
 {
     open_perf("1 2");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 2, 40, G(1));
+    add_counted(FAKE_MACHINE, 0, 2, 40, G(1));
     fake_perf_break(FAKE_MACHINE, 0, 1, FAKE_PERF_ENDED);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 1, 0, 40, 40);
@@ -351,10 +351,10 @@ START_TEST(pauses_and_resumes)
     const uint64_t id = id_of("a");
     ck_assert_int_eq(read_target(other), 0);
     ck_assert_int_eq(read_target(target), 0);
-    run(id, 0, 1, 10, G(1));
+    add_counted(id, 0, 1, 10, G(1));
     ck_assert_int_eq(read_target(target), 0);
-    run(id, 1, 1, 5, G(1));
-    hr_perf_target_pause(target); /* what came since the last read isn't lost */
+    add_counted(id, 1, 1, 5, G(1));
+    hr_perf_target_pause(target); /* counts since the last read aren't lost */
     assert_value(target, 0, 0, 15, 5);
     ck_assert_uint_eq(fake_perf_log().open, 2);
     ck_assert_uint_eq(hr_perf_files(perf).open, 2);
@@ -367,7 +367,7 @@ START_TEST(pauses_and_resumes)
     ck_assert_uint_eq(fake_perf_log().open, 4);
     ck_assert_uint_eq(hr_perf_files(perf).wanted, 4);
     assert_value(target, 0, 0, 15, 0);
-    run(id, 0, 1, 3, G(1));
+    add_counted(id, 0, 1, 3, G(1));
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 18, 3);
 }
@@ -410,8 +410,7 @@ START_TEST(takes_nothing_in_10000_intervals)
 }
 END_TEST
 
-/* Opening takes a call for each event, target and CPU, and trying out one for each event and kind
- * of target. */
+/* Opening takes a call for each event, target and CPU, probing one for each event and scope. */
 START_TEST(opens_no_more_than_it_takes)
 {
     open_perf("12 3");

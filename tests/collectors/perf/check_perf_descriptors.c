@@ -19,7 +19,7 @@ START_TEST(keeps_to_max_files)
     unsigned opens = fake_perf_log().opens;
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(read_target(b), -EMFILE);
-    ck_assert_uint_eq(fake_perf_log().opens, opens); /* it was known before */
+    ck_assert_uint_eq(fake_perf_log().opens, opens); /* the limit was known before */
     struct hr_perf_files files = hr_perf_files(perf);
     ck_assert_uint_eq(files.open, 6);
     ck_assert_uint_eq(files.wanted, 12);
@@ -37,7 +37,7 @@ START_TEST(keeps_to_max_files)
 }
 END_TEST
 
-/* Two targets that fit until a CPU is added: the first that is read has the room. */
+/* Two targets that fit until a CPU is added: the first that is read gets the descriptors. */
 START_TEST(keeps_to_max_files_with_more_cpus)
 {
     perf_options.max_files = 5;
@@ -45,7 +45,7 @@ START_TEST(keeps_to_max_files_with_more_cpus)
     struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(read_target(b), 0);
-    run(id_of("b"), 0, 1, 7, SECOND);
+    add_counted(id_of("b"), 0, 1, 7, SECOND);
     add_cpus(3);
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(hr_perf_target_read(b), -EMFILE);
@@ -60,7 +60,7 @@ START_TEST(keeps_to_max_files_with_more_cpus)
     assert_absent(b, 0, 0, 7);
     set_online("0-1");
     ck_assert_int_eq(read_target(a), 0);
-    ck_assert_int_eq(hr_perf_target_read(b), 0); /* nothing was said to have run out */
+    ck_assert_int_eq(hr_perf_target_read(b), 0); /* no shortage was recorded */
     assert_value(b, 0, 0, 7, 0);
 }
 END_TEST
@@ -84,12 +84,12 @@ static const struct {
     rlim_t soft, hard;
     size_t max_files;
     int status;
-    size_t raised_to; /* 0: it isn't */
+    size_t raised_to; /* 0: not raised */
     size_t limit;
     enum hr_perf_limit limited_by;
 } limits[] = {
-    /* 9 events on 30 CPUs: 270 descriptors, after the 1024 of select(2), and their third for
-       others. */
+    /* 9 events on 30 CPUs: 270 descriptors, above the 1024 of select(2), plus a third for others.
+     */
     {1789, 2000, 0, 0, 0, 1342, HR_PERF_BY_RLIMIT},
     {1788, 2000, 0, 0, 1789, 1342, HR_PERF_BY_RLIMIT},
     {200, 2000, 0, 0, 1789, 1342, HR_PERF_BY_RLIMIT},
@@ -111,7 +111,7 @@ START_TEST(raises_the_limit_no_further_than_it_must)
     open_perf("123456789");
     struct hr_perf_target *target = open_machine();
     rlim_t hard = limits[_i].hard;
-    if (hard == RLIM_INFINITY) { /* as nearly as this process may */
+    if (hard == RLIM_INFINITY) { /* as close as this process may */
         struct rlimit limit;
         getrlimit(RLIMIT_NOFILE, &limit);
         hard = limit.rlim_max;
@@ -130,7 +130,7 @@ START_TEST(raises_the_limit_no_further_than_it_must)
 }
 END_TEST
 
-/* Another part of the process lowers it meanwhile, or more targets come. */
+/* Another part of the process lowers the limit meanwhile, or targets are added. */
 START_TEST(raises_the_limit_step_by_step)
 {
     limit_files(64, 4096);
@@ -151,7 +151,7 @@ END_TEST
 
 static const int shortages[] = {-EMFILE, -ENFILE};
 
-/* Descriptors run out though they should have sufficed, at each call in turn. */
+/* Descriptors run out below the limit, at each call in turn. */
 START_TEST(leaves_nothing_when_descriptors_run_out)
 {
     const unsigned call = (unsigned)_i / 2;
@@ -169,7 +169,7 @@ START_TEST(leaves_nothing_when_descriptors_run_out)
     ck_assert_uint_eq(files.wanted, 12);
     unsigned opens = fake_perf_log().opens;
     ck_assert_int_eq(read_target(b), -EMFILE);
-    ck_assert_uint_eq(fake_perf_log().opens, opens); /* it is left alone for a while */
+    ck_assert_uint_eq(fake_perf_log().opens, opens); /* not retried yet */
     ck_assert_uint_eq(hr_perf_files(perf).limit, 6);
     ck_assert_int_eq(hr_perf_files(perf).limited_by, HR_PERF_BY_OTHERS);
     wait_for_retry();
@@ -178,7 +178,7 @@ START_TEST(leaves_nothing_when_descriptors_run_out)
 }
 END_TEST
 
-/* While it is only tried out what can be counted; nothing is concluded from that. */
+/* A shortage while probing says nothing about the events. */
 START_TEST(concludes_nothing_from_a_shortage)
 {
     static const int errors[] = {-EMFILE, -ENFILE, -ENOMEM};
@@ -197,7 +197,7 @@ START_TEST(concludes_nothing_from_a_shortage)
 }
 END_TEST
 
-/* A target that counts goes on when trying out whether more can be counted fails for a shortage. */
+/* A target keeps counting when probing for more events fails for a shortage. */
 START_TEST(goes_on_when_trying_fails)
 {
     perf_options.retry_ns = RETRY_NS;
@@ -205,7 +205,7 @@ START_TEST(goes_on_when_trying_fails)
     open_perf("1 2");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 1, 5, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 5, SECOND);
     wait_for_retry();
     fake_perf_allow();
     fake_perf_refuse((struct fake_refusal){.error = -EMFILE, .count = 1});
@@ -224,7 +224,7 @@ START_TEST(keeps_totals_while_memory_is_short)
     open_perf("12");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 1, 5, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 5, SECOND);
     fake_perf_refuse((struct fake_refusal){.error = -ENOMEM, .on_cpu = true, .cpu = 2});
     add_cpus(3);
     ck_assert_int_eq(read_target(target), -ENOMEM);
@@ -248,19 +248,19 @@ START_TEST(follows_cpus_off_and_on)
     open_perf("12 3");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 1, 100, SECOND);
-    run(FAKE_MACHINE, 1, 1, 10, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 100, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 10, SECOND);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 50);
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 1, 100, SECOND);
-    run(FAKE_MACHINE, 1, 1, 7, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 100, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 7, SECOND);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 4);
     fake_perf_take_cpu_away(1);
     set_online("0");
-    ck_assert_int_eq(read_target(target), 0); /* its last counts are taken along */
+    ck_assert_int_eq(read_target(target), 0); /* its last counts are included */
     assert_value(target, 0, 0, 217, 107);
     assert_cpu_value(target, 1, 0, 0, 17, 7);
-    assert_value(target, 0, 1, 54, 4); /* also of those that the leader tells no more of */
+    assert_value(target, 0, 1, 54, 4); /* also of events that the leader no longer reports */
     ck_assert_uint_eq(fake_perf_open_on(FAKE_MACHINE, 1), 0);
     ck_assert_uint_eq(hr_perf_files(perf).open, 3);
     ck_assert_uint_eq(hr_perf_files(perf).wanted, 3);
@@ -275,23 +275,23 @@ START_TEST(follows_cpus_off_and_on)
     ck_assert_uint_eq(fake_perf_open_on(FAKE_MACHINE, 1), 3);
     ck_assert_uint_eq(hr_perf_files(perf).open, 6);
     assert_cpu_value(target, 1, 0, 0, 17, 0);
-    run(FAKE_MACHINE, 1, 1, 1, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 1, SECOND);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 218, 1);
     assert_cpu_value(target, 1, 0, 0, 18, 1);
 }
 END_TEST
 
-/* Just between the look at which are online and the reading. */
+/* Between the reading of which CPUs are online and that of the counters. */
 START_TEST(notices_a_cpu_that_goes_meanwhile)
 {
     open_perf("12");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 1, 1, 10, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 10, SECOND);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 50);
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 1, 1, 7, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 7, SECOND);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 4);
     fake_perf_take_cpu_away(1);
     ck_assert_int_eq(read_target(target), 0);
@@ -304,14 +304,14 @@ START_TEST(notices_a_cpu_that_goes_meanwhile)
 }
 END_TEST
 
-/* The kernel has taken the events off it for good. */
+/* The kernel has removed the CPU's events for good. */
 START_TEST(notices_a_cpu_that_was_away_in_between)
 {
     open_perf("12");
     struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(read_target(b), 0);
-    run(id_of("a"), 1, 1, 10, SECOND);
+    add_counted(id_of("a"), 1, 1, 10, SECOND);
     unsigned opens = fake_perf_log().opens;
     renew_cpu(1);
     ck_assert_int_eq(read_target(a), 0);
@@ -320,7 +320,7 @@ START_TEST(notices_a_cpu_that_was_away_in_between)
     assert_value(a, 0, 0, 10, 10);
     assert_cpu_value(a, 1, 0, 0, 10, 10);
     ck_assert_uint_eq(hr_perf_target_value(a, 0, 0).running_ns, SECOND);
-    run(id_of("a"), 1, 1, 2, SECOND);
+    add_counted(id_of("a"), 1, 1, 2, SECOND);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 12, 2);
     ck_assert_int_eq(read_target(b), 0);
@@ -329,7 +329,7 @@ START_TEST(notices_a_cpu_that_was_away_in_between)
 }
 END_TEST
 
-/* Nothing is known of its topology: only going offline tells. */
+/* Without topology, only a CPU that is offline at a read is noticed. */
 START_TEST(gets_by_without_topology)
 {
     tree_remove(tree, "sys/devices/system/cpu/cpu1/topology");
@@ -358,10 +358,10 @@ START_TEST(opens_on_new_cpus)
     ck_assert_int_eq(read_target(target), 0);
     for (unsigned i = 2; i < 7; i++)
         add_cpu(i);
-    set_online("1,3-6"); /* and one goes */
+    set_online("1,3-6"); /* and one goes offline */
     ck_assert_int_eq(read_target(target), 0);
     ck_assert_uint_eq(fake_perf_log().open, 5);
-    run(FAKE_MACHINE, 6, 1, 3, SECOND);
+    add_counted(FAKE_MACHINE, 6, 1, 3, SECOND);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 3, 3);
     ck_assert(hr_perf_target_cpu(target, 5, &cpu));
@@ -371,13 +371,13 @@ START_TEST(opens_on_new_cpus)
     ck_assert_int_eq(read_target(target), 0);
     ck_assert_uint_eq(fake_perf_log().open, 7);
     ck_assert(hr_perf_target_cpu(target, 0, &cpu));
-    ck_assert_uint_eq(cpu, 0); /* an index stays that CPU's */
+    ck_assert_uint_eq(cpu, 0); /* indexes are stable */
     ck_assert(hr_perf_target_cpu(target, 6, &cpu));
     ck_assert_uint_eq(cpu, 2);
 }
 END_TEST
 
-/* It went before it was known to. */
+/* The CPU went offline, but is still listed as online. */
 START_TEST(leaves_out_a_cpu_that_is_gone_already)
 {
     open_perf("12");
@@ -396,7 +396,7 @@ START_TEST(leaves_out_a_cpu_that_is_gone_already)
 }
 END_TEST
 
-/* That on which it is tried out what can be counted. */
+/* The CPU that is probed. */
 START_TEST(recovers_from_a_first_cpu_that_is_gone)
 {
     perf_options.retry_ns = RETRY_NS;
@@ -420,7 +420,7 @@ START_TEST(keeps_the_cpus_while_they_are_unknown)
     ck_assert_int_eq(hr_perf_read(perf), -EBADMSG);
     tree_remove(tree, "sys/devices/system/cpu/online");
     ck_assert_int_eq(hr_perf_read(perf), -ENOENT);
-    run(FAKE_MACHINE, 1, 1, 3, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 3, SECOND);
     ck_assert_int_eq(hr_perf_target_read(target), 0);
     assert_value(target, 0, 0, 3, 3);
     set_online("0-1");

@@ -21,7 +21,7 @@ static void nap_ms(unsigned ms)
     usleep(ms * 1000);
 }
 
-/* In Hz, by the TSC itself and another clock. */
+/* In Hz, measured with the TSC itself and another clock. */
 static double tsc_frequency(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -39,7 +39,7 @@ static double tsc_frequency(void)
 
 struct sample {
     struct live_counts counts;
-    uint64_t time_ns; /* the process's on CPUs, or, if it is of none, simply the time */
+    uint64_t time_ns; /* CPU time of the process; without a process, the time */
 };
 
 static uint64_t clock_of(pid_t pid)
@@ -47,7 +47,7 @@ static uint64_t clock_of(pid_t pid)
     return pid != 0 ? live_cpu_time_ns(pid) : live_now_ns();
 }
 
-/* Reads both at one moment: again until nothing came in between, as on a busy machine it does. */
+/* Reads both at one moment: retries until nothing came in between, as it may on a busy machine. */
 static struct sample take_sample(struct hr_perf_target *target, pid_t pid)
 {
     struct sample sample;
@@ -74,8 +74,8 @@ static struct sample sample_since(struct hr_perf_target *target, pid_t pid,
     return sample;
 }
 
-/* Whether a busy process's time, and cycles of such a frequency, are as the clock tells. */
-static bool agrees(const struct sample *sample, double frequency)
+/* Whether a busy process's time, and cycles of this frequency, agree with the clock. */
+static bool agrees_with_clock(const struct sample *sample, double frequency)
 {
     const double time_ns = (double)sample->time_ns;
     const double clock_ns = (double)sample->counts.of[LIVE_TASK_CLOCK];
@@ -86,11 +86,11 @@ static bool agrees(const struct sample *sample, double frequency)
             fabs(tsc * 1e9 / frequency - clock_ns) <= clock_ns / 200);
 }
 
-/* So long is tried until the clocks agree: those of processes leave out what interrupts and the
- * host of a virtual machine take, which may be much of most windows. */
+/* Time limit for retries until the clocks agree: those of processes exclude interrupts and the host
+ * of a virtual machine, which may take much of most windows. */
 #define PATIENCE_NS UINT64_C(20000000000)
 
-/* Counts a busy process for a while, and compares. */
+/* Counts a busy process for a while, and compares with its clock. */
 static void assert_agrees(struct hr_perf_target *target, pid_t busy, double frequency)
 {
     const uint64_t end_ns = live_now_ns() + PATIENCE_NS;
@@ -100,7 +100,7 @@ static void assert_agrees(struct hr_perf_target *target, pid_t busy, double freq
         sample = take_sample(target, busy);
         nap_ms(100);
         sample = sample_since(target, busy, &sample);
-        if (agrees(&sample, frequency))
+        if (agrees_with_clock(&sample, frequency))
             return;
     } while (live_now_ns() < end_ns);
     ck_abort_msg("of %.9f s: task-clock %.9f s, TSC %.9f s", (double)sample.time_ns / 1e9,
@@ -130,8 +130,7 @@ static uint64_t tsc_on_cpu_0(const struct hr_perf_target *machine)
     return hr_perf_target_cpu_value(machine, 0, 0, LIVE_TSC).total;
 }
 
-/* Two that want all of one CPU: of each is counted what it got, not what both did; and of the
- * machine all of it. */
+/* Two processes compete for one CPU: each group has its own process's time, the machine both. */
 static bool measure_two(struct hr_perf_target *const target[3], const pid_t busy[3],
                         double frequency)
 {
@@ -146,7 +145,7 @@ static bool measure_two(struct hr_perf_target *const target[3], const pid_t busy
     cycles = tsc_on_cpu_0(target[2]) - cycles;
     const uint64_t *a = sample[0].counts.of, *b = sample[1].counts.of;
     const double all = (double)sample[2].time_ns * frequency / 1e9;
-    return agrees(&sample[0], frequency) && agrees(&sample[1], frequency) &&
+    return agrees_with_clock(&sample[0], frequency) && agrees_with_clock(&sample[1], frequency) &&
            (!live_has_tsc() || frequency <= 0 ||
             (fabs((double)cycles - all) <= all / 100 &&
              (double)(a[LIVE_TSC] + b[LIVE_TSC]) < (double)cycles * 1.02));
@@ -185,22 +184,22 @@ START_TEST(counts_nested_groups_in_those_above)
 }
 END_TEST
 
-/* Too little is never right; too much is what the host of a virtual machine had. */
+/* Too little is never right; an excess is the time of the host of a virtual machine. */
 static bool is_near(double is, double expected)
 {
     ck_assert_double_ge(is, 0.9 * expected);
     return is <= 1.1 * expected;
 }
 
-/* Counters that are opened while a process of the group runs, which nothing takes off its CPU for
- * as long as this takes. */
-static bool measure_who_stays(struct hr_perf_target *target, double frequency)
+/* Opens counters while a process of the group runs, which isn't preempted meanwhile. */
+static bool measure_running_process(struct hr_perf_target *target, double frequency)
 {
     const struct sched_param priority = {.sched_priority = 1};
     pid_t busy = groups_start_busy(groups, "a", 0);
 
     nap_ms(10);
-    sched_setscheduler(busy, SCHED_FIFO, &priority); /* or it is as busy as it can be without */
+    sched_setscheduler(busy, SCHED_FIFO,
+                       &priority); /* without this privilege, the process is merely busy */
     nap_ms(10);
     struct sample sample = take_sample(target, busy);
     nap_ms(200);
@@ -217,8 +216,8 @@ static bool measure_who_stays(struct hr_perf_target *target, double frequency)
             is_near((double)sample.counts.of[LIVE_TSC] * 1e9 / frequency, time_ns));
 }
 
-/* The kernel has no occasion to begin with what it didn't begin at once; so each try is with
- * another process, and counters opened anew. */
+/* Time that the kernel didn't start to account at once it never accounts; so each attempt uses
+ * another process and reopens the counters. */
 START_TEST(counts_who_never_leaves_the_cpu)
 {
     const double frequency = tsc_frequency();
@@ -235,7 +234,7 @@ START_TEST(counts_who_never_leaves_the_cpu)
     const uint64_t end_ns = live_now_ns() + PATIENCE_NS;
     bool agreed = false;
     while (!agreed && live_now_ns() < end_ns)
-        agreed = measure_who_stays(target, frequency);
+        agreed = measure_running_process(target, frequency);
     ck_assert(agreed);
 }
 END_TEST
@@ -293,7 +292,7 @@ START_TEST(counts_context_switches)
 }
 END_TEST
 
-/* --- Groups that go ------------------------------------------------------- */
+/* --- Removed groups ------------------------------------------------------- */
 
 START_TEST(keeps_the_totals_of_a_removed_group)
 {
@@ -306,7 +305,7 @@ START_TEST(keeps_the_totals_of_a_removed_group)
     nap_ms(50);
     groups_end(groups, pid);
     uint64_t total = live_read(target).of[LIVE_TASK_CLOCK];
-    groups_remove(groups, "a"); /* open counters don't hold it */
+    groups_remove(groups, "a"); /* open counters don't prevent that */
     ck_assert_int_eq(hr_perf_target_read(target), 0);
     ck_assert_uint_eq(hr_perf_target_value(target, 0, LIVE_TASK_CLOCK).total, total);
     ck_assert_uint_gt(total, 0);
@@ -318,7 +317,7 @@ START_TEST(keeps_the_totals_of_a_removed_group)
 }
 END_TEST
 
-/* The very first group that is looked at. */
+/* The group that is probed. */
 START_TEST(says_nothing_of_others_when_the_first_group_is_gone)
 {
     groups_make(groups, "a");
@@ -347,7 +346,7 @@ START_TEST(pauses_and_resumes)
     hr_perf_target_pause(target);
     uint64_t paused = hr_perf_target_value(target, 0, LIVE_FAULTS).total;
     ck_assert_uint_ge(paused, work.pages);
-    live_work(&work); /* nobody counts */
+    live_work(&work); /* nothing counts it */
     ck_assert_uint_eq(live_read(target).of[LIVE_FAULTS], paused);
     live_work(&work);
     ck_assert_uint_ge(live_read(target).of[LIVE_FAULTS], paused + work.pages);
@@ -357,7 +356,7 @@ END_TEST
 
 /* --- Descriptors ---------------------------------------------------------- */
 
-/* Counts the perf events of this process with numbers from..to. */
+/* The number of this process's descriptors of perf events that are numbered from..to. */
 static size_t count_events(int from, int to)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -383,7 +382,7 @@ static void limit_files(rlim_t soft, rlim_t hard)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* _i: whether the limit allows numbers beyond those that select(2) knows. */
+/* _i: whether the limit allows numbers above those of select(2). */
 START_TEST(leaves_low_descriptors_to_others)
 {
     const int descriptors = count_descriptors();

@@ -35,7 +35,7 @@ END_TEST
 
 static const int no_such_event[] = {-ENOENT, -EOPNOTSUPP, -EINVAL, -EACCES, -ENODEV};
 
-/* _i: which of the group, the leader included, is missing. */
+/* _i: index of the missing event, which may be the leader. */
 START_TEST(leaves_out_what_is_not_supported)
 {
     const uint64_t config = (uint64_t)_i % 3 + 1;
@@ -51,10 +51,10 @@ START_TEST(leaves_out_what_is_not_supported)
     for (uint64_t i = 1; i <= 3; i++)
         if (i != config)
             fake_perf_add_count(FAKE_MACHINE, 1, i, i * 10);
-    run(FAKE_MACHINE, 1, leader, 0, SECOND);
+    add_counted(FAKE_MACHINE, 1, leader, 0, SECOND);
     unsigned opens = fake_perf_log().opens;
     ck_assert_int_eq(read_target(target), 0);
-    ck_assert_uint_eq(fake_perf_log().opens, opens); /* it isn't tried each time */
+    ck_assert_uint_eq(fake_perf_log().opens, opens); /* not retried each time */
     for (uint64_t i = 1; i <= 3; i++) {
         ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 0, i - 1), i == config ? error : 0);
         if (i == config)
@@ -81,14 +81,14 @@ START_TEST(refuses_a_group_that_is_too_large)
     }
     ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 1), 0);
     ck_assert_uint_eq(fake_perf_log().open, 6);
-    run(FAKE_MACHINE, 0, 5, 8, SECOND);
+    add_counted(FAKE_MACHINE, 0, 5, 8, SECOND);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 1, 0, 8, 8);
     assert_value(target, 2, 0, 0, 0);
 }
 END_TEST
 
-/* What can't be counted anyway isn't said to be only one too many. */
+/* An event that can't be counted at all isn't reported as one too many. */
 START_TEST(tells_too_many_from_impossible)
 {
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT, .of_config = true, .config = 2});
@@ -106,7 +106,7 @@ START_TEST(tells_too_many_from_impossible)
 }
 END_TEST
 
-/* Without any PMU; it is not tried each time. */
+/* Without any PMU; not retried each time. */
 START_TEST(tells_when_nothing_can_be_counted)
 {
     perf_options.retry_ns = RETRY_NS;
@@ -143,13 +143,13 @@ START_TEST(recovers_when_permission_is_given)
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(read_target(b), 0);
     ck_assert_int_eq(status_of(HR_PERF_CGROUP, 0, 0), 0);
-    run(id_of("a"), 0, 1, 5, 10);
+    add_counted(id_of("a"), 0, 1, 5, 10);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 5, 5);
 }
 END_TEST
 
-/* What can be counted goes on, with nothing lost on the way, when more can be. */
+/* Events that are counted keep their counts when others become countable. */
 START_TEST(adds_what_can_be_counted_later)
 {
     perf_options.retry_ns = RETRY_NS;
@@ -157,16 +157,16 @@ START_TEST(adds_what_can_be_counted_later)
     open_perf("12");
     struct hr_perf_target *target = open_machine(), *other = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 1, 5, 10);
+    add_counted(FAKE_MACHINE, 0, 1, 5, 10);
     ck_assert_int_eq(read_target(target), 0);
     wait_for_retry();
-    run(FAKE_MACHINE, 0, 1, 3, 10);
-    ck_assert_int_eq(read_target(target), 0); /* tried again, in vain */
+    add_counted(FAKE_MACHINE, 0, 1, 3, 10);
+    ck_assert_int_eq(read_target(target), 0); /* retried, in vain */
     assert_value(target, 0, 0, 8, 3);
     ck_assert_uint_eq(fake_perf_open_on(FAKE_MACHINE, 0), 1);
     fake_perf_allow();
     wait_for_retry();
-    run(FAKE_MACHINE, 0, 1, 4, 10);
+    add_counted(FAKE_MACHINE, 0, 1, 4, 10);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 12, 4);
     assert_value(target, 0, 1, 0, 0);
@@ -174,7 +174,7 @@ START_TEST(adds_what_can_be_counted_later)
     ck_assert_uint_eq(fake_perf_log().open, 4);
     ck_assert_uint_eq(hr_perf_files(perf).open, 4);
     fake_perf_add_count(FAKE_MACHINE, 0, 2, 9);
-    run(FAKE_MACHINE, 0, 1, 2, 10);
+    add_counted(FAKE_MACHINE, 0, 1, 2, 10);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 14, 2);
     assert_value(target, 0, 1, 9, 9);
@@ -183,7 +183,7 @@ START_TEST(adds_what_can_be_counted_later)
 }
 END_TEST
 
-/* An event that can't be counted any more has no value, and its last delta doesn't stay. */
+/* An event that can no longer be counted has no value, and its last delta is dropped. */
 START_TEST(drops_what_can_be_counted_no_more)
 {
     perf_options.retry_ns = RETRY_NS;
@@ -192,7 +192,7 @@ START_TEST(drops_what_can_be_counted_no_more)
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
     fake_perf_add_count(FAKE_MACHINE, 0, 2, 9);
-    run(FAKE_MACHINE, 0, 1, 5, 10);
+    add_counted(FAKE_MACHINE, 0, 1, 5, 10);
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT, .of_config = true, .config = 2});
     wait_for_retry();
     ck_assert_int_eq(read_target(target), 0);
@@ -236,7 +236,7 @@ START_TEST(counts_whole_machine_events_on_their_cpus)
     ck_assert_uint_eq(hr_perf_files(perf).open, 5);
     ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), 0);
     ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EINVAL);
-    run(FAKE_MACHINE, 1, 2, 11, SECOND);
+    add_counted(FAKE_MACHINE, 1, 2, 11, SECOND);
     ck_assert_int_eq(read_target(machine), 0);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(machine, 1, 0, 11, 11);
@@ -269,35 +269,35 @@ START_TEST(counts_on_each_kind_of_core)
     for (unsigned cpu = 0; cpu < 4; cpu++) {
         ck_assert_uint_eq(fake_perf_type(id, cpu, 1), cpu < 2 ? 4 : 10);
         ck_assert_uint_eq(fake_perf_type(id, cpu, 2), cpu < 2 ? 4 : 10);
-        run(id, cpu, 1, cpu + 1, SECOND);
+        add_counted(id, cpu, 1, cpu + 1, SECOND);
     }
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 10, 10);
 }
 END_TEST
 
-/* Older kernels of some machines know the generic type only, and find the PMU by the CPU. */
+/* Older kernels on some machines support only the plain generic type, and use the CPU's PMU. */
 START_TEST(does_without_extended_types)
 {
     static const int errors[] = {-ENOENT, -EINVAL, -EOPNOTSUPP};
 
     for (uint64_t pmu = 4; pmu <= 10; pmu += 6) {
         count_on(1, (uint32_t)pmu, pmu == 4 ? "0" : "1");
-        extend(1, (uint32_t)pmu);
+        make_extended(1, (uint32_t)pmu);
         fake_perf_refuse(
             (struct fake_refusal){.error = errors[_i], .of_config = true, .config = pmu << 32 | 1});
     }
     open_perf("1");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    run(FAKE_MACHINE, 0, 1, 3, SECOND);
-    run(FAKE_MACHINE, 1, 1, 4, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 3, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 4, SECOND);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 7, 7);
 }
 END_TEST
 
-/* Or the sum would be one of some CPUs only, and nothing would tell. */
+/* Otherwise the sum would silently cover some of the CPUs only. */
 START_TEST(refuses_what_a_kind_of_core_lacks)
 {
     add_cpus(4);
@@ -318,7 +318,7 @@ START_TEST(refuses_what_a_kind_of_core_lacks)
 }
 END_TEST
 
-/* A group that one kind of core has too few counters for. */
+/* One kind of core has too few counters for the group. */
 START_TEST(refuses_a_group_too_large_for_a_kind_of_core)
 {
     add_cpus(4);
@@ -338,7 +338,7 @@ START_TEST(refuses_a_group_too_large_for_a_kind_of_core)
 }
 END_TEST
 
-/* A kind of core that is wholly offline doesn't count. */
+/* A kind of core without an online CPU is ignored. */
 START_TEST(refuses_what_no_online_cpu_has)
 {
     count_on(2, 10, "2-3");
@@ -358,12 +358,12 @@ START_TEST(tells_a_removed_group)
     open_perf("1");
     struct hr_perf_target *target = open_cgroup("a"), *other = open_cgroup("b");
     ck_assert_int_eq(read_target(target), 0);
-    run(id_of("a"), 0, 1, 5, SECOND);
+    add_counted(id_of("a"), 0, 1, 5, SECOND);
     const uint64_t id = id_of("a");
     tree_remove_group(tree, "a");
-    ck_assert_int_eq(read_target(target), 0); /* what is open can be read on */
+    ck_assert_int_eq(read_target(target), 0); /* open counters can still be read */
     assert_value(target, 0, 0, 5, 5);
-    run(id, 0, 1, 2, SECOND);
+    add_counted(id, 0, 1, 2, SECOND);
     renew_cpu(1);
     ck_assert_int_eq(read_target(target), -ENODEV);
     assert_value(target, 0, 0, 7, 2);
@@ -375,7 +375,7 @@ START_TEST(tells_a_removed_group)
 }
 END_TEST
 
-/* One of a version 1 hierarchy, say: what can be counted, can't be there. */
+/* For example in a version 1 hierarchy: the events can be counted, but not there. */
 START_TEST(tells_a_cgroup_without_the_controller)
 {
     perf_options.retry_ns = RETRY_NS;
@@ -383,7 +383,8 @@ START_TEST(tells_a_cgroup_without_the_controller)
     open_perf("12 3");
     struct hr_perf_target *target = open_cgroup("a"), *machine = open_machine();
     ck_assert_int_eq(read_target(target), -EXDEV);
-    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 0, 0), -ECANCELED); /* that says nothing of events */
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 0, 0),
+                     -ECANCELED); /* which says nothing about the events */
     ck_assert_int_eq(read_target(machine), 0);
     unsigned opens = fake_perf_log().opens;
     ck_assert_int_eq(read_target(target), -EXDEV);
@@ -393,7 +394,7 @@ START_TEST(tells_a_cgroup_without_the_controller)
     wait_for_retry();
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 0, 0);
-    /* and one of them, when it is known what can be counted */
+    /* and one event, after probing */
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT, .in_cgroups = true});
     ck_assert_int_eq(read_target(open_cgroup("b")), -EXDEV);
     ck_assert_int_eq(status_of(HR_PERF_CGROUP, 0, 0), 0);
@@ -426,8 +427,7 @@ static void remove_at_first(unsigned number)
         tree_remove_group(tree, "a");
 }
 
-/* A group that goes before, or while, it is tried out in it what can be counted says nothing of the
- * machine. */
+/* A group that is removed before or during probing says nothing about the events. */
 START_TEST(concludes_nothing_from_a_removed_group)
 {
     open_perf("1");
@@ -446,7 +446,7 @@ END_TEST
 
 /* --- Memory --------------------------------------------------------------- */
 
-/* Which allocation fails, from 1; 0: none. */
+/* Number of the allocation that fails, from 1; 0: none. */
 static unsigned failing;
 
 void *__real_calloc(size_t count, size_t size);
@@ -454,22 +454,22 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__real_reallocarray(void *old, size_t count, size_t size);
 void *__wrap_reallocarray(void *old, size_t count, size_t size);
 
-static bool fails(void)
+static bool is_failing(void)
 {
     return failing > 0 && --failing == 0;
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : __real_calloc(count, size);
+    return is_failing() ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_reallocarray(void *old, size_t count, size_t size)
 {
-    return fails() ? NULL : __real_reallocarray(old, count, size);
+    return is_failing() ? NULL : __real_reallocarray(old, count, size);
 }
 
-/* Opens all, with one allocation that fails. @return whether there was such a one. */
+/* Opens all, with one failing allocation. @return false if there were fewer allocations. */
 static bool open_short_of_memory(unsigned number)
 {
     struct hr_perf_target *target = NULL;
@@ -487,7 +487,7 @@ static bool open_short_of_memory(unsigned number)
     ck_assert_int_eq(status, failed ? -ENOMEM : 0);
     ck_assert_uint_eq(fake_perf_log().open, failed ? 0 : 6);
     failing = 0;
-    if (failed && target != NULL) { /* and then there is memory again */
+    if (failed && target != NULL) { /* now there is memory */
         wait_for_retry();
         ck_assert_int_eq(hr_perf_read(opened), 0);
         ck_assert_int_eq(hr_perf_target_read(target), 0);

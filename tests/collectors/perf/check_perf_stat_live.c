@@ -17,8 +17,8 @@
 #include "collectors/perf/perf_live.h"
 #include "support/own_mounts.h"
 
-/* Two named pipes: by the one perf's command tells that it has begun, by the other it is told to
- * end; and what perf counted. */
+/* Two named pipes, by which perf's command signals that it has started and is made to end; and the
+ * file of perf's counts. */
 static char folder[] = "/tmp/headroom-perf-XXXXXX";
 static char started[64], finish[64], counted[64];
 
@@ -47,7 +47,7 @@ static const char *const names[] = {
     [LIVE_TSC] = "msr/tsc/",
 };
 
-/* Lets it have so long until it counts, as it may begin only after it has started its command. */
+/* @param settle_ms  time to wait until perf counts, as it may start to after its command. */
 static FILE *start_perf(const char *name, unsigned settle_ms)
 {
     char command[1024], byte;
@@ -77,8 +77,7 @@ static void end_perf(FILE *perf_tool)
     ck_assert_int_eq(pclose(perf_tool), 0);
 }
 
-/* "403.22,msec,task-clock,GROUP,…": the clock in milliseconds with decimals, the others as they
- * are. */
+/* "403.22,msec,task-clock,GROUP,…": the clock in milliseconds with decimals, others are plain. */
 static double read_count(const char *name)
 {
     FILE *file = fopen(counted, "r");
@@ -97,9 +96,9 @@ static double read_count(const char *name)
     return count;
 }
 
-/* @return whether all counts of the same work agree; if not, the first that doesn't is told. */
-static bool agree(struct hr_perf_target *target, const struct live_work *work, unsigned settle_ms,
-                  char *problem, size_t size)
+/* @return whether all counts of the same work agree; otherwise, the first difference is printed. */
+static bool counts_agree(struct hr_perf_target *target, const struct live_work *work,
+                         unsigned settle_ms, char *problem, size_t size)
 {
     FILE *perf_tool = start_perf("a", settle_ms);
     struct live_counts counts = live_read(target);
@@ -119,7 +118,7 @@ static bool agree(struct hr_perf_target *target, const struct live_work *work, u
     return true;
 }
 
-/* A few times if it must be, as perf doesn't tell when it begins to count: sooner or later. */
+/* Retries, as perf doesn't signal when it starts to count. */
 START_TEST(agrees_with_perf_stat)
 {
     const struct live_work work = {.spin_ms = 500, .pages = 5000, .sleeps = 500};
@@ -130,7 +129,7 @@ START_TEST(agrees_with_perf_stat)
     live_start_worker("a");
     struct hr_perf_target *target = live_open("a");
     for (size_t i = 0; i < sizeof(settle_ms) / sizeof(settle_ms[0]); i++)
-        if (agree(target, &work, settle_ms[i], problem, sizeof(problem)))
+        if (counts_agree(target, &work, settle_ms[i], problem, sizeof(problem)))
             return;
     ck_abort_msg("%s", problem);
 }

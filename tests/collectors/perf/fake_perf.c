@@ -14,7 +14,7 @@
 #define MAX_REFUSALS 16
 #define MAX_CPUS     64
 
-/* A descriptor is an event's number in the table and FIRST_FD. */
+/* A descriptor is FIRST_FD plus the event's index in the table. */
 struct fake_event {
     bool open;
     bool is_dummy;
@@ -22,8 +22,8 @@ struct fake_event {
     uint64_t target;
     unsigned cpu;
     struct perf_event_attr attr;
-    int leader;          /* its descriptor; its own, if it is the leader */
-    size_t member_count; /* of a leader, with itself */
+    int leader;          /* the leader's descriptor, which may be its own */
+    size_t member_count; /* of a leader, including itself */
     int members[HR_PERF_GROUP_MAX];
     uint64_t count;
     uint64_t enabled_ns, running_ns;
@@ -62,7 +62,7 @@ static bool is_leader(const struct fake_event *event)
 
 /* --- Opening -------------------------------------------------------------- */
 
-/* What is the same for all events that are only counted. */
+/* Attributes that all counted events have in common. */
 static void require_sound(const struct perf_event_attr *attr, int group_fd)
 {
     require(attr->size == sizeof(*attr), "the attributes have no size");
@@ -74,7 +74,7 @@ static void require_sound(const struct perf_event_attr *attr, int group_fd)
     require(!attr->inherit, "it is inherited");
 }
 
-/* @return who is counted, or a negative errno as the kernel's. */
+/* @return the target's number, or a negative errno like the kernel's. */
 static int64_t find_target(pid_t pid, unsigned long flags)
 {
     struct stat about;
@@ -92,8 +92,8 @@ static int64_t find_target(pid_t pid, unsigned long flags)
     return (int64_t)about.st_ino;
 }
 
-static bool matches(const struct fake_refusal *refusal, const struct fake_event *event,
-                    size_t group_size)
+static bool refusal_matches(const struct fake_refusal *refusal, const struct fake_event *event,
+                            size_t group_size)
 {
     return (!refusal->in_cgroups || event->target != FAKE_MACHINE) &&
            (!refusal->in_machine || event->target == FAKE_MACHINE) &&
@@ -104,11 +104,11 @@ static bool matches(const struct fake_refusal *refusal, const struct fake_event 
 }
 
 /* @return 0 or a negative errno. */
-static int refuse(const struct fake_event *event, size_t group_size)
+static int apply_refusals(const struct fake_event *event, size_t group_size)
 {
     for (size_t i = 0; i < refusal_count; i++) {
         struct fake_refusal *refusal = &refusals[i];
-        if (!matches(refusal, event, group_size))
+        if (!refusal_matches(refusal, event, group_size))
             continue;
         if (refusal->after > 0) {
             refusal->after--;
@@ -121,7 +121,7 @@ static int refuse(const struct fake_event *event, size_t group_size)
     return event->cpu < MAX_CPUS && away[event->cpu] ? -ENODEV : 0;
 }
 
-static void join(int fd, struct fake_event *event, int group_fd)
+static void join_group(int fd, struct fake_event *event, int group_fd)
 {
     struct fake_event *leader = group_fd < 0 ? event : event_of(group_fd);
 
@@ -173,11 +173,11 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
         require(!leader->enabled, "the leader counts already");
         group_size += leader->member_count;
     }
-    int status = refuse(&event, group_size);
+    int status = apply_refusals(&event, group_size);
     if (status < 0)
         return status;
     events[number] = event;
-    join(FIRST_FD + number, &events[number], group_fd);
+    join_group(FIRST_FD + number, &events[number], group_fd);
     done.open++;
     if (done.open > done.most)
         done.most = done.open;
@@ -230,7 +230,7 @@ static void fake_close(int fd)
 
 /* --- Reading -------------------------------------------------------------- */
 
-/* What a leader tells of the others once its CPU was offline: as many, but zeros. */
+/* After its CPU was offline, a leader reports as many other events, but zeros. */
 static size_t group_words(const struct fake_event *leader, uint64_t *words)
 {
     words[0] = leader->member_count;
@@ -242,7 +242,7 @@ static size_t group_words(const struct fake_event *leader, uint64_t *words)
     return 3 + leader->member_count;
 }
 
-/* Any other tells of the whole group, or when that fell apart, of itself. */
+/* A member reports the whole group, or itself after the group was detached. */
 static size_t member_words(const struct fake_event *event, uint64_t *words)
 {
     const struct fake_event *leader = event_of(event->leader);
@@ -286,7 +286,7 @@ const struct hr_perf_calls fake_perf_calls = {
     .close = fake_close,
 };
 
-/* --- What a test says ----------------------------------------------------- */
+/* --- Control by a test ---------------------------------------------------- */
 
 void fake_perf_reset(void)
 {
@@ -335,7 +335,7 @@ void fake_perf_on_open(void (*function)(unsigned number))
     on_open = function;
 }
 
-static struct fake_event *find(uint64_t target, unsigned cpu, uint64_t config)
+static struct fake_event *find_event(uint64_t target, unsigned cpu, uint64_t config)
 {
     struct fake_event *found = NULL;
 
@@ -353,7 +353,7 @@ static struct fake_event *find(uint64_t target, unsigned cpu, uint64_t config)
 
 static struct fake_event *find_leader(uint64_t target, unsigned cpu, uint64_t config)
 {
-    struct fake_event *event = find(target, cpu, config);
+    struct fake_event *event = find_event(target, cpu, config);
 
     require(is_leader(event), "the event is no leader");
     return event;
@@ -361,12 +361,12 @@ static struct fake_event *find_leader(uint64_t target, unsigned cpu, uint64_t co
 
 void fake_perf_set_count(uint64_t target, unsigned cpu, uint64_t config, uint64_t count)
 {
-    find(target, cpu, config)->count = count;
+    find_event(target, cpu, config)->count = count;
 }
 
 void fake_perf_add_count(uint64_t target, unsigned cpu, uint64_t config, uint64_t count)
 {
-    find(target, cpu, config)->count += count;
+    find_event(target, cpu, config)->count += count;
 }
 
 void fake_perf_set_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_t enabled_ns,
@@ -412,5 +412,5 @@ void fake_perf_bring_cpu_back(unsigned cpu)
 
 uint32_t fake_perf_type(uint64_t target, unsigned cpu, uint64_t config)
 {
-    return find(target, cpu, config)->attr.type;
+    return find_event(target, cpu, config)->attr.type;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/perf/fake_perf.h - stands in for the kernel's perf events: descriptors, groups of
- * events and what they read, all made up by a test. It is strict with who calls it: whatever the
- * kernel would refuse, or the collector shouldn't do, ends the program with a message.
+ * collectors/perf/fake_perf.h - a fake of the kernel's perf events: descriptors, groups of events
+ * and their counts, controlled by a test. It is strict: calls that the kernel would refuse, or that
+ * the collector shouldn't make, end the program with a message.
  *
  * An event that counts nothing (PERF_COUNT_SW_DUMMY) is accepted, not logged and never refused: it
- * must be open while groups are enabled in a cgroup, as the kernel would not keep their time
+ * must be open while groups are enabled in a cgroup, as the kernel would not account their time
  * otherwise.
  *
  * There is one per process, as the calls carry no context. Descriptors aren't real ones.
@@ -19,81 +19,81 @@
 
 #include "headroom/perf.h"
 
-/* Who is counted: a cgroup, by its directory's inode number, or the machine. */
+/* A target: the inode number of a cgroup's directory, or the machine. */
 #define FAKE_MACHINE UINT64_C(0)
 
-/* Which calls of open fail. All that is given must match; 0 in the others matches any. */
+/* Which calls of open fail. All members other than 0 must match. */
 struct fake_refusal {
     int error;                   /* a negative errno */
-    bool in_cgroups, in_machine; /* of one scope only */
-    bool on_cpu;                 /* of this CPU only: */
+    bool in_cgroups, in_machine; /* in one scope only */
+    bool on_cpu;                 /* on this CPU only: */
     int cpu;
     bool of_type; /* of this PMU only: */
     uint32_t type;
     bool of_config; /* of this event only: */
     uint64_t config;
-    size_t group_size; /* only events that would make a group so large, or larger */
-    unsigned after;    /* so many matching calls are let through first */
-    unsigned count;    /* and then so many fail; 0: all */
+    size_t group_size; /* only events that would make the group this large, or larger */
+    unsigned after;    /* number of matching calls that succeed first */
+    unsigned count;    /* number of calls that fail then; 0: all */
 };
 
-/* What happened so far. */
+/* The calls so far. */
 struct fake_perf_log {
-    unsigned opens; /* also those that failed */
+    unsigned opens; /* including failed ones */
     unsigned enables;
     unsigned reads;
     unsigned closes;
-    size_t open; /* descriptors at the moment */
-    size_t most; /* the most there ever were */
+    size_t open; /* current descriptors */
+    size_t most; /* maximum of `open` */
 };
 
 extern const struct hr_perf_calls fake_perf_calls;
 
-/* Begins anew; nothing may be open. To be called at the end, too. */
+/* Resets everything; nothing may be open. Call it at the end of a test, too. */
 void fake_perf_reset(void);
 
 struct fake_perf_log fake_perf_log(void);
 
-/* How many descriptors a target has on a CPU. */
+/* The number of descriptors of a target on a CPU. */
 size_t fake_perf_open_on(uint64_t target, unsigned cpu);
 
-/* Adds a refusal; fake_perf_allow() ends them all. */
+/* Adds a refusal; fake_perf_allow() removes all. */
 void fake_perf_refuse(struct fake_refusal refusal);
 void fake_perf_allow(void);
 
-/* The next call of enable fails. */
+/* Makes the next call of enable fail. */
 void fake_perf_refuse_enabling(int error);
 
-/* Called before each open, with its number from 1; NULL: not. */
+/* Sets a function that is called before each open, with its number from 1; NULL: none. */
 void fake_perf_on_open(void (*function)(unsigned number));
 
-/* What the open event, told by its config, reads from now on. */
+/* Sets the count of the open event with this config. */
 void fake_perf_set_count(uint64_t target, unsigned cpu, uint64_t config, uint64_t count);
 void fake_perf_add_count(uint64_t target, unsigned cpu, uint64_t config, uint64_t count);
 
-/* The times of the group which this event leads. */
+/* Sets the times of the group that this event leads. */
 void fake_perf_set_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_t enabled_ns,
                          uint64_t running_ns);
 void fake_perf_add_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_t enabled_ns,
                          uint64_t running_ns);
 
-/* How reading that group goes wrong from now on, until it is closed. */
+/* Makes reading that group fail in this way, until it is closed. */
 enum fake_perf_trouble {
     FAKE_PERF_ENDED,    /* no bytes: the kernel's error state */
-    FAKE_PERF_SHORT,    /* a count less than there are events */
+    FAKE_PERF_SHORT,    /* one count too few */
     FAKE_PERF_FAILS,    /* -EIO */
-    FAKE_PERF_MISCOUNT, /* as long as it should be, but telling of another number of events */
+    FAKE_PERF_MISCOUNT, /* complete, but with a wrong number of events */
 };
 void fake_perf_break(uint64_t target, unsigned cpu, uint64_t leader,
                      enum fake_perf_trouble trouble);
 
-/* As when a CPU goes offline: groups fall apart, so that the leader's times and count go on to be
- * read, while the others' counts read as 0; and nothing can be opened there. */
+/* Takes a CPU offline: groups are detached, so that the leader's times and count can still be read,
+ * while the others' counts read as 0; and nothing can be opened there. */
 void fake_perf_take_cpu_away(unsigned cpu);
-/* It can be opened there again. */
+/* Events can be opened there again. */
 void fake_perf_bring_cpu_back(unsigned cpu);
 
-/* The type of the event, by its config, that is open there. */
+/* The type of the open event with this config. */
 uint32_t fake_perf_type(uint64_t target, unsigned cpu, uint64_t config);
 
 #endif

@@ -27,11 +27,11 @@ static struct {
 } targets[MAX_TARGETS];
 static size_t target_count;
 
-static time_t skipped_s; /* by the clock */
+static time_t skipped_s; /* of the clock */
 
 /* --- Events --------------------------------------------------------------- */
 
-static struct perf_event_attr attributes(uint32_t type, uint64_t config)
+static struct perf_event_attr make_attributes(uint32_t type, uint64_t config)
 {
     return (struct perf_event_attr){
         .type = type, .size = sizeof(struct perf_event_attr), .config = config};
@@ -39,8 +39,8 @@ static struct perf_event_attr attributes(uint32_t type, uint64_t config)
 
 static void make_plain(uint64_t config)
 {
-    encodings[config][0] = (struct hr_perf_encoding){.attr = attributes(PERF_TYPE_HARDWARE, config),
-                                                     .every_cpu = true};
+    encodings[config][0] = (struct hr_perf_encoding){
+        .attr = make_attributes(PERF_TYPE_HARDWARE, config), .every_cpu = true};
     events[config] = (struct hr_perf_event){.encoding_count = 1, .encodings = encodings[config]};
 }
 
@@ -51,11 +51,11 @@ void count_on(uint64_t config, uint32_t type, const char *cpus)
     if (encodings[config][0].every_cpu)
         event->encoding_count = 0;
     struct hr_perf_encoding *encoding = &encodings[config][event->encoding_count++];
-    *encoding = (struct hr_perf_encoding){.attr = attributes(type, config)};
+    *encoding = (struct hr_perf_encoding){.attr = make_attributes(type, config)};
     ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &encoding->cpus), 0);
 }
 
-void extend(uint64_t config, uint32_t pmu)
+void make_extended(uint64_t config, uint32_t pmu)
 {
     for (size_t i = 0; i < events[config].encoding_count; i++) {
         struct perf_event_attr *attr = &encodings[config][i].attr;
@@ -87,7 +87,7 @@ void open_perf(const char *text)
 {
     set_groups(text);
     ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
-    memset(groups, 0, sizeof(groups)); /* the caller's again */
+    memset(groups, 0, sizeof(groups)); /* the array may be reused */
 }
 
 void close_perf(void)
@@ -139,7 +139,8 @@ void renew_cpu(unsigned cpu)
 
 /* --- Targets -------------------------------------------------------------- */
 
-static struct hr_perf_target *remember(struct hr_perf_target *target, struct hr_cgroup_set *set)
+static struct hr_perf_target *remember_target(struct hr_perf_target *target,
+                                              struct hr_cgroup_set *set)
 {
     ck_assert_uint_lt(target_count, MAX_TARGETS);
     targets[target_count].set = set;
@@ -152,7 +153,7 @@ struct hr_perf_target *open_machine(void)
     struct hr_perf_target *target;
 
     ck_assert_int_eq(hr_perf_target_open_system(perf, &target), 0);
-    return remember(target, NULL);
+    return remember_target(target, NULL);
 }
 
 struct hr_perf_target *open_cgroup(const char *path)
@@ -167,7 +168,7 @@ struct hr_perf_target *open_cgroup(const char *path)
     struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
     ck_assert_ptr_nonnull(group);
     ck_assert_int_eq(hr_perf_target_open_cgroup(perf, group, &target), 0);
-    return remember(target, set);
+    return remember_target(target, set);
 }
 
 uint64_t id_of(const char *path)
@@ -198,7 +199,7 @@ int read_target(struct hr_perf_target *target)
     return hr_perf_target_read(target);
 }
 
-void run(uint64_t target, unsigned cpu, uint64_t leader, uint64_t count, uint64_t time_ns)
+void add_counted(uint64_t target, unsigned cpu, uint64_t leader, uint64_t count, uint64_t time_ns)
 {
     fake_perf_add_count(target, cpu, leader, count);
     fake_perf_add_times(target, cpu, leader, time_ns, time_ns);
@@ -235,7 +236,7 @@ void check_value(const struct hr_perf_value *value, bool counted, uint64_t total
                   line, value->delta, delta);
 }
 
-/* --- All of it ------------------------------------------------------------ */
+/* --- Fixture -------------------------------------------------------------- */
 
 void set_up(void)
 {

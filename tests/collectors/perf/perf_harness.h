@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/perf/perf_harness.h - what the tests of perf.h have in common: a tree with CPUs and
- * cgroups, events made by hand, and the fake kernel beneath.
+ * collectors/perf/perf_harness.h - common parts of the tests of headroom/perf.h: a tree with CPUs
+ * and cgroups, handmade events, and the fake kernel.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_PERF_PERF_HARNESS_H
 #define HEADROOM_TESTS_COLLECTORS_PERF_PERF_HARNESS_H
@@ -16,63 +16,62 @@
 #include "support/suite.h"
 #include "support/tree.h"
 
-/* Events are told by their config, 1 to 9. */
+/* Events are identified by their config, 1 to 9. */
 #define MAX_CONFIG 9
 
 #define SECOND UINT64_C(1000000000) /* in nanoseconds */
 
-/* How long what failed is left alone in tests that wait for it: longer than any test takes. */
+/* Retry interval in tests that wait for a retry: longer than any test takes. */
 #define RETRY_S  1000
 #define RETRY_NS (RETRY_S * SECOND)
 
 extern struct tree *tree;
 extern struct hr_root *root;
 extern struct hr_perf *perf;
-extern struct hr_perf_options perf_options; /* but for the groups; for open_perf() */
+extern struct hr_perf_options perf_options; /* for open_perf(), except for the groups */
 
-/* A tree with CPUs 0 and 1; every event is of the hardware and counts on each CPU. */
+/* Creates a tree with CPUs 0 and 1; every event is a hardware event and counts on each CPU. */
 void set_up(void);
 
 /* Closes all targets; nothing may be left open. */
 void tear_down(void);
 
-/* Makes it an event that counts on these CPUs only, by a PMU of this type; or, said once more,
- * by that one there as well. */
+/* Makes an event count on these CPUs only, by a PMU of this type; call it again to add CPUs with
+ * another PMU. */
 void count_on(uint64_t config, uint32_t type, const char *cpus);
 
-/* Makes it a generic event there, with that PMU's type in the upper half of its config. */
-void extend(uint64_t config, uint32_t pmu);
+/* Makes it a generic event, with that PMU's type in the upper half of its config. */
+void make_extended(uint64_t config, uint32_t pmu);
 
-/* Puts groups of events, written as their configs ("12 3"), into the options. */
+/* Sets the groups of events in the options, written as their configs ("12 3"). */
 void set_groups(const char *groups);
-/* And opens with these. */
+/* Calls set_groups() and opens. */
 void open_perf(const char *groups);
-/* Closes all targets and what was opened. */
+/* Closes all targets and `perf`. */
 void close_perf(void);
 
 /* CPUs. */
 void set_online(const char *cpus);
 void add_cpu(unsigned cpu);
-/* So many, from 0, and all are online. */
+/* Adds CPUs from 0, all online. */
 void add_cpus(unsigned count);
-/* Its topology is made anew, as when it has been offline. */
+/* Recreates the CPU's topology, as after being offline. */
 void renew_cpu(unsigned cpu);
 
 /* Targets. */
 struct hr_perf_target *open_machine(void);
-/* Makes the cgroup if there is none. */
+/* Creates the cgroup if there is none. */
 struct hr_perf_target *open_cgroup(const char *path);
 uint64_t id_of(const char *path);
 void close_target(struct hr_perf_target *target);
 
-/* hr_perf_read(), which must succeed, and hr_perf_target_read(). */
+/* Calls hr_perf_read(), which must succeed, and hr_perf_target_read(). */
 int read_target(struct hr_perf_target *target);
 
-/* Adds so much to what an event counted, and time to the group that it leads; all of which it ran.
- */
-void run(uint64_t target, unsigned cpu, uint64_t leader, uint64_t count, uint64_t time_ns);
+/* Adds to the count of an event, and to both times of the group that it leads. */
+void add_counted(uint64_t target, unsigned cpu, uint64_t leader, uint64_t count, uint64_t time_ns);
 
-/* Lets so much time pass, by the clock, that what failed is tried again. */
+/* Advances the clock so that failed opens are retried. */
 void wait_for_retry(void);
 
 int status_of(enum hr_perf_scope scope, size_t group, size_t event);
@@ -86,7 +85,7 @@ void check_value(const struct hr_perf_value *value, bool counted, uint64_t total
         check_value(&value_, true, total, delta, __FILE__, __LINE__);                              \
     } while (0)
 
-/* It has the total, but it isn't up to date. */
+/* There is a total, but it isn't up to date. */
 #define assert_absent(target, group, event, total)                                                 \
     do {                                                                                           \
         struct hr_perf_value value_ = hr_perf_target_value(target, group, event);                  \

@@ -65,7 +65,7 @@ bool live_has_tsc(void)
     return group.count > LIVE_TSC;
 }
 
-/* --- Whether it can be ---------------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
 const char *live_obstacle(void)
 {
@@ -172,7 +172,7 @@ uint64_t live_now_ns(void)
 static pid_t worker; /* 0: there is none */
 static int worker_pipes[2];
 
-/* AddressSanitizer would touch as many bytes of its own for each eighth page. */
+/* With AddressSanitizer, each eighth page would touch a page of its shadow memory, too. */
 __attribute__((no_sanitize("address"))) static void touch_pages(unsigned count)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = page * count;
@@ -204,7 +204,7 @@ __attribute__((noreturn)) static void be_worker(const char *name, int in, int ou
     struct live_work work;
     char own[16];
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is ended leaves nobody behind */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed test leaves no process behind */
     snprintf(own, sizeof(own), "%d", (int)getpid());
     groups_write(groups, name, "cgroup.procs", own);
     while (write(out, "", 1) == 1 && read(in, &work, sizeof(work)) == sizeof(work))
@@ -249,7 +249,7 @@ void live_work(const struct live_work *work)
     wait_for_worker();
 }
 
-/* --- All of it ------------------------------------------------------------ */
+/* --- Fixture -------------------------------------------------------------- */
 
 void live_set_up(void)
 {

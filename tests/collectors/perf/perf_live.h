@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/perf/perf_live.h - what the tests of perf.h on the running kernel have in common:
- * events, made by hand, of kinds that every kernel counts; cgroups; and a process that does what it
- * is told to.
+ * collectors/perf/perf_live.h - common parts of the tests of headroom/perf.h on the running kernel:
+ * handmade events that every kernel counts, cgroups, and a worker process.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_PERF_PERF_LIVE_H
 #define HEADROOM_TESTS_COLLECTORS_PERF_PERF_LIVE_H
@@ -26,44 +25,44 @@ extern struct groups *groups;
 extern struct hr_root *root;
 extern struct hr_perf *perf;
 
-/* Why these tests can't run here; NULL if they can. Also finds out about the TSC. */
+/* Why these tests can't run here; NULL if they can. Also checks for the TSC. */
 const char *live_obstacle(void);
 
 /* Cycles of constant frequency, by the PMU "msr". */
 bool live_has_tsc(void);
 
-/* Opens all of the above, and closes it. */
+/* Opens and closes all of the above. */
 void live_set_up(void);
 void live_tear_down(void);
 
-/* A target of a group below our own, or, NULL, of the machine; closed by live_tear_down(). */
+/* Opens a target: a group below our own, or the machine (NULL). live_tear_down() closes it. */
 struct hr_perf_target *live_open(const char *name);
 
-/* Reads it and tells what it has counted. */
+/* Reads a target and returns its counts. */
 struct live_counts {
     uint64_t of[LIVE_EVENT_COUNT];
 };
 struct live_counts live_read(struct hr_perf_target *target);
 
-/* What it has counted since. */
+/* Reads a target and returns the counts since then. */
 struct live_counts live_read_since(struct hr_perf_target *target, const struct live_counts *before);
 
-/* The CPU time that a process got so far, in nanoseconds. */
+/* The CPU time of a process so far, in nanoseconds. */
 uint64_t live_cpu_time_ns(pid_t pid);
 
 uint64_t live_now_ns(void);
 
-/* What the worker does: */
+/* Work for the worker: */
 struct live_work {
     unsigned spin_ms; /* of CPU time */
-    unsigned pages;   /* so many new ones are touched */
+    unsigned pages;   /* number of new pages to touch */
     unsigned sleeps;
 };
 
-/* Starts a process in a group that waits for work. */
+/* Starts a process in a group, which waits for work. */
 pid_t live_start_worker(const char *name);
 
-/* Lets it work, and waits until it is done and sleeps. */
+/* Makes it work, and waits until it is done and sleeps. */
 void live_work(const struct live_work *work);
 
 #endif

@@ -35,7 +35,7 @@ static struct tree *tree;
 static struct hr_root *root;
 static struct hr_perf_vocabulary *vocabulary;
 static struct hr_perf_event *event;
-static struct hr_perf_event_error fault;
+static struct hr_perf_event_error error;
 
 static void set_up(void)
 {
@@ -43,7 +43,7 @@ static void set_up(void)
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     vocabulary = NULL;
     event = NULL;
-    memset(&fault, 0, sizeof(fault));
+    memset(&error, 0, sizeof(error));
 }
 
 static void tear_down(void)
@@ -54,26 +54,26 @@ static void tear_down(void)
     tree_free(tree);
 }
 
-static void learn(const char *machine)
+static void open_vocabulary(const char *machine)
 {
     if (machine != NULL)
         event_source_add(tree, machine, EVENT_SOURCE_LINKS);
     ck_assert_int_eq(hr_perf_vocabulary_open(root, &vocabulary), 0);
 }
 
-static int find(const char *text)
+static int find_event(const char *text)
 {
     hr_perf_event_free(event);
     event = NULL;
-    memset(&fault, 0, sizeof(fault));
-    return hr_perf_event_find(vocabulary, text, &event, &fault);
+    memset(&error, 0, sizeof(error));
+    return hr_perf_event_find(vocabulary, text, &event, &error);
 }
 
 static void assert_found(const char *text)
 {
-    int status = find(text);
+    int status = find_event(text);
 
-    ck_assert_msg(status == 0, "%s: %d, %s", text, status, fault.reason);
+    ck_assert_msg(status == 0, "%s: %d, %s", text, status, error.reason);
 }
 
 /* --- How an event is counted ------------------------------------------------- */
@@ -168,7 +168,7 @@ static const struct {
     {ZEN, "cpu/event=0xfff,umask=0xff/", 4, 0xf0000ffff, 0, 0, "cpu_event=0xfff_umask=0xff"},
     {ZEN, "cpu/cache-references/", 4, 0xff60, 0, 0, "cpu_cache-references"},
     {ZEN, "ibs_op/cnt_ctl/", 11, 0x80000, 0, 0, "ibs_op_cnt_ctl"},
-    /* libpfm4's, as the manuals have them */
+    /* libpfm4's, encoded as in the manuals */
     {SKYLAKE, "skl::MEM_LOAD_RETIRED:L1_HIT", 4, 0x1d1, 0, 0, "skl::MEM_LOAD_RETIRED:L1_HIT"},
     {SKYLAKE, "skl::mem_load_retired:l1_hit:u", 4, 0x1d1, 0, U, "skl::mem_load_retired:l1_hit:u"},
     {SKYLAKE, "skl::INST_RETIRED.ANY_P:k", 4, 0xc0, 0, K, "skl::INST_RETIRED.ANY_P:k"},
@@ -180,14 +180,14 @@ static const struct {
 
 START_TEST(encodes_what_is_known)
 {
-    learn(known[_i].machine);
+    open_vocabulary(known[_i].machine);
     assert_found(known[_i].text);
     ck_assert_str_eq(event->text, known[_i].text);
     ck_assert_str_eq(event->label, known[_i].label);
     ck_assert(!event->whole_machine);
     ck_assert_uint_eq(event->encoding_count, 1);
     ck_assert(event->encodings[0].every_cpu);
-    /* but for these members everything is 0 */
+    /* all other members are 0 */
     struct perf_event_attr attr = {.type = known[_i].type,
                                    .size = sizeof(attr),
                                    .config = known[_i].config,
@@ -202,7 +202,7 @@ END_TEST
 
 START_TEST(leaves_guests_and_hypervisors_out_if_asked)
 {
-    learn(SKYLAKE);
+    open_vocabulary(SKYLAKE);
     assert_found("cycles:mg");
     ck_assert_uint_eq(event->encodings[0].attr.exclude_host, 1);
     ck_assert_uint_eq(event->encodings[0].attr.exclude_guest, 0);
@@ -218,11 +218,11 @@ START_TEST(leaves_guests_and_hypervisors_out_if_asked)
 }
 END_TEST
 
-/* sysfs has links to folders elsewhere; a copy has folders */
+/* sysfs has links to directories elsewhere; a copy has directories */
 START_TEST(takes_folders_for_links)
 {
     event_source_add(tree, SKYLAKE, EVENT_SOURCE_FOLDERS);
-    learn(NULL);
+    open_vocabulary(NULL);
     assert_found("cpu/mem-loads/");
     ck_assert_uint_eq(event->encodings[0].attr.config, 0x1cd);
 }
@@ -230,7 +230,7 @@ END_TEST
 
 static const char *const machines[] = {SKYLAKE, ZEN, ALDER_LAKE, BIG_LITTLE, NO_PMU, NULL};
 
-/* Whether there is anything that counts them is found out by opening them. */
+/* Whether there is a PMU that counts them is found out by opening them. */
 START_TEST(knows_cycles_on_any_machine)
 {
     static const struct {
@@ -241,7 +241,7 @@ START_TEST(knows_cycles_on_any_machine)
                  {"cycles:k", HR_PERF_KERNEL},
                  {"cycles:uk", HR_PERF_ANY_MODE}};
 
-    learn(machines[_i]);
+    open_vocabulary(machines[_i]);
     for (size_t i = 0; i < COUNT(modes); i++) {
         assert_found(modes[i].text);
         ck_assert_int_eq(event->mode, modes[i].mode);
@@ -251,10 +251,10 @@ END_TEST
 
 START_TEST(does_without_the_folder)
 {
-    learn(NULL);
+    open_vocabulary(NULL);
     assert_found("task-clock");
-    ck_assert_int_eq(find("msr/tsc/"), -ENOENT);
-    ck_assert_str_eq(fault.reason, "this machine has no PMU \"msr\"");
+    ck_assert_int_eq(find_event("msr/tsc/"), -ENOENT);
+    ck_assert_str_eq(error.reason, "this machine has no PMU \"msr\"");
 }
 END_TEST
 
@@ -294,7 +294,7 @@ START_TEST(counts_on_each_kind_of_core)
 {
     size_t count = hybrid[_i].encodings[1].last > 0 ? 2 : 1;
 
-    learn(hybrid[_i].machine);
+    open_vocabulary(hybrid[_i].machine);
     assert_found(hybrid[_i].text);
     ck_assert(!event->whole_machine);
     ck_assert_uint_eq(event->encoding_count, count);
@@ -309,7 +309,7 @@ END_TEST
 
 START_TEST(counts_software_events_everywhere)
 {
-    learn(ALDER_LAKE);
+    open_vocabulary(ALDER_LAKE);
     assert_found("task-clock");
     ck_assert_uint_eq(event->encoding_count, 1);
     ck_assert(event->encodings[0].every_cpu);
@@ -320,7 +320,7 @@ END_TEST
 
 START_TEST(modifies_each_encoding)
 {
-    learn(ALDER_LAKE);
+    open_vocabulary(ALDER_LAKE);
     assert_found("cycles:u");
     for (size_t i = 0; i < 2; i++)
         ck_assert_uint_eq(event->encodings[i].attr.exclude_kernel, 1);
@@ -331,7 +331,7 @@ START_TEST(takes_a_single_kind_of_core_for_all)
 {
     event_source_add(tree, BIG_LITTLE, EVENT_SOURCE_FOLDERS);
     tree_remove(tree, EVENT_SOURCE "/armv8_cortex_a72");
-    learn(NULL);
+    open_vocabulary(NULL);
     assert_found("cycles");
     ck_assert_uint_eq(event->encoding_count, 1);
     ck_assert_uint_eq(event->encodings[0].attr.config, 0);
@@ -343,7 +343,7 @@ START_TEST(counts_no_cpu_twice)
 {
     event_source_add(tree, BIG_LITTLE, EVENT_SOURCE_FOLDERS);
     tree_write(tree, EVENT_SOURCE "/armv8_cortex_a72/cpus", "3-5\n");
-    learn(NULL);
+    open_vocabulary(NULL);
     assert_found("cycles");
     assert_cpus(&event->encodings[0], 0, 3);
     assert_cpus(&event->encodings[1], 4, 5);
@@ -352,7 +352,7 @@ END_TEST
 
 START_TEST(knows_what_belongs_to_a_package)
 {
-    learn(SKYLAKE);
+    open_vocabulary(SKYLAKE);
     assert_found("uncore_imc_0/cas_count_read/");
     ck_assert(event->whole_machine);
     ck_assert_uint_eq(event->encodings[0].attr.type, 12);
@@ -400,7 +400,7 @@ static const struct {
 
 START_TEST(knows_what_ratios_are_made_of)
 {
-    learn(roles[_i].machine);
+    open_vocabulary(roles[_i].machine);
     assert_found(roles[_i].text);
     ck_assert_int_eq(event->role, roles[_i].role);
 }
@@ -433,14 +433,14 @@ static const struct {
 
 START_TEST(tells_caches_apart)
 {
-    learn(ALDER_LAKE);
+    open_vocabulary(ALDER_LAKE);
     ck_assert((cache_of(caches[_i].one) == cache_of(caches[_i].other)) == caches[_i].is_same);
 }
 END_TEST
 
 START_TEST(takes_an_alias_for_the_generic_name)
 {
-    learn(SKYLAKE);
+    open_vocabulary(SKYLAKE);
     ck_assert_uint_eq(cache_of("cache-references"), cache_of("cpu/cache-misses/"));
 }
 END_TEST
@@ -451,7 +451,7 @@ START_TEST(cuts_long_labels_apart)
 {
     char text[256], first[64], zeros[129];
 
-    learn(SKYLAKE);
+    open_vocabulary(SKYLAKE);
     memset(zeros, '0', sizeof(zeros) - 1);
     zeros[sizeof(zeros) - 1] = '\0';
     snprintf(text, sizeof(text), "cpu/event=%s1/k", zeros);
@@ -473,7 +473,7 @@ START_TEST(keeps_labels_that_fit)
 {
     char text[128];
 
-    learn(SKYLAKE);
+    open_vocabulary(SKYLAKE);
     snprintf(text, sizeof(text), "cpu/event=%053d/", 1);
     assert_found(text);
     ck_assert_uint_eq(strlen(event->label), 63);
@@ -491,7 +491,7 @@ static const struct {
     const char *machine, *text;
     int status;
     const char *reason;
-    const char *nearest; /* the nearest; NULL: there is none */
+    const char *nearest; /* the most similar name, or NULL */
 } faulty[] = {
     {NO_PMU, "", -EINVAL, "there is no name", NULL},
     {NO_PMU, ":u", -EINVAL, "there is no name", NULL},
@@ -581,25 +581,25 @@ static const struct {
     {SKYLAKE, "cpu/\001\377/", -EINVAL, "\"??\" can't be the name of a term", NULL},
 };
 
-static void assert_fault(const char *text, int status, const char *reason)
+static void assert_error(const char *text, int status, const char *reason)
 {
-    struct hr_perf_event *untouched = (struct hr_perf_event *)&fault;
+    struct hr_perf_event *untouched = (struct hr_perf_event *)&error;
     struct hr_perf_event *made = untouched;
-    int is = hr_perf_event_find(vocabulary, text, &made, &fault);
+    int is = hr_perf_event_find(vocabulary, text, &made, &error);
 
-    ck_assert_msg(is == status, "%s: %d, %s", text, is, fault.reason);
-    ck_assert_str_eq(fault.reason, reason);
+    ck_assert_msg(is == status, "%s: %d, %s", text, is, error.reason);
+    ck_assert_str_eq(error.reason, reason);
     ck_assert_ptr_eq(made, untouched);
 }
 
 START_TEST(says_what_is_wrong)
 {
-    learn(faulty[_i].machine);
-    assert_fault(faulty[_i].text, faulty[_i].status, faulty[_i].reason);
+    open_vocabulary(faulty[_i].machine);
+    assert_error(faulty[_i].text, faulty[_i].status, faulty[_i].reason);
     if (faulty[_i].nearest == NULL)
-        ck_assert_msg(fault.nearest_count == 0, "%s: %s", faulty[_i].text, fault.nearest[0]);
+        ck_assert_msg(error.nearest_count == 0, "%s: %s", faulty[_i].text, error.nearest[0]);
     else
-        ck_assert_str_eq(fault.nearest[0], faulty[_i].nearest);
+        ck_assert_str_eq(error.nearest[0], faulty[_i].nearest);
 }
 END_TEST
 
@@ -607,15 +607,15 @@ START_TEST(says_it_of_texts_of_any_length)
 {
     char *text = malloc(100001);
 
-    learn(SKYLAKE);
+    open_vocabulary(SKYLAKE);
     memset(text, 'x', 100000);
     text[100000] = '\0';
-    assert_fault(text, -ENOENT, "this machine knows no such event");
+    assert_error(text, -ENOENT, "this machine knows no such event");
     memcpy(text, "cpu/", 4);
     text[99999] = '/';
-    ck_assert_int_eq(find(text), -EINVAL);
+    ck_assert_int_eq(find_event(text), -EINVAL);
     memset(text + 4, ',', 99995);
-    assert_fault(text, -EINVAL, "there is an empty term");
+    assert_error(text, -EINVAL, "there is an empty term");
     free(text);
 }
 END_TEST
@@ -631,28 +631,28 @@ START_TEST(takes_thirty_two_terms)
         snprintf(path, sizeof(path), EVENT_SOURCE "/odd/format/t%d", i);
         tree_write(tree, path, "config:%d\n", i);
     }
-    learn(NULL);
+    open_vocabulary(NULL);
     for (int i = 0; i < 32; i++)
         length += (size_t)snprintf(text + length, sizeof(text) - length, "t%d,", i);
     text[length - 1] = '/';
     assert_found(text);
     ck_assert_uint_eq(event->encodings[0].attr.config, 0xffffffff);
     snprintf(text + length - 1, sizeof(text) - length, ",t32/");
-    assert_fault(text, -EINVAL, "there are more than 32 terms");
+    assert_error(text, -EINVAL, "there are more than 32 terms");
 }
 END_TEST
 
-/* An event of POWER's hypervisor leaves a term to whoever uses it. */
+/* An event of POWER's hypervisor requires the user to supply a term. */
 START_TEST(wants_what_an_event_leaves_open)
 {
     tree_write(tree, EVENT_SOURCE "/hv/type", "20\n");
     tree_write(tree, EVENT_SOURCE "/hv/format/domain", "config:0-3\n");
     tree_write(tree, EVENT_SOURCE "/hv/format/chip", "config:16-31\n");
     tree_write(tree, EVENT_SOURCE "/hv/events/PM_XLINK", "domain=1,chip=?\n");
-    learn(NULL);
-    assert_fault("hv/PM_XLINK/", -EINVAL,
+    open_vocabulary(NULL);
+    assert_error("hv/PM_XLINK/", -EINVAL,
                  "the event \"PM_XLINK\" needs the term \"chip\" with a value");
-    assert_fault("hv/PM_XLINK,chip/", -EINVAL,
+    assert_error("hv/PM_XLINK,chip/", -EINVAL,
                  "the event \"PM_XLINK\" needs the term \"chip\" with a value");
     assert_found("hv/PM_XLINK,chip=2/");
     ck_assert_uint_eq(event->encodings[0].attr.config, 0x20001);
@@ -661,7 +661,7 @@ END_TEST
 
 static const struct {
     const char *file, *content, *text;
-    const char *reason; /* NULL: it is found all the same */
+    const char *reason; /* NULL: the event is found nevertheless */
 } broken[] = {
     {"cpu/format/event", "config:7-0\n", "cpu/event=1/",
      "the file format/event of the PMU \"cpu\" isn't understood"},
@@ -693,11 +693,11 @@ START_TEST(says_which_file_is_not_understood)
     event_source_add(tree, SKYLAKE, EVENT_SOURCE_FOLDERS);
     snprintf(path, sizeof(path), EVENT_SOURCE "/%s", broken[_i].file);
     tree_write(tree, path, "%s", broken[_i].content);
-    learn(NULL);
+    open_vocabulary(NULL);
     if (broken[_i].reason == NULL)
         assert_found(broken[_i].text);
     else
-        assert_fault(broken[_i].text, -EBADMSG, broken[_i].reason);
+        assert_error(broken[_i].text, -EBADMSG, broken[_i].reason);
 }
 END_TEST
 
@@ -705,8 +705,8 @@ START_TEST(needs_the_cpus_of_each_kind_of_core)
 {
     event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_FOLDERS);
     tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16 to 23\n");
-    learn(NULL);
-    assert_fault("cycles", -EBADMSG,
+    open_vocabulary(NULL);
+    assert_error("cycles", -EBADMSG,
                  "a file of the PMU \"cpu_atom\", type or cpus, isn't understood");
     assert_found("cpu_core/cpu-cycles/");
     assert_found("task-clock");
@@ -758,7 +758,7 @@ static void assert_tracepoint(uint64_t id)
 START_TEST(finds_tracepoints)
 {
     add_tracepoints("sys/kernel/tracing");
-    learn(ALDER_LAKE);
+    open_vocabulary(ALDER_LAKE);
     assert_found("sched:sched_switch");
     assert_tracepoint(372);
     ck_assert_str_eq(event->label, "sched:sched_switch");
@@ -773,7 +773,7 @@ START_TEST(finds_tracepoints_in_debugfs)
 {
     tree_add_directory(tree, "sys/kernel/tracing");
     add_tracepoint("sys/kernel/debug/tracing", "sched/sched_switch", "372\n");
-    learn(NO_PMU);
+    open_vocabulary(NO_PMU);
     assert_found("sched:sched_switch");
     assert_tracepoint(372);
 }
@@ -783,16 +783,16 @@ END_TEST
 
 START_TEST(needs_tracefs)
 {
-    learn(NO_PMU);
-    assert_fault("sched:sched_switch", -ENODEV, NO_TRACEFS);
+    open_vocabulary(NO_PMU);
+    assert_error("sched:sched_switch", -ENODEV, NO_TRACEFS);
     tree_add_directory(tree, "sys/kernel/tracing");
     tree_add_directory(tree, "sys/kernel/debug");
-    assert_fault("sched:sched_switch", -ENODEV, NO_TRACEFS);
-    /* these aren't tracepoints' */
-    assert_fault("INST_RETIRD:ANY_P", -ENOENT, "this machine knows no such event");
-    assert_fault("CYCLS:foo", -ENOENT, "this machine knows no such event");
-    ck_assert_str_eq(fault.nearest[0], "cycles");
-    assert_fault("cycles:p", -EINVAL, "the event \"cycles\" has no unit mask or modifier \"p\"");
+    assert_error("sched:sched_switch", -ENODEV, NO_TRACEFS);
+    /* not tracepoints */
+    assert_error("INST_RETIRD:ANY_P", -ENOENT, "this machine knows no such event");
+    assert_error("CYCLS:foo", -ENOENT, "this machine knows no such event");
+    ck_assert_str_eq(error.nearest[0], "cycles");
+    assert_error("cycles:p", -EINVAL, "the event \"cycles\" has no unit mask or modifier \"p\"");
     assert_found("cycles:u");
 }
 END_TEST
@@ -821,7 +821,7 @@ static const struct {
     {"nothing:at_all", -ENOENT, "there is no subsystem \"nothing\" with tracepoints", {NULL}},
     {"..:sched", -ENOENT, "there is no subsystem \"..\" with tracepoints", {NULL}},
     {"sched:..", -ENOENT, "the subsystem \"sched\" has no tracepoint \"..\"", {NULL}},
-    /* rather libpfm4's */
+    /* more likely libpfm4's */
     {"CYCLS:foo", -ENOENT, "this machine knows no such event", {"cycles"}},
     {"cycls:foo", -ENOENT, "there is no subsystem \"cycls\" with tracepoints", {"cycles"}},
     {"sched_switch", -ENOENT, "this machine knows no such event", {"sched:sched_switch"}},
@@ -831,13 +831,13 @@ static const struct {
 START_TEST(says_why_it_is_no_tracepoint)
 {
     add_tracepoints("sys/kernel/tracing");
-    learn(NO_PMU);
-    assert_fault(no_tracepoints[_i].text, no_tracepoints[_i].status, no_tracepoints[_i].reason);
+    open_vocabulary(NO_PMU);
+    assert_error(no_tracepoints[_i].text, no_tracepoints[_i].status, no_tracepoints[_i].reason);
     for (size_t i = 0; i < 3; i++) {
         if (no_tracepoints[_i].nearest[i] == NULL)
             break;
-        ck_assert_uint_gt(fault.nearest_count, i);
-        ck_assert_str_eq(fault.nearest[i], no_tracepoints[_i].nearest[i]);
+        ck_assert_uint_gt(error.nearest_count, i);
+        ck_assert_str_eq(error.nearest[i], no_tracepoints[_i].nearest[i]);
     }
 }
 END_TEST
@@ -846,10 +846,10 @@ START_TEST(understands_the_id_or_says_so)
 {
     static const char *const ids[] = {"", "\n", "x\n", "1 2\n", "-1\n", "18446744073709551616\n"};
 
-    learn(NO_PMU);
+    open_vocabulary(NO_PMU);
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         add_tracepoint("sys/kernel/tracing", "sched/sched_switch", ids[i]);
-        assert_fault("sched:sched_switch", -EBADMSG,
+        assert_error("sched:sched_switch", -EBADMSG,
                      "the tracepoint's file \"id\" isn't understood");
     }
 }
@@ -858,21 +858,21 @@ END_TEST
 START_TEST(takes_capitals_for_a_subsystem_that_is_there)
 {
     add_tracepoint("sys/kernel/tracing", "HYPER/hyper_send_ipi", "5\n");
-    learn(NO_PMU);
+    open_vocabulary(NO_PMU);
     assert_found("HYPER:hyper_send_ipi");
     assert_tracepoint(5);
-    assert_fault("HYPER:hyper_send", -ENOENT,
+    assert_error("HYPER:hyper_send", -ENOENT,
                  "the subsystem \"HYPER\" has no tracepoint \"hyper_send\"");
-    ck_assert_str_eq(fault.nearest[0], "HYPER:hyper_send_ipi");
+    ck_assert_str_eq(error.nearest[0], "HYPER:hyper_send_ipi");
 }
 END_TEST
 
 START_TEST(offers_no_tracepoint_for_a_modifier)
 {
     add_tracepoint("sys/kernel/tracing", "cycle/p", "5\n");
-    learn(NO_PMU);
-    assert_fault("cycles:p", -EINVAL, "the event \"cycles\" has no unit mask or modifier \"p\"");
-    ck_assert_uint_eq(fault.nearest_count, 0);
+    open_vocabulary(NO_PMU);
+    assert_error("cycles:p", -EINVAL, "the event \"cycles\" has no unit mask or modifier \"p\"");
+    ck_assert_uint_eq(error.nearest_count, 0);
 }
 END_TEST
 
@@ -884,15 +884,15 @@ START_TEST(leaves_no_file_open)
         "cycles:p",        "nothing:at_all", "cup/mem-loads/"};
 
     add_tracepoints("sys/kernel/tracing");
-    learn(SKYLAKE);
+    open_vocabulary(SKYLAKE);
     int before = count_descriptors();
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        find(texts[i]);
+        find_event(texts[i]);
     ck_assert_int_eq(count_descriptors(), before);
 }
 END_TEST
 
-static void deny(const char *path)
+static void deny_access(const char *path)
 {
     char full[512];
 
@@ -902,7 +902,7 @@ static void deny(const char *path)
         ck_assert_int_eq(seteuid(65534), 0);
 }
 
-static void allow(const char *path)
+static void allow_access(const char *path)
 {
     char full[512];
 
@@ -912,7 +912,7 @@ static void allow(const char *path)
     ck_assert_int_eq(chmod(full, 0700), 0);
 }
 
-/* The tree's own folder is its maker's alone. */
+/* The tree's top directory is accessible to its owner only. */
 static void open_tree_to_all(void)
 {
     ck_assert_int_eq(chmod(tree_path(tree), 0755), 0);
@@ -922,14 +922,14 @@ START_TEST(needs_permission_for_tracefs)
 {
     open_tree_to_all();
     add_tracepoints("sys/kernel/tracing");
-    learn(NO_PMU);
-    deny("sys/kernel/tracing");
-    int status = find("sched:sched_switch"), other = find("INST_RETIRD:ANY_P");
-    find("sched:sched_switch");
-    allow("sys/kernel/tracing");
+    open_vocabulary(NO_PMU);
+    deny_access("sys/kernel/tracing");
+    int status = find_event("sched:sched_switch"), other = find_event("INST_RETIRD:ANY_P");
+    find_event("sched:sched_switch");
+    allow_access("sys/kernel/tracing");
     ck_assert_int_eq(status, -EACCES);
     ck_assert_int_eq(other, -ENOENT);
-    ck_assert_str_eq(fault.reason, "no permission to read /sys/kernel/tracing, which needs "
+    ck_assert_str_eq(error.reason, "no permission to read /sys/kernel/tracing, which needs "
                                    "CAP_DAC_READ_SEARCH, root, or membership in its group");
 }
 END_TEST
@@ -940,10 +940,10 @@ START_TEST(needs_permission_for_the_id)
 
     open_tree_to_all();
     add_tracepoints("sys/kernel/tracing");
-    learn(NO_PMU);
-    deny(id);
-    int status = find("sched:sched_switch");
-    allow(id);
+    open_vocabulary(NO_PMU);
+    deny_access(id);
+    int status = find_event("sched:sched_switch");
+    allow_access(id);
     ck_assert_int_eq(status, -EACCES);
 }
 END_TEST
@@ -1036,7 +1036,7 @@ START_TEST(measures_distances)
 }
 END_TEST
 
-static void offer(struct hr_perf_suggestions *nearest, const char *name)
+static void add_suggestion(struct hr_perf_suggestions *nearest, const char *name)
 {
     hr_perf_suggestions_add(nearest, hr_text_of(name), "%s", name);
 }
@@ -1049,12 +1049,12 @@ START_TEST(keeps_the_three_nearest)
 
     hr_perf_suggestions_set_wanted(&nearest, hr_text_of("abcdefgh"));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        offer(&nearest, names[i]);
-    hr_perf_suggestions_copy(&nearest, &fault);
-    ck_assert_uint_eq(fault.nearest_count, 3);
-    ck_assert_str_eq(fault.nearest[0], "abcdefgh");
-    ck_assert_str_eq(fault.nearest[1], "abcdefga"); /* by the alphabet */
-    ck_assert_str_eq(fault.nearest[2], "abcdefgb");
+        add_suggestion(&nearest, names[i]);
+    hr_perf_suggestions_copy(&nearest, &error);
+    ck_assert_uint_eq(error.nearest_count, 3);
+    ck_assert_str_eq(error.nearest[0], "abcdefgh");
+    ck_assert_str_eq(error.nearest[1], "abcdefga"); /* sorted alphabetically */
+    ck_assert_str_eq(error.nearest[2], "abcdefgb");
 }
 END_TEST
 
@@ -1066,12 +1066,12 @@ START_TEST(offers_nothing_too_long)
     memset(name, 'a', 64);
     name[64] = '\0';
     hr_perf_suggestions_set_wanted(&nearest, hr_text_of(name + 1));
-    offer(&nearest, name);
+    add_suggestion(&nearest, name);
     ck_assert_uint_eq(nearest.count, 0);
     ck_assert_uint_eq(hr_perf_distance(hr_text_of(name), hr_text_of("a")), HR_PERF_FAR);
     hr_perf_suggestions_add(&nearest, hr_text_of(name + 1), "%s/", name + 1);
     ck_assert_uint_eq(nearest.count, 0);
-    offer(&nearest, name + 1);
+    add_suggestion(&nearest, name + 1);
     ck_assert_uint_eq(nearest.count, 1);
 }
 END_TEST
@@ -1134,7 +1134,7 @@ int main(void)
 {
     TCase *tests = tcase_create("perf_event");
 
-    setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* lets it name events of other CPUs */
+    setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* enables events of other CPUs */
     tcase_add_checked_fixture(tests, set_up, tear_down);
     add_texts(tests);
     add_machines(tests);

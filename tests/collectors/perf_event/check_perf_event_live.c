@@ -48,7 +48,7 @@ struct attr {
     bool exclude_user, exclude_kernel;
 };
 
-/* A block begins with "perf_event_attr:", and ends with dashes; what is 0 isn't printed. */
+/* A block starts with "perf_event_attr:" and ends with dashes; members of 0 aren't printed. */
 static size_t read_blocks(FILE *stream, struct attr *attrs, size_t most)
 {
     char line[1024];
@@ -80,7 +80,7 @@ static size_t read_blocks(FILE *stream, struct attr *attrs, size_t most)
     return count;
 }
 
-/* How perf encodes an event; nothing if it doesn't know it. */
+/* How perf encodes an event; empty if it doesn't know it. */
 static size_t ask_perf(const char *name, struct attr *attrs, size_t most)
 {
     char command[512];
@@ -106,7 +106,7 @@ static bool is_among(const struct perf_event_attr *attr, const struct attr *attr
 START_TEST(encodes_as_perf_does)
 {
     struct hr_perf_vocabulary *vocabulary;
-    struct hr_perf_event_error fault;
+    struct hr_perf_event_error error;
     struct hr_perf_event *event = NULL;
     struct hr_root *root;
     struct attr attrs[64];
@@ -114,9 +114,9 @@ START_TEST(encodes_as_perf_does)
     ck_assert_int_eq(hr_root_open("/", &root), 0);
     ck_assert_int_eq(hr_perf_vocabulary_open(root, &vocabulary), 0);
     size_t count = ask_perf(names[_i], attrs, sizeof(attrs) / sizeof(attrs[0]));
-    int status = hr_perf_event_find(vocabulary, names[_i], &event, &fault);
+    int status = hr_perf_event_find(vocabulary, names[_i], &event, &error);
     ck_assert_msg((status == 0) == (count > 0), "%s: %d, but perf says %zu; %s", names[_i], status,
-                  count, status < 0 ? fault.reason : "");
+                  count, status < 0 ? error.reason : "");
     for (size_t i = 0; status == 0 && i < event->encoding_count; i++)
         ck_assert_msg(is_among(&event->encodings[i].attr, attrs, count), "%s: %u, 0x%" PRIx64,
                       names[_i], event->encodings[i].attr.type,

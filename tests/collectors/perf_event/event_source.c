@@ -34,7 +34,7 @@ static void add_line(struct tree *tree, char *line, enum event_source_shape shap
     *colon = '\0';
     snprintf(path, sizeof(path), "%s/%s",
              shape == EVENT_SOURCE_LINKS ? "sys/devices" : EVENT_SOURCE, line);
-    /* the kernel ends each of these with a newline, but for those of "events" on some */
+    /* the kernel ends each file with a newline, except those of "events" on some machines */
     tree_write(tree, path, "%s\n", colon + 1);
     *slash = '\0';
     if (shape == EVENT_SOURCE_LINKS)

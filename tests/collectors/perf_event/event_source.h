@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/perf_event/event_source.h - machines' PMUs, put into a tree from
- * tests/fixtures/event_source, where each machine is one file as this prints it:
+ * collectors/perf_event/event_source.h - adds the PMUs of a machine to a tree, from
+ * tests/fixtures/event_source, where each machine is one file, printed by:
  *
  *     cd /sys/bus/event_source/devices
  *     for pmu in *; do
@@ -13,15 +13,15 @@
 
 #include "support/tree.h"
 
-/* Where the PMUs are, in a tree. */
+/* The directory of the PMUs in a tree. */
 #define EVENT_SOURCE "sys/bus/event_source/devices"
 
 enum event_source_shape {
-    EVENT_SOURCE_FOLDERS, /**< each PMU is a folder in there, as in a copy */
-    EVENT_SOURCE_LINKS    /**< each is a symbolic link to one elsewhere, as in sysfs */
+    EVENT_SOURCE_FOLDERS, /**< each PMU is a directory there, as in a copy */
+    EVENT_SOURCE_LINKS    /**< each PMU is a symbolic link to a directory elsewhere, as in sysfs */
 };
 
-/** Adds the PMUs of a machine to a tree. Whatever goes wrong in here ends the program. */
+/** Adds the PMUs of a machine to a tree. An error ends the program. */
 void event_source_add(struct tree *tree, const char *machine, enum event_source_shape shape);
 
 #endif

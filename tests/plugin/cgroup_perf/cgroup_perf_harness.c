@@ -24,7 +24,7 @@ struct groups *groups;
 
 #define PMUS "sys/bus/event_source/devices/"
 
-/* Events of "cpu" and the like are PERF_TYPE_SOFTWARE; PERF_COUNT_SW_... are their numbers. */
+/* All events but those of "nothing" are PERF_TYPE_SOFTWARE, numbered by PERF_COUNT_SW_*. */
 static const struct {
     const char *file, *text;
 } pmus[] = {
@@ -73,7 +73,7 @@ size_t perf_cpus(void)
     return (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* --- Beginning and end ---------------------------------------------------- */
+/* --- Fixtures ------------------------------------------------------------- */
 
 void perf_set_up(void)
 {
@@ -104,14 +104,14 @@ void perf_tear_down_with_groups(void)
 {
     char mounted[512];
 
-    /* The plugin has directories open in there. */
+    /* Detached, as the plugin has directories open there. */
     snprintf(mounted, sizeof(mounted), "%s/" TREE_CGROUPS, tree_path(tree));
     ck_assert_int_eq(umount2(mounted, MNT_DETACH), 0);
     perf_tear_down();
     groups_free(groups);
 }
 
-/* --- Whether it can be ---------------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
 static bool can_count(void)
 {
@@ -198,7 +198,7 @@ size_t perf_descriptors(void)
     return count;
 }
 
-/* --- What is counted ------------------------------------------------------ */
+/* --- Countable activity --------------------------------------------------- */
 
 void perf_touch(size_t pages)
 {
@@ -221,7 +221,7 @@ void perf_make_fail(unsigned call, unsigned error, int argument, unsigned bits)
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, data), /* its lower half, where bytes go that way */
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, data), /* the lower half, on little-endian machines */
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, argument < 0 ? ~0U : bits, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -239,7 +239,7 @@ struct work {
     unsigned busy_ms;
 };
 
-static void be_busy(unsigned busy_ms)
+static void use_cpu(unsigned busy_ms)
 {
     struct timespec now, until;
 
@@ -255,23 +255,23 @@ static void be_busy(unsigned busy_ms)
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 }
 
-__attribute__((noreturn)) static void obey(const char *group, int line)
+__attribute__((noreturn)) static void worker_main(const char *group, int line)
 {
     struct work work = {0};
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is ended leaves nobody behind */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed test leaves no process behind */
     groups_write(groups, group, "cgroup.procs", "0");
     do {
         perf_touch(work.pages);
-        be_busy(work.busy_ms);
+        use_cpu(work.busy_ms);
         if (send(line, &work, sizeof(work), MSG_NOSIGNAL) < 0)
             break;
     } while (recv(line, &work, sizeof(work), 0) == sizeof(work));
     _exit(0);
 }
 
-/* Until the work is done, and the worker sleeps: until then it does what is counted. */
-static void await(const struct perf_worker *worker)
+/* Waits until the work is done and the worker sleeps, so that nothing more is counted. */
+static void await_worker(const struct perf_worker *worker)
 {
     struct work done;
 
@@ -289,11 +289,11 @@ struct perf_worker perf_start(const char *group)
     ck_assert_int_ge(worker.pid, 0);
     if (worker.pid == 0) {
         close(ends[0]);
-        obey(group, ends[1]);
+        worker_main(group, ends[1]);
     }
     close(ends[1]);
     worker.line = ends[0];
-    await(&worker);
+    await_worker(&worker);
     return worker;
 }
 
@@ -302,13 +302,13 @@ void perf_work(const struct perf_worker *worker, size_t pages, unsigned busy_ms)
     const struct work work = {pages, busy_ms};
 
     ck_assert_int_eq(send(worker->line, &work, sizeof(work), MSG_NOSIGNAL), sizeof(work));
-    await(worker);
+    await_worker(worker);
 }
 
 void perf_end(struct perf_worker *worker)
 {
     close(worker->line);
-    kill(worker->pid, SIGKILL); /* others hold its line, too */
+    kill(worker->pid, SIGKILL); /* other processes hold its socket, too */
     ck_assert_int_eq(waitpid(worker->pid, NULL, 0), worker->pid);
     worker->pid = 0;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/cgroup_perf/cgroup_perf_harness.h - what tests of the plugin cgroup_perf share, on top of
- * plugin_harness.h: a tree in which the kernel really counts, on any machine.
+ * plugin/cgroup_perf/cgroup_perf_harness.h - common parts of the tests of the plugin
+ * cgroup_perf, on top of plugin_harness.h: a tree in which the kernel really counts, on any
+ * machine.
  *
- * The tree has this machine's CPUs, and PMUs that are the kernel's software events by other names:
+ * The tree has this machine's CPUs, and PMUs whose events are the kernel's software events:
  *
- *     cpu/cpu-cycles/, cpu/instructions/             both run with the clock: a ratio of 1
+ *     cpu/cpu-cycles/, cpu/instructions/             both count time: a ratio of 1
  *     cpu/cache-references/, cpu/cache-misses/       minor page faults: all of them
- *     cpu/LLC-loads/, cpu/LLC-load-misses/           minor ones; major ones: hardly any
- *     msr/tsc/                                       runs with the clock
- *     package/energy/                                likewise, of a PMU that belongs to no CPU
- *     nothing/any/                                   is known, but nothing counts it
+ *     cpu/LLC-loads/, cpu/LLC-load-misses/           minor ones; major ones: few
+ *     msr/tsc/                                       counts time
+ *     package/energy/                                counts time, on a PMU of a package
+ *     nothing/any/                                   known, but nothing counts it
  *
- * Its cgroups, if they are asked for, are the kernel's, too: those of a groups.h, mounted there.
+ * Its cgroups, if requested, are the kernel's, too: those of support/groups.h, mounted there.
  */
 #ifndef HEADROOM_TESTS_PLUGIN_CGROUP_PERF_CGROUP_PERF_HARNESS_H
 #define HEADROOM_TESTS_PLUGIN_CGROUP_PERF_CGROUP_PERF_HARNESS_H
@@ -21,43 +22,42 @@
 
 #include "support/groups.h"
 
-/** The groups of the test that runs. */
+/** The groups of the current test. */
 extern struct groups *groups;
 
-/** Beginning and end without cgroups. */
+/** Fixture without cgroups. */
 void perf_set_up(void);
 void perf_tear_down(void);
 
-/** Likewise with cgroups. The process gets mounts of its own. */
+/** Fixture with cgroups. The process gets a mount namespace of its own. */
 void perf_set_up_with_groups(void);
 void perf_tear_down_with_groups(void);
 
-/** Why tests can't count here, nor make groups if these are wanted; NULL: they can. Under
- * HEADROOM_REQUIRE_ALL they have to. */
+/** Why tests can't count here, or can't make groups if these are requested; NULL: they can, or must
+ * (HEADROOM_REQUIRE_ALL). */
 const char *perf_obstacle(bool with_groups);
 
-/** How many CPUs are online. */
+/** The number of online CPUs. */
 size_t perf_cpus(void);
 
-/** How many descriptors of perf events are open. */
+/** The number of open descriptors of perf events. */
 size_t perf_descriptors(void);
 
-/** The number of a value of the system, by its identifier without the instance:
- * "perf-task-clock". */
+/** A value of the system, by its identifier without the instance: "perf-task-clock". */
 double perf_of_system(const char *identifier);
 
-/** Likewise of a group. */
+/** A value of a group. */
 double perf_of(const char *group, const char *identifier);
 
-/** Reads until so many values match a pattern: the kernel tells of a group's population a little
- * later. */
+/** Reads until `count` values match a pattern: the kernel reports a group's population with a
+ * delay. */
 void perf_read_until(const char *pattern, size_t count);
 
-/** Writes to so many pages that no process has touched. */
+/** Touches this many new pages. */
 void perf_touch(size_t pages);
 
-/** From now on a system call fails, for the rest of the process; if an argument is given (from 0),
- * only where it has one of these bits. */
+/** Makes a system call fail for the rest of the process; if an argument is given (from 0), only
+ * where it has one of these bits. */
 void perf_make_fail(unsigned call, unsigned error, int argument, unsigned bits);
 
 /** A process in a group. */
@@ -66,10 +66,10 @@ struct perf_worker {
     int line;
 };
 
-/** Starts a process in a group; it sleeps, but for what it is told to do. */
+/** Starts a process in a group, which sleeps until perf_work(). */
 struct perf_worker perf_start(const char *group);
 
-/** Lets it touch so many new pages, then use so much time on a CPU; waits until it has. */
+/** Makes it touch new pages, then use CPU time; waits until it has. */
 void perf_work(const struct perf_worker *worker, size_t pages, unsigned busy_ms);
 
 /** Ends it. */

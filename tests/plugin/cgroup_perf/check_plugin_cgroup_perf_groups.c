@@ -16,7 +16,7 @@
     "Event \"cpu/cache-references/\" \"cpu/cache-misses/\" \"cpu/LLC-loads/\" "                    \
     "\"cpu/LLC-load-misses/\"\n"
 
-/* How many values of a group with EVENTS: its totals, and with shares and ratios. */
+/* The number of values of a group with EVENTS: totals alone, and with shares and ratios. */
 #define TOTALS 8
 #define ALL    (2 * TOTALS + 3)
 
@@ -47,7 +47,7 @@ START_TEST(counts_what_a_group_does)
         faults = perf_of("a", "perf-page-faults") - faults;
         clock = perf_of("a", "perf-task-clock") - clock;
         ck_assert_double_ge(faults, 20000);
-        ck_assert_double_le(faults, 24000); /* some are of memory that is used besides */
+        ck_assert_double_le(faults, 24000); /* some are of other memory that is used */
         ck_assert_double_ge(clock, 39 * MS);
         ck_assert_double_le(clock, perf_of_system("perf-task-clock"));
         ck_assert_double_eq_tol(perf_of("a", "ipc"), 1, 0.05);
@@ -82,7 +82,7 @@ START_TEST(adds_up_the_cpus)
 }
 END_TEST
 
-/* Its total is known; of what it did meanwhile, which is nothing, there is no share. */
+/* There is a total, but no share of an interval in which the group didn't run. */
 START_TEST(publishes_no_share_of_a_group_that_sleeps)
 {
     groups_make(groups, "a");
@@ -160,9 +160,9 @@ START_TEST(counts_tracepoints)
 }
 END_TEST
 
-/* --- Coming and going ----------------------------------------------------- */
+/* --- Appearing and disappearing ------------------------------------------- */
 
-/* Ends a group's only process, and waits until the kernel has told of it. */
+/* Ends a group's only process, and waits until the kernel has reported the group as empty. */
 static void end_last(struct perf_worker *worker, const char *group)
 {
     int watch = groups_watch(groups, group);
@@ -171,7 +171,8 @@ static void end_last(struct perf_worker *worker, const char *group)
     groups_await_empty(groups, group, watch);
 }
 
-/* What it did since the last read is published with the news of its end, and no more after. */
+/* Counts since the last read are published when the group is found to be empty, and no more later.
+ */
 START_TEST(publishes_what_a_group_did_last)
 {
     groups_make(groups, "a");
@@ -236,7 +237,7 @@ START_TEST(takes_a_group_made_again_for_another)
     groups_remove(groups, "a");
     groups_make(groups, "a");
     worker = perf_start("a");
-    /* One of the two at a time: the end of the first, then the second. */
+    /* One of the two at a time: the last values of the first, then the second. */
     harness_read();
     harness_assert_count("cgroup_perf-a/perf-page-faults", 1);
     ck_assert_double_ge(perf_of("a", "perf-page-faults"), 50000);
@@ -261,7 +262,7 @@ static void remove_group_b(const struct fake_value *value, void *context)
     groups_remove(groups, "b");
 }
 
-/* At once, or when it is counted already. */
+/* Immediately, or when it is counted already. */
 START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
 {
     groups_make(groups, "a");
@@ -310,7 +311,7 @@ START_TEST(takes_no_more_groups_than_the_limit)
 }
 END_TEST
 
-/* Descriptors for the machine and three groups of eight: these are whole. */
+/* Descriptors for the machine and three of eight groups, each of which is complete. */
 START_TEST(takes_no_more_files_than_the_limit)
 {
     char options[256], expected[64];

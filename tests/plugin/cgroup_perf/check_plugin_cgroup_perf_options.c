@@ -16,12 +16,12 @@
     " \"faults\" \"faults\" \"faults\" \"faults\" \"faults\" \"faults\" \"faults\" \"faults\""
 #define THIRTYTWO EIGHT EIGHT EIGHT EIGHT
 
-/* What is refused: the lines, and what the message has to name. */
+/* Refused options, and what the message must name. */
 static const struct {
     const char *options;
-    const char *name;     /* the option */
-    const char *value;    /* as it stands in the message */
-    const char *accepted; /* a part of what is accepted */
+    const char *name;     /* of the option */
+    const char *value;    /* as printed in the message */
+    const char *accepted; /* part of the accepted values */
 } refused[] = {
     {"System \"maybe\"", "System", "\"maybe\"", "true or false"},
     {"System", "System", "no value", "true or false"},
@@ -73,7 +73,7 @@ START_TEST(refuses_what_does_not_fit)
 }
 END_TEST
 
-/* What is taken, without a word. */
+/* Accepted options, without a message. */
 static const char *const accepted[] = {
     "",
     "System off",
@@ -124,7 +124,7 @@ START_TEST(takes_several_blocks)
 }
 END_TEST
 
-/* Each block is read when it comes; what is wrong with one is said once all the same. */
+/* Each block is parsed when it comes; errors are logged once nevertheless. */
 START_TEST(tells_once_of_an_unknown_event_though_there_are_several_blocks)
 {
     char text[512];
@@ -142,7 +142,7 @@ START_TEST(tells_once_of_an_unknown_event_though_there_are_several_blocks)
 }
 END_TEST
 
-/* --- Beginning and end ---------------------------------------------------- */
+/* --- Start and shutdown --------------------------------------------------- */
 
 START_TEST(begins_once_though_asked_twice)
 {
@@ -230,7 +230,7 @@ int main(void)
     tcase_add_test(tests, warns_if_there_is_nothing_to_do);
     tcase_add_loop_test(tests, ends_before_it_began, 0, 2);
     tcase_add_test(tests, exports_one_symbol);
-    /* This ends the process's ability to make a call: it needs one of its own. */
+    /* This test disables a system call for good, so it needs a process of its own. */
     if (forks == NULL || strcmp(forks, "no") != 0)
         tcase_add_test(tests, tells_that_a_root_needs_a_later_kernel);
     if (obstacle != NULL) {

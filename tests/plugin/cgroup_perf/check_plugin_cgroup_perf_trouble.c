@@ -15,7 +15,7 @@
 
 #define INTERVALS 5
 
-/* Reads so often that what is told of each interval would show. */
+/* Reads several times, to detect messages that are repeated each interval. */
 static void read_some(void)
 {
     for (int i = 0; i < INTERVALS; i++) {
@@ -50,7 +50,7 @@ START_TEST(names_an_unknown_event_and_the_nearest)
 }
 END_TEST
 
-/* Of the line's other event it is known for how long it was counted: not of this. */
+/* The running time is published for the line's other event, but not for this one. */
 START_TEST(tells_once_that_nothing_counts_an_event)
 {
     harness_begin("Event \"nothing/any/\" \"task-clock\"\nEvent \"cs\"");
@@ -95,7 +95,7 @@ START_TEST(tells_of_cgroups_if_only_they_are_counted)
 }
 END_TEST
 
-/* So many that they are cut off, at a comma. */
+/* So many events that the list is cut, at a comma. */
 START_TEST(cuts_a_long_list_of_events_off)
 {
     char options[4096] = "Event";
@@ -111,7 +111,7 @@ START_TEST(cuts_a_long_list_of_events_off)
 }
 END_TEST
 
-/* The msr PMU can't tell user mode from the kernel. */
+/* The msr PMU can't distinguish user mode from the kernel. */
 START_TEST(tells_once_that_the_kernel_refuses_an_event)
 {
     harness_begin_live("Event \"msr/tsc/u\" \"task-clock\"");
@@ -123,7 +123,7 @@ START_TEST(tells_once_that_the_kernel_refuses_an_event)
 }
 END_TEST
 
-/* PERF_FLAG_PID_CGROUP is what makes the kernel refuse such an event. */
+/* The kernel refuses such an event with PERF_FLAG_PID_CGROUP. */
 START_TEST(tells_that_an_event_is_of_the_whole_machine)
 {
     groups_make(groups, "a");
@@ -154,7 +154,7 @@ END_TEST
 
 /* --- Permission ----------------------------------------------------------- */
 
-/* Gives up what permits counting, or takes it back. */
+/* Drops the capability for counting, or takes it back. */
 static void permit(bool permitted)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -182,7 +182,7 @@ START_TEST(tells_once_that_permission_is_missing)
     permit(true);
     harness_assert_count("*", 0);
     ck_assert_uint_eq(perf_descriptors(), 0);
-    /* Whether there is anything that counts the last, the kernel doesn't tell then. */
+    /* Without permission the kernel doesn't report whether anything counts the last event. */
     ck_assert_uint_eq(fake_logs(LOG_ERR, "no permission to count task-clock, cs, nothing/any/:"),
                       1);
     ck_assert_uint_eq(fake_logs(LOG_ERR, "CAP_PERFMON"), 1);
@@ -215,7 +215,7 @@ START_TEST(does_without_the_level_if_it_is_not_known)
 }
 END_TEST
 
-/* --- What must be there --------------------------------------------------- */
+/* --- Required events ------------------------------------------------------ */
 
 static const struct {
     const char *options, *told;
@@ -249,7 +249,7 @@ START_TEST(starts_with_what_is_required)
 }
 END_TEST
 
-/* A later block may add what isn't. */
+/* A later block may add an unknown event. */
 START_TEST(refuses_a_second_block_without_what_is_required)
 {
     ck_assert_int_eq(configure("RequireEvents true\nEvent \"task-clock\""), 0);
@@ -274,7 +274,7 @@ END_TEST
 
 #define ONLINE "sys/devices/system/cpu/online"
 
-/* It isn't said then that there are no PMUs. */
+/* Nothing is logged about PMUs then. */
 START_TEST(waits_for_the_cpus)
 {
     tree_rename(tree, ONLINE, "kept");
@@ -349,7 +349,7 @@ START_TEST(tells_once_that_the_machine_takes_more_files_than_it_may)
 }
 END_TEST
 
-/* Many events for each CPU: as many as SOFT_LIMIT, and so more than three quarters of it. */
+/* SOFT_LIMIT events per CPU, which is more than three quarters of that limit. */
 #define SOFT_LIMIT 96
 
 static void begin_with_many_events(void)
@@ -405,7 +405,7 @@ START_TEST(tells_once_that_the_limit_of_open_files_is_too_low)
 }
 END_TEST
 
-/* Permitted, but not to be had: the kernel has no more. It is tried again at each interval. */
+/* Below the limit, but the kernel has no more descriptors. Retried at each interval. */
 START_TEST(tells_once_that_the_kernel_has_no_more_files)
 {
     harness_begin("Event \"task-clock\"");
@@ -416,7 +416,7 @@ START_TEST(tells_once_that_the_kernel_has_no_more_files)
 }
 END_TEST
 
-/* The first opening, that of the machine, finds out what can be counted. */
+/* The first opening, of the machine, probes the events. */
 START_TEST(tells_once_that_the_machine_cannot_be_counted)
 {
     harness_begin("Event \"task-clock\"");
@@ -449,13 +449,13 @@ START_TEST(tells_once_that_groups_cannot_be_counted)
 }
 END_TEST
 
-/* Whether the kernel has the PMU msr, and refuses its modifiers. */
+/* Whether the kernel has the PMU msr, which refuses modifiers. */
 static bool has_msr(void)
 {
     return access("/sys/bus/event_source/devices/msr/events/tsc", R_OK) == 0;
 }
 
-/* Whether counting takes a capability here. */
+/* Whether counting needs a capability here. */
 static bool is_paranoid(void)
 {
     FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
@@ -505,7 +505,7 @@ int main(void)
     tcase_add_test(tests, requires_the_cpus);
     tcase_add_loop_test(tests, goes_on_with_the_cpus_that_it_knows, 0, 2);
     tcase_add_loop_test(tests, tells_once_that_the_machine_takes_more_files_than_it_may, 0, 2);
-    /* These change the process for good: each needs one of its own. */
+    /* These tests change the process for good, so each needs one of its own. */
     if (forks == NULL || strcmp(forks, "no") != 0) {
         tcase_add_test(tests, tells_that_an_event_is_of_the_whole_machine);
         tcase_add_test(tests, tells_what_is_refused_of_cgroups_only);

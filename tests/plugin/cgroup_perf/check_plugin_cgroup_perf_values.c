@@ -19,7 +19,7 @@
 
 /* --- Identifiers ---------------------------------------------------------- */
 
-/* All that is published of the machine; each perf-E has a percent-E-running with it. */
+/* All series of the machine; for each perf-E there is also percent-E-running. */
 static const struct {
     const char *options, *events, *ratios;
 } named[] = {
@@ -45,7 +45,7 @@ static const struct {
      "cpu_LLC-loads cpu_LLC-load-misses cpu_cache-misses cpu_cache-references",
      "cache_ratio-cpu_LLC-load-misses cache_ratio-cpu_cache-misses"},
     {"Event \"cpu/LLC-loads/\" " MISSES, "cpu_LLC-loads cpu_cache-misses", ""},
-    /* no ratio of two lines, one of several, and none twice */
+    /* no ratio across two lines, one of several, and no duplicates */
     {"Event " CYCLES "\nEvent " INSTRUCTIONS, "cpu_cpu-cycles cpu_instructions", ""},
     {"Event " CYCLES "\nEvent \"task-clock\" " CYCLES " " INSTRUCTIONS,
      "cpu_cpu-cycles task-clock cpu_instructions", "ipc"},
@@ -78,7 +78,7 @@ START_TEST(names_what_it_publishes)
 {
     harness_begin(named[_i].options);
     harness_read();
-    /* What began to be counted just now is 0, and nothing is known of its share. */
+    /* New counters have a total of 0, and no share yet. */
     harness_assert_count("*", assert_published("perf-%s", named[_i].events, DS_TYPE_DERIVE));
     perf_touch(100);
     harness_read();
@@ -110,7 +110,7 @@ START_TEST(says_that_an_event_comes_twice)
 }
 END_TEST
 
-/* One is not published, as nobody could tell the two apart. */
+/* The second is not published, as the two would be indistinguishable. */
 START_TEST(warns_of_two_events_of_one_name)
 {
     harness_begin("Event \"cpu/event=0x3,name=both/\" \"cpu/event=0x2,name=both/\"");
@@ -126,7 +126,7 @@ END_TEST
     "a_name_that_goes_on_and_on_and_is_longer_than_what_collectd_takes_for_a_part_of_an_"          \
     "identifier_which_is_127_bytes_as_far_as_is_known_to_me"
 
-/* They are told apart by their end, which is cut off. */
+/* They differ at the end, which is cut off. */
 START_TEST(cuts_names_that_are_too_long)
 {
     size_t count;
@@ -159,7 +159,7 @@ static int cpu_of(const char *identifier)
     return sscanf(dash, "-cpu%d%n", &cpu, &used) == 1 && dash[used] == '\0' ? cpu : -1;
 }
 
-/* The sum of what a series has for each CPU; asserts that there is one for each. */
+/* The sum of a series over all CPUs; asserts that there is one for each CPU. */
 static double sum_of_cpus(const char *identifier)
 {
     size_t all, count = 0, length = strlen(identifier);
@@ -247,7 +247,7 @@ static double now_ns(void)
     return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
-/* A clock on each CPU: what is published lies between what passed at least and at most. */
+/* A clock on each CPU: values lie between the minimum and maximum of elapsed time. */
 START_TEST(counts_what_happens)
 {
     double total = 0, before[2] = {0}, faults = 0;
@@ -306,7 +306,7 @@ static void assert_sound_values(void)
     }
 }
 
-/* Memory is looked at when all that is ever needed has come. */
+/* Memory is measured once all buffers have reached their size. */
 START_TEST(neither_grows_nor_goes_back)
 {
     size_t used = 0, open = 0;
