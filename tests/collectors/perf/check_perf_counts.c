@@ -15,7 +15,7 @@
 
 #define STEPS    5
 #define HALF     ((uint64_t)1 << 63)
-#define G(n)     ((n)*SECOND)
+#define G(n)     ((n)*HR_NS_PER_S)
 #define BOTH(ns) ns, ns
 
 /* Readings of the kernel, cumulative: enabled, running, count; and the expected total. */

@@ -45,7 +45,7 @@ START_TEST(keeps_to_max_files_with_more_cpus)
     struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(read_target(b), 0);
-    add_counted(id_of("b"), 0, 1, 7, SECOND);
+    add_counted(id_of("b"), 0, 1, 7, HR_NS_PER_S);
     add_cpus(3);
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(hr_perf_target_read(b), -EMFILE);
@@ -205,7 +205,7 @@ START_TEST(goes_on_when_trying_fails)
     open_perf("1 2");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(FAKE_MACHINE, 0, 1, 5, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 5, HR_NS_PER_S);
     wait_for_retry();
     fake_perf_allow();
     fake_perf_refuse((struct fake_refusal){.error = -EMFILE, .count = 1});
@@ -224,7 +224,7 @@ START_TEST(keeps_totals_while_memory_is_short)
     open_perf("12");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(FAKE_MACHINE, 0, 1, 5, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 5, HR_NS_PER_S);
     fake_perf_refuse((struct fake_refusal){.error = -ENOMEM, .on_cpu = true, .cpu = 2});
     add_cpus(3);
     ck_assert_int_eq(read_target(target), -ENOMEM);
@@ -248,12 +248,12 @@ START_TEST(follows_cpus_off_and_on)
     open_perf("12 3");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(FAKE_MACHINE, 0, 1, 100, SECOND);
-    add_counted(FAKE_MACHINE, 1, 1, 10, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 100, HR_NS_PER_S);
+    add_counted(FAKE_MACHINE, 1, 1, 10, HR_NS_PER_S);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 50);
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(FAKE_MACHINE, 0, 1, 100, SECOND);
-    add_counted(FAKE_MACHINE, 1, 1, 7, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 100, HR_NS_PER_S);
+    add_counted(FAKE_MACHINE, 1, 1, 7, HR_NS_PER_S);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 4);
     fake_perf_take_cpu_away(1);
     set_online("0");
@@ -275,7 +275,7 @@ START_TEST(follows_cpus_off_and_on)
     ck_assert_uint_eq(fake_perf_open_on(FAKE_MACHINE, 1), 3);
     ck_assert_uint_eq(hr_perf_files(perf).open, 6);
     assert_cpu_value(target, 1, 0, 0, 17, 0);
-    add_counted(FAKE_MACHINE, 1, 1, 1, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 1, HR_NS_PER_S);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 218, 1);
     assert_cpu_value(target, 1, 0, 0, 18, 1);
@@ -288,10 +288,10 @@ START_TEST(notices_a_cpu_that_goes_meanwhile)
     open_perf("12");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(FAKE_MACHINE, 1, 1, 10, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 10, HR_NS_PER_S);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 50);
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(FAKE_MACHINE, 1, 1, 7, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 7, HR_NS_PER_S);
     fake_perf_add_count(FAKE_MACHINE, 1, 2, 4);
     fake_perf_take_cpu_away(1);
     ck_assert_int_eq(read_target(target), 0);
@@ -311,7 +311,7 @@ START_TEST(notices_a_cpu_that_was_away_in_between)
     struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_int_eq(read_target(b), 0);
-    add_counted(id_of("a"), 1, 1, 10, SECOND);
+    add_counted(id_of("a"), 1, 1, 10, HR_NS_PER_S);
     unsigned opens = fake_perf_log().opens;
     renew_cpu(1);
     ck_assert_int_eq(read_target(a), 0);
@@ -319,8 +319,8 @@ START_TEST(notices_a_cpu_that_was_away_in_between)
     ck_assert_uint_eq(fake_perf_log().opens, opens + 4);
     assert_value(a, 0, 0, 10, 10);
     assert_cpu_value(a, 1, 0, 0, 10, 10);
-    ck_assert_uint_eq(hr_perf_target_value(a, 0, 0).running_ns, SECOND);
-    add_counted(id_of("a"), 1, 1, 2, SECOND);
+    ck_assert_uint_eq(hr_perf_target_value(a, 0, 0).running_ns, HR_NS_PER_S);
+    add_counted(id_of("a"), 1, 1, 2, HR_NS_PER_S);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 12, 2);
     ck_assert_int_eq(read_target(b), 0);
@@ -361,7 +361,7 @@ START_TEST(opens_on_new_cpus)
     set_online("1,3-6"); /* and one goes offline */
     ck_assert_int_eq(read_target(target), 0);
     ck_assert_uint_eq(fake_perf_log().open, 5);
-    add_counted(FAKE_MACHINE, 6, 1, 3, SECOND);
+    add_counted(FAKE_MACHINE, 6, 1, 3, HR_NS_PER_S);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 3, 3);
     ck_assert(hr_perf_target_cpu(target, 5, &cpu));
@@ -420,7 +420,7 @@ START_TEST(keeps_the_cpus_while_they_are_unknown)
     ck_assert_int_eq(hr_perf_read(perf), -EBADMSG);
     tree_remove(tree, "sys/devices/system/cpu/online");
     ck_assert_int_eq(hr_perf_read(perf), -ENOENT);
-    add_counted(FAKE_MACHINE, 1, 1, 3, SECOND);
+    add_counted(FAKE_MACHINE, 1, 1, 3, HR_NS_PER_S);
     ck_assert_int_eq(hr_perf_target_read(target), 0);
     assert_value(target, 0, 0, 3, 3);
     set_online("0-1");

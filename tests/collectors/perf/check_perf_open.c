@@ -51,7 +51,7 @@ START_TEST(leaves_out_what_is_not_supported)
     for (uint64_t i = 1; i <= 3; i++)
         if (i != config)
             fake_perf_add_count(FAKE_MACHINE, 1, i, i * 10);
-    add_counted(FAKE_MACHINE, 1, leader, 0, SECOND);
+    add_counted(FAKE_MACHINE, 1, leader, 0, HR_NS_PER_S);
     unsigned opens = fake_perf_log().opens;
     ck_assert_int_eq(read_target(target), 0);
     ck_assert_uint_eq(fake_perf_log().opens, opens); /* not retried each time */
@@ -81,7 +81,7 @@ START_TEST(refuses_a_group_that_is_too_large)
     }
     ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 1), 0);
     ck_assert_uint_eq(fake_perf_log().open, 6);
-    add_counted(FAKE_MACHINE, 0, 5, 8, SECOND);
+    add_counted(FAKE_MACHINE, 0, 5, 8, HR_NS_PER_S);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 1, 0, 8, 8);
     assert_value(target, 2, 0, 0, 0);
@@ -236,7 +236,7 @@ START_TEST(counts_whole_machine_events_on_their_cpus)
     ck_assert_uint_eq(hr_perf_files(perf).open, 5);
     ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), 0);
     ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EINVAL);
-    add_counted(FAKE_MACHINE, 1, 2, 11, SECOND);
+    add_counted(FAKE_MACHINE, 1, 2, 11, HR_NS_PER_S);
     ck_assert_int_eq(read_target(machine), 0);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(machine, 1, 0, 11, 11);
@@ -269,7 +269,7 @@ START_TEST(counts_on_each_kind_of_core)
     for (unsigned cpu = 0; cpu < 4; cpu++) {
         ck_assert_uint_eq(fake_perf_type(id, cpu, 1), cpu < 2 ? 4 : 10);
         ck_assert_uint_eq(fake_perf_type(id, cpu, 2), cpu < 2 ? 4 : 10);
-        add_counted(id, cpu, 1, cpu + 1, SECOND);
+        add_counted(id, cpu, 1, cpu + 1, HR_NS_PER_S);
     }
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 10, 10);
@@ -290,8 +290,8 @@ START_TEST(does_without_extended_types)
     open_perf("1");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(FAKE_MACHINE, 0, 1, 3, SECOND);
-    add_counted(FAKE_MACHINE, 1, 1, 4, SECOND);
+    add_counted(FAKE_MACHINE, 0, 1, 3, HR_NS_PER_S);
+    add_counted(FAKE_MACHINE, 1, 1, 4, HR_NS_PER_S);
     ck_assert_int_eq(read_target(target), 0);
     assert_value(target, 0, 0, 7, 7);
 }
@@ -358,12 +358,12 @@ START_TEST(tells_a_removed_group)
     open_perf("1");
     struct hr_perf_target *target = open_cgroup("a"), *other = open_cgroup("b");
     ck_assert_int_eq(read_target(target), 0);
-    add_counted(id_of("a"), 0, 1, 5, SECOND);
+    add_counted(id_of("a"), 0, 1, 5, HR_NS_PER_S);
     const uint64_t id = id_of("a");
     tree_remove_group(tree, "a");
     ck_assert_int_eq(read_target(target), 0); /* open counters can still be read */
     assert_value(target, 0, 0, 5, 5);
-    add_counted(id, 0, 1, 2, SECOND);
+    add_counted(id, 0, 1, 2, HR_NS_PER_S);
     renew_cpu(1);
     ck_assert_int_eq(read_target(target), -ENODEV);
     assert_value(target, 0, 0, 7, 2);

@@ -10,6 +10,7 @@
 
 #include "collectors/perf/fake_perf.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
@@ -19,11 +20,9 @@
 /* Events are identified by their config, 1 to 9. */
 #define MAX_CONFIG 9
 
-#define SECOND UINT64_C(1000000000) /* in nanoseconds */
-
 /* Retry interval in tests that wait for a retry: longer than any test takes. */
 #define RETRY_S  1000
-#define RETRY_NS (RETRY_S * SECOND)
+#define RETRY_NS (RETRY_S * HR_NS_PER_S)
 
 extern struct tree *tree;
 extern struct hr_root *root;

@@ -146,25 +146,14 @@ struct live_counts live_read_since(struct hr_perf_target *target, const struct l
 
 /* --- Clocks --------------------------------------------------------------- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec time;
-
-    ck_assert_int_eq(clock_gettime(clock, &time), 0);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 uint64_t live_cpu_time_ns(pid_t pid)
 {
+    struct timespec time;
     clockid_t clock;
 
     ck_assert_int_eq(clock_getcpuclockid(pid, &clock), 0);
-    return clock_ns(clock);
-}
-
-uint64_t live_now_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
+    ck_assert_int_eq(clock_gettime(clock, &time), 0);
+    return (uint64_t)time.tv_sec * HR_NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 /* --- The worker ----------------------------------------------------------- */
@@ -188,7 +177,7 @@ __attribute__((no_sanitize("address"))) static void touch_pages(unsigned count)
 
 static void do_work(const struct live_work *work)
 {
-    const uint64_t end = live_cpu_time_ns(0) + work->spin_ms * UINT64_C(1000000);
+    const uint64_t end = live_cpu_time_ns(0) + work->spin_ms * HR_NS_PER_MS;
 
     if (work->pages > 0)
         touch_pages(work->pages);

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
@@ -49,8 +50,6 @@ struct live_counts live_read_since(struct hr_perf_target *target, const struct l
 
 /* The CPU time of a process so far, in nanoseconds. */
 uint64_t live_cpu_time_ns(pid_t pid);
-
-uint64_t live_now_ns(void);
 
 /* Work for the worker: */
 struct live_work {

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "headroom/clock.h"
+
 const char *const harness_plugin = "cgroup_perf";
 
 struct groups *groups;
@@ -239,20 +241,20 @@ struct work {
     unsigned busy_ms;
 };
 
+static uint64_t cpu_time_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * HR_NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
 static void use_cpu(unsigned busy_ms)
 {
-    struct timespec now, until;
+    const uint64_t end_ns = cpu_time_ns() + busy_ms * HR_NS_PER_MS;
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    until = now;
-    until.tv_sec += busy_ms / 1000;
-    until.tv_nsec += (long)(busy_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    while (now.tv_sec < until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec))
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (cpu_time_ns() < end_ns)
+        continue;
 }
 
 __attribute__((noreturn)) static void worker_main(const char *group, int line)

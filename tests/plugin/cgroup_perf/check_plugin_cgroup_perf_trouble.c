@@ -190,7 +190,7 @@ START_TEST(tells_once_that_permission_is_missing)
 }
 END_TEST
 
-/* As Debian's kernels begin, which then demand CAP_SYS_ADMIN. */
+/* The default of Debian's kernels, which then require CAP_SYS_ADMIN. */
 START_TEST(tells_of_a_level_that_makes_the_capability_useless)
 {
     tree_write(tree, "proc/sys/kernel/perf_event_paranoid", "3\n");
