@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * main.c - the command `headroom`: finds the subcommand and hands over.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "common/output.h"
 #include "common/usage.h"
 #include "doctor/doctor.h"
 #include "osnoise/osnoise.h"
 #include "top/top.h"
 #include "wss/wss.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #ifndef HEADROOM_VERSION
 #error "HEADROOM_VERSION comes from the makefile: -DHEADROOM_VERSION='\"1.2.3\"'"
@@ -46,16 +47,6 @@ static void print_usage(FILE *out)
     fputs("\nheadroom SUBCOMMAND --help describes its options.\n", out);
 }
 
-/* Only what really reached its destination counts as done. */
-static int finish_output(void)
-{
-    int status = output_flush(stdout);
-    if (status == 0)
-        return COMMAND_DONE;
-    fprintf(stderr, "headroom: cannot write: %s\n", strerror(-status));
-    return COMMAND_FAILED;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -64,11 +55,11 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_usage(stdout);
-        return finish_output();
+        return output_finish("headroom", output_flush(stdout));
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("headroom " HEADROOM_VERSION);
-        return finish_output();
+        return output_finish("headroom", output_flush(stdout));
     }
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(argv[1], subcommands[i].name) != 0)

@@ -1,22 +1,23 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * check_command_wss_output.c - what `headroom wss` prints: columns, JSON, CSV, and the chart.
+ * command/check_command_wss_output.c - what `headroom wss` prints: columns, JSON, CSV, and the
+ * chart.
  */
-#include "support/suite.h"
-
-#include "wss/chart.h"
-#include "wss/output.h"
-
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/suite.h"
+#include "wss/chart.h"
+#include "wss/output.h"
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static char printed[65536];
 
-static FILE *printing(void)
+static FILE *open_print(void)
 {
     memset(printed, 0, sizeof(printed));
     FILE *file = fmemopen(printed, sizeof(printed), "w");
@@ -24,7 +25,7 @@ static FILE *printing(void)
     return file;
 }
 
-/* --- lines ---------------------------------------------------------------- */
+/* --- Lines ---------------------------------------------------------------- */
 
 static const struct wss_reading known = {
     .time = {1795261677, 450999999},
@@ -78,7 +79,7 @@ static const struct {
 
 START_TEST(prints_lines)
 {
-    struct wss_output output = {printing(), outputs[_i].format, outputs[_i].timestamps};
+    struct wss_output output = {open_print(), outputs[_i].format, outputs[_i].timestamps};
 
     ck_assert_int_eq(wss_output_heading(&output), 0);
     ck_assert_int_eq(wss_output_reading(&output, &known), 0);
@@ -97,12 +98,12 @@ START_TEST(tells_that_the_disk_is_full)
 }
 END_TEST
 
-/* --- the chart ------------------------------------------------------------ */
+/* --- The chart ------------------------------------------------------------ */
 
-static void plot(int width, int height, bool utf8, const struct wss_chart *chart)
+static void check_plot(int width, int height, bool utf8, const struct wss_chart *chart)
 {
     const struct wss_canvas canvas = {width, height, utf8};
-    FILE *file = printing();
+    FILE *file = open_print();
     ck_assert_int_eq(wss_plot(file, &canvas, chart), 0);
     fclose(file);
 }
@@ -139,10 +140,10 @@ START_TEST(draws_known_points)
 {
     struct wss_chart chart = {decades, COUNT(decades), "a title", false};
 
-    plot(33, 12, false, &chart);
+    check_plot(33, 12, false, &chart);
     ck_assert_str_eq(printed, ascii_log);
     chart.linear = true;
-    plot(33, 12, true, &chart);
+    check_plot(33, 12, true, &chart);
     ck_assert_str_eq(printed, utf8_linear);
 }
 END_TEST
@@ -167,7 +168,7 @@ START_TEST(draws_one_point)
                 const struct wss_point point = {values[x], y < 0 ? 0 : values[y]};
                 const struct wss_chart chart = {&point, 1, "", i % 2 == 1};
                 int width = sizes[i / 2][0], height = sizes[i / 2][1], lines = 0;
-                plot(width, height, false, &chart);
+                check_plot(width, height, false, &chart);
                 ck_assert_ptr_nonnull(strchr(printed, '*'));
                 for (char *line = strtok(printed, "\n"); line != NULL; line = strtok(NULL, "\n")) {
                     ck_assert_int_le((int)strlen(line), width > 20 ? width : 20);
@@ -185,7 +186,7 @@ START_TEST(doublings_are_evenly_spaced)
     const struct wss_chart chart = {points, COUNT(points), "", false};
     for (int i = 0; i < COUNT(points); i++)
         points[i] = (struct wss_point){0.001 * (1 << i), i < 8 ? 0 : 100};
-    plot(80, 24, false, &chart);
+    check_plot(80, 24, false, &chart);
     /* 75 places from 0.001 to 50 */
     for (int i = 0; i < COUNT(points); i++) {
         int column = 5 + (int)lround(74 * i * log(2) / log(50 / 0.001));
@@ -199,9 +200,9 @@ START_TEST(draws_nothing_without_points)
     const struct wss_point none = {0, 5};
     const struct wss_chart chart = {&none, 1, "a title", false}, empty = {NULL, 0, "", true};
 
-    plot(80, 24, false, &chart);
+    check_plot(80, 24, false, &chart);
     ck_assert_str_eq(printed, "");
-    plot(80, 24, false, &empty);
+    check_plot(80, 24, false, &empty);
     ck_assert_str_eq(printed, "");
 }
 END_TEST

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * check_command_wss_plan.c - the times at which `headroom wss` begins measurements and reads them.
+ * command/check_command_wss_plan.c - the times at which `headroom wss` begins measurements and
+ * reads them.
  */
 #include "support/suite.h"
-
 #include "wss/plan.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -11,8 +12,8 @@
 #define S  (1000 * MS)
 
 /* Runs a plan to its end, or 100 readings, each of which takes so long; keeps the turns. */
-static int play(const struct wss_plan *plan, uint64_t begin_ns, uint64_t read_ns,
-                struct wss_turn turns[100])
+static int run_plan(const struct wss_plan *plan, uint64_t begin_ns, uint64_t read_ns,
+                    struct wss_turn turns[100])
 {
     uint64_t now_ns = 0, begun_ns = 0, first_ns = 0;
     int count = 0;
@@ -36,7 +37,7 @@ START_TEST(one_snapshot)
     struct wss_turn turns[100];
     const struct wss_plan plan = {.mode = WSS_SNAPSHOT, .window_ns = 100 * MS};
 
-    ck_assert_int_eq(play(&plan, 30 * MS, 20 * MS, turns), 1);
+    ck_assert_int_eq(run_plan(&plan, 30 * MS, 20 * MS, turns), 1);
     ck_assert(turns[0].begins);
     ck_assert_uint_eq(turns[0].begin_ns, 0);
     ck_assert_uint_eq(turns[0].window_ns, 100 * MS);
@@ -54,7 +55,7 @@ START_TEST(profile_doubles)
         struct wss_turn turns[100];
         const struct wss_plan plan = {.mode = WSS_PROFILE, .window_ns = MS, .steps = 16};
 
-        ck_assert_int_eq(play(&plan, 8 * MS, read_ns[i], turns), 16);
+        ck_assert_int_eq(run_plan(&plan, 8 * MS, read_ns[i], turns), 16);
         for (int step = 0; step < 16; step++) {
             ck_assert_int_eq(turns[step].begins, step == 0);
             ck_assert_uint_eq(turns[step].window_ns, MS << step);
@@ -72,7 +73,7 @@ START_TEST(profile_of_one_step)
     struct wss_turn turns[100];
     const struct wss_plan plan = {.mode = WSS_PROFILE, .window_ns = S, .steps = 1};
 
-    ck_assert_int_eq(play(&plan, 0, 0, turns), 1);
+    ck_assert_int_eq(run_plan(&plan, 0, 0, turns), 1);
     ck_assert_uint_eq(wss_plan_longest_ns(&plan), S);
 }
 END_TEST
@@ -100,7 +101,7 @@ START_TEST(cumulative_grows)
     const struct wss_plan plan = {.mode = WSS_CUMULATIVE,
                                   .window_ns = growths[_i].window_ns,
                                   .total_ns = growths[_i].total_ns};
-    int count = play(&plan, 50 * MS, growths[_i].read_ns, turns);
+    int count = run_plan(&plan, 50 * MS, growths[_i].read_ns, turns);
 
     ck_assert_msg(count == growths[_i].count, "%s: %d readings", growths[_i].name, count);
     ck_assert_uint_eq(wss_plan_readings(&plan), growths[_i].readings);
@@ -141,7 +142,7 @@ START_TEST(snapshots_repeat)
                                   .window_ns = repeats[_i].window_ns,
                                   .pause_ns = repeats[_i].pause_ns,
                                   .total_ns = repeats[_i].total_ns};
-    int count = play(&plan, repeats[_i].begin_ns, repeats[_i].read_ns, turns);
+    int count = run_plan(&plan, repeats[_i].begin_ns, repeats[_i].read_ns, turns);
 
     ck_assert_msg(count == repeats[_i].count, "%s: %d snapshots", repeats[_i].name, count);
     for (int i = 0; i < count; i++) {
@@ -169,7 +170,7 @@ START_TEST(looks_back)
                                   .total_ns = 3 * S,
                                   .steps = 3,
                                   .looks_back = true};
-    int count = play(&plan, 0, 0, turns);
+    int count = run_plan(&plan, 0, 0, turns);
 
     ck_assert_int_eq(count, _i == WSS_SNAPSHOT ? 1 : 3);
     for (int i = 0; i < count; i++) {

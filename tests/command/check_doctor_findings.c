@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * check_doctor_findings.c - what `headroom doctor` makes of what it found: the list, lines, JSON.
+ * command/check_doctor_findings.c - what `headroom doctor` makes of what it found: the list, lines,
+ * JSON.
  */
-#include "support/suite.h"
-
-#include "doctor/findings.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "doctor/findings.h"
+#include "support/suite.h"
 
 static const struct advice advice[] = {
     {-ENOENT, "it is missing", "make it"},
@@ -15,13 +16,13 @@ static const struct advice advice[] = {
     {0},
 };
 
-static struct findings some(void)
+static struct findings make_findings(void)
 {
     struct findings findings = {.plugin = "psi"};
 
-    findings_advise(&findings, "a", 0, advice);
-    findings_advise(&findings, "b", -ENOENT, advice);
-    findings_advise(&findings, "c", -ENOENT, advice);
+    findings_add_status(&findings, "a", 0, advice);
+    findings_add_status(&findings, "b", -ENOENT, advice);
+    findings_add_status(&findings, "c", -ENOENT, advice);
     findings.plugin = "wss";
     findings_add(&findings, FINDING_UNTRIED, "d", "no d", NULL);
     return findings;
@@ -41,8 +42,8 @@ static char *text_of(const struct findings *findings, const struct findings_styl
     return text;
 }
 
-static void expect(const struct findings *findings, const struct findings_style *style,
-                   const char *expected)
+static void expect_line(const struct findings *findings, const struct findings_style *style,
+                        const char *expected)
 {
     char *text = text_of(findings, style);
 
@@ -54,8 +55,8 @@ START_TEST(looks_advice_up)
 {
     struct findings findings = {.plugin = "psi"};
 
-    findings_advise(&findings, "a", -EPERM, advice);
-    findings_advise(&findings, "b", -EIO, advice);
+    findings_add_status(&findings, "a", -EPERM, advice);
+    findings_add_status(&findings, "b", -EIO, advice);
     ck_assert_str_eq(findings.items[0].cause, "it is forbidden");
     ck_assert_str_eq(findings.items[0].remedy, "");
     ck_assert_str_eq(findings.items[1].cause, strerror(EIO));
@@ -65,7 +66,7 @@ END_TEST
 
 START_TEST(counts_states)
 {
-    const struct findings findings = some();
+    const struct findings findings = make_findings();
     const struct findings_counts counts = findings_count(&findings);
 
     ck_assert_uint_eq(counts.of[FINDING_WORKS], 1);
@@ -76,25 +77,25 @@ END_TEST
 
 START_TEST(prints_whole_lines)
 {
-    const struct findings findings = some();
+    const struct findings findings = make_findings();
 
-    expect(&findings, &(struct findings_style){.width = 0},
-           "works    psi: a\n"
-           "lacks    psi: b: it is missing: make it\n"
-           "lacks    psi: c: it is missing: make it\n"
-           "untried  wss: d: no d\n");
+    expect_line(&findings, &(struct findings_style){.width = 0},
+                "works    psi: a\n"
+                "lacks    psi: b: it is missing: make it\n"
+                "lacks    psi: c: it is missing: make it\n"
+                "untried  wss: d: no d\n");
 }
 END_TEST
 
 START_TEST(prints_brief_lines)
 {
-    const struct findings findings = some();
+    const struct findings findings = make_findings();
 
-    expect(&findings, &(struct findings_style){.brief = true, .colours = true},
-           "\033[32mworks\033[m    psi: a\n"
-           "\033[31mlacks\033[m    psi: b: it is missing: make it\n"
-           "\033[31mlacks\033[m    psi: c: likewise\n"
-           "\033[33muntried\033[m  wss: d: no d\n");
+    expect_line(&findings, &(struct findings_style){.brief = true, .colours = true},
+                "\033[32mworks\033[m    psi: a\n"
+                "\033[31mlacks\033[m    psi: b: it is missing: make it\n"
+                "\033[31mlacks\033[m    psi: c: likewise\n"
+                "\033[33muntried\033[m  wss: d: no d\n");
 }
 END_TEST
 
@@ -115,26 +116,28 @@ START_TEST(breaks_lines)
     };
     struct findings findings = {.plugin = "psi"};
 
-    findings_advise(&findings, "b", -ENOENT, advice);
+    findings_add_status(&findings, "b", -ENOENT, advice);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        expect(&findings, &(struct findings_style){.width = cases[i].width}, cases[i].expected);
+        expect_line(&findings, &(struct findings_style){.width = cases[i].width},
+                    cases[i].expected);
 }
 END_TEST
 
 START_TEST(prints_json)
 {
-    const struct findings findings = some();
+    const struct findings findings = make_findings();
 
-    expect(&findings, NULL,
-           "{\"facilities\":["
-           "{\"plugin\":\"psi\",\"facility\":\"a\",\"works\":true,\"cause\":null,\"remedy\":null},"
-           "{\"plugin\":\"psi\",\"facility\":\"b\",\"works\":false,\"cause\":\"it is missing\","
-           "\"remedy\":\"make it\"},"
-           "{\"plugin\":\"psi\",\"facility\":\"c\",\"works\":false,\"cause\":\"it is missing\","
-           "\"remedy\":\"make it\"},"
-           "{\"plugin\":\"wss\",\"facility\":\"d\",\"works\":null,\"cause\":\"no d\","
-           "\"remedy\":null}"
-           "]}\n");
+    expect_line(
+        &findings, NULL,
+        "{\"facilities\":["
+        "{\"plugin\":\"psi\",\"facility\":\"a\",\"works\":true,\"cause\":null,\"remedy\":null},"
+        "{\"plugin\":\"psi\",\"facility\":\"b\",\"works\":false,\"cause\":\"it is missing\","
+        "\"remedy\":\"make it\"},"
+        "{\"plugin\":\"psi\",\"facility\":\"c\",\"works\":false,\"cause\":\"it is missing\","
+        "\"remedy\":\"make it\"},"
+        "{\"plugin\":\"wss\",\"facility\":\"d\",\"works\":null,\"cause\":\"no d\","
+        "\"remedy\":null}"
+        "]}\n");
 }
 END_TEST
 
@@ -143,9 +146,9 @@ START_TEST(escapes_json)
     struct findings findings = {.plugin = "psi"};
 
     findings_add(&findings, FINDING_LACKS, "a\\b", "say \"no\"\n", "\xff\xc3\xa4");
-    expect(&findings, NULL,
-           "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"a\\\\b\",\"works\":false,"
-           "\"cause\":\"say \\\"no\\\"\\u000a\",\"remedy\":\"\\ufffd\xc3\xa4\"}]}\n");
+    expect_line(&findings, NULL,
+                "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"a\\\\b\",\"works\":false,"
+                "\"cause\":\"say \\\"no\\\"\\u000a\",\"remedy\":\"\\ufffd\xc3\xa4\"}]}\n");
 }
 END_TEST
 
@@ -153,14 +156,14 @@ START_TEST(prints_nothing_of_an_empty_list)
 {
     const struct findings findings = {0};
 
-    expect(&findings, NULL, "{\"facilities\":[]}\n");
-    expect(&findings, &(struct findings_style){.width = 80}, "");
+    expect_line(&findings, NULL, "{\"facilities\":[]}\n");
+    expect_line(&findings, &(struct findings_style){.width = 80}, "");
 }
 END_TEST
 
 START_TEST(tells_that_it_cannot_write)
 {
-    const struct findings findings = some();
+    const struct findings findings = make_findings();
     FILE *full = fopen("/dev/full", "w");
 
     ck_assert_ptr_nonnull(full);

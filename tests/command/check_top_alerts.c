@@ -1,10 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * check_top_alerts.c - notifications in collectd's log files: the lines, and following a file.
+ * command/check_top_alerts.c - notifications in collectd's log files: the lines, and following a
+ * file.
  */
-#include "support/suite.h"
-
-#include "top/alerts.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,9 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/suite.h"
+#include "top/alerts.h"
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* --- lines ---------------------------------------------------------------- */
+/* --- Lines ---------------------------------------------------------------- */
 
 #define NOTIFICATION "Notification: severity = "
 #define SYSTEM       ", host = h, plugin = psi, plugin_instance = system, type = derive"
@@ -125,10 +126,10 @@ START_TEST(parses_beginnings)
         struct alert alert;
         char *copy = malloc(cut > 0 ? cut : 1);
         memcpy(copy, line, cut);
-        int rc = alert_parse(copy, cut, &alert);
+        int status = alert_parse(copy, cut, &alert);
         free(copy);
         bool whole = line + cut == plugin || line + cut >= instance;
-        ck_assert_msg((rc == 0) == whole, "%zu bytes: %d", cut, rc);
+        ck_assert_msg((status == 0) == whole, "%zu bytes: %d", cut, status);
     }
 }
 END_TEST
@@ -176,7 +177,7 @@ START_TEST(words_an_alert)
 }
 END_TEST
 
-/* --- a file that is followed ---------------------------------------------- */
+/* --- A file that is followed ---------------------------------------------- */
 
 static char folder[64], path[128], old_path[128];
 static struct alerts *alerts;
@@ -242,11 +243,11 @@ static void append_bytes(char byte, size_t count)
 }
 
 /* Reads, and expects these messages, each followed by a space; a bar precedes those not fresh. */
-static void expect(int rc, const char *expected)
+static void expect_alerts(int status, const char *expected)
 {
     char found[4096] = "";
     size_t used = 0;
-    ck_assert_int_eq(alerts_read(alerts), rc);
+    ck_assert_int_eq(alerts_read(alerts), status);
     const struct alert_list *list = alerts_found(alerts);
     ck_assert_uint_le(list->fresh, list->count);
     for (size_t i = 0; i < list->count && used < sizeof(found); i++) {
@@ -260,13 +261,13 @@ static void expect(int rc, const char *expected)
 START_TEST(follows_growing_file)
 {
     append("[2026-11-21 02:31:12] foreign\n" LINE "a\n" NOTIFICATION "OKAY, plugin = cpu\n");
-    expect(0, "a ");
-    expect(0, "|a ");
+    expect_alerts(0, "a ");
+    expect_alerts(0, "|a ");
     append(LINE "b\nforeign\n");
-    expect(0, "|a b ");
+    expect_alerts(0, "|a b ");
     append(LINE "c\n" LINE "d\n");
-    expect(0, "|a |b c d ");
-    expect(0, "|a |b |c |d ");
+    expect_alerts(0, "|a |b c d ");
+    expect_alerts(0, "|a |b |c |d ");
 }
 END_TEST
 
@@ -274,105 +275,106 @@ START_TEST(waits_for_end_of_line)
 {
     const char *line = LINE "abc\n";
     append("%s", "");
-    expect(0, "");
+    expect_alerts(0, "");
     for (; line[1] != '\0'; line++) {
         append("%c", *line);
-        expect(0, "");
+        expect_alerts(0, "");
     }
     append("\n" LINE "d");
-    expect(0, "abc ");
+    expect_alerts(0, "abc ");
     append("ef\n\n\n");
-    expect(0, "|abc def ");
+    expect_alerts(0, "|abc def ");
 }
 END_TEST
 
 START_TEST(remembers_the_last)
 {
     append_alerts(1, 8);
-    expect(0, "4 5 6 7 8 "); /* of what was there at the start, no more than are shown */
+    expect_alerts(0, "4 5 6 7 8 "); /* of what was there at the start, no more than are shown */
     append_alerts(9, 9);
-    expect(0, "|4 |5 |6 |7 |8 9 ");
-    expect(0, "|5 |6 |7 |8 |9 ");
+    expect_alerts(0, "|4 |5 |6 |7 |8 9 ");
+    expect_alerts(0, "|5 |6 |7 |8 |9 ");
     append_alerts(10, 30); /* but of what is new, all */
-    expect(0, "|5 |6 |7 |8 |9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 ");
-    expect(0, "|26 |27 |28 |29 |30 ");
+    expect_alerts(0,
+                  "|5 |6 |7 |8 |9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 ");
+    expect_alerts(0, "|26 |27 |28 |29 |30 ");
 }
 END_TEST
 
 START_TEST(waits_for_file)
 {
-    expect(-ENOENT, "");
-    expect(-ENOENT, "");
+    expect_alerts(-ENOENT, "");
+    expect_alerts(-ENOENT, "");
     append_alerts(1, 6); /* all of it is new */
-    expect(0, "1 2 3 4 5 6 ");
+    expect_alerts(0, "1 2 3 4 5 6 ");
 }
 END_TEST
 
 START_TEST(starts_anew_when_truncated)
 {
     append(LINE "a\n" LINE "half");
-    expect(0, "a ");
+    expect_alerts(0, "a ");
     ck_assert_int_eq(truncate(path, 0), 0);
-    expect(0, "|a ");
+    expect_alerts(0, "|a ");
     append("foreign\n");
-    expect(0, "|a ");
+    expect_alerts(0, "|a ");
     append_alerts(1, 1);
-    expect(0, "|a 1 ");
+    expect_alerts(0, "|a 1 ");
     ck_assert_int_eq(truncate(path, 0), 0);
     append(LINE "2\n");
-    expect(0, "|a |1 2 ");
+    expect_alerts(0, "|a |1 2 ");
     append_bytes('x', 3000); /* a line to be passed over, whose end never comes */
-    expect(0, "|a |1 |2 ");
+    expect_alerts(0, "|a |1 |2 ");
     ck_assert_int_eq(truncate(path, 0), 0);
     append_alerts(3, 3);
-    expect(0, "|a |1 |2 3 ");
+    expect_alerts(0, "|a |1 |2 3 ");
 }
 END_TEST
 
 START_TEST(follows_rotation)
 {
     append(LINE "a\n");
-    expect(0, "a ");
+    expect_alerts(0, "a ");
     append(LINE "b\n");
     ck_assert_int_eq(rename(path, old_path), 0);
     append_alerts(1, 6);
-    expect(0, "|a b 1 2 3 4 5 6 "); /* the end of the old one is not lost */
+    expect_alerts(0, "|a b 1 2 3 4 5 6 "); /* the end of the old one is not lost */
     append(LINE "c\n");
-    expect(0, "|2 |3 |4 |5 |6 c ");
+    expect_alerts(0, "|2 |3 |4 |5 |6 c ");
 }
 END_TEST
 
 START_TEST(survives_time_without_file)
 {
     append(LINE "a\n" LINE "half");
-    expect(0, "a ");
+    expect_alerts(0, "a ");
     ck_assert_int_eq(rename(path, old_path), 0);
-    expect(-ENOENT, "|a ");
-    expect(-ENOENT, "|a ");
+    expect_alerts(-ENOENT, "|a ");
+    expect_alerts(-ENOENT, "|a ");
     /* What was begun in the old file doesn't go on in the new one. */
     append("way\n" LINE "b\n");
-    expect(0, "|a b ");
+    expect_alerts(0, "|a b ");
     /* Back comes the same file: nothing twice. */
     ck_assert_int_eq(rename(path, old_path), 0);
-    expect(-ENOENT, "|a |b ");
+    expect_alerts(-ENOENT, "|a |b ");
     ck_assert_int_eq(rename(old_path, path), 0);
-    expect(0, "|a |b ");
+    expect_alerts(0, "|a |b ");
 }
 END_TEST
 
 START_TEST(tells_what_is_no_file)
 {
     ck_assert_int_eq(mkdir(path, 0755), 0);
-    expect(-EISDIR, "");
+    expect_alerts(-EISDIR, "");
     ck_assert_int_eq(rmdir(path), 0);
     ck_assert_int_eq(mkfifo(path, 0644), 0);
-    expect(-EINVAL, "");
+    expect_alerts(-EINVAL, "");
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(symlink("log", path), 0);
-    expect(-ELOOP, "");
+    expect_alerts(-ELOOP, "");
     ck_assert_int_eq(unlink(path), 0);
     append_alerts(1, 6); /* it was not looked for in vain: it may be old */
-    expect(0, "2 3 4 5 6 ");
+    expect_alerts(0, "2 3 4 5 6 ");
 }
 END_TEST
 
@@ -385,9 +387,9 @@ START_TEST(reads_end_of_huge_file)
     append("\n" LINE "2\n");
     append_bytes('x', 64 * 1024 - 2 * strlen(LINE "3\n"));
     append("\n" LINE "4\n");
-    expect(0, "4 ");
+    expect_alerts(0, "4 ");
     append_alerts(5, 5);
-    expect(0, "|4 5 ");
+    expect_alerts(0, "|4 5 ");
 }
 END_TEST
 
@@ -397,19 +399,19 @@ START_TEST(reads_first_whole_line)
     append_alerts(1, 2);
     append_bytes('\n', 64 * 1024 - length - (size_t)_i);
     /* The part begins with the second line, or up to two bytes before or behind. */
-    expect(0, _i >= 0 ? "2 " : "");
+    expect_alerts(0, _i >= 0 ? "2 " : "");
 }
 END_TEST
 
 START_TEST(skips_huge_backlog)
 {
     append_alerts(1, 1);
-    expect(0, "1 ");
+    expect_alerts(0, "1 ");
     append_alerts(2, 2);
     append_bytes('\n', 1024 * 1024);
     append_alerts(3, 3);
     append_bytes('\n', 1000 * 1024); /* more than the start takes, but not too much */
-    expect(0, "|1 3 ");
+    expect_alerts(0, "|1 3 ");
 }
 END_TEST
 
@@ -417,16 +419,16 @@ START_TEST(passes_over_long_lines)
 {
     append(LINE "1\n" LINE);
     append_bytes('x', 3000);
-    expect(0, "1 ");
+    expect_alerts(0, "1 ");
     append_bytes('x', 60000);
     append(LINE "no\n" LINE "2\n" LINE "begun");
-    expect(0, "|1 2 ");
+    expect_alerts(0, "|1 2 ");
     append_bytes('x', 3000);
     append("\n");
-    expect(0, "|1 |2 ");
+    expect_alerts(0, "|1 |2 ");
     append_bytes('y', 2048); /* as long as can be kept */
     append("\n" LINE "3\n");
-    expect(0, "|1 |2 3 ");
+    expect_alerts(0, "|1 |2 3 ");
 }
 END_TEST
 
@@ -441,14 +443,14 @@ static int count_descriptors(void)
 START_TEST(holds_one_descriptor)
 {
     append_alerts(1, 1);
-    expect(0, "1 ");
+    expect_alerts(0, "1 ");
     int before = count_descriptors();
-    expect(0, "|1 ");
+    expect_alerts(0, "|1 ");
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(rename(path, old_path), 0);
-        expect(-ENOENT, "|1 ");
+        expect_alerts(-ENOENT, "|1 ");
         append("%s", "");
-        expect(0, "|1 ");
+        expect_alerts(0, "|1 ");
     }
     ck_assert_int_eq(count_descriptors(), before);
 }

@@ -1,14 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * check_top_table.c - the parts of `headroom top` that know neither collectd nor a terminal.
+ * command/check_top_table.c - the parts of `headroom top` that know neither collectd nor a
+ * terminal.
  */
-#include "common/json.h"
-#include "common/label.h"
-#include "top/client.h"
-#include "top/columns.h"
-#include "top/layout.h"
-#include "top/print.h"
-#include "top/table.h"
-
 #include <check.h>
 #include <errno.h>
 #include <locale.h>
@@ -22,6 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/json.h"
+#include "common/label.h"
+#include "top/client.h"
+#include "top/columns.h"
+#include "top/layout.h"
+#include "top/print.h"
+#include "top/table.h"
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static int column_of_key(const char *key)
@@ -34,7 +36,7 @@ static int column_of_key(const char *key)
     return -1;
 }
 
-/* --- identifiers ---------------------------------------------------------- */
+/* --- Identifiers ---------------------------------------------------------- */
 
 static const struct {
     const char *text, *host, *plugin, *instance, *type, *type_instance;
@@ -62,12 +64,12 @@ static void expect_piece(const struct piece *piece, const char *expected)
 START_TEST(parses_identifier)
 {
     struct identifier parts;
-    int rc = identifier_parse(identifiers[_i].text, &parts);
+    int status = identifier_parse(identifiers[_i].text, &parts);
     if (identifiers[_i].host == NULL) {
-        ck_assert_int_eq(rc, -EBADMSG);
+        ck_assert_int_eq(status, -EBADMSG);
         return;
     }
-    ck_assert_int_eq(rc, 0);
+    ck_assert_int_eq(status, 0);
     expect_piece(&parts.host, identifiers[_i].host);
     expect_piece(&parts.plugin, identifiers[_i].plugin);
     expect_piece(&parts.instance, identifiers[_i].instance);
@@ -126,7 +128,7 @@ START_TEST(maps_series_to_column)
 }
 END_TEST
 
-/* --- numbers -------------------------------------------------------------- */
+/* --- Numbers -------------------------------------------------------------- */
 
 static const struct {
     double value;
@@ -166,7 +168,7 @@ START_TEST(tells_severity)
 }
 END_TEST
 
-/* --- the table of columns itself ------------------------------------------ */
+/* --- The table of columns itself ------------------------------------------ */
 
 START_TEST(columns_are_consistent)
 {
@@ -212,7 +214,7 @@ START_TEST(finds_sort_key)
 }
 END_TEST
 
-/* --- sorting -------------------------------------------------------------- */
+/* --- Sorting -------------------------------------------------------------- */
 
 /* cpu, memory, io some, CPUs used; cpu full, which must not count as pressure, is 99 everywhere. */
 static const struct {
@@ -223,7 +225,7 @@ static const struct {
     {"h", "void", NAN, NAN, NAN, NAN}, {"h", "c", 30, 2, NAN, 0},   {"g", "b", 1, 20, 3, 1.5},
 };
 
-static void fill(struct table *table)
+static void fill_table(struct table *table)
 {
     table->rows = calloc(COUNT(groups), sizeof(*table->rows));
     table->count = COUNT(groups);
@@ -254,7 +256,7 @@ START_TEST(sorts)
     struct table table = {0};
     struct sort_key key;
     char order[256] = "";
-    fill(&table);
+    fill_table(&table);
     ck_assert_int_eq(sort_key_find(sortings[_i].key, 0, &key), 0);
     table_sort(&table, &key);
     for (size_t i = 0; i < table.count; i++) {
@@ -272,7 +274,7 @@ START_TEST(tells_columns_present)
     bool present[COLUMN_MAX];
     table_present(&table, present);
     ck_assert(!present[0]);
-    fill(&table);
+    fill_table(&table);
     table_present(&table, present);
     ck_assert(present[column_of_key("io_some")]);
     ck_assert(!present[column_of_key("io_full")]);
@@ -312,7 +314,7 @@ static int wait_for_answer(void *context, int fd, short events)
     return poll(&file, 1, 5000) == 1 ? 0 : -ETIMEDOUT;
 }
 
-static void answer(FILE *in, FILE *out)
+static void send_answer(FILE *in, FILE *out)
 {
     char line[256], wanted[256];
     while (fgets(line, sizeof(line), in) != NULL) {
@@ -344,16 +346,16 @@ static void fetch_held(struct table *table)
     pid_t child = fork();
     if (child == 0) {
         int connection = accept(server, NULL, NULL);
-        answer(fdopen(connection, "r"), fdopen(dup(connection), "w"));
+        send_answer(fdopen(connection, "r"), fdopen(dup(connection), "w"));
         _exit(0);
     }
     int opened = client_open(address.sun_path, wait_for_answer, NULL, &client);
-    int rc = opened == 0 ? table_fetch(client, table) : opened;
+    int status = opened == 0 ? table_fetch(client, table) : opened;
     client_close(opened == 0 ? client : NULL);
     close(server);
     unlink(address.sun_path);
     rmdir(folder);
-    ck_assert_int_eq(rc, 0);
+    ck_assert_int_eq(status, 0);
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 
@@ -396,7 +398,7 @@ START_TEST(names_rows)
 }
 END_TEST
 
-/* --- names ---------------------------------------------------------------- */
+/* --- Names ---------------------------------------------------------------- */
 
 #define WIDE  "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e" /* three characters of two columns */
 #define DOTS  "\xe2\x80\xa6"
@@ -499,14 +501,14 @@ START_TEST(label_stays_in_its_buffer)
 }
 END_TEST
 
-/* --- the layout ----------------------------------------------------------- */
+/* --- The layout ----------------------------------------------------------- */
 
 #define PSI      "cpu_some cpu_full memory_some memory_full io_some io_full "
 #define COUNTERS "cpus_used context_switches page_faults "
 #define ALL      PSI "irq_full cpus_used ipc context_switches page_faults "
 
 /* Whether a list of keys, each followed by a space, has this one. */
-static bool lists(const char *keys, const char *key)
+static bool lists_key(const char *keys, const char *key)
 {
     char word[64];
     snprintf(word, sizeof(word), "%s ", key);
@@ -517,10 +519,10 @@ static bool lists(const char *keys, const char *key)
     return false;
 }
 
-static void mark(const char *keys, bool present[COLUMN_MAX])
+static void mark_present(const char *keys, bool present[COLUMN_MAX])
 {
     for (size_t i = 0; i < COLUMN_MAX; i++)
-        present[i] = i < column_count && lists(keys, columns[i].key);
+        present[i] = i < column_count && lists_key(keys, columns[i].key);
 }
 
 static const struct {
@@ -582,7 +584,7 @@ START_TEST(fits_layout)
     bool present[COLUMN_MAX];
     struct layout layout;
     int shown = 0, bars = 0;
-    mark(layouts[_i].present, present);
+    mark_present(layouts[_i].present, present);
     layout_fit(layouts[_i].width, layouts[_i].longest, present, &layout);
     for (size_t i = 0; i < column_count; i++) {
         ck_assert(present[i] || !layout.shown[i]);
@@ -620,10 +622,10 @@ START_TEST(hides_the_least_useful)
 {
     bool present[COLUMN_MAX];
     struct layout layout;
-    mark(ALL, present);
+    mark_present(ALL, present);
     layout_fit(rankings[_i].width, 60, present, &layout);
     for (size_t i = 0; i < column_count; i++)
-        ck_assert_msg(layout.shown[i] == lists(rankings[_i].shown, columns[i].key), "%s",
+        ck_assert_msg(layout.shown[i] == lists_key(rankings[_i].shown, columns[i].key), "%s",
                       columns[i].key);
 }
 END_TEST
@@ -657,13 +659,13 @@ START_TEST(fits_footer)
 {
     bool present[COLUMN_MAX];
     char text[FOOTER_SIZE];
-    mark(footers[_i].present, present);
+    mark_present(footers[_i].present, present);
     footer_fit(footers[_i].width, footers[_i].position, present, text);
     ck_assert_str_eq(text, footers[_i].text);
 }
 END_TEST
 
-/* --- output --------------------------------------------------------------- */
+/* --- Output --------------------------------------------------------------- */
 
 static const struct {
     const char *text, *json;
@@ -719,7 +721,7 @@ END_TEST
 START_TEST(prints_aligned_lines)
 {
     struct table table = {0};
-    fill(&table);
+    fill_table(&table);
     free(table.rows[0].group);
     table.rows[0].group = strdup(WIDE);
     char *text = NULL;
@@ -785,7 +787,7 @@ static const struct {
 };
 
 /* What print_lines() or print_json() prints, with alerts or without. */
-static char *printed(bool json, const struct table *table, const struct alert_list *alerts)
+static char *print_table(bool json, const struct table *table, const struct alert_list *alerts)
 {
     char *text = NULL;
     size_t length = 0;
@@ -799,11 +801,11 @@ START_TEST(prints_fresh_alerts)
 {
     struct alert_list alerts = {some_alerts, COUNT(some_alerts), alert_outputs[_i].fresh};
     struct table table = {0};
-    fill(&table);
+    fill_table(&table);
     table.several_hosts = alert_outputs[_i].several_hosts;
     for (int json = 0; json < 2; json++) {
         const char *added = json ? alert_outputs[_i].json : alert_outputs[_i].lines;
-        char *without = printed(json, &table, NULL), *with = printed(json, &table, &alerts);
+        char *without = print_table(json, &table, NULL), *with = print_table(json, &table, &alerts);
         /* The last brace of JSON comes behind the alerts. */
         size_t same = strlen(without) - (json ? strlen("}\n") : 0);
         ck_assert_mem_eq(with, without, same);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/grid.h"
 
 #include <errno.h>
@@ -5,21 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "headroom/array.h"
+
 #define COLUMN_MAX 32
 #define CELL_SIZE  128
 
-static void add(struct grid *grid, const char *text)
+static void append_cell(struct grid *grid, const char *text)
 {
     size_t length = strlen(text) + 1;
-    if (grid->size - grid->used < length) {
-        size_t size = grid->size > 0 ? 2 * grid->size : 4096;
-        char *bigger = realloc(grid->text, size);
-        if (bigger == NULL) {
-            grid->failed = true;
-            return;
-        }
-        grid->text = bigger;
-        grid->size = size;
+    if (HR_ARRAY_RESERVE(grid->text, grid->size, grid->used + length) != 0) {
+        grid->failed = true;
+        return;
     }
     memcpy(grid->text + grid->used, text, length);
     grid->used += length;
@@ -33,7 +30,7 @@ void grid_cell(struct grid *grid, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    add(grid, text);
+    append_cell(grid, text);
 }
 
 static void find_widths(const struct grid *grid, int widths[COLUMN_MAX])
@@ -66,15 +63,15 @@ static void print_cell(const struct grid *grid, FILE *file, unsigned column, int
 
 int grid_print(struct grid *grid, FILE *file)
 {
-    int widths[COLUMN_MAX] = {0}, blanks = 0, rc = grid->failed ? -ENOMEM : 0;
+    int widths[COLUMN_MAX] = {0}, blanks = 0, status = grid->failed ? -ENOMEM : 0;
     const char *cell = grid->text;
-    if (rc == 0)
+    if (status == 0)
         find_widths(grid, widths);
-    for (size_t i = 0; rc == 0 && i < grid->cell_count; i++, cell += strlen(cell) + 1) {
+    for (size_t i = 0; status == 0 && i < grid->cell_count; i++, cell += strlen(cell) + 1) {
         unsigned column = (unsigned)(i % grid->column_count);
         print_cell(grid, file, column, widths[column], cell, &blanks);
     }
     free(grid->text);
     *grid = (struct grid){.column_count = grid->column_count, .left = grid->left};
-    return rc;
+    return status;
 }

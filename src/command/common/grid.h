@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * common/grid.h - a table of texts with columns as wide as what is in them.
  */
 #ifndef HEADROOM_COMMAND_COMMON_GRID_H
 #define HEADROOM_COMMAND_COMMON_GRID_H
 
-#include "common/label.h"
-
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "common/label.h"
 
 /** All zeros, but for column_count and left, is an empty one. */
 struct grid {

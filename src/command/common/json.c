@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/json.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "headroom/utf8.h"
 
@@ -31,4 +33,21 @@ void json_print_text(FILE *out, const char *before, const char *text)
         json_print_string(out, text);
     else
         fputs("null", out);
+}
+
+void json_print_count(FILE *out, const char *before, bool known, uint64_t count)
+{
+    json_print_number(out, before, known, "%" PRIu64, count);
+}
+
+void json_print_number(FILE *out, const char *before, bool known, const char *format, ...)
+{
+    va_list arguments;
+    fputs(before, out);
+    va_start(arguments, format);
+    if (known)
+        vfprintf(out, format, arguments);
+    else
+        fputs("null", out);
+    va_end(arguments);
 }

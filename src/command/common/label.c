@@ -1,7 +1,4 @@
-/* wcwidth() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+/* SPDX-License-Identifier: MIT */
 #include "common/label.h"
 
 #include <string.h>
@@ -10,7 +7,7 @@
 #include "headroom/utf8.h"
 
 /* Characters without a shape of their own that make the others show in another order. */
-static bool turns_direction(uint32_t c)
+static bool changes_direction(uint32_t c)
 {
     return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2066 && c <= 0x2069);
@@ -26,13 +23,13 @@ struct glyph {
 
 static struct glyph next_glyph(const char *name, enum label_charset charset)
 {
-    static const char unshown[] = "?";
+    static const char replacement[] = "?";
     uint32_t c = 0;
     size_t length = hr_utf8_decode(name, &c);
     if (length == 0)
-        return (struct glyph){unshown, 1, 1, 1};
-    if (hr_utf8_is_control(c) || turns_direction(c) || (c >= 0x80 && charset == LABEL_ASCII))
-        return (struct glyph){unshown, length, 1, 1};
+        return (struct glyph){replacement, 1, 1, 1};
+    if (hr_utf8_is_control(c) || changes_direction(c) || (c >= 0x80 && charset == LABEL_ASCII))
+        return (struct glyph){replacement, length, 1, 1};
     /* A locale without UTF-8 knows no width; then it is not the terminal's, either. */
     int width = wcwidth((wchar_t)c);
     return (struct glyph){name, length, length, width < 0 ? 1 : width};
@@ -45,7 +42,7 @@ struct target {
     int width;
 };
 
-static void put(struct target *target, const struct glyph *glyph)
+static void append_glyph(struct target *target, const struct glyph *glyph)
 {
     if (target->used + glyph->length >= target->size)
         return;
@@ -58,14 +55,14 @@ static void put(struct target *target, const struct glyph *glyph)
  * Puts what fits into `width` columns, with the marks that combine with the last character.
  * Returns the place in the name behind it.
  */
-static const char *put_head(struct target *target, const char *name, int width,
-                            enum label_charset charset)
+static const char *append_head(struct target *target, const char *name, int width,
+                               enum label_charset charset)
 {
     while (*name != '\0') {
         struct glyph glyph = next_glyph(name, charset);
         if (target->width + glyph.width > width)
             break;
-        put(target, &glyph);
+        append_glyph(target, &glyph);
         name += glyph.source;
     }
     return name;
@@ -110,12 +107,12 @@ int label_fit(const char *name, int width, enum label_charset charset, char *lab
     struct target target = {label, 0, size, 0};
     const struct glyph *ellipsis = &ellipses[charset];
     if (width > 0 && (width <= ellipsis->width || label_width(name, charset) <= width)) {
-        put_head(&target, name, width, charset);
+        append_head(&target, name, width, charset);
     } else if (width > 0) {
         int kept = width - ellipsis->width;
-        put_head(&target, name, (kept + 1) / 2, charset);
-        put(&target, ellipsis);
-        put_head(&target, find_tail(name, width - target.width, charset), width, charset);
+        append_head(&target, name, (kept + 1) / 2, charset);
+        append_glyph(&target, ellipsis);
+        append_head(&target, find_tail(name, width - target.width, charset), width, charset);
     }
     label[target.used] = '\0';
     return target.width;
@@ -127,10 +124,10 @@ int label_fit_start(const char *text, int width, enum label_charset charset, cha
     struct target target = {label, 0, size, 0};
     const struct glyph *ellipsis = &ellipses[charset];
     if (width > 0 && (width <= ellipsis->width || label_width(text, charset) <= width)) {
-        put_head(&target, text, width, charset);
+        append_head(&target, text, width, charset);
     } else if (width > 0) {
-        put_head(&target, text, width - ellipsis->width, charset);
-        put(&target, ellipsis);
+        append_head(&target, text, width - ellipsis->width, charset);
+        append_glyph(&target, ellipsis);
     }
     label[target.used] = '\0';
     return target.width;

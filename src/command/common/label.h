@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * common/label.h - names of groups and other texts, made fit to be shown: safe for a terminal, cut
  * to a width.

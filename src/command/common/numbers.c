@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/numbers.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 #include <string.h>
 
 /* strtod() alone takes "nan", "0x10" and " 1". */
-int number_decimal(const char *text, double least, double most, double *value)
+int number_parse_decimal(const char *text, double least, double most, double *value)
 {
     char *end;
     if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
@@ -17,7 +18,7 @@ int number_decimal(const char *text, double least, double most, double *value)
     return 0;
 }
 
-int number_whole(const char *text, int least, int most, int *value)
+int number_parse_whole(const char *text, int least, int most, int *value)
 {
     if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
         return -EINVAL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * common/numbers.h - numbers in the values of options.
  */
@@ -11,9 +12,9 @@
  * @param value  untouched on failure.
  * @return 0, or -EINVAL, also for what is below `least` or above `most`.
  */
-int number_decimal(const char *text, double least, double most, double *value);
+int number_parse_decimal(const char *text, double least, double most, double *value);
 
 /** The same for digits alone. */
-int number_whole(const char *text, int least, int most, int *value);
+int number_parse_whole(const char *text, int least, int most, int *value);
 
 #endif

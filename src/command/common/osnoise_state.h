@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * common/osnoise_state.h - where runs of the osnoise tracer keep what they must put back.
  */

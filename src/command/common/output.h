@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * common/output.h - whether what was printed has reached its destination.
  */
@@ -8,5 +9,14 @@
 
 /** Flushes. @return 0, or the negative errno of this write or, where it is not known, -EIO. */
 int output_flush(FILE *out);
+
+/**
+ * Prints an error of writing on standard error, if there is one.
+ *
+ * @param title   the subcommand's argv[0].
+ * @param status  0, or the negative errno of writing.
+ * @return COMMAND_DONE or COMMAND_FAILED.
+ */
+int output_finish(const char *title, int status);
 
 #endif

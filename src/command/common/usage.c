@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/usage.h"
 
 #include <stdarg.h>

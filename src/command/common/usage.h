@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * common/usage.h - exit statuses, and what a wrong argument is answered with.
  */

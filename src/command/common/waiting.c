@@ -1,6 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/waiting.h"
-
-#include "headroom/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,10 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TELL_NS    (HR_NS_PER_S / 5) /* between two looks at how far it is */
-#define PATIENT_NS (2 * HR_NS_PER_S) /* what takes no longer needs no word */
+#include "headroom/clock.h"
 
-static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+#define PROGRESS_NS       (HR_NS_PER_S / 5) /* between two looks at how far it is */
+#define PROGRESS_AFTER_NS (2 * HR_NS_PER_S) /* what takes no longer needs no word */
+
+static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static volatile sig_atomic_t signal_number;
 static sigset_t waiting_mask; /* as it was before the signals were held */
@@ -27,12 +28,12 @@ void waiting_hold_signals(void)
     struct sigaction action = {.sa_handler = on_signal}, before; /* no SA_RESTART */
     sigset_t blocked;
     sigemptyset(&blocked);
-    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+    for (size_t i = 0; i < sizeof(held_signals) / sizeof(held_signals[0]); i++) {
         /* nohup(1), and shells that start something in the background, want some ignored. */
-        if (sigaction(held[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+        if (sigaction(held_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
             continue;
-        sigaction(held[i], &action, NULL);
-        sigaddset(&blocked, held[i]);
+        sigaction(held_signals[i], &action, NULL);
+        sigaddset(&blocked, held_signals[i]);
     }
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is told by the write */
     sigprocmask(SIG_BLOCK, &blocked, &waiting_mask);
@@ -43,7 +44,7 @@ int waiting_signal(void)
     return signal_number;
 }
 
-void waiting_die_of(int number)
+void waiting_end_by_signal(int number)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -53,17 +54,17 @@ void waiting_die_of(int number)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* --- waiting -------------------------------------------------------------- */
+/* --- Waiting -------------------------------------------------------------- */
 
 /* How far it is, in a line that is written over. Returns its length. */
-static int tell(const struct waiting *wait, uint64_t now_ns)
+static int print_progress(const struct waiting *wait, uint64_t now_ns)
 {
     double all = (double)(wait->until_ns - wait->from_ns) / (double)HR_NS_PER_S;
     double done = (double)(now_ns - wait->from_ns) / (double)HR_NS_PER_S;
     return fprintf(stderr, "\r%s%.1f of %.6g s ", wait->what, done < all ? done : all, all);
 }
 
-static void wipe(int length)
+static void erase_progress(int length)
 {
     if (length > 0)
         fprintf(stderr, "\r%*s\r", length, "");
@@ -74,7 +75,7 @@ static void wipe(int length)
 static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready)
 {
     struct pollfd polled[] = {{.fd = STDOUT_FILENO},
-                              {.fd = wait->watches ? wait->fd : -1, .events = POLLIN}};
+                              {.fd = wait->has_fd ? wait->fd : -1, .events = POLLIN}};
     uint64_t now_ns = hr_clock_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     struct timespec time = {(time_t)(left_ns / HR_NS_PER_S), (long)(left_ns % HR_NS_PER_S)};
@@ -89,26 +90,27 @@ static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready
 
 int waiting_wait(const struct waiting *wait)
 {
-    bool tells = isatty(STDERR_FILENO) && wait->until_ns > wait->from_ns + PATIENT_NS;
-    uint64_t asked_ns = hr_clock_ns();
-    int rc, told = 0;
+    bool shows_progress =
+        isatty(STDERR_FILENO) && wait->until_ns > wait->from_ns + PROGRESS_AFTER_NS;
+    uint64_t checked_ns = hr_clock_ns();
+    int status, progress_length = 0;
     bool ready = false;
     for (;;) {
         uint64_t now_ns = hr_clock_ns();
-        uint64_t next_ns = now_ns + (tells ? TELL_NS : HR_NS_PER_S);
-        if (tells)
-            told = tell(wait, now_ns);
-        rc = poll_until(wait, next_ns < wait->until_ns ? next_ns : wait->until_ns, &ready);
-        if (rc != 0 || ready || hr_clock_ns() >= wait->until_ns)
+        uint64_t next_ns = now_ns + (shows_progress ? PROGRESS_NS : HR_NS_PER_S);
+        if (shows_progress)
+            progress_length = print_progress(wait, now_ns);
+        status = poll_until(wait, next_ns < wait->until_ns ? next_ns : wait->until_ns, &ready);
+        if (status != 0 || ready || hr_clock_ns() >= wait->until_ns)
             break;
-        if (wait->goes_on == NULL || hr_clock_ns() < asked_ns + HR_NS_PER_S)
+        if (wait->should_continue == NULL || hr_clock_ns() < checked_ns + HR_NS_PER_S)
             continue;
-        asked_ns = hr_clock_ns();
-        if (!wait->goes_on(wait->context)) {
-            rc = -ESRCH;
+        checked_ns = hr_clock_ns();
+        if (!wait->should_continue(wait->context)) {
+            status = -ESRCH;
             break;
         }
     }
-    wipe(told);
-    return rc;
+    erase_progress(progress_length);
+    return status;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * common/waiting.h - waiting within a measurement: until a time, a signal, or the end of who reads
  * our output; with a word on the terminal of how far it is.
@@ -18,15 +19,15 @@ void waiting_hold_signals(void);
 int waiting_signal(void);
 
 /** Ends the process by a signal. */
-void waiting_die_of(int number);
+void waiting_end_by_signal(int number);
 
 struct waiting {
     uint64_t from_ns, until_ns; /**< the times of hr_clock_ns() that it is about */
     const char *what;           /**< what goes on, for the terminal: "" or "pause, " */
-    bool watches;               /**< the waiting also ends once `fd`, if not -1, can be read */
+    bool has_fd;                /**< the waiting also ends once `fd`, if not -1, can be read */
     int fd;
     /** Asked about once a second; false ends the waiting. May be NULL. */
-    bool (*goes_on)(void *context);
+    bool (*should_continue)(void *context);
     void *context;
 };
 
@@ -34,8 +35,8 @@ struct waiting {
  * Waits.
  *
  * @return 0: the time has come, or what is watched can be read; -EINTR: a signal came, see
- *         waiting_signal(); -EPIPE: nobody reads standard output any more; -ESRCH: goes_on() says
- *         no; or another negative errno.
+ *         waiting_signal(); -EPIPE: nobody reads standard output any more; -ESRCH:
+ * should_continue() says no; or another negative errno.
  */
 int waiting_wait(const struct waiting *wait);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/checks.h - what the parts of `headroom doctor` know of each other. Each plugin has a
  * function that tries what it needs, and adds what it found out to the list.
@@ -9,7 +10,6 @@
 #define HEADROOM_COMMAND_DOCTOR_CHECKS_H
 
 #include "doctor/findings.h"
-
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 
@@ -42,8 +42,8 @@ void doctor_groups_open(const struct hr_root *root, const char *controller,
 void doctor_groups_close(struct doctor_groups *groups);
 
 /** Adds that a facility can't be tried, as there is no cgroup, and why. */
-void doctor_add_no_group(struct findings *findings, const char *facility,
-                         const struct doctor_groups *groups);
+void doctor_add_missing_group(struct findings *findings, const char *facility,
+                              const struct doctor_groups *groups);
 
 /** What is said of file descriptors that ran out. */
 #define DOCTOR_NO_DESCRIPTORS                                                                      \

@@ -1,18 +1,15 @@
-/*
- * doctor/doctor.c - `headroom doctor`: what of the plugins works on this machine, and what the rest
- * needs.
- */
+/* SPDX-License-Identifier: MIT */
 #include "doctor/doctor.h"
 
-#include "common/usage.h"
-#include "doctor/checks.h"
-
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "common/output.h"
+#include "common/usage.h"
+#include "doctor/checks.h"
 
 /* Longer lines are hard to read. */
 #define WIDTH_MAX 100
@@ -57,7 +54,7 @@ static void print_help(void)
 
 /* --- What is asked for ---------------------------------------------------- */
 
-static int take_plugin(const char *title, const char *name, struct options *options)
+static int select_plugin(const char *title, const char *name, struct options *options)
 {
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (strcmp(plugins[i].name, name) == 0) {
@@ -73,12 +70,12 @@ static int take_plugin(const char *title, const char *name, struct options *opti
 }
 
 /* None named: all. */
-static int take_plugins(const char *title, char **names, struct options *options)
+static int select_plugins(const char *title, char **names, struct options *options)
 {
     for (size_t i = 0; *names == NULL && i < PLUGIN_COUNT; i++)
         options->wanted[i] = true;
     for (; *names != NULL; names++)
-        if (take_plugin(title, *names, options) != COMMAND_DONE)
+        if (select_plugin(title, *names, options) != COMMAND_DONE)
             return COMMAND_MISUSED;
     return COMMAND_DONE;
 }
@@ -104,7 +101,7 @@ static int parse_options(int argc, char **argv, struct options *options)
         else /* getopt_long() has named the option */
             return COMMAND_MISUSED;
     }
-    return take_plugins(argv[0], argv + optind, options);
+    return select_plugins(argv[0], argv + optind, options);
 }
 
 /* --- What was found ------------------------------------------------------- */
@@ -148,10 +145,10 @@ static int print_all(const struct findings *findings, bool json)
     if (status < 0)
         return status;
     print_summary(findings);
-    return fflush(stdout) == 0 ? 0 : -errno;
+    return output_flush(stdout);
 }
 
-static int examine(const char *title, const struct options *options)
+static int check_plugins(const char *title, const struct options *options)
 {
     struct findings findings = {.count = 0};
     struct hr_root *root;
@@ -169,11 +166,8 @@ static int examine(const char *title, const struct options *options)
         plugins[i].check(root, &findings);
     }
     hr_root_close(root);
-    status = print_all(&findings, options->json);
-    if (status < 0) {
-        fprintf(stderr, "%s: cannot write: %s\n", title, strerror(-status));
+    if (output_finish(title, print_all(&findings, options->json)) != COMMAND_DONE)
         return COMMAND_FAILED;
-    }
     return findings_count(&findings).of[FINDING_LACKS] > 0 ? COMMAND_FAILED : COMMAND_DONE;
 }
 
@@ -183,12 +177,9 @@ int doctor_main(int argc, char **argv)
     int status = parse_options(argc, argv, &options);
 
     if (status == COMMAND_DONE)
-        return examine(argv[0], &options);
+        return check_plugins(argv[0], &options);
     if (status != -1)
         return status;
     print_help();
-    if (fflush(stdout) == 0)
-        return COMMAND_DONE;
-    fprintf(stderr, "%s: cannot write: %s\n", argv[0], strerror(errno));
-    return COMMAND_FAILED;
+    return output_finish(argv[0], output_flush(stdout));
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/doctor.h - the subcommand `headroom doctor`: what works on this machine.
  */

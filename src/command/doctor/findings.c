@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "doctor/findings.h"
-
-#include "common/json.h"
-#include "common/output.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "common/json.h"
+#include "common/output.h"
 
 static const char *const words[FINDING_STATE_COUNT] = {
     [FINDING_WORKS] = "works",
@@ -30,8 +31,8 @@ void findings_add(struct findings *findings, enum finding_state state, const cha
     snprintf(finding->remedy, sizeof(finding->remedy), "%s", remedy != NULL ? remedy : "");
 }
 
-void findings_advise(struct findings *findings, const char *facility, int status,
-                     const struct advice *advice)
+void findings_add_status(struct findings *findings, const char *facility, int status,
+                         const struct advice *advice)
 {
     if (status == 0) {
         findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
@@ -41,6 +42,17 @@ void findings_advise(struct findings *findings, const char *facility, int status
         advice++;
     findings_add(findings, FINDING_LACKS, facility,
                  advice->status != 0 ? advice->cause : strerror(-status), advice->remedy);
+}
+
+void findings_add_reason(struct findings *findings, enum finding_state state, const char *facility,
+                         const struct hr_reason *reason)
+{
+    char cause[sizeof(reason->text)];
+    const char *remedy = strstr(reason->text, ": ");
+    size_t length = remedy != NULL ? (size_t)(remedy - reason->text) : strlen(reason->text);
+
+    snprintf(cause, sizeof(cause), "%.*s", (int)length, reason->text);
+    findings_add(findings, state, facility, cause, remedy != NULL ? remedy + 2 : NULL);
 }
 
 struct findings_counts findings_count(const struct findings *findings)
@@ -89,17 +101,17 @@ static void print_text(FILE *out, const char *text, size_t width)
     putc('\n', out);
 }
 
-static bool is_likewise(const struct finding *finding, const struct finding *before)
+static bool repeats_cause(const struct finding *finding, const struct finding *before)
 {
     return finding->cause[0] != '\0' && strcmp(finding->cause, before->cause) == 0 &&
            strcmp(finding->remedy, before->remedy) == 0;
 }
 
-static void print_finding(FILE *out, const struct finding *finding, bool likewise,
+static void print_finding(FILE *out, const struct finding *finding, bool repeated,
                           const struct findings_style *style)
 {
-    const char *cause = likewise ? "likewise" : finding->cause;
-    const char *remedy = likewise ? "" : finding->remedy;
+    const char *cause = repeated ? "likewise" : finding->cause;
+    const char *remedy = repeated ? "" : finding->remedy;
     char text[sizeof(struct finding) + 64];
 
     snprintf(text, sizeof(text), "%s: %s%s%s%s%s", finding->plugin, finding->facility,
@@ -113,8 +125,8 @@ int findings_print(FILE *out, const struct findings *findings, const struct find
     const struct finding *items = findings->items;
 
     for (size_t i = 0; i < findings->count; i++) {
-        bool likewise = style->brief && i > 0 && is_likewise(&items[i], &items[i - 1]);
-        print_finding(out, &items[i], likewise, style);
+        bool repeated = style->brief && i > 0 && repeats_cause(&items[i], &items[i - 1]);
+        print_finding(out, &items[i], repeated, style);
     }
     return output_flush(out);
 }

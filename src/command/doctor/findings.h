@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/findings.h - what `headroom doctor` found out: a list of what works and what doesn't, as
  * lines and as JSON.
@@ -8,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "headroom/reason.h"
 
 enum finding_state {
     FINDING_WORKS,
@@ -53,8 +56,15 @@ void findings_add(struct findings *findings, enum finding_state state, const cha
  * @param advice  ends with a status of 0, whose remedy, or NULL, is that of all errors that aren't
  *                listed; their cause is the system's text.
  */
-void findings_advise(struct findings *findings, const char *facility, int status,
-                     const struct advice *advice);
+void findings_add_status(struct findings *findings, const char *facility, int status,
+                         const struct advice *advice);
+
+/**
+ * Adds a finding by a collector's reason: "cause: remedy", or the cause alone where it knows no
+ * remedy.
+ */
+void findings_add_reason(struct findings *findings, enum finding_state state, const char *facility,
+                         const struct hr_reason *reason);
 
 struct findings_counts findings_count(const struct findings *findings);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/groups.c - the cgroups on which `headroom doctor` tries what plugins do with them.
  */
@@ -5,7 +6,7 @@
 
 #include <errno.h>
 
-static void take(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+static void collect_sample(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
     struct doctor_groups *groups = context;
 
@@ -24,7 +25,7 @@ void doctor_groups_open(const struct hr_root *root, const char *controller,
         .patterns = everywhere,
         .pattern_count = 1,
         .max_count = DOCTOR_MAX_CGROUPS,
-        .event = take,
+        .event = collect_sample,
         .context = groups,
     };
 
@@ -44,8 +45,8 @@ void doctor_groups_close(struct doctor_groups *groups)
     *groups = (struct doctor_groups){0};
 }
 
-void doctor_add_no_group(struct findings *findings, const char *facility,
-                         const struct doctor_groups *groups)
+void doctor_add_missing_group(struct findings *findings, const char *facility,
+                              const struct doctor_groups *groups)
 {
     static const char cause[] = "there is no cgroup to try it on";
 

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/osnoise.c - what of the plugin osnoise would work. By looking only: the tracer takes time
  * from the CPUs.
  */
-#include "common/osnoise_state.h"
 #include "doctor/checks.h"
-
-#include "headroom/osnoise.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "common/osnoise_state.h"
+#include "headroom/osnoise.h"
 
 static const struct advice tracefs_advice[] = {
     {-ENOENT, "no tracefs is mounted",
@@ -45,19 +46,6 @@ static int open_tracers(const struct hr_root *root)
     return status;
 }
 
-/* The collector's reason is "cause: remedy", or just the cause where it knows no remedy. */
-static void add_reason(struct findings *findings, enum finding_state state, const char *facility,
-                       struct hr_reason *reason)
-{
-    char *remedy = strstr(reason->text, ": ");
-
-    if (remedy != NULL) {
-        *remedy = '\0';
-        remedy += 2;
-    }
-    findings_add(findings, state, facility, reason->text, remedy);
-}
-
 /* @return whether the kernel has the tracer. */
 static bool check_tracer(const struct hr_root *root, struct findings *findings)
 {
@@ -65,21 +53,21 @@ static bool check_tracer(const struct hr_root *root, struct findings *findings)
     struct hr_reason reason = {0};
     int status = open_tracers(root);
 
-    findings_advise(findings, "tracefs", status, tracefs_advice);
+    findings_add_status(findings, "tracefs", status, tracefs_advice);
     if (status < 0) {
         findings_add(findings, FINDING_UNTRIED, tracer, "tracefs can't be read", NULL);
         return false;
     }
     /* Where there is a tracefs, that is what the kernel lacks for any mode. */
     if (hr_osnoise_probe(root, HR_OSNOISE_WORKLOAD, &reason) == -ENOENT) {
-        add_reason(findings, FINDING_LACKS, tracer, &reason);
+        findings_add_reason(findings, FINDING_LACKS, tracer, &reason);
         return false;
     }
     findings_add(findings, FINDING_WORKS, tracer, NULL, NULL);
     return true;
 }
 
-/* --- modes ---------------------------------------------------------------- */
+/* --- Modes ---------------------------------------------------------------- */
 
 static const char *const facilities[HR_OSNOISE_MODE_COUNT] = {
     [HR_OSNOISE_WORKLOAD] = "mode osnoise, a thread on chosen CPUs",
@@ -99,12 +87,12 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
     else if (status == -EBUSY || status == -EAGAIN)
         /* Who is at work, or isn't, tells nothing of what the machine can do: where the plugin
          * runs, it is busy. */
-        add_reason(findings, FINDING_UNTRIED, facilities[mode], &reason);
+        findings_add_reason(findings, FINDING_UNTRIED, facilities[mode], &reason);
     else
-        add_reason(findings, FINDING_LACKS, facilities[mode], &reason);
+        findings_add_reason(findings, FINDING_LACKS, facilities[mode], &reason);
 }
 
-/* --- what was left behind ------------------------------------------------- */
+/* --- What was left behind ------------------------------------------------- */
 
 /* Where the command and the plugin keep what they are to put back, unless told otherwise. */
 static const char *const state_paths[] = {

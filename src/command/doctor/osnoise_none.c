@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/osnoise_none.c - the plugin osnoise where headroom was built without what it needs.
  */

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/perf.c - what of the plugin cgroup_perf works: counting software and hardware events and
  * tracepoints, of cgroups and of the whole machine.
  */
 #include "doctor/checks.h"
 
-#include "headroom/perf.h"
-#include "headroom/perf_event.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
+
+#include "headroom/perf.h"
+#include "headroom/perf_event.h"
 
 #define EVENTS_MAX 2
 
@@ -38,7 +39,7 @@ static const char descriptors[] = "file descriptors for 4 events of each cgroup"
 #define TYPICAL_EVENTS 4
 
 /* What the checks of all kinds need. */
-struct exam {
+struct check_context {
     const struct hr_root *root;
     struct findings *findings;
     struct doctor_groups groups;
@@ -66,7 +67,7 @@ static const struct advice event_advice[] = {
 };
 
 /* Also EPERM, which a container's seccomp filter gives. */
-static void add_permission(const struct exam *exam, const char *facility)
+static void add_permission(const struct check_context *context, const char *facility)
 {
     char cause[128] = "no permission";
     const char *remedy =
@@ -74,7 +75,7 @@ static void add_permission(const struct exam *exam, const char *facility)
         "the sysctl to 0; in a container, also let seccomp allow perf_event_open";
     int level = 0;
 
-    if (hr_perf_paranoid_read(exam->root, &level) == 0)
+    if (hr_perf_paranoid_read(context->root, &level) == 0)
         snprintf(cause, sizeof(cause),
                  "no permission, without %s and with kernel.perf_event_paranoid=%d",
                  level > HR_PERF_PARANOID_MAX ? "CAP_SYS_ADMIN" : "CAP_PERFMON", level);
@@ -82,51 +83,51 @@ static void add_permission(const struct exam *exam, const char *facility)
         remedy = "add CAP_PERFMON (before Linux 5.8 CAP_SYS_ADMIN) to collectd's service, and set "
                  "the sysctl to 2, or to 0 without it; in a container, also let seccomp allow "
                  "perf_event_open";
-    findings_add(exam->findings, FINDING_LACKS, facility, cause, remedy);
+    findings_add(context->findings, FINDING_LACKS, facility, cause, remedy);
 }
 
-static void add_status(const struct exam *exam, const char *facility, int status)
+static void add_status(const struct check_context *context, const char *facility, int status)
 {
     if (status == -EACCES || status == -EPERM)
-        add_permission(exam, facility);
+        add_permission(context, facility);
     else
-        findings_advise(exam->findings, facility, status, event_advice);
+        findings_add_status(context->findings, facility, status, event_advice);
 }
 
-static void add_to_all(const struct exam *exam, const struct kind *kind, const char *cause,
-                       const char *remedy)
+static void add_to_all_scopes(const struct check_context *context, const struct kind *kind,
+                              const char *cause, const char *remedy)
 {
     for (int scope = 0; scope < HR_PERF_SCOPE_COUNT; scope++)
-        findings_add(exam->findings, FINDING_LACKS, kind->facilities[scope], cause, remedy);
+        findings_add(context->findings, FINDING_LACKS, kind->facilities[scope], cause, remedy);
 }
 
 /* Why an event's name isn't known. */
-static void add_fault(const struct exam *exam, const struct kind *kind, int status,
-                      const struct hr_perf_event_error *fault)
+static void add_unknown_event(const struct check_context *context, const struct kind *kind,
+                              int status, const struct hr_perf_event_error *fault)
 {
     if (status == -ENODEV)
-        add_to_all(exam, kind, "no tracefs is mounted",
-                   "mount -t tracefs tracefs /sys/kernel/tracing");
+        add_to_all_scopes(context, kind, "no tracefs is mounted",
+                          "mount -t tracefs tracefs /sys/kernel/tracing");
     else if (status == -EACCES)
-        add_to_all(
-            exam, kind, "no permission to read tracefs",
+        add_to_all_scopes(
+            context, kind, "no permission to read tracefs",
             "add CAP_DAC_READ_SEARCH to collectd's service, or run collectd as root, or as a "
             "member of the group that may read it");
     else
-        add_to_all(exam, kind, fault->reason, "it needs a kernel that has them");
+        add_to_all_scopes(context, kind, fault->reason, "it needs a kernel that has them");
 }
 
 /* --- Counting ------------------------------------------------------------- */
 
 /* Opens, reads and closes what is counted of a target, and ends the target.
  * @return of its first event that can't be counted */
-static int count_once(struct exam *exam, struct hr_perf *perf, enum hr_perf_scope scope,
+static int count_once(struct check_context *context, struct hr_perf *perf, enum hr_perf_scope scope,
                       struct hr_perf_target *target, size_t count)
 {
     int status = hr_perf_target_read(target);
 
     if (status == 0)
-        exam->cpu_count = hr_perf_files(perf).open / count;
+        context->cpu_count = hr_perf_files(perf).open / count;
     hr_perf_target_close(target);
     for (size_t e = 0; e < count; e++) {
         int of_event = hr_perf_status(perf, scope, 0, e);
@@ -136,67 +137,69 @@ static int count_once(struct exam *exam, struct hr_perf *perf, enum hr_perf_scop
     return status;
 }
 
-static void count_system(struct exam *exam, struct hr_perf *perf, const struct kind *kind)
+static void count_system(struct check_context *context, struct hr_perf *perf,
+                         const struct kind *kind)
 {
     struct hr_perf_target *target;
 
     int status = hr_perf_target_open_system(perf, &target);
     if (status == 0)
-        status = count_once(exam, perf, HR_PERF_SYSTEM, target, kind->count);
-    add_status(exam, kind->facilities[HR_PERF_SYSTEM], status);
+        status = count_once(context, perf, HR_PERF_SYSTEM, target, kind->count);
+    add_status(context, kind->facilities[HR_PERF_SYSTEM], status);
 }
 
-static void count_group(struct exam *exam, struct hr_perf *perf, const struct kind *kind)
+static void count_group(struct check_context *context, struct hr_perf *perf,
+                        const struct kind *kind)
 {
     const char *facility = kind->facilities[HR_PERF_CGROUP];
     int status = -ENODEV;
 
-    if (exam->groups.sample_count == 0) {
-        doctor_add_no_group(exam->findings, facility, &exam->groups);
+    if (context->groups.sample_count == 0) {
+        doctor_add_missing_group(context->findings, facility, &context->groups);
         return;
     }
     /* One may be gone by now. */
-    for (size_t i = 0; i < exam->groups.sample_count && status == -ENODEV; i++) {
+    for (size_t i = 0; i < context->groups.sample_count && status == -ENODEV; i++) {
         struct hr_perf_target *target;
-        status = hr_perf_target_open_cgroup(perf, exam->groups.samples[i], &target);
+        status = hr_perf_target_open_cgroup(perf, context->groups.samples[i], &target);
         if (status == 0)
-            status = count_once(exam, perf, HR_PERF_CGROUP, target, kind->count);
+            status = count_once(context, perf, HR_PERF_CGROUP, target, kind->count);
     }
-    add_status(exam, facility, status);
+    add_status(context, facility, status);
 }
 
-static void try_kind(struct exam *exam, const struct kind *kind,
+static void try_kind(struct check_context *context, const struct kind *kind,
                      struct hr_perf_event *const *events)
 {
     const struct hr_perf_event_group group = {events, kind->count};
     const struct hr_perf_options options = {.groups = &group, .group_count = 1};
     struct hr_perf *perf = NULL;
 
-    int status = hr_perf_open(exam->root, &options, &perf);
+    int status = hr_perf_open(context->root, &options, &perf);
     if (status == 0)
         status = hr_perf_read(perf);
     if (status == 0) {
-        count_system(exam, perf, kind);
-        count_group(exam, perf, kind);
+        count_system(context, perf, kind);
+        count_group(context, perf, kind);
     } else {
-        add_to_all(exam, kind, "can't find out which CPUs are online",
-                   "let collectd's user read /sys/devices/system/cpu/online");
+        add_to_all_scopes(context, kind, "can't find out which CPUs are online",
+                          "let collectd's user read /sys/devices/system/cpu/online");
     }
     hr_perf_close(perf);
 }
 
-static void check_kind(struct exam *exam, const struct kind *kind)
+static void check_kind(struct check_context *context, const struct kind *kind)
 {
     struct hr_perf_event *events[EVENTS_MAX] = {NULL};
     struct hr_perf_event_error fault = {.reason = ""};
     int status = 0;
 
     for (size_t e = 0; e < kind->count && status == 0; e++)
-        status = hr_perf_event_find(exam->vocabulary, kind->events[e], &events[e], &fault);
+        status = hr_perf_event_find(context->vocabulary, kind->events[e], &events[e], &fault);
     if (status == 0)
-        try_kind(exam, kind, events);
+        try_kind(context, kind, events);
     else
-        add_fault(exam, kind, status, &fault);
+        add_unknown_event(context, kind, status, &fault);
     for (size_t e = 0; e < kind->count; e++)
         hr_perf_event_free(events[e]);
 }
@@ -214,22 +217,23 @@ static size_t descriptor_limit(void)
 }
 
 /* By reckoning: to open all of them would slow down each switch from one group to another. */
-static void check_descriptors(const struct exam *exam)
+static void check_descriptors(const struct check_context *context)
 {
-    const size_t groups = exam->groups.counts.populated;
-    const size_t needed = TYPICAL_EVENTS * groups * exam->cpu_count;
+    const size_t groups = context->groups.counts.populated;
+    const size_t needed = TYPICAL_EVENTS * groups * context->cpu_count;
     char cause[192];
 
-    if (exam->cpu_count == 0) {
-        findings_add(exam->findings, FINDING_UNTRIED, descriptors, "nothing can be counted", NULL);
+    if (context->cpu_count == 0) {
+        findings_add(context->findings, FINDING_UNTRIED, descriptors, "nothing can be counted",
+                     NULL);
     } else if (needed <= descriptor_limit()) {
-        findings_add(exam->findings, FINDING_WORKS, descriptors, NULL, NULL);
+        findings_add(context->findings, FINDING_WORKS, descriptors, NULL, NULL);
     } else {
         snprintf(cause, sizeof(cause),
                  "%d events of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
-                 TYPICAL_EVENTS, groups, exam->cpu_count, needed, descriptor_limit());
+                 TYPICAL_EVENTS, groups, context->cpu_count, needed, descriptor_limit());
         findings_add(
-            exam->findings, FINDING_LACKS, descriptors, cause,
+            context->findings, FINDING_LACKS, descriptors, cause,
             "raise LimitNOFILE= of collectd's service (ulimit -Hn), or count fewer cgroups "
             "or events");
     }
@@ -237,19 +241,19 @@ static void check_descriptors(const struct exam *exam)
 
 void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findings)
 {
-    struct exam exam = {.root = root, .findings = findings};
+    struct check_context context = {.root = root, .findings = findings};
 
-    int status = hr_perf_vocabulary_open(root, &exam.vocabulary);
+    int status = hr_perf_vocabulary_open(root, &context.vocabulary);
     if (status < 0) {
         findings_add(findings, FINDING_LACKS, "names of events", strerror(-status),
                      "let collectd's user read /sys/bus/event_source/devices");
         return;
     }
-    doctor_groups_open(root, "perf_event", &exam.groups);
-    check_kind(&exam, &software);
-    check_kind(&exam, &hardware);
-    check_kind(&exam, &tracepoints);
-    check_descriptors(&exam);
-    doctor_groups_close(&exam.groups);
-    hr_perf_vocabulary_close(exam.vocabulary);
+    doctor_groups_open(root, "perf_event", &context.groups);
+    check_kind(&context, &software);
+    check_kind(&context, &hardware);
+    check_kind(&context, &tracepoints);
+    check_descriptors(&context);
+    doctor_groups_close(&context.groups);
+    hr_perf_vocabulary_close(context.vocabulary);
 }

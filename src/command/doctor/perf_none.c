@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/perf_none.c - the plugin cgroup_perf where headroom was built without what it needs.
  */

@@ -24,9 +24,9 @@ static void advise_of_group(const struct exam *exam, const char *facility, int s
                             const struct advice *advice)
 {
     if (exam->group != NULL)
-        findings_advise(exam->findings, facility, status, advice);
+        findings_add_status(exam->findings, facility, status, advice);
     else
-        doctor_add_no_group(exam->findings, facility, &exam->groups);
+        doctor_add_missing_group(exam->findings, facility, &exam->groups);
 }
 
 /* --- Pressure ------------------------------------------------------------- */
@@ -130,10 +130,10 @@ static void check_pressure(struct exam *exam)
 
     read_system(exam, system);
     read_groups(exam, group);
-    findings_advise(exam->findings, "cpu, memory and io pressure of the system", worst(system),
+    findings_add_status(exam->findings, "cpu, memory and io pressure of the system", worst(system),
                     system_advice);
     advise_of_group(exam, "cpu, memory and io pressure of cgroups", worst(group), cgroup_advice);
-    findings_advise(exam->findings, "irq pressure of the system", system[HR_PSI_IRQ],
+    findings_add_status(exam->findings, "irq pressure of the system", system[HR_PSI_IRQ],
                     advice_of_irq(system, system_advice));
     advise_of_group(exam, "irq pressure of cgroups", group[HR_PSI_IRQ],
                     advice_of_irq(group, cgroup_advice));
@@ -193,9 +193,9 @@ static int try_group(const struct hr_cgroup *group)
 
 static void check_triggers(const struct exam *exam)
 {
-    findings_advise(exam->findings, "alerts by the kernel, in any window",
+    findings_add_status(exam->findings, "alerts by the kernel, in any window",
                     try_system(exam->root, 1000000), window_advice);
-    findings_advise(exam->findings, "alerts by the kernel, in windows of 2, 4, 6, 8 or 10 s",
+    findings_add_status(exam->findings, "alerts by the kernel, in windows of 2, 4, 6, 8 or 10 s",
                     try_system(exam->root, 2000000), window_advice);
     advise_of_group(exam, "alerts by the kernel, of cgroups",
                     exam->group != NULL ? try_group(exam->group) : 0, window_advice);
@@ -314,7 +314,7 @@ static void check_waiters(const struct exam *exam)
     for (size_t i = 0; i < sizeof(facilities) / sizeof(facilities[0]); i++) {
         int status =
             connected < 0 ? connected : try_waiters(exam->root, taskstats, facilities[i].resource);
-        findings_advise(exam->findings, facilities[i].facility, status, waiters_advice);
+        findings_add_status(exam->findings, facilities[i].facility, status, waiters_advice);
     }
     hr_taskstats_close(taskstats);
 }
@@ -324,7 +324,7 @@ void doctor_check_psi(const struct hr_root *root, struct findings *findings)
     struct exam exam = {.root = root, .findings = findings};
 
     doctor_groups_open(root, NULL, &exam.groups);
-    findings_advise(findings, "cgroups of version 2", exam.groups.status, mount_advice);
+    findings_add_status(findings, "cgroups of version 2", exam.groups.status, mount_advice);
     check_pressure(&exam);
     check_triggers(&exam);
     check_waiters(&exam);

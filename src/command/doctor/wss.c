@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * doctor/wss.c - what of the plugin wss works: each method, for what it can measure at all.
  */
 #include "doctor/checks.h"
 
-#include "headroom/wss.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "headroom/wss.h"
 
 static const char *const scopes[HR_WSS_SCOPE_COUNT] = {
     [HR_WSS_PROCESSES] = "processes",
@@ -14,24 +15,8 @@ static const char *const scopes[HR_WSS_SCOPE_COUNT] = {
     [HR_WSS_SYSTEM] = "the system",
 };
 
-/* The collector's reason is "cause: remedy", or just the cause where it knows no remedy. */
-static void add_reason(struct findings *findings, const char *facility, struct hr_reason *reason)
-{
-    char *remedy = strstr(reason->text, ": ");
-
-    if (remedy == NULL && reason->error == -EMFILE) {
-        findings_add(findings, FINDING_LACKS, facility, DOCTOR_NO_DESCRIPTORS);
-        return;
-    }
-    if (remedy != NULL) {
-        *remedy = '\0';
-        remedy += 2;
-    }
-    findings_add(findings, FINDING_LACKS, facility, reason->text, remedy);
-}
-
-static void check(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                  struct findings *findings)
+static void check_method(const struct hr_root *root, enum hr_wss_method method,
+                         enum hr_wss_scope scope, struct findings *findings)
 {
     char facility[64];
     struct hr_reason reason;
@@ -41,8 +26,10 @@ static void check(const struct hr_root *root, enum hr_wss_method method, enum hr
              scopes[scope]);
     if (status == 0)
         findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+    else if (reason.error == -EMFILE && strstr(reason.text, ": ") == NULL)
+        findings_add(findings, FINDING_LACKS, facility, DOCTOR_NO_DESCRIPTORS);
     else
-        add_reason(findings, facility, &reason);
+        findings_add_reason(findings, FINDING_LACKS, facility, &reason);
 }
 
 void doctor_check_wss(const struct hr_root *root, struct findings *findings)
@@ -50,5 +37,5 @@ void doctor_check_wss(const struct hr_root *root, struct findings *findings)
     for (int method = 0; method < HR_WSS_METHOD_COUNT; method++)
         for (int scope = 0; scope < HR_WSS_SCOPE_COUNT; scope++)
             if (hr_wss_measures(method, scope))
-                check(root, method, scope, findings);
+                check_method(root, method, scope, findings);
 }

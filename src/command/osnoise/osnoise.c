@@ -88,7 +88,7 @@ static void print_help(void)
 static int take_seconds(const char *title, const char *option, double unit, uint64_t *value)
 {
     double seconds;
-    if (number_decimal(optarg, 0, SECONDS_MAX, &seconds) != 0)
+    if (number_parse_decimal(optarg, 0, SECONDS_MAX, &seconds) != 0)
         return command_misused(title, "%s takes seconds, such as 0.1, not '%s'", option, optarg);
     *value = (uint64_t)(seconds * unit + 0.5);
     /* 0 means something else, or nothing. */
@@ -125,7 +125,7 @@ static int take_cpus(const char *title, struct options *options)
 static int take_duty(const char *title, struct options *options)
 {
     double *duty = &options->request.options.max_duty_pct;
-    if (number_decimal(optarg, 0, 100, duty) == 0 && *duty > 0)
+    if (number_parse_decimal(optarg, 0, 100, duty) == 0 && *duty > 0)
         return COMMAND_DONE;
     return command_misused(title, "--max-duty takes a percentage above 0, up to 100, not '%s'",
                            optarg);
@@ -134,7 +134,7 @@ static int take_duty(const char *title, struct options *options)
 static int take_sources(const char *title, struct options *options)
 {
     int sources;
-    if (number_whole(optarg, 0, SOURCES_MOST, &sources) != 0)
+    if (number_parse_whole(optarg, 0, SOURCES_MOST, &sources) != 0)
         return command_misused(title, "--sources takes a number from 0 to %d, not '%s'",
                                SOURCES_MOST, optarg);
     options->request.sources = (size_t)sources;

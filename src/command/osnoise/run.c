@@ -244,7 +244,7 @@ static int measure(struct run *run)
         const struct waiting wait = {.from_ns = now_ns,
                                      .until_ns = next_ns,
                                      .what = "",
-                                     .watches = true,
+                                     .has_fd = true,
                                      .fd = hr_osnoise_fd(run->osnoise)};
         status = waited(run, waiting_wait(&wait));
         /* What came until a signal counts, too. */
@@ -378,7 +378,7 @@ int osnoise_run(const struct osnoise_request *request)
     osnoise_totals_free(&run.totals);
     int number = waiting_signal();
     if (number != 0 && number != SIGINT)
-        waiting_die_of(number);
+        waiting_end_by_signal(number);
     return status;
 }
 

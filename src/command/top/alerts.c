@@ -1,11 +1,5 @@
-/* memmem() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+/* SPDX-License-Identifier: MIT */
 #include "top/alerts.h"
-
-#include "top/columns.h"
-#include "top/table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,13 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "headroom/array.h"
+#include "top/columns.h"
+#include "top/table.h"
+
 enum {
     START_BYTES = 64 * 1024,     /* of a file that is there at the start */
     BACKLOG_BYTES = 1024 * 1024, /* of what was added since the reading before */
     LINE_BYTES = 2048            /* a notification has 1,060 at most */
 };
 
-/* --- a line --------------------------------------------------------------- */
+/* --- A line --------------------------------------------------------------- */
 
 static const char *const words[] = {
     [ALERT_FAILURE] = "FAILURE",
@@ -35,7 +33,7 @@ enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
 enum field { HOST, PLUGIN, INSTANCE, TYPE, TYPE_INSTANCE, MESSAGE, FIELD_COUNT };
 
 /* What stands before each, in the order of the line. */
-static const char *const openings[FIELD_COUNT] = {
+static const char *const field_prefixes[FIELD_COUNT] = {
     [HOST] = ", host = ",
     [PLUGIN] = ", plugin = ",
     [INSTANCE] = ", plugin_instance = ",
@@ -44,23 +42,23 @@ static const char *const openings[FIELD_COUNT] = {
     [MESSAGE] = ", message = ",
 };
 
-static void skip(struct piece *rest, size_t length)
+static void advance_piece(struct piece *rest, size_t length)
 {
     rest->start += length;
     rest->length -= length;
 }
 
-static bool take(struct piece *rest, const char *text)
+static bool skip_text(struct piece *rest, const char *text)
 {
     size_t length = strlen(text);
     if (rest->length < length || memcmp(rest->start, text, length) != 0)
         return false;
-    skip(rest, length);
+    advance_piece(rest, length);
     return true;
 }
 
 /* Takes "[TIME] ". Returns the time; an empty piece where there is none. */
-static struct piece take_time(struct piece *rest)
+static struct piece parse_time(struct piece *rest)
 {
     static const char shape[] = "[dddd-dd-dd dd:dd:dd] ";
     const size_t length = sizeof(shape) - 1;
@@ -72,14 +70,14 @@ static struct piece take_time(struct piece *rest)
             return (struct piece){0};
     }
     struct piece time = {rest->start + 1, length - strlen("[] ")};
-    skip(rest, length);
+    advance_piece(rest, length);
     return time;
 }
 
-static bool take_severity(struct piece *rest, enum alert_severity *severity)
+static bool parse_severity(struct piece *rest, enum alert_severity *severity)
 {
     for (int i = 0; i < WORD_COUNT; i++) {
-        if (take(rest, words[i])) {
+        if (skip_text(rest, words[i])) {
             *severity = (enum alert_severity)i;
             return true;
         }
@@ -88,19 +86,19 @@ static bool take_severity(struct piece *rest, enum alert_severity *severity)
 }
 
 /* A field ends where a later one begins. The message is the last, and may hold anything. */
-static void take_fields(struct piece *rest, struct piece fields[FIELD_COUNT])
+static void parse_fields(struct piece *rest, struct piece fields[FIELD_COUNT])
 {
     for (int i = 0; i < FIELD_COUNT; i++) {
-        if (!take(rest, openings[i]))
+        if (!skip_text(rest, field_prefixes[i]))
             continue;
         fields[i] = *rest;
         for (int later = i + 1; later < FIELD_COUNT; later++) {
-            const char *end =
-                memmem(fields[i].start, fields[i].length, openings[later], strlen(openings[later]));
+            const char *end = memmem(fields[i].start, fields[i].length, field_prefixes[later],
+                                     strlen(field_prefixes[later]));
             if (end != NULL)
                 fields[i].length = (size_t)(end - fields[i].start);
         }
-        skip(rest, fields[i].length);
+        advance_piece(rest, fields[i].length);
     }
 }
 
@@ -114,7 +112,7 @@ static bool is_ours(const struct piece *plugin)
     return false;
 }
 
-static void copy(const struct piece *piece, char *text, size_t size)
+static void copy_piece(const struct piece *piece, char *text, size_t size)
 {
     size_t length = piece->length < size ? piece->length : size - 1;
     if (length > 0)
@@ -125,22 +123,22 @@ static void copy(const struct piece *piece, char *text, size_t size)
 int alert_parse(const char *line, size_t length, struct alert *alert)
 {
     struct piece rest = {line, length}, fields[FIELD_COUNT] = {0};
-    struct piece time = take_time(&rest);
+    struct piece time = parse_time(&rest);
     enum alert_severity severity;
-    take(&rest, "[info] ");
-    if (!take(&rest, "Notification: severity = ") || !take_severity(&rest, &severity))
+    skip_text(&rest, "[info] ");
+    if (!skip_text(&rest, "Notification: severity = ") || !parse_severity(&rest, &severity))
         return -EBADMSG;
-    take_fields(&rest, fields);
+    parse_fields(&rest, fields);
     if (rest.length > 0 || memchr(line, '\0', length) != NULL)
         return -EBADMSG;
     if (fields[PLUGIN].length == 0 || !is_ours(&fields[PLUGIN]))
         return -ENOENT;
     alert->severity = severity;
-    copy(&time, alert->time, sizeof(alert->time));
-    copy(&fields[HOST], alert->host, sizeof(alert->host));
-    copy(&fields[INSTANCE], alert->instance, sizeof(alert->instance));
-    copy(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
-    copy(&fields[MESSAGE], alert->message, sizeof(alert->message));
+    copy_piece(&time, alert->time, sizeof(alert->time));
+    copy_piece(&fields[HOST], alert->host, sizeof(alert->host));
+    copy_piece(&fields[INSTANCE], alert->instance, sizeof(alert->instance));
+    copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
+    copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
     return 0;
 }
 
@@ -161,7 +159,7 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
              alert->message[0] != '\0' ? alert->message : "-");
 }
 
-/* --- the file ------------------------------------------------------------- */
+/* --- The file ------------------------------------------------------------- */
 
 struct alerts {
     char *path;
@@ -218,23 +216,17 @@ static void keep_last(struct alert_list *list)
         list->fresh = list->count;
 }
 
-static int add(struct alerts *alerts, const struct alert *alert)
+static int append_alert(struct alerts *alerts, const struct alert *alert)
 {
     struct alert_list *list = &alerts->found;
-    if (list->count == alerts->capacity) {
-        size_t capacity = alerts->capacity ? 2 * alerts->capacity : 4 * ALERTS_SHOWN;
-        void *grown = reallocarray(list->entries, capacity, sizeof(*list->entries));
-        if (grown == NULL)
-            return -ENOMEM;
-        list->entries = grown;
-        alerts->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(list->entries, alerts->capacity, list->count + 1) != 0)
+        return -ENOMEM;
     list->entries[list->count++] = *alert;
     list->fresh++;
     return 0;
 }
 
-static void add_to_line(struct alerts *alerts, const char *bytes, size_t length)
+static void append_to_line(struct alerts *alerts, const char *bytes, size_t length)
 {
     if (length > sizeof(alerts->line) - alerts->used)
         alerts->skipping = true;
@@ -244,26 +236,26 @@ static void add_to_line(struct alerts *alerts, const char *bytes, size_t length)
     alerts->used += length;
 }
 
-static int end_line(struct alerts *alerts)
+static int parse_line(struct alerts *alerts)
 {
     struct alert alert;
     bool found = !alerts->skipping && alert_parse(alerts->line, alerts->used, &alert) == 0;
     alerts->used = 0;
     alerts->skipping = false;
-    return found ? add(alerts, &alert) : 0;
+    return found ? append_alert(alerts, &alert) : 0;
 }
 
-static int take_bytes(struct alerts *alerts, const char *bytes, size_t length)
+static int parse_bytes(struct alerts *alerts, const char *bytes, size_t length)
 {
     while (length > 0) {
         const char *end = memchr(bytes, '\n', length);
         size_t part = end != NULL ? (size_t)(end - bytes) : length;
-        add_to_line(alerts, bytes, part);
+        append_to_line(alerts, bytes, part);
         if (end == NULL)
             return 0;
-        int rc = end_line(alerts);
-        if (rc != 0)
-            return rc;
+        int status = parse_line(alerts);
+        if (status != 0)
+            return status;
         bytes += part + 1;
         length -= part + 1;
     }
@@ -271,7 +263,7 @@ static int take_bytes(struct alerts *alerts, const char *bytes, size_t length)
 }
 
 /* What comes next is not what follows the line that was begun. */
-static void go_to(struct alerts *alerts, off_t offset)
+static void restart_at(struct alerts *alerts, off_t offset)
 {
     alerts->offset = offset;
     alerts->used = 0;
@@ -285,32 +277,32 @@ static void skip_backlog(struct alerts *alerts, off_t size)
     if (size - alerts->offset <= most)
         return;
     /* If the byte before is a line feed, the first line is whole. */
-    go_to(alerts, size - most - 1);
+    restart_at(alerts, size - most - 1);
     alerts->skipping = true;
 }
 
 /* Reads what the open file has more than before. */
 static int read_added(struct alerts *alerts)
 {
-    struct stat status;
+    struct stat info;
     char bytes[16 * 1024];
-    if (fstat(alerts->fd, &status) != 0)
+    if (fstat(alerts->fd, &info) != 0)
         return -errno;
-    if (status.st_size < alerts->offset)
-        go_to(alerts, 0);
-    skip_backlog(alerts, status.st_size);
+    if (info.st_size < alerts->offset)
+        restart_at(alerts, 0);
+    skip_backlog(alerts, info.st_size);
     alerts->started = true;
     /* No further than it was: it may grow as fast as we read. */
-    while (alerts->offset < status.st_size) {
-        off_t left = status.st_size - alerts->offset;
+    while (alerts->offset < info.st_size) {
+        off_t left = info.st_size - alerts->offset;
         size_t wanted = left < (off_t)sizeof(bytes) ? (size_t)left : sizeof(bytes);
         ssize_t length = pread(alerts->fd, bytes, wanted, alerts->offset);
         if (length <= 0)
             return length < 0 ? -errno : 0;
         alerts->offset += length;
-        int rc = take_bytes(alerts, bytes, (size_t)length);
-        if (rc != 0)
-            return rc;
+        int status = parse_bytes(alerts, bytes, (size_t)length);
+        if (status != 0)
+            return status;
     }
     return 0;
 }
@@ -318,18 +310,18 @@ static int read_added(struct alerts *alerts)
 /* Opens what is at the path now. */
 static int open_file(const char *path, int *result)
 {
-    struct stat status;
+    struct stat info;
     /* A pipe without a writer would make us wait. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int rc = fstat(fd, &status) != 0   ? -errno
-             : S_ISREG(status.st_mode) ? 0
-             : S_ISDIR(status.st_mode) ? -EISDIR
-                                       : -EINVAL;
-    if (rc != 0) {
+    int status = fstat(fd, &info) != 0   ? -errno
+                 : S_ISREG(info.st_mode) ? 0
+                 : S_ISDIR(info.st_mode) ? -EISDIR
+                                         : -EINVAL;
+    if (status != 0) {
         close(fd);
-        return rc;
+        return status;
     }
     *result = fd;
     return 0;
@@ -348,17 +340,17 @@ static int read_all(struct alerts *alerts)
 {
     int fd = -1;
     int opened = open_file(alerts->path, &fd);
-    int rc = alerts->fd >= 0 ? read_added(alerts) : 0;
+    int status = alerts->fd >= 0 ? read_added(alerts) : 0;
     if (opened != 0)
         return opened;
     if (same_file(fd, alerts->fd)) {
         close(fd);
-        return rc;
+        return status;
     }
     if (alerts->fd >= 0)
         close(alerts->fd);
     alerts->fd = fd;
-    go_to(alerts, 0);
+    restart_at(alerts, 0);
     return read_added(alerts);
 }
 
@@ -367,11 +359,11 @@ int alerts_read(struct alerts *alerts)
     bool first = !alerts->started;
     alerts->found.fresh = 0;
     keep_last(&alerts->found);
-    int rc = read_all(alerts);
+    int status = read_all(alerts);
     if (first)
         keep_last(&alerts->found);
     /* A file that is made from now on is new as a whole. */
-    if (rc == -ENOENT)
+    if (status == -ENOENT)
         alerts->started = true;
-    return rc;
+    return status;
 }

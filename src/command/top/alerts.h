@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/alerts.h - the notifications of headroom's plugins, found in a log file of collectd, which is
  * followed as it grows.

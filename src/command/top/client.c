@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "top/client.h"
 
 #include <errno.h>
@@ -79,9 +80,9 @@ static int send_all(struct client *client, const char *bytes, size_t length)
             length -= (size_t)sent;
             continue;
         }
-        int rc = wait_or_fail(client, errno, POLLOUT);
-        if (rc != 0)
-            return rc;
+        int status = wait_or_fail(client, errno, POLLOUT);
+        if (status != 0)
+            return status;
     }
     return 0;
 }
@@ -109,16 +110,16 @@ static int make_room(struct client *client)
 
 static int receive_more(struct client *client)
 {
-    int rc = make_room(client);
-    while (rc == 0) {
+    int status = make_room(client);
+    while (status == 0) {
         ssize_t got = recv(client->fd, client->buffer + client->end, client->size - client->end, 0);
         if (got > 0) {
             client->end += (size_t)got;
             return 0;
         }
-        rc = got == 0 ? -EPIPE : wait_or_fail(client, errno, POLLIN);
+        status = got == 0 ? -EPIPE : wait_or_fail(client, errno, POLLIN);
     }
-    return rc;
+    return status;
 }
 
 /* Takes the next line off the buffer, without its end; it is valid until the next call. */
@@ -138,9 +139,9 @@ static int read_line(struct client *client, char **line)
             return 0;
         }
         searched = length;
-        int rc = receive_more(client);
-        if (rc != 0)
-            return rc;
+        int status = receive_more(client);
+        if (status != 0)
+            return status;
     }
 }
 
@@ -148,14 +149,14 @@ static int read_line(struct client *client, char **line)
 static int read_status(struct client *client, long *count)
 {
     char *line, *end;
-    int rc = read_line(client, &line);
-    if (rc != 0)
-        return rc;
+    int status = read_line(client, &line);
+    if (status != 0)
+        return status;
     errno = 0;
-    long status = strtol(line, &end, 10);
+    long lines = strtol(line, &end, 10);
     if (end == line || errno != 0 || (*end != ' ' && *end != '\0'))
         return -EBADMSG;
-    *count = status;
+    *count = lines;
     return 0;
 }
 
@@ -164,21 +165,21 @@ int client_list(struct client *client, int (*each)(void *context, const char *id
 {
     static const char command[] = "LISTVAL\n";
     long count;
-    int rc = send_all(client, command, sizeof(command) - 1);
-    if (rc == 0)
-        rc = read_status(client, &count);
-    if (rc == 0 && count < 0)
-        rc = -EBADMSG;
-    for (long i = 0; rc == 0 && i < count; i++) {
+    int status = send_all(client, command, sizeof(command) - 1);
+    if (status == 0)
+        status = read_status(client, &count);
+    if (status == 0 && count < 0)
+        status = -EBADMSG;
+    for (long i = 0; status == 0 && i < count; i++) {
         char *line;
-        rc = read_line(client, &line);
-        if (rc != 0)
+        status = read_line(client, &line);
+        if (status != 0)
             break;
         /* "1719906000.123 HOST/..."; the identifier may have spaces of its own. */
         char *space = strchr(line, ' ');
-        rc = space == NULL ? -EBADMSG : each(context, space + 1);
+        status = space == NULL ? -EBADMSG : each(context, space + 1);
     }
-    return rc;
+    return status;
 }
 
 /* Writes `GETVAL "IDENTIFIER"`. Returns its length, 0 when collectd could not take it. */
@@ -201,11 +202,11 @@ static size_t format_getval(const char *identifier, char *command)
 static int read_value(struct client *client, double *value)
 {
     long count;
-    int rc = read_status(client, &count);
-    for (long i = 0; rc == 0 && i < count; i++) {
+    int status = read_status(client, &count);
+    for (long i = 0; status == 0 && i < count; i++) {
         char *line, *end;
-        rc = read_line(client, &line);
-        if (rc != 0)
+        status = read_line(client, &line);
+        if (status != 0)
             break;
         char *number = strchr(line, '=');
         if (number == NULL)
@@ -216,12 +217,12 @@ static int read_value(struct client *client, double *value)
         if (i == 0)
             *value = parsed;
     }
-    return rc;
+    return status;
 }
 
 /* Sends up to REQUESTS_AT_ONCE requests, then reads their answers. */
-static int get_some(struct client *client, const char *const *identifiers, double *values,
-                    size_t count)
+static int request_values(struct client *client, const char *const *identifiers, double *values,
+                          size_t count)
 {
     bool asked[REQUESTS_AT_ONCE];
     size_t length = 0;
@@ -231,21 +232,21 @@ static int get_some(struct client *client, const char *const *identifiers, doubl
         values[i] = NAN;
         length += added;
     }
-    int rc = send_all(client, client->commands, length);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    int status = send_all(client, client->commands, length);
+    for (size_t i = 0; status == 0 && i < count; i++) {
         if (asked[i])
-            rc = read_value(client, &values[i]);
+            status = read_value(client, &values[i]);
     }
-    return rc;
+    return status;
 }
 
 int client_get(struct client *client, const char *const *identifiers, double *values, size_t count)
 {
     for (size_t done = 0; done < count; done += REQUESTS_AT_ONCE) {
         size_t some = count - done < REQUESTS_AT_ONCE ? count - done : REQUESTS_AT_ONCE;
-        int rc = get_some(client, identifiers + done, values + done, some);
-        if (rc != 0)
-            return rc;
+        int status = request_values(client, identifiers + done, values + done, some);
+        if (status != 0)
+            return status;
     }
     return 0;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/client.h - asks a running collectd for its values, through its unixsock plugin.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "top/columns.h"
 
 #include <errno.h>

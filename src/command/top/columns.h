@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/columns.h - which of collectd's series `headroom top` shows, and how.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "top/layout.h"
 
 #include <stdio.h>
@@ -78,7 +79,7 @@ void layout_fit(int width, int longest, const bool present[COLUMN_MAX], struct l
         continue;
 }
 
-/* --- the bottom line ------------------------------------------------------ */
+/* --- The bottom line ------------------------------------------------------ */
 
 /* Ranks on the scale of those of columns, which the keys that sort by columns have. */
 enum {

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/layout.h - which columns the screen shows, how wide, and which keys, in the room there is.
  */
 #ifndef HEADROOM_COMMAND_TOP_LAYOUT_H
 #define HEADROOM_COMMAND_TOP_LAYOUT_H
 
-#include "top/columns.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "top/columns.h"
 
 /** Columns a number takes on the screen; a space precedes it. */
 #define NUMBER_WIDTH VALUE_WIDTH

@@ -1,8 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 #include "top/print.h"
-
-#include "common/json.h"
-#include "common/label.h"
-#include "common/output.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,6 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/json.h"
+#include "common/label.h"
+#include "common/output.h"
 #include "headroom/utf8.h"
 
 static int print_name(FILE *out, const struct table *table, const struct row *row, int width)
@@ -80,17 +80,12 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
 
 static void print_json_row(FILE *out, const struct row *row)
 {
-    fputs("{\"host\":", out);
-    json_print_string(out, row->host);
-    fputs(",\"group\":", out);
-    json_print_string(out, row->group);
+    json_print_text(out, "{\"host\":", row->host);
+    json_print_text(out, ",\"group\":", row->group);
     for (size_t i = 0; i < column_count; i++) {
-        fprintf(out, ",\"%s\":", columns[i].key);
+        fprintf(out, ",\"%s", columns[i].key);
         /* collectd sends seven digits. JSON has no infinity. */
-        if (isfinite(row->values[i]))
-            fprintf(out, "%.7g", row->values[i]);
-        else
-            fputs("null", out);
+        json_print_number(out, "\":", isfinite(row->values[i]), "%.7g", row->values[i]);
     }
     putc('}', out);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/print.h - the table, and alerts if there is to be any word of them, as plain lines and as
  * JSON.
@@ -7,10 +8,10 @@
 #ifndef HEADROOM_COMMAND_TOP_PRINT_H
 #define HEADROOM_COMMAND_TOP_PRINT_H
 
+#include <stdio.h>
+
 #include "top/alerts.h"
 #include "top/table.h"
-
-#include <stdio.h>
 
 /**
  * Prints a heading (the columns' keys and the time of day) and a line per row, aligned. An absent

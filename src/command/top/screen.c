@@ -1,11 +1,5 @@
-/* memrchr(), wcwidth() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+/* SPDX-License-Identifier: MIT */
 #include "top/screen.h"
-
-#include "common/label.h"
-#include "top/layout.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -17,7 +11,9 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "common/label.h"
 #include "headroom/utf8.h"
+#include "top/layout.h"
 
 enum {
     TEXT_SIZE = 1024, /* of a line; no terminal shows more of it */
@@ -79,7 +75,7 @@ static bool can_move_cursor(void)
 }
 
 /* Frees a screen that is no longer, or was never, on the terminal. */
-static void release(struct screen *screen)
+static void free_screen(struct screen *screen)
 {
     if (screen->curses != NULL) {
         endwin();
@@ -99,12 +95,12 @@ int screen_open(struct screen **result)
         return -ENOMEM;
     screen->keys = open_keys();
     if (screen->keys == NULL) {
-        release(screen);
+        free_screen(screen);
         return -ENOTTY;
     }
     screen->curses = newterm(NULL, stdout, screen->keys);
     if (screen->curses == NULL || !can_move_cursor()) {
-        release(screen);
+        free_screen(screen);
         return -EOPNOTSUPP;
     }
     screen->charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII;
@@ -116,7 +112,7 @@ int screen_open(struct screen **result)
 void screen_close(struct screen *screen)
 {
     if (screen != NULL)
-        release(screen);
+        free_screen(screen);
 }
 
 int screen_input(const struct screen *screen)
@@ -269,7 +265,7 @@ static void draw_footer(const struct screen *screen, int y, int width, const str
 }
 
 /* The bytes of a safe text that fit into `width` columns: at least one character. */
-static size_t fitting(const char *text, int width)
+static size_t fitting_length(const char *text, int width)
 {
     size_t length = 0;
     while (text[length] != '\0') {
@@ -288,13 +284,13 @@ static size_t fitting(const char *text, int width)
  * Takes a line of at most `width` columns off a text that label_fit() made safe. It ends with a
  * word; one that is longer than a line is broken. Returns its bytes.
  */
-static size_t take_line(const char **rest, int width)
+static size_t split_line(const char **rest, int width)
 {
     const char *text = *rest;
-    size_t length = fitting(text, width);
+    size_t length = fitting_length(text, width);
     const char *space = memrchr(text, ' ', length);
     if (text[length] != '\0' && text[length] != ' ' && space != NULL && space > text &&
-        fitting(space + 1, width) >= strcspn(space + 1, " "))
+        fitting_length(space + 1, width) >= strcspn(space + 1, " "))
         length = (size_t)(space - text);
     *rest = text + length + strspn(text + length, " ");
     return length;
@@ -304,7 +300,7 @@ static int count_lines(const char *text, int width)
 {
     int lines = 0;
     for (; *text != '\0'; lines++)
-        take_line(&text, width);
+        split_line(&text, width);
     return lines;
 }
 
@@ -313,7 +309,7 @@ static void draw_lines(int y, int bottom, int x, const char *text, int width)
 {
     for (; *text != '\0' && y < bottom; y++) {
         const char *line = text;
-        size_t length = take_line(&text, width - x);
+        size_t length = split_line(&text, width - x);
         mvaddnstr(y, x, line, (int)length);
     }
 }
@@ -332,8 +328,8 @@ static void draw_problem(const struct screen *screen, int y, int bottom, int wid
  * Makes the newest alert's text fit into some lines behind MESSAGE_COLUMN. Who waits stands at its
  * end, so that it is cut in its middle, and no more than it must. Returns the lines it takes.
  */
-static int fit_newest(const struct screen *screen, const struct screen_view *view, int lines,
-                      int width, char label[TEXT_SIZE])
+static int fit_newest_alert(const struct screen *screen, const struct screen_view *view, int lines,
+                            int width, char label[TEXT_SIZE])
 {
     const struct alert_list *list = view->alerts;
     char text[ALERT_TEXT_SIZE];
@@ -356,12 +352,12 @@ static int count_alert_lines(const struct screen *screen, const struct screen_vi
     if (count == 0)
         return 1;
     int older = (int)(count < ALERTS_SHOWN ? count : ALERTS_SHOWN) - 1;
-    return 1 + older + fit_newest(screen, view, MESSAGE_LINES, width, label);
+    return 1 + older + fit_newest_alert(screen, view, MESSAGE_LINES, width, label);
 }
 
 /* How many lines the alerts get: of `room`, what rows or the problem don't need. */
-static int share_lines(const struct screen *screen, const struct screen_view *view, int room,
-                       int width)
+static int count_lines_for_alerts(const struct screen *screen, const struct screen_view *view,
+                                  int room, int width)
 {
     if (view->alerts == NULL)
         return 0;
@@ -403,8 +399,8 @@ static void draw_severity(const struct screen *screen, int y, int width, const s
     attrset(A_NORMAL);
 }
 
-static void draw_older(const struct screen *screen, int y, int width, bool with_host,
-                       const struct alert *alert)
+static void draw_older_alert(const struct screen *screen, int y, int width, bool with_host,
+                             const struct alert *alert)
 {
     char text[ALERT_TEXT_SIZE];
     draw_severity(screen, y, width, alert);
@@ -423,7 +419,7 @@ static void draw_alerts(const struct screen *screen, int top, int bottom, int wi
     char label[TEXT_SIZE] = "";
     if (bottom <= top)
         return;
-    int newest = list->count > 0 ? fit_newest(screen, view, bottom - top, width, label) : 0;
+    int newest = list->count > 0 ? fit_newest_alert(screen, view, bottom - top, width, label) : 0;
     int y = bottom - newest;
     if (top < y)
         draw_alerts_heading(screen, top++, width, view);
@@ -432,8 +428,8 @@ static void draw_alerts(const struct screen *screen, int top, int bottom, int wi
         draw_lines(y, bottom, MESSAGE_COLUMN, label, width);
     }
     for (int age = 1; age < (int)list->count && y - age >= top; age++)
-        draw_older(screen, y - age, width, view->table->several_hosts,
-                   &list->entries[list->count - 1 - (size_t)age]);
+        draw_older_alert(screen, y - age, width, view->table->several_hosts,
+                         &list->entries[list->count - 1 - (size_t)age]);
 }
 
 /* The systems stay in sight while the rest scrolls, unless they would take half the screen. */
@@ -496,7 +492,7 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
     /* With little height, rows matter more than what surrounds them. */
     bool header = height >= 3, titles = height >= 4, footer = height >= 5;
     int bottom = height - footer;
-    int alerts = share_lines(screen, view, bottom - header - titles, width);
+    int alerts = count_lines_for_alerts(screen, view, bottom - header - titles, width);
     erase();
     if (header)
         draw_header(screen, width, view);
@@ -512,7 +508,7 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
     refresh();
 }
 
-static size_t scrolled(const struct screen *screen, int key)
+static size_t scrolled_offset(const struct screen *screen, int key)
 {
     size_t page = screen->page > 0 ? screen->page : 1, offset = screen->offset;
     switch (key) {
@@ -544,7 +540,7 @@ enum screen_event screen_read(struct screen *screen, int *letter)
         *letter = key;
         return SCREEN_LETTER;
     }
-    screen->offset = scrolled(screen, key);
+    screen->offset = scrolled_offset(screen, key);
     clamp_offset(screen);
     return SCREEN_REDRAW;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/screen.h - the table on a terminal, through ncurses.
  *

@@ -1,10 +1,5 @@
-/* qsort_r() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+/* SPDX-License-Identifier: MIT */
 #include "top/table.h"
-
-#include "top/client.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,9 +8,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "headroom/array.h"
+#include "top/client.h"
+
 /* Splits at the first `separator`; without one the second piece is empty. */
-static void split(const char *start, size_t length, char separator, struct piece *first,
-                  struct piece *second)
+static void split_piece(const char *start, size_t length, char separator, struct piece *first,
+                        struct piece *second)
 {
     const char *found = memchr(start, separator, length);
     size_t head = found != NULL ? (size_t)(found - start) : length;
@@ -28,14 +26,14 @@ int identifier_parse(const char *text, struct identifier *parts)
 {
     struct identifier parsed;
     struct piece rest, plugin, type;
-    split(text, strlen(text), '/', &parsed.host, &rest);
+    split_piece(text, strlen(text), '/', &parsed.host, &rest);
     if (rest.start == NULL)
         return -EBADMSG;
-    split(rest.start, rest.length, '/', &plugin, &type);
+    split_piece(rest.start, rest.length, '/', &plugin, &type);
     if (type.start == NULL)
         return -EBADMSG;
-    split(plugin.start, plugin.length, '-', &parsed.plugin, &parsed.instance);
-    split(type.start, type.length, '-', &parsed.type, &parsed.type_instance);
+    split_piece(plugin.start, plugin.length, '-', &parsed.plugin, &parsed.instance);
+    split_piece(type.start, type.length, '-', &parsed.type, &parsed.type_instance);
     if (parsed.host.length == 0 || parsed.plugin.length == 0 || parsed.type.length == 0)
         return -EBADMSG;
     *parts = parsed;
@@ -87,14 +85,8 @@ static int collect_series(void *context, const char *text)
     struct identifier parts;
     if (identifier_parse(text, &parts) != 0 || identifier_column(&parts) < 0)
         return 0;
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        void *grown = reallocarray(list->entries, capacity, sizeof(*list->entries));
-        if (grown == NULL)
-            return -ENOMEM;
-        list->entries = grown;
-        list->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(list->entries, list->capacity, list->count + 1) != 0)
+        return -ENOMEM;
     struct series *series = &list->entries[list->count];
     series->text = strdup(text);
     if (series->text == NULL)
@@ -129,12 +121,12 @@ static int fetch_values(struct client *client, const struct series_list *list, d
         return -ENOMEM;
     for (size_t i = 0; i < list->count; i++)
         identifiers[i] = list->entries[i].text;
-    int rc = client_get(client, identifiers, values, list->count);
+    int status = client_get(client, identifiers, values, list->count);
     free(identifiers);
-    return rc;
+    return status;
 }
 
-static int start_row(struct table *table, const struct series *series)
+static int append_row(struct table *table, const struct series *series)
 {
     struct row *row = &table->rows[table->count];
     const struct identifier *parts = &series->parts;
@@ -156,9 +148,9 @@ static int build_rows(const struct series_list *list, const double *values, stru
     for (size_t i = 0; i < list->count; i++) {
         const struct series *series = &list->entries[i];
         if (i == 0 || compare_groups(series - 1, series) != 0) {
-            int rc = start_row(table, series);
-            if (rc != 0)
-                return rc;
+            int status = append_row(table, series);
+            if (status != 0)
+                return status;
         }
         table->rows[table->count - 1].values[series->column] =
             values[i] / columns[series->column].divisor;
@@ -166,7 +158,7 @@ static int build_rows(const struct series_list *list, const double *values, stru
     return 0;
 }
 
-static double now(void)
+static double realtime_s(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
@@ -176,27 +168,27 @@ static double now(void)
 int table_fetch(struct client *client, struct table *table)
 {
     struct series_list list = {0};
-    struct table fetched = {.time = now()};
+    struct table fetched = {.time = realtime_s()};
     double *values = NULL;
-    int rc = client_list(client, collect_series, &list);
-    if (rc != 0)
+    int status = client_list(client, collect_series, &list);
+    if (status != 0)
         goto out;
     if (list.count > 1)
         qsort(list.entries, list.count, sizeof(*list.entries), compare_series);
     /* At least one, so that NULL always means that memory is short. */
     values = calloc(list.count + 1, sizeof(*values));
     fetched.rows = calloc(list.count + 1, sizeof(*fetched.rows));
-    rc = values == NULL || fetched.rows == NULL ? -ENOMEM : fetch_values(client, &list, values);
-    if (rc == 0)
-        rc = build_rows(&list, values, &fetched);
+    status = values == NULL || fetched.rows == NULL ? -ENOMEM : fetch_values(client, &list, values);
+    if (status == 0)
+        status = build_rows(&list, values, &fetched);
 out:
     free(values);
     free_series(&list);
-    if (rc != 0)
+    if (status != 0)
         table_free(&fetched);
     else
         *table = fetched;
-    return rc;
+    return status;
 }
 
 void table_free(struct table *table)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/table.h - what collectd holds of headroom's plugins: one row per group.
  *
@@ -6,10 +7,10 @@
 #ifndef HEADROOM_COMMAND_TOP_TABLE_H
 #define HEADROOM_COMMAND_TOP_TABLE_H
 
-#include "top/columns.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "top/columns.h"
 
 struct client;
 

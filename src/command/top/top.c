@@ -1,12 +1,21 @@
-/*
- * top/top.c - `headroom top`: a live table of what collectd holds of headroom's plugins.
- */
-/* ppoll() */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+/* SPDX-License-Identifier: MIT */
 #include "top/top.h"
 
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/numbers.h"
+#include "common/output.h"
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/clock.h"
@@ -17,25 +26,11 @@
 #include "top/screen.h"
 #include "top/table.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <locale.h>
-#include <math.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
-
 #define DEFAULT_SOCKET "/var/run/collectd-unixsock"
 
 enum {
-    PATIENCE = 5,      /* seconds until we say that collectd does not answer */
-    DEAF_READS_MAX = 3 /* reads of no key from a terminal that said there was one: it is gone */
+    ANSWER_TIMEOUT_S = 5, /* seconds until we say that collectd does not answer */
+    EMPTY_READS_MAX = 3   /* reads of no key from a terminal that said there was one: it is gone */
 };
 
 static const double interval_min = 0.1, interval_max = 3600;
@@ -58,7 +53,7 @@ struct top {
     char problem[512];        /* what keeps the table from being shown; "" */
     struct alerts *alerts;    /* NULL: not asked for */
     char alerts_problem[512]; /* what keeps the log file from being read; "" */
-    int deaf_reads;
+    int empty_reads;
     sigset_t waiting_mask; /* signals are handled only where we wait */
 };
 
@@ -74,7 +69,7 @@ static double seconds_now(void)
     return (double)hr_clock_ns() / HR_NS_PER_S;
 }
 
-/* --- showing -------------------------------------------------------------- */
+/* --- Showing -------------------------------------------------------------- */
 
 static void describe_alerts_problem(int error, const char *file, char *text, size_t size)
 {
@@ -107,7 +102,7 @@ static const struct alert_list *read_alerts(struct top *top)
     return alerts_found(top->alerts);
 }
 
-static void draw(struct top *top)
+static void draw_screen(struct top *top)
 {
     const struct screen_view view = {
         .alerts = read_alerts(top),
@@ -122,10 +117,10 @@ static void draw(struct top *top)
 }
 
 /* 0, or the negative errno of writing. */
-static int show(struct top *top)
+static int show_table(struct top *top)
 {
     if (top->screen != NULL) {
-        draw(top);
+        draw_screen(top);
         return 0;
     }
     const struct alert_list *alerts = read_alerts(top);
@@ -192,34 +187,34 @@ static void describe_problem(int error, const char *socket, char *text, size_t s
 }
 
 /* Tells what is wrong, if that is new. On the screen it stays in sight. */
-static void tell_problem(struct top *top, int error)
+static void report_problem(struct top *top, int error)
 {
     char text[sizeof(top->problem)];
     describe_problem(error, top->options.socket, text, sizeof(text));
     bool is_new = strcmp(text, top->problem) != 0;
     memcpy(top->problem, text, sizeof(text));
     if (top->screen != NULL)
-        draw(top);
+        draw_screen(top);
     else if (is_new)
         fprintf(stderr, "%s: %s\n", top->title, text);
 }
 
-static void tell_solved(struct top *top)
+static void report_recovery(struct top *top)
 {
     if (top->problem[0] != '\0' && top->screen == NULL)
         fprintf(stderr, "%s: collectd answers\n", top->title);
     top->problem[0] = '\0';
 }
 
-/* --- waiting -------------------------------------------------------------- */
+/* --- Waiting -------------------------------------------------------------- */
 
 /* Does what the keys that wait ask for. 0, or -ECANCELED to end. */
 static int handle_keys(struct top *top, bool readable)
 {
     int letter;
     enum screen_event event = screen_read(top->screen, &letter);
-    top->deaf_reads = event == SCREEN_IDLE && readable ? top->deaf_reads + 1 : 0;
-    if (top->deaf_reads >= DEAF_READS_MAX)
+    top->empty_reads = event == SCREEN_IDLE && readable ? top->empty_reads + 1 : 0;
+    if (top->empty_reads >= EMPTY_READS_MAX)
         return -ECANCELED;
     bool changed = false;
     for (; event != SCREEN_IDLE; event = screen_read(top->screen, &letter)) {
@@ -231,7 +226,7 @@ static int handle_keys(struct top *top, bool readable)
     }
     if (changed) {
         table_sort(&top->table, &top->options.sort);
-        draw(top);
+        draw_screen(top);
     }
     return 0;
 }
@@ -253,7 +248,7 @@ static int poll_until(struct top *top, struct pollfd *files, nfds_t count, doubl
  * meanwhile. 0 when they came, -ETIMEDOUT, or -ECANCELED to end the run: a signal, a key, nobody
  * who reads our output.
  */
-static int wait_for(struct top *top, int fd, short events, double until)
+static int wait_for_events(struct top *top, int fd, short events, double until)
 {
     for (;;) {
         struct pollfd files[] = {
@@ -269,9 +264,9 @@ static int wait_for(struct top *top, int fd, short events, double until)
             return -error;
         /* Also after a signal: it may have told of a new size. */
         if (top->screen != NULL && ready != 0) {
-            int rc = handle_keys(top, ready > 0 && files[1].revents != 0);
-            if (rc != 0)
-                return rc;
+            int status = handle_keys(top, ready > 0 && files[1].revents != 0);
+            if (status != 0)
+                return status;
         }
         if (ready > 0 && (files[2].revents & (POLLERR | POLLHUP)) != 0)
             return -ECANCELED;
@@ -286,29 +281,29 @@ static int wait_for(struct top *top, int fd, short events, double until)
 static int wait_for_collectd(void *context, int fd, short events)
 {
     struct top *top = context;
-    int rc = wait_for(top, fd, events, seconds_now() + PATIENCE);
-    if (rc != -ETIMEDOUT || top->options.once)
-        return rc;
-    tell_problem(top, -ETIMEDOUT);
+    int status = wait_for_events(top, fd, events, seconds_now() + ANSWER_TIMEOUT_S);
+    if (status != -ETIMEDOUT || top->options.once)
+        return status;
+    report_problem(top, -ETIMEDOUT);
     /* Connecting anew would only fill the queue of a collectd that is stopped. */
-    return wait_for(top, fd, events, INFINITY);
+    return wait_for_events(top, fd, events, INFINITY);
 }
 
-/* --- the loop ------------------------------------------------------------- */
+/* --- The loop ------------------------------------------------------------- */
 
 /* Fetches a new table; the old one stays when that fails. */
-static int fetch(struct top *top)
+static int fetch_table(struct top *top)
 {
     struct table fetched;
-    int rc = 0;
+    int status = 0;
     if (top->client == NULL)
-        rc = client_open(top->options.socket, wait_for_collectd, top, &top->client);
-    if (rc == 0)
-        rc = table_fetch(top->client, &fetched);
-    if (rc != 0) {
+        status = client_open(top->options.socket, wait_for_collectd, top, &top->client);
+    if (status == 0)
+        status = table_fetch(top->client, &fetched);
+    if (status != 0) {
         client_close(top->client);
         top->client = NULL;
-        return rc;
+        return status;
     }
     table_free(&top->table);
     top->table = fetched;
@@ -319,15 +314,15 @@ static int fetch(struct top *top)
 /* 0, a problem with collectd that was told, or -ECANCELED to end. Sets *write_error. */
 static int refresh_once(struct top *top, int *write_error)
 {
-    int rc = fetch(top);
-    if (rc == -ECANCELED)
-        return rc;
-    if (rc != 0) {
-        tell_problem(top, rc);
-        return rc;
+    int status = fetch_table(top);
+    if (status == -ECANCELED)
+        return status;
+    if (status != 0) {
+        report_problem(top, status);
+        return status;
     }
-    tell_solved(top);
-    *write_error = show(top);
+    report_recovery(top);
+    *write_error = show_table(top);
     return *write_error == 0 ? 0 : -ECANCELED;
 }
 
@@ -335,35 +330,27 @@ static int refresh_once(struct top *top, int *write_error)
 static double next_start(const struct top *top, double start)
 {
     double end = seconds_now(), pause = end - start;
-    double longest = top->options.interval > PATIENCE ? top->options.interval : PATIENCE;
+    double longest =
+        top->options.interval > ANSWER_TIMEOUT_S ? top->options.interval : ANSWER_TIMEOUT_S;
     double regular = start + top->options.interval;
     double rested = end + (pause < longest ? pause : longest);
     return regular > rested ? regular : rested;
 }
 
-/* Turns the result of writing to standard output into an exit status. */
-static int finish_output(const struct top *top, int write_error)
+static int refresh_until_end(struct top *top)
 {
-    /* Who closes the pipe has read enough. */
-    if (write_error == 0 || write_error == -EPIPE)
-        return COMMAND_DONE;
-    fprintf(stderr, "%s: cannot write: %s\n", top->title, strerror(-write_error));
-    return COMMAND_FAILED;
-}
-
-static int run(struct top *top)
-{
-    int rc, write_error = 0;
+    int status, write_error = 0;
     do {
         double start = seconds_now();
-        rc = refresh_once(top, &write_error);
-        if (top->options.once && rc != -ECANCELED)
-            return rc == 0 ? COMMAND_DONE : COMMAND_FAILED;
-        if (rc != -ECANCELED)
-            rc = wait_for(top, -1, 0, next_start(top, start));
-    } while (rc == -ETIMEDOUT);
+        status = refresh_once(top, &write_error);
+        if (top->options.once && status != -ECANCELED)
+            return status == 0 ? COMMAND_DONE : COMMAND_FAILED;
+        if (status != -ECANCELED)
+            status = wait_for_events(top, -1, 0, next_start(top, start));
+    } while (status == -ETIMEDOUT);
 
-    return finish_output(top, write_error);
+    /* Whoever closes the pipe has read enough. */
+    return write_error == -EPIPE ? COMMAND_DONE : output_finish(top->title, write_error);
 }
 
 /*
@@ -407,10 +394,10 @@ static void open_screen(struct top *top)
         return;
     /* The first answer may take a while. */
     snprintf(top->problem, sizeof(top->problem), "asking collectd on %s", top->options.socket);
-    draw(top);
+    draw_screen(top);
 }
 
-/* --- options -------------------------------------------------------------- */
+/* --- Options -------------------------------------------------------------- */
 
 static void print_sort_keys(FILE *out)
 {
@@ -450,21 +437,7 @@ static void print_help(void)
     printf(".\nA value collectd doesn't have is shown as -.\n");
 }
 
-/* What is wrong with the command line, and where to read on. */
-/* Digits with at most one point: strtod() alone takes "nan", "0x10" and " 1". */
-static int parse_interval(const char *text, double *seconds)
-{
-    char *end;
-    if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
-        return -EINVAL;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || value < interval_min || value > interval_max)
-        return -EINVAL;
-    *seconds = value;
-    return 0;
-}
-
-static int take_socket(const char *title, const char *path, struct options *options)
+static int parse_socket(const char *title, const char *path, struct options *options)
 {
     const size_t longest = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
     if (path[0] == '\0' || strlen(path) > longest)
@@ -474,7 +447,7 @@ static int take_socket(const char *title, const char *path, struct options *opti
     return COMMAND_DONE;
 }
 
-static int take_sort(const char *title, const char *name, struct options *options)
+static int parse_sort(const char *title, const char *name, struct options *options)
 {
     if (sort_key_find(name, 0, &options->sort) == 0)
         return COMMAND_DONE;
@@ -484,15 +457,15 @@ static int take_sort(const char *title, const char *name, struct options *option
     return COMMAND_MISUSED;
 }
 
-static int take_interval(const char *title, const char *text, struct options *options)
+static int parse_interval(const char *title, const char *text, struct options *options)
 {
-    if (parse_interval(text, &options->interval) == 0)
+    if (number_parse_decimal(text, interval_min, interval_max, &options->interval) == 0)
         return COMMAND_DONE;
     return command_misused(title, "--interval takes seconds from %g to %g, such as 0.5, not '%s'",
                            interval_min, interval_max, text);
 }
 
-static int take_alerts(const char *title, const char *path, struct options *options)
+static int parse_alerts(const char *title, const char *path, struct options *options)
 {
     if (path[0] == '\0')
         return command_misused(title, "--alerts takes the path of a log file, not '%s'", path);
@@ -509,28 +482,28 @@ static int parse_options(int argc, char **argv, struct options *options)
         {"once", no_argument, NULL, 'o'},           {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},           {0},
     };
-    int option, rc = COMMAND_DONE;
-    while (rc == COMMAND_DONE && (option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+    int option, status = COMMAND_DONE;
+    while (status == COMMAND_DONE && (option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         if (option == 's')
-            rc = take_socket(argv[0], optarg, options);
+            status = parse_socket(argv[0], optarg, options);
         else if (option == 'k')
-            rc = take_sort(argv[0], optarg, options);
+            status = parse_sort(argv[0], optarg, options);
         else if (option == 'i')
-            rc = take_interval(argv[0], optarg, options);
+            status = parse_interval(argv[0], optarg, options);
         else if (option == 'a')
-            rc = take_alerts(argv[0], optarg, options);
+            status = parse_alerts(argv[0], optarg, options);
         else if (option == 'o')
             options->once = true;
         else if (option == 'j')
             options->json = true;
         else if (option == 'h')
-            rc = -1;
+            status = -1;
         else /* getopt_long() has named the option */
             return COMMAND_MISUSED;
     }
-    if (rc == COMMAND_DONE && optind < argc)
-        rc = command_misused(argv[0], "unexpected argument '%s'", argv[optind]);
-    return rc;
+    if (status == COMMAND_DONE && optind < argc)
+        status = command_misused(argv[0], "unexpected argument '%s'", argv[optind]);
+    return status;
 }
 
 int top_main(int argc, char **argv)
@@ -546,24 +519,24 @@ int top_main(int argc, char **argv)
     int status = parse_options(argc, argv, &top.options);
     if (status == -1) {
         print_help();
-        return finish_output(&top, fflush(stdout) == 0 ? 0 : -errno);
+        return output_finish(top.title, output_flush(stdout));
     }
     if (status != COMMAND_DONE)
         return status;
 
-    int rc = top.options.alerts != NULL ? alerts_open(top.options.alerts, &top.alerts) : 0;
-    if (rc != 0) {
-        fprintf(stderr, "%s: %s\n", top.title, strerror(-rc));
+    status = top.options.alerts != NULL ? alerts_open(top.options.alerts, &top.alerts) : 0;
+    if (status != 0) {
+        fprintf(stderr, "%s: %s\n", top.title, strerror(-status));
         return COMMAND_FAILED;
     }
     open_screen(&top);
     handle_signals(&top);
-    status = run(&top);
+    status = refresh_until_end(&top);
     screen_close(top.screen);
     alerts_close(top.alerts);
     client_close(top.client);
     table_free(&top.table);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)
-        waiting_die_of(ending_signal); /* now that the terminal is restored */
+        waiting_end_by_signal(ending_signal); /* now that the terminal is restored */
     return status;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top/top.h - the subcommand `headroom top`: a live table.
  */

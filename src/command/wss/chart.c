@@ -1,7 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/chart.h"
-
-#include "common/label.h"
-#include "common/output.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -11,6 +9,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "common/label.h"
+#include "common/output.h"
 
 enum {
     WIDTH_MIN = 20,
@@ -24,7 +25,7 @@ enum {
 
 static const char x_name[] = "Est (s)", y_name[] = "Ref (MB)";
 
-/* --- glyphs --------------------------------------------------------------- */
+/* --- Glyphs --------------------------------------------------------------- */
 
 enum glyph { BLANK, POINT, SIDE, SIDE_TICK, CORNER, BOTTOM, BOTTOM_TICK };
 
@@ -34,7 +35,7 @@ static const char *const glyphs[2][7] = {
      "\xe2\x94\xac"},
 };
 
-/* --- scales --------------------------------------------------------------- */
+/* --- Scales --------------------------------------------------------------- */
 
 /* From a lowest to a highest value, both round numbers, onto the places 0 … length - 1. */
 struct scale {
@@ -84,7 +85,7 @@ static struct scale log_scale(double low, double high, int length)
     return (struct scale){round_number(first), round_number(last), 0, true, length};
 }
 
-static int place_of(const struct scale *scale, double value)
+static int find_place(const struct scale *scale, double value)
 {
     double part = scale->log ? log(value / scale->low) / log(scale->high / scale->low)
                              : (value - scale->low) / (scale->high - scale->low);
@@ -92,7 +93,7 @@ static int place_of(const struct scale *scale, double value)
 }
 
 /* Numbers the ticks from 0. @return false behind the last. */
-static bool tick_of(const struct scale *scale, int number, double *value)
+static bool find_tick(const struct scale *scale, int number, double *value)
 {
     if (!scale->log) {
         *value = scale->low + number * scale->step;
@@ -108,7 +109,7 @@ static bool tick_of(const struct scale *scale, int number, double *value)
     return first + number * stride <= last;
 }
 
-/* --- drawing -------------------------------------------------------------- */
+/* --- Drawing -------------------------------------------------------------- */
 
 struct plot {
     struct scale x, y;
@@ -135,7 +136,7 @@ static void find_range(const struct wss_chart *chart, struct wss_point *low, str
     }
 }
 
-static int label_of(double value, char text[24])
+static int format_label(double value, char text[24])
 {
     return snprintf(text, 24, "%.10g", value);
 }
@@ -145,15 +146,15 @@ static int widest_label(const struct scale *scale)
     char text[24];
     double value;
     int width = 0;
-    for (int i = 0; tick_of(scale, i, &value); i++) {
-        int length = label_of(value, text);
+    for (int i = 0; find_tick(scale, i, &value); i++) {
+        int length = format_label(value, text);
         width = length > width ? length : width;
     }
     return width;
 }
 
-static int prepare(struct plot *plot, const struct wss_canvas *canvas,
-                   const struct wss_chart *chart)
+static int lay_out_plot(struct plot *plot, const struct wss_canvas *canvas,
+                        const struct wss_chart *chart)
 {
     int width = canvas->width > WIDTH_MIN ? canvas->width : WIDTH_MIN;
     int height = canvas->height > HEIGHT_MIN ? canvas->height : HEIGHT_MIN;
@@ -171,16 +172,16 @@ static int prepare(struct plot *plot, const struct wss_canvas *canvas,
     for (size_t i = 0; i < chart->count; i++) {
         if (!can_be_drawn(chart, i))
             continue;
-        int row = place_of(&plot->y, chart->points[i].mib);
-        plot->points[row * length + place_of(&plot->x, chart->points[i].seconds)] = 1;
+        int row = find_place(&plot->y, chart->points[i].mib);
+        plot->points[row * length + find_place(&plot->x, chart->points[i].seconds)] = 1;
     }
     return 0;
 }
 
 static bool has_tick(const struct scale *scale, int place, double *value)
 {
-    for (int i = 0; tick_of(scale, i, value); i++)
-        if (place_of(scale, *value) == place)
+    for (int i = 0; find_tick(scale, i, value); i++)
+        if (find_place(scale, *value) == place)
             return true;
     return false;
 }
@@ -203,7 +204,7 @@ static void draw_row(FILE *file, const struct plot *plot, int row)
     double value;
     bool tick = has_tick(&plot->y, row, &value);
     if (tick)
-        label_of(value, text);
+        format_label(value, text);
     fprintf(file, "%*s %s", plot->margin - 1, text,
             shapes[row == 0 ? CORNER
                    : tick   ? SIDE_TICK
@@ -221,9 +222,9 @@ static void draw_labels(FILE *file, const struct plot *plot)
     char text[24];
     double value;
     int used = 0, width = plot->margin + 1 + plot->x.length;
-    for (int i = 0; tick_of(&plot->x, i, &value); i++) {
-        int length = label_of(value, text);
-        int start = plot->margin + 1 + place_of(&plot->x, value) - length / 2;
+    for (int i = 0; find_tick(&plot->x, i, &value); i++) {
+        int length = format_label(value, text);
+        int start = plot->margin + 1 + find_place(&plot->x, value) - length / 2;
         if (start + length > width)
             start = width - length;
         if (start < used + (used > 0))
@@ -250,9 +251,9 @@ int wss_plot(FILE *file, const struct wss_canvas *canvas, const struct wss_chart
         drawn += can_be_drawn(chart, i);
     if (drawn == 0)
         return 0;
-    int rc = prepare(&plot, canvas, chart);
-    if (rc != 0)
-        return rc;
+    int status = lay_out_plot(&plot, canvas, chart);
+    if (status != 0)
+        return status;
     putc('\n', file);
     draw_title(file, &plot, chart->title);
     for (int row = plot.y.length - 1; row >= 0; row--)
@@ -262,7 +263,7 @@ int wss_plot(FILE *file, const struct wss_canvas *canvas, const struct wss_chart
     return output_flush(file);
 }
 
-static int within(int value, int low, int high)
+static int clamp(int value, int low, int high)
 {
     return value < low ? low : value > high ? high : value;
 }
@@ -273,6 +274,6 @@ void wss_canvas_of(FILE *file, struct wss_canvas *canvas)
     *canvas = (struct wss_canvas){80, 24, strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     if (ioctl(fileno(file), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
         return;
-    canvas->width = within(size.ws_col, WIDTH_MIN, WIDTH_MAX);
-    canvas->height = within(size.ws_row - 1, HEIGHT_MIN, HEIGHT_MAX);
+    canvas->width = clamp(size.ws_col, WIDTH_MIN, WIDTH_MAX);
+    canvas->height = clamp(size.ws_row - 1, HEIGHT_MIN, HEIGHT_MAX);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/chart.h - a working set over the time in which it was touched, as a chart of characters.
  */

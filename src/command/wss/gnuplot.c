@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/gnuplot.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ struct wss_picture {
     bool is_new; /* the file was made by us, and holds nothing yet */
 };
 
-/* --- running gnuplot ------------------------------------------------------ */
+/* --- Running gnuplot ------------------------------------------------------ */
 
 /* As the shell that started us would start it: signals are blocked here, and SIGPIPE is ignored. */
 static void restore_signals(posix_spawnattr_t *attributes)
@@ -72,7 +73,7 @@ static int run_gnuplot(int script, int output)
     return wait_for_end(pid);
 }
 
-/* --- the script ----------------------------------------------------------- */
+/* --- The script ----------------------------------------------------------- */
 
 /* Within single quotes nothing has a meaning but the quote itself. */
 static void write_quoted(FILE *script, const char *text)
@@ -110,16 +111,16 @@ static int run_script(const struct kind *kind, const struct wss_chart *chart, in
     fprintf(script, "set encoding utf8\nset terminal %s\n", kind->terminal);
     if (chart != NULL)
         write_chart(script, chart);
-    int rc = fflush(script) == 0 ? 0 : -errno;
-    if (rc == 0 && lseek(fileno(script), 0, SEEK_SET) < 0)
-        rc = -errno;
-    if (rc == 0)
-        rc = run_gnuplot(fileno(script), output);
+    int status = fflush(script) == 0 ? 0 : -errno;
+    if (status == 0 && lseek(fileno(script), 0, SEEK_SET) < 0)
+        status = -errno;
+    if (status == 0)
+        status = run_gnuplot(fileno(script), output);
     fclose(script);
-    return rc;
+    return status;
 }
 
-/* --- pictures ------------------------------------------------------------- */
+/* --- Pictures ------------------------------------------------------------- */
 
 static const struct kind *find_kind(const char *path)
 {
@@ -139,25 +140,25 @@ bool wss_picture_is_known(const char *path)
 
 static int try_gnuplot(const struct kind *kind)
 {
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere < 0)
+    int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null_fd < 0)
         return -errno;
-    int rc = run_script(kind, NULL, nowhere);
-    close(nowhere);
-    return rc;
+    int status = run_script(kind, NULL, null_fd);
+    close(null_fd);
+    return status;
 }
 
 /* What is there already stays as it is until the picture is drawn. */
 static int open_file(struct wss_picture *picture)
 {
-    struct stat status;
+    struct stat info;
     picture->fd = open(picture->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     picture->is_new = picture->fd >= 0;
     if (!picture->is_new && errno == EEXIST)
         picture->fd = open(picture->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
     if (picture->fd < 0)
         return -errno;
-    return fstat(picture->fd, &status) == 0 && S_ISREG(status.st_mode) ? 0 : -EINVAL;
+    return fstat(picture->fd, &info) == 0 && S_ISREG(info.st_mode) ? 0 : -EINVAL;
 }
 
 int wss_picture_open(const char *path, struct wss_picture **picture)
@@ -168,14 +169,14 @@ int wss_picture_open(const char *path, struct wss_picture **picture)
     opened->fd = -1;
     opened->kind = find_kind(path);
     opened->path = strdup(path);
-    int rc = opened->kind == NULL ? -EINVAL : opened->path == NULL ? -ENOMEM : 0;
-    if (rc == 0)
-        rc = try_gnuplot(opened->kind);
-    if (rc == 0)
-        rc = open_file(opened);
-    if (rc != 0) {
+    int status = opened->kind == NULL ? -EINVAL : opened->path == NULL ? -ENOMEM : 0;
+    if (status == 0)
+        status = try_gnuplot(opened->kind);
+    if (status == 0)
+        status = open_file(opened);
+    if (status != 0) {
         wss_picture_close(opened);
-        return rc;
+        return status;
     }
     *picture = opened;
     return 0;
@@ -185,10 +186,10 @@ int wss_picture_draw(struct wss_picture *picture, const struct wss_chart *chart)
 {
     if (ftruncate(picture->fd, 0) != 0)
         return -errno;
-    int rc = run_script(picture->kind, chart, picture->fd);
-    if (rc == 0)
+    int status = run_script(picture->kind, chart, picture->fd);
+    if (status == 0)
         picture->is_new = false;
-    return rc;
+    return status;
 }
 
 void wss_picture_close(struct wss_picture *picture)

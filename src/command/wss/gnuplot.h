@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/gnuplot.h - the same chart as a picture, SVG or PNG, drawn by gnuplot(1).
  */

@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/output.h"
-
-#include "common/output.h"
-#include "headroom/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
+
+#include "common/output.h"
+#include "headroom/clock.h"
 
 #define MIB 1048576.0
 
 /* A time of day with milliseconds: 2026-11-21T02:31:12.345. */
 #define TIME_WIDTH 23
 
-/* --- columns -------------------------------------------------------------- */
+/* --- Columns -------------------------------------------------------------- */
 
 static void print_time(FILE *file, const struct timespec *time)
 {
@@ -42,7 +43,7 @@ static void print_columns(const struct wss_output *output, const struct wss_read
     putc('\n', output->file);
 }
 
-/* --- members, of an object or of a record --------------------------------- */
+/* --- Members, of an object or of a record --------------------------------- */
 
 /* One list of what both formats have: its name, and how it is printed. */
 struct member {
@@ -166,7 +167,7 @@ static void print_csv_line(FILE *file, const struct wss_reading *reading)
     putc('\n', file);
 }
 
-/* --- lines ---------------------------------------------------------------- */
+/* --- Lines ---------------------------------------------------------------- */
 
 int wss_output_heading(const struct wss_output *output)
 {

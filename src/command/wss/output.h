@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/output.h - readings of a working set as columns, as JSON and as CSV.
  *
@@ -7,12 +8,12 @@
 #ifndef HEADROOM_COMMAND_WSS_OUTPUT_H
 #define HEADROOM_COMMAND_WSS_OUTPUT_H
 
-#include "headroom/wss.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
+
+#include "headroom/wss.h"
 
 enum wss_format {
     WSS_COLUMNS, /**< aligned, in seconds and MiB, "-" for what isn't known */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/plan.h"
 
 #include "headroom/clock.h"

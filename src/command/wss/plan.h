@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/plan.h - the times at which `headroom wss` begins measurements and reads them.
  *

@@ -1,19 +1,21 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/run.h"
-
-#include "common/usage.h"
-#include "common/waiting.h"
-#include "wss/chart.h"
-#include "wss/gnuplot.h"
-#include "wss/target.h"
-
-#include "headroom/clock.h"
-#include "headroom/root.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/output.h"
+#include "common/usage.h"
+#include "common/waiting.h"
+#include "headroom/array.h"
+#include "headroom/clock.h"
+#include "headroom/root.h"
+#include "wss/chart.h"
+#include "wss/gnuplot.h"
+#include "wss/target.h"
 
 #define MIB 1048576.0
 
@@ -33,11 +35,11 @@ struct run {
     size_t point_count, point_capacity;
     size_t readings, lines, ended;
     uint64_t first_ns, begun_ns; /* when the first measurement, and this one, began */
-    bool told_shared, told_left;
+    bool warned_shared, warned_left;
 };
 
-__attribute__((format(printf, 2, 3))) static void complain(const struct run *run,
-                                                           const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void print_error(const struct run *run,
+                                                              const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -57,11 +59,11 @@ static bool is_referenced(const struct run *run)
     return hr_wss_method(run->wss) == HR_WSS_REFERENCED;
 }
 
-/* --- telling -------------------------------------------------------------- */
+/* --- Telling -------------------------------------------------------------- */
 
-static void tell_problem(const struct run *run, const struct hr_reason *reason)
+static void report_problem(const struct run *run, const struct hr_reason *reason)
 {
-    complain(run, "%s: %s", run->target, reason->text);
+    print_error(run, "%s: %s", run->target, reason->text);
 }
 
 static void print_headline(const struct run *run)
@@ -93,71 +95,61 @@ static void print_headline(const struct run *run)
 static void warn_of_short_windows(const struct run *run)
 {
     if (is_referenced(run) && run->plan.window_ns < SHORT_NS)
-        complain(run, "windows below 10 ms read low: what the CPUs hold in their TLBs is touched "
-                      "unseen");
+        print_error(run,
+                    "windows below 10 ms read low: what the CPUs hold in their TLBs is touched "
+                    "unseen");
 }
 
 /* What makes a number other than it seems; each said once, or when it is new. */
-static void warn(struct run *run, const struct hr_wss_sample *sample)
+static void print_warnings(struct run *run, const struct hr_wss_sample *sample)
 {
-    if (sample->process_count > 1 && !run->told_shared) {
-        run->told_shared = true;
-        complain(run, "%s of %zu processes: what they share is counted for each",
-                 is_referenced(run) ? "RSS and Ref" : "RSS", sample->process_count);
+    if (sample->process_count > 1 && !run->warned_shared) {
+        run->warned_shared = true;
+        print_error(run, "%s of %zu processes: what they share is counted for each",
+                    is_referenced(run) ? "RSS and Ref" : "RSS", sample->process_count);
     }
-    if (sample->left_count > 0 && !run->told_left) {
-        run->told_left = true;
-        complain(run, "%zu process%s could not be measured, for lack of permission",
-                 sample->left_count, sample->left_count > 1 ? "es" : "");
+    if (sample->left_count > 0 && !run->warned_left) {
+        run->warned_left = true;
+        print_error(run, "%zu process%s could not be measured, for lack of permission",
+                    sample->left_count, sample->left_count > 1 ? "es" : "");
     }
     if (sample->ended_count > run->ended)
-        complain(run, "%zu process%s ended meanwhile: what %s touched is not in the sum",
-                 sample->ended_count, sample->ended_count > 1 ? "es" : "",
-                 sample->ended_count > 1 ? "they" : "it");
+        print_error(run, "%zu process%s ended meanwhile: what %s touched is not in the sum",
+                    sample->ended_count, sample->ended_count > 1 ? "es" : "",
+                    sample->ended_count > 1 ? "they" : "it");
     run->ended = sample->ended_count;
 }
 
-static int keep_point(struct run *run, const struct hr_wss_sample *sample)
+static int append_point(struct run *run, const struct hr_wss_sample *sample)
 {
     if (!run->request->plot)
         return 0;
-    if (run->point_count == run->point_capacity) {
-        size_t capacity = run->point_capacity > 0 ? 2 * run->point_capacity : 64;
-        struct wss_point *points = reallocarray(run->points, capacity, sizeof(*points));
-        if (points == NULL)
-            return -ENOMEM;
-        run->points = points;
-        run->point_capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(run->points, run->point_capacity, run->point_count + 1) != 0)
+        return -ENOMEM;
     run->points[run->point_count++] = (struct wss_point){(double)sample->window_ns / HR_NS_PER_S,
                                                          (double)sample->referenced_bytes / MIB};
     return 0;
 }
 
-/* --- measuring ------------------------------------------------------------ */
+/* --- Measuring ------------------------------------------------------------ */
 
 /* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or that the run ends. */
 enum { STOP = -1 };
 
-static int written(const struct run *run, int rc)
+static int check_write(const struct run *run, int status)
 {
-    if (rc == 0)
-        return COMMAND_DONE;
-    /* Who closes the pipe has read enough. */
-    if (rc == -EPIPE)
-        return STOP;
-    complain(run, "cannot write: %s", strerror(-rc));
-    return COMMAND_FAILED;
+    /* Whoever closes the pipe has read enough. */
+    return status == -EPIPE ? STOP : output_finish(run->request->title, status);
 }
 
-static int begin(struct run *run)
+static int begin_measurement(struct run *run)
 {
     struct hr_reason reason;
     const struct hr_wss_target *target = &run->request->target;
     wss_target_find(run->root, target, &run->processes);
     wss_target_name(target, &run->processes, run->target);
     if (hr_wss_begin(run->wss, wss_plan_longest_ns(&run->plan), &reason) != 0) {
-        tell_problem(run, &reason);
+        report_problem(run, &reason);
         return COMMAND_FAILED;
     }
     run->begun_ns = hr_clock_ns();
@@ -167,27 +159,27 @@ static int begin(struct run *run)
     run->first_ns = run->begun_ns;
     warn_of_short_windows(run);
     print_headline(run);
-    return written(run, wss_output_heading(&run->output));
+    return check_write(run, wss_output_heading(&run->output));
 }
 
-static int take(struct run *run, uint64_t asked_ns, const struct hr_wss_sample *sample)
+static int print_reading(struct run *run, uint64_t asked_ns, const struct hr_wss_sample *sample)
 {
     struct wss_reading reading = {
         .method = hr_wss_method(run->wss), .asked_ns = asked_ns, .sample = *sample};
     clock_gettime(CLOCK_REALTIME, &reading.time);
-    int rc = written(run, wss_output_reading(&run->output, &reading));
+    int status = check_write(run, wss_output_reading(&run->output, &reading));
     run->lines++;
-    warn(run, sample);
-    if (rc == COMMAND_DONE && keep_point(run, sample) != 0) {
-        complain(run, "%s", strerror(ENOMEM));
+    print_warnings(run, sample);
+    if (status == COMMAND_DONE && append_point(run, sample) != 0) {
+        print_error(run, "%s", strerror(ENOMEM));
         return COMMAND_FAILED;
     }
-    return rc;
+    return status;
 }
 
-static int tell_ended(const struct run *run)
+static int report_ended(const struct run *run)
 {
-    complain(run, "%s ha%s ended", run->target, run->processes.count > 1 ? "ve" : "s");
+    print_error(run, "%s ha%s ended", run->target, run->processes.count > 1 ? "ve" : "s");
     return COMMAND_FAILED;
 }
 
@@ -195,24 +187,24 @@ static int read_window(struct run *run, uint64_t window_ns)
 {
     struct hr_reason reason;
     struct hr_wss_sample sample;
-    int rc = hr_wss_read(run->wss, window_ns, &sample, &reason);
+    int status = hr_wss_read(run->wss, window_ns, &sample, &reason);
     run->readings++;
-    if (rc == 0)
-        return take(run, window_ns, &sample);
-    if (rc == -ESRCH)
-        return tell_ended(run);
-    tell_problem(run, &reason);
+    if (status == 0)
+        return print_reading(run, window_ns, &sample);
+    if (status == -ESRCH)
+        return report_ended(run);
+    report_problem(run, &reason);
     /* Of another window it may know. */
-    return rc == -ENODATA ? COMMAND_DONE : COMMAND_FAILED;
+    return status == -ENODATA ? COMMAND_DONE : COMMAND_FAILED;
 }
 
 /* What was touched until the signal is of use, too; but nobody waits for why there is nothing. */
-static void read_early(struct run *run)
+static void read_on_signal(struct run *run)
 {
     struct hr_wss_sample sample;
     uint64_t window_ns = hr_clock_ns() - run->begun_ns;
     if (!run->plan.looks_back && hr_wss_read(run->wss, window_ns, &sample, NULL) == 0)
-        take(run, window_ns, &sample);
+        print_reading(run, window_ns, &sample);
 }
 
 static bool target_lives(void *context)
@@ -221,15 +213,15 @@ static bool target_lives(void *context)
     return wss_target_lives(&run->processes);
 }
 
-static int waited(const struct run *run, int rc)
+static int check_wait(const struct run *run, int status)
 {
-    if (rc == 0)
+    if (status == 0)
         return COMMAND_DONE;
-    if (rc == -EINTR || rc == -EPIPE)
+    if (status == -EINTR || status == -EPIPE)
         return STOP;
-    if (rc == -ESRCH)
-        return tell_ended(run);
-    complain(run, "%s", strerror(-rc));
+    if (status == -ESRCH)
+        return report_ended(run);
+    print_error(run, "%s", strerror(-status));
     return COMMAND_FAILED;
 }
 
@@ -239,22 +231,22 @@ static int wait_for_window(struct run *run, const struct wss_turn *turn)
         .from_ns = run->begun_ns,
         .until_ns = run->begun_ns + turn->wait_ns,
         .what = "",
-        .goes_on = target_lives,
+        .should_continue = target_lives,
         .context = run,
     };
-    int rc = waiting_wait(&wait);
-    if (rc == -EINTR)
-        read_early(run);
-    return waited(run, rc);
+    int status = waiting_wait(&wait);
+    if (status == -EINTR)
+        read_on_signal(run);
+    return check_wait(run, status);
 }
 
 static int pause_until(const struct run *run, uint64_t until_ns)
 {
     const struct waiting wait = {.from_ns = hr_clock_ns(), .until_ns = until_ns, .what = "pause, "};
-    return waited(run, waiting_wait(&wait));
+    return check_wait(run, waiting_wait(&wait));
 }
 
-static int measure(struct run *run)
+static int measure_windows(struct run *run)
 {
     struct wss_turn turn;
     for (;;) {
@@ -265,7 +257,7 @@ static int measure(struct run *run)
         if (turn.begins && run->readings > 0)
             status = pause_until(run, run->first_ns + turn.begin_ns);
         if (turn.begins && status == COMMAND_DONE)
-            status = begin(run);
+            status = begin_measurement(run);
         if (status == COMMAND_DONE)
             status = wait_for_window(run, &turn);
         if (status == COMMAND_DONE)
@@ -275,23 +267,23 @@ static int measure(struct run *run)
     }
 }
 
-/* --- the chart ------------------------------------------------------------ */
+/* --- The chart ------------------------------------------------------------ */
 
 static int open_picture(struct run *run)
 {
     const char *path = run->request->picture;
-    int rc = path != NULL ? wss_picture_open(path, &run->picture) : 0;
-    if (rc == 0)
+    int status = path != NULL ? wss_picture_open(path, &run->picture) : 0;
+    if (status == 0)
         return COMMAND_DONE;
-    if (rc == -ENOPKG)
-        complain(run, "gnuplot is not installed: install it (on Debian and Ubuntu the package "
-                      "gnuplot-nox), or let --plot draw in the terminal");
-    else if (rc == -EPROTO)
-        complain(run, "gnuplot can't draw %s: does it lack that format?", path);
-    else if (rc == -EINVAL)
-        complain(run, "cannot draw to %s: it is no regular file", path);
+    if (status == -ENOPKG)
+        print_error(run, "gnuplot is not installed: install it (on Debian and Ubuntu the package "
+                         "gnuplot-nox), or let --plot draw in the terminal");
+    else if (status == -EPROTO)
+        print_error(run, "gnuplot can't draw %s: does it lack that format?", path);
+    else if (status == -EINVAL)
+        print_error(run, "cannot draw to %s: it is no regular file", path);
     else
-        complain(run, "cannot write %s: %s", path, strerror(-rc));
+        print_error(run, "cannot write %s: %s", path, strerror(-status));
     return COMMAND_FAILED;
 }
 
@@ -310,17 +302,17 @@ static int draw_chart(struct run *run)
     if (run->picture == NULL) {
         struct wss_canvas canvas;
         wss_canvas_of(stdout, &canvas);
-        return written(run, wss_plot(stdout, &canvas, &chart));
+        return check_write(run, wss_plot(stdout, &canvas, &chart));
     }
-    int rc = wss_picture_draw(run->picture, &chart);
-    if (rc == 0)
+    int status = wss_picture_draw(run->picture, &chart);
+    if (status == 0)
         return COMMAND_DONE;
-    complain(run, "cannot draw %s: %s", run->request->picture,
-             rc == -EPROTO ? "gnuplot failed" : strerror(-rc));
+    print_error(run, "cannot draw %s: %s", run->request->picture,
+                status == -EPROTO ? "gnuplot failed" : strerror(-status));
     return COMMAND_FAILED;
 }
 
-/* --- the run -------------------------------------------------------------- */
+/* --- The run -------------------------------------------------------------- */
 
 static int open_all(struct run *run)
 {
@@ -329,9 +321,9 @@ static int open_all(struct run *run)
     int status = open_picture(run);
     if (status != COMMAND_DONE)
         return status;
-    int rc = hr_root_open(request->root, &run->root);
-    if (rc != 0) {
-        complain(run, "cannot use %s as root: %s", request->root, strerror(-rc));
+    status = hr_root_open(request->root, &run->root);
+    if (status != 0) {
+        print_error(run, "cannot use %s as root: %s", request->root, strerror(-status));
         return COMMAND_FAILED;
     }
     size_t readings = wss_plan_readings(&request->plan);
@@ -341,10 +333,10 @@ static int open_all(struct run *run)
         .window_count = readings > 0 ? readings : SIZE_MAX,
         .aging = request->aging,
     };
-    rc = hr_wss_open(run->root, &options, &run->wss, &reason);
-    if (rc != 0) {
-        complain(run, "%s", reason.text);
-        return rc == -E2BIG || rc == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
+    status = hr_wss_open(run->root, &options, &run->wss, &reason);
+    if (status != 0) {
+        print_error(run, "%s", reason.text);
+        return status == -E2BIG || status == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
     }
     run->plan.looks_back = hr_wss_looks_back(run->wss);
     return COMMAND_DONE;
@@ -360,7 +352,7 @@ static void close_all(struct run *run)
 }
 
 /* Ctrl-C is how a run without end ends; any other was to go on. */
-static bool ends_by(const struct wss_plan *plan, int number)
+static bool is_usual_end(const struct wss_plan *plan, int number)
 {
     return number == SIGINT && (plan->mode == WSS_CUMULATIVE || plan->mode == WSS_SNAPSHOTS);
 }
@@ -375,14 +367,14 @@ int wss_run(const struct wss_request *request)
     waiting_hold_signals();
     int status = open_all(&run);
     if (status == COMMAND_DONE) {
-        status = measure(&run);
+        status = measure_windows(&run);
         int drawn = draw_chart(&run);
         if (status == COMMAND_DONE || status == STOP)
             status = drawn;
     }
     close_all(&run);
     int number = waiting_signal();
-    if (number != 0 && !ends_by(&request->plan, number))
-        waiting_die_of(number);
+    if (number != 0 && !is_usual_end(&request->plan, number))
+        waiting_end_by_signal(number);
     return status == STOP ? COMMAND_DONE : status;
 }

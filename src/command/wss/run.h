@@ -1,13 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/run.h - one run of `headroom wss`: measuring as planned, and telling what comes of it.
  */
 #ifndef HEADROOM_COMMAND_WSS_RUN_H
 #define HEADROOM_COMMAND_WSS_RUN_H
 
+#include "headroom/wss.h"
 #include "wss/output.h"
 #include "wss/plan.h"
-
-#include "headroom/wss.h"
 
 /** What the user asks for. */
 struct wss_request {

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/target.h"
-
-#include "common/label.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+
+#include "common/label.h"
 
 void wss_target_find(const struct hr_root *root, const struct hr_wss_target *target,
                      struct hr_process_list *processes)
@@ -14,7 +15,7 @@ void wss_target_find(const struct hr_root *root, const struct hr_wss_target *tar
 }
 
 /* Texts can hold anything. */
-static const char *safe(const char *text, char label[256])
+static const char *make_safe(const char *text, char label[256])
 {
     label_fit(text, INT_MAX, LABEL_UTF8, label, 256);
     return label;
@@ -26,16 +27,16 @@ static void name_processes(const struct hr_process_choice *choice,
     char label[256];
     if (processes->count == 1)
         snprintf(name, WSS_TARGET_NAME_SIZE, "PID %d (%s)", (int)processes->items[0].pid,
-                 safe(processes->items[0].name, label));
+                 make_safe(processes->items[0].name, label));
     else if (processes->count > 1)
         snprintf(name, WSS_TARGET_NAME_SIZE, "%zu processes named %s", processes->count,
-                 safe(choice->text, label));
+                 make_safe(choice->text, label));
     else if (choice->by == HR_PROCESS_BY_PID)
         snprintf(name, WSS_TARGET_NAME_SIZE, "PID %d", (int)choice->pid);
     else if (choice->by == HR_PROCESS_BY_FILE)
-        snprintf(name, WSS_TARGET_NAME_SIZE, "the process of %s", safe(choice->text, label));
+        snprintf(name, WSS_TARGET_NAME_SIZE, "the process of %s", make_safe(choice->text, label));
     else
-        snprintf(name, WSS_TARGET_NAME_SIZE, "processes named %s", safe(choice->text, label));
+        snprintf(name, WSS_TARGET_NAME_SIZE, "processes named %s", make_safe(choice->text, label));
 }
 
 void wss_target_name(const struct hr_wss_target *target, const struct hr_process_list *processes,
@@ -48,7 +49,7 @@ void wss_target_name(const struct hr_wss_target *target, const struct hr_process
         break;
     case HR_WSS_CGROUP:
         snprintf(name, WSS_TARGET_NAME_SIZE, "the cgroup %s",
-                 target->cgroup[0] != '\0' ? safe(target->cgroup, label) : "/");
+                 target->cgroup[0] != '\0' ? make_safe(target->cgroup, label) : "/");
         break;
     case HR_WSS_SYSTEM:
     case HR_WSS_SCOPE_COUNT:
@@ -60,10 +61,10 @@ void wss_target_name(const struct hr_wss_target *target, const struct hr_process
 static bool has_ended(const struct hr_process *process)
 {
     struct hr_process now;
-    int rc = hr_process_open(process->root, process->pid, &now);
-    if (rc == 0)
+    int status = hr_process_open(process->root, process->pid, &now);
+    if (status == 0)
         return now.started_ticks != process->started_ticks;
-    return rc == -ESRCH || rc == -ECHILD;
+    return status == -ESRCH || status == -ECHILD;
 }
 
 bool wss_target_lives(const struct hr_process_list *processes)

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/target.h - what `headroom wss` measures, in words, and whether it is still there.
  */
 #ifndef HEADROOM_COMMAND_WSS_TARGET_H
 #define HEADROOM_COMMAND_WSS_TARGET_H
 
-#include "headroom/wss.h"
-
 #include <stdbool.h>
+
+#include "headroom/wss.h"
 
 struct hr_root;
 

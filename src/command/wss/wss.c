@@ -1,22 +1,18 @@
-/*
- * wss/wss.c - `headroom wss`: how much memory processes, a cgroup or the machine touch within a
- * time.
- */
+/* SPDX-License-Identifier: MIT */
 #include "wss/wss.h"
 
+#include <getopt.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/numbers.h"
+#include "common/output.h"
 #include "common/usage.h"
 #include "headroom/clock.h"
 #include "wss/gnuplot.h"
 #include "wss/run.h"
-
-#include <errno.h>
-#include <getopt.h>
-#include <limits.h>
-#include <locale.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STEPS_MAX = 60 };
 
@@ -27,7 +23,6 @@ struct options {
     bool cumulative, snapshots, profile, total;
 };
 
-/* What is wrong with the command line, and where to read on. */
 static void print_help(void)
 {
     fputs(
@@ -78,13 +73,13 @@ static void print_help(void)
         stdout);
 }
 
-/* --- values --------------------------------------------------------------- */
+/* --- Values --------------------------------------------------------------- */
 
-static int take_seconds(const char *title, const char *name, const char *text, double least,
-                        uint64_t *ns)
+static int parse_seconds(const char *title, const char *name, const char *text, double least,
+                         uint64_t *ns)
 {
     double seconds;
-    if (number_decimal(text, least, WSS_SECONDS_MAX, &seconds) == 0) {
+    if (number_parse_decimal(text, least, WSS_SECONDS_MAX, &seconds) == 0) {
         *ns = (uint64_t)(seconds * HR_NS_PER_S + 0.5);
         return COMMAND_DONE;
     }
@@ -92,10 +87,10 @@ static int take_seconds(const char *title, const char *name, const char *text, d
                            least, WSS_SECONDS_MAX, text);
 }
 
-static int take_steps(const char *title, const char *text, struct options *options)
+static int parse_steps(const char *title, const char *text, struct options *options)
 {
     int steps;
-    if (number_whole(text, 1, STEPS_MAX, &steps) != 0)
+    if (number_parse_whole(text, 1, STEPS_MAX, &steps) != 0)
         return command_misused(title, "-P takes a number of steps from 1 to %d, not '%s'",
                                STEPS_MAX, text);
     options->profile = true;
@@ -103,7 +98,7 @@ static int take_steps(const char *title, const char *text, struct options *optio
     return COMMAND_DONE;
 }
 
-static int take_method(const char *title, const char *name, struct options *options)
+static int parse_method(const char *title, const char *name, struct options *options)
 {
     if (hr_wss_method_parse(name, &options->request.method) == 0)
         return COMMAND_DONE;
@@ -114,7 +109,7 @@ static int take_method(const char *title, const char *name, struct options *opti
     return COMMAND_MISUSED;
 }
 
-static int take_picture(const char *title, const char *path, struct options *options)
+static int parse_picture(const char *title, const char *path, struct options *options)
 {
     options->request.plot = true;
     options->request.picture = path;
@@ -123,9 +118,9 @@ static int take_picture(const char *title, const char *path, struct options *opt
     return command_misused(title, "--plot draws files that end in .svg or .png, not '%s'", path);
 }
 
-/* --- the target ----------------------------------------------------------- */
+/* --- The target ----------------------------------------------------------- */
 
-static int take_target(const char *title, const char *option, struct options *options)
+static int set_target(const char *title, const char *option, struct options *options)
 {
     if (options->target != NULL)
         return command_misused(title, "%s and %s exclude each other", options->target, option);
@@ -133,18 +128,18 @@ static int take_target(const char *title, const char *option, struct options *op
     return COMMAND_DONE;
 }
 
-static int take_processes(const char *title, const char *option, enum hr_process_by by,
-                          struct options *options)
+static int set_processes(const char *title, const char *option, enum hr_process_by by,
+                         struct options *options)
 {
     if (optarg[0] == '\0')
         return command_misused(title, "%s takes a %s, not ''", option,
                                by == HR_PROCESS_BY_NAME ? "name" : "path");
     options->request.target.scope = HR_WSS_PROCESSES;
     options->request.target.processes = (struct hr_process_choice){.by = by, .text = optarg};
-    return take_target(title, option, options);
+    return set_target(title, option, options);
 }
 
-static int take_cgroup(const char *title, char *path, struct options *options)
+static int set_cgroup(const char *title, char *path, struct options *options)
 {
     /* A slash at the beginning, or at the end as the shell completes it, makes no difference. */
     path += strspn(path, "/");
@@ -152,19 +147,19 @@ static int take_cgroup(const char *title, char *path, struct options *options)
         path[length - 1] = '\0';
     options->request.target.scope = HR_WSS_CGROUP;
     options->request.target.cgroup = path;
-    return take_target(title, "--cgroup", options);
+    return set_target(title, "--cgroup", options);
 }
 
-static int take_system(const char *title, struct options *options)
+static int set_system(const char *title, struct options *options)
 {
     options->request.target.scope = HR_WSS_SYSTEM;
-    return take_target(title, "--system", options);
+    return set_target(title, "--system", options);
 }
 
-static int take_pid(const char *title, const char *text, struct options *options)
+static int parse_pid(const char *title, const char *text, struct options *options)
 {
     int pid;
-    if (number_whole(text, 1, INT_MAX, &pid) != 0)
+    if (number_parse_whole(text, 1, INT_MAX, &pid) != 0)
         return command_misused(
             title, "a PID is a number, not '%s'; --name measures processes by name", text);
     options->target = "PID";
@@ -174,7 +169,7 @@ static int take_pid(const char *title, const char *text, struct options *options
     return COMMAND_DONE;
 }
 
-/* --- what goes together --------------------------------------------------- */
+/* --- What goes together --------------------------------------------------- */
 
 static int check_plan(const char *title, struct options *options)
 {
@@ -225,26 +220,26 @@ static int check_output(const char *title, const struct wss_request *request)
 }
 
 /* PID, unless an option names the target, and SECONDS. */
-static int take_arguments(int argc, char **argv, struct options *options)
+static int parse_arguments(int argc, char **argv, struct options *options)
 {
     const char *title = argv[0];
-    int rc = COMMAND_DONE, next = optind;
+    int status = COMMAND_DONE, next = optind;
     if (options->target == NULL && next == argc)
         return command_misused(title,
                                "what is to be measured? A PID, --name, --pid-file, --cgroup or "
                                "--system is needed");
     if (options->target == NULL)
-        rc = take_pid(title, argv[next++], options);
-    if (rc == COMMAND_DONE && next < argc)
-        rc = take_seconds(title, "the window", argv[next++], 0.0001,
-                          &options->request.plan.window_ns);
-    if (rc == COMMAND_DONE && next < argc)
-        rc = command_misused(title, "unexpected argument '%s'%s", argv[next],
-                             options->request.plot ? " (is it --plot=FILE?)" : "");
-    return rc;
+        status = parse_pid(title, argv[next++], options);
+    if (status == COMMAND_DONE && next < argc)
+        status = parse_seconds(title, "the window", argv[next++], 0.0001,
+                               &options->request.plan.window_ns);
+    if (status == COMMAND_DONE && next < argc)
+        status = command_misused(title, "unexpected argument '%s'%s", argv[next],
+                                 options->request.plot ? " (is it --plot=FILE?)" : "");
+    return status;
 }
 
-/* --- options -------------------------------------------------------------- */
+/* --- Options -------------------------------------------------------------- */
 
 enum { NAME = 256, PID_FILE, CGROUP, SYSTEM, METHOD, AGING, ROOT, JSON, CSV, PLOT, LINEAR };
 
@@ -270,7 +265,7 @@ static const struct option known[] = {
 };
 
 /* COMMAND_DONE, or COMMAND_MISUSED. */
-static int take_option(const char *title, int option, struct options *options)
+static int parse_option(const char *title, int option, struct options *options)
 {
     struct wss_request *request = &options->request;
     switch (option) {
@@ -278,25 +273,25 @@ static int take_option(const char *title, int option, struct options *options)
         options->cumulative = true;
         return COMMAND_DONE;
     case 'P':
-        return take_steps(title, optarg, options);
+        return parse_steps(title, optarg, options);
     case 's':
         options->snapshots = true;
-        return take_seconds(title, "-s", optarg, 0, &request->plan.pause_ns);
+        return parse_seconds(title, "-s", optarg, 0, &request->plan.pause_ns);
     case 'd':
         options->total = true;
-        return take_seconds(title, "-d", optarg, 0.0001, &request->plan.total_ns);
+        return parse_seconds(title, "-d", optarg, 0.0001, &request->plan.total_ns);
     case NAME:
-        return take_processes(title, "--name", HR_PROCESS_BY_NAME, options);
+        return set_processes(title, "--name", HR_PROCESS_BY_NAME, options);
     case PID_FILE:
-        return take_processes(title, "--pid-file", HR_PROCESS_BY_FILE, options);
+        return set_processes(title, "--pid-file", HR_PROCESS_BY_FILE, options);
     case CGROUP:
-        return take_cgroup(title, optarg, options);
+        return set_cgroup(title, optarg, options);
     case SYSTEM:
-        return take_system(title, options);
+        return set_system(title, options);
     case METHOD:
-        return take_method(title, optarg, options);
+        return parse_method(title, optarg, options);
     case PLOT:
-        return take_picture(title, optarg, options);
+        return parse_picture(title, optarg, options);
     case ROOT:
         request->root = optarg;
         return COMMAND_DONE;
@@ -323,18 +318,19 @@ static int take_option(const char *title, int option, struct options *options)
 /* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
-    int option, rc = COMMAND_DONE;
-    while (rc == COMMAND_DONE && (option = getopt_long(argc, argv, "CP:s:d:th", known, NULL)) != -1)
-        rc = option == 'h' ? -1 : take_option(argv[0], option, options);
-    if (rc == COMMAND_DONE)
-        rc = take_arguments(argc, argv, options);
-    if (rc == COMMAND_DONE)
-        rc = check_plan(argv[0], options);
-    if (rc == COMMAND_DONE)
-        rc = check_method(argv[0], &options->request);
-    if (rc == COMMAND_DONE)
-        rc = check_output(argv[0], &options->request);
-    return rc;
+    int option, status = COMMAND_DONE;
+    while (status == COMMAND_DONE &&
+           (option = getopt_long(argc, argv, "CP:s:d:th", known, NULL)) != -1)
+        status = option == 'h' ? -1 : parse_option(argv[0], option, options);
+    if (status == COMMAND_DONE)
+        status = parse_arguments(argc, argv, options);
+    if (status == COMMAND_DONE)
+        status = check_plan(argv[0], options);
+    if (status == COMMAND_DONE)
+        status = check_method(argv[0], &options->request);
+    if (status == COMMAND_DONE)
+        status = check_output(argv[0], &options->request);
+    return status;
 }
 
 int wss_main(int argc, char **argv)
@@ -342,7 +338,7 @@ int wss_main(int argc, char **argv)
     struct options options = {.request = {.title = argv[0],
                                           .root = "/",
                                           .method = HR_WSS_AUTO,
-                                          .plan = {.window_ns = (uint64_t)HR_NS_PER_S}}};
+                                          .plan = {.window_ns = HR_NS_PER_S}}};
     setlocale(LC_ALL, "");
     /* Numbers have a decimal point everywhere. */
     setlocale(LC_NUMERIC, "C");
@@ -350,8 +346,5 @@ int wss_main(int argc, char **argv)
     if (status != -1)
         return status == COMMAND_DONE ? wss_run(&options.request) : status;
     print_help();
-    if (fflush(stdout) == 0)
-        return COMMAND_DONE;
-    fprintf(stderr, "%s: cannot write: %s\n", argv[0], strerror(errno));
-    return COMMAND_FAILED;
+    return output_finish(argv[0], output_flush(stdout));
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/wss.h - the subcommand `headroom wss`: working sets.
  */
