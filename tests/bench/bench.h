@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * bench.h - what the benchmarks share: giving up, clocks, medians.
+ * bench/bench.h - what the benchmarks share: giving up, clocks, medians.
  */
 #ifndef HEADROOM_TESTS_BENCH_H
 #define HEADROOM_TESTS_BENCH_H

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What alerts cost, and how late they are.
+ * bench/bench_alerts.c - what alerts cost, and how late they are.
  *
  *     bench_alerts
  *
@@ -54,7 +55,7 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void note(struct handled *handled, size_t group)
+static void record_event(struct handled *handled, size_t group)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     size_t count = __atomic_load_n(&handled->count, __ATOMIC_RELAXED);
@@ -73,7 +74,7 @@ static void on_notification(const notification_t *notification, void *context)
 
     (void)context;
     if (notification->severity == NOTIF_WARNING && number != NULL)
-        note(&ours, strtoul(number + 1, NULL, 10));
+        record_event(&ours, strtoul(number + 1, NULL, 10));
 }
 
 /* --- Loads ---------------------------------------------------------------- */
@@ -106,7 +107,7 @@ static void *run_bare(void *context)
         int count = epoll_wait(epoll, events, HOGS, -1);
         for (int i = 0; i < count; i++)
             if (pread(fds[events[i].data.u64], text, sizeof(text), 0) > 0)
-                note(&bare, events[i].data.u64);
+                record_event(&bare, events[i].data.u64);
     }
     return NULL;
 }
@@ -142,7 +143,8 @@ static uint64_t find_kernel_event(const struct wakings *wakings, const struct ha
     return former_ns == 0 || latest > former_ns + WINDOW_NS / 100 * 95 ? latest : 0;
 }
 
-static void tell(const char *who, const struct handled *handled, const struct wakings *wakings)
+static void print_latencies(const char *who, const struct handled *handled,
+                            const struct wakings *wakings)
 {
     static double late_us[EVENTS_MAX];
     size_t count = 0;
@@ -158,7 +160,7 @@ static void tell(const char *who, const struct handled *handled, const struct wa
            late_us[count / 2], late_us[(count * 99 + 99) / 100 - 1], late_us[count - 1]);
 }
 
-static void begin_plugin(const char *pattern, const char *mode, double stall_s)
+static void start_plugin(const char *pattern, const char *mode, double stall_s)
 {
     char text[1024];
 
@@ -201,7 +203,7 @@ static void measure_latency(struct groups *groups)
     pthread_setname_np(thread, BARE_THREAD);
     fake_on_notification(on_notification, NULL);
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    begin_plugin(pattern, "kernel", 0.1);
+    start_plugin(pattern, "kernel", 0.1);
     for (int i = 0; i < 10 * PATIENCE_S; i++) {
         usleep(100000);
         wakings_read(wakings);
@@ -213,8 +215,8 @@ static void measure_latency(struct groups *groups)
     printf("alerts: from the kernel's waking to the handler of notifications, in us\n\n"
            "%-28s %6s %9s %8s %8s %8s\n",
            "", "events", "by clock", "p50", "p99", "max");
-    tell("bare epoll and pread", &bare, wakings);
-    tell("plugin psi", &ours, wakings);
+    print_latencies("bare epoll and pread", &bare, wakings);
+    print_latencies("plugin psi", &ours, wakings);
     wakings_close(wakings);
 }
 
@@ -269,7 +271,7 @@ static void measure_idle(struct groups *groups, const char *mode)
     char pattern[128];
 
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    begin_plugin(pattern, mode, 1.9);
+    start_plugin(pattern, mode, 1.9);
     await_armed();
     pid_t tid = find_thread(OUR_THREAD);
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
@@ -283,7 +285,7 @@ static void measure_idle(struct groups *groups, const char *mode)
     fake_stop();
 }
 
-/* --- In processes of their own, as the plugin is opened once in each ------- */
+/* --- In processes of their own, as the plugin is opened once in each ------ */
 
 static void in_child(void (*measure)(struct groups *groups), struct groups *groups)
 {

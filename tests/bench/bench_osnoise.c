@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What reading the tracer osnoise costs, beside its workload; and what the mode sources costs what
- * is interrupted.
+ * bench/bench_osnoise.c - what reading the tracer osnoise costs, beside its workload; and what the
+ * mode sources costs what is interrupted.
  *
  *     bench_osnoise [SECONDS]      each measurement's, default: 8
  *
@@ -81,7 +82,7 @@ static const struct kind {
 
 /* The last of the given CPUs, so that one of them is not the one that has most to do. The clock of
  * an emulated CPU is slow: 20 us are no noise there. */
-static struct hr_osnoise *begin(const struct kind *kind, size_t count)
+static struct hr_osnoise *begin_measurement(const struct kind *kind, size_t count)
 {
     struct hr_osnoise_options options = {
         .mode = HR_OSNOISE_WORKLOAD,
@@ -143,13 +144,13 @@ struct cost {
     uint64_t sample_count;
 };
 
-static struct cost measure(const struct kind *kind, size_t count, int seconds)
+static struct cost measure_readings(const struct kind *kind, size_t count, int seconds)
 {
     double ours_us[MAX_SECONDS], bare_us[MAX_SECONDS];
     struct cost cost = {0};
     struct hr_osnoise_reading reading;
     int fds[MAX_CPUS];
-    struct hr_osnoise *osnoise = begin(kind, count);
+    struct hr_osnoise *osnoise = begin_measurement(kind, count);
 
     join_bare(fds, count);
     for (int i = -1; i < seconds; i++) {
@@ -191,8 +192,8 @@ static void compare_readings(int seconds)
     printf("%-14s %10s %14s %10s %8s %20s %12s\n", "what", "us of one", title, "bare, us", "ratio",
            "% of a CPU, 8 of them", "of it, bare");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        struct cost one = measure(&kinds[i], 1, seconds);
-        struct cost all = measure(&kinds[i], cpu_count, seconds);
+        struct cost one = measure_readings(&kinds[i], 1, seconds);
+        struct cost all = measure_readings(&kinds[i], cpu_count, seconds);
         require(all.sample_count > 0, "no samples came");
         double eight_us = for_eight(one.ours_us, all.ours_us);
         double bare_us = for_eight(one.bare_us, all.bare_us);
@@ -207,7 +208,7 @@ static void compare_readings(int seconds)
 static void run_ours(int seconds)
 {
     struct hr_osnoise_reading reading;
-    struct hr_osnoise *osnoise = begin(&kinds[0], cpu_count);
+    struct hr_osnoise *osnoise = begin_measurement(&kinds[0], cpu_count);
 
     for (int i = 0; i < seconds; i++) {
         sleep(1);
@@ -239,7 +240,7 @@ struct usage {
     double each_second_ms, all_ms; /* CPU time of all its threads */
 };
 
-static bool run(void (*program)(int), int seconds, struct usage *usage)
+static bool run_program(void (*program)(int), int seconds, struct usage *usage)
 {
     struct rusage all;
     clockid_t clock;
@@ -273,7 +274,7 @@ static void compare_programs(int seconds)
     printf("%-14s %14s %14s\n", "", "ms a second", "all, ms");
     for (size_t i = 0; i < 2; i++) {
         struct usage usage;
-        if (run(programs[i].run, seconds, &usage))
+        if (run_program(programs[i].run, seconds, &usage))
             printf("%-14s %14.3f %14.1f\n", programs[i].name, usage.each_second_ms, usage.all_ms);
         else
             printf("%-14s can't be run\n", programs[i].name);
@@ -281,7 +282,7 @@ static void compare_programs(int seconds)
     }
 }
 
-/* --- What sources costs what is interrupted -------------------------------- */
+/* --- What sources costs what is interrupted ------------------------------- */
 
 #define ROUNDS       9
 #define INTERRUPT_NS 100000
@@ -367,7 +368,7 @@ static void cost_of_sources(void)
            alone, traced, count, (traced - alone) / count * 1e5, (traced - alone) / count * 1e3);
 }
 
-static void tell_speed(void)
+static void print_speed(void)
 {
     double times_us[101];
     char text[128];
@@ -389,7 +390,7 @@ int main(int argc, char **argv)
 
     require(seconds >= 1 && seconds <= MAX_SECONDS, "SECONDS: 1 to 60");
     require(hr_root_open("/", &root) == 0, "/");
-    tell_speed();
+    print_speed();
     if (hr_osnoise_probe(root, HR_OSNOISE_WORKLOAD, &reason) < 0) {
         printf("skipped: %s\n", reason.text);
         return 0;

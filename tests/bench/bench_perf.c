@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What counting perf events costs.
+ * bench/bench_perf.c - what counting perf events costs.
  *
  *     bench_perf [read | workload]      default: both
  *
@@ -78,7 +79,7 @@ static const struct hr_perf_options only_one = {.groups = &one_event, .group_cou
 
 /* --- The collectors ------------------------------------------------------- */
 
-static void follow(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+static void open_target(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
     struct hr_perf_target *target;
 
@@ -121,7 +122,7 @@ static void open_set(struct stage *stage, const struct hr_perf_options *options,
     const struct hr_cgroup_options set_options = {.patterns = patterns,
                                                   .pattern_count = count,
                                                   .controller = "perf_event",
-                                                  .event = follow,
+                                                  .event = open_target,
                                                   .context = stage->perf};
     require(hr_cgroup_set_open(root, &set_options, &stage->set) == 0, "open the set");
     for (int i = 0; i < 100 && hr_cgroup_set_counts(stage->set).populated < count; i++) {
@@ -140,7 +141,7 @@ static void close_set(struct stage *stage)
     stage->perf = NULL;
 }
 
-static void set_stage(struct stage *stage, size_t count)
+static void make_stage(struct stage *stage, size_t count)
 {
     char name[32];
 
@@ -192,7 +193,7 @@ static void measure_reading(size_t count)
     struct stage stage;
     size_t leader_count;
 
-    set_stage(&stage, count);
+    make_stage(&stage, count);
     open_set(&stage, &all_events, count);
     require(read_by_collectors(&stage) == 4 * count, "every event is counted");
     int *leaders = open_bare(&stage, count, cpus, &leader_count);
@@ -219,7 +220,7 @@ static void measure_reading(size_t count)
 /* --- The workload --------------------------------------------------------- */
 
 /* Moves the caller into a group and onto the last CPU. */
-static void settle(const struct stage *stage, const char *name)
+static void join_group(const struct stage *stage, const char *name)
 {
     cpu_set_t cpus;
 
@@ -237,14 +238,14 @@ static pid_t start_echo(const struct stage *stage, int in, int out)
     require(pid >= 0, "fork");
     if (pid > 0)
         return pid;
-    settle(stage, "g1");
+    join_group(stage, "g1");
     while (read(in, &byte, 1) == 1 && write(out, &byte, 1) == 1)
         continue;
     _exit(0);
 }
 
 /* Microseconds a round trip, the best of some. */
-static double play(int in, int out)
+static double time_round_trips(int in, int out)
 {
     enum { TRIPS = 50000 };
     char byte = 'x';
@@ -256,7 +257,7 @@ static double play(int in, int out)
 }
 
 /* The player is a process of its own, which tells its time: this one reads counters meanwhile. */
-static double play_in_groups(const struct stage *stage)
+static double time_between_groups(const struct stage *stage)
 {
     int there[2], back[2], result[2];
     double us;
@@ -266,8 +267,8 @@ static double play_in_groups(const struct stage *stage)
     pid_t player = fork();
     require(player >= 0, "fork");
     if (player == 0) {
-        settle(stage, "g0");
-        us = play(back[0], there[1]);
+        join_group(stage, "g0");
+        us = time_round_trips(back[0], there[1]);
         require(write(result[1], &us, sizeof(us)) == sizeof(us), "pipe");
         _exit(0);
     }
@@ -284,42 +285,41 @@ static double play_in_groups(const struct stage *stage)
 }
 
 /* A game with so many groups monitored. */
-static double play_monitored(struct stage *stage, const struct hr_perf_options *options,
+static double time_monitored(struct stage *stage, const struct hr_perf_options *options,
                              size_t count)
 {
     if (count == 0)
-        return play_in_groups(stage);
+        return time_between_groups(stage);
     open_set(stage, options, count);
     require(hr_perf_read(stage->perf) == 0, "online CPUs");
     for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(stage->set, group)) != NULL;)
         require(hr_perf_target_read(group->data) == 0, "open a group");
-    double us = play_in_groups(stage);
+    double us = time_between_groups(stage);
     close_set(stage);
     return us;
 }
 
 static void measure_workload(void)
 {
-    enum { GAMES = 9, KINDS = 4 };
+    enum { RUNS = 9, KINDS = 4 };
     static const size_t monitored[KINDS] = {0, 1, 8, 64};
-    double one[KINDS][GAMES], all[KINDS][GAMES];
+    double one[KINDS][RUNS], all[KINDS][RUNS];
     struct stage stage;
 
-    set_stage(&stage, monitored[KINDS - 1]);
+    make_stage(&stage, monitored[KINDS - 1]);
     /* In turns, so that whatever else the machine does hits all alike. */
-    for (int game = 0; game < GAMES; game++) {
+    for (int run = 0; run < RUNS; run++) {
         for (size_t kind = 0; kind < KINDS; kind++) {
-            one[kind][game] = play_monitored(&stage, &only_one, monitored[kind]);
-            all[kind][game] = play_monitored(&stage, &all_events, monitored[kind]);
+            one[kind][run] = time_monitored(&stage, &only_one, monitored[kind]);
+            all[kind][run] = time_monitored(&stage, &all_events, monitored[kind]);
         }
     }
     printf("\nA byte there and back between two groups on one CPU (2 switches), in us:\n\n"
            " groups monitored  1 event   more  4 events   more\n");
     for (size_t kind = 0; kind < KINDS; kind++)
-        printf(
-            "%17zu  %7.2f  %3.0f %%  %8.2f  %3.0f %%\n", monitored[kind], median(one[kind], GAMES),
-            100 * (median(one[kind], GAMES) / median(one[0], GAMES) - 1), median(all[kind], GAMES),
-            100 * (median(all[kind], GAMES) / median(all[0], GAMES) - 1));
+        printf("%17zu  %7.2f  %3.0f %%  %8.2f  %3.0f %%\n", monitored[kind],
+               median(one[kind], RUNS), 100 * (median(one[kind], RUNS) / median(one[0], RUNS) - 1),
+               median(all[kind], RUNS), 100 * (median(all[kind], RUNS) / median(all[0], RUNS) - 1));
     groups_free(stage.groups);
 }
 

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What sampling pressure costs, as a ratio against a bare loop over the same files in the same run.
+ * bench/bench_psi.c - what sampling pressure costs, as a ratio against a bare loop over the same
+ * files in the same run.
  *
  *     bench_psi [GROUPS…]      default: 100 1000 10000
  *
@@ -46,7 +48,7 @@ static void name_group(char name[32], size_t number)
 
 /* --- The collectors ------------------------------------------------------- */
 
-static void follow(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+static void open_group(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
     (void)context;
     if (event == HR_CGROUP_POPULATED) {
@@ -126,7 +128,7 @@ static void read_by_path(const struct stage *stage)
 
 /* --- One row of the table ------------------------------------------------- */
 
-static void set_stage(struct stage *stage, size_t count)
+static void make_stage(struct stage *stage, size_t count)
 {
     char name[32];
 
@@ -145,7 +147,7 @@ static void open_set(struct stage *stage)
     char pattern[128];
     const char *patterns[] = {pattern};
     const struct hr_cgroup_options set_options = {
-        .patterns = patterns, .pattern_count = 1, .event = follow};
+        .patterns = patterns, .pattern_count = 1, .event = open_group};
 
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(stage->groups));
     require(hr_cgroup_set_open(stage->root, &set_options, &stage->set) == 0, "open the set");
@@ -173,12 +175,12 @@ static size_t read_slab_kb(void)
     return kb;
 }
 
-static void measure(size_t count)
+static void measure_sampling(size_t count)
 {
     double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
     struct stage stage;
 
-    set_stage(&stage, count);
+    make_stage(&stage, count);
     size_t slab = read_slab_kb();
     size_t heap = mallinfo2().uordblks;
     open_set(&stage);
@@ -221,7 +223,7 @@ static int count_descriptors(void)
 }
 
 /* Makes and removes groups for a tenth of a second, at 1,000 a second. */
-static void churn(const struct stage *stage, unsigned *number)
+static void make_and_remove(const struct stage *stage, unsigned *number)
 {
     char name[32];
 
@@ -240,13 +242,13 @@ static void measure_churn(void)
     unsigned number = 0;
     struct stage stage;
 
-    set_stage(&stage, LASTING);
+    make_stage(&stage, LASTING);
     open_set(&stage);
     size_t heap = mallinfo2().uordblks;
     int descriptors = count_descriptors();
     for (int second = 0; second < SECONDS; second++) {
         for (int tenth = 0; tenth < 10; tenth++)
-            churn(&stage, &number);
+            make_and_remove(&stage, &number);
         double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
         require(read_by_collectors(&stage) == LASTING, "every lasting group is read");
         cost[second] = read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
@@ -267,10 +269,10 @@ int main(int argc, char **argv)
            "kB/grp\n");
     if (argc > 1)
         for (int i = 1; i < argc; i++)
-            measure(strtoul(argv[i], NULL, 10));
+            measure_sampling(strtoul(argv[i], NULL, 10));
     else
         for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-            measure(defaults[i]);
+            measure_sampling(defaults[i]);
     measure_churn();
     return 0;
 }

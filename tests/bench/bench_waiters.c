@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What it costs to find out who waits, as a ratio against a bare loop of the same requests.
+ * bench/bench_waiters.c - what it costs to find out who waits, as a ratio against a bare loop of
+ * the same requests.
  *
  *     bench_waiters [PROCESSES…]      default: 200 2000
  *
@@ -76,7 +78,7 @@ static void open_bare(struct stage *stage, const pid_t *pids)
     }
 }
 
-static void ask_bare(const struct stage *stage)
+static void request_bare(const struct stage *stage)
 {
     _Alignas(8) unsigned char buffer[8192];
 
@@ -90,7 +92,7 @@ static void ask_bare(const struct stage *stage)
 
 /* --- The collector -------------------------------------------------------- */
 
-static void ask_by_collector(const struct stage *stage)
+static void request_by_collector(const struct stage *stage)
 {
     struct hr_waiter top[TOP];
     struct hr_waiters_report report;
@@ -120,7 +122,7 @@ static void open_set(struct stage *stage)
     require(stage->group != NULL, "the group is populated");
 }
 
-static void set_stage(struct stage *stage, size_t count)
+static void make_stage(struct stage *stage, size_t count)
 {
     *stage = (struct stage){.groups = groups_new(), .count = count};
     require(stage->groups != NULL, "no cgroup2 hierarchy that can be written to");
@@ -155,15 +157,15 @@ static struct cost measure_one(void (*ask)(const struct stage *), const struct s
                          read_ms(CLOCK_MONOTONIC) - wall_ms};
 }
 
-static void measure(size_t count)
+static void measure_requests(size_t count)
 {
     double bare_cpu[ROUNDS], bare_wall[ROUNDS], cpu[ROUNDS], wall[ROUNDS], ratio[ROUNDS];
     struct stage stage;
 
-    set_stage(&stage, count);
+    make_stage(&stage, count);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
-        struct cost bare = measure_one(ask_bare, &stage);
-        struct cost ours = measure_one(ask_by_collector, &stage);
+        struct cost bare = measure_one(request_bare, &stage);
+        struct cost ours = measure_one(request_by_collector, &stage);
         if (round < 0)
             continue;
         bare_cpu[round] = bare.cpu_ms;
@@ -187,9 +189,9 @@ int main(int argc, char **argv)
            "processes    bare cpu   bare wall         cpu        wall  ratio  us/process\n");
     if (argc > 1)
         for (int i = 1; i < argc; i++)
-            measure(strtoul(argv[i], NULL, 10));
+            measure_requests(strtoul(argv[i], NULL, 10));
     else
         for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-            measure(defaults[i]);
+            measure_requests(defaults[i]);
     return 0;
 }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What measuring working sets costs: the method referenced against a bare loop of the same writes
- * and reads, and what each method costs the program that is measured.
+ * bench/bench_wss.c - what measuring working sets costs: the method referenced against a bare loop
+ * of the same writes and reads, and what each method costs the program that is measured.
  *
  *     bench_wss [MIB]      default: 4096, or a quarter of the machine's memory if that is less
  *
@@ -71,7 +72,7 @@ static struct hr_wss *open_wss(pid_t pid, enum hr_wss_method method, struct hr_r
     return wss;
 }
 
-static void compare(const char *kind, const char *title, int mib)
+static void compare_with_bare(const char *kind, const char *title, int mib)
 {
     struct touch touch = touch_start(-1, kind, mib, 0, NULL);
     struct hr_reason reason;
@@ -175,7 +176,8 @@ static struct hr_wss *open_worker(enum hr_wss_method method, const struct worker
     return wss;
 }
 
-static void cost(enum hr_wss_method method, const struct worker *worker, struct groups *groups)
+static void measure_cost(enum hr_wss_method method, const struct worker *worker,
+                         struct groups *groups)
 {
     struct hr_reason reason;
     double alone[ROUNDS], measured[ROUNDS], scan_ms[ROUNDS], unused_ms;
@@ -227,8 +229,8 @@ int main(int argc, char **argv)
     require(hr_root_open("/", &root) == 0, "/");
     puts("The method referenced: beginning and reading, wall time");
     printf("%-18s %8s %10s %10s %8s\n", "pages", "MiB", "bare, ms", "ours, ms", "ratio");
-    compare("still", "of 4 KiB", mib);
-    compare("huge", "of 2 MiB", mib);
+    compare_with_bare("still", "of 4 KiB", mib);
+    compare_with_bare("huge", "of 2 MiB", mib);
 
     struct groups *groups = make_group();
     struct worker worker = start_worker((size_t)mib / 8 << 20, groups);
@@ -239,7 +241,7 @@ int main(int argc, char **argv)
     printf("%-12s %10s %14s %14s %9s\n", "method", "scan, ms", "passes/s alone", "measured",
            "slower, %");
     for (int method = 0; method < HR_WSS_METHOD_COUNT; method++)
-        cost(method, &worker, groups);
+        measure_cost(method, &worker, groups);
     end_worker(&worker);
     if (groups != NULL)
         groups_free(groups);

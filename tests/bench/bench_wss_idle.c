@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What it costs to measure a working set by idle pages, as a ratio against a page at a time, the
- * way of Brendan Gregg's wss-v1: a call of the kernel's for each page's entry in pagemap, and
- * another one for its bit. (His marks 64 pages with each; here it is the one.)
+ * bench/bench_wss_idle.c - what it costs to measure a working set by idle pages, as a ratio against
+ * a page at a time, the way of Brendan Gregg's wss-v1: a call of the kernel's for each page's entry
+ * in pagemap, and another one for its bit. (His marks 64 pages with each; here it is the one.)
  *
  *     bench_wss_idle [MIB…]      default: 512
  *
@@ -47,7 +48,7 @@ struct bare {
     uint64_t touched;
 };
 
-static void look_at_page(struct bare *bare, uint64_t page)
+static void handle_page(struct bare *bare, uint64_t page)
 {
     uint64_t entry = 0, word;
 
@@ -62,7 +63,7 @@ static void look_at_page(struct bare *bare, uint64_t page)
 }
 
 /* @return how many pages were touched, if it doesn't mark. */
-static uint64_t look_bare(pid_t pid, bool marks)
+static uint64_t walk_bare(pid_t pid, bool marks)
 {
     char path[64], line[4096];
     uint64_t start, end;
@@ -77,7 +78,7 @@ static uint64_t look_bare(pid_t pid, bool marks)
     while (fgets(line, sizeof(line), maps) != NULL)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && start >> 63 == 0)
             for (uint64_t page = start / 4096; page < end / 4096; page++)
-                look_at_page(&bare, page);
+                handle_page(&bare, page);
     fclose(maps);
     close(bare.bitmap);
     close(bare.pagemap);
@@ -94,15 +95,15 @@ struct row {
 static void measure_bare(pid_t pid, struct row *row, int round)
 {
     double from = read_ms(CLOCK_MONOTONIC);
-    look_bare(pid, true);
+    walk_bare(pid, true);
     double marked = read_ms(CLOCK_MONOTONIC);
-    row->mib = (double)look_bare(pid, false) / 256;
+    row->mib = (double)walk_bare(pid, false) / 256;
     row->mark_ms[round] = marked - from;
     row->read_ms[round] = read_ms(CLOCK_MONOTONIC) - marked;
     row->sum_ms[round] = read_ms(CLOCK_MONOTONIC) - from;
 }
 
-static void measure(struct hr_wss *wss, struct row *row, int round)
+static void measure_collector(struct hr_wss *wss, struct row *row, int round)
 {
     struct hr_wss_sample sample;
 
@@ -116,13 +117,13 @@ static void measure(struct hr_wss *wss, struct row *row, int round)
     row->sum_ms[round] = read_ms(CLOCK_MONOTONIC) - from;
 }
 
-static void print(const char *name, struct row *row)
+static void print_row(const char *name, struct row *row)
 {
     printf("# %-16s %10.2f %10.2f %10.2f %10.2f\n", name, median(row->mark_ms, ROUNDS),
            median(row->read_ms, ROUNDS), median(row->sum_ms, ROUNDS), row->mib);
 }
 
-static void compare(const struct hr_root *root, int mib, int number)
+static void compare_with_bare(const struct hr_root *root, int mib, int number)
 {
     struct touch touch = touch_start(-1, "anon", mib, mib / 2, NULL);
     const struct hr_wss_options options = {
@@ -134,13 +135,13 @@ static void compare(const struct hr_root *root, int mib, int number)
     require(hr_wss_open(root, &options, &wss, NULL) == 0, "the method idle");
     for (int round = 0; round < ROUNDS; round++) {
         measure_bare(touch.pid, &bare, round);
-        measure(wss, &ours, round);
+        measure_collector(wss, &ours, round);
     }
     hr_wss_close(wss);
     touch_end(&touch);
     printf("# %d MiB            mark ms    read ms     sum ms touched MiB\n", mib);
-    print("a page at a time", &bare);
-    print("headroom", &ours);
+    print_row("a page at a time", &bare);
+    print_row("headroom", &ours);
     double ratio = median(bare.sum_ms, ROUNDS) / median(ours.sum_ms, ROUNDS);
     printf("%s %d - %d MiB: %.1f times as fast (the bar is %d)\n", ratio >= BAR ? "ok" : "not ok",
            number, mib, ratio, BAR);
@@ -222,9 +223,9 @@ int main(int argc, char **argv)
         return 0;
     }
     for (int i = 1; i < argc; i++)
-        compare(root, atoi(argv[i]), i);
+        compare_with_bare(root, atoi(argv[i]), i);
     if (argc == 1)
-        compare(root, 512, 1);
+        compare_with_bare(root, 512, 1);
     compare_spread(root, argc > 1 ? argc : 2);
     printf("1..%d\n", argc > 1 ? argc : 2);
     hr_root_close(root);

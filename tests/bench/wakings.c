@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wakings.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "headroom/array.h"
 #include "support/own_mounts.h"
 
 #define CPUS_MAX  256
@@ -114,16 +116,12 @@ struct sample {
     char raw[];
 };
 
-static void take(struct wakings *wakings, const struct sample *sample)
+static void append_waking(struct wakings *wakings, const struct sample *sample)
 {
     if (sample->header.type != PERF_RECORD_SAMPLE)
         return;
-    if (wakings->count == wakings->capacity) {
-        wakings->capacity = wakings->capacity ? 2 * wakings->capacity : 1024;
-        wakings->list = reallocarray(wakings->list, wakings->capacity, sizeof(*wakings->list));
-        if (wakings->list == NULL)
-            abort();
-    }
+    if (HR_ARRAY_RESERVE(wakings->list, wakings->capacity, wakings->count + 1) != 0)
+        abort();
     struct waking *waking = &wakings->list[wakings->count++];
     int32_t woken;
     memcpy(&woken, sample->raw + wakings->pid_offset, sizeof(woken));
@@ -142,7 +140,7 @@ static void read_ring(struct wakings *wakings, struct perf_event_mmap_page *ring
             ((char *)&header)[i] = data[(ring->data_tail + i) % RING_SIZE];
         for (size_t i = 0; i < header.size && i < sizeof(record); i++)
             record[i] = data[(ring->data_tail + i) % RING_SIZE];
-        take(wakings, (const struct sample *)record);
+        append_waking(wakings, (const struct sample *)record);
         __atomic_store_n(&ring->data_tail, ring->data_tail + header.size, __ATOMIC_RELEASE);
     }
 }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * wakings.h - when the kernel woke a thread of this process, and who made it do so: the tracepoint
- * sched:sched_waking, read through perf events.
+ * bench/wakings.h - when the kernel woke a thread of this process, and who made it do so: the
+ * tracepoint sched:sched_waking, read through perf events.
  */
 #ifndef HEADROOM_TESTS_WAKINGS_H
 #define HEADROOM_TESTS_WAKINGS_H

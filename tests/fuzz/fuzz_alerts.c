@@ -1,6 +1,10 @@
-/* alert_parse: an input is a log file, each line of which is parsed. Whatever it holds, nothing
- * beyond its end is looked at. An accepted one has no zero byte, a severity that stands in it, a
- * time or none, and texts that end and stand in it. Any other leaves the alert as it was. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_alerts.c - alert_parse: an input is a log file, each line of which is parsed. Whatever
+ * it holds, nothing beyond its end is looked at. An accepted one has no zero byte, a severity that
+ * stands in it, a time or none, and texts that end and stand in it. Any other leaves the alert as
+ * it was.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -11,12 +15,6 @@
 #include "top/alerts.h"
 
 const char fuzz_corpus[] = "alerts";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void require_part(const char *text, size_t size, const char *line, size_t length)
 {
@@ -69,9 +67,9 @@ static void parse_line(const uint8_t *data, size_t length)
     memcpy(line, data, length);
     memset(&alert, 0xa5, sizeof(alert));
     before = alert;
-    int rc = alert_parse(line, length, &alert);
-    require(rc == 0 || rc == -ENOENT || rc == -EBADMSG);
-    if (rc == 0) {
+    int status = alert_parse(line, length, &alert);
+    require(status == 0 || status == -ENOENT || status == -EBADMSG);
+    if (status == 0) {
         require_sensible(&alert, line, length);
         require_shown(&alert);
     } else {

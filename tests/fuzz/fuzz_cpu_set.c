@@ -1,5 +1,8 @@
-/* hr_cpu_set_parse: what it accepts must be the same set when written out and parsed again, and
- * when hr_cpu_set_format() prints it for the kernel. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_cpu_set.c - hr_cpu_set_parse: what it accepts must be the same set when written out and
+ * parsed again, and when hr_cpu_set_format() prints it for the kernel.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +13,8 @@
 
 const char fuzz_corpus[] = "cpu_set";
 
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
 /* "1,2,7", one by one */
-static char *print(const struct hr_cpu_set *set, size_t *length)
+static char *print_list(const struct hr_cpu_set *set, size_t *length)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
@@ -82,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(memcmp(&set, &again, sizeof(set)) == 0);
         return 0;
     }
-    char *text = print(&set, &length);
+    char *text = print_list(&set, &length);
     require(hr_cpu_set_parse(text, length, &again) == 0);
     require(memcmp(&set, &again, sizeof(set)) == 0);
     look_at_format(&set, length);

@@ -1,5 +1,9 @@
-/* hr_glob: an input is a pattern, a newline and a path. Where the syntaxes agree, fnmatch(3) is the
- * reference; always, what a pattern matches must be found by looking where it says. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_glob.c - hr_glob: an input is a pattern, a newline and a path. Where the syntaxes
+ * agree, fnmatch(3) is the reference; always, what a pattern matches must be found by looking where
+ * it says.
+ */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +12,6 @@
 #include "fuzz.h"
 
 const char fuzz_corpus[] = "glob";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* Paths of cgroups have no empty component. */
 static bool is_path(const char *path)

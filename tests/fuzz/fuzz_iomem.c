@@ -1,5 +1,8 @@
-/* hr_damon_parse_iomem: whatever the text, accepted ranges ascend and don't overlap, and regions
- * that they're divided into cover their pages, and no others. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_iomem.c - hr_damon_parse_iomem: whatever the text, accepted ranges ascend and don't
+ * overlap, and regions that they're divided into cover their pages, and no others.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +14,7 @@
 
 const char fuzz_corpus[] = "iomem";
 
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static void divide(const struct hr_damon_region *ranges, size_t count)
+static void check_regions(const struct hr_damon_region *ranges, size_t count)
 {
     struct hr_damon_region *regions;
     size_t region_count, range = 0;
@@ -48,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             require(ranges[i].start < ranges[i].end);
             require(i == 0 || ranges[i].start >= ranges[i - 1].end);
         }
-        divide(ranges, count);
+        check_regions(ranges, count);
     }
     free(text);
     return 0;

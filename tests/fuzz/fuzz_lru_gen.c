@@ -1,5 +1,8 @@
-/* hr_lru_gen_next: whatever the text, an accepted list says what printing it says, and what is told
- * of a window is part of all. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_lru_gen.c - hr_lru_gen_next: whatever the text, an accepted list says what printing it
+ * says, and what is told of a window is part of all.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +13,7 @@
 
 const char fuzz_corpus[] = "lru_gen";
 
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static size_t print(const struct hr_lru_gen_list *list, char *buffer, size_t size)
+static size_t print_generations(const struct hr_lru_gen_list *list, char *buffer, size_t size)
 {
     size_t used = (size_t)snprintf(buffer, size, "memcg %5" PRIu64 " ", list->memcg_id);
 
@@ -38,7 +35,8 @@ static void look_at(const struct hr_lru_gen_list *list, size_t size)
 
     require(list->count > 0 && list->count <= HR_LRU_GEN_MAX);
     require(hr_lru_gen_is_below(list, "/"));
-    struct hr_lru_gen_reader reader = {.rest = {printed, print(list, printed, size + 1024)}};
+    struct hr_lru_gen_reader reader = {
+        .rest = {printed, print_generations(list, printed, size + 1024)}};
     require(hr_lru_gen_next(&reader, &again) == 1 && reader.rest.length == 0);
     require(again.memcg_id == list->memcg_id && again.node == list->node);
     require(again.path.length == list->path.length && again.count == list->count);

@@ -1,5 +1,8 @@
-/* hr_maps_parse: a line that it takes begins with the range that it tells; one that it doesn't is
- * left as it was. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_maps.c - hr_maps_parse: a line that it takes begins with the range that it tells; one
+ * that it doesn't is left as it was.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,12 +14,6 @@
 #include "memory/pagemap.h"
 
 const char fuzz_corpus[] = "maps";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* The kernel pads with zeros to eight digits, others may with more. */
 static void check_range(struct hr_text line, const struct hr_maps_range *range)

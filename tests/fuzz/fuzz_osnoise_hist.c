@@ -1,5 +1,9 @@
-/* hr_osnoise_hist_next: an input is the number of a table, as a digit, and its text. Whatever the
- * text, a table that is accepted says what printing it as the kernel does says. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_osnoise_hist.c - hr_osnoise_hist_next: an input is the number of a table, as a digit,
+ * and its text. Whatever the text, a table that is accepted says what printing it as the kernel
+ * does says.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +14,6 @@
 #include "osnoise/hist.h"
 
 const char fuzz_corpus[] = "osnoise_hist";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* What is printed of the table. */
 struct copy {
@@ -51,8 +49,8 @@ static size_t print_key(const struct hr_osnoise_hist_entry *entry, enum hr_osnoi
     }
 }
 
-static void print(const struct hr_osnoise_hist_entry *entry, enum hr_osnoise_table table,
-                  struct copy *copy)
+static void print_table(const struct hr_osnoise_hist_entry *entry, enum hr_osnoise_table table,
+                        struct copy *copy)
 {
     copy->text = realloc(copy->text, copy->length + entry->name.length + 512);
     require(copy->text != NULL);
@@ -119,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy.text = strdup("# event histogram\n\n");
     copy.length = strlen(copy.text);
     while ((status = hr_osnoise_hist_next(&reader, &entry)) == 1)
-        print(&entry, table, &copy);
+        print_table(&entry, table, &copy);
     if (status == 0) {
         print_totals(&reader.totals, &copy);
         read_again(text, &copy, table);

@@ -1,5 +1,9 @@
-/* hr_osnoise_decode: an input is a page of the kernel in fixtures/osnoise/6.12-singles, broken or
- * not. Its records are given to hr_osnoise_singles_add, too. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_osnoise_page.c - hr_osnoise_decode: an input is a page of the kernel in
+ * fixtures/osnoise/6.12-singles, broken or not. Its records are given to hr_osnoise_singles_add,
+ * too.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,13 +21,7 @@ struct seen {
     size_t count;
 };
 
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static void take(const struct hr_osnoise_record *record, void *context)
+static void add_record(const struct hr_osnoise_record *record, void *context)
 {
     struct seen *seen = context;
 
@@ -87,10 +85,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0)
         memcpy(page, data, size);
     require(hr_osnoise_singles_open(1, 10, &seen.singles) == 0);
-    int status = hr_osnoise_decode(decoder, page, size, take, &seen, &lost);
+    int status = hr_osnoise_decode(decoder, page, size, add_record, &seen, &lost);
     require(status == 0 || status == -EBADMSG);
     require(seen.count <= size / 20); /* the shortest has four bytes before it */
-    require(hr_osnoise_decode(decoder, page, size, take, &again, &lost) == status);
+    require(hr_osnoise_decode(decoder, page, size, add_record, &again, &lost) == status);
     require(again.count == seen.count);
     require_singles(seen.singles);
     hr_osnoise_singles_close(seen.singles);

@@ -1,5 +1,9 @@
-/* hr_osnoise_state_parse: what it accepts can be written, and is the same when read again. It tells
- * root what to write where, so a name must not lead out of its folder. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_osnoise_state.c - hr_osnoise_state_parse: what it accepts can be written, and is the
+ * same when read again. It tells root what to write where, so a name must not lead out of its
+ * folder.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +14,6 @@
 #include "osnoise/state.h"
 
 const char fuzz_corpus[] = "osnoise_state";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void require_same(const struct hr_osnoise_state *a, const struct hr_osnoise_state *b)
 {

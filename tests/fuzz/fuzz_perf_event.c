@@ -1,7 +1,10 @@
-/* Names of perf events. An input is the terms between a PMU's slashes, a NUL, the text of a file in
- * "format", a NUL, and that of one in "events"; the PMU knows the terms "t" and "u", which have
- * that format, and the events "e" and "f". The terms are tried as a name of any other kind, too, on
- * a machine without PMUs and without tracepoints. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_perf_event.c - names of perf events. An input is the terms between a PMU's slashes, a
+ * NUL, the text of a file in "format", a NUL, and that of one in "events"; the PMU knows the terms
+ * "t" and "u", which have that format, and the events "e" and "f". The terms are tried as a name of
+ * any other kind, too, on a machine without PMUs and without tracepoints.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +22,6 @@ const char fuzz_corpus[] = "perf_event";
 struct input {
     struct hr_text terms, format, alias;
 };
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static struct hr_text take_part(const uint8_t **data, size_t *size)
 {

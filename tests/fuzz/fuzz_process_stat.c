@@ -1,4 +1,8 @@
-/* hr_process_stat_parse: a name is never longer than its room, and a refusal changes nothing. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_process_stat.c - hr_process_stat_parse: a name is never longer than its room, and a
+ * refusal changes nothing.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
-/* hr_psi_parse: whatever the text, an accepted one says what printing the result says. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_psi.c - hr_psi_parse: whatever the text, an accepted one says what printing the result
+ * says.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +13,12 @@
 
 const char fuzz_corpus[] = "psi";
 
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
 static void require_percent(double pct)
 {
     require(pct >= 0 && pct <= 100);
 }
 
-static size_t print(const struct hr_psi_sample *sample, char *buffer, size_t size)
+static size_t print_pressure(const struct hr_psi_sample *sample, char *buffer, size_t size)
 {
     size_t used = 0;
 
@@ -47,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     memcpy(text, data, size);
     if (hr_psi_parse(text, size, &first) == 0) {
-        size_t length = print(&first, printed, sizeof(printed));
+        size_t length = print_pressure(&first, printed, sizeof(printed));
         require(length > 0);
         require(hr_psi_parse(printed, length, &second) == 0);
         for (int level = 0; level < HR_PSI_LEVEL_COUNT; level++) {

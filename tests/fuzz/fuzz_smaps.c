@@ -1,4 +1,8 @@
-/* hr_smaps_parse: a text cut in two at a line's end has the same sums as the whole. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_smaps.c - hr_smaps_parse: a text cut in two at a line's end has the same sums as the
+ * whole.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,10 @@
-/* hr_taskstats_parse: an input is a datagram, taken for the reply to a request about task 4711 and
- * for that to a request for the family. Whatever it holds, nothing beyond its end is looked at; an
- * accepted one tells of each number that its struct covers, and of no other. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_taskstats.c - hr_taskstats_parse: an input is a datagram, taken for the reply to a
+ * request about task 4711 and for that to a request for the family. Whatever it holds, nothing
+ * beyond its end is looked at; an accepted one tells of each number that its struct covers, and of
+ * no other.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +13,6 @@
 #include "process/taskstats_reply.h"
 
 const char fuzz_corpus[] = "taskstats";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* What is known is the first of the numbers, as the struct grows at its end. */
 static void require_sensible(const struct hr_task_delays *delays, bool of_process)

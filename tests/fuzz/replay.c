@@ -1,4 +1,8 @@
-/* Hands a fuzzer every file of its corpus, in a build without libFuzzer; prints TAP. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/replay.c - hands a fuzzer every file of its corpus, in a build without libFuzzer; prints
+ * TAP.
+ */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +10,7 @@
 
 #include "fuzz.h"
 
-static void replay(const char *path)
+static void replay_file(const char *path)
 {
     uint8_t data[65536];
     FILE *stream = fopen(path, "r");
@@ -41,7 +45,7 @@ int main(void)
     for (int i = 0; i < count; i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
         fflush(stdout); /* an abort must not take the lines before along */
-        replay(path);
+        replay_file(path);
         printf("ok %d - %s/%s\n", i + 1, fuzz_corpus, entries[i]->d_name);
         free(entries[i]);
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/disturber.h"
 
 #include <err.h>
@@ -18,7 +19,7 @@ static uint64_t read_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void pin(unsigned cpu)
+static void pin_to_cpu(unsigned cpu)
 {
     const struct sched_param param = {.sched_priority = 1};
     cpu_set_t one;
@@ -32,7 +33,8 @@ static void pin(unsigned cpu)
 }
 
 /* What it waits for is counted off from the beginning, so that the spins don't drift. */
-static _Noreturn void disturb(struct disturber_counts *counts, uint64_t spin_ns, uint64_t period_ns)
+static _Noreturn void spin_forever(struct disturber_counts *counts, uint64_t spin_ns,
+                                   uint64_t period_ns)
 {
     uint64_t due_ns = read_ns(CLOCK_MONOTONIC);
 
@@ -67,8 +69,8 @@ struct disturber disturber_start(unsigned cpu, uint64_t spin_us, uint64_t period
     if (disturber.pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         prctl(PR_SET_NAME, DISTURBER);
-        pin(cpu);
-        disturb(disturber.shared, spin_us * 1000, period_us * 1000);
+        pin_to_cpu(cpu);
+        spin_forever(disturber.shared, spin_us * 1000, period_us * 1000);
     }
     while (disturber_read(&disturber).spin_count == 0) {
         if (waitpid(disturber.pid, NULL, WNOHANG) != 0)

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * disturber.h - a process that takes a CPU for a given time, over and over, and knows for how long.
+ * support/disturber.h - a process that takes a CPU for a given time, over and over, and knows for
+ * how long.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_DISTURBER_H
 #define HEADROOM_TESTS_SUPPORT_DISTURBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/fake_taskstats.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static void require(bool condition, const char *what)
 
 /* --- Tasks ---------------------------------------------------------------- */
 
-static struct fake_task **find(struct fake_taskstats *fake, bool is_process, pid_t id)
+static struct fake_task **find_task(struct fake_taskstats *fake, bool is_process, pid_t id)
 {
     struct fake_task **link = &fake->tasks;
 
@@ -43,10 +44,10 @@ static struct fake_task **find(struct fake_taskstats *fake, bool is_process, pid
     return link;
 }
 
-static void set(struct fake_taskstats *fake, bool is_process, pid_t id,
-                const struct hr_task_delays *delays)
+static void set_task(struct fake_taskstats *fake, bool is_process, pid_t id,
+                     const struct hr_task_delays *delays)
 {
-    struct fake_task **link = find(fake, is_process, id), *task = *link;
+    struct fake_task **link = find_task(fake, is_process, id), *task = *link;
 
     if (delays == NULL) {
         if (task != NULL)
@@ -66,18 +67,18 @@ static void set(struct fake_taskstats *fake, bool is_process, pid_t id,
 void fake_taskstats_set_process(struct fake_taskstats *fake, pid_t pid,
                                 const struct hr_task_delays *delays)
 {
-    set(fake, true, pid, delays);
+    set_task(fake, true, pid, delays);
 }
 
 void fake_taskstats_set_thread(struct fake_taskstats *fake, pid_t tid,
                                const struct hr_task_delays *delays)
 {
-    set(fake, false, tid, delays);
+    set_task(fake, false, tid, delays);
 }
 
 /* --- Messages ------------------------------------------------------------- */
 
-static void put(unsigned char *bytes, size_t *length, const void *data, size_t size)
+static void append_bytes(unsigned char *bytes, size_t *length, const void *data, size_t size)
 {
     require(*length + size + 4 <= MAX_REPLY, "a message is too long");
     memcpy(bytes + *length, data, size);
@@ -86,28 +87,28 @@ static void put(unsigned char *bytes, size_t *length, const void *data, size_t s
         bytes[(*length)++] = 0;
 }
 
-static void put_attribute(unsigned char *bytes, size_t *length, uint16_t type, const void *data,
-                          size_t size)
+static void append_attribute(unsigned char *bytes, size_t *length, uint16_t type, const void *data,
+                             size_t size)
 {
     const struct nlattr head = {.nla_len = (uint16_t)(sizeof(head) + size), .nla_type = type};
 
-    put(bytes, length, &head, sizeof(head));
-    put(bytes, length, data, size);
+    append_bytes(bytes, length, &head, sizeof(head));
+    append_bytes(bytes, length, data, size);
 }
 
 /* @return the length of a message so far: its two headers. */
-static size_t begin(unsigned char *bytes, uint16_t type, uint32_t sequence, uint8_t command)
+static size_t begin_message(unsigned char *bytes, uint16_t type, uint32_t sequence, uint8_t command)
 {
     const struct nlmsghdr head = {.nlmsg_type = type, .nlmsg_seq = sequence, .nlmsg_pid = 4711};
     const struct genlmsghdr generic = {.cmd = command, .version = 1};
     size_t length = 0;
 
-    put(bytes, &length, &head, sizeof(head));
-    put(bytes, &length, &generic, sizeof(generic));
+    append_bytes(bytes, &length, &head, sizeof(head));
+    append_bytes(bytes, &length, &generic, sizeof(generic));
     return length;
 }
 
-static size_t end(unsigned char *bytes, size_t length)
+static size_t end_message(unsigned char *bytes, size_t length)
 {
     struct nlmsghdr *head = (void *)bytes;
 
@@ -120,27 +121,27 @@ static size_t make_error(unsigned char *bytes, int error, const struct nlmsghdr 
     const struct nlmsghdr head = {.nlmsg_type = NLMSG_ERROR, .nlmsg_seq = request->nlmsg_seq};
     size_t length = 0;
 
-    put(bytes, &length, &head, sizeof(head));
-    put(bytes, &length, &error, sizeof(error));
-    put(bytes, &length, request, request->nlmsg_len);
-    return end(bytes, length);
+    append_bytes(bytes, &length, &head, sizeof(head));
+    append_bytes(bytes, &length, &error, sizeof(error));
+    append_bytes(bytes, &length, request, request->nlmsg_len);
+    return end_message(bytes, length);
 }
 
 static size_t make_family(unsigned char *bytes, uint32_t sequence)
 {
     static const uint16_t number = FAKE_FAMILY;
     static const uint32_t version = 1;
-    size_t length = begin(bytes, GENL_ID_CTRL, sequence, CTRL_CMD_NEWFAMILY);
+    size_t length = begin_message(bytes, GENL_ID_CTRL, sequence, CTRL_CMD_NEWFAMILY);
 
-    put_attribute(bytes, &length, CTRL_ATTR_FAMILY_NAME, "TASKSTATS", sizeof("TASKSTATS"));
-    put_attribute(bytes, &length, CTRL_ATTR_FAMILY_ID, &number, sizeof(number));
-    put_attribute(bytes, &length, CTRL_ATTR_VERSION, &version, sizeof(version));
-    return end(bytes, length);
+    append_attribute(bytes, &length, CTRL_ATTR_FAMILY_NAME, "TASKSTATS", sizeof("TASKSTATS"));
+    append_attribute(bytes, &length, CTRL_ATTR_FAMILY_ID, &number, sizeof(number));
+    append_attribute(bytes, &length, CTRL_ATTR_VERSION, &version, sizeof(version));
+    return end_message(bytes, length);
 }
 
 /* Every number beside those that are looked at is one that would be noticed. */
-static void fill(const struct fake_taskstats *fake, const struct hr_task_delays *delays,
-                 struct fake_stats *stats)
+static void fill_stats(const struct fake_taskstats *fake, const struct hr_task_delays *delays,
+                       struct fake_stats *stats)
 {
     const uint64_t *ns = delays->ns;
 
@@ -157,7 +158,7 @@ static void fill(const struct fake_taskstats *fake, const struct hr_task_delays 
     stats->etime = delays->elapsed_us;
 }
 
-static void fill_15(const struct hr_task_delays *delays, struct fake_stats_15 *stats)
+static void fill_stats_15(const struct hr_task_delays *delays, struct fake_stats_15 *stats)
 {
     const uint64_t *ns = delays->ns;
 
@@ -183,19 +184,19 @@ static size_t make_stats(const struct fake_taskstats *fake, unsigned char *bytes
     size_t inner = 0;
 
     if (fake->version == 15)
-        fill_15(&task->delays, (void *)stats);
+        fill_stats_15(&task->delays, (void *)stats);
     else
-        fill(fake, &task->delays, (void *)stats);
-    put_attribute(nested, &inner, task->is_process ? TASKSTATS_TYPE_TGID : TASKSTATS_TYPE_PID, &pid,
-                  sizeof(pid));
-    put_attribute(nested, &inner, TASKSTATS_TYPE_STATS, stats, fake->size);
+        fill_stats(fake, &task->delays, (void *)stats);
+    append_attribute(nested, &inner, task->is_process ? TASKSTATS_TYPE_TGID : TASKSTATS_TYPE_PID,
+                     &pid, sizeof(pid));
+    append_attribute(nested, &inner, TASKSTATS_TYPE_STATS, stats, fake->size);
 
     uint16_t family = fake->trouble == FAKE_OTHER_FAMILY ? FAKE_FAMILY + 1 : FAKE_FAMILY;
-    size_t length = begin(bytes, family, sequence, TASKSTATS_CMD_NEW);
-    put_attribute(bytes, &length,
-                  task->is_process ? TASKSTATS_TYPE_AGGR_TGID : TASKSTATS_TYPE_AGGR_PID, nested,
-                  inner);
-    length = end(bytes, length);
+    size_t length = begin_message(bytes, family, sequence, TASKSTATS_CMD_NEW);
+    append_attribute(bytes, &length,
+                     task->is_process ? TASKSTATS_TYPE_AGGR_TGID : TASKSTATS_TYPE_AGGR_PID, nested,
+                     inner);
+    length = end_message(bytes, length);
     if (fake->bad_offset != 0)
         bytes[fake->bad_offset] = fake->bad_byte;
     return length - (size_t)fake->cut;
@@ -205,7 +206,7 @@ size_t fake_taskstats_reply(struct fake_taskstats *fake, uint32_t sequence, bool
                             pid_t pid, void *buffer, size_t size)
 {
     _Alignas(8) unsigned char bytes[MAX_REPLY];
-    const struct fake_task *task = *find(fake, of_process, pid);
+    const struct fake_task *task = *find_task(fake, of_process, pid);
 
     require(task != NULL, "no such task");
     size_t length = make_stats(fake, bytes, sequence, task);
@@ -216,7 +217,7 @@ size_t fake_taskstats_reply(struct fake_taskstats *fake, uint32_t sequence, bool
 
 /* --- The socket ----------------------------------------------------------- */
 
-static struct fake_reply *queue(struct fake_taskstats *fake)
+static struct fake_reply *append_reply(struct fake_taskstats *fake)
 {
     struct fake_reply **link = &fake->first, *reply = calloc(1, sizeof(*reply));
 
@@ -231,7 +232,7 @@ static void reply_stale(struct fake_taskstats *fake, const struct nlmsghdr *requ
                         const struct fake_task *task)
 {
     struct fake_task other = *task;
-    struct fake_reply *reply = queue(fake);
+    struct fake_reply *reply = append_reply(fake);
 
     for (int i = 0; i < HR_DELAY_COUNT; i++)
         other.delays.ns[i] += 999;
@@ -248,12 +249,12 @@ static void reply_about(struct fake_taskstats *fake, const struct nlmsghdr *requ
         reply_stale(fake, request, task);
     if (trouble == FAKE_STALE_ONLY || trouble == FAKE_SILENT)
         return;
-    struct fake_reply *reply = queue(fake);
+    struct fake_reply *reply = append_reply(fake);
     if (trouble == FAKE_LOST || trouble == FAKE_OVERRUN) {
         reply->length = -ENOBUFS;
         if (trouble == FAKE_LOST)
             return;
-        reply = queue(fake);
+        reply = append_reply(fake);
     }
     size_t before = 0;
     if (trouble == FAKE_TWO_MESSAGES)
@@ -266,7 +267,7 @@ static void reply_about(struct fake_taskstats *fake, const struct nlmsghdr *requ
 
 static void reply_error(struct fake_taskstats *fake, const struct nlmsghdr *request, int error)
 {
-    struct fake_reply *reply = queue(fake);
+    struct fake_reply *reply = append_reply(fake);
 
     reply->length = (ssize_t)make_error(reply->bytes, error, request);
 }
@@ -281,7 +282,7 @@ static void reply_family(struct fake_taskstats *fake, const struct nlmsghdr *req
         reply_error(fake, request, fake->family_error);
         return;
     }
-    struct fake_reply *reply = queue(fake);
+    struct fake_reply *reply = append_reply(fake);
     reply->length = (ssize_t)make_family(reply->bytes, request->nlmsg_seq);
 }
 
@@ -311,7 +312,7 @@ static int fake_send(void *context, const void *messages, size_t length)
     memcpy(&id, attribute + 1, sizeof(id));
     fake->requests++;
     const struct fake_task *task =
-        *find(fake, attribute->nla_type == TASKSTATS_CMD_ATTR_TGID, (pid_t)id);
+        *find_task(fake, attribute->nla_type == TASKSTATS_CMD_ATTR_TGID, (pid_t)id);
     if (fake->error != 0 || task == NULL)
         reply_error(fake, request, fake->error != 0 ? fake->error : -ESRCH);
     else
@@ -378,7 +379,7 @@ void fake_taskstats_free(struct fake_taskstats *fake)
 {
     require(!fake->is_open, "it was left open");
     while (fake->tasks != NULL)
-        set(fake, fake->tasks->is_process, fake->tasks->id, NULL);
+        set_task(fake, fake->tasks->is_process, fake->tasks->id, NULL);
     while (fake->first != NULL) {
         struct fake_reply *reply = fake->first;
         fake->first = reply->next;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * fake_taskstats.h - replies in the kernel's place to what is asked of taskstats, about tasks that
- * a test makes up. The messages are put together by hand, without the library that the collector
- * uses.
+ * support/fake_taskstats.h - replies in the kernel's place to what is asked of taskstats, about
+ * tasks that a test makes up. The messages are put together by hand, without the library that the
+ * collector uses.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_FAKE_TASKSTATS_H
 #define HEADROOM_TESTS_SUPPORT_FAKE_TASKSTATS_H

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * few_descriptors.h - makes file descriptors short, and counts them.
+ * support/few_descriptors.h - makes file descriptors short, and counts them.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_FEW_DESCRIPTORS_H
 #define HEADROOM_TESTS_SUPPORT_FEW_DESCRIPTORS_H

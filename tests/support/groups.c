@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/groups.h"
 
 #include <errno.h>
@@ -171,7 +172,7 @@ void groups_remove(struct groups *groups, const char *name)
 }
 
 /* Makes a process in a group, or, if name is NULL, where we are. @return as fork(2). */
-static pid_t start(struct groups *groups, const char *name)
+static pid_t start_process(struct groups *groups, const char *name)
 {
     struct clone_args how = {.exit_signal = SIGCHLD};
     int fd = -1;
@@ -197,7 +198,7 @@ static pid_t start(struct groups *groups, const char *name)
 
 pid_t groups_start_sleeper(struct groups *groups, const char *name)
 {
-    pid_t pid = start(groups, name);
+    pid_t pid = start_process(groups, name);
 
     while (pid == 0)
         pause();
@@ -207,7 +208,7 @@ pid_t groups_start_sleeper(struct groups *groups, const char *name)
 pid_t groups_start_busy(struct groups *groups, const char *name, int cpu)
 {
     cpu_set_t only;
-    pid_t pid = start(groups, name);
+    pid_t pid = start_process(groups, name);
 
     if (pid > 0)
         return pid;

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * groups.h - cgroups of the running kernel, made for a test and removed after it.
+ * support/groups.h - cgroups of the running kernel, made for a test and removed after it.
  *
  * All lie below one group of their own at the top of the mount, so that a test disturbs nobody.
  * Names of groups are relative to that one. Whatever goes wrong ends the program with a message.

@@ -1,6 +1,9 @@
-/* A load of known noise: spins for a time, sleeps, and so on, for ever. On a machine that has other
- * things to do a turn may take longer: standard output, a file, tells how many microseconds the
- * turns before took together, and when the last of them ended, on a clock in microseconds.
+/* SPDX-License-Identifier: MIT */
+/*
+ * support/spinner.c - a load of known noise: spins for a time, sleeps, and so on, for ever. On a
+ * machine that has other things to do a turn may take longer: standard output, a file, tells how
+ * many microseconds the turns before took together, and when the last of them ended, on a clock in
+ * microseconds.
  *
  *     spinner MILLISECONDS EVERY_MILLISECONDS
  */
@@ -20,7 +23,7 @@ static uint64_t now_ns(void)
 }
 
 /* What was written before is overwritten, as it is never longer. */
-static void tell(uint64_t spun_ns)
+static void write_progress(uint64_t spun_ns)
 {
     char line[64];
 
@@ -30,7 +33,7 @@ static void tell(uint64_t spun_ns)
         _exit(1);
 }
 
-static void spin(uint64_t until_ns)
+static void spin_until(uint64_t until_ns)
 {
     while (now_ns() < until_ns)
         ;
@@ -55,8 +58,8 @@ int main(int argc, char **argv)
 
     for (uint64_t spun_ns = 0;;) {
         const uint64_t begun_ns = now_ns();
-        spin(begun_ns + spin_ns);
-        tell(spun_ns);
+        spin_until(begun_ns + spin_ns);
+        write_progress(spun_ns);
         const uint64_t ended_ns = now_ns();
         spun_ns += ended_ns - begun_ns;
         sleep_until(begun_ns + every_ns > ended_ns ? begun_ns + every_ns : ended_ns + every_ns);

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * stir.h - keeps pages from staying in the TLB.
+ * support/stir.h - keeps pages from staying in the TLB.
  *
  * The kernel clears accessed bits without flushing the TLB, and a page that is in there gets no new
  * one. That of an emulated CPU has room for hundreds of MiB, and is flushed only when another

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * suite.h - runs a module's tests and tells the results as TAP, which the makefile's harness
- * counts.
+ * support/suite.h - runs a module's tests and tells the results as TAP, which the makefile's
+ * harness counts.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_SUITE_H
 #define HEADROOM_TESTS_SUPPORT_SUITE_H

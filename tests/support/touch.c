@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/touch.h"
 
 #include <err.h>
@@ -8,7 +9,8 @@
 #include <unistd.h>
 
 /* The program lies in the build's folder, where tests are run. */
-static void run(int procs_fd, const char *kind, int hold_mib, int touch_mib, const char *file)
+static void run_toucher(int procs_fd, const char *kind, int hold_mib, int touch_mib,
+                        const char *file)
 {
     char hold[16], touched[16];
 
@@ -32,7 +34,7 @@ struct touch touch_start(int procs_fd, const char *kind, int hold_mib, int touch
     if (touch.pid == 0) {
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
-        run(procs_fd, kind, hold_mib, touch_mib, file);
+        run_toucher(procs_fd, kind, hold_mib, touch_mib, file);
     }
     close(in[0]);
     close(out[1]);

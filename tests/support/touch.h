@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * touch.h - runs tests/support/toucher.c, a process with a known working set.
+ * support/touch.h - runs tests/support/toucher.c, a process with a known working set.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_TOUCH_H
 #define HEADROOM_TESTS_SUPPORT_TOUCH_H

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * toucher.c - a process with a known working set, for measuring it.
+ * support/toucher.c - a process with a known working set, for measuring it.
  *
  *     toucher KIND HOLD TOUCH [FILE]
  *
@@ -47,7 +48,7 @@ static void read_file(int fd, size_t size)
             err(1, "read");
 }
 
-static char *map(const char *kind, size_t size, const char *file)
+static char *map_memory(const char *kind, size_t size, const char *file)
 {
     int flags = strcmp(kind, "shared") == 0 ? MAP_SHARED : MAP_PRIVATE;
     char *memory;
@@ -75,14 +76,14 @@ static char *map(const char *kind, size_t size, const char *file)
 }
 
 /* Reads a byte of each page; that sets the page's bit just as writing does. */
-static void touch(const volatile char *memory, size_t size)
+static void touch_pages(const volatile char *memory, size_t size)
 {
     for (size_t i = 0; i < size; i += PAGE)
         (void)memory[i];
 }
 
 /* How much of the process's memory smaps_rollup tells of a kind, in bytes. */
-static size_t rollup(const char *name)
+static size_t read_rollup(const char *name)
 {
     char line[256];
     size_t kib = 0;
@@ -132,14 +133,14 @@ int main(int argc, char **argv)
         prctl(PR_SET_NAME, getenv("TOUCHER_NAME"));
     if (strcmp(kind, "read") == 0)
         return be_reader(argv[4], hold, touched);
-    char *memory = map(kind, hold, argv[4]);
-    touch(memory, hold);
-    if (strcmp(kind, "huge") == 0 && rollup("AnonHugePages:") < hold)
+    char *memory = map_memory(kind, hold, argv[4]);
+    touch_pages(memory, hold);
+    if (strcmp(kind, "huge") == 0 && read_rollup("AnonHugePages:") < hold)
         errx(CANNOT, "the kernel gives no huge pages");
     if (strcmp(kind, "swap") == 0) {
         if (madvise(memory + touched, hold - touched, MADV_PAGEOUT) < 0)
             err(CANNOT, "no memory can be swapped out");
-        if (rollup("Swap:") < (hold - touched) / 2)
+        if (read_rollup("Swap:") < (hold - touched) / 2)
             errx(CANNOT, "there is no swap space");
     }
     if (strcmp(kind, "shared") == 0) {
@@ -147,7 +148,7 @@ int main(int argc, char **argv)
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             for (; getppid() == parent; usleep(15000))
-                touch(memory, touched);
+                touch_pages(memory, touched);
             return 0;
         }
     }
@@ -155,7 +156,7 @@ int main(int argc, char **argv)
         return 1;
     do {
         if (strcmp(kind, "still") != 0)
-            touch(memory, touched);
+            touch_pages(memory, touched);
     } while (!input_has_ended(15));
     return 0;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/tree.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * tree.h - a throw-away tree of files that stands for "/": the mount table, the pressure files of
- * the system, and cgroups.
+ * support/tree.h - a throw-away tree of files that stands for "/": the mount table, the pressure
+ * files of the system, and cgroups.
  *
  * Paths of files are relative to the tree ("proc/pressure/cpu"), those of groups to its cgroup
  * mount ("system.slice/a.service"). Whatever goes wrong in here ends the program with a message.
