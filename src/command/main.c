@@ -39,7 +39,7 @@ static void print_usage(FILE *out)
 {
     fputs("Usage: headroom SUBCOMMAND [OPTION]...\n"
           "       headroom --help | --version\n\n"
-          "Tells how much room this machine has left, and who is taking it.\n\n"
+          "Shows how much room this machine has left, and who is taking it.\n\n"
           "Subcommands:\n",
           out);
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
         argv[1] = subcommands[i].title;
         return subcommands[i].run(argc - 1, argv + 1);
     }
-    fprintf(stderr, "headroom: there is no %s '%s'; headroom --help lists what there is\n",
+    fprintf(stderr, "headroom: unknown %s '%s'; headroom --help lists the subcommands\n",
             argv[1][0] == '-' ? "option" : "subcommand", argv[1]);
     return COMMAND_MISUSED;
 }

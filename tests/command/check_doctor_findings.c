@@ -94,7 +94,7 @@ START_TEST(prints_brief_lines)
     expect_line(&findings, &(struct findings_style){.brief = true, .colours = true},
                 "\033[32mworks\033[m    psi: a\n"
                 "\033[31mlacks\033[m    psi: b: it is missing: make it\n"
-                "\033[31mlacks\033[m    psi: c: likewise\n"
+                "\033[31mlacks\033[m    psi: c: as above\n"
                 "\033[33muntried\033[m  wss: d: no d\n");
 }
 END_TEST

@@ -43,7 +43,7 @@ static void find_widths(const struct grid *grid, int widths[COLUMN_MAX])
     }
 }
 
-/* Blanks are held back until something follows them in the row. */
+/* Blanks are printed only when a cell follows them in the row. */
 static void print_cell(const struct grid *grid, FILE *file, unsigned column, int width,
                        const char *cell, int *blanks)
 {

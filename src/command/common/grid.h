@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/grid.h - a table of texts with columns as wide as what is in them.
+ * common/grid.h - a table of texts whose columns are as wide as their widest cell.
  */
 #ifndef HEADROOM_COMMAND_COMMON_GRID_H
 #define HEADROOM_COMMAND_COMMON_GRID_H
@@ -11,22 +11,21 @@
 
 #include "common/label.h"
 
-/** All zeros, but for column_count and left, is an empty one. */
+/** An empty table is all zeros but for column_count and left. */
 struct grid {
     unsigned column_count; /**< up to 32 */
-    uint32_t left;         /**< columns that are aligned to the left: a bit each, from the lowest */
+    uint32_t left;         /**< bit N: column N is aligned to the left */
     char *text;            /**< the cells, each with its NUL */
     size_t used, size;
     size_t cell_count;
     bool failed; /**< memory ran out */
 };
 
-/** Adds a cell at the end, a text safe to show: row by row. What is longer than 127 bytes is cut.
- */
+/** Appends a cell, row by row. The text is safe to show; it is cut after 127 bytes. */
 __attribute__((format(printf, 2, 3))) void grid_cell(struct grid *grid, const char *format, ...);
 
-/** Prints the rows, each with a newline, and one blank between columns; nothing stands behind the
- * last cell of a row. Frees the cells, and leaves an empty grid. Errors of writing are the file's.
+/** Prints the rows, with one blank between columns and none behind the last cell. Frees the cells
+ * and leaves an empty table. Check the file for errors of writing.
  *
  * @return 0 or -ENOMEM. */
 int grid_print(struct grid *grid, FILE *file);

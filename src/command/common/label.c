@@ -6,7 +6,7 @@
 
 #include "headroom/utf8.h"
 
-/* Characters without a shape of their own that make the others show in another order. */
+/* Marks and overrides that change the order in which a terminal shows other characters. */
 static bool changes_direction(uint32_t c)
 {
     return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
@@ -30,12 +30,12 @@ static struct glyph next_glyph(const char *name, enum label_charset charset)
         return (struct glyph){replacement, 1, 1, 1};
     if (hr_utf8_is_control(c) || changes_direction(c) || (c >= 0x80 && charset == LABEL_ASCII))
         return (struct glyph){replacement, length, 1, 1};
-    /* A locale without UTF-8 knows no width; then it is not the terminal's, either. */
+    /* -1: the locale has no UTF-8, and then neither has the terminal. */
     int width = wcwidth((wchar_t)c);
     return (struct glyph){name, length, length, width < 0 ? 1 : width};
 }
 
-/* Where a label is written. */
+/* The label being written. */
 struct target {
     char *text;
     size_t used, size;
@@ -52,8 +52,8 @@ static void append_glyph(struct target *target, const struct glyph *glyph)
 }
 
 /*
- * Puts what fits into `width` columns, with the marks that combine with the last character.
- * Returns the place in the name behind it.
+ * Appends what fits into `width` columns, with the marks that combine with the last character.
+ * Returns the rest of the name.
  */
 static const char *append_head(struct target *target, const char *name, int width,
                                enum label_charset charset)
@@ -76,7 +76,7 @@ static const char *find_tail(const char *name, int width, enum label_charset cha
         rest -= glyph.width;
         name += glyph.source;
     }
-    /* A mark that belonged to the character before goes with it. */
+    /* Leave out marks that combine with a character that is left out. */
     while (*name != '\0') {
         struct glyph glyph = next_glyph(name, charset);
         if (glyph.width > 0)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* strtod() alone takes "nan", "0x10" and " 1". */
+/* strtod() would also accept "nan", "0x10" and " 1". */
 int number_parse_decimal(const char *text, double least, double most, double *value)
 {
     char *end;

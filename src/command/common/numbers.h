@@ -7,14 +7,14 @@
 
 /**
  * Parses digits with at most one point, such as "0.1"; no sign, exponent, hexadecimal or blank. The
- * caller sees to it that the locale (LC_NUMERIC) has a decimal point.
+ * caller ensures that the locale (LC_NUMERIC) has a decimal point.
  *
  * @param value  untouched on failure.
- * @return 0, or -EINVAL, also for what is below `least` or above `most`.
+ * @return 0; -EINVAL: not such a number, or below `least` or above `most`.
  */
 int number_parse_decimal(const char *text, double least, double most, double *value);
 
-/** The same for digits alone. */
+/** The same, for digits without a point. */
 int number_parse_whole(const char *text, int least, int most, int *value);
 
 #endif

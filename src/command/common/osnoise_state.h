@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/osnoise_state.h - where runs of the osnoise tracer keep what they must put back.
+ * common/osnoise_state.h - the files in which runs of the osnoise tracer keep the settings to
+ * restore.
  */
 #ifndef HEADROOM_COMMAND_COMMON_OSNOISE_STATE_H
 #define HEADROOM_COMMAND_COMMON_OSNOISE_STATE_H
 
-/** Of `headroom osnoise`. Mode attach has a file of its own, as the run that it reads along with
- * may be one of this command, too. */
+/** Of `headroom osnoise`. The attach mode has a file of its own, as the run whose results it reads
+ * may also be one of this command. */
 #define OSNOISE_STATE_PATH        "/run/headroom-osnoise.state"
 #define OSNOISE_ATTACH_STATE_PATH "/run/headroom-osnoise-attach.state"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/output.h - whether what was printed has reached its destination.
+ * common/output.h - whether all output was written.
  */
 #ifndef HEADROOM_COMMAND_COMMON_OUTPUT_H
 #define HEADROOM_COMMAND_COMMON_OUTPUT_H

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/usage.h - exit statuses, and what a wrong argument is answered with.
+ * common/usage.h - exit statuses, and the message about a wrong argument.
  */
 #ifndef HEADROOM_COMMAND_COMMON_USAGE_H
 #define HEADROOM_COMMAND_COMMON_USAGE_H
 
-/** Exit statuses of every subcommand; a signal's default action comes on top. */
+/** Exit statuses of every subcommand, unless a signal ends it. */
 enum command_status {
-    COMMAND_DONE = 0,   /**< did what it was asked, or was ended by q or Ctrl-C */
-    COMMAND_FAILED = 1, /**< could not; standard error says why */
+    COMMAND_DONE = 0,   /**< succeeded, or was ended by q or Ctrl-C */
+    COMMAND_FAILED = 1, /**< standard error has the cause */
     COMMAND_MISUSED = 2 /**< unknown option, argument or value; standard error names it */
 };
 
 /**
- * Says on standard error what is wrong with the arguments, and where help is.
+ * Prints on standard error what is wrong with the arguments, and where help is.
  *
  * @param title  the subcommand's argv[0].
  * @return COMMAND_MISUSED.

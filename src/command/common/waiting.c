@@ -10,8 +10,8 @@
 
 #include "headroom/clock.h"
 
-#define PROGRESS_NS       (HR_NS_PER_S / 5) /* between two looks at how far it is */
-#define PROGRESS_AFTER_NS (2 * HR_NS_PER_S) /* what takes no longer needs no word */
+#define PROGRESS_NS       (HR_NS_PER_S / 5) /* between two updates of the progress line */
+#define PROGRESS_AFTER_NS (2 * HR_NS_PER_S) /* a shorter wait shows none */
 
 static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -29,13 +29,13 @@ void waiting_hold_signals(void)
     sigset_t blocked;
     sigemptyset(&blocked);
     for (size_t i = 0; i < sizeof(held_signals) / sizeof(held_signals[0]); i++) {
-        /* nohup(1), and shells that start something in the background, want some ignored. */
+        /* nohup(1), and shells for background jobs, have some ignored: leave those. */
         if (sigaction(held_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
             continue;
         sigaction(held_signals[i], &action, NULL);
         sigaddset(&blocked, held_signals[i]);
     }
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is told by the write */
+    signal(SIGPIPE, SIG_IGN); /* the write reports a closed pipe */
     sigprocmask(SIG_BLOCK, &blocked, &waiting_mask);
 }
 
@@ -56,7 +56,7 @@ void waiting_end_by_signal(int number)
 
 /* --- Waiting -------------------------------------------------------------- */
 
-/* How far it is, in a line that is written over. Returns its length. */
+/* Prints the progress over the line before. Returns its length. */
 static int print_progress(const struct waiting *wait, uint64_t now_ns)
 {
     double all = (double)(wait->until_ns - wait->from_ns) / (double)HR_NS_PER_S;
@@ -70,8 +70,8 @@ static void erase_progress(int length)
         fprintf(stderr, "\r%*s\r", length, "");
 }
 
-/* 0 when the time has come, else as waiting_wait(). Also tells of a signal that came before.
- * @param ready  set if what is watched can be read. */
+/* Returns 0 at the given time, else as waiting_wait(); also reports a signal that came before.
+ * @param ready  set if the descriptor can be read. */
 static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready)
 {
     struct pollfd polled[] = {{.fd = STDOUT_FILENO},

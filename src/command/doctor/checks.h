@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/checks.h - what the parts of `headroom doctor` know of each other. Each plugin has a
- * function that tries what it needs, and adds what it found out to the list.
+ * doctor/checks.h - the checks of `headroom doctor`. Each plugin has a function that tries what the
+ * plugin needs, and adds its findings to the list.
  *
- * A check leaves the machine as it was, and disturbs nobody: what it arms or opens to see whether
- * that can be done, it closes at once.
+ * A check leaves the machine as it was: whatever it arms or opens, it closes at once.
  */
 #ifndef HEADROOM_COMMAND_DOCTOR_CHECKS_H
 #define HEADROOM_COMMAND_DOCTOR_CHECKS_H
@@ -13,17 +12,17 @@
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 
-/** As many cgroups are looked at as the plugins take by default. */
+/** How many cgroups are counted; the plugins' default of MaxCgroups. */
 #define DOCTOR_MAX_CGROUPS 1000
 
-/** On how many cgroups something is tried: one may be about to end, or be switched off. */
+/** On how many cgroups a facility is tried: one may be about to end, or have it disabled. */
 #define DOCTOR_SAMPLES 8
 
 /** Cgroups to try things on. */
 struct doctor_groups {
     struct hr_cgroup_set *set;
     int status; /**< of finding them; -ENOENT: the hierarchy isn't mounted */
-    /** Some with processes; or, if there are none, an empty one. */
+    /** With processes; if there are none, one without. */
     struct hr_cgroup *samples[DOCTOR_SAMPLES];
     size_t sample_count;
     struct hr_cgroup *spare;
@@ -41,11 +40,11 @@ void doctor_groups_open(const struct hr_root *root, const char *controller,
 
 void doctor_groups_close(struct doctor_groups *groups);
 
-/** Adds that a facility can't be tried, as there is no cgroup, and why. */
+/** Adds that a facility can't be tried, as there is no cgroup, with the cause. */
 void doctor_add_missing_group(struct findings *findings, const char *facility,
                               const struct doctor_groups *groups);
 
-/** What is said of file descriptors that ran out. */
+/** Cause and remedy where file descriptors ran out. */
 #define DOCTOR_NO_DESCRIPTORS                                                                      \
     "file descriptors ran out", "raise LimitNOFILE= of collectd's service (ulimit -n)"
 

@@ -36,23 +36,26 @@ struct options {
 
 static void print_help(void)
 {
-    fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
-          "Tries what each plugin needs of this machine, and tells what works, what doesn't, why,\n"
-          "and what helps. Nothing is changed. Run it as the user that collectd runs as.\n\n"
-          "Plugins (default: all):",
-          stdout);
+    fputs(
+        "Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
+        "Tries what each plugin needs of this machine, and reports what works, and for what\n"
+        "doesn't, the cause and the remedy. Nothing is changed. Run it as the user that collectd\n"
+        "runs as.\n\n"
+        "Plugins (default: all):",
+        stdout);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
         printf(" %s", plugins[i].name);
-    fputs("\n\nOptions:\n"
-          "  --root PATH  where the host's / is mounted, as the plugins' option Root; default /\n"
-          "  --json       print JSON\n"
-          "  --help       show this\n\n"
-          "The exit status is 0 if nothing is lacking, 1 if something is, 2 for a wrong command\n"
-          "line.\n",
-          stdout);
+    fputs(
+        "\n\nOptions:\n"
+        "  --root PATH  where the host's / is mounted, as the plugins' option Root; default /\n"
+        "  --json       print JSON\n"
+        "  --help       show this\n\n"
+        "The exit status is 0 if nothing is lacking, 1 if something is, 2 for an invalid command\n"
+        "line.\n",
+        stdout);
 }
 
-/* --- What is asked for ---------------------------------------------------- */
+/* --- Options ---------------------------------------------------- */
 
 static int select_plugin(const char *title, const char *name, struct options *options)
 {
@@ -62,14 +65,14 @@ static int select_plugin(const char *title, const char *name, struct options *op
             return COMMAND_DONE;
         }
     }
-    fprintf(stderr, "%s: there is no plugin '%s', but", title, name);
+    fprintf(stderr, "%s: unknown plugin '%s'; the plugins are", title, name);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
         fprintf(stderr, "%s %s", i > 0 ? "," : "", plugins[i].name);
     putc('\n', stderr);
     return COMMAND_MISUSED;
 }
 
-/* None named: all. */
+/* Without names: all. */
 static int select_plugins(const char *title, char **names, struct options *options)
 {
     for (size_t i = 0; *names == NULL && i < PLUGIN_COUNT; i++)
@@ -80,7 +83,7 @@ static int select_plugins(const char *title, char **names, struct options *optio
     return COMMAND_DONE;
 }
 
-/* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
+/* Returns COMMAND_DONE, COMMAND_MISUSED, or -1 for --help. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
@@ -104,7 +107,7 @@ static int parse_options(int argc, char **argv, struct options *options)
     return select_plugins(argv[0], argv + optind, options);
 }
 
-/* --- What was found ------------------------------------------------------- */
+/* --- Output ------------------------------------------------------- */
 
 static struct findings_style find_style(void)
 {
@@ -155,7 +158,7 @@ static int check_plugins(const char *title, const struct options *options)
 
     int status = hr_root_open(options->root, &root);
     if (status < 0) {
-        fprintf(stderr, "%s: can't look beneath '%s': %s\n", title, options->root,
+        fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, options->root,
                 strerror(-status));
         return COMMAND_MISUSED;
     }

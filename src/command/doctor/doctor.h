@@ -6,11 +6,11 @@
 #define HEADROOM_COMMAND_DOCTOR_DOCTOR_H
 
 /**
- * Tells what of the plugins works on this machine: `headroom doctor`.
+ * Reports what of the plugins works on this machine: `headroom doctor`.
  *
- * @param argc, argv  likewise.
- * @return COMMAND_DONE; COMMAND_FAILED also if something is lacking; COMMAND_MISUSED also if there
- *         is no such root or plugin.
+ * @param argc, argv  as of top_main() in top/top.h.
+ * @return COMMAND_DONE; COMMAND_FAILED also if something is lacking; COMMAND_MISUSED also for an
+ *         unknown root or plugin.
  */
 int doctor_main(int argc, char **argv);
 

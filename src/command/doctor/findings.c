@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/findings.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -13,7 +12,7 @@ static const char *const words[FINDING_STATE_COUNT] = {
     [FINDING_UNTRIED] = "untried",
 };
 
-/* Where what is said of a finding begins, behind the longest word. */
+/* Width of the column of states. */
 #define INDENT 9
 
 /* --- The list ------------------------------------------------------------- */
@@ -78,8 +77,7 @@ static void print_word(FILE *out, enum finding_state state, bool colours)
             INDENT - (int)strlen(words[state]), "");
 }
 
-/* Prints a text from INDENT on, and begins a line in which the next word doesn't fit any more at
- * INDENT, too. */
+/* Prints a text from column INDENT on, broken at blanks to fit `width`. */
 static void print_text(FILE *out, const char *text, size_t width)
 {
     size_t column = INDENT;
@@ -110,7 +108,7 @@ static bool repeats_cause(const struct finding *finding, const struct finding *b
 static void print_finding(FILE *out, const struct finding *finding, bool repeated,
                           const struct findings_style *style)
 {
-    const char *cause = repeated ? "likewise" : finding->cause;
+    const char *cause = repeated ? "as above" : finding->cause;
     const char *remedy = repeated ? "" : finding->remedy;
     char text[sizeof(struct finding) + 64];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/findings.h - what `headroom doctor` found out: a list of what works and what doesn't, as
- * lines and as JSON.
+ * doctor/findings.h - the findings of `headroom doctor`: a list of what works and what doesn't,
+ * printed as lines or as JSON.
  */
 #ifndef HEADROOM_COMMAND_DOCTOR_FINDINGS_H
 #define HEADROOM_COMMAND_DOCTOR_FINDINGS_H
@@ -15,7 +15,7 @@
 enum finding_state {
     FINDING_WORKS,
     FINDING_LACKS,
-    FINDING_UNTRIED, /**< there is nothing here to try it on */
+    FINDING_UNTRIED, /**< can't be tried on this machine */
     FINDING_STATE_COUNT
 };
 
@@ -24,8 +24,8 @@ struct finding {
     const char *plugin;
     char facility[80]; /**< such as "irq pressure of the system"; the same on every machine */
     enum finding_state state;
-    char cause[256];  /**< why it doesn't work; "" if it does */
-    char remedy[256]; /**< what would help; may be "" */
+    char cause[256];  /**< "" if it works */
+    char remedy[256]; /**< may be "" */
 };
 
 /** All zeros is an empty list. */
@@ -35,26 +35,26 @@ struct findings {
     struct finding items[48]; /**< more than there are facilities */
 };
 
-/** What an error number means for a facility, and what helps. */
+/** What an error number means for a facility, and the remedy. */
 struct advice {
     int status; /**< a negative errno */
     const char *cause, *remedy;
 };
 
-/** How many times each state was found. */
+/** How many findings have each state. */
 struct findings_counts {
     size_t of[FINDING_STATE_COUNT];
 };
 
-/** Adds a finding. Cause and remedy of what works are NULL; what is too long is cut. */
+/** Adds a finding. Cause and remedy are NULL if it works; texts that are too long are cut. */
 void findings_add(struct findings *findings, enum finding_state state, const char *facility,
                   const char *cause, const char *remedy);
 
 /**
- * Adds a finding by its error number: 0 works, others are looked up.
+ * Adds a finding by its error number: 0 works, others are looked up in the advice.
  *
  * @param advice  ends with a status of 0, whose remedy, or NULL, is that of all errors that aren't
- *                listed; their cause is the system's text.
+ *                listed; their cause is the text of strerror(3).
  */
 void findings_add_status(struct findings *findings, const char *facility, int status,
                          const struct advice *advice);
@@ -72,13 +72,13 @@ struct findings_counts findings_count(const struct findings *findings);
 struct findings_style {
     size_t width; /**< lines are broken to fit; 0: each finding is one line */
     bool colours;
-    bool brief; /**< what is said of several in a row is said once */
+    bool brief; /**< a cause that repeats that of the line before is "as above" */
 };
 
 /**
  * Prints a line for each finding: "works   PLUGIN: FACILITY", "lacks   PLUGIN: FACILITY: CAUSE:
- * REMEDY", or likewise "untried". If brief, cause and remedy that are those of the line before are
- * "likewise". Flushes.
+ * REMEDY", or the same with "untried". If brief, a cause and remedy that repeat those of the line
+ * before are printed as "as above". Flushes.
  *
  * @return 0, or the negative errno of writing.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/groups.c - the cgroups on which `headroom doctor` tries what plugins do with them.
+ * doctor/groups.c - the cgroups on which `headroom doctor` tries facilities.
  */
 #include "doctor/checks.h"
 
@@ -56,5 +56,5 @@ void doctor_add_missing_group(struct findings *findings, const char *facility,
         findings_add(findings, FINDING_UNTRIED, facility, "cgroups can't be listed",
                      "let collectd's user read the cgroup mount");
     else
-        findings_add(findings, FINDING_UNTRIED, facility, cause, "make one");
+        findings_add(findings, FINDING_UNTRIED, facility, cause, "create one");
 }

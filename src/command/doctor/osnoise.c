@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/osnoise.c - what of the plugin osnoise would work. By looking only: the tracer takes time
- * from the CPUs.
+ * doctor/osnoise.c - what of the plugin osnoise works. The tracer isn't started for it, as it
+ * takes time from the CPUs.
  */
 #include "doctor/checks.h"
 
@@ -25,7 +25,7 @@ static const struct advice tracefs_advice[] = {
     {0},
 };
 
-/* Whether the list of tracers can be looked at: 0 or a negative errno. */
+/* Returns whether the list of tracers can be opened: 0 or a negative errno. */
 static int open_tracers(const struct hr_root *root)
 {
     static const char *const places[] = {
@@ -49,7 +49,7 @@ static int open_tracers(const struct hr_root *root)
 /* @return whether the kernel has the tracer. */
 static bool check_tracer(const struct hr_root *root, struct findings *findings)
 {
-    static const char tracer[] = "the tracer osnoise";
+    static const char tracer[] = "the osnoise tracer";
     struct hr_reason reason = {0};
     int status = open_tracers(root);
 
@@ -58,7 +58,7 @@ static bool check_tracer(const struct hr_root *root, struct findings *findings)
         findings_add(findings, FINDING_UNTRIED, tracer, "tracefs can't be read", NULL);
         return false;
     }
-    /* Where there is a tracefs, that is what the kernel lacks for any mode. */
+    /* As there is a tracefs, -ENOENT means that the kernel has no such tracer. */
     if (hr_osnoise_probe(root, HR_OSNOISE_WORKLOAD, &reason) == -ENOENT) {
         findings_add_reason(findings, FINDING_LACKS, tracer, &reason);
         return false;
@@ -85,16 +85,16 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
     if (status == 0)
         findings_add(findings, FINDING_WORKS, facilities[mode], NULL, NULL);
     else if (status == -EBUSY || status == -EAGAIN)
-        /* Who is at work, or isn't, tells nothing of what the machine can do: where the plugin
-         * runs, it is busy. */
+        /* Busy, or no run to attach to: that doesn't depend on the machine. Where the plugin runs,
+         * the tracer is busy. */
         findings_add_reason(findings, FINDING_UNTRIED, facilities[mode], &reason);
     else
         findings_add_reason(findings, FINDING_LACKS, facilities[mode], &reason);
 }
 
-/* --- What was left behind ------------------------------------------------- */
+/* --- Leftovers of killed runs ------------------------------------------------- */
 
-/* Where the command and the plugin keep what they are to put back, unless told otherwise. */
+/* Where the command and the plugin keep the settings to restore, by default. */
 static const char *const state_paths[] = {
     OSNOISE_STATE_PATH,
     OSNOISE_ATTACH_STATE_PATH,
@@ -102,13 +102,13 @@ static const char *const state_paths[] = {
 };
 
 struct leftover {
-    const char *path; /* NULL: nothing is left */
+    const char *path; /* NULL: there is none */
     enum finding_state state;
     int status;
     struct hr_reason reason;
 };
 
-/* The first that is wrong; if none is, the first that can't be looked at. */
+/* Finds the first leftover; if there is none, the first file that can't be read. */
 static struct leftover find_leftover(void)
 {
     struct leftover worst = {.path = NULL, .state = FINDING_WORKS};
@@ -139,7 +139,7 @@ static void check_leftovers(struct findings *findings)
         findings_add(findings, FINDING_UNTRIED, facility, worst.reason.text, NULL);
     else
         findings_add(findings, FINDING_LACKS, facility, worst.reason.text,
-                     worst.status == -ESTALE ? remedy : "look what it is, and remove it");
+                     worst.status == -ESTALE ? remedy : "check what it is, and remove it");
 }
 
 void doctor_check_osnoise(const struct hr_root *root, struct findings *findings)

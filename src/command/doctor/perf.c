@@ -14,7 +14,7 @@
 
 #define EVENTS_MAX 2
 
-/* What one line of a configuration could be. */
+/* Events that are tried together, as in one Event line of a configuration. */
 struct kind {
     const char *facilities[HR_PERF_SCOPE_COUNT];
     const char *events[EVENTS_MAX];
@@ -44,10 +44,10 @@ struct check_context {
     struct findings *findings;
     struct doctor_groups groups;
     struct hr_perf_vocabulary *vocabulary;
-    size_t cpu_count; /* on which something is counted; 0: not known */
+    size_t cpu_count; /* on which events are counted; 0: not known */
 };
 
-/* --- What is told --------------------------------------------------------- */
+/* --- Findings --------------------------------------------------------- */
 
 #define NO_PMU                                                                                     \
     "no PMU of this machine counts them, as in most virtual machines",                             \
@@ -66,7 +66,7 @@ static const struct advice event_advice[] = {
     {0},
 };
 
-/* Also EPERM, which a container's seccomp filter gives. */
+/* Also for EPERM, which the seccomp filter of a container returns. */
 static void add_permission(const struct check_context *context, const char *facility)
 {
     char cause[128] = "no permission";
@@ -101,7 +101,7 @@ static void add_to_all_scopes(const struct check_context *context, const struct 
         findings_add(context->findings, FINDING_LACKS, kind->facilities[scope], cause, remedy);
 }
 
-/* Why an event's name isn't known. */
+/* Adds why the name of an event can't be resolved. */
 static void add_unknown_event(const struct check_context *context, const struct kind *kind,
                               int status, const struct hr_perf_event_error *fault)
 {
@@ -119,8 +119,8 @@ static void add_unknown_event(const struct check_context *context, const struct 
 
 /* --- Counting ------------------------------------------------------------- */
 
-/* Opens, reads and closes what is counted of a target, and ends the target.
- * @return of its first event that can't be counted */
+/* Opens and reads the counters of a target, and closes it.
+ * @return 0, or the status of the first event that can't be counted */
 static int count_once(struct check_context *context, struct hr_perf *perf, enum hr_perf_scope scope,
                       struct hr_perf_target *target, size_t count)
 {
@@ -158,7 +158,7 @@ static void count_group(struct check_context *context, struct hr_perf *perf,
         doctor_add_missing_group(context->findings, facility, &context->groups);
         return;
     }
-    /* One may be gone by now. */
+    /* One may have been removed meanwhile. */
     for (size_t i = 0; i < context->groups.sample_count && status == -ENODEV; i++) {
         struct hr_perf_target *target;
         status = hr_perf_target_open_cgroup(perf, context->groups.samples[i], &target);
@@ -206,7 +206,7 @@ static void check_kind(struct check_context *context, const struct kind *kind)
 
 /* --- Descriptors ---------------------------------------------------------- */
 
-/* The counters raise the limit as far as they may, and leave a quarter to others. */
+/* The collector raises the limit to the hard limit, and leaves a quarter of it to others. */
 static size_t descriptor_limit(void)
 {
     struct rlimit limit;
@@ -216,7 +216,7 @@ static size_t descriptor_limit(void)
     return (size_t)(limit.rlim_max - limit.rlim_max / 4);
 }
 
-/* By reckoning: to open all of them would slow down each switch from one group to another. */
+/* Calculated, not tried: opening all counters would slow down each switch between groups. */
 static void check_descriptors(const struct check_context *context)
 {
     const size_t groups = context->groups.counts.populated;

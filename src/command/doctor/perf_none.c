@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/perf_none.c - the plugin cgroup_perf where headroom was built without what it needs.
+ * doctor/perf_none.c - the plugin cgroup_perf in a build without libpfm4.
  */
 #include "doctor/checks.h"
 

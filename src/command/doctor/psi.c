@@ -131,10 +131,10 @@ static void check_pressure(struct exam *exam)
     read_system(exam, system);
     read_groups(exam, group);
     findings_add_status(exam->findings, "cpu, memory and io pressure of the system", worst(system),
-                    system_advice);
+                        system_advice);
     advise_of_group(exam, "cpu, memory and io pressure of cgroups", worst(group), cgroup_advice);
     findings_add_status(exam->findings, "irq pressure of the system", system[HR_PSI_IRQ],
-                    advice_of_irq(system, system_advice));
+                        advice_of_irq(system, system_advice));
     advise_of_group(exam, "irq pressure of cgroups", group[HR_PSI_IRQ],
                     advice_of_irq(group, cgroup_advice));
 }
@@ -194,9 +194,9 @@ static int try_group(const struct hr_cgroup *group)
 static void check_triggers(const struct exam *exam)
 {
     findings_add_status(exam->findings, "alerts by the kernel, in any window",
-                    try_system(exam->root, 1000000), window_advice);
+                        try_system(exam->root, 1000000), window_advice);
     findings_add_status(exam->findings, "alerts by the kernel, in windows of 2, 4, 6, 8 or 10 s",
-                    try_system(exam->root, 2000000), window_advice);
+                        try_system(exam->root, 2000000), window_advice);
     advise_of_group(exam, "alerts by the kernel, of cgroups",
                     exam->group != NULL ? try_group(exam->group) : 0, window_advice);
 }

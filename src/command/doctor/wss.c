@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/wss.c - what of the plugin wss works: each method, for what it can measure at all.
+ * doctor/wss.c - what of the plugin wss works: each method, for each scope that it can measure.
  */
 #include "doctor/checks.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "top/print.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>

@@ -79,7 +79,7 @@ static void describe_alerts_problem(int error, const char *file, char *text, siz
         snprintf(text, size, "%s does not exist: is it the File of collectd's logfile plugin?",
                  file);
     else if (error == -EINVAL)
-        snprintf(text, size, "cannot read %s: it is no regular file", file);
+        snprintf(text, size, "cannot read %s: it is not a regular file", file);
     else
         snprintf(text, size, "cannot read %s: %s", file, strerror(-error));
 }
@@ -96,7 +96,7 @@ static const struct alert_list *read_alerts(struct top *top)
         if (text[0] != '\0')
             fprintf(stderr, "%s: no alerts: %s\n", top->title, text);
         else
-            fprintf(stderr, "%s: alerts are read from %s\n", top->title, file);
+            fprintf(stderr, "%s: reading alerts from %s\n", top->title, file);
     }
     memcpy(top->alerts_problem, text, sizeof(text));
     return alerts_found(top->alerts);
@@ -135,17 +135,17 @@ static const struct problem {
 } problems[] = {
     {-ENOENT, "no collectd listens on %s: start it, or name its socket with --socket "
               "(the unixsock plugin's SocketFile)"},
-    {-ECONNREFUSED, "nobody listens on %s: start collectd, or name its socket with "
+    {-ECONNREFUSED, "nothing listens on %s: start collectd, or name its socket with "
                     "--socket (the unixsock plugin's SocketFile)"},
     {-EACCES, "no permission to use %s: run this as root or as a member of the unixsock plugin's "
               "SocketGroup, and see its SocketPerms"},
-    {-ENOTDIR, "%s lies below something that is no directory: name collectd's socket with "
+    {-ENOTDIR, "part of the path %s is not a directory: name collectd's socket with "
                "--socket (the unixsock plugin's SocketFile)"},
     {-EPROTOTYPE, "%s is not a socket of collectd's unixsock plugin: name that with --socket "
                   "(the plugin's SocketFile)"},
     {-EPIPE, "collectd closed the connection on %s: was it stopped or restarted?"},
     {-ECONNRESET, "collectd closed the connection on %s: was it stopped or restarted?"},
-    {-EAGAIN, "collectd lets too many clients of %s wait: is it stopped or overloaded?"},
+    {-EAGAIN, "too many clients wait for collectd on %s: is it stopped or overloaded?"},
     {-ETIMEDOUT, "collectd does not answer on %s: is it stopped or overloaded?"},
     {-EBADMSG, "what listens on %s does not answer as collectd's unixsock plugin does: name "
                "the plugin's socket with --socket (its SocketFile)"},
@@ -409,22 +409,24 @@ static void print_sort_keys(FILE *out)
 
 static void print_help(void)
 {
-    printf("Usage: headroom top [OPTION]...\n\n"
-           "Shows what a running collectd holds of headroom's plugins: a live table, one row a\n"
-           "group. Where standard output is no terminal, plain lines.\n\n"
-           "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
-           "                      (default: " DEFAULT_SOCKET ")\n"
-           "  --sort KEY          what to sort by:\n                      ");
+    printf(
+        "Usage: headroom top [OPTION]...\n\n"
+        "Shows the values that a running collectd has from headroom's plugins: in a live table\n"
+        "with a row for each group, or in plain lines where standard output is not a terminal.\n\n"
+        "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
+        "                      (default: " DEFAULT_SOCKET ")\n"
+        "  --sort KEY          what to sort by:\n                      ");
     print_sort_keys(stdout);
-    printf("\n                      (default: pressure, the highest of a row's \"some\" values)\n"
-           "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
-           "  --alerts FILE       show the latest notifications of headroom's plugins, too, as\n"
-           "                      they come; FILE is that of collectd's logfile plugin\n"
-           "  --once              print the table once and exit\n"
-           "  --json              print a line of JSON for each refresh\n"
-           "  --help              show this help\n\n"
-           "Columns, by their names in JSON and plain lines:\n",
-           interval_min, interval_max);
+    printf(
+        "\n                      (default: pressure, the highest of a row's \"some\" values)\n"
+        "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
+        "  --alerts FILE       also show the latest notifications of headroom's plugins; FILE is\n"
+        "                      the log that collectd's logfile plugin writes\n"
+        "  --once              print the table once and exit\n"
+        "  --json              print a line of JSON for each refresh\n"
+        "  --help              show this help\n\n"
+        "Columns, by their names in JSON and plain lines:\n",
+        interval_min, interval_max);
     for (size_t i = 0; i < column_count; i++)
         printf("  %-16s %-18s %s-GROUP/%s%s%s\n", columns[i].key, columns[i].unit,
                columns[i].plugin, columns[i].type, columns[i].type_instance[0] ? "-" : "",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "wss/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include "common/output.h"

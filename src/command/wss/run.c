@@ -95,9 +95,8 @@ static void print_headline(const struct run *run)
 static void warn_of_short_windows(const struct run *run)
 {
     if (is_referenced(run) && run->plan.window_ns < SHORT_NS)
-        print_error(run,
-                    "windows below 10 ms read low: what the CPUs hold in their TLBs is touched "
-                    "unseen");
+        print_error(run, "windows below 10 ms read low: touching a page that a CPU has in its TLB "
+                         "leaves no trace");
 }
 
 /* What makes a number other than it seems; each said once, or when it is new. */
@@ -281,7 +280,7 @@ static int open_picture(struct run *run)
     else if (status == -EPROTO)
         print_error(run, "gnuplot can't draw %s: does it lack that format?", path);
     else if (status == -EINVAL)
-        print_error(run, "cannot draw to %s: it is no regular file", path);
+        print_error(run, "cannot draw to %s: it is not a regular file", path);
     else
         print_error(run, "cannot write %s: %s", path, strerror(-status));
     return COMMAND_FAILED;
@@ -323,7 +322,7 @@ static int open_all(struct run *run)
         return status;
     status = hr_root_open(request->root, &run->root);
     if (status != 0) {
-        print_error(run, "cannot use %s as root: %s", request->root, strerror(-status));
+        print_error(run, "can't use %s as root directory: %s", request->root, strerror(-status));
         return COMMAND_FAILED;
     }
     size_t readings = wss_plan_readings(&request->plan);

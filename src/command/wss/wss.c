@@ -48,7 +48,7 @@ static void print_help(void)
         "How:\n"
         "  --method METHOD         referenced, idle, lru_gen, damon, or auto (default), the least\n"
         "                          disturbing that can answer\n"
-        "  --aging                 lru_gen: have the kernel begin generations for each window\n"
+        "  --aging                 lru_gen: have the kernel begin new generations for each window\n"
         "  --root PATH             the directory where the host's / is mounted (default: /)\n"
         "\n"
         "Output:\n"
@@ -68,8 +68,9 @@ static void print_help(void)
         "  Ref(MB)  touched within that time: the working set\n"
         "What isn't known is shown as -.\n"
         "\n"
-        "Walking the page tables of a large process delays it, and the method referenced takes\n"
-        "from the kernel what it knew of which pages to reclaim. See headroom(1).\n",
+        "Walking the page tables of a large process delays it, and the referenced method\n"
+        "makes the kernel forget which pages were in use, so that it may reclaim the wrong ones.\n"
+        "See headroom(1).\n",
         stdout);
 }
 
@@ -177,7 +178,7 @@ static int check_plan(const char *title, struct options *options)
     if (options->cumulative + options->profile + options->snapshots > 1)
         return command_misused(title, "-C, -P and -s exclude each other");
     if (options->total && !options->cumulative && !options->snapshots)
-        return command_misused(title, "-d goes with -C or -s");
+        return command_misused(title, "-d requires -C or -s");
     if (options->total && plan->total_ns < plan->window_ns)
         return command_misused(title, "-d takes no less than the %.9g seconds of a window",
                                (double)plan->window_ns / HR_NS_PER_S);
@@ -187,7 +188,7 @@ static int check_plan(const char *title, struct options *options)
         last *= 2;
     if (last > WSS_SECONDS_MAX)
         return command_misused(title,
-                               "the last of %u steps would take %.3g seconds, and %d are the most",
+                               "the last of %u steps would take %.3g seconds; the maximum is %d",
                                plan->steps, last, WSS_SECONDS_MAX);
     plan->mode = options->cumulative  ? WSS_CUMULATIVE
                  : options->profile   ? WSS_PROFILE
@@ -199,21 +200,20 @@ static int check_plan(const char *title, struct options *options)
 static int check_method(const char *title, const struct wss_request *request)
 {
     if (request->aging && request->method != HR_WSS_LRU_GEN && request->method != HR_WSS_AUTO)
-        return command_misused(title, "--aging goes with --method lru_gen");
+        return command_misused(title, "--aging requires --method lru_gen");
     return COMMAND_DONE;
 }
 
 static int check_output(const char *title, const struct wss_request *request)
 {
     if (request->timestamps && request->format != WSS_COLUMNS)
-        return command_misused(title,
-                               "-t is about the columns: --json and --csv always have the time");
+        return command_misused(title, "-t is for columns: --json and --csv always have the time");
     if (request->linear && !request->plot)
-        return command_misused(title, "--linear goes with --plot");
+        return command_misused(title, "--linear requires --plot");
     if (!request->plot)
         return COMMAND_DONE;
     if (request->plan.mode != WSS_CUMULATIVE && request->plan.mode != WSS_PROFILE)
-        return command_misused(title, "--plot draws what -C or -P measures");
+        return command_misused(title, "--plot requires -C or -P");
     if (request->picture == NULL && request->format != WSS_COLUMNS)
         return command_misused(title, "with --json or --csv the chart needs a file: --plot=FILE");
     return COMMAND_DONE;
@@ -225,9 +225,8 @@ static int parse_arguments(int argc, char **argv, struct options *options)
     const char *title = argv[0];
     int status = COMMAND_DONE, next = optind;
     if (options->target == NULL && next == argc)
-        return command_misused(title,
-                               "what is to be measured? A PID, --name, --pid-file, --cgroup or "
-                               "--system is needed");
+        return command_misused(title, "no target: a PID, --name, --pid-file, --cgroup or "
+                                      "--system is needed");
     if (options->target == NULL)
         status = parse_pid(title, argv[next++], options);
     if (status == COMMAND_DONE && next < argc)
