@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - the command `headroom`: finds the subcommand and hands over.
+ * main.c - the command `headroom`: finds the subcommand and runs it.
  */
 #include <stdio.h>
 #include <string.h>

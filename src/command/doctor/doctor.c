@@ -55,7 +55,7 @@ static void print_help(void)
         stdout);
 }
 
-/* --- Options ---------------------------------------------------- */
+/* --- Options -------------------------------------------------------------- */
 
 static int select_plugin(const char *title, const char *name, struct options *options)
 {
@@ -107,7 +107,7 @@ static int parse_options(int argc, char **argv, struct options *options)
     return select_plugins(argv[0], argv + optind, options);
 }
 
-/* --- Output ------------------------------------------------------- */
+/* --- Output --------------------------------------------------------------- */
 
 static struct findings_style find_style(void)
 {

@@ -92,7 +92,7 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
         findings_add_reason(findings, FINDING_LACKS, facilities[mode], &reason);
 }
 
-/* --- Leftovers of killed runs ------------------------------------------------- */
+/* --- Leftovers of killed runs --------------------------------------------- */
 
 /* Where the command and the plugin keep the settings to restore, by default. */
 static const char *const state_paths[] = {

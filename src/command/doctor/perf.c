@@ -47,7 +47,7 @@ struct check_context {
     size_t cpu_count; /* on which events are counted; 0: not known */
 };
 
-/* --- Findings --------------------------------------------------------- */
+/* --- Findings ------------------------------------------------------------- */
 
 #define NO_PMU                                                                                     \
     "no PMU of this machine counts them, as in most virtual machines",                             \

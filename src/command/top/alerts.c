@@ -15,9 +15,9 @@
 #include "top/table.h"
 
 enum {
-    START_BYTES = 64 * 1024,     /* of a file that is there at the start */
-    BACKLOG_BYTES = 1024 * 1024, /* of what was added since the reading before */
-    LINE_BYTES = 2048            /* a notification has 1,060 at most */
+    START_BYTES = 64 * 1024,     /* of a file that exists at the start */
+    BACKLOG_BYTES = 1024 * 1024, /* of what was appended since the last reading */
+    LINE_BYTES = 2048            /* a notification has at most 1,060 */
 };
 
 /* --- A line --------------------------------------------------------------- */
@@ -32,7 +32,7 @@ enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
 
 enum field { HOST, PLUGIN, INSTANCE, TYPE, TYPE_INSTANCE, MESSAGE, FIELD_COUNT };
 
-/* What stands before each, in the order of the line. */
+/* The text before each field, in the order of the line. */
 static const char *const field_prefixes[FIELD_COUNT] = {
     [HOST] = ", host = ",
     [PLUGIN] = ", plugin = ",
@@ -57,7 +57,7 @@ static bool skip_text(struct piece *rest, const char *text)
     return true;
 }
 
-/* Takes "[TIME] ". Returns the time; an empty piece where there is none. */
+/* Parses "[TIME] ". Returns the time; an empty piece where there is none. */
 static struct piece parse_time(struct piece *rest)
 {
     static const char shape[] = "[dddd-dd-dd dd:dd:dd] ";
@@ -85,7 +85,7 @@ static bool parse_severity(struct piece *rest, enum alert_severity *severity)
     return false;
 }
 
-/* A field ends where a later one begins. The message is the last, and may hold anything. */
+/* A field ends where a later one begins. The message is the last, with any text. */
 static void parse_fields(struct piece *rest, struct piece fields[FIELD_COUNT])
 {
     for (int i = 0; i < FIELD_COUNT; i++) {
@@ -163,12 +163,12 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
 
 struct alerts {
     char *path;
-    int fd; /* -1: none was there yet */
+    int fd; /* -1: it didn't exist yet */
     off_t offset;
-    bool started;          /* it was read, or it was seen that there is none */
-    char line[LINE_BYTES]; /* the beginning of one whose end is yet to come */
+    bool started;          /* it was read, or found not to exist */
+    char line[LINE_BYTES]; /* a line without its end so far */
     size_t used;
-    bool skipping; /* up to the end of the line: its beginning is missing, or it is too long */
+    bool skipping; /* up to the line feed: the line began before `offset`, or is too long */
     struct alert_list found;
     size_t capacity;
 };
@@ -204,7 +204,7 @@ const struct alert_list *alerts_found(const struct alerts *alerts)
     return &alerts->found;
 }
 
-/* Forgets all but the last ALERTS_SHOWN. */
+/* Drops all but the last ALERTS_SHOWN. */
 static void keep_last(struct alert_list *list)
 {
     if (list->count > ALERTS_SHOWN) {
@@ -262,7 +262,7 @@ static int parse_bytes(struct alerts *alerts, const char *bytes, size_t length)
     return 0;
 }
 
-/* What comes next is not what follows the line that was begun. */
+/* Continues at another place: the line that was begun is dropped. */
 static void restart_at(struct alerts *alerts, off_t offset)
 {
     alerts->offset = offset;
@@ -270,18 +270,18 @@ static void restart_at(struct alerts *alerts, off_t offset)
     alerts->skipping = false;
 }
 
-/* Leaves out what is too much, up to the end of a line. */
+/* Skips what exceeds the limit, and the rest of that line. */
 static void skip_backlog(struct alerts *alerts, off_t size)
 {
     off_t most = alerts->started ? BACKLOG_BYTES : START_BYTES;
     if (size - alerts->offset <= most)
         return;
-    /* If the byte before is a line feed, the first line is whole. */
+    /* One byte earlier: if that is a line feed, the first line is complete. */
     restart_at(alerts, size - most - 1);
     alerts->skipping = true;
 }
 
-/* Reads what the open file has more than before. */
+/* Reads what was appended to the open file. */
 static int read_added(struct alerts *alerts)
 {
     struct stat info;
@@ -292,7 +292,7 @@ static int read_added(struct alerts *alerts)
         restart_at(alerts, 0);
     skip_backlog(alerts, info.st_size);
     alerts->started = true;
-    /* No further than it was: it may grow as fast as we read. */
+    /* Only to the size it had: it may grow as fast as we read. */
     while (alerts->offset < info.st_size) {
         off_t left = info.st_size - alerts->offset;
         size_t wanted = left < (off_t)sizeof(bytes) ? (size_t)left : sizeof(bytes);
@@ -307,11 +307,11 @@ static int read_added(struct alerts *alerts)
     return 0;
 }
 
-/* Opens what is at the path now. */
+/* Opens the file that is at the path now. */
 static int open_file(const char *path, int *result)
 {
     struct stat info;
-    /* A pipe without a writer would make us wait. */
+    /* Without O_NONBLOCK a pipe without a writer would block. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
@@ -327,7 +327,7 @@ static int open_file(const char *path, int *result)
     return 0;
 }
 
-/* The open file keeps its inode number from being given to another. */
+/* Inode numbers suffice: that of an open file isn't reused. */
 static bool same_file(int a, int b)
 {
     struct stat first, second;
@@ -335,7 +335,7 @@ static bool same_file(int a, int b)
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-/* Reads the rest of the file that is open, then what took its path. */
+/* Reads the rest of the open file, then the file that replaced it. */
 static int read_all(struct alerts *alerts)
 {
     int fd = -1;
@@ -362,7 +362,7 @@ int alerts_read(struct alerts *alerts)
     int status = read_all(alerts);
     if (first)
         keep_last(&alerts->found);
-    /* A file that is made from now on is new as a whole. */
+    /* All of a file that is created from now on is new. */
     if (status == -ENOENT)
         alerts->started = true;
     return status;

@@ -14,19 +14,19 @@
 #include <unistd.h>
 
 enum {
-    LINE_MAX_BYTES = 65536, /* an answer with a longer line does not come from collectd */
+    LINE_MAX_BYTES = 65536, /* a longer line isn't from collectd */
     COMMAND_MAX = 1000,     /* collectd reads commands into 1,024 bytes */
-    REQUESTS_AT_ONCE = 64   /* fit into the socket's buffer: if neither side read before it has
-                               written all, both would wait for ever */
+    REQUESTS_AT_ONCE = 64   /* fit into the socket's buffer; otherwise both sides could block in
+                               their writes for ever */
 };
 
 struct client {
     int fd;
     client_wait *wait;
     void *context;
-    char *buffer; /* received: the bytes from `start` up to `end` are not yet read */
+    char *buffer; /* the bytes from `start` to `end` are received and not yet parsed */
     size_t start, end, size;
-    char commands[REQUESTS_AT_ONCE * COMMAND_MAX]; /* on their way */
+    char commands[REQUESTS_AT_ONCE * COMMAND_MAX]; /* being sent */
 };
 
 int client_open(const char *path, client_wait *wait, void *context, struct client **result)
@@ -63,7 +63,7 @@ void client_close(struct client *client)
     free(client);
 }
 
-/* Waits if the last call failed for want of data or room; 0: try again. */
+/* Waits if the last call would have blocked; 0: retry. */
 static int wait_or_fail(struct client *client, int error, short events)
 {
     if (error == EAGAIN)
@@ -122,7 +122,7 @@ static int receive_more(struct client *client)
     return status;
 }
 
-/* Takes the next line off the buffer, without its end; it is valid until the next call. */
+/* Removes the next line from the buffer, without its line feed; it is valid until the next call. */
 static int read_line(struct client *client, char **line)
 {
     for (size_t searched = 0;;) {
@@ -182,7 +182,7 @@ int client_list(struct client *client, int (*each)(void *context, const char *id
     return status;
 }
 
-/* Writes `GETVAL "IDENTIFIER"`. Returns its length, 0 when collectd could not take it. */
+/* Writes `GETVAL "IDENTIFIER"`. Returns its length, 0 if it is too long for collectd. */
 static size_t format_getval(const char *identifier, char *command)
 {
     size_t length = (size_t)sprintf(command, "GETVAL \"");

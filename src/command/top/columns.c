@@ -7,14 +7,14 @@
 #include <string.h>
 
 /*
- * The limits of pressure: below 10 % nobody notices; a task that waits 40 % of its time takes
- * nearly twice as long.
+ * The limits of pressure: below 10 % users don't notice it; a task that waits 40 % of its time
+ * takes nearly twice as long.
  */
 #define PRESSURE                                                                                   \
     .plugin = "psi", .type = "percent", .unit = "% of time", .divisor = 1, .decimals = 1,          \
     .warn = 10, .alarm = 40
 
-/* Of counters nobody can say in general how much is too much. */
+/* Counters have no limits: how much is too much depends on the load. */
 #define COUNTER .plugin = "cgroup_perf", .drawn = COLUMN_NUMBER, .warn = INFINITY, .alarm = INFINITY
 
 #define MEMORY                                                                                     \
@@ -36,7 +36,7 @@ const struct column columns[] = {
      .drawn = COLUMN_NUMBER},
     {PRESSURE, .title = "irq", .type_instance = "irq-full", .key = "irq_full", .rank = 11,
      .drawn = COLUMN_NUMBER},
-    /* The CPU time of tasks, in ns. The machine's own goes on while CPUs idle: it counts CPUs. */
+    /* The CPU time of tasks, in ns. The machine's also counts idle CPUs. */
     {COUNTER, .title = "cpus", .type_instance = "task-clock", .key = "cpus_used", .rank = 4,
      .type = "perf", .unit = "CPUs", .divisor = 1e9, .decimals = 2, .not_of_system = true,
      .sort_key = "cpus", .sort_letter = 'u'},
@@ -95,7 +95,7 @@ int sort_key_find(const char *name, int letter, struct sort_key *found)
     return -ENOENT;
 }
 
-/* With as many of the decimals as fit. */
+/* Prints as many of the decimals as fit. */
 static void format_digits(double value, int decimals, size_t width, char text[16])
 {
     do

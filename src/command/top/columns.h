@@ -5,12 +5,12 @@
  * One table of data; what is fetched, the table on the screen, plain lines, JSON, sort keys and
  * --help derive from it.
  *
- * Where the screen has no room for all columns, the least useful leave first. The most useful tell
- * who waits, and for what: cpu, memory, io "some". Then comes who takes the CPUs, the first
- * question that follows, and who needs how much memory; then "full", the worse half of waiting: of
- * memory and io, then of cpu, which the system doesn't have. ipc and context switches explain a
- * load rather than find it. Interrupts concern few machines, and most page faults mean nothing;
- * what is resident is for comparison with what is needed.
+ * Where the screen has no room for all columns, the least useful are left out first. The most
+ * useful show which groups wait, and for what: cpu, memory, io "some". Then the groups that use the
+ * CPUs, the first question that follows, and their working sets; then "full", the worse part of
+ * waiting: of memory and io, then of cpu, which the system doesn't have. ipc and context switches
+ * explain a load rather than find it. Interrupts matter on few machines, and most page faults mean
+ * nothing; resident memory is for comparison with the working set.
  */
 #ifndef HEADROOM_COMMAND_TOP_COLUMNS_H
 #define HEADROOM_COMMAND_TOP_COLUMNS_H
@@ -34,16 +34,16 @@ struct column {
     const char *unit;          /**< for --help */
     double divisor;            /**< a value of the series, divided by this, is in that unit */
     int decimals;              /**< digits after the point, if there is room */
-    int rank;                  /**< of usefulness, from 1; without room the highest leaves first */
+    int rank;                  /**< of usefulness, from 1; the highest is left out first */
     enum column_drawn drawn;
-    bool not_of_system;   /**< absent in the row of the machine, where it means something else */
+    bool not_of_system;   /**< absent in the system's row, where the series means something else */
     bool in_pressure;     /**< the sort key "pressure" is the highest of these */
     double warn, alarm;   /**< from here on yellow, red; both INFINITY: no colour at all */
     const char *sort_key; /**< the name in --sort; NULL when one can't sort by it */
     char sort_letter;     /**< the key on the screen; not q, p or n */
 };
 
-/** No table of columns is longer. */
+/** The most columns there can be. */
 #define COLUMN_MAX 32
 
 extern const struct column columns[];
@@ -78,15 +78,15 @@ size_t sort_keys(struct sort_key keys[SORT_KEY_MAX]);
  */
 int sort_key_find(const char *name, int letter, struct sort_key *found);
 
-/** No number is wider, nor any title. */
+/** The width of numbers and titles at most. */
 #define VALUE_WIDTH 5
 
 /**
  * Writes a number in at most VALUE_WIDTH characters, for columns of text: with `decimals` digits
  * after the point below 1,000, above with one and a k, M, G, T, P or E; with fewer where these
- * don't fit. The caller sees to it that the locale (LC_NUMERIC) has a point.
+ * don't fit. The caller ensures that the locale (LC_NUMERIC) has a decimal point.
  *
- * @param text  receives "-" for what is not a finite number, and beyond the E's.
+ * @param text  receives "-" for a value that is not finite, or too large for E.
  */
 void format_value(double value, int decimals, char text[16]);
 

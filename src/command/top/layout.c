@@ -6,11 +6,11 @@
 
 enum {
     FIELD_WIDTH = NUMBER_WIDTH + 1,
-    BAR_MIN = 4, /* a shorter bar tells nothing */
+    BAR_MIN = 4, /* a shorter bar is useless */
     BAR_MAX = 20,
-    NAME_WANTED = 24, /* cut to less, names look alike: something less useful goes */
+    NAME_WANTED = 24, /* shorter ones look alike: a column is left out instead */
     NAME_MIN = 8,
-    FEW = 3 /* columns that are worth more than a longer name */
+    FEW = 3 /* columns that are more useful than a longer name */
 };
 
 static int count_shown(const struct layout *layout, bool only_bars)
@@ -28,7 +28,7 @@ static int name_wanted(int longest)
     return longest < NAME_WANTED ? longest : NAME_WANTED;
 }
 
-/* Half of the room beside the numbers may go to bars; a name that is short leaves more. */
+/* Bars get half of the width beside the numbers; more if names are short. */
 static bool fit_bars(struct layout *layout, int width, int longest)
 {
     int bars = count_shown(layout, true);
@@ -54,7 +54,7 @@ static bool fit_numbers(struct layout *layout, int width, int longest)
     return layout->name >= (count > FEW ? name_wanted(longest) : NAME_MIN);
 }
 
-/* Returns whether there was one. */
+/* Returns whether a column was shown. */
 static bool hide_least_useful(struct layout *layout)
 {
     size_t least = column_count;
@@ -81,7 +81,7 @@ void layout_fit(int width, int longest, const bool present[COLUMN_MAX], struct l
 
 /* --- The bottom line ------------------------------------------------------ */
 
-/* Ranks on the scale of those of columns, which the keys that sort by columns have. */
+/* On the scale of the columns' ranks, which the keys that sort by columns have. */
 enum {
     RANK_QUIT = -3,
     RANK_POSITION,
@@ -91,14 +91,14 @@ enum {
     RANK_ARROWS
 };
 
-/* The one with the highest rank leaves first. */
+/* The part with the highest rank is left out first. */
 struct part {
     char text[64];
     int rank;
 };
 
 struct parts {
-    struct part parts[SORT_KEY_MAX + 4]; /* position, quit, label and arrows come on top of keys */
+    struct part parts[SORT_KEY_MAX + 4]; /* keys, and position, quit, label and arrows */
     size_t count;
 };
 

@@ -41,7 +41,7 @@ static void print_heading(FILE *out, const struct table *table, int name_width)
     fprintf(out, "  %s\n", clock);
 }
 
-/* The first of those that are fresh. */
+/* The first of the new alerts. */
 static const struct alert *first_fresh(const struct alert_list *alerts)
 {
     return alerts->entries + alerts->count - alerts->fresh;

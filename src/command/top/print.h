@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top/print.h - the table, and alerts if there is to be any word of them, as plain lines and as
- * JSON.
+ * top/print.h - the table, and alerts if asked for, as plain lines and as JSON.
  *
- * The caller sees to it that the locale (LC_NUMERIC) has a decimal point.
+ * The caller ensures that the locale (LC_NUMERIC) has a decimal point.
  */
 #ifndef HEADROOM_COMMAND_TOP_PRINT_H
 #define HEADROOM_COMMAND_TOP_PRINT_H
@@ -14,22 +13,22 @@
 #include "top/table.h"
 
 /**
- * Prints a heading (the columns' keys and the time of day) and a line per row, aligned. An absent
- * value is "-", and all columns are there, so that each keeps its place. A line "alert TIME-OF-DAY
- * SEVERITY MESSAGE" per alert that is fresh follows; behind "alert", its severity is a word where a
- * row has a value. Flushes.
+ * Prints a heading (the columns' keys and the time of day) and a line per row, aligned. All columns
+ * are printed, so that each keeps its place; an absent value is "-". Each new alert follows as a
+ * line "alert TIME-OF-DAY SEVERITY MESSAGE"; a row of a group called "alert" has a number or "-"
+ * where that has its severity. Flushes.
  *
- * @param alerts  NULL: none are asked for.
+ * @param alerts  NULL: not asked for.
  * @return 0, or the negative errno of writing.
  */
 int print_lines(FILE *out, const struct table *table, const struct alert_list *alerts);
 
 /**
  * Prints one line: {"time":SECONDS,"groups":[{"host":TEXT,"group":TEXT,KEY:NUMBER or
- * null,...},...]} It is valid JSON in UTF-8 whatever the names: a byte that is no character becomes
+ * null,...},...]} It is valid JSON in UTF-8 whatever the names: bytes that are not UTF-8 become
  * U+FFFD. Flushes.
  *
- * @param alerts  those that are fresh become a member more, "alerts":[{"time":TEXT,
+ * @param alerts  the new ones become another member, "alerts":[{"time":TEXT,
  *                "severity":"failure", "warning" or "okay","host":TEXT,"instance":TEXT,
  *                "type_instance":TEXT,"message":TEXT},...], where null stands for an empty text.
  *                NULL: there is no such member.

@@ -16,14 +16,14 @@
 #include "top/layout.h"
 
 enum {
-    TEXT_SIZE = 1024, /* of a line; no terminal shows more of it */
+    TEXT_SIZE = 1024, /* of a line; terminals are narrower */
     HEAD_LINES = 2,   /* the header and the titles */
-    ROWS_KEPT = 5,    /* alerts leave as many to the table, if it has them */
+    ROWS_KEPT = 5,    /* rows of the table that alerts don't displace */
     CLOCK_WIDTH = 8,
     WORD_WIDTH = 7,
     MESSAGE_COLUMN = CLOCK_WIDTH + 1 + WORD_WIDTH + 1,
-    MESSAGE_LINES = 4,     /* that the newest alert may take */
-    MESSAGE_MIN_WIDTH = 8, /* of lines that are worth more than one */
+    MESSAGE_LINES = 4,     /* of the newest alert at most */
+    MESSAGE_MIN_WIDTH = 8, /* a narrower message gets one line */
     ESCAPE_WAIT_MS = 25
 };
 
@@ -32,9 +32,9 @@ struct screen {
     FILE *keys;
     enum label_charset charset;
     bool colours;
-    size_t offset; /* rows scrolled away, of those not pinned */
-    size_t page;   /* as last drawn: rows that scroll and fit, and how many there are */
-    size_t scrolling;
+    size_t offset;    /* rows scrolled away, of those not pinned */
+    size_t page;      /* as last drawn: how many of the rows that scroll are visible, … */
+    size_t scrolling; /* … and how many there are */
 };
 
 static FILE *open_keys(void)
@@ -67,14 +67,14 @@ static void set_up_terminal(struct screen *screen)
     init_pair(SEVERITY_ALARM, COLOR_RED, background ? -1 : COLOR_BLACK);
 }
 
-/* newterm() is content with less, and would draw over lines it can't go back to. */
+/* newterm() doesn't require it; without it lines can't be updated. */
 static bool can_move_cursor(void)
 {
     const char *move = tigetstr("cup");
     return move != NULL && move != (char *)-1;
 }
 
-/* Frees a screen that is no longer, or was never, on the terminal. */
+/* Restores the terminal if it was taken over, and frees the screen. */
 static void free_screen(struct screen *screen)
 {
     if (screen->curses != NULL) {
@@ -120,7 +120,7 @@ int screen_input(const struct screen *screen)
     return fileno(screen->keys);
 }
 
-/* Without colours, bold and reverse tell the severities apart. */
+/* Without colours, bold and reverse show the severities. */
 static attr_t severity_attribute(const struct screen *screen, enum severity severity)
 {
     static const attr_t plain[] = {
@@ -134,7 +134,7 @@ static attr_t severity_attribute(const struct screen *screen, enum severity seve
     return (attr_t)COLOR_PAIR(severity);
 }
 
-/* Writes a text, made safe and cut to `width`. Returns the columns it took. */
+/* Writes a text, made safe and cut to `width`. Returns its columns. */
 static int draw_text(const struct screen *screen, int y, int x, const char *text, int width)
 {
     char label[TEXT_SIZE];
@@ -143,7 +143,7 @@ static int draw_text(const struct screen *screen, int y, int x, const char *text
     return taken;
 }
 
-/* The same for a sentence, whose beginning matters. */
+/* The same for a sentence, which is cut at its end. */
 static void draw_sentence(const struct screen *screen, int y, int x, const char *text, int width)
 {
     char label[TEXT_SIZE];
@@ -189,7 +189,7 @@ static void draw_row(const struct screen *screen, int y, const struct layout *la
         attr_t attribute = severity_attribute(screen, column_severity(&columns[i], row->values[i]));
         if (layout->bar > 0 && columns[i].drawn == COLUMN_BAR) {
             addch(' ');
-            /* A reversed bar would show its empty part as full. */
+            /* Reversed, the empty part of a bar would look full. */
             attrset(attribute & ~A_REVERSE);
             draw_bar(screen, layout->bar, row->values[i]);
             attrset(A_NORMAL);
@@ -221,7 +221,7 @@ static void draw_titles(int y, const struct layout *layout, const struct sort_ke
     attrset(A_NORMAL);
 }
 
-/* What matters more stands on the right, and stays when there is no room for both. */
+/* The right part is the more important: it remains where only one fits. */
 static void draw_header(const struct screen *screen, int width, const struct screen_view *view)
 {
     char left[TEXT_SIZE], right[128], clock[32];
@@ -234,7 +234,7 @@ static void draw_header(const struct screen *screen, int width, const struct scr
                        : table->several_hosts ? "several hosts"
                                               : table->rows[0].host;
     snprintf(left, sizeof(left), "%s%s%s", host, *host != '\0' ? "  " : "", view->socket);
-    /* With a problem, the table is an old one. */
+    /* With a problem, the table is outdated. */
     if (view->problem[0] != '\0')
         snprintf(right, sizeof(right), "%s", clock);
     else
@@ -264,7 +264,7 @@ static void draw_footer(const struct screen *screen, int y, int width, const str
     attrset(A_NORMAL);
 }
 
-/* The bytes of a safe text that fit into `width` columns: at least one character. */
+/* Returns the bytes of a safe text that fit into `width` columns: at least one character. */
 static size_t fitting_length(const char *text, int width)
 {
     size_t length = 0;
@@ -281,8 +281,8 @@ static size_t fitting_length(const char *text, int width)
 }
 
 /*
- * Takes a line of at most `width` columns off a text that label_fit() made safe. It ends with a
- * word; one that is longer than a line is broken. Returns its bytes.
+ * Removes a line of at most `width` columns from a text that label_fit() made safe. It ends at a
+ * blank; only words longer than a line are broken. Returns its bytes.
  */
 static size_t split_line(const char **rest, int width)
 {
@@ -325,8 +325,8 @@ static void draw_problem(const struct screen *screen, int y, int bottom, int wid
 }
 
 /*
- * Makes the newest alert's text fit into some lines behind MESSAGE_COLUMN. Who waits stands at its
- * end, so that it is cut in its middle, and no more than it must. Returns the lines it takes.
+ * Fits the text of the newest alert into some lines behind MESSAGE_COLUMN. The waiting tasks are at
+ * its end, so it is cut in its middle, no more than necessary. Returns the lines it takes.
  */
 static int fit_newest_alert(const struct screen *screen, const struct screen_view *view, int lines,
                             int width, char label[TEXT_SIZE])
@@ -344,7 +344,7 @@ static int fit_newest_alert(const struct screen *screen, const struct screen_vie
     return taken > 0 ? taken : 1;
 }
 
-/* How many lines the heading and all alerts would take. */
+/* Returns how many lines the heading and all alerts would take. */
 static int count_alert_lines(const struct screen *screen, const struct screen_view *view, int width)
 {
     char label[TEXT_SIZE];
@@ -355,14 +355,14 @@ static int count_alert_lines(const struct screen *screen, const struct screen_vi
     return 1 + older + fit_newest_alert(screen, view, MESSAGE_LINES, width, label);
 }
 
-/* How many lines the alerts get: of `room`, what rows or the problem don't need. */
+/* Returns how many of `room` lines the alerts get: those that rows or the problem don't need. */
 static int count_lines_for_alerts(const struct screen *screen, const struct screen_view *view,
                                   int room, int width)
 {
     if (view->alerts == NULL)
         return 0;
     size_t rows = view->table->count < ROWS_KEPT ? view->table->count : ROWS_KEPT;
-    /* A line of the problem more than its length asks for, as it is broken at spaces. */
+    /* One line more than its length requires, as it is broken at blanks. */
     if (view->problem[0] != '\0')
         rows = strlen(view->problem) / (size_t)width + 2;
     int spare = room - (int)rows, wanted = count_alert_lines(screen, view, width);
@@ -384,7 +384,7 @@ static void draw_alerts_heading(const struct screen *screen, int y, int width,
     attrset(A_NORMAL);
 }
 
-/* Draws what stands before the message. */
+/* Draws the time and the severity. */
 static void draw_severity(const struct screen *screen, int y, int width, const struct alert *alert)
 {
     static const enum severity severities[] = {
@@ -409,8 +409,8 @@ static void draw_older_alert(const struct screen *screen, int y, int width, bool
 }
 
 /*
- * Draws the latest into the lines from `top` to before `bottom`, the newest last. Where they are
- * few, it matters more than the heading, and that more than the others.
+ * Draws the latest alerts into the lines from `top` to before `bottom`, the newest last. With few
+ * lines, the newest is drawn rather than the heading, and the heading rather than the others.
  */
 static void draw_alerts(const struct screen *screen, int top, int bottom, int width,
                         const struct screen_view *view)
@@ -432,7 +432,7 @@ static void draw_alerts(const struct screen *screen, int top, int bottom, int wi
                          &list->entries[list->count - 1 - (size_t)age]);
 }
 
-/* The systems stay in sight while the rest scrolls, unless they would take half the screen. */
+/* Rows of systems don't scroll, unless they would take half the screen. */
 static size_t count_pinned(const struct table *table, size_t lines)
 {
     size_t pinned = 0;
@@ -460,7 +460,8 @@ static int longest_name(const struct screen *screen, const struct table *table)
     return longest;
 }
 
-/* Draws the titles and rows into the lines from `top` to before `bottom`. Returns rows pinned. */
+/* Draws the titles and rows into the lines from `top` to before `bottom`. Returns how many rows are
+ * pinned. */
 static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles, int width,
                         const struct screen_view *view)
 {
@@ -489,7 +490,7 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
 {
     int height, width;
     getmaxyx(stdscr, height, width);
-    /* With little height, rows matter more than what surrounds them. */
+    /* With little height, rows are more important than header and footer. */
     bool header = height >= 3, titles = height >= 4, footer = height >= 5;
     int bottom = height - footer;
     int alerts = count_lines_for_alerts(screen, view, bottom - header - titles, width);

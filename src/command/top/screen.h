@@ -14,44 +14,44 @@
 
 struct screen;
 
-/** What there is to show; all of it is the caller's. */
+/** What to show; the caller owns all of it. */
 struct screen_view {
     const struct table *table;
-    const char *problem; /**< shown in place of the rows; "" for none */
+    const char *problem; /**< shown instead of the rows; "" for none */
     const char *socket;
     const struct sort_key *sort;
     const struct alert_list *alerts; /**< shown below the rows; NULL: not asked for */
-    const char *alerts_file;         /**< where they come from */
-    const char *alerts_problem;      /**< what keeps them from being read; "" for nothing */
+    const char *alerts_file;         /**< where they are read from */
+    const char *alerts_problem;      /**< why they can't be read; "" if they can */
 };
 
-/** What a key asks for. */
+/** What a key requests. */
 enum screen_event {
     SCREEN_IDLE,   /**< no key is waiting */
     SCREEN_REDRAW, /**< something changed: scrolled, resized */
-    SCREEN_LETTER, /**< a letter the screen has no use for itself */
+    SCREEN_LETTER, /**< a letter that the screen doesn't handle itself */
     SCREEN_QUIT
 };
 
 /**
  * Takes over the terminal that standard output is.
  *
- * @param result  receives the screen, to be given to screen_close(); untouched on failure.
+ * @param result  the caller ends it with screen_close(); untouched on failure.
  * @return 0, -ENOTTY when standard output is no terminal or there is none to read keys from, or
  *         -EOPNOTSUPP when terminfo doesn't know it ($TERM) or it can't move the cursor.
  */
 int screen_open(struct screen **result);
 
-/** Gives the terminal back as it was. NULL is fine. */
+/** Restores the terminal. NULL is allowed. */
 void screen_close(struct screen *screen);
 
-/** Draws everything anew. */
+/** Redraws everything. */
 void screen_draw(struct screen *screen, const struct screen_view *view);
 
-/** Reads a key, without waiting. @param letter receives it with SCREEN_LETTER. */
+/** Reads a key without blocking. @param letter receives it with SCREEN_LETTER. */
 enum screen_event screen_read(struct screen *screen, int *letter);
 
-/** @return the descriptor keys come from, to wait for. */
+/** @return the descriptor of the keys, to be polled. */
 int screen_input(const struct screen *screen);
 
 #endif

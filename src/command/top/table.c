@@ -78,7 +78,7 @@ static void free_series(struct series_list *list)
     free(list->entries);
 }
 
-/* For client_list(): keeps what a column shows, and passes over all else. */
+/* For client_list(): keeps series that a column shows, and ignores others. */
 static int collect_series(void *context, const char *text)
 {
     struct series_list *list = context;
@@ -175,7 +175,7 @@ int table_fetch(struct client *client, struct table *table)
         goto out;
     if (list.count > 1)
         qsort(list.entries, list.count, sizeof(*list.entries), compare_series);
-    /* At least one, so that NULL always means that memory is short. */
+    /* At least one, as calloc(0) may return NULL. */
     values = calloc(list.count + 1, sizeof(*values));
     fetched.rows = calloc(list.count + 1, sizeof(*fetched.rows));
     status = values == NULL || fetched.rows == NULL ? -ENOMEM : fetch_values(client, &list, values);
@@ -205,7 +205,7 @@ double row_pressure(const struct row *row)
 {
     double highest = NAN;
     for (size_t i = 0; i < column_count; i++) {
-        /* fmax() takes the number where the other is NaN. */
+        /* fmax() returns the other where one is NaN. */
         if (columns[i].in_pressure)
             highest = fmax(highest, row->values[i]);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top/table.h - what collectd holds of headroom's plugins: one row per group.
+ * top/table.h - the values that collectd has from headroom's plugins: one row per group.
  *
- * Knows nothing of terminals. A table belongs to one thread at a time.
+ * Independent of terminals. A table belongs to one thread at a time.
  */
 #ifndef HEADROOM_COMMAND_TOP_TABLE_H
 #define HEADROOM_COMMAND_TOP_TABLE_H
@@ -26,7 +26,7 @@ struct identifier {
 };
 
 /**
- * Takes an identifier apart, as collectd does: at the first two slashes and the first hyphens.
+ * Splits an identifier as collectd does: at the first two slashes and the first hyphens.
  *
  * @param parts  receives pieces of `text`.
  * @return 0, or -EBADMSG without two slashes, host, plugin or type; *parts is then untouched.
@@ -34,8 +34,8 @@ struct identifier {
 int identifier_parse(const char *text, struct identifier *parts);
 
 /**
- * @return the index of the column that shows this series, or -ENOENT: none does, not of this group,
- *         or the series has no plugin instance and so no group.
+ * @return the index of the column that shows this series, or -ENOENT: there is none, or not for
+ * this group, or the series has no plugin instance and so no group.
  */
 int identifier_column(const struct identifier *parts);
 
@@ -49,7 +49,7 @@ struct row {
 /** The group that stands for the whole machine. */
 #define SYSTEM_GROUP "system"
 
-/** Everything at one moment. Zeroed it is empty. */
+/** All values at one moment. All zeros is empty. */
 struct table {
     struct row *rows;
     size_t count;
@@ -58,11 +58,11 @@ struct table {
 };
 
 /**
- * Asks collectd for the values of all columns; rows come by host and group. What several plugins
- * tell of one group is one row.
+ * Reads the values of all columns from collectd; rows are ordered by host and group. The values of
+ * a group from several plugins are one row.
  *
- * @param table  is overwritten; to be given to table_free(). Untouched on failure.
- * @return 0, -ENOMEM, or as client_get(). A value that vanished meanwhile is NaN.
+ * @param table  is overwritten; the caller ends it with table_free(). Untouched on failure.
+ * @return 0, -ENOMEM, or as client_get(). A value that was removed meanwhile is NaN.
  */
 int table_fetch(struct client *client, struct table *table);
 
@@ -80,17 +80,17 @@ double row_pressure(const struct row *row);
 /** @return whether the row stands for a whole machine. */
 bool row_is_system(const struct row *row);
 
-/** Tells which columns have a value in any row. */
+/** Finds out which columns have a value in any row. */
 void table_present(const struct table *table, bool present[COLUMN_MAX]);
 
 /**
- * Writes how the row is called: its group, after "HOST: " if the table has several hosts.
+ * Writes the name of a row: its group, after "HOST: " if the table has several hosts.
  *
- * @param size  of name; what is longer is cut.
+ * @param size  of name; a longer one is cut.
  */
 void row_name(const struct table *table, const struct row *row, char *name, size_t size);
 
-/** Any name fits: collectd's host and instance have up to 127 bytes. */
+/** Fits any name: collectd's host and instance have up to 127 bytes. */
 #define ROW_NAME_SIZE 512
 
 #endif

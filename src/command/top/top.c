@@ -29,8 +29,8 @@
 #define DEFAULT_SOCKET "/var/run/collectd-unixsock"
 
 enum {
-    ANSWER_TIMEOUT_S = 5, /* seconds until we say that collectd does not answer */
-    EMPTY_READS_MAX = 3   /* reads of no key from a terminal that said there was one: it is gone */
+    ANSWER_TIMEOUT_S = 5, /* seconds until a message says that collectd does not answer */
+    EMPTY_READS_MAX = 3   /* reads without a key from a readable terminal: it is gone */
 };
 
 static const double interval_min = 0.1, interval_max = 3600;
@@ -45,16 +45,16 @@ struct options {
 
 /* One run. */
 struct top {
-    const char *title; /* what messages begin with */
+    const char *title; /* begins each message */
     struct options options;
     struct client *client; /* NULL: not connected */
     struct screen *screen; /* NULL: lines or JSON */
     struct table table;
-    char problem[512];        /* what keeps the table from being shown; "" */
+    char problem[512];        /* why the table can't be shown; "" if it can */
     struct alerts *alerts;    /* NULL: not asked for */
-    char alerts_problem[512]; /* what keeps the log file from being read; "" */
+    char alerts_problem[512]; /* why the log file can't be read; "" if it can */
     int empty_reads;
-    sigset_t waiting_mask; /* signals are handled only where we wait */
+    sigset_t waiting_mask; /* signals are handled only in ppoll() */
 };
 
 static volatile sig_atomic_t ending_signal;
@@ -84,7 +84,7 @@ static void describe_alerts_problem(int error, const char *file, char *text, siz
         snprintf(text, size, "cannot read %s: %s", file, strerror(-error));
 }
 
-/* What was logged since the last time; NULL if nobody asks for it. Tells what is wrong, if new. */
+/* Reads what was logged since the last time; NULL without --alerts. Reports a problem once. */
 static const struct alert_list *read_alerts(struct top *top)
 {
     if (top->alerts == NULL)
@@ -116,7 +116,7 @@ static void draw_screen(struct top *top)
     screen_draw(top->screen, &view);
 }
 
-/* 0, or the negative errno of writing. */
+/* Returns 0, or the negative errno of writing. */
 static int show_table(struct top *top)
 {
     if (top->screen != NULL) {
@@ -128,7 +128,7 @@ static int show_table(struct top *top)
                              : print_lines(stdout, &top->table, alerts);
 }
 
-/* What keeps us from showing values, and what can be done. Each takes the socket's path. */
+/* Why values can't be shown, and the remedy. Each takes the socket's path. */
 static const struct problem {
     int error;
     const char *text;
@@ -186,7 +186,7 @@ static void describe_problem(int error, const char *socket, char *text, size_t s
     snprintf(text, size, "cannot read from collectd on %s: %s", socket, strerror(-error));
 }
 
-/* Tells what is wrong, if that is new. On the screen it stays in sight. */
+/* Reports a problem once; on the screen it remains visible. */
 static void report_problem(struct top *top, int error)
 {
     char text[sizeof(top->problem)];
@@ -208,7 +208,7 @@ static void report_recovery(struct top *top)
 
 /* --- Waiting -------------------------------------------------------------- */
 
-/* Does what the keys that wait ask for. 0, or -ECANCELED to end. */
+/* Handles the keys that were pressed. Returns 0, or -ECANCELED to end. */
 static int handle_keys(struct top *top, bool readable)
 {
     int letter;
@@ -231,7 +231,7 @@ static int handle_keys(struct top *top, bool readable)
     return 0;
 }
 
-/* ppoll() until a moment. Signals come through only here. */
+/* Calls ppoll() until a moment. Signals are handled only here. */
 static int poll_until(struct top *top, struct pollfd *files, nfds_t count, double until)
 {
     struct timespec time = {0};
@@ -245,8 +245,8 @@ static int poll_until(struct top *top, struct pollfd *files, nfds_t count, doubl
 
 /*
  * Waits for events on `fd` (-1: none) until a moment (INFINITY: without end), and handles keys
- * meanwhile. 0 when they came, -ETIMEDOUT, or -ECANCELED to end the run: a signal, a key, nobody
- * who reads our output.
+ * meanwhile. Returns 0 on events, -ETIMEDOUT, or -ECANCELED to end the run: on a signal, a key, or
+ * if the reader of our output is gone.
  */
 static int wait_for_events(struct top *top, int fd, short events, double until)
 {
@@ -262,7 +262,7 @@ static int wait_for_events(struct top *top, int fd, short events, double until)
             return -ECANCELED;
         if (error != 0 && error != EINTR)
             return -error;
-        /* Also after a signal: it may have told of a new size. */
+        /* Also after a signal: it may be SIGWINCH. */
         if (top->screen != NULL && ready != 0) {
             int status = handle_keys(top, ready > 0 && files[1].revents != 0);
             if (status != 0)
@@ -277,7 +277,7 @@ static int wait_for_events(struct top *top, int fd, short events, double until)
     }
 }
 
-/* For struct client: waits for collectd, but not silently. */
+/* For struct client: waits for collectd, and reports it if that takes long. */
 static int wait_for_collectd(void *context, int fd, short events)
 {
     struct top *top = context;
@@ -285,7 +285,7 @@ static int wait_for_collectd(void *context, int fd, short events)
     if (status != -ETIMEDOUT || top->options.once)
         return status;
     report_problem(top, -ETIMEDOUT);
-    /* Connecting anew would only fill the queue of a collectd that is stopped. */
+    /* Reconnecting would only fill the queue of a collectd that is stopped. */
     return wait_for_events(top, fd, events, INFINITY);
 }
 
@@ -311,7 +311,7 @@ static int fetch_table(struct top *top)
     return top->table.count > 0 ? 0 : -ENODATA;
 }
 
-/* 0, a problem with collectd that was told, or -ECANCELED to end. Sets *write_error. */
+/* Returns 0, a problem with collectd that was reported, or -ECANCELED to end. Sets *write_error. */
 static int refresh_once(struct top *top, int *write_error)
 {
     int status = fetch_table(top);
@@ -326,7 +326,7 @@ static int refresh_once(struct top *top, int *write_error)
     return *write_error == 0 ? 0 : -ECANCELED;
 }
 
-/* A fetch that takes long is followed by a pause as long: collectd has other things to do. */
+/* A slow fetch is followed by a pause as long, so that collectd isn't kept busy. */
 static double next_start(const struct top *top, double start)
 {
     double end = seconds_now(), pause = end - start;
@@ -354,27 +354,27 @@ static int refresh_until_end(struct top *top)
 }
 
 /*
- * With a terminal to restore, signals are blocked but where we wait, so that none comes between a
- * look at ending_signal and the waiting. That holds for SIGWINCH, too, whose handler is ncurses'.
- * Without one they end the process by themselves, also where it waits for who reads its output.
+ * With a terminal to restore, signals are blocked except in ppoll(), so that none is lost between a
+ * test of ending_signal and the wait; SIGWINCH too, whose handler is that of ncurses. Without a
+ * terminal they end the process themselves, also while a write blocks.
  */
 static void handle_signals(struct top *top)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     const size_t count = top->screen != NULL ? sizeof(numbers) / sizeof(numbers[0]) : 0;
-    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: end the waiting */
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: it ends the wait */
     sigset_t blocked;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGWINCH);
     for (size_t i = 0; i < count; i++) {
         struct sigaction before;
-        /* nohup(1) and the like want SIGHUP ignored. */
+        /* nohup(1) has SIGHUP ignored: leave that. */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
             continue;
         sigaction(numbers[i], &action, NULL);
         sigaddset(&blocked, numbers[i]);
     }
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is told by the write */
+    signal(SIGPIPE, SIG_IGN); /* the write reports a closed pipe */
     sigprocmask(SIG_BLOCK, &blocked, &top->waiting_mask);
     sigset_t ours = blocked;
     for (int number = 1; number < NSIG; number++) {
@@ -392,7 +392,7 @@ static void open_screen(struct top *top)
                 top->title, getenv("TERM") ? getenv("TERM") : "");
     if (top->screen == NULL)
         return;
-    /* The first answer may take a while. */
+    /* Shown until the first answer. */
     snprintf(top->problem, sizeof(top->problem), "asking collectd on %s", top->options.socket);
     draw_screen(top);
 }
@@ -475,7 +475,7 @@ static int parse_alerts(const char *title, const char *path, struct options *opt
     return COMMAND_DONE;
 }
 
-/* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
+/* Returns COMMAND_DONE, COMMAND_MISUSED, or -1 for --help. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
@@ -515,7 +515,7 @@ int top_main(int argc, char **argv)
         .options = {.socket = DEFAULT_SOCKET, .interval = 1},
     };
     setlocale(LC_ALL, "");
-    /* A decimal comma would break JSON, and what reads collectd's numbers and our lines. */
+    /* A decimal comma would break JSON, plain lines, and parsing collectd's numbers. */
     setlocale(LC_NUMERIC, "C");
     sort_key_find("pressure", 0, &top.options.sort);
     int status = parse_options(argc, argv, &top.options);

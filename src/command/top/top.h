@@ -6,12 +6,12 @@
 #define HEADROOM_COMMAND_TOP_TOP_H
 
 /**
- * Shows what collectd holds of headroom's plugins: `headroom top`.
+ * Shows the values that collectd has from headroom's plugins: `headroom top`.
  *
- * @param argc, argv  the subcommand's own arguments; argv[0] is the text that messages begin with.
+ * @param argc, argv  the subcommand's own arguments; messages begin with argv[0].
  *                    The order of argv may change.
- * @return an enum command_status. Ended by SIGTERM or SIGHUP it does not return: it restores the
- *         terminal and lets the signal end the process.
+ * @return an enum command_status. On SIGTERM or SIGHUP it does not return: it restores the terminal
+ *         and ends the process by that signal.
  */
 int top_main(int argc, char **argv);
 

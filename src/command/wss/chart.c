@@ -19,7 +19,7 @@ enum {
     WIDTH_MAX = 160,
     HEIGHT_MAX = 48,
     ROWS_BESIDE = 4,       /* a blank line, the title, the labels below the axis, its name */
-    COLUMNS_PER_TICK = 12, /* at least, where ticks are chosen by number */
+    COLUMNS_PER_TICK = 12, /* at least, on a linear axis */
     ROWS_PER_TICK = 3
 };
 
@@ -37,25 +37,24 @@ static const char *const glyphs[2][7] = {
 
 /* --- Scales --------------------------------------------------------------- */
 
-/* From a lowest to a highest value, both round numbers, onto the places 0 … length - 1. */
+/* Maps values from a lowest to a highest one, both round numbers, to places 0 … length - 1. */
 struct scale {
-    double low, high, step; /* step: between ticks; of a logarithmic scale none */
+    double low, high, step; /* step: between ticks; unused if logarithmic */
     bool log;
     int length;
 };
 
-/* The round numbers 1, 2 and 5 with their powers of ten, counted: 0 is 1, 1 is 2, 2 is 5, 3 is 10.
- */
+/* The Nth round number: 1, 2 and 5 times powers of ten; 0 is 1, 1 is 2, 2 is 5, 3 is 10. */
 static double round_number(int index)
 {
     static const double digits[] = {1, 2, 5};
     int power = (int)floor(index / 3.0);
-    /* A power of ten as a divisor is exact, as a factor below 1 it isn't. */
+    /* 10 to a positive power is exact, to a negative one it isn't. */
     return power < 0 ? digits[index - 3 * power] / pow(10, -power)
                      : digits[index - 3 * power] * pow(10, power);
 }
 
-/* The index of the lowest round number that isn't below a value, which is positive. */
+/* The index of the lowest round number that isn't below a positive value. */
 static int round_up(double value)
 {
     int index = 3 * (int)floor(log10(value)) - 1;
@@ -92,7 +91,7 @@ static int find_place(const struct scale *scale, double value)
     return (int)lround(part * (scale->length - 1));
 }
 
-/* Numbers the ticks from 0. @return false behind the last. */
+/* Finds the tick with a number, from 0. @return false beyond the last. */
 static bool find_tick(const struct scale *scale, int number, double *value)
 {
     if (!scale->log) {
@@ -100,7 +99,7 @@ static bool find_tick(const struct scale *scale, int number, double *value)
         return *value <= scale->high * (1 + 1e-9);
     }
     int first = round_down(scale->low), last = round_up(scale->high), stride = 1;
-    /* Over several decades their beginnings are enough. */
+    /* Over two decades and more, only powers of ten. */
     if (last - first >= 6) {
         first = 3 * (int)ceil(first / 3.0);
         stride = 3;
@@ -113,9 +112,9 @@ static bool find_tick(const struct scale *scale, int number, double *value)
 
 struct plot {
     struct scale x, y;
-    int margin; /* the width of the labels beside */
+    int margin; /* the width of the labels on the left */
     bool utf8;
-    unsigned char *points; /* a byte for each place, row by row, whether there is a point */
+    unsigned char *points; /* row by row, a byte for each place: whether it has a point */
 };
 
 static bool can_be_drawn(const struct wss_chart *chart, size_t i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wss/chart.h - a working set over the time in which it was touched, as a chart of characters.
+ * wss/chart.h - a working set over the window in which it was touched, as a chart of characters.
  */
 #ifndef HEADROOM_COMMAND_WSS_CHART_H
 #define HEADROOM_COMMAND_WSS_CHART_H
@@ -13,29 +13,28 @@ struct wss_point {
     double seconds, mib;
 };
 
-/** What is drawn; of the terminal's chart and of the picture. */
+/** What is drawn, in the terminal or as a picture. */
 struct wss_chart {
     const struct wss_point *points;
     size_t count;
     const char *title; /**< UTF-8, without control characters */
-    bool linear;       /**< the axis of time, which is logarithmic otherwise */
+    bool linear;       /**< the axis of time; else it is logarithmic */
 };
 
-/** Where a chart of characters goes. */
+/** The area of a chart of characters. */
 struct wss_canvas {
-    int width, height; /**< in characters; at least 20 by 8 are taken */
+    int width, height; /**< in characters; at least 20 by 8 are used */
     bool utf8;         /**< else ASCII */
 };
 
 /**
- * Finds out how large a chart fits: that of the terminal, with a line left for the shell's prompt,
- * but not beyond what can be taken in; 80 by 24 where the file is no terminal.
+ * Finds the size of a chart: that of the terminal without a line for the shell's prompt, up to a
+ * readable maximum; 80 by 24 where the file is not a terminal.
  */
 void wss_canvas_of(FILE *file, struct wss_canvas *canvas);
 
 /**
- * Draws a scatter plot. Without a point that can be drawn (on a logarithmic axis, one later than 0)
- * it draws nothing.
+ * Draws a scatter plot; nothing if no point can be drawn (a logarithmic axis has no 0).
  *
  * @return 0, or the negative errno of writing; -ENOMEM.
  */

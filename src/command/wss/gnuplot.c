@@ -25,12 +25,13 @@ struct wss_picture {
     const struct kind *kind;
     char *path;
     int fd;
-    bool is_new; /* the file was made by us, and holds nothing yet */
+    bool is_new; /* created by us, and empty so far */
 };
 
 /* --- Running gnuplot ------------------------------------------------------ */
 
-/* As the shell that started us would start it: signals are blocked here, and SIGPIPE is ignored. */
+/* Restores what waiting_hold_signals() changed: signals are blocked here, and SIGPIPE is ignored.
+ */
 static void restore_signals(posix_spawnattr_t *attributes)
 {
     sigset_t set;
@@ -51,8 +52,8 @@ static int wait_for_end(pid_t pid)
 }
 
 /*
- * Runs gnuplot on a script, which it reads from its standard input; the picture is its standard
- * output. So no name of a file and no shell comes into play. -d: without the user's own settings.
+ * Runs gnuplot with a script as standard input and the picture as standard output, so that neither
+ * a file name nor a shell is involved. -d: without the user's own settings.
  */
 static int run_gnuplot(int script, int output)
 {
@@ -75,7 +76,7 @@ static int run_gnuplot(int script, int output)
 
 /* --- The script ----------------------------------------------------------- */
 
-/* Within single quotes nothing has a meaning but the quote itself. */
+/* Within single quotes only the quote itself is special. */
 static void write_quoted(FILE *script, const char *text)
 {
     putc('\'', script);
@@ -102,7 +103,7 @@ static void write_chart(FILE *script, const struct wss_chart *chart)
     fputs("e\n", script);
 }
 
-/* NULL for the chart: only tries whether the kind can be drawn. */
+/* Without a chart it only tries whether gnuplot can draw this kind. */
 static int run_script(const struct kind *kind, const struct wss_chart *chart, int output)
 {
     FILE *script = tmpfile();
@@ -148,7 +149,7 @@ static int try_gnuplot(const struct kind *kind)
     return status;
 }
 
-/* What is there already stays as it is until the picture is drawn. */
+/* An existing file keeps its content until the picture is drawn. */
 static int open_file(struct wss_picture *picture)
 {
     struct stat info;

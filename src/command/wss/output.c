@@ -42,9 +42,9 @@ static void print_columns(const struct wss_output *output, const struct wss_read
     putc('\n', output->file);
 }
 
-/* --- Members, of an object or of a record --------------------------------- */
+/* --- Members of JSON objects and CSV records ------------------------------ */
 
-/* One list of what both formats have: its name, and how it is printed. */
+/* One list for both formats: the name, and the function that prints the value. */
 struct member {
     const char *name;
     void (*print)(FILE *file, const struct wss_reading *reading, const char *unknown);
@@ -73,7 +73,7 @@ MEMBER(time_s)
             (int)(reading->time.tv_nsec / 1000000));
 }
 
-/* In JSON it needs quotes, in CSV they do no harm. */
+/* JSON requires the quotes, CSV allows them. */
 MEMBER(method)
 {
     (void)unknown;

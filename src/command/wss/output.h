@@ -2,8 +2,8 @@
 /*
  * wss/output.h - readings of a working set as columns, as JSON and as CSV.
  *
- * The caller sees to it that the locale (LC_NUMERIC) has a decimal point. All functions flush, so
- * that who reads a pipe sees each line at once, and return 0 or the negative errno of writing.
+ * The caller ensures that the locale (LC_NUMERIC) has a decimal point. All functions flush, so that
+ * the reader of a pipe gets each line at once, and return 0 or the negative errno of writing.
  */
 #ifndef HEADROOM_COMMAND_WSS_OUTPUT_H
 #define HEADROOM_COMMAND_WSS_OUTPUT_H
@@ -16,9 +16,9 @@
 #include "headroom/wss.h"
 
 enum wss_format {
-    WSS_COLUMNS, /**< aligned, in seconds and MiB, "-" for what isn't known */
-    WSS_JSON,    /**< an object a line, in seconds and bytes, null for what isn't known */
-    WSS_CSV,     /**< RFC 4180 but for lines that end as Unix has it; empty for what isn't known */
+    WSS_COLUMNS, /**< aligned, in seconds and MiB, "-" for unknown values */
+    WSS_JSON,    /**< an object per line, in seconds and bytes, null for unknown values */
+    WSS_CSV,     /**< RFC 4180, but lines end in a line feed; unknown values are empty */
 };
 
 struct wss_output {
@@ -30,7 +30,7 @@ struct wss_output {
 struct wss_reading {
     struct timespec time; /**< when it was read, since 1970 */
     enum hr_wss_method method;
-    uint64_t asked_ns; /**< the window that was asked for */
+    uint64_t asked_ns; /**< the requested window */
     struct hr_wss_sample sample;
 };
 

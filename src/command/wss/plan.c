@@ -58,7 +58,7 @@ bool wss_plan_next(const struct wss_plan *plan, size_t readings, uint64_t elapse
 {
     if (!next_turn(plan, readings, elapsed_ns, turn))
         return false;
-    /* What has no end of its own would never wait. */
+    /* Modes without an end must wait, or they would never pause. */
     if (plan->looks_back && (plan->mode == WSS_SNAPSHOT || plan->mode == WSS_PROFILE))
         turn->wait_ns = 0;
     return true;

@@ -19,7 +19,7 @@
 
 #define MIB 1048576.0
 
-/* What stays in the TLB sets no bit, and in a shorter window much stays there. */
+/* Touching a page that is in the TLB sets no bit; in shorter windows many pages stay there. */
 #define SHORT_NS 10000000
 
 struct run {
@@ -28,7 +28,7 @@ struct run {
     struct wss_output output;
     struct hr_root *root;
     struct hr_wss *wss;
-    struct hr_process_list processes; /* of the measurement that goes on; for messages */
+    struct hr_process_list processes; /* of the current measurement; for messages */
     char target[WSS_TARGET_NAME_SIZE];
     struct wss_picture *picture;
     struct wss_point *points; /* only for a chart */
@@ -59,7 +59,7 @@ static bool is_referenced(const struct run *run)
     return hr_wss_method(run->wss) == HR_WSS_REFERENCED;
 }
 
-/* --- Telling -------------------------------------------------------------- */
+/* --- Messages ------------------------------------------------------------- */
 
 static void report_problem(const struct run *run, const struct hr_reason *reason)
 {
@@ -99,7 +99,7 @@ static void warn_of_short_windows(const struct run *run)
                          "leaves no trace");
 }
 
-/* What makes a number other than it seems; each said once, or when it is new. */
+/* Prints what makes numbers differ from what they seem; each once, or if it is new. */
 static void print_warnings(struct run *run, const struct hr_wss_sample *sample)
 {
     if (sample->process_count > 1 && !run->warned_shared) {
@@ -132,7 +132,7 @@ static int append_point(struct run *run, const struct hr_wss_sample *sample)
 
 /* --- Measuring ------------------------------------------------------------ */
 
-/* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or that the run ends. */
+/* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or STOP to end the run. */
 enum { STOP = -1 };
 
 static int check_write(const struct run *run, int status)
@@ -193,11 +193,11 @@ static int read_window(struct run *run, uint64_t window_ns)
     if (status == -ESRCH)
         return report_ended(run);
     report_problem(run, &reason);
-    /* Of another window it may know. */
+    /* Another window may have data. */
     return status == -ENODATA ? COMMAND_DONE : COMMAND_FAILED;
 }
 
-/* What was touched until the signal is of use, too; but nobody waits for why there is nothing. */
+/* Reads once more on a signal. A failure isn't reported, as the user has ended the run. */
 static void read_on_signal(struct run *run)
 {
     struct hr_wss_sample sample;
@@ -350,7 +350,7 @@ static void close_all(struct run *run)
     free(run->points);
 }
 
-/* Ctrl-C is how a run without end ends; any other was to go on. */
+/* Ctrl-C is the usual end of a run without end. */
 static bool is_usual_end(const struct wss_plan *plan, int number)
 {
     return number == SIGINT && (plan->mode == WSS_CUMULATIVE || plan->mode == WSS_SNAPSHOTS);

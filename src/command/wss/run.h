@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wss/run.h - one run of `headroom wss`: measuring as planned, and telling what comes of it.
+ * wss/run.h - one run of `headroom wss`: measuring as planned, and printing the results.
  */
 #ifndef HEADROOM_COMMAND_WSS_RUN_H
 #define HEADROOM_COMMAND_WSS_RUN_H
@@ -9,9 +9,9 @@
 #include "wss/output.h"
 #include "wss/plan.h"
 
-/** What the user asks for. */
+/** The options of the user. */
 struct wss_request {
-    const char *title; /**< what messages begin with */
+    const char *title; /**< begins each message */
     const char *root;
     struct hr_wss_target target;
     enum hr_wss_method method;
@@ -27,8 +27,8 @@ struct wss_request {
 /**
  * Measures.
  *
- * @return an enum command_status. If a signal other than the usual end of the run came, it tells
- *         what was measured, and lets the signal end the process.
+ * @return an enum command_status. On a signal other than the usual end of the run it does not
+ *         return: it prints what was measured, and ends the process by that signal.
  */
 int wss_run(const struct wss_request *request);
 

@@ -14,7 +14,7 @@ void wss_target_find(const struct hr_root *root, const struct hr_wss_target *tar
         hr_process_list_find(root, &target->processes, processes);
 }
 
-/* Texts can hold anything. */
+/* Names can contain any bytes. */
 static const char *make_safe(const char *text, char label[256])
 {
     label_fit(text, INT_MAX, LABEL_UTF8, label, 256);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wss/target.h - what `headroom wss` measures, in words, and whether it is still there.
+ * wss/target.h - what `headroom wss` measures: its name, and whether it still exists.
  */
 #ifndef HEADROOM_COMMAND_WSS_TARGET_H
 #define HEADROOM_COMMAND_WSS_TARGET_H
@@ -14,22 +14,22 @@ struct hr_root;
 #define WSS_TARGET_NAME_SIZE 600
 
 /**
- * Looks for the processes, if the target is of processes. Whether there are any is for
- * hr_wss_begin() to say; this is for messages.
+ * Finds the processes, if the target is of processes, for messages. hr_wss_begin() reports it if
+ * there are none.
  *
- * @param processes  receives them, and may hold others before; stays empty otherwise.
+ * @param processes  receives them, and may have others before; stays empty for other targets.
  */
 void wss_target_find(const struct hr_root *root, const struct hr_wss_target *target,
                      struct hr_process_list *processes);
 
 /**
- * Names the target: "PID 423 (mysqld)", "3 processes named mysqld", "the cgroup a/b". Safe to be
- * shown.
+ * Names the target: "PID 423 (mysqld)", "3 processes named mysqld", "the cgroup a/b". The name is
+ * safe to show.
  */
 void wss_target_name(const struct hr_wss_target *target, const struct hr_process_list *processes,
                      char name[WSS_TARGET_NAME_SIZE]);
 
-/** Whether one of the processes, at least, hasn't ended; true if there are none in the list. */
+/** @return whether at least one of the processes hasn't ended; true for an empty list. */
 bool wss_target_lives(const struct hr_process_list *processes);
 
 #endif

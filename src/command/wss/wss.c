@@ -16,10 +16,10 @@
 
 enum { STEPS_MAX = 60 };
 
-/* What the options say, before it is known whether they go together. */
+/* Options as parsed, before their combination is checked. */
 struct options {
     struct wss_request request;
-    const char *target; /* the option that named it; NULL: none did */
+    const char *target; /* the option that named it; NULL: none */
     bool cumulative, snapshots, profile, total;
 };
 
@@ -142,7 +142,7 @@ static int set_processes(const char *title, const char *option, enum hr_process_
 
 static int set_cgroup(const char *title, char *path, struct options *options)
 {
-    /* A slash at the beginning, or at the end as the shell completes it, makes no difference. */
+    /* Ignore slashes at the beginning, and at the end, where shells complete one. */
     path += strspn(path, "/");
     for (size_t length = strlen(path); length > 0 && path[length - 1] == '/'; length--)
         path[length - 1] = '\0';
@@ -170,7 +170,7 @@ static int parse_pid(const char *title, const char *text, struct options *option
     return COMMAND_DONE;
 }
 
-/* --- What goes together --------------------------------------------------- */
+/* --- Combinations --------------------------------------------------------- */
 
 static int check_plan(const char *title, struct options *options)
 {
@@ -182,7 +182,7 @@ static int check_plan(const char *title, struct options *options)
     if (options->total && plan->total_ns < plan->window_ns)
         return command_misused(title, "-d takes no less than the %.9g seconds of a window",
                                (double)plan->window_ns / HR_NS_PER_S);
-    /* Doubled one by one, as a shift of so many places could overflow. */
+    /* Doubled step by step, as a shift could overflow. */
     double last = (double)plan->window_ns / HR_NS_PER_S;
     for (unsigned i = 1; options->profile && i < plan->steps; i++)
         last *= 2;
@@ -219,7 +219,7 @@ static int check_output(const char *title, const struct wss_request *request)
     return COMMAND_DONE;
 }
 
-/* PID, unless an option names the target, and SECONDS. */
+/* Parses PID, unless an option names the target, and SECONDS. */
 static int parse_arguments(int argc, char **argv, struct options *options)
 {
     const char *title = argv[0];
@@ -263,7 +263,7 @@ static const struct option known[] = {
     {0},
 };
 
-/* COMMAND_DONE, or COMMAND_MISUSED. */
+/* Returns COMMAND_DONE or COMMAND_MISUSED. */
 static int parse_option(const char *title, int option, struct options *options)
 {
     struct wss_request *request = &options->request;
@@ -314,7 +314,7 @@ static int parse_option(const char *title, int option, struct options *options)
     }
 }
 
-/* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
+/* Returns COMMAND_DONE, COMMAND_MISUSED, or -1 for --help. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
     int option, status = COMMAND_DONE;

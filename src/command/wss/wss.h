@@ -9,8 +9,8 @@
  * Measures working sets: `headroom wss`.
  *
  * @param argc, argv  as of top_main() in top/top.h.
- * @return an enum command_status. Ended by a signal it does not return, unless Ctrl-C is the usual
- *         end: it tells what was measured, and lets the signal end the process.
+ * @return an enum command_status. On a signal, unless Ctrl-C is the usual end, it does not return:
+ * it prints what was measured, and ends the process by that signal.
  */
 int wss_main(int argc, char **argv);
 
