@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench.h - what the benchmarks share: giving up, clocks, medians.
+ * bench/bench.h - what the benchmarks share: failures, clocks, medians.
  */
 #ifndef HEADROOM_TESTS_BENCH_H
 #define HEADROOM_TESTS_BENCH_H
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/** Ends the program, telling errno, unless a condition holds. */
+/** Ends the program with the text of errno unless a condition holds. */
 static inline void require(bool condition, const char *what)
 {
     if (condition)
@@ -21,7 +21,7 @@ static inline void require(bool condition, const char *what)
     exit(1);
 }
 
-/** What a clock shows: CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID. */
+/** Reads a clock: CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID. */
 static inline double read_us(clockid_t clock)
 {
     struct timespec now;
@@ -43,7 +43,7 @@ static inline int by_value(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/** The median; the values are sorted. */
+/** The median; sorts the values. */
 static inline double median(double *values, size_t count)
 {
     qsort(values, count, sizeof(*values), by_value);

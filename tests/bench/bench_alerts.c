@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_alerts.c - what alerts cost, and how late they are.
+ * bench/bench_alerts.c - the cost and the latency of alerts.
  *
  *     bench_alerts
  *
@@ -35,7 +35,7 @@
 #define OUR_THREAD  "psi alerts"
 #define BARE_THREAD "bare loop"
 
-/* When a thread had handled events, and of which groups. */
+/* When a thread handled events, and of which groups. */
 struct handled {
     pid_t tid;
     size_t count;
@@ -114,7 +114,7 @@ static void *run_bare(void *context)
 
 /* --- Latency -------------------------------------------------------------- */
 
-/* When the group was handled before; 0: never. */
+/* When the previous event of the group was handled; 0: there was none. */
 static uint64_t find_former(const struct handled *handled, size_t index)
 {
     for (size_t i = index; i-- > 0;)
@@ -123,9 +123,9 @@ static uint64_t find_former(const struct handled *handled, size_t index)
     return 0;
 }
 
-/* When the kernel told of the event that was handled: it wakes the bare loop and the plugin one
- * after the other. 0: it told of none, or so early after the last that the plugin had to pass it
- * over; then the plugin found the stall by looking itself, as it does without CAP_SYS_RESOURCE. */
+/* When the kernel signalled the event that was handled: it wakes the bare loop and the plugin one
+ * after the other. 0: it signalled none, or so early after the last that the plugin had to ignore
+ * it; then the plugin found the stall by its own clock, as it does without CAP_SYS_RESOURCE. */
 static uint64_t find_kernel_event(const struct wakings *wakings, const struct handled *handled,
                                   size_t index)
 {
@@ -173,8 +173,8 @@ static void start_plugin(const char *pattern, const char *mode, double stall_s)
     require(fake_configure(text) == 0 && fake_init() == 0, "begin the plugin");
 }
 
-/* The load has the first CPU, we have the last: how long a thread waits for a CPU that others want,
- * too, is not our subject. */
+/* The load has the first CPU, we the last: how long a thread waits for a busy CPU is not measured
+ * here. */
 static void leave_first_cpu(void)
 {
     cpu_set_t last;
@@ -196,7 +196,7 @@ static void measure_latency(struct groups *groups)
         name_group(name, i);
         groups_make(groups, name);
         groups_start_busy(groups, name, 0);
-        usleep(2000000 / HOGS); /* so that the kernel looks at them one by one */
+        usleep(2000000 / HOGS); /* so that the kernel checks them one by one */
     }
     bare_groups = groups;
     require(pthread_create(&thread, NULL, run_bare, NULL) == 0, "start a thread");
@@ -254,7 +254,7 @@ static double thread_us(pid_t tid)
     return (double)ns / 1000;
 }
 
-/* All are armed once each has a series. */
+/* Each group has a series once it is armed. */
 static void await_armed(void)
 {
     for (int i = 0; i < 10 * PATIENCE_S; i++) {

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_osnoise.c - what reading the tracer osnoise costs, beside its workload; and what the
- * mode sources costs what is interrupted.
+ * bench/bench_osnoise.c - the cost of reading the osnoise tracer, beside its workload; and what the
+ * sources mode costs the interrupted task.
  *
- *     bench_osnoise [SECONDS]      each measurement's, default: 8
+ *     bench_osnoise [SECONDS]      of each measurement, default: 8
  *
  * It is skipped where the kernel has no such tracer. The emulated machine has it:
  *
  *     HEADROOM_VM_CLOCK=real tests/vm/run KERNEL 400 "./bench_osnoise; echo 1..0"
  *
- * First a run with a reading a second, each followed by a bare one: read(2) of the same samples
+ * First a run with a reading each second, each followed by a bare one: read(2) of the same samples
  * from the trace_pipe_raw of a second instance. Times are CPU time of the reading thread, medians.
- * What it is for 8 CPUs is reckoned from one CPU and all (8 at most) where there are fewer.
+ * With fewer than 8 CPUs, the time for 8 is extrapolated from that for one and for all.
  *
  * Then the same measured by two programs from beginning to end, ours and rtla, in a short run and
- * in a long one: what they differ in is what seconds cost, the rest is starting and ending.
+ * in a long one: the difference of these is the cost per second, the rest is starting and ending.
  *
- * Then a loop of known length on one CPU, interrupted 10,000 times a second, alone and in the mode
- * sources; what is told are the shortest of several times.
+ * Then a loop of known length on one CPU, interrupted 10,000 times a second, alone and in the
+ * sources mode; the result is the shortest of several times.
  *
- * An emulated machine is slow: how much so, a line at the beginning tells, if one compares it with
- * that of another machine.
+ * An emulated machine is slow; the line at the beginning allows a comparison with other machines.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -67,7 +66,7 @@ static void require_ours(int status, const char *what)
     exit(1);
 }
 
-/* --- What a reading costs ------------------------------------------------- */
+/* --- The cost of a reading ------------------------------------------------ */
 
 static const struct kind {
     const char *name;
@@ -80,8 +79,8 @@ static const struct kind {
     {"and singles", true, true, 100000},
 };
 
-/* The last of the given CPUs, so that one of them is not the one that has most to do. The clock of
- * an emulated CPU is slow: 20 us are no noise there. */
+/* Uses the last `count` CPUs, as the first often is the busiest. The clock of an emulated CPU is
+ * slow: 20 us are no noise there. */
 static struct hr_osnoise *begin_measurement(const struct kind *kind, size_t count)
 {
     struct hr_osnoise_options options = {
@@ -161,7 +160,7 @@ static struct cost measure_readings(const struct kind *kind, size_t count, int s
         read_bare(fds, count);
         double to_us = read_us(CLOCK_THREAD_CPUTIME_ID);
         if (i < 0)
-            continue; /* the first touches all memory */
+            continue; /* the first one faults in all memory */
         ours_us[i] = between_us - from_us;
         bare_us[i] = to_us - between_us;
         for (size_t n = 0; n < reading.cpu_count; n++)
@@ -233,7 +232,7 @@ static void run_rtla(int seconds)
     _exit(127);
 }
 
-/* Until a program is at it, and as it goes to its end. */
+/* Until a program has started, and while it ends. */
 #define EARLY_S 5
 
 struct usage {
@@ -282,12 +281,12 @@ static void compare_programs(int seconds)
     }
 }
 
-/* --- What sources costs what is interrupted ------------------------------- */
+/* --- The cost of the sources mode ----------------------------------------- */
 
 #define ROUNDS       9
 #define INTERRUPT_NS 100000
 
-/* An event that ends each 100 us of this thread's time interrupts it, and does nothing else. */
+/* Opens an event that interrupts this thread after each 100 us of its time. */
 static int interrupt_me(void)
 {
     struct perf_event_attr attr = {
@@ -340,7 +339,7 @@ static void cost_of_sources(void)
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     require(sched_setaffinity(0, sizeof(one), &one) == 0, "sched_setaffinity");
-    puts("\nThe mode sources: what it costs what is interrupted");
+    puts("\nThe sources mode: its cost for the interrupted task");
     int fd = interrupt_me();
     if (fd < 0 || hr_osnoise_probe(root, HR_OSNOISE_SOURCES, &reason) < 0) {
         printf("skipped: %s\n", fd < 0 ? "no event interrupts here" : reason.text);
@@ -380,7 +379,7 @@ static void print_speed(void)
         close(fd);
         times_us[i] = read_us(CLOCK_THREAD_CPUTIME_ID) - from_us;
     }
-    printf("The tracer osnoise, where it takes %.1f us to open, read and close /proc/loadavg\n",
+    printf("The osnoise tracer, where it takes %.1f us to open, read and close /proc/loadavg\n",
            median(times_us, 101));
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_perf.c - what counting perf events costs.
+ * bench/bench_perf.c - the cost of counting perf events.
  *
  *     bench_perf [read | workload]      default: both
  *
  * "read": the CPU time of reading all counters of 100 groups, 2 event groups each, on all CPUs, as
  * a ratio against a bare loop of the same reads.
  *
- * "workload": what monitored groups pay, for 1 event and for 4, as the kernel changes counters each
- * time it goes from a task of one group to a task of another. Two processes in two groups pass a
- * byte to and fro on one CPU, while none, one (of the two), or more groups (the two among them) are
- * monitored.
+ * "workload": the cost for monitored groups, for 1 event and for 4, as the kernel changes counters
+ * each time it goes from a task of one group to a task of another. Two processes in two groups pass
+ * a byte back and forth on one CPU, while none, one (of the two), or more groups (the two among
+ * them) are monitored.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 
 #define ROUNDS 41
 
-/* Two lines of the option Event: what is counted where nothing is said, and one more. */
+/* Two lines of the option Event: the default one, and one more. */
 static const char *const names[2][2] = {{"task-clock", "context-switches"},
                                         {"cpu-migrations", "page-faults"}};
 
@@ -45,7 +45,7 @@ static struct hr_perf_event_group event_groups[2];
 static const struct hr_perf_event_group one_event = {events[0], 1};
 
 /* Groups, and what counts them. */
-struct stage {
+struct setup {
     struct groups *groups;
     struct hr_perf *perf;
     struct hr_cgroup_set *set;
@@ -93,12 +93,12 @@ static void open_target(struct hr_cgroup *group, enum hr_cgroup_event event, voi
 }
 
 /* Reads as the plugin does. @return how many values were counted. */
-static size_t read_by_collectors(const struct stage *stage)
+static size_t read_by_collectors(const struct setup *setup)
 {
     size_t count = 0;
 
-    require(hr_perf_read(stage->perf) == 0, "online CPUs");
-    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(stage->set, group)) != NULL;) {
+    require(hr_perf_read(setup->perf) == 0, "online CPUs");
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(setup->set, group)) != NULL;) {
         require(hr_perf_target_read(group->data) == 0, "read a group");
         for (size_t g = 0; g < 2; g++)
             for (size_t e = 0; e < 2; e++)
@@ -108,56 +108,56 @@ static size_t read_by_collectors(const struct stage *stage)
 }
 
 /* @param options  what is counted of the first `count` groups, g0, g1, … */
-static void open_set(struct stage *stage, const struct hr_perf_options *options, size_t count)
+static void open_set(struct setup *setup, const struct hr_perf_options *options, size_t count)
 {
     char(*paths)[128] = calloc(count, sizeof(*paths));
     const char **patterns = calloc(count, sizeof(*patterns));
 
     require(paths != NULL && patterns != NULL, "memory");
     for (size_t i = 0; i < count; i++) {
-        snprintf(paths[i], sizeof(paths[i]), "%s/g%zu", groups_path(stage->groups), i);
+        snprintf(paths[i], sizeof(paths[i]), "%s/g%zu", groups_path(setup->groups), i);
         patterns[i] = paths[i];
     }
-    require(hr_perf_open(root, options, &stage->perf) == 0, "open");
+    require(hr_perf_open(root, options, &setup->perf) == 0, "open");
     const struct hr_cgroup_options set_options = {.patterns = patterns,
                                                   .pattern_count = count,
                                                   .controller = "perf_event",
                                                   .event = open_target,
-                                                  .context = stage->perf};
-    require(hr_cgroup_set_open(root, &set_options, &stage->set) == 0, "open the set");
-    for (int i = 0; i < 100 && hr_cgroup_set_counts(stage->set).populated < count; i++) {
+                                                  .context = setup->perf};
+    require(hr_cgroup_set_open(root, &set_options, &setup->set) == 0, "open the set");
+    for (int i = 0; i < 100 && hr_cgroup_set_counts(setup->set).populated < count; i++) {
         usleep(10000);
-        require(hr_cgroup_set_read(stage->set) == 0, "read the set");
+        require(hr_cgroup_set_read(setup->set) == 0, "read the set");
     }
     free(patterns);
     free(paths);
 }
 
-static void close_set(struct stage *stage)
+static void close_set(struct setup *setup)
 {
-    hr_cgroup_set_close(stage->set);
-    hr_perf_close(stage->perf);
-    stage->set = NULL;
-    stage->perf = NULL;
+    hr_cgroup_set_close(setup->set);
+    hr_perf_close(setup->perf);
+    setup->set = NULL;
+    setup->perf = NULL;
 }
 
-static void make_stage(struct stage *stage, size_t count)
+static void make_setup(struct setup *setup, size_t count)
 {
     char name[32];
 
-    *stage = (struct stage){.groups = groups_new()};
-    require(stage->groups != NULL, "no cgroup2 hierarchy that can be written to");
+    *setup = (struct setup){.groups = groups_new()};
+    require(setup->groups != NULL, "no cgroup2 hierarchy that can be written to");
     for (size_t i = 0; i < count; i++) {
         name_group(name, i);
-        groups_make(stage->groups, name);
-        groups_start_sleeper(stage->groups, name);
+        groups_make(setup->groups, name);
+        groups_start_sleeper(setup->groups, name);
     }
 }
 
 /* --- Reading -------------------------------------------------------------- */
 
 /* The descriptors of the event groups' leaders, opened like the collectors'. */
-static int *open_bare(const struct stage *stage, size_t count, size_t cpus, size_t *fd_count)
+static int *open_bare(const struct setup *setup, size_t count, size_t cpus, size_t *fd_count)
 {
     static int fds[HR_PERF_GROUP_MAX];
     static uint64_t words[HR_PERF_GROUP_MAX];
@@ -168,7 +168,7 @@ static int *open_bare(const struct stage *stage, size_t count, size_t cpus, size
     for (size_t i = 0; i < count * cpus * 2; i++) {
         struct hr_perf_open_group open_group = {.fds = fds, .base_counts = words, .deltas = words};
         name_group(name, i / (2 * cpus));
-        int dirfd = openat(groups_dirfd(stage->groups), name, O_RDONLY | O_DIRECTORY);
+        int dirfd = openat(groups_dirfd(setup->groups), name, O_RDONLY | O_DIRECTORY);
         const struct hr_perf_place place = {&hr_perf_kernel_calls, dirfd, (unsigned)(i / 2 % cpus)};
         require(dirfd >= 0 && hr_perf_group_open(&open_group, &place, &event_groups[i % 2], 3) == 0,
                 "open bare counters");
@@ -190,18 +190,18 @@ static void measure_reading(size_t count)
 {
     const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
-    struct stage stage;
+    struct setup setup;
     size_t leader_count;
 
-    make_stage(&stage, count);
-    open_set(&stage, &all_events, count);
-    require(read_by_collectors(&stage) == 4 * count, "every event is counted");
-    int *leaders = open_bare(&stage, count, cpus, &leader_count);
+    make_setup(&setup, count);
+    open_set(&setup, &all_events, count);
+    require(read_by_collectors(&setup) == 4 * count, "every event is counted");
+    int *leaders = open_bare(&setup, count, cpus, &leader_count);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
         double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
         read_bare(leaders, leader_count);
         double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        require(read_by_collectors(&stage) == 4 * count, "every event is counted");
+        require(read_by_collectors(&setup) == 4 * count, "every event is counted");
         double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
         if (round < 0)
             continue;
@@ -213,24 +213,24 @@ static void measure_reading(size_t count)
            median(ours, ROUNDS), median(ratio, ROUNDS));
     fflush(stdout);
     free(leaders);
-    close_set(&stage);
-    groups_free(stage.groups);
+    close_set(&setup);
+    groups_free(setup.groups);
 }
 
 /* --- The workload --------------------------------------------------------- */
 
 /* Moves the caller into a group and onto the last CPU. */
-static void join_group(const struct stage *stage, const char *name)
+static void join_group(const struct setup *setup, const char *name)
 {
     cpu_set_t cpus;
 
-    groups_write(stage->groups, name, "cgroup.procs", "0");
+    groups_write(setup->groups, name, "cgroup.procs", "0");
     CPU_ZERO(&cpus);
     CPU_SET((size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, &cpus);
     require(sched_setaffinity(0, sizeof(cpus), &cpus) == 0, "sched_setaffinity");
 }
 
-static pid_t start_echo(const struct stage *stage, int in, int out)
+static pid_t start_echo(const struct setup *setup, int in, int out)
 {
     pid_t pid = fork();
     char byte;
@@ -238,13 +238,13 @@ static pid_t start_echo(const struct stage *stage, int in, int out)
     require(pid >= 0, "fork");
     if (pid > 0)
         return pid;
-    join_group(stage, "g1");
+    join_group(setup, "g1");
     while (read(in, &byte, 1) == 1 && write(out, &byte, 1) == 1)
         continue;
     _exit(0);
 }
 
-/* Microseconds a round trip, the best of some. */
+/* Microseconds per round trip. */
 static double time_round_trips(int in, int out)
 {
     enum { TRIPS = 50000 };
@@ -256,24 +256,24 @@ static double time_round_trips(int in, int out)
     return (read_us(CLOCK_MONOTONIC) - from_us) / TRIPS;
 }
 
-/* The player is a process of its own, which tells its time: this one reads counters meanwhile. */
-static double time_between_groups(const struct stage *stage)
+/* Another process makes the round trips and returns their time: this one reads the counters. */
+static double time_between_groups(const struct setup *setup)
 {
     int there[2], back[2], result[2];
     double us;
 
     require(pipe(there) == 0 && pipe(back) == 0 && pipe(result) == 0, "pipe");
-    pid_t echo = start_echo(stage, there[0], back[1]);
-    pid_t player = fork();
-    require(player >= 0, "fork");
-    if (player == 0) {
-        join_group(stage, "g0");
+    pid_t echo = start_echo(setup, there[0], back[1]);
+    pid_t sender = fork();
+    require(sender >= 0, "fork");
+    if (sender == 0) {
+        join_group(setup, "g0");
         us = time_round_trips(back[0], there[1]);
         require(write(result[1], &us, sizeof(us)) == sizeof(us), "pipe");
         _exit(0);
     }
     require(read(result[0], &us, sizeof(us)) == sizeof(us), "pipe");
-    waitpid(player, NULL, 0);
+    waitpid(sender, NULL, 0);
     kill(echo, SIGKILL);
     waitpid(echo, NULL, 0);
     for (int i = 0; i < 2; i++) {
@@ -284,18 +284,18 @@ static double time_between_groups(const struct stage *stage)
     return us;
 }
 
-/* A game with so many groups monitored. */
-static double time_monitored(struct stage *stage, const struct hr_perf_options *options,
+/* Round trips with this many groups monitored. */
+static double time_monitored(struct setup *setup, const struct hr_perf_options *options,
                              size_t count)
 {
     if (count == 0)
-        return time_between_groups(stage);
-    open_set(stage, options, count);
-    require(hr_perf_read(stage->perf) == 0, "online CPUs");
-    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(stage->set, group)) != NULL;)
+        return time_between_groups(setup);
+    open_set(setup, options, count);
+    require(hr_perf_read(setup->perf) == 0, "online CPUs");
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(setup->set, group)) != NULL;)
         require(hr_perf_target_read(group->data) == 0, "open a group");
-    double us = time_between_groups(stage);
-    close_set(stage);
+    double us = time_between_groups(setup);
+    close_set(setup);
     return us;
 }
 
@@ -304,14 +304,14 @@ static void measure_workload(void)
     enum { RUNS = 9, KINDS = 4 };
     static const size_t monitored[KINDS] = {0, 1, 8, 64};
     double one[KINDS][RUNS], all[KINDS][RUNS];
-    struct stage stage;
+    struct setup setup;
 
-    make_stage(&stage, monitored[KINDS - 1]);
-    /* In turns, so that whatever else the machine does hits all alike. */
+    make_setup(&setup, monitored[KINDS - 1]);
+    /* Alternating, so that other load of the machine affects all equally. */
     for (int run = 0; run < RUNS; run++) {
         for (size_t kind = 0; kind < KINDS; kind++) {
-            one[kind][run] = time_monitored(&stage, &only_one, monitored[kind]);
-            all[kind][run] = time_monitored(&stage, &all_events, monitored[kind]);
+            one[kind][run] = time_monitored(&setup, &only_one, monitored[kind]);
+            all[kind][run] = time_monitored(&setup, &all_events, monitored[kind]);
         }
     }
     printf("\nA byte there and back between two groups on one CPU (2 switches), in us:\n\n"
@@ -320,7 +320,7 @@ static void measure_workload(void)
         printf("%17zu  %7.2f  %3.0f %%  %8.2f  %3.0f %%\n", monitored[kind],
                median(one[kind], RUNS), 100 * (median(one[kind], RUNS) / median(one[0], RUNS) - 1),
                median(all[kind], RUNS), 100 * (median(all[kind], RUNS) / median(all[0], RUNS) - 1));
-    groups_free(stage.groups);
+    groups_free(setup.groups);
 }
 
 int main(int argc, char **argv)

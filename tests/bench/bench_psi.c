@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_psi.c - what sampling pressure costs, as a ratio against a bare loop over the same
+ * bench/bench_psi.c - the cost of sampling pressure, as a ratio against a bare loop over the same
  * files in the same run.
  *
  *     bench_psi [GROUPS…]      default: 100 1000 10000
  *
  * Each round measures the CPU time of the bare loop and of the collectors, one after the other; the
- * table tells the medians. Where descriptors suffice for all files, the bare loop is pread of files
+ * table has the medians. Where descriptors suffice for all files, the bare loop is pread of files
  * kept open; beyond that it is open, read and close by path. At last groups come and go, 1,000 a
  * second.
  */
@@ -33,7 +33,7 @@ static const char *const files[RESOURCES] = {"cpu.pressure", "memory.pressure", 
 static const struct hr_psi_options options = {.resources = {true, true, true, false}};
 
 /* Groups and what reads them. */
-struct stage {
+struct setup {
     struct groups *groups;
     size_t count;
     struct hr_root *root;
@@ -62,13 +62,13 @@ static void open_group(struct hr_cgroup *group, enum hr_cgroup_event event, void
 }
 
 /* @return how many groups were read */
-static size_t read_by_collectors(const struct stage *stage)
+static size_t read_by_collectors(const struct setup *setup)
 {
     struct hr_psi_snapshot snapshot;
     size_t count = 0;
 
-    require(hr_cgroup_set_read(stage->set) == 0, "read the set");
-    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(stage->set, group)) != NULL;
+    require(hr_cgroup_set_read(setup->set) == 0, "read the set");
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(setup->set, group)) != NULL;
          count++)
         if (hr_psi_read(group->data, &snapshot) == 0)
             require(snapshot.status[HR_PSI_CPU] == 0, "read a group");
@@ -77,48 +77,48 @@ static size_t read_by_collectors(const struct stage *stage)
 
 /* --- The bare loop -------------------------------------------------------- */
 
-static void open_bare(struct stage *stage)
+static void open_bare(struct setup *setup)
 {
     char path[128], name[32];
     struct rlimit limit;
 
     getrlimit(RLIMIT_NOFILE, &limit);
-    if (2 * RESOURCES * stage->count + stage->count > limit.rlim_cur)
+    if (2 * RESOURCES * setup->count + setup->count > limit.rlim_cur)
         return;
-    stage->fds = calloc(stage->count * RESOURCES, sizeof(*stage->fds));
-    for (size_t i = 0; i < stage->count * RESOURCES; i++) {
+    setup->fds = calloc(setup->count * RESOURCES, sizeof(*setup->fds));
+    for (size_t i = 0; i < setup->count * RESOURCES; i++) {
         name_group(name, i / RESOURCES);
         snprintf(path, sizeof(path), "%s/%s", name, files[i % RESOURCES]);
-        stage->fds[i] = openat(groups_dirfd(stage->groups), path, O_RDONLY | O_CLOEXEC);
-        require(stage->fds[i] >= 0, path);
+        setup->fds[i] = openat(groups_dirfd(setup->groups), path, O_RDONLY | O_CLOEXEC);
+        require(setup->fds[i] >= 0, path);
     }
 }
 
-static void close_bare(struct stage *stage)
+static void close_bare(struct setup *setup)
 {
-    for (size_t i = 0; stage->fds != NULL && i < stage->count * RESOURCES; i++)
-        close(stage->fds[i]);
-    free(stage->fds);
-    stage->fds = NULL;
+    for (size_t i = 0; setup->fds != NULL && i < setup->count * RESOURCES; i++)
+        close(setup->fds[i]);
+    free(setup->fds);
+    setup->fds = NULL;
 }
 
-static void read_by_pread(const struct stage *stage)
+static void read_by_pread(const struct setup *setup)
 {
     char text[512];
 
-    for (size_t i = 0; i < stage->count * RESOURCES; i++)
-        require(pread(stage->fds[i], text, sizeof(text), 0) > 0, "pread");
+    for (size_t i = 0; i < setup->count * RESOURCES; i++)
+        require(pread(setup->fds[i], text, sizeof(text), 0) > 0, "pread");
 }
 
-static void read_by_path(const struct stage *stage)
+static void read_by_path(const struct setup *setup)
 {
     char text[512], path[256], mount[128], link[64];
 
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", groups_dirfd(stage->groups));
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", groups_dirfd(setup->groups));
     ssize_t length = readlink(link, mount, sizeof(mount) - 1);
     require(length > 0, link);
     mount[length] = '\0';
-    for (size_t i = 0; i < stage->count * RESOURCES; i++) {
+    for (size_t i = 0; i < setup->count * RESOURCES; i++) {
         snprintf(path, sizeof(path), "%s/g%zu/%s", mount, i / RESOURCES, files[i % RESOURCES]);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         require(fd >= 0 && read(fd, text, sizeof(text)) > 0, path);
@@ -128,37 +128,37 @@ static void read_by_path(const struct stage *stage)
 
 /* --- One row of the table ------------------------------------------------- */
 
-static void make_stage(struct stage *stage, size_t count)
+static void make_setup(struct setup *setup, size_t count)
 {
     char name[32];
 
-    *stage = (struct stage){.groups = groups_new(), .count = count};
-    require(stage->groups != NULL, "no cgroup2 hierarchy that can be written to");
+    *setup = (struct setup){.groups = groups_new(), .count = count};
+    require(setup->groups != NULL, "no cgroup2 hierarchy that can be written to");
     for (size_t i = 0; i < count; i++) {
         name_group(name, i);
-        groups_make(stage->groups, name);
-        groups_start_sleeper(stage->groups, name);
+        groups_make(setup->groups, name);
+        groups_start_sleeper(setup->groups, name);
     }
-    require(hr_root_open("/", &stage->root) == 0, "/");
+    require(hr_root_open("/", &setup->root) == 0, "/");
 }
 
-static void open_set(struct stage *stage)
+static void open_set(struct setup *setup)
 {
     char pattern[128];
     const char *patterns[] = {pattern};
     const struct hr_cgroup_options set_options = {
         .patterns = patterns, .pattern_count = 1, .event = open_group};
 
-    snprintf(pattern, sizeof(pattern), "%s/*", groups_path(stage->groups));
-    require(hr_cgroup_set_open(stage->root, &set_options, &stage->set) == 0, "open the set");
-    require(read_by_collectors(stage) == stage->count || stage->count == 0, "every group is read");
+    snprintf(pattern, sizeof(pattern), "%s/*", groups_path(setup->groups));
+    require(hr_cgroup_set_open(setup->root, &set_options, &setup->set) == 0, "open the set");
+    require(read_by_collectors(setup) == setup->count || setup->count == 0, "every group is read");
 }
 
-static void clear_stage(struct stage *stage)
+static void clear_setup(struct setup *setup)
 {
-    hr_cgroup_set_close(stage->set);
-    hr_root_close(stage->root);
-    groups_free(stage->groups);
+    hr_cgroup_set_close(setup->set);
+    hr_root_close(setup->root);
+    groups_free(setup->groups);
 }
 
 static size_t read_slab_kb(void)
@@ -178,23 +178,23 @@ static size_t read_slab_kb(void)
 static void measure_sampling(size_t count)
 {
     double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
-    struct stage stage;
+    struct setup setup;
 
-    make_stage(&stage, count);
+    make_setup(&setup, count);
     size_t slab = read_slab_kb();
     size_t heap = mallinfo2().uordblks;
-    open_set(&stage);
+    open_set(&setup);
     slab = read_slab_kb() - slab;
     heap = mallinfo2().uordblks - heap;
-    open_bare(&stage);
+    open_bare(&setup);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
         double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        if (stage.fds != NULL)
-            read_by_pread(&stage);
+        if (setup.fds != NULL)
+            read_by_pread(&setup);
         else
-            read_by_path(&stage);
+            read_by_path(&setup);
         double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        require(read_by_collectors(&stage) == count, "every group is read");
+        require(read_by_collectors(&setup) == count, "every group is read");
         double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
         if (round < 0)
             continue;
@@ -203,15 +203,15 @@ static void measure_sampling(size_t count)
         ratio[round] = ours[round] / bare[round];
     }
     printf("%7zu  %-16s  %10.0f  %10.0f  %5.2f  %8.2f  %9.0f  %9.1f\n", count,
-           stage.fds != NULL ? "pread" : "open/read/close", median(bare, ROUNDS),
+           setup.fds != NULL ? "pread" : "open/read/close", median(bare, ROUNDS),
            median(ours, ROUNDS), median(ratio, ROUNDS), median(ours, ROUNDS) / (double)count,
            (double)heap / (double)count, (double)slab / (double)count);
     fflush(stdout);
-    close_bare(&stage);
-    clear_stage(&stage);
+    close_bare(&setup);
+    clear_setup(&setup);
 }
 
-/* --- Coming and going ----------------------------------------------------- */
+/* --- Short-lived groups --------------------------------------------------- */
 
 static int count_descriptors(void)
 {
@@ -223,14 +223,14 @@ static int count_descriptors(void)
 }
 
 /* Makes and removes groups for a tenth of a second, at 1,000 a second. */
-static void make_and_remove(const struct stage *stage, unsigned *number)
+static void make_and_remove(const struct setup *setup, unsigned *number)
 {
     char name[32];
 
     for (int i = 0; i < 100; i++) {
         name_group(name, 100000 + (*number)++);
-        groups_make(stage->groups, name);
-        groups_remove(stage->groups, name);
+        groups_make(setup->groups, name);
+        groups_remove(setup->groups, name);
         usleep(900);
     }
 }
@@ -240,24 +240,24 @@ static void measure_churn(void)
     enum { SECONDS = 10, LASTING = 100 };
     double cost[SECONDS];
     unsigned number = 0;
-    struct stage stage;
+    struct setup setup;
 
-    make_stage(&stage, LASTING);
-    open_set(&stage);
+    make_setup(&setup, LASTING);
+    open_set(&setup);
     size_t heap = mallinfo2().uordblks;
     int descriptors = count_descriptors();
     for (int second = 0; second < SECONDS; second++) {
         for (int tenth = 0; tenth < 10; tenth++)
-            make_and_remove(&stage, &number);
+            make_and_remove(&setup, &number);
         double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        require(read_by_collectors(&stage) == LASTING, "every lasting group is read");
+        require(read_by_collectors(&setup) == LASTING, "every lasting group is read");
         cost[second] = read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
     }
     printf("\n%u groups made and removed in %d s beside %d that last: %.0f us CPU a sample, "
            "%+d descriptors, %+ld bytes\n",
            number, SECONDS, LASTING, median(cost, SECONDS), count_descriptors() - descriptors,
            (long)mallinfo2().uordblks - (long)heap);
-    clear_stage(&stage);
+    clear_setup(&setup);
 }
 
 int main(int argc, char **argv)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_waiters.c - what it costs to find out who waits, as a ratio against a bare loop of
- * the same requests.
+ * bench/bench_waiters.c - the cost of finding waiting tasks, as a ratio against a bare loop of the
+ * same requests.
  *
  *     bench_waiters [PROCESSES…]      default: 200 2000
  *
  * Each round asks the kernel about every process of a group twice: by a bare loop, which sends
- * messages made before and receives replies that it doesn't look at; and by the collector, which
- * lists the group, too, takes two samples and ranks them. The table tells medians.
+ * prepared messages and ignores the replies; and by the collector, which also lists the group,
+ * takes two samples and ranks them. The table has medians.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -32,8 +32,8 @@ struct cost {
     double cpu_ms, wall_ms;
 };
 
-/* A group and who is in it. */
-struct stage {
+/* A group and its processes. */
+struct setup {
     struct groups *groups;
     size_t count;
     struct hr_root *root;
@@ -47,7 +47,7 @@ struct stage {
 
 /* --- The bare loop -------------------------------------------------------- */
 
-/* The number of taskstats, asked for as the collector does. */
+/* The family number of taskstats, requested as by the collector. */
 static uint16_t find_family(struct mnl_socket *socket)
 {
     _Alignas(8) unsigned char buffer[8192];
@@ -62,97 +62,97 @@ static uint16_t find_family(struct mnl_socket *socket)
     return family;
 }
 
-static void open_bare(struct stage *stage, const pid_t *pids)
+static void open_bare(struct setup *setup, const pid_t *pids)
 {
-    stage->socket = mnl_socket_open(NETLINK_GENERIC);
-    require(stage->socket != NULL && mnl_socket_bind(stage->socket, 0, MNL_SOCKET_AUTOPID) == 0,
+    setup->socket = mnl_socket_open(NETLINK_GENERIC);
+    require(setup->socket != NULL && mnl_socket_bind(setup->socket, 0, MNL_SOCKET_AUTOPID) == 0,
             "netlink");
-    stage->messages = calloc(stage->count, sizeof(*stage->messages));
-    require(stage->messages != NULL, "memory");
-    struct hr_taskstats_request request = {.family = find_family(stage->socket),
+    setup->messages = calloc(setup->count, sizeof(*setup->messages));
+    require(setup->messages != NULL, "memory");
+    struct hr_taskstats_request request = {.family = find_family(setup->socket),
                                            .of_process = true};
-    for (size_t i = 0; i < stage->count; i++) {
+    for (size_t i = 0; i < setup->count; i++) {
         request.pid = pids[i];
         request.sequence = (uint32_t)i + 2;
-        stage->message_length = hr_taskstats_build_request(&request, stage->messages[i]);
+        setup->message_length = hr_taskstats_build_request(&request, setup->messages[i]);
     }
 }
 
-static void request_bare(const struct stage *stage)
+static void request_bare(const struct setup *setup)
 {
     _Alignas(8) unsigned char buffer[8192];
 
     for (int sample = 0; sample < 2; sample++)
-        for (size_t i = 0; i < stage->count; i++) {
-            require(mnl_socket_sendto(stage->socket, stage->messages[i], stage->message_length) > 0,
+        for (size_t i = 0; i < setup->count; i++) {
+            require(mnl_socket_sendto(setup->socket, setup->messages[i], setup->message_length) > 0,
                     "send");
-            require(mnl_socket_recvfrom(stage->socket, buffer, sizeof(buffer)) > 500, "receive");
+            require(mnl_socket_recvfrom(setup->socket, buffer, sizeof(buffer)) > 500, "receive");
         }
 }
 
 /* --- The collector -------------------------------------------------------- */
 
-static void request_by_collector(const struct stage *stage)
+static void request_by_collector(const struct setup *setup)
 {
     struct hr_waiter top[TOP];
     struct hr_waiters_report report;
     struct hr_waiters *waiters;
 
-    require(hr_waiters_open(stage->root, stage->group, stage->taskstats, HR_PSI_CPU,
-                            2 * stage->count, &waiters) == 0,
+    require(hr_waiters_open(setup->root, setup->group, setup->taskstats, HR_PSI_CPU,
+                            2 * setup->count, &waiters) == 0,
             "the first sample");
     require(hr_waiters_read(waiters, top, TOP, &report) == 0, "the second sample");
-    require(report.sampled_count == stage->count, "every process is looked at");
+    require(report.sampled_count == setup->count, "every process is sampled");
     hr_waiters_close(waiters);
 }
 
 /* --- One row of the table ------------------------------------------------- */
 
-static void open_set(struct stage *stage)
+static void open_set(struct setup *setup)
 {
     char pattern[128];
     const char *patterns[] = {pattern};
     const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = 1};
 
-    snprintf(pattern, sizeof(pattern), "%s/a", groups_path(stage->groups));
-    require(hr_cgroup_set_open(stage->root, &options, &stage->set) == 0 &&
-                hr_cgroup_set_read(stage->set) == 0,
+    snprintf(pattern, sizeof(pattern), "%s/a", groups_path(setup->groups));
+    require(hr_cgroup_set_open(setup->root, &options, &setup->set) == 0 &&
+                hr_cgroup_set_read(setup->set) == 0,
             "the group");
-    stage->group = hr_cgroup_set_next(stage->set, NULL);
-    require(stage->group != NULL, "the group is populated");
+    setup->group = hr_cgroup_set_next(setup->set, NULL);
+    require(setup->group != NULL, "the group is populated");
 }
 
-static void make_stage(struct stage *stage, size_t count)
+static void make_setup(struct setup *setup, size_t count)
 {
-    *stage = (struct stage){.groups = groups_new(), .count = count};
-    require(stage->groups != NULL, "no cgroup2 hierarchy that can be written to");
+    *setup = (struct setup){.groups = groups_new(), .count = count};
+    require(setup->groups != NULL, "no cgroup2 hierarchy that can be written to");
     pid_t *pids = calloc(count, sizeof(*pids));
     require(pids != NULL, "memory");
-    groups_make(stage->groups, "a");
+    groups_make(setup->groups, "a");
     for (size_t i = 0; i < count; i++)
-        pids[i] = groups_start_sleeper(stage->groups, "a");
-    require(hr_root_open("/", &stage->root) == 0, "/");
-    require(hr_taskstats_open(NULL, &stage->taskstats) == 0, "taskstats (root is needed)");
-    open_set(stage);
-    open_bare(stage, pids);
+        pids[i] = groups_start_sleeper(setup->groups, "a");
+    require(hr_root_open("/", &setup->root) == 0, "/");
+    require(hr_taskstats_open(NULL, &setup->taskstats) == 0, "taskstats (root is needed)");
+    open_set(setup);
+    open_bare(setup, pids);
     free(pids);
 }
 
-static void clear_stage(struct stage *stage)
+static void clear_setup(struct setup *setup)
 {
-    mnl_socket_close(stage->socket);
-    free(stage->messages);
-    hr_taskstats_close(stage->taskstats);
-    hr_cgroup_set_close(stage->set);
-    hr_root_close(stage->root);
-    groups_free(stage->groups);
+    mnl_socket_close(setup->socket);
+    free(setup->messages);
+    hr_taskstats_close(setup->taskstats);
+    hr_cgroup_set_close(setup->set);
+    hr_root_close(setup->root);
+    groups_free(setup->groups);
 }
 
-static struct cost measure_one(void (*ask)(const struct stage *), const struct stage *stage)
+static struct cost measure_one(void (*ask)(const struct setup *), const struct setup *setup)
 {
     double cpu_ms = read_ms(CLOCK_PROCESS_CPUTIME_ID), wall_ms = read_ms(CLOCK_MONOTONIC);
 
-    ask(stage);
+    ask(setup);
     return (struct cost){read_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu_ms,
                          read_ms(CLOCK_MONOTONIC) - wall_ms};
 }
@@ -160,12 +160,12 @@ static struct cost measure_one(void (*ask)(const struct stage *), const struct s
 static void measure_requests(size_t count)
 {
     double bare_cpu[ROUNDS], bare_wall[ROUNDS], cpu[ROUNDS], wall[ROUNDS], ratio[ROUNDS];
-    struct stage stage;
+    struct setup setup;
 
-    make_stage(&stage, count);
+    make_setup(&setup, count);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
-        struct cost bare = measure_one(request_bare, &stage);
-        struct cost ours = measure_one(request_by_collector, &stage);
+        struct cost bare = measure_one(request_bare, &setup);
+        struct cost ours = measure_one(request_by_collector, &setup);
         if (round < 0)
             continue;
         bare_cpu[round] = bare.cpu_ms;
@@ -178,7 +178,7 @@ static void measure_requests(size_t count)
            median(bare_wall, ROUNDS), median(cpu, ROUNDS), median(wall, ROUNDS),
            median(ratio, ROUNDS), 1e3 * median(cpu, ROUNDS) / (double)count);
     fflush(stdout);
-    clear_stage(&stage);
+    clear_setup(&setup);
 }
 
 int main(int argc, char **argv)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_wss.c - what measuring working sets costs: the method referenced against a bare loop
- * of the same writes and reads, and what each method costs the program that is measured.
+ * bench/bench_wss.c - the cost of measuring working sets: the referenced method against a bare loop
+ * of the same writes and reads, and what each method costs the measured program.
  *
  *     bench_wss [MIB]      default: 4096, or a quarter of the machine's memory if that is less
  *
- * First a process that holds so much memory, in pages of 4 KiB and in huge ones, is measured by
- * turns: by writing clear_refs and reading smaps_rollup, and by the collector with its limits on.
- * Then a process that touches an eighth of that over and over counts how often it gets through,
+ * First a process that holds so much memory, in pages of 4 KiB and in huge ones, is measured
+ * alternately: by writing clear_refs and reading smaps_rollup, and by the collector with its limits
+ * on. Then a process that touches an eighth of that over and over counts how often it gets through,
  * while it is left alone and while it is measured each second; by the multi-gen LRU its cgroup is,
- * with aging. The tables tell medians.
+ * with aging. The tables have medians.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -34,7 +34,7 @@
 
 static struct hr_root *root;
 
-/* --- The method referenced against a bare loop ---------------------------- */
+/* --- The referenced method against a bare loop ---------------------------- */
 
 static void write_bare(pid_t pid)
 {
@@ -99,7 +99,7 @@ static void compare_with_bare(const char *kind, const char *title, int mib)
     printf("%-18s %8d %10.3f %10.3f %8.2f\n", title, mib, bare, ours, ours / bare);
 }
 
-/* --- What it costs who is measured ---------------------------------------- */
+/* --- The cost for the measured program ------------------------------------ */
 
 struct worker {
     pid_t pid;
@@ -157,7 +157,7 @@ static double passes_per_s(const struct worker *worker, struct hr_wss *wss, doub
            1e3;
 }
 
-/* Of its group, which is all there is in there, where the method measures no processes. */
+/* Where the method measures no processes: of its group, in which it is alone. */
 static struct hr_wss *open_worker(enum hr_wss_method method, const struct worker *worker,
                                   struct groups *groups, struct hr_reason *reason)
 {
@@ -208,7 +208,7 @@ static struct groups *make_group(void)
         return NULL;
     int fd = openat(groups_dirfd(groups), "cgroup.subtree_control", O_WRONLY | O_CLOEXEC);
     if (fd >= 0 && write(fd, "+memory", 7) < 0)
-        errno = 0; /* the method tells what is missing */
+        errno = 0; /* the method reports what is missing */
     close(fd);
     groups_make(groups, "worker");
     return groups;
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 
     require(mib >= 16, "MIB: 16 or more");
     require(hr_root_open("/", &root) == 0, "/");
-    puts("The method referenced: beginning and reading, wall time");
+    puts("The referenced method: beginning and reading, wall time");
     printf("%-18s %8s %10s %10s %8s\n", "pages", "MiB", "bare, ms", "ours, ms", "ratio");
     compare_with_bare("still", "of 4 KiB", mib);
     compare_with_bare("huge", "of 2 MiB", mib);

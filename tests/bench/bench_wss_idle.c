@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_wss_idle.c - what it costs to measure a working set by idle pages, as a ratio against
- * a page at a time, the way of Brendan Gregg's wss-v1: a call of the kernel's for each page's entry
- * in pagemap, and another one for its bit. (His marks 64 pages with each; here it is the one.)
+ * bench/bench_wss_idle.c - the cost of measuring a working set by idle pages, as a ratio against
+ * one page at a time, as in Brendan Gregg's wss-v1: a system call for each page's entry in pagemap,
+ * and another one for its bit. (His program marks 64 pages with each call; here it is one.)
  *
  *     bench_wss_idle [MIB…]      default: 512
  *
@@ -12,10 +12,11 @@
  *
  * Few kernels have the bitmap. In the emulated machine, from the build's folder:
  *
- *     HEADROOM_VM_CLOCK=real tests/vm/run KERNEL 600 'echo n >/sys/kernel/mm/lru_gen/enabled; ./bench_wss_idle'
+ *     HEADROOM_VM_CLOCK=real tests/vm/run KERNEL 600 'echo n >/sys/kernel/mm/lru_gen/enabled;
+ * ./bench_wss_idle'
  *
- * which is why the numbers are told as TAP. The bar is a tenth of the time, of marking and reading
- * together.
+ * which is why the numbers are printed as TAP. The limit is a tenth of the time, of marking and
+ * reading together.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -132,7 +133,7 @@ static void compare_with_bare(const struct hr_root *root, int mib, int number)
     struct row bare, ours;
     struct hr_wss *wss;
 
-    require(hr_wss_open(root, &options, &wss, NULL) == 0, "the method idle");
+    require(hr_wss_open(root, &options, &wss, NULL) == 0, "the idle method");
     for (int round = 0; round < ROUNDS; round++) {
         measure_bare(touch.pid, &bare, round);
         measure_collector(wss, &ours, round);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/wakings.h - when the kernel woke a thread of this process, and who made it do so: the
+ * bench/wakings.h - when the kernel woke a thread of this process, and which task caused it: the
  * tracepoint sched:sched_waking, read through perf events.
  */
 #ifndef HEADROOM_TESTS_WAKINGS_H
@@ -18,11 +18,11 @@ struct waking {
 struct wakings;
 
 /* Records the wakings of all threads whose name is one of two. Enters a mount namespace of its own,
- * to mount tracefs in, so it must come before any thread. @return NULL, errno set, if that's not
- * possible. */
+ * to mount tracefs in, so it must be called before threads are started. @return NULL, errno set, if
+ * that's not possible. */
 struct wakings *wakings_open(const char *name, const char *other_name);
 
-/* Takes what was recorded into memory; to be called some times a second. */
+/* Copies the records from the ring buffers; to be called several times a second. */
 void wakings_read(struct wakings *wakings);
 
 /* The last waking of a thread until a moment; NULL: none. */

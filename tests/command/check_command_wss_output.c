@@ -89,7 +89,7 @@ START_TEST(prints_lines)
 }
 END_TEST
 
-START_TEST(tells_that_the_disk_is_full)
+START_TEST(reports_that_the_disk_is_full)
 {
     struct wss_output output = {fopen("/dev/full", "w"), WSS_COLUMNS, false};
 
@@ -226,7 +226,7 @@ int main(void)
     setenv("TZ", "UTC", 1);
     setlocale(LC_CTYPE, "C.UTF-8");
     tcase_add_loop_test(tests, prints_lines, 0, COUNT(outputs));
-    tcase_add_test(tests, tells_that_the_disk_is_full);
+    tcase_add_test(tests, reports_that_the_disk_is_full);
     tcase_add_test(tests, draws_known_points);
     tcase_add_test(tests, draws_one_point);
     tcase_add_test(tests, doublings_are_evenly_spaced);

@@ -157,7 +157,7 @@ START_TEST(snapshots_repeat)
 }
 END_TEST
 
-/* What looks back has nothing to wait for, unless it would go on for ever without a rest. */
+/* Readings of the past need no waiting, except in modes without an end. */
 START_TEST(looks_back)
 {
     static const bool waits[] = {[WSS_SNAPSHOT] = false,

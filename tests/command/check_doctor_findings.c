@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command/check_doctor_findings.c - what `headroom doctor` makes of what it found: the list, lines,
- * JSON.
+ * command/check_doctor_findings.c - the findings of `headroom doctor`: the list, lines, JSON.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -161,7 +160,7 @@ START_TEST(prints_nothing_of_an_empty_list)
 }
 END_TEST
 
-START_TEST(tells_that_it_cannot_write)
+START_TEST(reports_that_it_cannot_write)
 {
     const struct findings findings = make_findings();
     FILE *full = fopen("/dev/full", "w");
@@ -199,7 +198,7 @@ int main(void)
     tcase_add_test(tests, prints_json);
     tcase_add_test(tests, escapes_json);
     tcase_add_test(tests, prints_nothing_of_an_empty_list);
-    tcase_add_test(tests, tells_that_it_cannot_write);
+    tcase_add_test(tests, reports_that_it_cannot_write);
     tcase_add_test(tests, takes_no_more_than_it_holds);
     return run_suite("doctor", tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command/check_top_alerts.c - notifications in collectd's log files: the lines, and following a
- * file.
+ * command/check_top_alerts.c - notifications in collectd's log files: the lines, and reading a file
+ * as it grows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -177,7 +177,7 @@ START_TEST(words_an_alert)
 }
 END_TEST
 
-/* --- A file that is followed ---------------------------------------------- */
+/* --- Reading a file as it grows ------------------------------------------- */
 
 static char folder[64], path[128], old_path[128];
 static struct alerts *alerts;
@@ -290,11 +290,11 @@ END_TEST
 START_TEST(remembers_the_last)
 {
     append_alerts(1, 8);
-    expect_alerts(0, "4 5 6 7 8 "); /* of what was there at the start, no more than are shown */
+    expect_alerts(0, "4 5 6 7 8 "); /* of those at the start, no more than are shown */
     append_alerts(9, 9);
     expect_alerts(0, "|4 |5 |6 |7 |8 9 ");
     expect_alerts(0, "|5 |6 |7 |8 |9 ");
-    append_alerts(10, 30); /* but of what is new, all */
+    append_alerts(10, 30); /* but all new ones */
     expect_alerts(0,
                   "|5 |6 |7 |8 |9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 ");
     expect_alerts(0, "|26 |27 |28 |29 |30 ");
@@ -323,7 +323,7 @@ START_TEST(starts_anew_when_truncated)
     ck_assert_int_eq(truncate(path, 0), 0);
     append(LINE "2\n");
     expect_alerts(0, "|a |1 2 ");
-    append_bytes('x', 3000); /* a line to be passed over, whose end never comes */
+    append_bytes('x', 3000); /* a line to be skipped, without an end */
     expect_alerts(0, "|a |1 |2 ");
     ck_assert_int_eq(truncate(path, 0), 0);
     append_alerts(3, 3);
@@ -351,10 +351,10 @@ START_TEST(survives_time_without_file)
     ck_assert_int_eq(rename(path, old_path), 0);
     expect_alerts(-ENOENT, "|a ");
     expect_alerts(-ENOENT, "|a ");
-    /* What was begun in the old file doesn't go on in the new one. */
+    /* A line begun in the old file doesn't continue in the new one. */
     append("way\n" LINE "b\n");
     expect_alerts(0, "|a b ");
-    /* Back comes the same file: nothing twice. */
+    /* The same file comes back: nothing is read twice. */
     ck_assert_int_eq(rename(path, old_path), 0);
     expect_alerts(-ENOENT, "|a |b ");
     ck_assert_int_eq(rename(old_path, path), 0);
@@ -362,7 +362,7 @@ START_TEST(survives_time_without_file)
 }
 END_TEST
 
-START_TEST(tells_what_is_no_file)
+START_TEST(reports_what_is_no_file)
 {
     ck_assert_int_eq(mkdir(path, 0755), 0);
     expect_alerts(-EISDIR, "");
@@ -373,12 +373,12 @@ START_TEST(tells_what_is_no_file)
     ck_assert_int_eq(symlink("log", path), 0);
     expect_alerts(-ELOOP, "");
     ck_assert_int_eq(unlink(path), 0);
-    append_alerts(1, 6); /* it was not looked for in vain: it may be old */
+    append_alerts(1, 6); /* no reading found it missing, so it may be old */
     expect_alerts(0, "2 3 4 5 6 ");
 }
 END_TEST
 
-/* A line that begins before the part that is read is left out; one that begins with it is not. */
+/* A line that begins before the part that is read is skipped; one that begins with it is not. */
 START_TEST(reads_end_of_huge_file)
 {
     const off_t hole = (off_t)1 << 36;
@@ -475,7 +475,7 @@ static void add_following(TCase *tests)
     tcase_add_test(tests, starts_anew_when_truncated);
     tcase_add_test(tests, follows_rotation);
     tcase_add_test(tests, survives_time_without_file);
-    tcase_add_test(tests, tells_what_is_no_file);
+    tcase_add_test(tests, reports_what_is_no_file);
     tcase_add_test(tests, reads_end_of_huge_file);
     tcase_add_loop_test(tests, reads_first_whole_line, -2, 3);
     tcase_add_test(tests, skips_huge_backlog);

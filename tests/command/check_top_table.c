@@ -153,7 +153,7 @@ START_TEST(formats_number)
 }
 END_TEST
 
-START_TEST(tells_severity)
+START_TEST(finds_severity)
 {
     const struct column *column = &columns[column_of_key("cpu_some")];
     ck_assert_int_eq(column_severity(column, NAN), SEVERITY_NONE);
@@ -268,7 +268,7 @@ START_TEST(sorts)
 }
 END_TEST
 
-START_TEST(tells_columns_present)
+START_TEST(finds_columns_present)
 {
     struct table table = {0};
     bool present[COLUMN_MAX];
@@ -282,7 +282,7 @@ START_TEST(tells_columns_present)
 }
 END_TEST
 
-/* What a collectd holds: groups known to both plugins, or to either; one name on two hosts. */
+/* The values of a collectd: groups known to both plugins, or to either; one name on two hosts. */
 static const struct {
     const char *identifier;
     double value;
@@ -435,7 +435,7 @@ static const struct {
      20, LABEL_UTF8, "a?b"}, /* a control character of 8 bits */
     {"a\xe2\x80\xae"
      "b",
-     20, LABEL_UTF8, "a?b"}, /* turns the direction */
+     20, LABEL_UTF8, "a?b"}, /* changes the direction */
     {"\xff\xc3", 20, LABEL_UTF8, "??"},
     {"\xed\xa0\x80", 20, LABEL_UTF8, "???"},     /* a surrogate */
     {"\xc0\xaf", 20, LABEL_UTF8, "??"},          /* overlong */
@@ -453,7 +453,7 @@ START_TEST(fits_label)
 }
 END_TEST
 
-/* What is longer than there is room for is cut at its end. */
+/* A text that is too long is cut at its end. */
 static const struct {
     const char *text;
     int width;
@@ -818,7 +818,7 @@ START_TEST(prints_fresh_alerts)
 }
 END_TEST
 
-START_TEST(tells_write_errors)
+START_TEST(reports_write_errors)
 {
     struct table table = {0};
     FILE *full = fopen("/dev/full", "w");
@@ -835,11 +835,11 @@ static Suite *make_suite(void)
     tcase_add_loop_test(all, parses_identifier, 0, COUNT(identifiers));
     tcase_add_loop_test(all, maps_series_to_column, 0, COUNT(mappings));
     tcase_add_loop_test(all, formats_number, 0, COUNT(numbers));
-    tcase_add_test(all, tells_severity);
+    tcase_add_test(all, finds_severity);
     tcase_add_test(all, columns_are_consistent);
     tcase_add_test(all, finds_sort_key);
     tcase_add_loop_test(all, sorts, 0, COUNT(sortings));
-    tcase_add_test(all, tells_columns_present);
+    tcase_add_test(all, finds_columns_present);
     tcase_add_test(all, merges_plugins_into_rows);
     tcase_add_test(all, names_rows);
     tcase_add_loop_test(all, fits_label, 0, COUNT(labels));
@@ -852,7 +852,7 @@ static Suite *make_suite(void)
     tcase_add_test(all, prints_json);
     tcase_add_test(all, prints_aligned_lines);
     tcase_add_loop_test(all, prints_fresh_alerts, 0, COUNT(alert_outputs));
-    tcase_add_test(all, tells_write_errors);
+    tcase_add_test(all, reports_write_errors);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz/fuzz_alerts.c - alert_parse: an input is a log file, each line of which is parsed. Whatever
- * it holds, nothing beyond its end is looked at. An accepted one has no zero byte, a severity that
- * stands in it, a time or none, and texts that end and stand in it. Any other leaves the alert as
- * it was.
+ * it holds, nothing beyond its end is read. An accepted line has no zero byte; its severity and
+ * texts are parts of it, and it has a time or none. Any other line leaves the alert unchanged.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -47,7 +46,7 @@ static void require_sensible(const struct alert *alert, const char *line, size_t
     require_time(alert->time);
 }
 
-/* What is shown of it: the whole message, behind the host or not. */
+/* The text that is shown: the whole message, with or without the host. */
 static void require_shown(const struct alert *alert)
 {
     char text[ALERT_TEXT_SIZE];

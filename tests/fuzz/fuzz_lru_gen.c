@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz/fuzz_lru_gen.c - hr_lru_gen_next: whatever the text, an accepted list says what printing it
- * says, and what is told of a window is part of all.
+ * fuzz/fuzz_lru_gen.c - hr_lru_gen_next: whatever the text, an accepted list is the same when
+ * printed and parsed again, and the pages of a window are part of all.
  */
 #include <inttypes.h>
 #include <stdio.h>

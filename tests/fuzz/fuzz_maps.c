@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz/fuzz_maps.c - hr_maps_parse: a line that it takes begins with the range that it tells; one
- * that it doesn't is left as it was.
+ * fuzz/fuzz_maps.c - hr_maps_parse: an accepted line begins with the range that it returns; any
+ * other line is left as it was.
  */
 #include <errno.h>
 #include <inttypes.h>

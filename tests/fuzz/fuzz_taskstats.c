@@ -2,8 +2,7 @@
 /*
  * fuzz/fuzz_taskstats.c - hr_taskstats_parse: an input is a datagram, taken for the reply to a
  * request about task 4711 and for that to a request for the family. Whatever it holds, nothing
- * beyond its end is looked at; an accepted one tells of each number that its struct covers, and of
- * no other.
+ * beyond its end is read; an accepted one has each number that its struct covers, and no other.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -32,7 +32,7 @@ static void pin_to_cpu(unsigned cpu)
         err(1, "sched_setscheduler");
 }
 
-/* What it waits for is counted off from the beginning, so that the spins don't drift. */
+/* Wakes at multiples of the period from the beginning, so that the spins don't drift. */
 static _Noreturn void spin_forever(struct disturber_counts *counts, uint64_t spin_ns,
                                    uint64_t period_ns)
 {

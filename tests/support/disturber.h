@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Its name, as the kernel tells it. */
+/** Its name in the kernel. */
 #define DISTURBER "disturber"
 
 struct disturber_counts {

@@ -139,7 +139,7 @@ static size_t make_family(unsigned char *bytes, uint32_t sequence)
     return end_message(bytes, length);
 }
 
-/* Every number beside those that are looked at is one that would be noticed. */
+/* All other numbers get a value that would be noticed. */
 static void fill_stats(const struct fake_taskstats *fake, const struct hr_task_delays *delays,
                        struct fake_stats *stats)
 {
@@ -277,7 +277,7 @@ static void reply_family(struct fake_taskstats *fake, const struct nlmsghdr *req
 {
     require(attribute->nla_type == CTRL_ATTR_FAMILY_NAME &&
                 strcmp((const char *)(attribute + 1), "TASKSTATS") == 0,
-            "it is asked for another family");
+            "another family is requested");
     if (fake->family_error != 0) {
         reply_error(fake, request, fake->family_error);
         return;

@@ -82,24 +82,24 @@ struct fake_stats_15 {
     uint64_t irq_count, irq_total, irq_max, irq_min;
 };
 
-/* What the next requests get. */
+/* How the next requests fail. */
 enum fake_trouble {
     FAKE_NONE,
-    FAKE_LOST,         /* no reply: the socket tells that it ran over */
-    FAKE_OVERRUN,      /* the socket tells that it ran over, and has the reply all the same */
-    FAKE_SILENT,       /* no reply, and nothing tells */
+    FAKE_LOST,         /* no reply: the socket reports an overrun */
+    FAKE_OVERRUN,      /* the socket reports an overrun, then has the reply */
+    FAKE_SILENT,       /* no reply, and no error */
     FAKE_STALE_FIRST,  /* a reply to the request before, of another total, comes before it */
     FAKE_STALE_ONLY,   /* and alone */
     FAKE_TWO_MESSAGES, /* both in one datagram */
     FAKE_OTHER_PID,    /* a reply about the next task */
-    FAKE_OTHER_FAMILY, /* a reply of something else than taskstats */
+    FAKE_OTHER_FAMILY, /* a reply of another family than taskstats */
 };
 
 struct fake_taskstats {
     uint16_t version; /* of the kernel's struct; 16 at first */
     size_t size;      /* its length in a reply; all of it at first */
     enum fake_trouble trouble;
-    int family_error;  /* the reply to who asks for the family's number, or 0 */
+    int family_error;  /* the reply to a request for the family's number, or 0 */
     int error;         /* the reply to any other request, or 0 */
     int open_error;    /* or 0 */
     ssize_t cut;       /* bytes taken from a reply's end, off the datagram; 0 at first */
@@ -116,10 +116,10 @@ struct fake_taskstats {
 struct fake_taskstats *fake_taskstats_new(void);
 void fake_taskstats_free(struct fake_taskstats *fake);
 
-/* How the collector gets at it. */
+/* The calls for the collector. */
 struct hr_taskstats_calls fake_taskstats_calls(struct fake_taskstats *fake);
 
-/* What is told of a process, or of a thread, from now on; NULL: there is none. */
+/* Sets the numbers of a process or of a thread; NULL: it doesn't exist. */
 void fake_taskstats_set_process(struct fake_taskstats *fake, pid_t pid,
                                 const struct hr_task_delays *delays);
 void fake_taskstats_set_thread(struct fake_taskstats *fake, pid_t tid,

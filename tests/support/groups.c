@@ -22,8 +22,8 @@
 
 #define MAX_PROCESSES 16384
 
-/* How often the kernel is asked, 20 ms apart, what it tells in a moment, but later if it is busy.
- */
+/* How often, 20 ms apart, a state is read that usually comes at once, but later if the machine is
+ * busy. */
 #define PATIENCE 1000
 
 struct groups {
@@ -31,7 +31,7 @@ struct groups {
     int mount;
     int dirfd;
     pid_t janitor;
-    int janitor_pipe; /* it reads the end of this when we close it, or end */
+    int janitor_pipe; /* it gets end of file when we close this, or end */
     size_t count;
     pid_t processes[MAX_PROCESSES];
 };
@@ -73,9 +73,10 @@ static void start_janitor(struct groups *groups)
     require(pipe2(ends, O_CLOEXEC) == 0, "make", "a pipe");
     groups->janitor = fork();
     require(groups->janitor >= 0, "start", "the janitor");
-    setpgid(groups->janitor, 0); /* by whoever is first: a test is ended with its process group */
+    /* In parent and child, as either may be first: a test is killed with its process group. */
+    setpgid(groups->janitor, 0);
     if (groups->janitor == 0) {
-        for (int fd = 0; fd < 256; fd++) /* above all what the test's results go to */
+        for (int fd = 0; fd < 256; fd++) /* above all the pipe of the test's results */
             if (fd != ends[0] && fd != groups->mount)
                 close(fd);
         while (read(ends[0], &byte, 1) < 0)
@@ -186,7 +187,7 @@ static pid_t start_process(struct groups *groups, const char *name)
     }
     pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof(how));
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is ended leaves nobody behind */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed test leaves no process behind */
         return 0;
     }
     require(pid > 0, "start a process in", name);
@@ -270,15 +271,15 @@ static bool is_empty(struct groups *groups, const char *name)
 
 void groups_await_empty(struct groups *groups, const char *name, int watch)
 {
-    struct pollfd told = {.fd = watch, .events = POLLIN};
-    char news[4096];
+    struct pollfd polled = {.fd = watch, .events = POLLIN};
+    char events[4096];
 
     do {
-        require(poll(&told, 1, PATIENCE * 20) == 1, "hear of the end of", name);
-        require(read(watch, news, sizeof(news)) > 0, "read the news of", name);
+        require(poll(&polled, 1, PATIENCE * 20) == 1, "get the event of", name);
+        require(read(watch, events, sizeof(events)) > 0, "read the inotify event of", name);
     } while (!is_empty(groups, name));
     close(watch);
-    usleep(10000); /* whoever else asked is told at the same time, but maybe after us */
+    usleep(10000); /* other watches get the event at the same time, but maybe after ours */
 }
 
 void groups_write(struct groups *groups, const char *name, const char *file, const char *text)

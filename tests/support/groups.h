@@ -2,7 +2,7 @@
 /*
  * support/groups.h - cgroups of the running kernel, made for a test and removed after it.
  *
- * All lie below one group of their own at the top of the mount, so that a test disturbs nobody.
+ * All lie below one group of their own at the top of the mount, so that a test affects no other.
  * Names of groups are relative to that one. Whatever goes wrong ends the program with a message.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_GROUPS_H
@@ -21,7 +21,7 @@ struct groups;
  */
 struct groups *groups_new(void);
 
-/** Likewise in the version 1 hierarchy of a controller, where groups_start_… can't place a process.
+/** The same in the version 1 hierarchy of a controller, where groups_start_… can't place a process.
  */
 struct groups *groups_new_v1(const char *controller);
 
@@ -41,18 +41,17 @@ void groups_remove(struct groups *groups, const char *name);
 /** Starts a process within a group that sleeps until it is ended. At most 16,384 at once. */
 pid_t groups_start_sleeper(struct groups *groups, const char *name);
 
-/** Likewise for a process that wants all of one CPU; name may be NULL: outside of the groups. */
+/** Starts a process that uses all of one CPU; name may be NULL: outside of the groups. */
 pid_t groups_start_busy(struct groups *groups, const char *name, int cpu);
 
-/** Waits until a process, of a group or not, sleeps: until then it may be one that waits for a CPU.
- */
+/** Waits until a process, of a group or not, sleeps; before, it may be waiting for a CPU. */
 void groups_await_sleep(pid_t pid);
 
 /** Ends a process and waits until it has left its group. */
 void groups_end(struct groups *groups, pid_t pid);
 
-/** Waits until the kernel has told that a group is empty: by inotify, which takes it a while, and
- * which is asked for before the last process ends. */
+/** Waits for the inotify event of a group that becomes empty, which the kernel sends with a delay;
+ * the watch is added before the last process ends. */
 int groups_watch(struct groups *groups, const char *name);
 void groups_await_empty(struct groups *groups, const char *name, int watch);
 

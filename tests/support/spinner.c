@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * support/spinner.c - a load of known noise: spins for a time, sleeps, and so on, for ever. On a
- * machine that has other things to do a turn may take longer: standard output, a file, tells how
- * many microseconds the turns before took together, and when the last of them ended, on a clock in
- * microseconds.
+ * busy machine a spin may take longer: standard output, a file, has how many microseconds the spins
+ * so far took in total, and when the last of them ended, on a clock in microseconds.
  *
  *     spinner MILLISECONDS EVERY_MILLISECONDS
  */
@@ -22,7 +21,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What was written before is overwritten, as it is never longer. */
+/* Overwrites the line before, which is never longer. */
 static void write_progress(uint64_t spun_ns)
 {
     char line[64];

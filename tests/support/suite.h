@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * support/suite.h - runs a module's tests and tells the results as TAP, which the makefile's
+ * support/suite.h - runs a module's tests and prints the results as TAP, which the makefile's
  * harness counts.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_SUITE_H
@@ -11,7 +11,7 @@
 /**
  * Runs the test case of one module.
  *
- * @return main's exit status: 0 whenever results were told, as they speak for themselves.
+ * @return main's exit status: 0 even if tests fail, as the harness reads the results.
  */
 static inline int run_suite(const char *name, TCase *tests)
 {

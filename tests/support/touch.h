@@ -11,11 +11,11 @@
 
 struct touch {
     pid_t pid; /**< 0: this machine can't do it, see tests/support/toucher.c */
-    int input; /**< it ends with it */
+    int input; /**< closing it ends the process */
 };
 
 /**
- * Starts one, and waits until it has touched all it holds and goes on with what it touches.
+ * Starts one, and waits until it has touched all its memory and begins to touch its working set.
  * Whatever goes wrong ends the program with a message.
  *
  * @param procs_fd  the cgroup.procs of the group in which it runs; -1: in ours.

@@ -16,7 +16,7 @@
  *   swap    like anon, with what isn't touched swapped out
  *   still   like anon, but nothing is touched any more
  *
- * TOUCHER_NAME  what it calls itself, for whoever looks for processes by name
+ * TOUCHER_NAME  the name that it takes, for tests that find processes by name
  *
  * Exits with 0 at the end of standard input, with 77 if this machine can't do that, else with 1.
  */
@@ -82,7 +82,7 @@ static void touch_pages(const volatile char *memory, size_t size)
         (void)memory[i];
 }
 
-/* How much of the process's memory smaps_rollup tells of a kind, in bytes. */
+/* Reads one number of smaps_rollup, in bytes. */
 static size_t read_rollup(const char *name)
 {
     char line[256];

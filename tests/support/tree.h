@@ -11,7 +11,7 @@
  * - No group's file depends on another's: populating a group doesn't populate its parent.
  * - The tree is made in /dev/shm if possible, where no inode number comes twice, just as in
  *   cgroup2. In another folder a group that is removed and made again may get its old number back
- *   if nobody holds its directory open.
+ *   if its directory isn't open.
  *
  * Environment: HEADROOM_TEST_TREES, if set, is the folder in which trees are made.
  */
@@ -54,7 +54,8 @@ void tree_add_directory(struct tree *tree, const char *path);
 
 /**
  * Writes a file, and makes the directories above it as far as they are missing. A file that is
- * there is written anew in its place (the same inode), so that who has it open reads the new text.
+ * exists is rewritten in place (the same inode), so that readers that have it open get the new
+ * text.
  */
 __attribute__((format(printf, 3, 4))) void tree_write(struct tree *tree, const char *path,
                                                       const char *format, ...);
@@ -75,7 +76,7 @@ struct tree_process {
     uint64_t rss_bytes; /* resident */
 };
 
-/** Makes a process: stat, comm and statm in its folder of proc; or writes these anew. */
+/** Makes a process: stat, comm and statm in its folder of proc; or rewrites these. */
 void tree_add_process(struct tree *tree, const struct tree_process *process);
 
 /** Rewrites statm of a process. */
@@ -83,7 +84,7 @@ void tree_set_resident(struct tree *tree, int pid, uint64_t rss_bytes);
 
 /**
  * Makes a group: cgroup.procs, cgroup.events, cgroup.pressure and cpu, memory and io pressure with
- * totals of 0. Groups above it are made likewise as far as they are missing, as populated as this.
+ * totals of 0. Missing groups above it are made in the same way, as populated as this.
  */
 void tree_add_group(struct tree *tree, const char *group, bool populated);
 
