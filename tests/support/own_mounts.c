@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/own_mounts.h"
 
 #include <linux/magic.h>

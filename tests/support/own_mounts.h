@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * own_mounts.h - a mount namespace for tests that need tracefs, or run perf, which mounts it where
- * it finds none: on the machine that would stay.
+ * support/own_mounts.h - a mount namespace for tests that need tracefs, or run perf, which mounts
+ * it if it isn't mounted; outside of a namespace that mount would remain.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_OWN_MOUNTS_H
 #define HEADROOM_TESTS_SUPPORT_OWN_MOUNTS_H
