@@ -1,19 +1,16 @@
 #include "osnoise/worker.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
-#include <sys/eventfd.h>
 
+#include "common/thread.h"
 #include "headroom/clock.h"
 #include "osnoise/trouble.h"
 #include "utils/common/common.h"
 
 struct osnoise_worker {
     struct osnoise_worker_options options;
-    pthread_t thread;
-    bool is_running;
-    int stop; /* an eventfd; -1 */
+    struct thread thread;
 
     /* The thread's own. */
     struct hr_osnoise *osnoise;
@@ -24,23 +21,6 @@ struct osnoise_worker {
 };
 
 /* --- The thread ----------------------------------------------------------- */
-
-/* Waits until a time, or until a descriptor is readable; -1: there is none. @return false at the
- * end. */
-static bool wait_until(const struct osnoise_worker *worker, uint64_t until_ns, int fd)
-{
-    struct pollfd polled[] = {{.fd = worker->stop, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
-    int count;
-
-    do {
-        uint64_t now_ns = hr_clock_ns();
-        uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-        const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
-                                         .tv_nsec = (long)(wait_ns % 1000000000)};
-        count = ppoll(polled, STATIC_ARRAY_SIZE(polled), &timeout, NULL);
-    } while (count < 0 && errno == EINTR);
-    return count <= 0 || polled[0].revents == 0;
-}
 
 static void take(struct osnoise_worker *worker, const struct hr_osnoise_reading *reading)
 {
@@ -80,7 +60,7 @@ static bool follow(struct osnoise_worker *worker, struct hr_reason *reason)
     uint64_t turn_ns = first_turn(worker);
     struct hr_osnoise_reading reading;
 
-    while (wait_until(worker, turn_ns, hr_osnoise_fd(worker->osnoise))) {
+    while (thread_wait_until(&worker->thread, turn_ns, hr_osnoise_fd(worker->osnoise))) {
         reason->error = hr_osnoise_read(worker->osnoise, &reading, reason);
         if (reason->error < 0)
             return true;
@@ -149,7 +129,7 @@ static void *run(void *context)
     keep_off(&worker->options.osnoise->cpus);
     do
         next_ns = do_run(worker);
-    while (next_ns != 0 && wait_until(worker, next_ns, -1));
+    while (next_ns != 0 && thread_wait_until(&worker->thread, next_ns, -1));
 
     reason.error = hr_osnoise_end(worker->osnoise, &reason);
     if (reason.error < 0)
@@ -163,20 +143,19 @@ static int begin(struct osnoise_worker *worker, struct hr_reason *reason)
 {
     const struct osnoise_worker_options *options = &worker->options;
 
-    worker->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (worker->stop < 0)
-        return -errno;
+    int status = thread_open(&worker->thread);
+    if (status < 0)
+        return status;
     if (options->rule.max_single_ns > 0) {
         worker->alert = osnoise_alert_new(&options->rule);
         if (worker->alert == NULL)
             return -ENOMEM;
     }
-    int status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
+    status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
     if (status == 0) {
         osnoise_trouble_begin(&worker->trouble, options->osnoise);
-        status = -plugin_thread_create(&worker->thread, run, worker, "osnoise");
+        status = thread_start(&worker->thread, run, worker, "osnoise");
     }
-    worker->is_running = status == 0;
     return status;
 }
 
@@ -189,7 +168,7 @@ int osnoise_worker_start(const struct osnoise_worker_options *options,
     if (started == NULL)
         return -ENOMEM;
     started->options = *options;
-    started->stop = -1;
+    thread_init(&started->thread);
     int status = begin(started, reason);
     if (status < 0)
         osnoise_worker_stop(started);
@@ -202,13 +181,8 @@ void osnoise_worker_stop(struct osnoise_worker *worker)
 {
     if (worker == NULL)
         return;
-    if (worker->is_running) {
-        eventfd_write(worker->stop, 1);
-        pthread_join(worker->thread, NULL);
-    }
+    thread_stop(&worker->thread);
     hr_osnoise_close(worker->osnoise);
     osnoise_alert_free(worker->alert);
-    if (worker->stop >= 0)
-        close(worker->stop);
     free(worker);
 }

@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include "common/options.h"
+#include "common/thread.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -36,9 +36,7 @@ struct psi_alerts {
     size_t limit;
 
     struct psi_counters counters;
-    pthread_t thread;
-    bool is_running;
-    int stop; /* an eventfd; -1 */
+    struct thread thread;
 
     /* The thread's own. */
     const struct hr_root *root;
@@ -58,7 +56,8 @@ struct psi_alerts *psi_alerts_new(void)
     if (alerts == NULL)
         return NULL;
     alerts->limit = DEFAULT_LIMIT;
-    alerts->stop = alerts->desk.epoll = alerts->set_fd = -1;
+    alerts->desk.epoll = alerts->set_fd = -1;
+    thread_init(&alerts->thread);
     psi_counters_init(&alerts->counters);
     return alerts;
 }
@@ -280,7 +279,7 @@ static void tick(struct psi_alerts *alerts)
 /* @return false at the end. */
 static bool take_event(struct psi_alerts *alerts, const struct epoll_event *event)
 {
-    if (event->data.ptr == &alerts->stop)
+    if (event->data.ptr == &alerts->thread)
         return false;
     if (event->data.ptr == &alerts->set)
         alerts->follow_ns = earlier(alerts->follow_ns, hr_clock_ns() + SETTLE_NS);
@@ -317,12 +316,15 @@ static void warn_of_nothing(const struct psi_alerts *alerts)
 static int open_desk(struct psi_alerts *alerts)
 {
     struct psi_alert_desk *desk = &alerts->desk;
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &alerts->stop};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &alerts->thread};
 
     desk->epoll = epoll_create1(EPOLL_CLOEXEC);
-    alerts->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (desk->epoll < 0 || alerts->stop < 0 ||
-        epoll_ctl(desk->epoll, EPOLL_CTL_ADD, alerts->stop, &event) < 0)
+    if (desk->epoll < 0)
+        return -errno;
+    int status = thread_open(&alerts->thread);
+    if (status < 0)
+        return status;
+    if (epoll_ctl(desk->epoll, EPOLL_CTL_ADD, alerts->thread.stop_fd, &event) < 0)
         return -errno;
     desk->root = desk->who.root = alerts->root;
     desk->counters = &alerts->counters;
@@ -357,8 +359,7 @@ void psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
     if (status == 0)
         status = open_watches(alerts);
     if (status == 0)
-        status = -plugin_thread_create(&alerts->thread, run, alerts, "psi alerts");
-    alerts->is_running = status == 0;
+        status = thread_start(&alerts->thread, run, alerts, "psi alerts");
     if (status != 0)
         ERROR(PLUGIN ": there are no alerts, as their thread can't be started: %s.",
               STRERROR(-status));
@@ -385,14 +386,9 @@ void psi_alerts_free(struct psi_alerts *alerts)
     if (alerts == NULL)
         return;
     psi_outbox_close(&alerts->desk.outbox);
-    if (alerts->is_running) {
-        eventfd_write(alerts->stop, 1);
-        pthread_join(alerts->thread, NULL);
-    }
+    thread_stop(&alerts->thread);
     if (alerts->root != NULL)
         close_desk(alerts);
-    if (alerts->stop >= 0)
-        close(alerts->stop);
     if (alerts->desk.epoll >= 0)
         close(alerts->desk.epoll);
     psi_counters_end(&alerts->counters);

@@ -1,9 +1,8 @@
 #include "wss/worker.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 
+#include "common/thread.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -19,9 +18,7 @@ struct group {
 
 struct wss_worker {
     struct wss_worker_options options;
-    pthread_t thread;
-    bool is_running;
-    int stop; /* an eventfd; -1 */
+    struct thread thread;
 
     /* The thread's own. */
     struct wss_shop shop;
@@ -115,18 +112,6 @@ static void follow(struct wss_worker *worker, uint64_t now_ns)
 
 /* --- The thread ----------------------------------------------------------- */
 
-/* Waits until a time, or looks up. @return false at the end. */
-static bool wait_until(const struct wss_worker *worker, uint64_t until_ns)
-{
-    struct pollfd stop = {.fd = worker->stop, .events = POLLIN};
-    uint64_t now_ns = hr_clock_ns();
-    uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-    const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
-                                     .tv_nsec = (long)(wait_ns % 1000000000)};
-
-    return ppoll(&stop, 1, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0;
-}
-
 /* Does the one thing that is due first, if any is. @return when the next is. */
 static uint64_t work(struct wss_worker *worker)
 {
@@ -149,7 +134,7 @@ static void *run(void *context)
 {
     struct wss_worker *worker = context;
 
-    while (wait_until(worker, work(worker)))
+    while (thread_wait_until(&worker->thread, work(worker), -1))
         ;
     return NULL;
 }
@@ -202,16 +187,14 @@ static int begin(struct wss_worker *worker)
 {
     const struct wss_worker_options *options = &worker->options;
 
-    worker->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (worker->stop < 0)
-        return -errno;
-    int status = begin_blocks(worker);
+    int status = thread_open(&worker->thread);
+    if (status == 0)
+        status = begin_blocks(worker);
     if (status == 0)
         status =
             selection_open(options->selection, options->root, follow_group, worker, &worker->set);
     if (status == 0)
-        status = -plugin_thread_create(&worker->thread, run, worker, "wss");
-    worker->is_running = status == 0;
+        status = thread_start(&worker->thread, run, worker, "wss");
     return status;
 }
 
@@ -222,7 +205,7 @@ int wss_worker_start(const struct wss_worker_options *options, struct wss_worker
     if (started == NULL)
         return -ENOMEM;
     started->options = *options;
-    started->stop = -1;
+    thread_init(&started->thread);
     started->shop = (struct wss_shop){
         .root = options->root,
         .max_scan_ns = options->max_scan_ns,
@@ -244,15 +227,10 @@ void wss_worker_stop(struct wss_worker *worker)
 {
     if (worker == NULL)
         return;
-    if (worker->is_running) {
-        eventfd_write(worker->stop, 1);
-        pthread_join(worker->thread, NULL);
-    }
+    thread_stop(&worker->thread);
     hr_cgroup_set_close(worker->set);
     end_blocks(worker);
     wss_ground_end(&worker->shop.ground);
     wss_schedule_end(&worker->schedule);
-    if (worker->stop >= 0)
-        close(worker->stop);
     free(worker);
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "headroom/clock.h"
+#include "utils/common/common.h"
+
+void thread_init(struct thread *thread)
+{
+    *thread = (struct thread){.stop_fd = -1};
+}
+
+int thread_open(struct thread *thread)
+{
+    thread->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return thread->stop_fd < 0 ? -errno : 0;
+}
+
+int thread_start(struct thread *thread, void *(*thread_main)(void *), void *context,
+                 const char *name)
+{
+    int status = -plugin_thread_create(&thread->id, thread_main, context, name);
+
+    thread->is_running = status == 0;
+    return status;
+}
+
+bool thread_wait_until(const struct thread *thread, uint64_t until_ns, int fd)
+{
+    struct pollfd polled[] = {{.fd = thread->stop_fd, .events = POLLIN},
+                              {.fd = fd, .events = POLLIN}};
+    int count;
+
+    do {
+        uint64_t now_ns = hr_clock_ns();
+        uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+        const struct timespec timeout = {.tv_sec = (time_t)(wait_ns / HR_NS_PER_S),
+                                         .tv_nsec = (long)(wait_ns % HR_NS_PER_S)};
+        count = ppoll(polled, STATIC_ARRAY_SIZE(polled), &timeout, NULL);
+    } while (count < 0 && errno == EINTR);
+    return count <= 0 || polled[0].revents == 0;
+}
+
+void thread_stop(struct thread *thread)
+{
+    if (thread->is_running) {
+        eventfd_write(thread->stop_fd, 1);
+        pthread_join(thread->id, NULL);
+    }
+    if (thread->stop_fd >= 0)
+        close(thread->stop_fd);
+    thread_init(thread);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common/thread.h - a plugin's own thread, which an eventfd asks to end.
+ *
+ * Life: thread_init(), thread_open(), whatever the thread needs, thread_start(), thread_stop(). The
+ * thread returns once its stop_fd is readable, which it waits for by thread_wait_until(), or in an
+ * epoll set of its own.
+ */
+#ifndef HEADROOM_PLUGIN_COMMON_THREAD_H
+#define HEADROOM_PLUGIN_COMMON_THREAD_H
+
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A thread, started or not. */
+struct thread {
+    pthread_t id;
+    bool is_running;
+    int stop_fd; /**< an eventfd, readable from thread_stop() on; -1: not open */
+};
+
+/** Sets a thread to one that isn't open; thread_stop() may then be called. */
+void thread_init(struct thread *thread);
+
+/** Opens stop_fd. @return 0 or a negative errno. */
+int thread_open(struct thread *thread);
+
+/**
+ * Starts the thread, by collectd's plugin_thread_create().
+ *
+ * @param thread   open; must outlive the thread.
+ * @param context  what thread_main gets.
+ * @param name     as in ps -L and the like.
+ * @return 0 or a negative errno.
+ */
+int thread_start(struct thread *thread, void *(*thread_main)(void *), void *context,
+                 const char *name);
+
+/**
+ * Waits, in the thread, until a time, until a descriptor is readable, or until the thread must end.
+ *
+ * @param until_ns  of hr_clock_ns(); UINT64_MAX: without a limit.
+ * @param fd        -1: there is none.
+ * @return false if the thread must end.
+ */
+bool thread_wait_until(const struct thread *thread, uint64_t until_ns, int fd);
+
+/** Ends the thread and waits for it, if it was started, and closes stop_fd, if it was opened. */
+void thread_stop(struct thread *thread);
+
+#endif
