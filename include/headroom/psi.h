@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "headroom/reason.h"
+
 struct hr_cgroup;
 struct hr_root;
 
@@ -123,5 +125,18 @@ void hr_psi_close(struct hr_psi *psi);
  * @return 0, or -ENODEV if the group was removed.
  */
 int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot);
+
+/**
+ * Explains to a user why a pressure file can't be read: "cause: remedy", or the cause alone where
+ * no remedy is known.
+ *
+ * @param status     an error of struct hr_psi_snapshot.
+ * @param resource   of which file. Where all resources have the same error irq pressure has no
+ * cause of its own: give another.
+ * @param is_system  the system's file; else a group's.
+ * @param reason     receives the explanation, and status as its error.
+ */
+void hr_psi_explain(int status, enum hr_psi_resource resource, bool is_system,
+                    struct hr_reason *reason);
 
 #endif

@@ -127,4 +127,14 @@ int hr_psi_trigger_refusal(const struct hr_psi_trigger *trigger);
 int hr_psi_trigger_read(struct hr_psi_trigger *trigger, uint32_t events,
                         struct hr_psi_event *event);
 
+/**
+ * Explains to a user why a trigger can't be armed, or the kernel refuses it.
+ *
+ * @param status  an error of hr_psi_trigger_open_system(), hr_psi_trigger_refusal() or
+ *                hr_psi_trigger_read(), or of epoll_ctl(2) with the trigger's descriptor.
+ * @param resource, is_system, reason  as for hr_psi_explain().
+ */
+void hr_psi_trigger_explain(int status, enum hr_psi_resource resource, bool is_system,
+                            struct hr_reason *reason);
+
 #endif

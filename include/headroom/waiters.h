@@ -88,4 +88,11 @@ int hr_waiters_read(struct hr_waiters *waiters, struct hr_waiter *top, size_t ma
 /** Frees the object. NULL is allowed. */
 void hr_waiters_close(struct hr_waiters *waiters);
 
+/**
+ * Explains to a user why waiting tasks can't be named, as hr_psi_explain() does.
+ *
+ * @param status  an error of hr_waiters_open(), hr_waiters_read() or hr_taskstats_open().
+ */
+void hr_waiters_explain(int status, struct hr_reason *reason);
+
 #endif

@@ -69,9 +69,11 @@ static void update_due(struct psi_alert *alert)
 static void report(struct psi_alert *alert, int who_status)
 {
     const struct psi_rule *rule = alert->watch->rule;
-    struct psi_waiting waiting = {.unknown = who_status < 0 ? psi_who_reason(who_status) : NULL};
+    struct psi_waiting waiting = {.unknown = ""};
     notification_t notice;
 
+    if (who_status < 0)
+        psi_who_explain(who_status, &waiting);
     if (alert->waiters != NULL) {
         psi_who_answer(alert->waiters, rule, &waiting);
         alert->waiters = NULL;

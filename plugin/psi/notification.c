@@ -111,7 +111,7 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
 static void append_waiting(struct message *message, const struct psi_rule *rule,
                            const struct psi_waiting *waiting)
 {
-    if (waiting->unknown == NULL)
+    if (waiting->unknown[0] == '\0')
         append_waiters(message, rule, waiting);
     else if (!message_append(message, "; waiting: unknown, %s", waiting->unknown))
         message_append(message, "; %s", waiting->unknown);
@@ -153,7 +153,7 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
     if (waiting == NULL)
         return;
     append_waiting(&message, rule, waiting);
-    if (waiting->unknown == NULL)
+    if (waiting->unknown[0] == '\0')
         add_waiters(notice, waiting);
 }
 

@@ -17,7 +17,7 @@ struct psi_subject {
 
 /** Who waits. */
 struct psi_waiting {
-    const char *unknown; /**< why it isn't known; NULL if it is */
+    char unknown[96]; /**< why it isn't known; empty if it is */
     struct hr_waiter top[PSI_TOP_TASKS_MAX];
     struct hr_waiters_report report;
 };

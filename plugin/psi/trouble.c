@@ -9,33 +9,6 @@
 
 #define IRQ (1u << HR_PSI_IRQ)
 
-/* What to say of a kind, after "… pressure of …": of the system, of cgroups, of irq in both. */
-static const struct {
-    const char *of_system, *of_cgroups, *of_irq;
-} texts[PSI_TROUBLE_COUNT] = {
-    [PSI_TROUBLE_ABSENT] =
-        {"is not there: it needs Linux 4.20 or later with CONFIG_PSI=y, and "
-         "psi=1 at boot if CONFIG_PSI_DEFAULT_DISABLED=y",
-         "has no files: boot with psi=1 and without cgroup_disable=pressure",
-         "is not there: it needs Linux 6.1 or later with CONFIG_IRQ_TIME_ACCOUNTING=y"},
-    [PSI_TROUBLE_OFF] = {"is switched off: boot with psi=1",
-                         "is switched off: write 1 to cgroup.pressure",
-                         "is switched off: the kernel accounts no irq time on this machine"},
-    [PSI_TROUBLE_PERMISSION] =
-        {"can't be read for lack of permission: let collectd's user read "
-         "/proc/pressure, or run collectd as root",
-         "can't be read for lack of permission: let collectd's user read the "
-         "cgroup mount, or run collectd as root",
-         NULL},
-    [PSI_TROUBLE_TEXT] = {"is in a form that is not understood: a newer version of headroom may "
-                          "know it",
-                          NULL, NULL},
-    [PSI_TROUBLE_DESCRIPTORS] = {"can't be opened as file descriptors ran out: raise LimitNOFILE= "
-                                 "of collectd's service (ulimit -n)",
-                                 NULL, NULL},
-    [PSI_TROUBLE_OTHER] = {NULL, NULL, NULL},
-};
-
 static enum psi_trouble_kind kind_of(int status)
 {
     switch (status) {
@@ -95,32 +68,33 @@ static void list_resources(unsigned resources, char *buffer, size_t size)
                              hr_psi_resource_name(i));
 }
 
-static void warn(unsigned resources, const char *whose, const char *text, int status)
+static void warn(unsigned resources, const char *whose, const char *reason)
 {
     char names[64];
 
     if (resources == 0)
         return;
     list_resources(resources, names, sizeof(names));
-    if (text != NULL)
-        WARNING(PLUGIN ": %s pressure of %s %s.", names, whose, text);
-    else
-        WARNING(PLUGIN ": %s pressure of %s can't be read: %s.", names, whose, STRERROR(-status));
+    WARNING(PLUGIN ": %s pressure of %s can't be read: %s.", names, whose, reason);
 }
 
-/* irq pressure has reasons of its own, so it may get a line of its own. */
-static void warn_kind(enum psi_trouble_kind kind, unsigned resources, const char *whose,
-                      bool of_system, int status)
+/* irq pressure may have a cause of its own, unless nothing can be read; then it has its own line.
+ */
+static void warn_kind(const struct psi_trouble *trouble, const struct psi_trouble_state *state,
+                      unsigned resources, const char *whose, bool is_system)
 {
-    const char *text = texts[kind].of_system;
+    struct hr_reason shared, of_irq;
 
-    if (!of_system && texts[kind].of_cgroups != NULL)
-        text = texts[kind].of_cgroups;
-    if (texts[kind].of_irq != NULL) {
-        warn(resources & IRQ, whose, texts[kind].of_irq, status);
+    if (resources == 0)
+        return;
+    hr_psi_explain(state->status, HR_PSI_CPU, is_system, &shared);
+    hr_psi_explain(state->status, HR_PSI_IRQ, is_system, &of_irq);
+    const bool is_alike = (state->resources & ~IRQ) != 0 && trouble->fine == 0;
+    if (!is_alike && strcmp(of_irq.text, shared.text) != 0) {
+        warn(resources & IRQ, whose, of_irq.text);
         resources &= ~IRQ;
     }
-    warn(resources, whose, text, status);
+    warn(resources, whose, shared.text);
 }
 
 void psi_trouble_tell_system(struct psi_trouble *trouble)
@@ -129,8 +103,7 @@ void psi_trouble_tell_system(struct psi_trouble *trouble)
 
     for (int kind = 0; kind < PSI_TROUBLE_COUNT; kind++) {
         struct psi_trouble_state *state = &trouble->kinds[kind];
-        warn_kind(kind, state->resources & ~state->told_resources, "the system", true,
-                  state->status);
+        warn_kind(trouble, state, state->resources & ~state->told_resources, "the system", true);
         relieved |= state->told_resources & trouble->fine;
         state->told_resources = state->resources;
         state->resources = 0;
@@ -167,10 +140,11 @@ void psi_trouble_tell_cgroups(struct psi_trouble *trouble)
             else
                 snprintf(whose, sizeof(whose), "%zu cgroups (such as %s)", state->groups,
                          state->example);
-            warn_kind(kind, state->resources, whose, false, state->status);
+            warn_kind(trouble, state, state->resources, whose, false);
         }
         state->resources = 0;
         state->groups = 0;
     }
+    trouble->fine = 0;
     tell_reopened(trouble);
 }

@@ -21,46 +21,29 @@ void psi_who_end(struct psi_who *who)
 
 static void tell_connection(struct psi_who *who, int status)
 {
-    struct complaint *complaint = &who->connection;
+    struct hr_reason reason;
 
-    if (status == 0)
-        complaint_resolve(complaint, PLUGIN ": alerts name the tasks that wait again.");
-    else if (status == -EPERM)
-        complaint_log(complaint, LOG_WARNING, status,
-                      PLUGIN ": alerts can't name the tasks that wait, as CAP_NET_ADMIN is "
-                             "missing: add it to AmbientCapabilities= of collectd's service, or "
-                             "run collectd as root.");
-    else if (status == -EXDEV)
-        complaint_log(complaint, LOG_WARNING, status,
-                      PLUGIN ": alerts can't name the tasks that wait, as collectd runs in another "
-                             "pid namespace than the host: run its container with the host's "
-                             "(--pid=host, or hostPID: true).");
-    else if (status == -EMFILE || status == -ENFILE)
-        complaint_log(complaint, LOG_WARNING, status,
-                      PLUGIN
-                      ": alerts can't name the tasks that wait, as file descriptors ran out: "
-                      "raise LimitNOFILE= of collectd's service (ulimit -n).");
-    else if (status == -ENOENT)
-        complaint_log(complaint, LOG_WARNING, status,
-                      PLUGIN ": alerts can't name the tasks that wait, as there is no taskstats "
-                             "here: it needs a kernel with CONFIG_TASKSTATS=y and "
-                             "CONFIG_TASK_DELAY_ACCT=y, and the host's network namespace.");
-    else
-        complaint_log(complaint, LOG_WARNING, status,
-                      PLUGIN ": alerts can't name the tasks that wait: %s.", STRERROR(-status));
+    if (status == 0) {
+        complaint_resolve(&who->connection, PLUGIN ": alerts can name waiting tasks again.");
+        return;
+    }
+    hr_waiters_explain(status, &reason);
+    complaint_log(&who->connection, LOG_WARNING, status,
+                  PLUGIN ": alerts can't name waiting tasks: %s.", reason.text);
 }
 
 static void tell_accounting(struct psi_who *who, int status)
 {
+    struct hr_reason reason;
+
+    hr_waiters_explain(status, &reason);
     if (status == -EOPNOTSUPP)
         complaint_log(&who->accounting, LOG_WARNING, status,
-                      PLUGIN ": alerts can't name the tasks that wait for memory, io or irq, as "
-                             "delay accounting is off in the kernel: set sysctl "
-                             "kernel.task_delayacct=1, which costs a little at each wait.");
+                      PLUGIN ": alerts can't name tasks that wait for memory, io or irq: %s.",
+                      reason.text);
     else if (status == -ENODATA)
         complaint_log(&who->accounting, LOG_WARNING, status,
-                      PLUGIN ": alerts can't name the tasks that wait, as this kernel accounts "
-                             "no delays: it needs CONFIG_TASK_DELAY_ACCT=y.");
+                      PLUGIN ": alerts can't name waiting tasks: %s.", reason.text);
     else if (status == 0)
         complaint_resolve(&who->accounting, PLUGIN ": delays are accounted again.");
 }
@@ -124,34 +107,26 @@ void psi_who_answer(struct hr_waiters *waiters, const struct psi_rule *rule,
 {
     int status = hr_waiters_read(waiters, waiting->top, rule->top_tasks, &waiting->report);
 
-    waiting->unknown = status < 0 ? psi_who_reason(status) : NULL;
+    if (status < 0)
+        psi_who_explain(status, waiting);
     size_t *count = &waiting->report.count;
     while (status == 0 && *count > 0 && waiting->top[*count - 1].waited_ns < WORTH_NAMING_NS)
         --*count;
     hr_waiters_close(waiters);
 }
 
-const char *psi_who_reason(int status)
+void psi_who_explain(int status, struct psi_waiting *waiting)
 {
-    switch (status) {
-    case -EOPNOTSUPP:
-        return "delay accounting off (kernel.task_delayacct=0)";
-    case -EPERM:
-        return "no CAP_NET_ADMIN";
-    case -ENOENT:
-        return "no taskstats";
-    case -ENODATA:
-        return "no delay accounting in this kernel";
-    case -EBUSY:
-        return "too many tasks in this second (TopTasksLimit)";
-    case -ENODEV:
-        return "the cgroup is gone";
-    case -EXDEV:
-        return "another pid namespace";
-    case -EMFILE:
-    case -ENFILE:
-        return "no file descriptor left";
-    default:
-        return "the kernel could not be asked";
+    struct hr_reason reason;
+
+    if (status == -EBUSY) {
+        sstrncpy(waiting->unknown, "too many tasks in this second (TopTasksLimit)",
+                 sizeof(waiting->unknown));
+        return;
     }
+    hr_waiters_explain(status, &reason);
+    char *remedy = strstr(reason.text, ": ");
+    if (remedy != NULL)
+        *remedy = '\0';
+    sstrncpy(waiting->unknown, reason.text, sizeof(waiting->unknown));
 }

@@ -32,7 +32,7 @@ void psi_who_end(struct psi_who *who);
  * Takes the first look at a group, or at the system if group is NULL.
  *
  * @param waiters  receives what psi_who_answer() takes; else it is NULL.
- * @return 0, or a negative errno for psi_who_reason().
+ * @return 0, or a negative errno for psi_who_explain().
  */
 int psi_who_ask(struct psi_who *who, const struct psi_rule *rule, struct psi_who_budget *budget,
                 const struct hr_cgroup *group, struct hr_waiters **waiters);
@@ -41,7 +41,7 @@ int psi_who_ask(struct psi_who *who, const struct psi_rule *rule, struct psi_who
 void psi_who_answer(struct hr_waiters *waiters, const struct psi_rule *rule,
                     struct psi_waiting *waiting);
 
-/** Why nobody can be named, in a few words. */
-const char *psi_who_reason(int status);
+/** Fills in why the waiting tasks are unknown: an error of psi_who_ask(), without its remedy. */
+void psi_who_explain(int status, struct psi_waiting *waiting);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the checks share. */
 struct exam {
@@ -18,6 +19,16 @@ struct exam {
     struct doctor_groups groups;
     const struct hr_cgroup *group; /* whose pressure can be read, if any can; NULL: there is none */
 };
+
+/* Adds that a facility works, or why not. */
+static void add_result(const struct exam *exam, const char *facility,
+                       const struct hr_reason *reason)
+{
+    if (reason->error == 0)
+        findings_add(exam->findings, FINDING_WORKS, facility, NULL, NULL);
+    else
+        findings_add_reason(exam->findings, FINDING_LACKS, facility, reason);
+}
 
 /* Adds what was found out of a cgroup, if there is one. */
 static void advise_of_group(const struct exam *exam, const char *facility, int status,
@@ -30,43 +41,6 @@ static void advise_of_group(const struct exam *exam, const char *facility, int s
 }
 
 /* --- Pressure ------------------------------------------------------------- */
-
-#define NO_FORM "it is in a form that is not understood", "a newer version of headroom may know it"
-
-#define PSI_NEEDS                                                                                  \
-    "it needs Linux 4.20 or later with CONFIG_PSI=y, and psi=1 at boot where it is off by default"
-
-static const struct advice system_advice[] = {
-    {-ENOENT, "there is no /proc/pressure", PSI_NEEDS},
-    {-EOPNOTSUPP, "it is switched off", "boot with psi=1"},
-    {-EACCES, "no permission to read /proc/pressure", "let collectd's user read it"},
-    {-EPERM, "no permission to read /proc/pressure", "let collectd's user read it"},
-    {-EBADMSG, NO_FORM},
-    {-ENODATA, NO_FORM},
-    {-EMFILE, DOCTOR_NO_DESCRIPTORS},
-    {0},
-};
-
-static const struct advice cgroup_advice[] = {
-    {-ENOENT, "cgroups have no pressure files",
-     "boot with psi=1 and without cgroup_disable=pressure, or write 1 to cgroup.pressure"},
-    {-ENODEV, "the cgroup has just been removed", "try again"},
-    {-EOPNOTSUPP, "it is switched off", "boot with psi=1, or write 1 to cgroup.pressure"},
-    {-EACCES, "no permission to read it", "let collectd's user read the cgroup mount"},
-    {-EPERM, "no permission to read it", "let collectd's user read the cgroup mount"},
-    {-EBADMSG, NO_FORM},
-    {-ENODATA, NO_FORM},
-    {-EMFILE, DOCTOR_NO_DESCRIPTORS},
-    {0},
-};
-
-static const struct advice irq_advice[] = {
-    {-ENOENT, "the kernel doesn't measure it",
-     "it needs Linux 6.1 or later with CONFIG_IRQ_TIME_ACCOUNTING=y"},
-    {-EOPNOTSUPP, "the kernel accounts no irq time on this machine",
-     "boot without tsc=noirqtime; it also needs a clock that is stable and fast"},
-    {0},
-};
 
 static const struct hr_psi_options every_resource = {
     .resources =
@@ -116,12 +90,28 @@ static void read_groups(struct exam *exam, int *status)
     }
 }
 
-/* Where there is no pressure at all, irq pressure has no reason of its own. */
-static const struct advice *advice_of_irq(const int *status, const struct advice *advice)
+/* @param is_system  else it is of a cgroup, if there is one. */
+static void add_pressure(const struct exam *exam, const char *facility, int status,
+                         enum hr_psi_resource resource, bool is_system)
+{
+    struct hr_reason reason = {0};
+
+    if (!is_system && exam->group == NULL) {
+        doctor_add_missing_group(exam->findings, facility, &exam->groups);
+        return;
+    }
+    if (status < 0)
+        hr_psi_explain(status, resource, is_system, &reason);
+    add_result(exam, facility, &reason);
+}
+
+/* Where there is no pressure at all, irq pressure has no cause of its own. */
+static void add_irq_pressure(const struct exam *exam, const char *facility, const int *status,
+                             bool is_system)
 {
     const int irq = status[HR_PSI_IRQ];
 
-    return irq == worst(status) || irq == -EACCES || irq == -EPERM ? advice : irq_advice;
+    add_pressure(exam, facility, irq, irq == worst(status) ? HR_PSI_CPU : HR_PSI_IRQ, is_system);
 }
 
 static void check_pressure(struct exam *exam)
@@ -130,32 +120,14 @@ static void check_pressure(struct exam *exam)
 
     read_system(exam, system);
     read_groups(exam, group);
-    findings_add_status(exam->findings, "cpu, memory and io pressure of the system", worst(system),
-                        system_advice);
-    advise_of_group(exam, "cpu, memory and io pressure of cgroups", worst(group), cgroup_advice);
-    findings_add_status(exam->findings, "irq pressure of the system", system[HR_PSI_IRQ],
-                        advice_of_irq(system, system_advice));
-    advise_of_group(exam, "irq pressure of cgroups", group[HR_PSI_IRQ],
-                    advice_of_irq(group, cgroup_advice));
+    add_pressure(exam, "cpu, memory and io pressure of the system", worst(system), HR_PSI_CPU,
+                 true);
+    add_pressure(exam, "cpu, memory and io pressure of cgroups", worst(group), HR_PSI_CPU, false);
+    add_irq_pressure(exam, "irq pressure of the system", system, true);
+    add_irq_pressure(exam, "irq pressure of cgroups", group, false);
 }
 
 /* --- Alerts --------------------------------------------------------------- */
-
-#define POLLED "; until then such alerts are polled"
-
-static const struct advice window_advice[] = {
-    {-EINVAL, "CAP_SYS_RESOURCE is missing", "add it to collectd's service" POLLED},
-    {-EPERM, "CAP_SYS_RESOURCE is missing", "add it to collectd's service" POLLED},
-    {-ENOENT, "there is no pressure to watch", PSI_NEEDS},
-    {-EOPNOTSUPP, "pressure is switched off", "boot with psi=1, or write 1 to cgroup.pressure"},
-    {-EACCES, "the pressure file can't be opened for writing",
-     "add CAP_DAC_OVERRIDE to collectd's service, let its user write the file, or run collectd as "
-     "root" POLLED},
-    {-EROFS, "it is mounted read-only here", "mount it writable" POLLED},
-    {-ENODEV, "the cgroup has just been removed", "try again"},
-    {-EMFILE, DOCTOR_NO_DESCRIPTORS},
-    {0},
-};
 
 /* A stall as long as the window: hardly ever, and it isn't waited for. */
 static struct hr_psi_trigger_options trigger_of(uint64_t window_us)
@@ -191,14 +163,37 @@ static int try_group(const struct hr_cgroup *group)
     return status;
 }
 
+/* What the kernel refuses the plugin polls, unless the pressure can't even be read. */
+static bool is_polled(int status)
+{
+    return status == -EINVAL || status == -EPERM || status == -EACCES || status == -EROFS;
+}
+
+static void add_trigger(const struct exam *exam, const char *facility, int status, bool is_system)
+{
+    struct hr_reason reason = {0};
+
+    if (status < 0)
+        hr_psi_trigger_explain(status, HR_PSI_MEMORY, is_system, &reason);
+    if (is_polled(status)) {
+        size_t length = strlen(reason.text);
+        snprintf(reason.text + length, sizeof(reason.text) - length,
+                 "; until then such alerts are polled");
+    }
+    add_result(exam, facility, &reason);
+}
+
 static void check_triggers(const struct exam *exam)
 {
-    findings_add_status(exam->findings, "alerts by the kernel, in any window",
-                        try_system(exam->root, 1000000), window_advice);
-    findings_add_status(exam->findings, "alerts by the kernel, in windows of 2, 4, 6, 8 or 10 s",
-                        try_system(exam->root, 2000000), window_advice);
-    advise_of_group(exam, "alerts by the kernel, of cgroups",
-                    exam->group != NULL ? try_group(exam->group) : 0, window_advice);
+    static const char of_cgroups[] = "alerts by the kernel, of cgroups";
+
+    add_trigger(exam, "alerts by the kernel, in any window", try_system(exam->root, 1000000), true);
+    add_trigger(exam, "alerts by the kernel, in windows of 2, 4, 6, 8 or 10 s",
+                try_system(exam->root, 2000000), true);
+    if (exam->group != NULL)
+        add_trigger(exam, of_cgroups, try_group(exam->group), false);
+    else
+        doctor_add_missing_group(exam->findings, of_cgroups, &exam->groups);
 }
 
 /* --- Cgroups -------------------------------------------------------------- */
@@ -272,20 +267,6 @@ static void check_following(const struct exam *exam)
 
 /* --- Who waits ------------------------------------------------------------ */
 
-static const struct advice waiters_advice[] = {
-    {-EPERM, "CAP_NET_ADMIN is missing", "add it to collectd's service, or run collectd as root"},
-    {-EXDEV, "this is another pid namespace than the host's",
-     "run the container with the host's (--pid=host, or hostPID: true)"},
-    {-ENOENT, "there is no taskstats here",
-     "it needs a kernel with CONFIG_TASKSTATS=y and CONFIG_TASK_DELAY_ACCT=y, and the host's "
-     "network namespace"},
-    {-ENODATA, "this kernel doesn't account it", "it needs CONFIG_TASK_DELAY_ACCT=y"},
-    {-EOPNOTSUPP, "delay accounting is off",
-     "sysctl kernel.task_delayacct=1, and restart the services that are to be named"},
-    {-EMFILE, DOCTOR_NO_DESCRIPTORS},
-    {0},
-};
-
 /* Asks for one task. */
 static int try_waiters(const struct hr_root *root, struct hr_taskstats *taskstats,
                        enum hr_psi_resource resource)
@@ -314,7 +295,10 @@ static void check_waiters(const struct exam *exam)
     for (size_t i = 0; i < sizeof(facilities) / sizeof(facilities[0]); i++) {
         int status =
             connected < 0 ? connected : try_waiters(exam->root, taskstats, facilities[i].resource);
-        findings_add_status(exam->findings, facilities[i].facility, status, waiters_advice);
+        struct hr_reason reason = {0};
+        if (status < 0)
+            hr_waiters_explain(status, &reason);
+        add_result(exam, facilities[i].facility, &reason);
     }
     hr_taskstats_close(taskstats);
 }

@@ -439,7 +439,7 @@ START_TEST(tells_once_what_the_kernel_lacks)
     }
     harness_assert_count("*/derive-trigger_i", 0);
     ck_assert_uint_eq(fake_logs(LOG_ERR, "trigger i can't be armed"), 1);
-    harness_assert_logs(1, "this kernel doesn't measure that");
+    harness_assert_logs(1, "this kernel doesn't measure it");
     alerts_stall(NULL, "memory", STALL_US);
     alerts_await("system", NOTIF_WARNING, 1);
 }
@@ -638,7 +638,7 @@ END_TEST
 START_TEST(tells_why_nobody_can_be_named)
 {
     static const char ending[] =
-        "; waiting: unknown, delay accounting off (kernel.task_delayacct=0)";
+        "; waiting: unknown, delay accounting is off (kernel.task_delayacct=0)";
 
     tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
     alerts_prepare(NULL, "memory");

@@ -334,7 +334,7 @@ START_TEST(gets_over_a_file_that_vanishes)
         harness_assert_count("psi-system/*-memory-*", 0);
         harness_assert_count("psi-system/*-io-*", 4);
     }
-    harness_assert_logs(1, "warning: psi: memory pressure of the system is not there");
+    harness_assert_logs(1, "warning: psi: memory pressure of the system can't be read");
     tree_pressure(tree, NULL, "memory", 5000, 5000);
     harness_read();
     harness_assert_count("psi-system/*-memory-*", 2);
