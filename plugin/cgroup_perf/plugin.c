@@ -92,7 +92,7 @@ static int open_root(void)
     root = NULL;
     int status = hr_root_open(path, &root);
     if (status < 0)
-        ERROR(PLUGIN ": can't start beneath %s: %s.", path, STRERROR(-status));
+        ERROR(PLUGIN ": can't use %s as root directory: %s.", path, STRERROR(-status));
     return status;
 }
 

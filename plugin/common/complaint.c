@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/complaint.h"
 
 #include <stdarg.h>
@@ -5,7 +6,7 @@
 
 #include "plugin.h"
 
-/* What wasn't seen for so long is news again. */
+/* What wasn't seen for so long is logged again. */
 #define FORGET_AFTER TIME_T_TO_CDTIME_T_STATIC(3600)
 
 bool tally_should_log(struct tally *tally, size_t count)
@@ -14,13 +15,13 @@ bool tally_should_log(struct tally *tally, size_t count)
 
     if (count == 0) {
         if (now - tally->last_seen > FORGET_AFTER)
-            tally->told = 0;
+            tally->logged = 0;
         return false;
     }
     tally->last_seen = now;
-    if (count < 2 * tally->told)
+    if (count < 2 * tally->logged)
         return false;
-    tally->told = count;
+    tally->logged = count;
     return true;
 }
 

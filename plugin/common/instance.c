@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/instance.h"
 
 #include <stdio.h>
@@ -5,7 +6,7 @@
 
 #include "headroom/hash.h"
 
-/* Of a shortened instance at least so much of the head is kept, however long the leaf. */
+/* A shortened instance keeps at least so much of the head, however long the last component is. */
 #define MIN_HEAD 16
 
 static bool is_inside_character(char c)
@@ -13,7 +14,7 @@ static bool is_inside_character(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-static void escape(char *text)
+static void escape_name(char *text)
 {
     for (; *text != '\0'; text++)
         if (*text == '/' || (unsigned char)*text < ' ' || *text == 0x7f)
@@ -44,5 +45,5 @@ void instance_make_name(const char *text, const char *path, bool distinct,
             head--;
         snprintf(instance, DATA_MAX_NAME_LEN, "%.*s%s%s", (int)head, text, mark, tail);
     }
-    escape(instance);
+    escape_name(instance);
 }

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * common/instance.h - plugin instances: names of groups that fit collectd's identifiers.
+ * common/instance.h - makes plugin instances: names that fit collectd's identifiers.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_INSTANCE_H
 #define HEADROOM_PLUGIN_COMMON_INSTANCE_H
@@ -9,16 +10,16 @@
 #include "plugin.h"
 
 /**
- * Makes a plugin instance out of any text: slashes and control characters become "_", as collectd
- * does with slashes in values (but not in notifications, hence here).
+ * Makes a plugin instance of any text: slashes and control characters become "_". collectd replaces
+ * slashes itself, but in values only, not in notifications.
  *
  * A text of more than DATA_MAX_NAME_LEN - 1 bytes is shortened to its head, "~", 8 hexadecimal
  * digits of a hash, and "_" with what follows the last slash, of which the end is kept if it is too
  * long itself. UTF-8 characters stay whole.
  *
- * @param text      what to show.
- * @param path      what is shown; the hash is that of the path.
- * @param distinct  append the hash even if the text isn't too long.
+ * @param text      what the name shows.
+ * @param path      of what the hash is made.
+ * @param distinct  whether to append the hash though the text isn't too long.
  * @param instance  receives DATA_MAX_NAME_LEN bytes at most, terminated.
  */
 void instance_make_name(const char *text, const char *path, bool distinct,

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * common/message.h - the message of a notification, which collectd bounds, put together of whole
+ * common/message.h - builds the message of a notification, whose length collectd limits, of whole
  * pieces.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_MESSAGE_H
@@ -9,14 +10,14 @@
 
 #include "plugin.h"
 
-/** A message, which takes whole pieces only. */
+/** A message; a piece is appended whole or not at all. */
 struct message {
     char *text;
     size_t used;
-    size_t room; /**< that pieces may take, the terminating zero included */
+    size_t room; /**< in bytes, the terminating NUL included */
 };
 
-/** The message of a notification, in which nothing is yet. */
+/** The message of a notification, still empty. */
 struct message message_of(notification_t *notice);
 
 /** Appends a piece if there is room for all of it. @return whether there was. */

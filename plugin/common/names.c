@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/names.h"
 
 #include "collectd.h"
@@ -10,14 +11,14 @@
 #include "common/instance.h"
 #include "utils/common/common.h"
 
-/* The instance of the system as a whole: no group may have it. */
+/* The instance of the system as a whole, reserved. */
 #define SYSTEM_INSTANCE "system"
 
 /* A name in use. */
 struct name {
     char instance[DATA_MAX_NAME_LEN]; /* first, so that it can be looked up by its text alone */
     char *path;
-    size_t takers;
+    size_t user_count;
 };
 
 struct names {
@@ -58,7 +59,7 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(((const struct name *)a)->path, ((const struct name *)b)->path);
 }
 
-static struct name *find_path(const struct names *names, const char *path)
+static struct name *find_by_path(const struct names *names, const char *path)
 {
     const struct name key = {.path = (char *)path};
     struct name **found = tfind(&key, &names->by_path, compare_paths);
@@ -75,7 +76,7 @@ static const char *path_of_owner(const struct names *names, const char *instance
     return strcmp(instance, SYSTEM_INSTANCE) == 0 ? "the system as a whole" : NULL;
 }
 
-/* Finds an instance that nobody has. @return whether there is one. */
+/* Finds an instance that isn't in use. @return whether there is one. */
 static bool find_free_instance(struct names *names, const char *text, struct name *name)
 {
     instance_make_name(text, name->path, false, name->instance);
@@ -99,18 +100,18 @@ static bool find_free_instance(struct names *names, const char *text, struct nam
     return true;
 }
 
-/* Takes a name out of the trees, as far as it is in them, and ends it. */
-static void forget(struct names *names, struct name *name)
+/* Removes a name from the trees that it is in, and frees it. */
+static void free_name(struct names *names, struct name *name)
 {
     if (path_of_owner(names, name->instance) == name->path)
         tdelete(name, &names->by_instance, compare_instances);
-    if (find_path(names, name->path) == name)
+    if (find_by_path(names, name->path) == name)
         tdelete(name, &names->by_path, compare_paths);
     free(name->path);
     free(name);
 }
 
-static struct name *begin(struct names *names, const char *path, const char *text)
+static struct name *create_name(struct names *names, const char *path, const char *text)
 {
     struct name *name = calloc(1, sizeof(*name));
     char *copy = strdup(path);
@@ -126,18 +127,18 @@ static struct name *begin(struct names *names, const char *path, const char *tex
         tsearch(name, &names->by_instance, compare_instances) != NULL &&
         tsearch(name, &names->by_path, compare_paths) != NULL)
         return name;
-    forget(names, name);
+    free_name(names, name);
     return NULL;
 }
 
 const char *names_take(struct names *names, const char *path, const char *text)
 {
     pthread_mutex_lock(&names->lock);
-    struct name *name = find_path(names, path);
+    struct name *name = find_by_path(names, path);
     if (name == NULL)
-        name = begin(names, path, text);
+        name = create_name(names, path, text);
     if (name != NULL)
-        name->takers++;
+        name->user_count++;
     pthread_mutex_unlock(&names->lock);
     return name != NULL ? name->instance : NULL;
 }
@@ -148,7 +149,7 @@ void names_release(struct names *names, const char *instance)
         return;
     pthread_mutex_lock(&names->lock);
     struct name *name = *(struct name **)tfind(instance, &names->by_instance, compare_instances);
-    if (--name->takers == 0)
-        forget(names, name);
+    if (--name->user_count == 0)
+        free_name(names, name);
     pthread_mutex_unlock(&names->lock);
 }

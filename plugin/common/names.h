@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * common/names.h - the plugin instances in use: no two groups have the same, and a group has the
- * same for whoever asks, be it for values or for alerts.
+ * common/names.h - the plugin instances in use: no two groups have the same, and a group has one
+ * instance in all its uses, values and alerts.
  *
  * The functions may be called by several threads at once.
  */
@@ -15,20 +16,20 @@ struct names;
  */
 struct names *names_new(const char *plugin);
 
-/** All names must have been given back. NULL is allowed. */
+/** All names must have been released. NULL is allowed. */
 void names_free(struct names *names);
 
 /**
- * Gives a group its plugin instance. Where two groups would get the same, the later takes a hash of
- * its path too, and a warning names both. Whoever asks for a path that has a name gets that.
+ * Takes the plugin instance of a group: the one that its path already has, or a new one. Where two
+ * groups would get the same, the later one's has a hash of its path, and a warning names both.
  *
  * @param path  the group's path.
- * @param text  what the name is made of, see instance_make_name().
- * @return the instance, given back by names_release(); NULL, logged, if there is none to be had.
+ * @param text  what the instance is made of, see instance_make_name().
+ * @return the instance, for names_release(); NULL on failure, which is logged.
  */
 const char *names_take(struct names *names, const char *path, const char *text);
 
-/** Gives an instance back. NULL is allowed. */
+/** Releases an instance, once for each names_take(). NULL is allowed. */
 void names_release(struct names *names, const char *instance);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/options.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 #include "headroom/root.h"
 #include "utils/common/common.h"
 
-/* The values as they stood in the file, as far as they fit. */
+/* The values as they are written in the file, as far as they fit. */
 static void print_values(const oconfig_item_t *item, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -111,7 +112,7 @@ int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes)
     if (item->values_num == 1 && value->type == OCONFIG_TYPE_STRING &&
         parse_bytes(value->value.string, bytes))
         return 0;
-    /* Up to here a number can tell each byte. */
+    /* Up to 2^53 a double can hold each number of bytes. */
     if (item->values_num != 1 || value->type != OCONFIG_TYPE_NUMBER ||
         !(value->value.number >= 0 && value->value.number <= (double)(UINT64_C(1) << 53)))
         return option_refuse(block, item, "a size in bytes, or with K, M, G or T, as \"64G\"");
@@ -138,7 +139,8 @@ int option_texts(const char *block, const oconfig_item_t *item, const char *acce
     return 0;
 }
 
-/* collectd changes to its BaseDir later on, so a relative path would lead elsewhere by then. */
+/* collectd changes its working directory to BaseDir later, so a relative path would lead elsewhere.
+ */
 int option_root(const char *block, const oconfig_item_t *item, char **path)
 {
     const char *text;

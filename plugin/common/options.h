@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * common/options.h - values of configuration options, checked.
+ * common/options.h - reads and checks values of configuration options.
  *
- * What doesn't fit is logged as an error that names the block, the option, the value and what is
- * accepted; the function then returns -1, which a configuration callback hands on, and collectd
- * refuses to start.
+ * An invalid value is logged as an error that names the block, the option, the value and what is
+ * accepted; the function then returns -1, which the configuration callback returns, too, so that
+ * collectd refuses to start.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_OPTIONS_H
 #define HEADROOM_PLUGIN_COMMON_OPTIONS_H
@@ -15,41 +16,45 @@
 /** Logs that a value isn't accepted. @param accepted  completes "it takes …". @return -1 */
 int option_refuse(const char *block, const oconfig_item_t *item, const char *accepted);
 
-/** Logs a warning that the option is not known in its block, and is passed over. */
+/** Logs a warning that the option is not known in its block, and is ignored. */
 void option_warn_unknown(const char *block, const oconfig_item_t *item);
 
-/** Takes true or false. @return 0 or -1. */
+/** Reads true or false. @return 0 or -1. */
 int option_boolean(const char *block, const oconfig_item_t *item, bool *value);
 
-/** Takes one whole number from min to max. @return 0 or -1. */
+/** Reads one whole number from min to max. @return 0 or -1. */
 int option_count(const char *block, const oconfig_item_t *item, size_t min, size_t max,
                  size_t *value);
 
-/** Takes one number of seconds, with decimals. @param us  receives microseconds, from min_us to
- * max_us.
- * @return 0 or -1. */
+/**
+ * Reads one number of seconds, with decimals.
+ *
+ * @param us  receives microseconds, from min_us to max_us.
+ * @return 0 or -1.
+ */
 int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_us, uint64_t max_us,
                    uint64_t *us);
 
-/** Takes one size: a number of bytes, or a text with K, M, G or T behind it ("64G").
- * @return 0 or -1. */
+/** Reads one size: a number of bytes, or a text with the unit K, M, G or T ("64G"). @return 0 or
+ * -1. */
 int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes);
 
-/** Takes one text that isn't empty. The text stays the item's. @return 0 or -1. */
+/** Reads one text that isn't empty. The item owns the text. @return 0 or -1. */
 int option_text(const char *block, const oconfig_item_t *item, const char **value);
 
 /**
- * Takes the absolute path of an existing directory, where the host's "/" is mounted.
+ * Reads the absolute path of an existing directory, where the host's "/" is mounted.
  *
- * @param path  receives a copy that the caller frees; what it held before is freed. @return 0 or
- * -1.
+ * @param path  receives a copy that the caller frees; its former text is freed.
+ * @return 0 or -1.
  */
 int option_root(const char *block, const oconfig_item_t *item, char **path);
 
 /**
  * Checks that there is at least one value and all are texts.
  *
- * @param accepted  what kind of texts, for the message. @return 0 or -1.
+ * @param accepted  what kind of texts, for the message.
+ * @return 0 or -1.
  */
 int option_texts(const char *block, const oconfig_item_t *item, const char *accepted);
 

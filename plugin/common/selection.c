@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/selection.h"
 
 #include <errno.h>
@@ -5,18 +6,23 @@
 #include "common/complaint.h"
 #include "common/names.h"
 #include "common/options.h"
+#include "headroom/array.h"
 #include "utils/common/common.h"
 
 #define DEFAULT_MAX_CGROUPS 1000
 
+/* An array of texts that grows. */
+struct texts {
+    char **list;
+    size_t count, capacity;
+};
+
 struct selection {
     const char *plugin;
     const char *controller; /* NULL: cgroup2 */
-    char **patterns;
-    char **templates; /* of each pattern: its Instance, or NULL */
-    size_t pattern_count;
-    char **excludes;
-    size_t exclude_count;
+    struct texts patterns;
+    struct texts templates; /* of each pattern: its Instance, or NULL */
+    struct texts excludes;
     size_t max_count;
     int (*option)(const char *block, size_t pattern, const oconfig_item_t *item, void *context);
     void *option_context;
@@ -43,11 +49,11 @@ struct selection *selection_new(const char *plugin, const char *controller)
     return selection;
 }
 
-static void free_texts(char **texts, size_t count)
+static void free_texts(struct texts *texts)
 {
-    for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->list[i]);
+    free(texts->list);
 }
 
 void selection_free(struct selection *selection)
@@ -55,27 +61,26 @@ void selection_free(struct selection *selection)
     if (selection == NULL)
         return;
     names_free(selection->names);
-    free_texts(selection->patterns, selection->pattern_count);
-    free_texts(selection->templates, selection->pattern_count);
-    free_texts(selection->excludes, selection->exclude_count);
+    free_texts(&selection->patterns);
+    free_texts(&selection->templates);
+    free_texts(&selection->excludes);
     free(selection);
 }
 
 /* --- Options -------------------------------------------------------------- */
 
-/* Appends a copy of a text, or NULL. @return 0 or -1. */
-static int append(char ***texts, size_t count, const char *text)
+/* Appends a copy of a text, or NULL. @return 0; -1, and logged. */
+static int append_text(const char *plugin, struct texts *texts, const char *text)
 {
-    char *copy = NULL;
-    char **grown = reallocarray(*texts, count + 1, sizeof(**texts));
+    char *copy = text != NULL ? strdup(text) : NULL;
 
-    if (grown == NULL || (text != NULL && (copy = strdup(text)) == NULL)) {
-        *texts = grown != NULL ? grown : *texts;
-        ERROR("Out of memory.");
+    if ((text != NULL && copy == NULL) ||
+        HR_ARRAY_RESERVE(texts->list, texts->capacity, texts->count + 1) < 0) {
+        free(copy);
+        ERROR("%s: out of memory.", plugin);
         return -1;
     }
-    grown[count] = copy;
-    *texts = grown;
+    texts->list[texts->count++] = copy;
     return 0;
 }
 
@@ -135,7 +140,7 @@ static int read_block(struct selection *selection, const oconfig_item_t *item, s
         if (strcasecmp(child->key, "Instance") == 0)
             status = read_instance(block, child, wildcards, template);
         else if (selection->option != NULL)
-            status = selection->option(block, selection->pattern_count, child,
+            status = selection->option(block, selection->patterns.count, child,
                                        selection->option_context);
         if (status < 0)
             return -1;
@@ -159,13 +164,9 @@ static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
         size_t wildcards;
         if (check_pattern(selection->plugin, item, pattern, &wildcards) < 0 ||
             read_block(selection, item, wildcards, &template) < 0 ||
-            append(&selection->templates, selection->pattern_count, template) < 0)
+            append_text(selection->plugin, &selection->templates, template) < 0 ||
+            append_text(selection->plugin, &selection->patterns, pattern) < 0)
             return -1;
-        if (append(&selection->patterns, selection->pattern_count, pattern) < 0) {
-            free(selection->templates[selection->pattern_count]);
-            return -1;
-        }
-        selection->pattern_count++;
     }
     return 0;
 }
@@ -177,9 +178,8 @@ static int read_exclude(struct selection *selection, const oconfig_item_t *item)
     for (int i = 0; i < item->values_num; i++) {
         const char *pattern = item->values[i].value.string;
         if (check_pattern(selection->plugin, item, pattern, NULL) < 0 ||
-            append(&selection->excludes, selection->exclude_count, pattern) < 0)
+            append_text(selection->plugin, &selection->excludes, pattern) < 0)
             return -1;
-        selection->exclude_count++;
     }
     return 0;
 }
@@ -206,12 +206,12 @@ void selection_on_option(struct selection *selection,
 
 const char *selection_pattern(const struct selection *selection, size_t index)
 {
-    return index < selection->pattern_count ? selection->patterns[index] : NULL;
+    return index < selection->patterns.count ? selection->patterns.list[index] : NULL;
 }
 
 bool selection_is_empty(const struct selection *selection)
 {
-    return selection->pattern_count == 0;
+    return selection->patterns.count == 0;
 }
 
 /* --- Following ------------------------------------------------------------ */
@@ -226,10 +226,10 @@ int selection_open(const struct selection *selection, const struct hr_root *root
 
     const struct hr_cgroup_options options = {
         .controller = selection->controller,
-        .patterns = (const char *const *)selection->patterns,
-        .pattern_count = selection->pattern_count,
-        .excludes = (const char *const *)selection->excludes,
-        .exclude_count = selection->exclude_count,
+        .patterns = (const char *const *)selection->patterns.list,
+        .pattern_count = selection->patterns.count,
+        .excludes = (const char *const *)selection->excludes.list,
+        .exclude_count = selection->excludes.count,
         .max_count = selection->max_count,
         .event = event,
         .context = context,
@@ -247,7 +247,7 @@ static void report_no_mount(struct selection *selection)
                  controller);
     complaint_log(&selection->mount, LOG_WARNING, -ENOENT,
                   "%s: no cgroup2 hierarchy is mounted%s, so no cgroup is sampled. Mount one "
-                  "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is looked for at each "
+                  "(mount -t cgroup2 none /sys/fs/cgroup/unified); it is checked again at each "
                   "interval.",
                   selection->plugin, otherwise);
 }
@@ -272,9 +272,8 @@ static void report_mount(struct selection *selection, int status)
                       plugin);
     else
         complaint_log(&selection->mount, LOG_WARNING, status,
-                      "%s: some cgroups can't be listed: %s. They are tried again at each "
-                      "interval.",
-                      plugin, STRERROR(-status));
+                      "%s: some cgroups can't be listed, retrying at each interval: %s.", plugin,
+                      STRERROR(-status));
 }
 
 static void report_excess(struct selection *selection, size_t excess)
@@ -295,7 +294,7 @@ static void report_watches(struct selection *selection, const struct hr_cgroup_c
 
     if (tally_should_log(&selection->watches, counts->unwatched))
         NOTICE(
-            "%s: %zu inotify watches can't be had, so these cgroups are looked at each interval, "
+            "%s: %zu inotify watches can't be added, so these cgroups are read at each interval, "
             "which costs more: %s.",
             selection->plugin, counts->unwatched, remedy);
 }
@@ -332,7 +331,7 @@ static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
 
 /* @return what the template makes of the group, or its path if that is nothing; freed by the
  * caller; NULL if memory is short. */
-static char *expand(const char *template, const struct hr_cgroup *group)
+static char *expand_template(const char *template, const struct hr_cgroup *group)
 {
     char *text = NULL;
     size_t size;
@@ -356,7 +355,7 @@ static char *expand(const char *template, const struct hr_cgroup *group)
 
 const char *selection_name(struct selection *selection, const struct hr_cgroup *group)
 {
-    char *text = expand(selection->templates[group->pattern], group);
+    char *text = expand_template(selection->templates.list[group->pattern], group);
     const char *instance = NULL;
 
     if (text == NULL)

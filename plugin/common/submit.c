@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "common/submit.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * common/submit.h - hands values to collectd.
+ * common/submit.h - dispatches values to collectd.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_SUBMIT_H
 #define HEADROOM_PLUGIN_COMMON_SUBMIT_H
@@ -13,15 +14,15 @@ struct submission {
     const char *plugin;
     const char *instance;
     cdtime_t time;
-    cdtime_t interval; /**< until the next such values; 0: the plugin's. Where it is longer,
-                          collectd must know, or it takes the series for missing. */
+    cdtime_t interval; /**< until the next such values; 0: the plugin's. collectd takes a
+                          series without values for longer as missing. */
 };
 
-/** Hands a gauge to collectd; a value that isn't a number (NaN) is dropped. */
+/** Dispatches a gauge; NaN is dropped. */
 void submit_gauge(const struct submission *submission, const char *type, const char *type_instance,
                   double value);
 
-/** Hands a cumulative counter to collectd. */
+/** Dispatches a cumulative counter. */
 void submit_derive(const struct submission *submission, const char *type, const char *type_instance,
                    int64_t value);
 

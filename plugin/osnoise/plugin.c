@@ -164,7 +164,7 @@ static int init(void)
     }
     int status = start(&reason);
     if (status < 0) {
-        ERROR(PLUGIN ": can't start beneath %s: %s.", root_path(),
+        ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(),
               reason.text[0] != '\0' ? reason.text : STRERROR(-status));
         stop();
         return -1;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * psi/alert.h - one rule at one group, or at the system: its trigger, its alarm, its notifications.
+ * psi/alert.h - one rule applied to one group, or to the system: trigger, alarm, notifications.
  *
- * All of it belongs to the thread of the alerts; see psi/alerts.h.
+ * All functions run in the thread of psi/alerts.h.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ALERT_H
 #define HEADROOM_PLUGIN_PSI_ALERT_H
@@ -18,50 +19,51 @@ struct psi_alert;
 TAILQ_HEAD(psi_alert_list, psi_alert);
 
 /** What all alerts share. */
-struct psi_alert_desk {
+struct psi_alert_context {
     const struct hr_root *root;
     int epoll;
     struct psi_outbox outbox;
-    struct psi_who who;
+    struct psi_task_source task_source;
     struct psi_counters *counters;
     struct psi_alert_list due; /**< alerts with a deadline */
 };
 
-/** Alerts that are read at intervals. */
+/** Alerts that are read at the same interval. */
 struct psi_round {
-    uint64_t interval_us; /**< 0: it is free */
+    uint64_t interval_us; /**< 0: not in use */
     struct psi_alert_list list;
     uint64_t next_ns; /**< when they are read next */
 };
 
-enum { PSI_ROUNDS = 2 }; /* of what the kernel doesn't watch, and what it may watch late */
+/** Rounds of a rule: one for polled triggers, one for the kernel's that are polled besides. */
+enum { PSI_ROUNDS = 2 };
 
 /** What all alerts of a rule share. */
-struct psi_watch {
+struct psi_rule_state {
     const struct psi_rule *rule;
-    struct psi_alert_desk *desk;
+    struct psi_alert_context *context;
     struct psi_round rounds[PSI_ROUNDS];
     struct psi_arming arming;
-    struct psi_who_budget budget;
+    struct psi_task_budget budget;
 };
 
 struct psi_alert {
-    struct psi_watch *watch;
+    struct psi_rule_state *rule_state;
     struct psi_subject subject;
     const struct hr_cgroup *group; /**< NULL: the system */
     struct psi_counter counter;
 
     struct hr_psi_trigger *trigger; /**< NULL: not armed */
-    struct psi_round *round;        /**< NULL: the kernel alone watches */
-    bool failed;                    /**< as it can't be; tried again at retry_ns */
+    struct psi_round *round;        /**< NULL: not polled */
+    bool failed;                    /**< arming failed; retried at retry_ns */
     bool is_counted;                /**< in arming.unarmed_groups */
     uint64_t retry_ns;
 
-    bool alarmed;              /**< an event came, and the quiet time since isn't over */
-    bool told;                 /**< by a notification */
+    bool alarmed;              /**< since an event, until the quiet time is over */
+    bool is_notified;          /**< a notification of this alarm was sent */
     struct hr_psi_event event; /**< the last */
 
-    struct hr_waiters *waiters; /**< not NULL: looking who waits, until report_ns */
+    struct hr_waiters *waiters; /**< not NULL: waiting tasks are being sampled, until report_ns */
     uint64_t report_ns;
 
     bool is_due;
@@ -69,26 +71,26 @@ struct psi_alert {
     TAILQ_ENTRY(psi_alert) polled; /**< in a round */
 };
 
-void psi_watch_init(struct psi_watch *watch, const struct psi_rule *rule,
-                    struct psi_alert_desk *desk);
+void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rule *rule,
+                         struct psi_alert_context *context);
 
-/** Begins, not armed. @param instance, group  must stay as long as the alert. */
-void psi_alert_init(struct psi_alert *alert, struct psi_watch *watch, const char *instance,
-                    const struct hr_cgroup *group);
+/** Initializes an alert, not armed. @param instance, group  must outlive the alert. */
+void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
+                    const char *instance, const struct hr_cgroup *group);
 
-/** Arms the trigger; where that isn't possible, it is said, and tried again. */
+/** Arms the trigger; a failure is logged, and retried by psi_alert_tick(). */
 void psi_alert_arm(struct psi_alert *alert);
 
-/** Disarms it. @param reason  why an alarm, if there is one, ends. */
+/** Disarms the trigger. @param reason  why an alarm ends, if there is one. */
 void psi_alert_disarm(struct psi_alert *alert, const char *reason);
 
-/** Takes what epoll_wait() told, or 0 when polling. */
+/** Reads the trigger. @param events  of epoll_wait(2); 0 when polling. */
 void psi_alert_read(struct psi_alert *alert, uint32_t events);
 
 /** When psi_alert_tick() has something to do; UINT64_MAX: never. */
 uint64_t psi_alert_deadline(const struct psi_alert *alert);
 
-/** Does what is due, at its deadline. */
+/** Does what is due at the deadline: sends the notification, retries arming, or ends the alarm. */
 void psi_alert_tick(struct psi_alert *alert);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/alerts.h"
 
 #include <errno.h>
@@ -5,6 +6,7 @@
 
 #include "common/options.h"
 #include "common/thread.h"
+#include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -15,10 +17,10 @@
 
 #define DEFAULT_LIMIT 50 /* notifications a second */
 
-/* The groups are looked at so soon after the kernel told of a change, so that many changes cost
- * one look; and so often in any case, if inotify tells all, or not. */
+/* Rescan SETTLE_NS after a change is signalled, so that a burst costs one scan; at least every
+ * RESCAN_NS, or UNWATCHED_NS where inotify doesn't cover everything. */
 #define SETTLE_NS    (HR_NS_PER_S / 20)
-#define FOLLOW_NS    (10 * HR_NS_PER_S)
+#define RESCAN_NS    (10 * HR_NS_PER_S)
 #define UNWATCHED_NS HR_NS_PER_S
 
 enum { EVENTS = 64 };
@@ -32,7 +34,7 @@ struct group_alerts {
 
 struct psi_alerts {
     struct psi_rule *rules;
-    size_t rule_count;
+    size_t rule_count, rule_capacity;
     size_t limit;
 
     struct psi_counters counters;
@@ -41,12 +43,12 @@ struct psi_alerts {
     /* The thread's own. */
     const struct hr_root *root;
     struct selection *selection;
-    struct psi_alert_desk desk;
-    struct psi_watch *watches; /* of each rule */
+    struct psi_alert_context context;
+    struct psi_rule_state *rule_states; /* as many as rules */
     struct psi_alert *of_system;
     struct hr_cgroup_set *set; /* NULL if no rule is for groups */
     int set_fd;                /* as it is in epoll; -1 */
-    uint64_t follow_ns;        /* when the set is read next */
+    uint64_t rescan_ns;        /* when the set is read next */
 };
 
 struct psi_alerts *psi_alerts_new(void)
@@ -56,7 +58,7 @@ struct psi_alerts *psi_alerts_new(void)
     if (alerts == NULL)
         return NULL;
     alerts->limit = DEFAULT_LIMIT;
-    alerts->desk.epoll = alerts->set_fd = -1;
+    alerts->context.epoll = alerts->set_fd = -1;
     thread_init(&alerts->thread);
     psi_counters_init(&alerts->counters);
     return alerts;
@@ -66,19 +68,15 @@ struct psi_alerts *psi_alerts_new(void)
 
 static int read_rule(struct psi_alerts *alerts, const oconfig_item_t *item)
 {
-    struct psi_rule *grown =
-        reallocarray(alerts->rules, alerts->rule_count + 1, sizeof(*alerts->rules));
-
-    if (grown == NULL) {
+    if (HR_ARRAY_RESERVE(alerts->rules, alerts->rule_capacity, alerts->rule_count + 1) < 0) {
         ERROR(PLUGIN ": out of memory.");
         return -1;
     }
-    alerts->rules = grown;
-    struct psi_rule *rule = &grown[alerts->rule_count];
+    struct psi_rule *rule = &alerts->rules[alerts->rule_count];
     if (psi_rule_read(rule, item) < 0)
         return -1;
     for (size_t i = 0; i < alerts->rule_count; i++)
-        if (strcasecmp(grown[i].name, rule->name) == 0)
+        if (strcasecmp(alerts->rules[i].name, rule->name) == 0)
             return option_refuse(PLUGIN, item, "a name that no other <Trigger> has");
     alerts->rule_count++;
     return 0;
@@ -98,7 +96,7 @@ bool psi_alerts_is_empty(const struct psi_alerts *alerts)
     return alerts->rule_count == 0;
 }
 
-/* How many rules there are for the system, or for groups. */
+/* How many rules apply to the system, or to groups. */
 static size_t count_rules(const struct psi_alerts *alerts, bool of_system)
 {
     size_t count = 0;
@@ -110,30 +108,30 @@ static size_t count_rules(const struct psi_alerts *alerts, bool of_system)
 
 /* --- The system and the groups -------------------------------------------- */
 
-/* Begins the alerts of the rules that are for the system, or for groups. */
-static void init_list(struct psi_alerts *alerts, struct psi_alert *list, const char *instance,
-                      const struct hr_cgroup *group)
+/* Initializes the alerts of the rules that apply to the system, or to groups. */
+static void init_alerts(struct psi_alerts *alerts, struct psi_alert *list, const char *instance,
+                        const struct hr_cgroup *group)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < alerts->rule_count; i++)
         if (alerts->rules[i].of_system == (group == NULL))
-            psi_alert_init(&list[count++], &alerts->watches[i], instance, group);
+            psi_alert_init(&list[count++], &alerts->rule_states[i], instance, group);
 }
 
-static void arm_list(struct psi_alert *list, size_t count)
+static void arm_alerts(struct psi_alert *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         psi_alert_arm(&list[i]);
 }
 
-static void disarm_list(struct psi_alert *list, size_t count, const char *reason)
+static void disarm_alerts(struct psi_alert *list, size_t count, const char *reason)
 {
     for (size_t i = 0; i < count; i++)
         psi_alert_disarm(&list[i], reason);
 }
 
-static void begin_group(struct psi_alerts *alerts, struct hr_cgroup *group)
+static void add_group(struct psi_alerts *alerts, struct hr_cgroup *group)
 {
     size_t count = count_rules(alerts, false);
     const char *instance = selection_name(alerts->selection, group);
@@ -142,15 +140,15 @@ static void begin_group(struct psi_alerts *alerts, struct hr_cgroup *group)
 
     if (begun == NULL) {
         selection_unname(alerts->selection, instance);
-        return; /* memory is short; the values say so */
+        return; /* memory is short, which the values' thread logs */
     }
     begun->instance = instance;
     begun->count = count;
-    init_list(alerts, begun->list, instance, group);
+    init_alerts(alerts, begun->list, instance, group);
     group->data = begun;
 }
 
-static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+static void handle_group_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
     struct psi_alerts *alerts = context;
     struct group_alerts *of_group = group->data;
@@ -159,13 +157,13 @@ static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event, vo
         return;
     switch (event) {
     case HR_CGROUP_ADDED:
-        begin_group(alerts, group);
+        add_group(alerts, group);
         break;
     case HR_CGROUP_POPULATED:
-        arm_list(of_group->list, of_group->count);
+        arm_alerts(of_group->list, of_group->count);
         break;
     case HR_CGROUP_EMPTIED:
-        disarm_list(of_group->list, of_group->count, "no process is left in it");
+        disarm_alerts(of_group->list, of_group->count, "no process is left in it");
         break;
     case HR_CGROUP_REMOVED:
         selection_unname(alerts->selection, of_group->instance);
@@ -174,26 +172,27 @@ static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event, vo
     }
 }
 
-/* Waits for the set's next change, once: what comes until the set is read makes no difference. */
-static void await_change(struct psi_alerts *alerts)
+/* Adds the set to epoll for its next change only: later ones, until it is read, make no
+ * difference. */
+static void await_set_change(struct psi_alerts *alerts)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = &alerts->set};
     int fd = hr_cgroup_set_fd(alerts->set);
     int operation = fd == alerts->set_fd ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-    bool awaited = fd >= 0 && epoll_ctl(alerts->desk.epoll, operation, fd, &event) == 0;
+    bool awaited = fd >= 0 && epoll_ctl(alerts->context.epoll, operation, fd, &event) == 0;
     alerts->set_fd = awaited ? fd : -1;
 }
 
-static void follow(struct psi_alerts *alerts)
+static void rescan_groups(struct psi_alerts *alerts)
 {
-    /* What stands in the way is told of the values' set, and mostly stands in the way of both. */
+    /* Errors are logged of the values' set, which mostly has the same. */
     int status = hr_cgroup_set_read(alerts->set);
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(alerts->set);
 
-    await_change(alerts);
-    bool all_told = status == 0 && alerts->set_fd >= 0 && counts.unwatched == 0;
-    alerts->follow_ns = hr_clock_ns() + (all_told ? FOLLOW_NS : UNWATCHED_NS);
+    await_set_change(alerts);
+    bool is_complete = status == 0 && alerts->set_fd >= 0 && counts.unwatched == 0;
+    alerts->rescan_ns = hr_clock_ns() + (is_complete ? RESCAN_NS : UNWATCHED_NS);
 }
 
 /* --- The thread ----------------------------------------------------------- */
@@ -203,38 +202,38 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t next_round(const struct psi_watch *watch)
+static uint64_t next_poll(const struct psi_rule_state *rule_state)
 {
     uint64_t next_ns = UINT64_MAX;
 
     for (int i = 0; i < PSI_ROUNDS; i++)
-        if (!TAILQ_EMPTY(&watch->rounds[i].list))
-            next_ns = earlier(next_ns, watch->rounds[i].next_ns);
+        if (!TAILQ_EMPTY(&rule_state->rounds[i].list))
+            next_ns = earlier(next_ns, rule_state->rounds[i].next_ns);
     return next_ns;
 }
 
 static uint64_t next_deadline(const struct psi_alerts *alerts)
 {
-    uint64_t deadline = psi_outbox_deadline(&alerts->desk.outbox);
+    uint64_t deadline = psi_outbox_deadline(&alerts->context.outbox);
     const struct psi_alert *alert;
 
     if (alerts->set != NULL)
-        deadline = earlier(deadline, alerts->follow_ns);
+        deadline = earlier(deadline, alerts->rescan_ns);
     for (size_t i = 0; i < alerts->rule_count; i++)
-        deadline = earlier(deadline, next_round(&alerts->watches[i]));
-    TAILQ_FOREACH(alert, &alerts->desk.due, due)
+        deadline = earlier(deadline, next_poll(&alerts->rule_states[i]));
+    TAILQ_FOREACH(alert, &alerts->context.due, due)
     deadline = earlier(deadline, psi_alert_deadline(alert));
     return deadline;
 }
 
-/* Until the next deadline, in ms, rounded up; -1: for ever. */
-static int patience(const struct psi_alerts *alerts)
+/* Until the next deadline, in ms, rounded up; -1: without a limit. */
+static int timeout_ms(const struct psi_alerts *alerts)
 {
     uint64_t deadline = next_deadline(alerts), now = hr_clock_ns();
 
     if (deadline == UINT64_MAX)
         return -1;
-    return deadline <= now ? 0 : (int)((deadline - now + 999999) / 1000000);
+    return deadline <= now ? 0 : (int)((deadline - now + HR_NS_PER_MS - 1) / HR_NS_PER_MS);
 }
 
 static void poll_round(struct psi_round *round, uint64_t now_ns)
@@ -243,7 +242,7 @@ static void poll_round(struct psi_round *round, uint64_t now_ns)
 
     if (alert == NULL || now_ns < round->next_ns)
         return;
-    round->next_ns = now_ns + round->interval_us * 1000;
+    round->next_ns = now_ns + round->interval_us * HR_NS_PER_US;
     while (alert != NULL) {
         struct psi_alert *next = TAILQ_NEXT(alert, polled);
         psi_alert_read(alert, 0);
@@ -251,61 +250,61 @@ static void poll_round(struct psi_round *round, uint64_t now_ns)
     }
 }
 
-static void poll_watch(struct psi_watch *watch, uint64_t now_ns)
+static void poll_rule(struct psi_rule_state *rule_state, uint64_t now_ns)
 {
     for (int i = 0; i < PSI_ROUNDS; i++)
-        poll_round(&watch->rounds[i], now_ns);
+        poll_round(&rule_state->rounds[i], now_ns);
 }
 
-static void tick(struct psi_alerts *alerts)
+static void run_due_work(struct psi_alerts *alerts)
 {
     uint64_t now_ns = hr_clock_ns();
 
     for (size_t i = 0; i < alerts->rule_count; i++)
-        poll_watch(&alerts->watches[i], now_ns);
-    struct psi_alert *alert = TAILQ_FIRST(&alerts->desk.due);
+        poll_rule(&alerts->rule_states[i], now_ns);
+    struct psi_alert *alert = TAILQ_FIRST(&alerts->context.due);
     while (alert != NULL) {
         struct psi_alert *next = TAILQ_NEXT(alert, due);
         if (now_ns >= psi_alert_deadline(alert))
             psi_alert_tick(alert);
         alert = next;
     }
-    psi_outbox_tick(&alerts->desk.outbox);
-    /* Last, as it ends alerts. */
-    if (alerts->set != NULL && now_ns >= alerts->follow_ns)
-        follow(alerts);
+    psi_outbox_tick(&alerts->context.outbox);
+    /* Last, as it frees alerts. */
+    if (alerts->set != NULL && now_ns >= alerts->rescan_ns)
+        rescan_groups(alerts);
 }
 
-/* @return false at the end. */
-static bool take_event(struct psi_alerts *alerts, const struct epoll_event *event)
+/* @return false if the thread must end. */
+static bool handle_event(struct psi_alerts *alerts, const struct epoll_event *event)
 {
     if (event->data.ptr == &alerts->thread)
         return false;
     if (event->data.ptr == &alerts->set)
-        alerts->follow_ns = earlier(alerts->follow_ns, hr_clock_ns() + SETTLE_NS);
+        alerts->rescan_ns = earlier(alerts->rescan_ns, hr_clock_ns() + SETTLE_NS);
     else
         psi_alert_read(event->data.ptr, event->events);
     return true;
 }
 
-static void *run(void *context)
+static void *alerts_main(void *context)
 {
     struct psi_alerts *alerts = context;
     struct epoll_event events[EVENTS];
 
-    arm_list(alerts->of_system, count_rules(alerts, true));
+    arm_alerts(alerts->of_system, count_rules(alerts, true));
     for (;;) {
-        tick(alerts);
-        int count = epoll_wait(alerts->desk.epoll, events, EVENTS, patience(alerts));
+        run_due_work(alerts);
+        int count = epoll_wait(alerts->context.epoll, events, EVENTS, timeout_ms(alerts));
         for (int i = 0; i < count; i++)
-            if (!take_event(alerts, &events[i]))
+            if (!handle_event(alerts, &events[i]))
                 return NULL;
     }
 }
 
-/* --- Beginning and end ---------------------------------------------------- */
+/* --- Starting and stopping ------------------------------------------------ */
 
-static void warn_of_nothing(const struct psi_alerts *alerts)
+static void warn_of_no_groups(const struct psi_alerts *alerts)
 {
     if (count_rules(alerts, false) > 0 && selection_is_empty(alerts->selection))
         WARNING(PLUGIN
@@ -313,38 +312,39 @@ static void warn_of_nothing(const struct psi_alerts *alerts)
                 "could watch.");
 }
 
-static int open_desk(struct psi_alerts *alerts)
+static int open_context(struct psi_alerts *alerts)
 {
-    struct psi_alert_desk *desk = &alerts->desk;
+    struct psi_alert_context *context = &alerts->context;
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &alerts->thread};
 
-    desk->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (desk->epoll < 0)
+    context->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (context->epoll < 0)
         return -errno;
     int status = thread_open(&alerts->thread);
     if (status < 0)
         return status;
-    if (epoll_ctl(desk->epoll, EPOLL_CTL_ADD, alerts->thread.stop_fd, &event) < 0)
+    if (epoll_ctl(context->epoll, EPOLL_CTL_ADD, alerts->thread.stop_fd, &event) < 0)
         return -errno;
-    desk->root = desk->who.root = alerts->root;
-    desk->counters = &alerts->counters;
-    TAILQ_INIT(&desk->due);
-    psi_outbox_init(&desk->outbox, alerts->limit);
+    context->root = context->task_source.root = alerts->root;
+    context->counters = &alerts->counters;
+    TAILQ_INIT(&context->due);
+    psi_outbox_init(&context->outbox, alerts->limit);
     return 0;
 }
 
-static int open_watches(struct psi_alerts *alerts)
+static int open_rule_states(struct psi_alerts *alerts)
 {
-    alerts->watches = calloc(alerts->rule_count, sizeof(*alerts->watches));
+    alerts->rule_states = calloc(alerts->rule_count, sizeof(*alerts->rule_states));
     alerts->of_system = calloc(count_rules(alerts, true) + 1, sizeof(*alerts->of_system));
-    if (alerts->watches == NULL || alerts->of_system == NULL)
+    if (alerts->rule_states == NULL || alerts->of_system == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < alerts->rule_count; i++)
-        psi_watch_init(&alerts->watches[i], &alerts->rules[i], &alerts->desk);
-    init_list(alerts, alerts->of_system, "system", NULL);
+        psi_rule_state_init(&alerts->rule_states[i], &alerts->rules[i], &alerts->context);
+    init_alerts(alerts, alerts->of_system, "system", NULL);
     if (count_rules(alerts, false) == 0)
         return 0;
-    return selection_open(alerts->selection, alerts->root, follow_group, alerts, &alerts->set);
+    return selection_open(alerts->selection, alerts->root, handle_group_event, alerts,
+                          &alerts->set);
 }
 
 void psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
@@ -354,12 +354,12 @@ void psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
         return;
     alerts->root = root;
     alerts->selection = selection;
-    warn_of_nothing(alerts);
-    int status = open_desk(alerts);
+    warn_of_no_groups(alerts);
+    int status = open_context(alerts);
     if (status == 0)
-        status = open_watches(alerts);
+        status = open_rule_states(alerts);
     if (status == 0)
-        status = thread_start(&alerts->thread, run, alerts, "psi alerts");
+        status = thread_start(&alerts->thread, alerts_main, alerts, "psi alerts");
     if (status != 0)
         ERROR(PLUGIN ": there are no alerts, as their thread can't be started: %s.",
               STRERROR(-status));
@@ -370,27 +370,27 @@ void psi_alerts_publish(struct psi_alerts *alerts, cdtime_t time)
     psi_counters_publish(&alerts->counters, time);
 }
 
-static void close_desk(struct psi_alerts *alerts)
+static void close_context(struct psi_alerts *alerts)
 {
-    if (alerts->watches != NULL && alerts->of_system != NULL)
-        disarm_list(alerts->of_system, count_rules(alerts, true), "collectd stops");
+    if (alerts->rule_states != NULL && alerts->of_system != NULL)
+        disarm_alerts(alerts->of_system, count_rules(alerts, true), "collectd stops");
     hr_cgroup_set_close(alerts->set);
-    psi_outbox_end(&alerts->desk.outbox);
-    psi_who_end(&alerts->desk.who);
+    psi_outbox_end(&alerts->context.outbox);
+    psi_task_source_close(&alerts->context.task_source);
     free(alerts->of_system);
-    free(alerts->watches);
+    free(alerts->rule_states);
 }
 
 void psi_alerts_free(struct psi_alerts *alerts)
 {
     if (alerts == NULL)
         return;
-    psi_outbox_close(&alerts->desk.outbox);
+    psi_outbox_close(&alerts->context.outbox);
     thread_stop(&alerts->thread);
     if (alerts->root != NULL)
-        close_desk(alerts);
-    if (alerts->desk.epoll >= 0)
-        close(alerts->desk.epoll);
+        close_context(alerts);
+    if (alerts->context.epoll >= 0)
+        close(alerts->context.epoll);
     psi_counters_end(&alerts->counters);
     free(alerts->rules);
     free(alerts);

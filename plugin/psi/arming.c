@@ -1,24 +1,24 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/arming.h"
-#include "common/complaint.h"
-#include "utils/common/common.h"
 
-#include <errno.h>
+#include "common/complaint.h"
 
 #define PLUGIN "psi"
 
-void psi_arming_tell_refusal(struct psi_arming *arming, const struct psi_rule *rule, int status)
+void psi_arming_log_refusal(struct psi_arming *arming, const struct psi_rule *rule, int status)
 {
-    if (arming->is_refusal_told)
+    if (arming->is_refusal_logged)
         return;
-    arming->is_refusal_told = true;
+    arming->is_refusal_logged = true;
     struct hr_reason reason;
     hr_psi_trigger_explain(status, rule->trigger.resource, rule->of_system, &reason);
-    NOTICE(PLUGIN ": trigger %s is polled, %d times per window, as the kernel doesn't take it: %s.",
+    NOTICE(PLUGIN
+           ": trigger %s is polled, %d times per window, as the kernel doesn't accept it: %s.",
            rule->name, HR_PSI_TRIGGER_POLLS, reason.text);
 }
 
-void psi_arming_tell_failure(struct psi_arming *arming, const struct psi_subject *subject,
-                             int status)
+void psi_arming_log_failure(struct psi_arming *arming, const struct psi_subject *subject,
+                            int status)
 {
     const struct psi_rule *rule = subject->rule;
     struct hr_reason reason;
@@ -26,15 +26,15 @@ void psi_arming_tell_failure(struct psi_arming *arming, const struct psi_subject
     hr_psi_trigger_explain(status, rule->trigger.resource, rule->of_system, &reason);
     if (subject->path == NULL)
         complaint_log(&arming->of_system, LOG_ERR, status,
-                      PLUGIN ": trigger %s can't be armed, and is tried again by and by: %s.",
-                      rule->name, reason.text);
+                      PLUGIN ": trigger %s can't be armed, retrying every 10 s: %s.", rule->name,
+                      reason.text);
     else if (tally_should_log(&arming->of_groups, arming->unarmed_groups))
-        ERROR(PLUGIN ": trigger %s can't be armed for %zu of the cgroups, such as %s, and is tried "
-                     "again by and by: %s.",
+        ERROR(PLUGIN ": trigger %s can't be armed for %zu of the cgroups, such as %s, retrying "
+                     "every 10 s: %s.",
               rule->name, arming->unarmed_groups, subject->path, reason.text);
 }
 
-void psi_arming_tell_success(struct psi_arming *arming, const struct psi_subject *subject)
+void psi_arming_log_success(struct psi_arming *arming, const struct psi_subject *subject)
 {
     if (subject->path == NULL)
         complaint_resolve(&arming->of_system, PLUGIN ": trigger %s is armed.", subject->rule->name);

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * psi/arming.h - what to say of triggers that can't be armed, or not by the kernel.
+ * psi/arming.h - logs triggers that can't be armed, or that the kernel refuses.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ARMING_H
 #define HEADROOM_PLUGIN_PSI_ARMING_H
@@ -7,22 +8,22 @@
 #include "common/complaint.h"
 #include "psi/notification.h"
 
-/** What was said of a rule; all zeros: nothing. */
+/** What was logged of a rule; all zeros: nothing. */
 struct psi_arming {
-    bool is_refusal_told;
+    bool is_refusal_logged;
     struct complaint of_system;
     struct tally of_groups;
-    size_t unarmed_groups; /**< failing at the moment */
+    size_t unarmed_groups; /**< that fail at the moment */
 };
 
-/** The kernel refuses, so the trigger is polled. */
-void psi_arming_tell_refusal(struct psi_arming *arming, const struct psi_rule *rule, int status);
+/** Logs, once, that the kernel refuses the trigger, so it is polled. */
+void psi_arming_log_refusal(struct psi_arming *arming, const struct psi_rule *rule, int status);
 
-/** The trigger can't be armed (again); unarmed_groups is up to date. */
-void psi_arming_tell_failure(struct psi_arming *arming, const struct psi_subject *subject,
-                             int status);
+/** Logs that the trigger can't be armed; unarmed_groups must be up to date. */
+void psi_arming_log_failure(struct psi_arming *arming, const struct psi_subject *subject,
+                            int status);
 
-/** The trigger is armed. */
-void psi_arming_tell_success(struct psi_arming *arming, const struct psi_subject *subject);
+/** Logs that the trigger is armed, if a failure was logged. */
+void psi_arming_log_success(struct psi_arming *arming, const struct psi_subject *subject);
 
 #endif

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/counters.h"
 
 #include "common/submit.h"
+#include "headroom/array.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "psi"
 
-/* What is published, copied so that no lock is held while collectd takes it. */
+/* What is published, copied so that the lock isn't held while collectd dispatches it. */
 struct psi_counter_copy {
     char instance[DATA_MAX_NAME_LEN];
     char type_instance[DATA_MAX_NAME_LEN];
@@ -54,28 +56,13 @@ void psi_counters_count(struct psi_counters *counters, struct psi_counter *count
     pthread_mutex_unlock(&counters->lock);
 }
 
-/* Makes room for all copies. @return false if memory is short. */
-static bool make_room(struct psi_counters *counters)
-{
-    if (counters->shown_count <= counters->capacity)
-        return true;
-    size_t capacity = 2 * counters->shown_count;
-    struct psi_counter_copy *grown =
-        reallocarray(counters->copies, capacity, sizeof(*counters->copies));
-    if (grown == NULL)
-        return false;
-    counters->copies = grown;
-    counters->capacity = capacity;
-    return true;
-}
-
-static size_t copy_all(struct psi_counters *counters)
+static size_t copy_counters(struct psi_counters *counters)
 {
     struct psi_counter *counter;
     size_t count = 0;
 
     pthread_mutex_lock(&counters->lock);
-    if (make_room(counters))
+    if (HR_ARRAY_RESERVE(counters->copies, counters->capacity, counters->shown_count) == 0)
         TAILQ_FOREACH(counter, &counters->shown, entry)
         {
             struct psi_counter_copy *copy = &counters->copies[count++];
@@ -89,7 +76,7 @@ static size_t copy_all(struct psi_counters *counters)
 
 void psi_counters_publish(struct psi_counters *counters, cdtime_t time)
 {
-    size_t count = copy_all(counters);
+    size_t count = copy_counters(counters);
 
     for (size_t i = 0; i < count; i++) {
         const struct psi_counter_copy *copy = &counters->copies[i];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * psi/counters.h - how often each armed trigger has fired: counted by the thread of the alerts,
  * published by the read callback.
@@ -11,7 +12,7 @@
 
 #include <sys/queue.h>
 
-/** One trigger's. Its texts must stay as long as it is shown. */
+/** The counter of one trigger. Its texts must outlive its being shown. */
 struct psi_counter {
     const char *instance;
     const char *type_instance;
@@ -20,28 +21,28 @@ struct psi_counter {
     TAILQ_ENTRY(psi_counter) entry;
 };
 
-/** All that are shown. */
+/** The counters that are shown, which means published. */
 struct psi_counters {
     pthread_mutex_t lock;
     TAILQ_HEAD(, psi_counter) shown;
     size_t shown_count;
-    struct psi_counter_copy *copies; /**< the publisher's own */
+    struct psi_counter_copy *copies; /**< of the read callback alone */
     size_t capacity;
 };
 
 void psi_counters_init(struct psi_counters *counters);
 
-/** No counter may be shown any more. */
+/** Frees the counters; none may be shown. */
 void psi_counters_end(struct psi_counters *counters);
 
-/** Publishes a counter from now on, or no longer. */
+/** Publishes a counter from now on; no longer. */
 void psi_counters_show(struct psi_counters *counters, struct psi_counter *counter);
 void psi_counters_hide(struct psi_counters *counters, struct psi_counter *counter);
 
 /** Counts an event. */
 void psi_counters_count(struct psi_counters *counters, struct psi_counter *counter);
 
-/** Submits all that are shown. Nobody has to wait for that. */
+/** Submits all that are shown. The lock isn't held meanwhile. */
 void psi_counters_publish(struct psi_counters *counters, cdtime_t time);
 
 #endif

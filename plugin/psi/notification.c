@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/notification.h"
 
 #include "common/message.h"
@@ -6,7 +7,7 @@
 
 #define PLUGIN "psi"
 
-/* Paths up to this length are told as they are, longer ones by the instance, which is shortened. */
+/* Longer paths are replaced by the instance, which is shortened. */
 #define PATH_MAX_SHOWN 127
 
 /* "212 ms", "1.5 ms" */
@@ -15,7 +16,7 @@ static void print_ms(double us, char *buffer, size_t size)
     snprintf(buffer, size, us >= 9950 ? "%.0f ms" : "%.2g ms", us / 1000);
 }
 
-/* Where it is, in at most PATH_MAX_SHOWN bytes, safe to show. */
+/* The group or the system, in at most PATH_MAX_SHOWN bytes, safe to show. */
 static void print_place(const struct psi_subject *subject, char place[PATH_MAX_SHOWN + 1])
 {
     const char *text = subject->path;
@@ -45,9 +46,10 @@ void psi_notice_title(const struct psi_subject *subject, char *buffer, size_t si
              hr_psi_level_name(rule->trigger.level), place);
 }
 
-/* --- What all have in common ---------------------------------------------- */
+/* --- Common parts --------------------------------------------------------- */
 
-static struct message begin(notification_t *notice, const struct psi_subject *subject, int severity)
+static struct message init_notification(notification_t *notice, const struct psi_subject *subject,
+                                        int severity)
 {
     const struct psi_rule *rule = subject->rule;
 
@@ -60,7 +62,7 @@ static struct message begin(notification_t *notice, const struct psi_subject *su
     return message_of(notice);
 }
 
-static void add_subject(notification_t *notice, const struct psi_subject *subject)
+static void add_subject_metadata(notification_t *notice, const struct psi_subject *subject)
 {
     const struct hr_psi_trigger_options *trigger = &subject->rule->trigger;
 
@@ -93,7 +95,7 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
     char text[96], lead[64];
 
     if (report->skipped_count > 0) {
-        snprintf(lead, sizeof(lead), "; waiting, of %zu tasks looked at: ", report->sampled_count);
+        snprintf(lead, sizeof(lead), "; waiting, of %zu tasks sampled: ", report->sampled_count);
         before = lead;
     }
     for (size_t i = 0; i < report->count; i++) {
@@ -102,7 +104,7 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
             return;
         before = ", ";
     }
-    /* The kernel adds a wait up when it ends. */
+    /* The kernel accounts a wait when it ends. */
     if (report->count == 0)
         message_append(message, "; no wait ended within %.3g s",
                        (double)rule->top_tasks_window_us / 1e6);
@@ -117,7 +119,7 @@ static void append_waiting(struct message *message, const struct psi_rule *rule,
         message_append(message, "; %s", waiting->unknown);
 }
 
-static void add_waiters(notification_t *notice, const struct psi_waiting *waiting)
+static void add_waiter_metadata(notification_t *notice, const struct psi_waiting *waiting)
 {
     char name[32], text[96];
 
@@ -133,7 +135,7 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
 {
     const struct psi_rule *rule = subject->rule;
     const double elapsed_s = (double)event->elapsed_us / 1e6;
-    struct message message = begin(notice, subject, rule->severity);
+    struct message message = init_notification(notice, subject, rule->severity);
     char stalled[32], limit[32], place[PATH_MAX_SHOWN + 1];
 
     print_ms((double)event->stalled_us, stalled, sizeof(stalled));
@@ -143,7 +145,7 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
     message_append(&message, ": stalled %s%s in ", event->measured ? "" : "at least ", stalled);
     message_append(&message, elapsed_s < 10 ? "%.2g s" : "%.0f s", elapsed_s);
     message_append(&message, " (limit %s) in %s", limit, place);
-    add_subject(notice, subject);
+    add_subject_metadata(notice, subject);
     if (event->measured) {
         plugin_notification_meta_add_double(notice, "MeasuredStall",
                                             (double)event->stalled_us / 1e6);
@@ -154,7 +156,7 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
         return;
     append_waiting(&message, rule, waiting);
     if (waiting->unknown[0] == '\0')
-        add_waiters(notice, waiting);
+        add_waiter_metadata(notice, waiting);
 }
 
 /* --- Its end -------------------------------------------------------------- */
@@ -162,7 +164,7 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
 void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject)
 {
     const struct psi_rule *rule = subject->rule;
-    struct message message = begin(notice, subject, NOTIF_OKAY);
+    struct message message = init_notification(notice, subject, NOTIF_OKAY);
     double window_s = (double)rule->trigger.window_us / 1e6;
     char limit[32], place[PATH_MAX_SHOWN + 1];
 
@@ -171,22 +173,22 @@ void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject)
     append_pressure(&message, rule);
     message_append(&message, ": below %s in %.6g s for %.6g s in %s", limit, window_s,
                    (double)rule->quiet * window_s, place);
-    add_subject(notice, subject);
+    add_subject_metadata(notice, subject);
 }
 
 void psi_notice_end(notification_t *notice, const struct psi_subject *subject, const char *reason)
 {
-    struct message message = begin(notice, subject, NOTIF_OKAY);
+    struct message message = init_notification(notice, subject, NOTIF_OKAY);
     char place[PATH_MAX_SHOWN + 1];
 
     print_place(subject, place);
     append_pressure(&message, subject->rule);
     message_append(&message, ": no longer watched in %s: %s", place, reason);
-    add_subject(notice, subject);
+    add_subject_metadata(notice, subject);
 }
 
-/* Nobody's in particular. */
-static void begin_summary(notification_t *notice, int severity)
+/* Without plugin instance and type: it is of all groups. */
+static void init_summary(notification_t *notice, int severity)
 {
     *notice = (notification_t){.severity = severity};
     sstrncpy(notice->host, hostname_g, sizeof(notice->host));
@@ -196,7 +198,7 @@ static void begin_summary(notification_t *notice, int severity)
 void psi_notice_held(notification_t *notice, int severity, size_t count, size_t limit,
                      const char *example)
 {
-    begin_summary(notice, severity);
+    init_summary(notice, severity);
     snprintf(notice->message, sizeof(notice->message),
              "held back %zu notifications of stalls in a second, as MaxNotificationsPerSecond is "
              "%zu; the last: %s",
@@ -206,7 +208,7 @@ void psi_notice_held(notification_t *notice, int severity, size_t count, size_t 
 
 void psi_notice_none_held(notification_t *notice, size_t limit)
 {
-    begin_summary(notice, NOTIF_OKAY);
+    init_summary(notice, NOTIF_OKAY);
     snprintf(notice->message, sizeof(notice->message),
              "no notification was held back in the last second (MaxNotificationsPerSecond is %zu)",
              limit);

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * psi/notification.h - what the notifications of the plugin psi say: message and metadata.
+ * psi/notification.h - the notifications of the plugin psi: message and metadata.
  */
 #ifndef HEADROOM_PLUGIN_PSI_NOTIFICATION_H
 #define HEADROOM_PLUGIN_PSI_NOTIFICATION_H
@@ -8,40 +9,40 @@
 
 #include "headroom/waiters.h"
 
-/** What an alert is about: a rule, and whom it watches. */
+/** What an alert is about: a rule, and the group or the system that it applies to. */
 struct psi_subject {
     const struct psi_rule *rule;
     const char *instance; /**< the plugin instance, "system" for the system */
     const char *path;     /**< of the group; NULL for the system */
 };
 
-/** Who waits. */
+/** The tasks that wait. */
 struct psi_waiting {
-    char unknown[96]; /**< why it isn't known; empty if it is */
+    char unknown[96]; /**< why they aren't known; empty if they are */
     struct hr_waiter top[PSI_TOP_TASKS_MAX];
     struct hr_waiters_report report;
 };
 
 /*
- * Each fills in a notification but for its time, metadata included, which the caller ends by
+ * Each fills in a notification except its time. The caller frees its metadata by
  * plugin_notification_meta_free().
  */
 
-/** There was a stall. @param waiting  NULL if nobody asked. */
+/** There was a stall. @param waiting  NULL if the rule names no tasks. */
 void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
                       const struct hr_psi_event *event, const struct psi_waiting *waiting);
 
-/** All is well since there was no event for the rule's quiet time. */
+/** The alarm ends: there was no event for the rule's quiet time. */
 void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject);
 
-/** The alarm ends as there is nothing to watch any more. @param reason  completes "…: ". */
+/** The alarm ends as the trigger is disarmed. @param reason  completes "…: ". */
 void psi_notice_end(notification_t *notice, const struct psi_subject *subject, const char *reason);
 
 /** Notifications were held back. @param example  one of them, as psi_notice_title() writes it. */
 void psi_notice_held(notification_t *notice, int severity, size_t count, size_t limit,
                      const char *example);
 
-/** None was held back any more for a second. */
+/** For a second no notification was held back. */
 void psi_notice_none_held(notification_t *notice, size_t limit);
 
 /** Writes "memory some in system.slice/a.service". */

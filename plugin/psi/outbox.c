@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/outbox.h"
 
 #include "headroom/clock.h"
 
-/* A notification that waits. */
-struct psi_letter {
+struct psi_queued_notification {
     notification_t notice;
-    STAILQ_ENTRY(psi_letter) entry;
+    STAILQ_ENTRY(psi_queued_notification) entry;
 };
 
 void psi_outbox_init(struct psi_outbox *outbox, size_t limit)
@@ -22,17 +22,17 @@ void psi_outbox_close(struct psi_outbox *outbox)
 void psi_outbox_end(struct psi_outbox *outbox)
 {
     while (!STAILQ_EMPTY(&outbox->queue)) {
-        struct psi_letter *letter = STAILQ_FIRST(&outbox->queue);
+        struct psi_queued_notification *queued = STAILQ_FIRST(&outbox->queue);
         STAILQ_REMOVE_HEAD(&outbox->queue, entry);
-        plugin_notification_meta_free(letter->notice.meta);
-        free(letter);
+        plugin_notification_meta_free(queued->notice.meta);
+        free(queued);
     }
 }
 
 /* --- The limit ------------------------------------------------------------ */
 
-/* The summary of a second, or the end of what it began. */
-static void tell_held(struct psi_outbox *outbox)
+/* Sends the summary of a second, or the OKAY after the last summary. */
+static void send_summary(struct psi_outbox *outbox)
 {
     notification_t notice;
 
@@ -48,7 +48,7 @@ static void tell_held(struct psi_outbox *outbox)
     psi_outbox_send(outbox, &notice);
 }
 
-static void begin_second(struct psi_outbox *outbox)
+static void start_second(struct psi_outbox *outbox)
 {
     uint64_t now_ns = hr_clock_ns();
 
@@ -56,14 +56,14 @@ static void begin_second(struct psi_outbox *outbox)
         return;
     outbox->second_ns = now_ns;
     outbox->sent = 0;
-    tell_held(outbox);
+    send_summary(outbox);
 }
 
-static void hold(struct psi_outbox *outbox, const struct psi_subject *subject)
+static void hold_back(struct psi_outbox *outbox, const struct psi_subject *subject)
 {
     int severity = subject->rule->severity;
 
-    /* the worse, the lower */
+    /* collectd's severities: the worse, the lower */
     if (outbox->held == 0 || severity < outbox->held_severity)
         outbox->held_severity = severity;
     outbox->held++;
@@ -76,14 +76,14 @@ bool psi_outbox_reserve(struct psi_outbox *outbox, const struct psi_subject *sub
         return false;
     psi_outbox_tick(outbox);
     if (outbox->sent >= outbox->limit) {
-        hold(outbox, subject);
+        hold_back(outbox, subject);
         return false;
     }
     outbox->sent++;
     return true;
 }
 
-/* --- Going out ------------------------------------------------------------ */
+/* --- Dispatching ---------------------------------------------------------- */
 
 void psi_outbox_send(struct psi_outbox *outbox, notification_t *notice)
 {
@@ -94,28 +94,28 @@ void psi_outbox_send(struct psi_outbox *outbox, notification_t *notice)
     notice->meta = NULL;
 }
 
-/* Those that wait go first, so whoever finds room finds an empty queue. */
-static void send_waiting(struct psi_outbox *outbox)
+/* The queue goes first, so a place can be reserved only while it is empty. */
+static void send_queued(struct psi_outbox *outbox)
 {
     while (!STAILQ_EMPTY(&outbox->queue) && outbox->sent < outbox->limit) {
-        struct psi_letter *letter = STAILQ_FIRST(&outbox->queue);
+        struct psi_queued_notification *queued = STAILQ_FIRST(&outbox->queue);
         STAILQ_REMOVE_HEAD(&outbox->queue, entry);
         outbox->sent++;
-        psi_outbox_send(outbox, &letter->notice);
-        free(letter);
+        psi_outbox_send(outbox, &queued->notice);
+        free(queued);
     }
 }
 
 void psi_outbox_queue(struct psi_outbox *outbox, notification_t *notice)
 {
-    struct psi_letter *letter = malloc(sizeof(*letter));
+    struct psi_queued_notification *queued = malloc(sizeof(*queued));
 
-    if (letter == NULL) {
-        psi_outbox_send(outbox, notice); /* more than the limit, but not lost */
+    if (queued == NULL) {
+        psi_outbox_send(outbox, notice); /* over the limit, but not lost */
         return;
     }
-    letter->notice = *notice;
-    STAILQ_INSERT_TAIL(&outbox->queue, letter, entry);
+    queued->notice = *notice;
+    STAILQ_INSERT_TAIL(&outbox->queue, queued, entry);
     psi_outbox_tick(outbox);
 }
 
@@ -128,6 +128,6 @@ uint64_t psi_outbox_deadline(const struct psi_outbox *outbox)
 
 void psi_outbox_tick(struct psi_outbox *outbox)
 {
-    begin_second(outbox);
-    send_waiting(outbox);
+    start_second(outbox);
+    send_queued(outbox);
 }

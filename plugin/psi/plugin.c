@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The plugin psi: pressure stall information of the system and of cgroups.
+ * psi/plugin.c - the plugin psi: pressure stall information of the system and of cgroups.
  */
 #include "collectd.h"
 
@@ -9,6 +10,7 @@
 #include "common/selection.h"
 #include "common/submit.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/psi.h"
 #include "headroom/root.h"
 #include "psi/alerts.h"
@@ -17,8 +19,8 @@
 
 #define PLUGIN "psi"
 
-/* A file that isn't there is looked for again so often; those of the system at each interval. */
-#define CGROUP_RETRY_NS UINT64_C(60000000000)
+/* A group's missing file is checked again so often; the system's at each interval. */
+#define CGROUP_RETRY_NS (60 * HR_NS_PER_S)
 
 /* What is published of one group, or of the system. */
 struct series {
@@ -148,7 +150,7 @@ static void submit_resource(const struct submission *submission, enum hr_psi_res
 }
 
 /* Reads and publishes one group, or the system. */
-static void sample(struct series *series, cdtime_t time, struct hr_psi_snapshot *snapshot)
+static void sample_series(struct series *series, cdtime_t time, struct hr_psi_snapshot *snapshot)
 {
     const struct submission submission = {
         .plugin = PLUGIN, .instance = series->instance, .time = time};
@@ -166,8 +168,8 @@ static void sample(struct series *series, cdtime_t time, struct hr_psi_snapshot 
 
 /* --- Callbacks ------------------------------------------------------------ */
 
-/* Most kernels have no irq pressure: that is news only to whom asked for it by name. */
-static void expect_no_irq(struct hr_psi_snapshot *snapshot)
+/* Most kernels have no irq pressure: that is reported only if Resource names irq. */
+static void hide_missing_irq(struct hr_psi_snapshot *snapshot)
 {
     int *status = &snapshot->status[HR_PSI_IRQ];
 
@@ -179,10 +181,10 @@ static void read_system(cdtime_t time)
 {
     struct hr_psi_snapshot snapshot;
 
-    sample(&whole_system, time, &snapshot);
-    expect_no_irq(&snapshot);
-    psi_trouble_note(&system_trouble, NULL, &snapshot);
-    psi_trouble_tell_system(&system_trouble);
+    sample_series(&whole_system, time, &snapshot);
+    hide_missing_irq(&snapshot);
+    psi_trouble_add(&system_trouble, NULL, &snapshot);
+    psi_trouble_log_system(&system_trouble);
 }
 
 static void read_cgroups(cdtime_t time)
@@ -195,16 +197,16 @@ static void read_cgroups(cdtime_t time)
     for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(groups, group)) != NULL;) {
         struct series *series = group->data;
         if (series == NULL || series->psi == NULL)
-            continue; /* memory was short, and it was said */
-        sample(series, time, &snapshot);
-        expect_no_irq(&snapshot);
-        /* What the kernel lacks as a whole was told of the system. */
+            continue; /* memory was short, which was logged */
+        sample_series(series, time, &snapshot);
+        hide_missing_irq(&snapshot);
+        /* What the kernel lacks as a whole was logged of the system. */
         for (int i = 0; config.system && i < HR_PSI_RESOURCE_COUNT; i++)
             if (snapshot.status[i] != 0 && snapshot.status[i] == whole_system.previous.status[i])
                 snapshot.status[i] = -ECANCELED;
-        psi_trouble_note(&cgroup_trouble, group->path, &snapshot);
+        psi_trouble_add(&cgroup_trouble, group->path, &snapshot);
     }
-    psi_trouble_tell_cgroups(&cgroup_trouble);
+    psi_trouble_log_cgroups(&cgroup_trouble);
 }
 
 static int psi_read(__attribute__((unused)) user_data_t *data)
@@ -218,7 +220,7 @@ static int psi_read(__attribute__((unused)) user_data_t *data)
     return 0;
 }
 
-static void begin_group(struct hr_cgroup *group)
+static void add_series(struct hr_cgroup *group)
 {
     const char *instance = selection_name(selection, group);
     struct series *series = instance != NULL ? calloc(1, sizeof(*series)) : NULL;
@@ -231,7 +233,7 @@ static void begin_group(struct hr_cgroup *group)
     group->data = series;
 }
 
-static void end_group(struct hr_cgroup *group)
+static void remove_series(struct hr_cgroup *group)
 {
     struct series *series = group->data;
 
@@ -241,7 +243,7 @@ static void end_group(struct hr_cgroup *group)
     free(series);
 }
 
-static struct hr_psi_options options(uint64_t retry_ns)
+static struct hr_psi_options make_options(uint64_t retry_ns)
 {
     struct hr_psi_options options = {.retry_ns = retry_ns};
 
@@ -249,15 +251,15 @@ static struct hr_psi_options options(uint64_t retry_ns)
     return options;
 }
 
-static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event,
-                         __attribute__((unused)) void *context)
+static void handle_group_event(struct hr_cgroup *group, enum hr_cgroup_event event,
+                               __attribute__((unused)) void *context)
 {
-    const struct hr_psi_options cgroup_options = options(CGROUP_RETRY_NS);
+    const struct hr_psi_options cgroup_options = make_options(CGROUP_RETRY_NS);
     struct series *series = group->data;
 
     switch (event) {
     case HR_CGROUP_ADDED:
-        begin_group(group);
+        add_series(group);
         break;
     case HR_CGROUP_POPULATED:
         if (series != NULL && hr_psi_open_cgroup(group, &cgroup_options, &series->psi) < 0)
@@ -271,7 +273,7 @@ static void follow_group(struct hr_cgroup *group, enum hr_cgroup_event event,
         }
         break;
     case HR_CGROUP_REMOVED:
-        end_group(group);
+        remove_series(group);
         break;
     }
 }
@@ -295,18 +297,18 @@ static int psi_shutdown(void)
 
 static int psi_init(void)
 {
-    const struct hr_psi_options system_options = options(0);
+    const struct hr_psi_options system_options = make_options(0);
     const char *path = config.root != NULL ? config.root : "/";
 
     if (root != NULL)
-        return 0; /* collectd may call again */
+        return 0; /* collectd may call this again */
     int status = hr_root_open(path, &root);
     if (status == 0 && config.system)
         status = hr_psi_open_system(root, &system_options, &whole_system.psi);
     if (status == 0)
-        status = selection_open(selection, root, follow_group, NULL, &groups);
+        status = selection_open(selection, root, handle_group_event, NULL, &groups);
     if (status < 0) {
-        ERROR(PLUGIN ": can't start beneath %s: %s.", path, STRERROR(-status));
+        ERROR(PLUGIN ": can't use %s as root directory: %s.", path, STRERROR(-status));
         hr_root_close(root);
         root = NULL;
         return -1;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/rule.h"
 
 #include "common/options.h"
 
 #define PLUGIN "psi"
 
-/* Whole words of an option, and what each stands for. */
+/* A word that an option accepts, and its value. */
 struct word {
     const char *text;
     int value;
@@ -21,7 +22,7 @@ static const struct word modes[] = {{"auto", HR_PSI_TRIGGER_AUTO},
                                     {"poll", HR_PSI_TRIGGER_POLL},
                                     {0}};
 
-/* What a block holds while it is read. */
+/* A block while it is read. */
 struct block {
     struct psi_rule *rule;
     const char *title; /* "psi: <Trigger "x">" */
@@ -113,7 +114,7 @@ static int read_name(struct psi_rule *rule, const oconfig_item_t *item)
     return 0;
 }
 
-static int check(struct block *block)
+static int check_rule(struct block *block)
 {
     struct psi_rule *rule = block->rule;
     const char *reason;
@@ -129,7 +130,7 @@ static int check(struct block *block)
     rule->of_system = block->of_system;
     if (hr_psi_trigger_check(&rule->trigger, rule->of_system, &reason) == 0)
         return 0;
-    ERROR("%s: this can't be: %s (Stall %.6g, Window %.6g).", block->title, reason,
+    ERROR("%s: invalid combination: %s (Stall %.6g, Window %.6g).", block->title, reason,
           (double)rule->trigger.stall_us / 1e6, (double)rule->trigger.window_us / 1e6);
     return -1;
 }
@@ -158,5 +159,5 @@ int psi_rule_read(struct psi_rule *rule, const oconfig_item_t *item)
     for (int i = 0; i < item->children_num; i++)
         if (read_option(&block, &item->children[i]) < 0)
             return -1;
-    return check(&block);
+    return check_rule(&block);
 }

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * psi/rule.h - the blocks <Trigger …> of the plugin psi: what is an alert.
+ * psi/rule.h - the blocks <Trigger …> of the plugin psi: which stalls are reported, and how.
  */
 #ifndef HEADROOM_PLUGIN_PSI_RULE_H
 #define HEADROOM_PLUGIN_PSI_RULE_H
@@ -17,15 +18,15 @@ struct psi_rule {
     bool of_system;         /**< Scope: the system; else every selected cgroup */
     struct hr_psi_trigger_options trigger;
     int severity; /**< NOTIF_WARNING or NOTIF_FAILURE */
-    size_t quiet; /**< windows without an event until all is well */
+    size_t quiet; /**< windows without an event until the alarm ends */
     size_t top_tasks;
     uint64_t top_tasks_window_us;
-    size_t top_tasks_limit; /**< tasks looked at per second */
+    size_t top_tasks_limit; /**< tasks sampled per second */
 };
 
 #define PSI_TOP_TASKS_MAX 10
 
-/** Takes a block. @return 0, or -1, and logged. */
+/** Reads a block. @return 0; -1: refused, and logged. */
 int psi_rule_read(struct psi_rule *rule, const oconfig_item_t *item);
 
 #endif

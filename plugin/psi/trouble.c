@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/trouble.h"
 
 #include "common/complaint.h"
@@ -30,8 +31,8 @@ static enum psi_trouble_kind kind_of(int status)
     }
 }
 
-void psi_trouble_note(struct psi_trouble *trouble, const char *group,
-                      const struct hr_psi_snapshot *snapshot)
+void psi_trouble_add(struct psi_trouble *trouble, const char *group,
+                     const struct hr_psi_snapshot *snapshot)
 {
     const int *status = snapshot->status;
     bool counted[PSI_TROUBLE_COUNT] = {false};
@@ -68,20 +69,20 @@ static void list_resources(unsigned resources, char *buffer, size_t size)
                              hr_psi_resource_name(i));
 }
 
-static void warn(unsigned resources, const char *whose, const char *reason)
+static void warn(unsigned resources, const char *place, const char *reason)
 {
     char names[64];
 
     if (resources == 0)
         return;
     list_resources(resources, names, sizeof(names));
-    WARNING(PLUGIN ": %s pressure of %s can't be read: %s.", names, whose, reason);
+    WARNING(PLUGIN ": %s pressure of %s can't be read: %s.", names, place, reason);
 }
 
 /* irq pressure may have a cause of its own, unless nothing can be read; then it has its own line.
  */
 static void warn_kind(const struct psi_trouble *trouble, const struct psi_trouble_state *state,
-                      unsigned resources, const char *whose, bool is_system)
+                      unsigned resources, const char *place, bool is_system)
 {
     struct hr_reason shared, of_irq;
 
@@ -91,60 +92,59 @@ static void warn_kind(const struct psi_trouble *trouble, const struct psi_troubl
     hr_psi_explain(state->status, HR_PSI_IRQ, is_system, &of_irq);
     const bool is_alike = (state->resources & ~IRQ) != 0 && trouble->fine == 0;
     if (!is_alike && strcmp(of_irq.text, shared.text) != 0) {
-        warn(resources & IRQ, whose, of_irq.text);
+        warn(resources & IRQ, place, of_irq.text);
         resources &= ~IRQ;
     }
-    warn(resources, whose, shared.text);
+    warn(resources, place, shared.text);
 }
 
-void psi_trouble_tell_system(struct psi_trouble *trouble)
+void psi_trouble_log_system(struct psi_trouble *trouble)
 {
-    unsigned relieved = 0;
+    unsigned resolved = 0;
 
     for (int kind = 0; kind < PSI_TROUBLE_COUNT; kind++) {
         struct psi_trouble_state *state = &trouble->kinds[kind];
-        warn_kind(trouble, state, state->resources & ~state->told_resources, "the system", true);
-        relieved |= state->told_resources & trouble->fine;
-        state->told_resources = state->resources;
+        warn_kind(trouble, state, state->resources & ~state->logged_resources, "the system", true);
+        resolved |= state->logged_resources & trouble->fine;
+        state->logged_resources = state->resources;
         state->resources = 0;
     }
-    if (relieved != 0) {
+    if (resolved != 0) {
         char names[64];
-        list_resources(relieved, names, sizeof(names));
+        list_resources(resolved, names, sizeof(names));
         INFO(PLUGIN ": %s pressure of the system is being read again.", names);
     }
     trouble->fine = 0;
 }
 
-static void tell_reopened(struct psi_trouble *trouble)
+static void log_reopened(struct psi_trouble *trouble)
 {
-    if (tally_should_log(&trouble->told_reopened, trouble->reopened))
-        NOTICE(PLUGIN
-               ": file descriptors are short, so %zu of %zu pressure files are opened anew at "
-               "each interval, which costs more: raise LimitNOFILE= of collectd's service "
-               "(ulimit -n).",
+    if (tally_should_log(&trouble->logged_reopened, trouble->reopened))
+        NOTICE(PLUGIN ": file descriptors are short, so %zu of %zu pressure files are reopened at "
+                      "each interval, which costs more: raise LimitNOFILE= of collectd's service "
+                      "(ulimit -n).",
                trouble->reopened, trouble->files);
     trouble->reopened = 0;
     trouble->files = 0;
 }
 
-void psi_trouble_tell_cgroups(struct psi_trouble *trouble)
+void psi_trouble_log_cgroups(struct psi_trouble *trouble)
 {
-    char whose[384];
+    char place[384];
 
     for (int kind = 0; kind < PSI_TROUBLE_COUNT; kind++) {
         struct psi_trouble_state *state = &trouble->kinds[kind];
-        if (tally_should_log(&state->told_groups, state->groups)) {
+        if (tally_should_log(&state->logged_groups, state->groups)) {
             if (state->groups == 1)
-                snprintf(whose, sizeof(whose), "cgroup %s", state->example);
+                snprintf(place, sizeof(place), "cgroup %s", state->example);
             else
-                snprintf(whose, sizeof(whose), "%zu cgroups (such as %s)", state->groups,
+                snprintf(place, sizeof(place), "%zu cgroups (such as %s)", state->groups,
                          state->example);
-            warn_kind(trouble, state, state->resources, whose, false);
+            warn_kind(trouble, state, state->resources, place, false);
         }
         state->resources = 0;
         state->groups = 0;
     }
     trouble->fine = 0;
-    tell_reopened(trouble);
+    log_reopened(trouble);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "psi/waiting_tasks.h"
 
 #include <errno.h>
@@ -10,112 +11,113 @@
 
 #define PLUGIN "psi"
 
-/* Who waited for less isn't named. */
+/* Tasks that waited for less aren't named. */
 #define WORTH_NAMING_NS 10000
 
-void psi_who_end(struct psi_who *who)
+void psi_task_source_close(struct psi_task_source *source)
 {
-    hr_taskstats_close(who->taskstats);
-    who->taskstats = NULL;
+    hr_taskstats_close(source->taskstats);
+    source->taskstats = NULL;
 }
 
-static void tell_connection(struct psi_who *who, int status)
+static void log_connection(struct psi_task_source *source, int status)
 {
     struct hr_reason reason;
 
     if (status == 0) {
-        complaint_resolve(&who->connection, PLUGIN ": alerts can name waiting tasks again.");
+        complaint_resolve(&source->connection, PLUGIN ": alerts can name waiting tasks again.");
         return;
     }
     hr_waiters_explain(status, &reason);
-    complaint_log(&who->connection, LOG_WARNING, status,
+    complaint_log(&source->connection, LOG_WARNING, status,
                   PLUGIN ": alerts can't name waiting tasks: %s.", reason.text);
 }
 
-static void tell_accounting(struct psi_who *who, int status)
+static void log_accounting(struct psi_task_source *source, int status)
 {
     struct hr_reason reason;
 
     hr_waiters_explain(status, &reason);
     if (status == -EOPNOTSUPP)
-        complaint_log(&who->accounting, LOG_WARNING, status,
+        complaint_log(&source->accounting, LOG_WARNING, status,
                       PLUGIN ": alerts can't name tasks that wait for memory, io or irq: %s.",
                       reason.text);
     else if (status == -ENODATA)
-        complaint_log(&who->accounting, LOG_WARNING, status,
+        complaint_log(&source->accounting, LOG_WARNING, status,
                       PLUGIN ": alerts can't name waiting tasks: %s.", reason.text);
     else if (status == 0)
-        complaint_resolve(&who->accounting, PLUGIN ": delays are accounted again.");
+        complaint_resolve(&source->accounting, PLUGIN ": delays are accounted again.");
 }
 
-/* What says nothing of the connection. */
+/* Whether an error has nothing to do with the connection. */
 static bool is_of_group_or_accounting(int status)
 {
     return status == -ENODEV || status == -EOPNOTSUPP || status == -ENODATA;
 }
 
-static int open_connection(struct psi_who *who)
+static int open_connection(struct psi_task_source *source)
 {
-    if (who->taskstats != NULL)
+    if (source->taskstats != NULL)
         return 0;
-    int status = hr_taskstats_open(NULL, &who->taskstats);
-    /* Whether rights suffice is seen at the first question. */
+    int status = hr_taskstats_open(NULL, &source->taskstats);
+    /* Missing rights show only at the first request. */
     if (status < 0)
-        tell_connection(who, status);
+        log_connection(source, status);
     return status;
 }
 
-/* How many tasks may be looked at now. */
-static size_t allowance(const struct psi_rule *rule, struct psi_who_budget *budget)
+/* How many tasks may be sampled now. */
+static size_t remaining_tasks(const struct psi_rule *rule, struct psi_task_budget *budget)
 {
     uint64_t now_ns = hr_clock_ns();
 
     if (now_ns - budget->second_ns >= HR_NS_PER_S)
-        *budget = (struct psi_who_budget){.second_ns = now_ns};
-    return budget->looked_count < rule->top_tasks_limit
-               ? rule->top_tasks_limit - budget->looked_count
+        *budget = (struct psi_task_budget){.second_ns = now_ns};
+    return budget->sampled_count < rule->top_tasks_limit
+               ? rule->top_tasks_limit - budget->sampled_count
                : 0;
 }
 
-int psi_who_ask(struct psi_who *who, const struct psi_rule *rule, struct psi_who_budget *budget,
-                const struct hr_cgroup *group, struct hr_waiters **waiters)
+int psi_waiting_open(struct psi_task_source *source, const struct psi_rule *rule,
+                     struct psi_task_budget *budget, const struct hr_cgroup *group,
+                     struct hr_waiters **waiters)
 {
     const enum hr_psi_resource resource = rule->trigger.resource;
-    size_t limit = allowance(rule, budget);
+    size_t limit = remaining_tasks(rule, budget);
 
     *waiters = NULL;
     if (limit == 0)
         return -EBUSY;
-    int status = hr_waiters_check(who->root, resource);
+    int status = hr_waiters_check(source->root, resource);
     if (status == 0)
-        status = open_connection(who);
+        status = open_connection(source);
     if (status == 0) {
-        status = hr_waiters_open(who->root, group, who->taskstats, resource, limit, waiters);
+        status = hr_waiters_open(source->root, group, source->taskstats, resource, limit, waiters);
         if (!is_of_group_or_accounting(status))
-            tell_connection(who, status);
+            log_connection(source, status);
     }
-    /* cpu is always accounted, so it says nothing of the others */
+    /* cpu delays are always accounted, so success says nothing of the others. */
     if (status != 0 || resource != HR_PSI_CPU)
-        tell_accounting(who, status);
+        log_accounting(source, status);
     if (status == 0)
-        budget->looked_count += hr_waiters_sampled_count(*waiters);
+        budget->sampled_count += hr_waiters_sampled_count(*waiters);
     return status;
 }
 
-void psi_who_answer(struct hr_waiters *waiters, const struct psi_rule *rule,
-                    struct psi_waiting *waiting)
+void psi_waiting_read(struct hr_waiters *waiters, const struct psi_rule *rule,
+                      struct psi_waiting *waiting)
 {
     int status = hr_waiters_read(waiters, waiting->top, rule->top_tasks, &waiting->report);
 
     if (status < 0)
-        psi_who_explain(status, waiting);
+        psi_waiting_explain(status, waiting);
     size_t *count = &waiting->report.count;
     while (status == 0 && *count > 0 && waiting->top[*count - 1].waited_ns < WORTH_NAMING_NS)
         --*count;
     hr_waiters_close(waiters);
 }
 
-void psi_who_explain(int status, struct psi_waiting *waiting)
+void psi_waiting_explain(int status, struct psi_waiting *waiting)
 {
     struct hr_reason reason;
 

@@ -148,7 +148,7 @@ static int wss_init(void)
     }
     int status = start();
     if (status < 0) {
-        ERROR(PLUGIN ": can't start beneath %s: %s.", root_path(), STRERROR(-status));
+        ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(), STRERROR(-status));
         stop();
         return -1;
     }

@@ -1,23 +1,23 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * doctor/psi.c - what of the plugin psi works: pressure, alerts by the kernel, who waits.
+ * doctor/psi.c - what of the plugin psi works: pressure, the kernel's triggers, waiting tasks.
  */
-#include "doctor/checks.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "doctor/checks.h"
 #include "headroom/psi.h"
 #include "headroom/psi_trigger.h"
 #include "headroom/taskstats.h"
 #include "headroom/waiters.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What the checks share. */
 struct exam {
     const struct hr_root *root;
     struct findings *findings;
     struct doctor_groups groups;
-    const struct hr_cgroup *group; /* whose pressure can be read, if any can; NULL: there is none */
+    const struct hr_cgroup *group; /* one with readable pressure, if there is; NULL: no group */
 };
 
 /* Adds that a facility works, or why not. */
@@ -30,7 +30,7 @@ static void add_result(const struct exam *exam, const char *facility,
         findings_add_reason(exam->findings, FINDING_LACKS, facility, reason);
 }
 
-/* Adds what was found out of a cgroup, if there is one. */
+/* Adds the result of a cgroup, if there is one. */
 static void advise_of_group(const struct exam *exam, const char *facility, int status,
                             const struct advice *advice)
 {
@@ -47,7 +47,7 @@ static const struct hr_psi_options every_resource = {
         {[HR_PSI_CPU] = true, [HR_PSI_MEMORY] = true, [HR_PSI_IO] = true, [HR_PSI_IRQ] = true},
 };
 
-static void read_once(struct hr_psi *psi, int *status)
+static void read_and_close(struct hr_psi *psi, int *status)
 {
     struct hr_psi_snapshot snapshot;
 
@@ -57,8 +57,8 @@ static void read_once(struct hr_psi *psi, int *status)
         status[i] = snapshot.status[i];
 }
 
-/* What the three that come together have: 0, or what is wrong with the first that is wrong. */
-static int worst(const int *status)
+/* The status of cpu, memory and io together: 0, or the first error. */
+static int first_error(const int *status)
 {
     static const enum hr_psi_resource resources[] = {HR_PSI_CPU, HR_PSI_MEMORY, HR_PSI_IO};
 
@@ -73,10 +73,10 @@ static void read_system(const struct exam *exam, int *status)
     struct hr_psi *psi;
 
     if (hr_psi_open_system(exam->root, &every_resource, &psi) == 0)
-        read_once(psi, status);
+        read_and_close(psi, status);
 }
 
-/* A single group can be switched off, or be gone by now, so it is the best of some that counts. */
+/* A single group may be switched off or removed meanwhile, so the best of some counts. */
 static void read_groups(struct exam *exam, int *status)
 {
     for (size_t i = 0; i < exam->groups.sample_count; i++) {
@@ -84,8 +84,8 @@ static void read_groups(struct exam *exam, int *status)
         if (hr_psi_open_cgroup(exam->groups.samples[i], &every_resource, &psi) < 0)
             return;
         exam->group = exam->groups.samples[i];
-        read_once(psi, status);
-        if (worst(status) == 0)
+        read_and_close(psi, status);
+        if (first_error(status) == 0)
             return;
     }
 }
@@ -111,7 +111,8 @@ static void add_irq_pressure(const struct exam *exam, const char *facility, cons
 {
     const int irq = status[HR_PSI_IRQ];
 
-    add_pressure(exam, facility, irq, irq == worst(status) ? HR_PSI_CPU : HR_PSI_IRQ, is_system);
+    add_pressure(exam, facility, irq, irq == first_error(status) ? HR_PSI_CPU : HR_PSI_IRQ,
+                 is_system);
 }
 
 static void check_pressure(struct exam *exam)
@@ -120,17 +121,18 @@ static void check_pressure(struct exam *exam)
 
     read_system(exam, system);
     read_groups(exam, group);
-    add_pressure(exam, "cpu, memory and io pressure of the system", worst(system), HR_PSI_CPU,
+    add_pressure(exam, "cpu, memory and io pressure of the system", first_error(system), HR_PSI_CPU,
                  true);
-    add_pressure(exam, "cpu, memory and io pressure of cgroups", worst(group), HR_PSI_CPU, false);
+    add_pressure(exam, "cpu, memory and io pressure of cgroups", first_error(group), HR_PSI_CPU,
+                 false);
     add_irq_pressure(exam, "irq pressure of the system", system, true);
     add_irq_pressure(exam, "irq pressure of cgroups", group, false);
 }
 
 /* --- Alerts --------------------------------------------------------------- */
 
-/* A stall as long as the window: hardly ever, and it isn't waited for. */
-static struct hr_psi_trigger_options trigger_of(uint64_t window_us)
+/* A stall as long as the window, which hardly ever happens; the event isn't awaited. */
+static struct hr_psi_trigger_options make_trigger_options(uint64_t window_us)
 {
     return (struct hr_psi_trigger_options){
         .resource = HR_PSI_MEMORY,
@@ -143,7 +145,7 @@ static struct hr_psi_trigger_options trigger_of(uint64_t window_us)
 
 static int try_system(const struct hr_root *root, uint64_t window_us)
 {
-    const struct hr_psi_trigger_options options = trigger_of(window_us);
+    const struct hr_psi_trigger_options options = make_trigger_options(window_us);
     struct hr_psi_trigger *trigger;
 
     int status = hr_psi_trigger_open_system(root, &options, &trigger);
@@ -154,7 +156,7 @@ static int try_system(const struct hr_root *root, uint64_t window_us)
 
 static int try_group(const struct hr_cgroup *group)
 {
-    const struct hr_psi_trigger_options options = trigger_of(2000000);
+    const struct hr_psi_trigger_options options = make_trigger_options(2000000);
     struct hr_psi_trigger *trigger;
 
     int status = hr_psi_trigger_open_cgroup(group, &options, &trigger);
@@ -207,16 +209,16 @@ static const struct advice mount_advice[] = {
 };
 
 static const struct advice watch_advice[] = {
-    {-ENOSPC, "inotify watches are short, so cgroups are looked at each interval",
+    {-ENOSPC, "inotify watches are short, so cgroups are read at each interval",
      "raise sysctl fs.inotify.max_user_watches"},
     {-EMFILE,
-     "inotify instances or file descriptors are short, so cgroups are looked at each "
+     "inotify instances or file descriptors are short, so cgroups are read at each "
      "interval",
      "raise sysctl fs.inotify.max_user_instances, or LimitNOFILE= of collectd's service"},
     {0},
 };
 
-/* Opens the files of all groups at once, as the plugin does, and counts those that it couldn't keep
+/* Opens the files of all groups at once, as the plugin does, and counts those that can't be kept
  * open. */
 static unsigned count_reopened(const struct doctor_groups *groups)
 {
@@ -250,7 +252,7 @@ static void check_keeping(const struct exam *exam)
         return;
     }
     snprintf(cause, sizeof(cause),
-             "file descriptors are short, so %u files and %zu folders are opened anew at each "
+             "file descriptors are short, so %u files and %zu folders are reopened at each "
              "interval",
              files, folders);
     findings_add(exam->findings, FINDING_LACKS, facility, cause,
@@ -265,9 +267,9 @@ static void check_following(const struct exam *exam)
                     counts->unwatched > 0 ? counts->watch_error : 0, watch_advice);
 }
 
-/* --- Who waits ------------------------------------------------------------ */
+/* --- Waiting tasks -------------------------------------------------------- */
 
-/* Asks for one task. */
+/* Samples one task. */
 static int try_waiters(const struct hr_root *root, struct hr_taskstats *taskstats,
                        enum hr_psi_resource resource)
 {

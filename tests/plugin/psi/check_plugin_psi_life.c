@@ -36,7 +36,9 @@ START_TEST(fails_to_begin_without_its_root)
     tree_remove(tree, "host");
     ck_assert_int_ne(fake_init(), 0);
     ck_assert_uint_eq(fake_read_callbacks(), 0);
-    harness_assert_logs(1, "error: psi: can't start beneath ");
+    snprintf(text, sizeof(text),
+             "error: psi: can't use %s/host as root directory: ", tree_path(tree));
+    harness_assert_logs(1, text);
 }
 END_TEST
 
