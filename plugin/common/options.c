@@ -86,7 +86,7 @@ int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_u
     return 0;
 }
 
-/* @return whether it is digits, and one of the letters perhaps. */
+/* @return whether it is digits, with or without a unit. */
 static bool parse_bytes(const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMGT";
@@ -139,8 +139,7 @@ int option_texts(const char *block, const oconfig_item_t *item, const char *acce
     return 0;
 }
 
-/* collectd changes its working directory to BaseDir later, so a relative path would lead elsewhere.
- */
+/* Absolute, as collectd changes its working directory to BaseDir later. */
 int option_root(const char *block, const oconfig_item_t *item, char **path)
 {
     const char *text;

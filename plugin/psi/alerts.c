@@ -135,17 +135,17 @@ static void add_group(struct psi_alerts *alerts, struct hr_cgroup *group)
 {
     size_t count = count_rules(alerts, false);
     const char *instance = selection_name(alerts->selection, group);
-    struct group_alerts *begun =
-        instance != NULL ? calloc(1, sizeof(*begun) + count * sizeof(begun->list[0])) : NULL;
+    struct group_alerts *added =
+        instance != NULL ? calloc(1, sizeof(*added) + count * sizeof(added->list[0])) : NULL;
 
-    if (begun == NULL) {
+    if (added == NULL) {
         selection_unname(alerts->selection, instance);
         return; /* memory is short, which the values' thread logs */
     }
-    begun->instance = instance;
-    begun->count = count;
-    init_alerts(alerts, begun->list, instance, group);
-    group->data = begun;
+    added->instance = instance;
+    added->count = count;
+    init_alerts(alerts, added->list, instance, group);
+    group->data = added;
 }
 
 static void handle_group_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)

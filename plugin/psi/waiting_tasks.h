@@ -26,7 +26,7 @@ struct psi_task_budget {
 };
 
 /** Closes the connection. */
-void psi_task_source_close(struct psi_task_source *who);
+void psi_task_source_close(struct psi_task_source *source);
 
 /**
  * Takes the first sample of a group, or of the system if group is NULL.
@@ -34,7 +34,7 @@ void psi_task_source_close(struct psi_task_source *who);
  * @param waiters  receives the sample, for psi_waiting_read(); NULL on failure.
  * @return 0, or a negative errno for psi_waiting_explain().
  */
-int psi_waiting_open(struct psi_task_source *who, const struct psi_rule *rule,
+int psi_waiting_open(struct psi_task_source *source, const struct psi_rule *rule,
                      struct psi_task_budget *budget, const struct hr_cgroup *group,
                      struct hr_waiters **waiters);
 

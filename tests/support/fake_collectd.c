@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/fake_collectd.h"
 
 #include <dlfcn.h>
@@ -29,9 +30,9 @@ struct type {
     data_source_t sources[MAX_SOURCES];
 };
 
-/* The last value of a series, like collectd's cache has it. */
+/* The last value of a series, as in collectd's cache. */
 struct series {
-    char identifier[4 * DATA_MAX_NAME_LEN]; /* first, likewise */
+    char identifier[4 * DATA_MAX_NAME_LEN]; /* first, for the same reason */
     cdtime_t time;
     double number;
 };
@@ -41,8 +42,8 @@ struct line {
     char *text;
 };
 
-/* Threads of a plugin come here too, hence the lock; the callbacks and types are the test's only.
- */
+/* A plugin's threads call these functions, too, hence the lock; callbacks and types are used by the
+ * test's thread alone. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     void *handle;
@@ -186,7 +187,7 @@ void *fake_symbol(const char *name)
     Dl_info info;
     void *symbol = dlsym(fake.handle, name);
 
-    /* A handle gives the symbols of the libraries that it needs, too. */
+    /* dlsym() also finds the symbols of the libraries that the plugin needs. */
     if (symbol == NULL || dlinfo(fake.handle, RTLD_DI_LINKMAP, &wanted) != 0 ||
         dladdr1(symbol, &info, (void **)&found, RTLD_DL_LINKMAP) == 0)
         return NULL;
@@ -438,7 +439,7 @@ static const char *find_fault_of_number(const data_source_t *source, double numb
     return NULL;
 }
 
-/* Compares with the series' value before and takes the new one's place. */
+/* Compares a value with the series' last one, and replaces that. */
 static const char *update_series(struct fake_value *value)
 {
     struct series *former, **found = tfind(value->identifier, &fake.series, compare_texts);
@@ -458,7 +459,7 @@ static const char *update_series(struct fake_value *value)
     return NULL;
 }
 
-static const char *take_value(const value_list_t *list, struct fake_value *value)
+static const char *check_value(const value_list_t *list, struct fake_value *value)
 {
     const char *fault = find_fault_of_name(list);
 
@@ -507,7 +508,7 @@ int plugin_dispatch_values(const value_list_t *list)
              list->plugin_instance);
     value->time = list->time != 0 ? list->time : fake.now++;
     value->interval = list->interval;
-    value->rejected = take_value(list, value);
+    value->rejected = check_value(list, value);
     if (value->rejected != NULL && fake.rejections++ == 0)
         fprintf(stderr, "fake_collectd: rejected %s: %s\n", value->identifier, value->rejected);
     const struct fake_value copy = *value;

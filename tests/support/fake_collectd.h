@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * fake_collectd.h - a stand-in for the collectd daemon: it opens a plugin's shared object, calls
- * what that registers, and records what it dispatches and logs.
+ * support/fake_collectd.h - a stand-in for the collectd daemon: it opens a plugin's shared object,
+ * calls what it registers, and records what it dispatches and logs.
  *
  * It is linked into a test program together with fake_notification.c and fake_config.c. The program
- * must export its symbols
- * (-rdynamic), as the plugin takes collectd's functions from it. One plugin runs at a time.
+ * must export its symbols (-rdynamic), as they are the plugin's collectd functions. One plugin runs
+ * at a time.
  *
- * It is stricter than the daemon: what that passes on though no receiver can use it is rejected
- * here, see fake_value.rejected. A mistake of the test itself ends the program with a message.
+ * It is stricter than the daemon, which dispatches values that no receiver can use: here they are
+ * rejected, see fake_value.rejected. A mistake of the test itself ends the program with a message.
  *
  * Environment:
  *   HEADROOM_PLUGIN_DIR  where the plugins are; ".libs" if it isn't set
@@ -30,11 +31,11 @@ struct fake_value {
     char identifier[4 * DATA_MAX_NAME_LEN]; /**< without the host: "psi-system/percent-cpu-some" */
     char instance[DATA_MAX_NAME_LEN];       /**< the plugin instance */
     cdtime_t time;
-    cdtime_t interval; /**< as it was dispatched; 0: the plugin's */
+    cdtime_t interval; /**< as dispatched; 0: the plugin's */
     int type;          /**< DS_TYPE_GAUGE, … */
     value_t value;
     double number;  /**< the value, whatever its type */
-    bool decreased; /**< a DERIVE below the one before it, of which nothing can be made */
+    bool decreased; /**< a DERIVE below the one before it */
     /**
      * NULL, or why it was rejected: a type that types.db doesn't have, or with another number of
      * values; no plugin or type, or one with "-"; a part of the identifier that isn't terminated,
@@ -49,14 +50,14 @@ struct fake_value {
 /** Opens PLUGIN.so and calls its module_register(). */
 void fake_start(const char *plugin);
 
-/** Begins without a plugin, for tests of parts of one that are linked into the program. */
+/** Starts without a plugin, for tests of a plugin's parts that are linked into the program. */
 void fake_start_parts(void);
 
 /** The plugin's symbol, as dlsym() finds it; NULL if there is none. */
 void *fake_symbol(const char *name);
 
 /**
- * Hands configuration to the plugin, as it stands in collectd.conf: one <Plugin …> block or more.
+ * Passes configuration to the plugin, as written in collectd.conf: one <Plugin …> block or more.
  *
  * @return what the callback returned; where that isn't 0 the daemon would not have started.
  */
@@ -65,15 +66,15 @@ int fake_configure(const char *text);
 /** Calls the init callback. @return what it returned. */
 int fake_init(void);
 
-/** Tells how many read callbacks are registered. */
+/** How many read callbacks are registered. */
 size_t fake_read_callbacks(void);
 
-/** Lets an interval of 10 seconds pass on the clock that cdtime() tells, forgets the values of the
- * read before, and calls the read callbacks. @return 0, or what one of them returned. */
+/** Advances the clock of cdtime() by an interval of 10 seconds, forgets the values of the read
+ * before, and calls the read callbacks. @return 0, or what one of them returned. */
 int fake_read(void);
 
-/** Ends the plugin as the daemon does: frees the data of read callbacks, then calls the shutdown
- * callback. @return what that returned. */
+/** Shuts down the plugin as the daemon does: frees the data of read callbacks, then calls the
+ * shutdown callback. @return what that returned. */
 int fake_shutdown(void);
 
 /** Closes the plugin, after fake_shutdown(), and forgets all that is recorded. */
@@ -84,12 +85,11 @@ void fake_set_base_dir(const char *path);
 
 /* --- Clock ---------------------------------------------------------------- */
 
-/** Sets what plugin_get_interval() tells, of 10 seconds by default. A plugin takes it for real
- * time.
+/** Sets what plugin_get_interval() returns, 10 seconds by default. A plugin takes it as real time.
  */
 void fake_set_interval(cdtime_t interval);
 
-/** Sets what cdtime() tells next. Each call of cdtime() lets a moment pass, as in life. */
+/** Sets what cdtime() returns next. Each call of cdtime() advances the clock a little. */
 void fake_set_time(cdtime_t time);
 
 /* --- Values --------------------------------------------------------------- */

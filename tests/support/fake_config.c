@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/fake_config.h"
 
 #include <ctype.h>
@@ -8,7 +9,7 @@
 
 #define WORD "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 
-/* What is left to read, and where that is. */
+/* The rest of the text, and its line. */
 struct input {
     const char *text;
     int line;
@@ -30,7 +31,7 @@ static void *checked(void *memory)
     return memory;
 }
 
-/* Spaces, lines that go on, and a comment; not the end of the line. */
+/* Spaces, continued lines and a comment; not the end of the line. */
 static void skip_space(struct input *input)
 {
     for (;;) {
@@ -61,7 +62,7 @@ static void expect_end_of_line(struct input *input)
         fail(input, "the end of the line");
 }
 
-static char *take_word(struct input *input)
+static char *parse_word(struct input *input)
 {
     size_t length = strspn(input->text, WORD);
 
@@ -74,7 +75,7 @@ static char *take_word(struct input *input)
 
 /* --- Values --------------------------------------------------------------- */
 
-static char *take_quoted(struct input *input)
+static char *parse_quoted(struct input *input)
 {
     char *text = checked(strdup(input->text)), *end = text;
 
@@ -113,8 +114,8 @@ static size_t number_length(const char *text)
     return (size_t)(end - text) + (exponent > 0 ? 2 + exponent : 0);
 }
 
-/* Where a word is longer, such as "1e12", it is none. */
-static bool take_number(struct input *input, double *number)
+/* Not if the word is longer than the number, such as "1e12". */
+static bool parse_number(struct input *input, double *number)
 {
     size_t length = number_length(input->text);
     char digits[64];
@@ -136,18 +137,18 @@ static bool is_one_of(const char *word, const char *const words[])
     return false;
 }
 
-static oconfig_value_t take_value(struct input *input)
+static oconfig_value_t parse_value(struct input *input)
 {
     static const char *const yes[] = {"true", "yes", "on", NULL};
     static const char *const no[] = {"false", "no", "off", NULL};
     oconfig_value_t value = {.type = OCONFIG_TYPE_STRING};
 
     if (*input->text == '"') {
-        value.value.string = take_quoted(input);
-    } else if (take_number(input, &value.value.number)) {
+        value.value.string = parse_quoted(input);
+    } else if (parse_number(input, &value.value.number)) {
         value.type = OCONFIG_TYPE_NUMBER;
     } else {
-        char *word = take_word(input);
+        char *word = parse_word(input);
         bool is_true = is_one_of(word, yes);
         if (is_true || is_one_of(word, no)) {
             free(word);
@@ -160,49 +161,49 @@ static oconfig_value_t take_value(struct input *input)
     return value;
 }
 
-static void take_values(struct input *input, oconfig_item_t *item)
+static void parse_values(struct input *input, oconfig_item_t *item)
 {
     for (skip_space(input); strchr(">\n", *input->text) == NULL; skip_space(input)) {
         size_t count = (size_t)item->values_num + 1;
         item->values = checked(reallocarray(item->values, count, sizeof(*item->values)));
-        item->values[item->values_num++] = take_value(input);
+        item->values[item->values_num++] = parse_value(input);
     }
 }
 
 /* --- Items ---------------------------------------------------------------- */
 
-static void take_children(struct input *input, oconfig_item_t *parent);
+static void parse_children(struct input *input, oconfig_item_t *parent);
 
-static void take_end_of_block(struct input *input, const char *key)
+static void parse_end_of_block(struct input *input, const char *key)
 {
     if (strncmp(input->text, "</", 2) != 0)
         fail(input, "the end of a block");
     input->text += 2;
-    char *word = take_word(input);
+    char *word = parse_word(input);
     if (strcmp(word, key) != 0 || *input->text != '>')
         fail(input, key);
     free(word);
     input->text++;
 }
 
-static void take_item(struct input *input, oconfig_item_t *item)
+static void parse_item(struct input *input, oconfig_item_t *item)
 {
     bool is_block = *input->text == '<';
 
     input->text += is_block;
-    item->key = take_word(input);
-    take_values(input, item);
+    item->key = parse_word(input);
+    parse_values(input, item);
     if (is_block) {
         if (*input->text++ != '>')
             fail(input, ">");
         expect_end_of_line(input);
-        take_children(input, item);
-        take_end_of_block(input, item->key);
+        parse_children(input, item);
+        parse_end_of_block(input, item->key);
     }
     expect_end_of_line(input);
 }
 
-static void take_children(struct input *input, oconfig_item_t *parent)
+static void parse_children(struct input *input, oconfig_item_t *parent)
 {
     skip_empty_lines(input);
     while (*input->text != '\0' && strncmp(input->text, "</", 2) != 0) {
@@ -211,7 +212,7 @@ static void take_children(struct input *input, oconfig_item_t *parent)
             checked(reallocarray(parent->children, count, sizeof(*parent->children)));
         oconfig_item_t *item = &parent->children[parent->children_num++];
         *item = (oconfig_item_t){0};
-        take_item(input, item);
+        parse_item(input, item);
         skip_empty_lines(input);
     }
 }
@@ -230,7 +231,7 @@ oconfig_item_t *fake_config_parse(const char *text)
     struct input input = {text, 1};
     oconfig_item_t *top = checked(calloc(1, sizeof(*top)));
 
-    take_children(&input, top);
+    parse_children(&input, top);
     if (*input.text != '\0')
         fail(&input, "an option or block");
     link_parents(top);

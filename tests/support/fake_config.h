@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * fake_config.h - collectd's configuration syntax, as far as a <Plugin> block needs it: options and
- * blocks, texts in quotes with \" and \\, bare words, numbers, booleans, comments, and lines that
- * go on after a backslash.
+ * support/fake_config.h - collectd's configuration syntax, as far as a <Plugin> block needs it:
+ * options and blocks, texts in quotes with \" and \\, bare words, numbers, booleans, comments, and
+ * lines that go on after a backslash.
  *
  * collectd's own parser lives in its daemon and can't be linked. As there, "1e12" and "True" are
  * bare words, which are texts, and a backslash before any character stands for that character.
@@ -14,8 +15,10 @@
 
 #include "liboconfig/oconfig.h"
 
-/** Parses a text; an error in it ends the program with a message.
- * @return an item without a key, whose children are what stands at the top; for fake_config_free()
+/**
+ * Parses a text; an error in it ends the program with a message.
+ *
+ * @return an item without a key, whose children are the items at the top; for fake_config_free().
  */
 oconfig_item_t *fake_config_parse(const char *text);
 

@@ -1,10 +1,14 @@
-/* The part of the stand-in daemon that takes notifications. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * support/fake_notification.c - the part of the stand-in daemon that records notifications.
+ */
 #include "support/fake_collectd.h"
 
 #include "utils/common/common.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static notification_t **notifications; /* each apart, as the test may look at one meanwhile */
+static notification_t *
+    *notifications; /* pointers, so that an entry stays valid while others are added */
 static size_t notification_count;
 static void (*notification_hook)(const notification_t *, void *);
 static void *hook_context;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/plugin_harness.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 
-/* The plugin keeps a descriptor up to three quarters of the limit. */
+/* The plugin keeps descriptors up to three quarters of the limit. */
 #define SHORT_LIMIT 64
 #define SHORT_KEPT  (SHORT_LIMIT / 4 * 3)
 
@@ -46,7 +47,7 @@ static void assert_line(const char *line)
     ck_assert_msg(strchr(line, '\n') == NULL, "more than a line: %s", line);
 }
 
-/* Lines are looked at when they are forgotten, so that none is missed. */
+/* Lines are checked when they are forgotten, so that none is missed. */
 static void forget_logs(void)
 {
     for (size_t i = 0; fake_log(i) != NULL; i++)

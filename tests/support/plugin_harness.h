@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * plugin_harness.h - what all tests of a plugin begin and end with: the plugin in the stand-in
- * daemon, over a tree of files.
+ * support/plugin_harness.h - set-up and tear-down of all tests of a plugin: the plugin in the
+ * stand-in daemon, over a tree of files.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_PLUGIN_HARNESS_H
 #define HEADROOM_TESTS_SUPPORT_PLUGIN_HARNESS_H
@@ -13,29 +14,29 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/** The plugin that is tested: each program says it. */
+/** The plugin under test; each program defines it. */
 extern const char *const harness_plugin;
 
-/** The tree of the test that runs. */
+/** The tree of the running test. */
 extern struct tree *tree;
 
 /** Makes the tree and opens the plugin. */
 void harness_set_up(void);
 
-/** Ends the plugin and the tree; asserts that no value was rejected, no text cut off, no
- * descriptor left open, and that each line that was logged is a sentence of the plugin's. */
+/** Shuts down the plugin and removes the tree; asserts that no value was rejected, no text cut off,
+ * no descriptor left open, and that each logged line is a sentence with the plugin's name. */
 void harness_tear_down(void);
 
-/** Configures the plugin, by the lines within its block, to read the tree, and begins. */
+/** Configures the plugin, by the lines within its block, to read the tree, and initializes it. */
 void harness_begin(const char *options);
 
-/** Likewise for the live machine's "/". */
+/** The same for the live machine's "/". */
 void harness_begin_live(const char *options);
 
-/** Reads once; asserts that the callback returns 0, as it has to. */
+/** Reads once; asserts that the callback returns 0, as it must. */
 void harness_read(void);
 
-/** Lets so much real time pass; the share of an interval is that of real time. */
+/** Lets real time pass; shares of an interval are of real time. */
 void harness_sleep(unsigned milliseconds);
 
 /** The number published under an identifier; asserts that it is there. */
@@ -44,17 +45,17 @@ double harness_number(const char *identifier);
 /** Asserts that so many values of the last read match a pattern of fnmatch(3). */
 #define harness_assert_count(pattern, count) ck_assert_uint_eq(fake_count(pattern), count)
 
-/** Asserts that so many lines were logged since the last time, each with a text in it; forgets
- * all. */
+/** Asserts that so many lines were logged since the last call, each containing a text; forgets
+ * them. */
 void harness_assert_logs(size_t count, const char *containing);
 
 /** Asserts that the plugin's shared object exports module_register and nothing else. */
 void harness_assert_exports_one_symbol(void);
 
-/** Occupies all descriptors up to where the plugin keeps no more files open. */
+/** Opens so many descriptors that the plugin keeps no more files open. */
 void harness_run_short_of_descriptors(void);
 
-/** Sets them free. */
+/** Closes them. */
 void harness_release_descriptors(void);
 
 #endif

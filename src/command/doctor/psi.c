@@ -287,9 +287,9 @@ static void check_waiters(const struct exam *exam)
         enum hr_psi_resource resource;
         const char *facility;
     } facilities[] = {
-        {HR_PSI_CPU, "naming who waits for cpu"},
-        {HR_PSI_MEMORY, "naming who waits for memory"},
-        {HR_PSI_IO, "naming who waits for io"},
+        {HR_PSI_CPU, "naming tasks that wait for cpu"},
+        {HR_PSI_MEMORY, "naming tasks that wait for memory"},
+        {HR_PSI_IO, "naming tasks that wait for io"},
     };
     struct hr_taskstats *taskstats = NULL;
     int connected = hr_taskstats_open(NULL, &taskstats);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/collectors/psi/check_psi_explain.c - what users read of errors: of pressure files, triggers
+ * collectors/psi/check_psi_explain.c - cause and remedy of each error: of pressure files, triggers
  * and waiting tasks.
  */
 #include <check.h>

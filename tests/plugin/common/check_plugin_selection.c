@@ -1,4 +1,8 @@
-/* Which groups the plugin psi publishes, as they come and go, and under which names. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/common/check_plugin_selection.c - which groups a plugin publishes, as they come and go,
+ * and under which names; tried with psi.
+ */
 #include "support/plugin_harness.h"
 
 #include "support/suite.h"
@@ -52,7 +56,7 @@ START_TEST(follows_processes_in_and_out)
     harness_assert_count("psi-a/percent-*", 0);
     harness_read();
     assert_instance("a", LATER);
-    tree_set_populated(tree, "a", true); /* written anew, as when it is frozen */
+    tree_set_populated(tree, "a", true); /* written again, as when it is frozen */
     harness_read();
     assert_instance("a", LATER);
     tree_set_populated(tree, "a", false);
@@ -340,7 +344,7 @@ START_TEST(shortens_long_names)
 }
 END_TEST
 
-/* Of two whose heads and leaves are alike the hash of the path tells which is which. */
+/* Two names with the same head and last component differ by the hash of the path. */
 START_TEST(tells_long_names_apart)
 {
     tree_add_group(tree, LONG_HEAD "one.slice/" LONG_LEAF, true);
@@ -450,7 +454,7 @@ START_TEST(tells_two_of_one_name_apart)
 }
 END_TEST
 
-/* A template that says too little: a line for each of many would flood the log. */
+/* A template that gives many groups one name: a line for each would flood the log. */
 START_TEST(tells_of_many_of_one_name_now_and_then)
 {
     add_groups("g", 100);

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 #include "plugin/psi/alerts_harness.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 
-/* Totals begin with as many digits as they end with: a file is written in one piece, and read at
- * any time. */
+/* Totals have the same number of digits throughout, as the plugin may read a file while it is
+ * overwritten. */
 #define BEGINNING UINT64_C(1000000000)
 
-/* The last that was written, of whatever group: no total goes back. */
+/* The last that was written, of all groups: no total decreases. */
 static uint64_t total_us;
 
 void alerts_set_up(void)
@@ -50,7 +51,7 @@ static void add_group(const char *group, bool populated)
         tree_set_populated(tree, group, true);
 }
 
-/* Made elsewhere, and then put in its place: the plugin, if it runs, doesn't see it in part. */
+/* Made elsewhere and then renamed, so that a running plugin never sees part of it. */
 void alerts_add_group(const char *group, bool populated)
 {
     char made[1024], from[512], to[512];
@@ -66,7 +67,8 @@ void alerts_add_group(const char *group, bool populated)
     snprintf(made, sizeof(made), "../made/%s", group);
     add_group(made, populated);
     tree_rename(tree, from, to);
-    /* inotify is asked for what is created only, as a kernel's group can't be renamed */
+    /* The plugin's inotify watch reports creations only, as the kernel's groups can't be renamed.
+     */
     tree_write(tree, TREE_CGROUPS "/news", "%s", "");
     tree_remove(tree, TREE_CGROUPS "/news");
 }
@@ -77,7 +79,7 @@ void alerts_stall(const char *group, const char *resource, uint64_t stalled_us)
     write_total(group, resource, total_us, 0);
 }
 
-/* --- What came of it ------------------------------------------------------ */
+/* --- Notifications and values --------------------------------------------- */
 
 static bool fits(const notification_t *notice, const char *instance, int severity)
 {
@@ -130,7 +132,7 @@ uint64_t alerts_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* --- What a notification says --------------------------------------------- */
+/* --- Content of a notification -------------------------------------------- */
 
 const notification_meta_t *alerts_meta(const notification_t *notice, const char *name)
 {

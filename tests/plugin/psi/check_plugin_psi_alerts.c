@@ -1,5 +1,10 @@
-/* The alerts of the plugin psi: what is told of a stall and of its end, of whom, and what limits
- * that. The triggers are polled, as those of a kernel can't be had over a tree of files. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_alerts.c - the alerts of the plugin psi: notifications of a stall and
+ * of its end, of which groups, and within which limits.
+ *
+ * The triggers are polled, as the kernel has none for a tree of files.
+ */
 #include "plugin/psi/alerts_harness.h"
 
 #include <semaphore.h>
@@ -8,7 +13,7 @@
 
 const char *const harness_plugin = "psi";
 
-/* A rule whose window is long enough for a machine that is busy, and short enough for a test. */
+/* A rule whose window is long enough for a busy machine, and short enough for a test. */
 #define WINDOW_MS 500
 #define RULE(name, more)                                                                           \
     "<Trigger \"" name                                                                             \
@@ -17,8 +22,8 @@ const char *const harness_plugin = "psi";
 #define OF_GROUPS "Scope \"cgroups\"\n"
 #define LASTING   OF_GROUPS "Quiet 1000\n" /* an alarm doesn't end by itself */
 
-/* How far the total grows at a stall: so far that it is told even if the thread, on a busy machine,
- * looks seconds later, as what is longer than the window is taken off. */
+/* How much a stall adds to the total: enough to be reported even if the thread, on a busy machine,
+ * reads it seconds later, as the time beyond the window is subtracted. */
 #define STALL_US 9000000
 
 /* How long the quiet time is, with the quarter of a window on top. */
@@ -104,7 +109,7 @@ END_TEST
 
 /* --- When ----------------------------------------------------------------- */
 
-/* How many stalls were told before the end of an alarm. */
+/* How many stalls were notified before the end of an alarm. */
 static size_t stalls_before_end(size_t number)
 {
     const notification_t *notice;
@@ -117,7 +122,7 @@ static size_t stalls_before_end(size_t number)
     return told;
 }
 
-/* A turn proves nothing if the machine is so busy that the second stall comes after the end. */
+/* A turn proves nothing if, on a busy machine, the second stall comes after the end. */
 START_TEST(waits_for_the_quiet_time)
 {
     size_t told = 0, ended = 0, proven = 0;
@@ -128,7 +133,7 @@ START_TEST(waits_for_the_quiet_time)
     for (int turn = 0; turn < 10 && proven < 2; turn++) {
         alerts_stall(NULL, "memory", STALL_US);
         alerts_await("system", NOTIF_WARNING, ++told);
-        harness_sleep(WINDOW_MS); /* another stall in the quiet time: it begins anew */
+        harness_sleep(WINDOW_MS); /* another stall in the quiet time restarts it */
         uint64_t begun_ms = alerts_now_ms();
         alerts_stall(NULL, "memory", STALL_US);
         alerts_await("system", NOTIF_WARNING, ++told);
@@ -197,7 +202,7 @@ END_TEST
 
 /* --- Groups --------------------------------------------------------------- */
 
-/* The alert of "a", if nothing is told of others by the time that it comes; nor does it end. */
+/* The next notification is that of a stall of "a", none of others. */
 static void assert_quiet_but_for_a(size_t number)
 {
     const size_t before = fake_notifications();
@@ -247,7 +252,7 @@ START_TEST(follows_groups)
     alerts_stall("b", "memory", STALL_US);
     alerts_await("b", NOTIF_WARNING, 1);
 
-    /* is emptied: what goes on ends */
+    /* is emptied: its alarm ends */
     tree_set_populated(tree, "b", false);
     notice = alerts_await("b", NOTIF_OKAY, 1);
     ck_assert_str_eq(notice->message,
@@ -258,7 +263,7 @@ START_TEST(follows_groups)
     alerts_stall("b", "memory", STALL_US);
     assert_quiet_but_for_a(1);
 
-    /* gets processes again: the series goes on, and what was meanwhile doesn't count */
+    /* gets processes again: the series continues, and stalls meanwhile don't count */
     tree_set_populated(tree, "b", true);
     alerts_await_value("psi-b/derive-trigger_m", true);
     ck_assert_double_eq(harness_number("psi-b/derive-trigger_m"), 1);
@@ -383,7 +388,7 @@ START_TEST(tells_groups_apart_that_would_have_one_name)
 }
 END_TEST
 
-/* Anybody who may make a group chooses its name; what receives a notification may rely on UTF-8. */
+/* Users who may make groups choose their names; receivers of notifications may rely on UTF-8. */
 START_TEST(shows_any_name_safely)
 {
     static const char path[] = "a\xff\xc2\x9b[m\x1b\xc3\xa9";
@@ -454,8 +459,8 @@ static bool comes_by(uint64_t end_ms, const char *identifier)
     return fake_find(identifier) != NULL;
 }
 
-/* A group is armed anew when it gets processes, without waiting for the next attempt, which comes
- * 10 s after the first. */
+/* A group is armed again when it gets processes, without waiting for the next retry, 10 s after the
+ * first attempt. */
 START_TEST(arms_groups_as_soon_as_it_can)
 {
     bool armed = false;
@@ -504,7 +509,7 @@ END_TEST
 #define MANY  40
 #define LIMIT 5
 
-/* How many stalls are told, one by one or by number. */
+/* How many stalls are reported, one by one or in summaries. */
 static size_t count_told(size_t *one_by_one, size_t *summaries)
 {
     const notification_t *notice;
@@ -539,14 +544,14 @@ static size_t count_ends(void)
     return count;
 }
 
-/* Each that was told of by itself ends, and no other does. */
+/* Each alarm that had a notification of its own has an OKAY, and no other. */
 static void assert_ends(size_t count)
 {
     for (int waited = 0; count_ends() < count; waited += 5) {
         ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
         harness_sleep(5);
     }
-    alerts_await("", NOTIF_OKAY, 1); /* the summaries are over, too */
+    alerts_await("", NOTIF_OKAY, 1); /* that of the summaries */
     harness_sleep(2 * QUIET_MS(1));
     ck_assert_uint_eq(count_ends(), count);
     for (int i = 0; i < MANY; i++) {
@@ -595,7 +600,7 @@ START_TEST(limits_notifications)
 }
 END_TEST
 
-/* A handler of notifications that takes its time, until the test lets it go on. */
+/* A notification handler that blocks until the test releases it. */
 static sem_t entered, released;
 
 static void await_handler(void)
@@ -657,7 +662,7 @@ START_TEST(tells_why_nobody_can_be_named)
 }
 END_TEST
 
-/* The kernel is asked for the tree's process 1, if it lets us ask. */
+/* Taskstats are of the tree's process 1, if we may read them. */
 START_TEST(says_something_of_who_waits)
 {
     alerts_prepare(NULL, "cpu");
@@ -671,7 +676,7 @@ END_TEST
 
 static uint64_t slow_ends_ms, looked_ms;
 
-/* Takes its time with the first rule's stall, and notes when the second's comes. */
+/* Takes 300 ms for the first rule's stall, and records when the second's comes. */
 static void be_slow(const notification_t *notification, void *context)
 {
     (void)context;
@@ -686,7 +691,7 @@ static void be_slow(const notification_t *notification, void *context)
     }
 }
 
-/* The time to look begins when it is looked first, whatever kept the thread before. */
+/* TopTasksWindow begins with the first sample, however long the thread was busy before. */
 START_TEST(looks_as_long_as_it_should)
 {
     slow_ends_ms = looked_ms = 0;
@@ -697,7 +702,7 @@ START_TEST(looks_as_long_as_it_should)
     harness_begin(RULE("slow", "") RULE("who", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.2"));
     alerts_await_value("psi-system/derive-trigger_who", true);
     alerts_stall(NULL, "memory", STALL_US);
-    await_handler(); /* so it isn't looked before */
+    await_handler(); /* so that no sample is taken before */
     alerts_stall(NULL, "cpu", STALL_US);
     alerts_await("system", NOTIF_WARNING, 2);
     fake_on_notification(NULL, NULL);
@@ -706,7 +711,7 @@ START_TEST(looks_as_long_as_it_should)
 }
 END_TEST
 
-/* What goes on ends in its order: the stall is told before its end, and who waits isn't awaited. */
+/* The stall is notified before its end, without waiting for the second sample of waiting tasks. */
 START_TEST(tells_a_stall_before_its_end)
 {
     const uint64_t begun_ms = alerts_now_ms();
@@ -729,22 +734,22 @@ START_TEST(tells_a_stall_before_its_end)
 }
 END_TEST
 
-/* --- The end -------------------------------------------------------------- */
+/* --- Shutdown ------------------------------------------------------------- */
 
 static const struct {
     bool stalled;
     const char *rule, *limit;
-    size_t least, most; /* notifications of the two stalls; the end comes after the least */
+    size_t least, most; /* notifications of the two stalls; the shutdown comes after the least */
 } endings[] = {
     {false, "Quiet 1000", "50", 0, 0},
     {true, "Quiet 1000", "50", 2, 2},
-    /* while it is looked at who waits, if that can be known: nobody waits for that */
+    /* between the two samples of waiting tasks, if they can be read: the shutdown doesn't wait */
     {true, "Quiet 1000\nResource \"cpu\"\nTopTasks 1\nTopTasksWindow 1", "50", 0, 2},
     /* while a summary is due */
     {true, "Quiet 1000", "1", 1, 2},
 };
 
-/* @return how long the end takes */
+/* @return how long the shutdown takes */
 static uint64_t stall_and_end(int ending)
 {
     uint64_t begun_ms = alerts_now_ms();
@@ -782,8 +787,8 @@ static uint64_t stall_and_end(int ending)
     return took_ms;
 }
 
-/* What isn't awaited would last a second at least; a busy machine may take as long, but not each
- * time. */
+/* What the shutdown doesn't wait for would last at least a second. A busy machine may take as long,
+ * but not each time. */
 START_TEST(ends_at_once_and_tells_no_end)
 {
     for (int turn = 1; stall_and_end(_i) >= 800; turn++) {
@@ -800,7 +805,7 @@ static void block_and_go_on(const notification_t *notification, void *context)
     harness_sleep(500);
 }
 
-/* One handler that is at work can't be helped; those after it aren't begun. */
+/* A running handler can't be interrupted; the next ones aren't started. */
 START_TEST(ends_soon_though_handlers_are_slow)
 {
     sem_init(&entered, 0, 0);
@@ -813,7 +818,7 @@ START_TEST(ends_soon_though_handlers_are_slow)
     alerts_stall(NULL, "memory", STALL_US);
     await_handler();
     for (int i = 0; i < 100; i++)
-        sem_post(&released); /* whatever else it is called for */
+        sem_post(&released); /* for all further calls */
     ck_assert_int_eq(fake_shutdown(), 0);
     ck_assert_uint_lt(fake_notifications(), 6);
     fake_on_notification(NULL, NULL);

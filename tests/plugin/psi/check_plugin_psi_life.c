@@ -1,4 +1,8 @@
-/* How the plugin psi begins and ends, and how it gets by where the kernel lacks a call. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_life.c - start and shutdown of the plugin psi, and kernels that lack
+ * a system call.
+ */
 #include "support/plugin_harness.h"
 
 #include <linux/filter.h>
@@ -10,7 +14,7 @@
 
 const char *const harness_plugin = "psi";
 
-/* --- Beginning and end ---------------------------------------------------- */
+/* --- Start and shutdown --------------------------------------------------- */
 
 START_TEST(begins_once_though_asked_twice)
 {
@@ -106,8 +110,8 @@ START_TEST(tells_once_that_the_kernel_has_pressure_switched_off)
 }
 END_TEST
 
-/* A root other than "/" needs openat2(2), and thus Linux 5.6. Who lacks it has to be told that, be
- * it at once or when nothing can be read. */
+/* A root other than "/" needs openat2(2), and thus Linux 5.6. A log line must say so, at the start
+ * or when nothing can be read. */
 START_TEST(tells_that_a_root_needs_a_later_kernel)
 {
     char text[128];
@@ -135,7 +139,7 @@ int main(void)
     tcase_add_test(tests, warns_if_there_is_nothing_to_do);
     tcase_add_test(tests, ends_before_it_began);
     tcase_add_test(tests, exports_one_symbol);
-    /* These end the process's ability to make a call: each needs one of its own. */
+    /* These disable a system call for the rest of the process: each needs a process of its own. */
     if (forks == NULL || strcmp(forks, "no") != 0) {
         tcase_add_test(tests, tells_once_that_the_kernel_has_pressure_switched_off);
         tcase_add_test(tests, tells_that_a_root_needs_a_later_kernel);

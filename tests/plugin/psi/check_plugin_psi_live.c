@@ -1,4 +1,8 @@
-/* The plugin psi on the running kernel, in cgroups made for it: what files in a tree can't show. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_live.c - the plugin psi on the running kernel, in cgroups made for
+ * it: what a tree of files can't show.
+ */
 #include "support/plugin_harness.h"
 
 #include "support/groups.h"
@@ -38,8 +42,8 @@ static void begin(const char *pattern)
     harness_begin_live(options);
 }
 
-/* Reads until so many values of a group are published: the kernel tells of a group's population a
- * little later, as it tells it every 10 ms at most. */
+/* Reads until so many values of a group are published: the kernel signals a change of
+ * cgroup.events a little later, at most every 10 ms. */
 static void read_until(const char *pattern, size_t count)
 {
     harness_read();
@@ -132,7 +136,7 @@ START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
 }
 END_TEST
 
-/* Switching off takes the files away, also those that are open. */
+/* Switching off removes the files, also those that are open. */
 START_TEST(tells_once_that_a_group_is_switched_off)
 {
     groups_make(groups, "a");

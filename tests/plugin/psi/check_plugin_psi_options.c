@@ -1,11 +1,15 @@
-/* The options of the plugin psi, and what is said of those that don't fit. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_options.c - the options of the plugin psi, and messages about invalid
+ * ones.
+ */
 #include "support/plugin_harness.h"
 
 #include "support/suite.h"
 
 const char *const harness_plugin = "psi";
 
-/* What is refused: the lines, and what the message has to name. */
+/* What is refused: the lines, and what the message must name. */
 static const struct {
     const char *options;
     const char *name;     /* the option */
@@ -88,7 +92,7 @@ START_TEST(refuses_what_does_not_fit)
 }
 END_TEST
 
-/* What is taken, without a word. */
+/* What is accepted, without a log line. */
 static const char *const accepted[] = {
     "",
     "System true",
@@ -115,7 +119,7 @@ START_TEST(accepts_what_fits)
 }
 END_TEST
 
-/* What is passed over. */
+/* What is ignored. */
 static const struct {
     const char *options, *named;
 } unknown[] = {

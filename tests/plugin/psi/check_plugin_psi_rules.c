@@ -1,4 +1,8 @@
-/* The blocks <Trigger> of the plugin psi, and what is said of those that don't fit. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_rules.c - the blocks <Trigger> of the plugin psi, and messages about
+ * invalid ones.
+ */
 #include "support/plugin_harness.h"
 
 #include "support/suite.h"
@@ -10,7 +14,7 @@ const char *const harness_plugin = "psi";
     "<Trigger \"t\">\nResource \"memory\"\nStall 0.1\nMode \"poll\"\n" more "\n</Trigger>"
 #define IN_BLOCK "psi: <Trigger \"t\">: option "
 
-/* What is refused: the lines, and what the message has to name. */
+/* What is refused: the lines, and what the message must name. */
 static const struct {
     const char *options;
     const char *name;     /* the block and the option */
@@ -101,7 +105,7 @@ START_TEST(refuses_what_does_not_fit)
 }
 END_TEST
 
-/* What is taken, without a word. */
+/* What is accepted, without a log line. */
 static const char *const accepted[] = {
     BLOCK(""),
     BLOCK("") "\n<Trigger \"t2\">\nresource \"IO\"\nstall 1\n</Trigger>",
@@ -129,7 +133,7 @@ START_TEST(accepts_what_fits)
 }
 END_TEST
 
-/* Names are those of the whole plugin, whichever of its blocks they stand in. */
+/* Names are unique in the whole plugin, whichever of its blocks they are in. */
 START_TEST(refuses_a_name_in_another_plugin_block)
 {
     ck_assert_int_eq(configure(BLOCK("") "\n</Plugin>\n<Plugin psi>\nSystem true"), 0);

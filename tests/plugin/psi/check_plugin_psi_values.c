@@ -1,6 +1,8 @@
-/* What the plugin psi publishes and says, of the system and of a group. Which groups it samples is
- * check_plugin_selection.c's, its options are check_plugin_psi_options.c's, its beginning and end
- * are check_plugin_psi_life.c's. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_values.c - what the plugin psi publishes and logs, of the system and
+ * of a group.
+ */
 #include "support/plugin_harness.h"
 
 #include "support/suite.h"
@@ -228,7 +230,7 @@ START_TEST(tells_no_percent_of_a_total_that_went_back)
 }
 END_TEST
 
-/* --- What is left out by options ------------------------------------------ */
+/* --- Options -------------------------------------------------------------- */
 
 static const struct {
     const char *options;
@@ -259,9 +261,9 @@ START_TEST(limits_what_is_published)
 }
 END_TEST
 
-/* --- What stands in the way ----------------------------------------------- */
+/* --- Errors --------------------------------------------------------------- */
 
-/* What a file can turn into, and what is said then. */
+/* What a file can turn into, and what is logged then. */
 static const struct {
     const char *text;
     const char *told;
@@ -320,8 +322,8 @@ START_TEST(gets_over_a_broken_file_of_a_group)
 }
 END_TEST
 
-/* Where descriptors are short files are opened anew each time, so that one can vanish though this
- * isn't a kernel's. */
+/* Where descriptors are short files are reopened each time, so that one can vanish in a tree of
+ * files, too. */
 START_TEST(gets_over_a_file_that_vanishes)
 {
     harness_run_short_of_descriptors();
@@ -425,7 +427,7 @@ START_TEST(tells_of_groups_without_files)
 }
 END_TEST
 
-/* Groups of short jobs: a trouble that comes along with each of them is news but once. */
+/* Groups of short jobs: an error that each of them has is logged once. */
 START_TEST(tells_once_of_a_group_that_comes_and_goes)
 {
     tree_add_group(tree, "job", false);
@@ -439,7 +441,7 @@ START_TEST(tells_once_of_a_group_that_comes_and_goes)
 }
 END_TEST
 
-/* Two groups, two causes: neither is told of the other. */
+/* Two groups, two causes: each is logged of its own group. */
 START_TEST(counts_groups_by_what_is_wrong_with_them)
 {
     tree_add_group(tree, "a", true);
