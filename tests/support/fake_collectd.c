@@ -9,10 +9,10 @@
 
 #include "configfile.h"
 #include "support/fake_config.h"
+#include "support/fake_types.h"
 #include "utils/common/common.h"
 
 #define MAX_READS         8
-#define MAX_SOURCES       8
 #define INTERVAL          TIME_T_TO_CDTIME_T(10)
 #define BEGINNING         TIME_T_TO_CDTIME_T(1700000000)
 #define THREAD_NAME_BYTES 15
@@ -23,16 +23,10 @@ struct read_callback {
     user_data_t data;
 };
 
-/* A type of types.db. */
-struct type {
-    char name[DATA_MAX_NAME_LEN]; /* first, so that it can be looked up by its text alone */
-    size_t count;
-    data_source_t sources[MAX_SOURCES];
-};
-
 /* The last value of a series, as in collectd's cache. */
 struct series {
-    char identifier[4 * DATA_MAX_NAME_LEN]; /* first, for the same reason */
+    char identifier[4 *
+                    DATA_MAX_NAME_LEN]; /* first, so that it can be looked up by its text alone */
     cdtime_t time;
     double number;
 };
@@ -53,8 +47,7 @@ static struct {
     plugin_shutdown_cb shutdown;
     struct read_callback reads[MAX_READS];
     size_t read_count;
-    void *types; /* tsearch(3) trees */
-    void *series;
+    void *series; /* a tsearch(3) tree */
     cdtime_t now;
     cdtime_t interval;
     const char *base_dir;
@@ -86,78 +79,16 @@ static void *checked(void *memory)
     return memory;
 }
 
-/* --- types.db ------------------------------------------------------------- */
-
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(a, b);
-}
-
-/* "U" is unlimited. */
-static double parse_limit(const char *text)
-{
-    return text[0] == 'U' ? NAN : strtod(text, NULL);
-}
-
-/* "value:GAUGE:0:100.1" */
-static data_source_t parse_source(const char *text)
-{
-    static const char *const names[] = {
-        [DS_TYPE_COUNTER] = "COUNTER",
-        [DS_TYPE_GAUGE] = "GAUGE",
-        [DS_TYPE_DERIVE] = "DERIVE",
-        [DS_TYPE_ABSOLUTE] = "ABSOLUTE",
-    };
-    char type[16], min[32], max[32];
-    data_source_t source = {.type = -1};
-
-    if (sscanf(text, " %127[^: ]:%15[^:]:%31[^:]:%31s", source.name, type, min, max) != 4)
-        fail("types.db: not a data source: %s", text);
-    for (int i = 0; i < (int)STATIC_ARRAY_SIZE(names); i++)
-        if (strcmp(type, names[i]) == 0)
-            source.type = i;
-    source.min = parse_limit(min);
-    source.max = parse_limit(max);
-    return source;
-}
-
-/* "percent  value:GAUGE:0:100.1", with more sources after commas */
-static void parse_type(char *line)
-{
-    char *rest, *name = strtok_r(line, " \t\n", &rest);
-
-    if (name == NULL || name[0] == '#')
-        return;
-    struct type *type = checked(calloc(1, sizeof(*type)));
-    snprintf(type->name, sizeof(type->name), "%s", name);
-    for (char *source; (source = strtok_r(NULL, ",\n", &rest)) != NULL;) {
-        if (type->count == MAX_SOURCES)
-            fail("types.db: %s has too many data sources", name);
-        type->sources[type->count++] = parse_source(source);
-    }
-    struct type **entry = checked(tsearch(type, &fake.types, compare_texts));
-    if (*entry != type)
-        free(type);
-}
-
-static void read_types(void)
-{
-    const char *path = getenv("TYPESDB") != NULL ? getenv("TYPESDB") : FAKE_TYPESDB;
-    FILE *file = fopen(path, "r");
-    char line[4096];
-
-    if (file == NULL)
-        fail("can't read %s: %m", path);
-    while (fgets(line, sizeof(line), file) != NULL)
-        parse_type(line);
-    fclose(file);
 }
 
 /* --- Life ----------------------------------------------------------------- */
 
 void fake_start_parts(void)
 {
-    read_types();
+    fake_types_read();
     fake.now = BEGINNING;
     fake.interval = INTERVAL;
 }
@@ -252,7 +183,7 @@ void fake_stop(void)
 {
     if (fake.handle != NULL)
         dlclose(fake.handle);
-    tdestroy(fake.types, free);
+    fake_types_free();
     tdestroy(fake.series, free);
     free(fake.values);
     fake_forget_logs();
@@ -465,15 +396,15 @@ static const char *check_value(const value_list_t *list, struct fake_value *valu
 
     if (fault != NULL)
         return fault;
-    struct type **type = tfind(list->type, &fake.types, compare_texts);
+    const struct fake_type *type = fake_types_find(list->type);
     if (type == NULL)
         return "types.db has no such type";
-    if (list->values == NULL || list->values_len != (*type)->count)
+    if (list->values == NULL || list->values_len != type->count)
         return "the type has another number of values";
     for (size_t i = 0; i < list->values_len && fault == NULL; i++)
-        fault = find_fault_of_number(&(*type)->sources[i],
-                                     to_number(list->values[i], (*type)->sources[i].type));
-    value->type = (*type)->sources[0].type;
+        fault = find_fault_of_number(&type->sources[i],
+                                     to_number(list->values[i], type->sources[i].type));
+    value->type = type->sources[0].type;
     value->value = list->values[0];
     value->number = to_number(value->value, value->type);
     return fault != NULL ? fault : update_series(value);

@@ -9,6 +9,22 @@
 
 #include "support/plugin_harness.h"
 
+/** A rule whose window is long enough for a busy machine, and short enough for a test. */
+#define WINDOW_MS 500
+#define RULE(name, more)                                                                           \
+    "<Trigger \"" name                                                                             \
+    "\">\nResource \"memory\"\nStall 0.2\nWindow 0.5\nMode \"poll\"\nQuiet 1\n" more               \
+    "\n</Trigger>\n"
+#define OF_GROUPS "Scope \"cgroups\"\n"
+#define LASTING   OF_GROUPS "Quiet 1000\n" /**< an alarm doesn't end by itself */
+
+/** How much a stall adds to the total: enough to be reported even if the thread, on a busy machine,
+ * reads it seconds later, as the time beyond the window is subtracted. */
+#define STALL_US 9000000
+
+/** How long the quiet time is, with the quarter of a window on top. */
+#define QUIET_MS(windows) ((4 * (windows) + 1) * WINDOW_MS / 4)
+
 /** How long to wait for what must come, also on a busy machine. */
 #define ALERTS_PATIENCE_MS 10000
 

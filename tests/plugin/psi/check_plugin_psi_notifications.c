@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_notifications.c - notifications of the plugin psi: their limit,
+ * waiting tasks, slow handlers, and what the shutdown does with them.
+ */
+#include "plugin/psi/alerts_harness.h"
+
+#include <semaphore.h>
+
+#include "support/suite.h"
+
+const char *const harness_plugin = "psi";
+
+/* --- Limits --------------------------------------------------------------- */
+
+#define MANY  40
+#define LIMIT 5
+
+/* How many stalls are reported, one by one or in summaries. */
+static size_t count_told(size_t *one_by_one, size_t *summaries)
+{
+    const notification_t *notice;
+    size_t held = 0;
+
+    *one_by_one = *summaries = 0;
+    for (size_t i = 0; (notice = fake_notification(i)) != NULL; i++) {
+        const notification_meta_t *entry = alerts_meta(notice, "HeldBack");
+        if (entry == NULL) {
+            *one_by_one += notice->severity == NOTIF_WARNING;
+            continue;
+        }
+        ck_assert_int_eq(entry->type, NM_TYPE_UNSIGNED_INT);
+        ck_assert_int_eq(notice->severity, NOTIF_WARNING);
+        ck_assert_str_eq(notice->plugin, "psi");
+        alerts_assert_message(notice, "held back ");
+        alerts_assert_message(notice, "MaxNotificationsPerSecond is 5; the last: memory some in g");
+        held += entry->nm_value.nm_unsigned_int;
+        ++*summaries;
+    }
+    return *one_by_one + held;
+}
+
+/* How many OKAYs there are of groups, and not of summaries. */
+static size_t count_ends(void)
+{
+    const notification_t *notice;
+    size_t count = 0;
+
+    for (size_t i = 0; (notice = fake_notification(i)) != NULL; i++)
+        count += notice->severity == NOTIF_OKAY && notice->plugin_instance[0] != '\0';
+    return count;
+}
+
+/* Each alarm that had a notification of its own has an OKAY, and no other. */
+static void assert_ends(size_t count)
+{
+    for (int waited = 0; count_ends() < count; waited += 5) {
+        ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
+        harness_sleep(5);
+    }
+    alerts_await("", NOTIF_OKAY, 1); /* that of the summaries */
+    harness_sleep(2 * QUIET_MS(1));
+    ck_assert_uint_eq(count_ends(), count);
+    for (int i = 0; i < MANY; i++) {
+        char group[16];
+        snprintf(group, sizeof(group), "g%d", i);
+        ck_assert_uint_eq(alerts_count(group, NOTIF_OKAY), alerts_count(group, NOTIF_WARNING));
+    }
+}
+
+START_TEST(limits_notifications)
+{
+    size_t one_by_one, summaries;
+    char group[16];
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(group, sizeof(group), "g%d", i);
+        alerts_add_group(group, true);
+    }
+    harness_begin("Cgroup \"g*\"\nMaxNotificationsPerSecond 5\n" RULE("m", OF_GROUPS));
+    alerts_await_count("*/derive-trigger_m", MANY);
+    const uint64_t begun_ms = alerts_now_ms();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(group, sizeof(group), "g%d", i);
+        alerts_stall(group, "memory", STALL_US);
+    }
+    const size_t stalled_s = (size_t)(alerts_now_ms() - begun_ms) / 1000;
+    for (int waited = 0; count_told(&one_by_one, &summaries) < MANY; waited += 5) {
+        ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
+        harness_sleep(5);
+    }
+    ck_assert_uint_eq(count_told(&one_by_one, &summaries), MANY);
+    /* One second more than there are summaries of, if none was held back in it; more seconds only
+     * if the stalls took as long. */
+    ck_assert_uint_ge(one_by_one, LIMIT);
+    ck_assert_uint_le(one_by_one, LIMIT * (summaries + 1 + stalled_s));
+    ck_assert_uint_ge(summaries, 1);
+    ck_assert_uint_le(summaries, (alerts_now_ms() - begun_ms) / 1000 + 1);
+    harness_read();
+    for (int i = 0; i < MANY; i++) {
+        char identifier[64];
+        snprintf(identifier, sizeof(identifier), "psi-g%d/derive-trigger_m", i);
+        ck_assert_double_eq(harness_number(identifier), 1);
+    }
+    assert_ends(one_by_one);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* A notification handler that blocks until the test releases it. */
+static sem_t entered, released;
+
+static void await_handler(void)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += ALERTS_PATIENCE_MS / 1000;
+    ck_assert_msg(sem_timedwait(&entered, &end) == 0, "no notification");
+}
+
+static void block(__attribute__((unused)) const notification_t *notice,
+                  __attribute__((unused)) void *context)
+{
+    sem_post(&entered);
+    sem_wait(&released);
+}
+
+START_TEST(publishes_values_while_a_notification_is_handled)
+{
+    sem_init(&entered, 0, 0);
+    sem_init(&released, 0, 0);
+    alerts_add_group("a", true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    fake_on_notification(block, NULL);
+    alerts_stall("a", "memory", STALL_US);
+    await_handler();
+    harness_read();
+    ck_assert_double_eq(harness_number("psi-a/derive-trigger_m"), 1);
+    harness_assert_count("psi-a/*", 13);
+    fake_on_notification(NULL, NULL);
+    sem_post(&released);
+    alerts_await("a", NOTIF_OKAY, 1);
+}
+END_TEST
+
+/* --- Who waits ------------------------------------------------------------ */
+
+START_TEST(tells_why_nobody_can_be_named)
+{
+    static const char ending[] =
+        "; waiting: unknown, delay accounting is off (kernel.task_delayacct=0)";
+
+    tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("m", "TopTasks 3"));
+    alerts_await_value("psi-system/derive-trigger_m", true);
+    for (size_t i = 1; i <= 2; i++) {
+        alerts_stall(NULL, "memory", STALL_US);
+        const notification_t *notice = alerts_await("system", NOTIF_WARNING, i);
+        alerts_assert_message(notice, "in the system; waiting");
+        ck_assert_str_eq(notice->message + strlen(notice->message) - strlen(ending), ending);
+        ck_assert_ptr_null(alerts_meta(notice, "Task1"));
+        alerts_await("system", NOTIF_OKAY, i);
+    }
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, NULL), 1);
+    harness_assert_logs(1, "kernel.task_delayacct=1");
+}
+END_TEST
+
+/* Taskstats are of the tree's process 1, if we may read them. */
+START_TEST(says_something_of_who_waits)
+{
+    alerts_prepare(NULL, "cpu");
+    harness_begin(RULE("c", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.01"));
+    alerts_await_value("psi-system/derive-trigger_c", true);
+    alerts_stall(NULL, "cpu", STALL_US);
+    alerts_assert_message(alerts_await("system", NOTIF_WARNING, 1), "in the system; ");
+    alerts_await("system", NOTIF_OKAY, 1);
+}
+END_TEST
+
+static uint64_t slow_ends_ms, looked_ms;
+
+/* Takes 300 ms for the first rule's stall, and records when the second's comes. */
+static void be_slow(const notification_t *notification, void *context)
+{
+    (void)context;
+    if (notification->severity != NOTIF_WARNING)
+        return;
+    if (strcmp(notification->type_instance, "trigger_slow") == 0) {
+        sem_post(&entered);
+        harness_sleep(300);
+        slow_ends_ms = alerts_now_ms();
+    } else if (looked_ms == 0 && strstr(notification->message, "unknown") == NULL) {
+        looked_ms = alerts_now_ms();
+    }
+}
+
+/* TopTasksWindow begins with the first sample, however long the thread was busy before. */
+START_TEST(looks_as_long_as_it_should)
+{
+    slow_ends_ms = looked_ms = 0;
+    sem_init(&entered, 0, 0);
+    fake_on_notification(be_slow, NULL);
+    alerts_prepare(NULL, "memory");
+    alerts_prepare(NULL, "cpu");
+    harness_begin(RULE("slow", "") RULE("who", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.2"));
+    alerts_await_value("psi-system/derive-trigger_who", true);
+    alerts_stall(NULL, "memory", STALL_US);
+    await_handler(); /* so that no sample is taken before */
+    alerts_stall(NULL, "cpu", STALL_US);
+    alerts_await("system", NOTIF_WARNING, 2);
+    fake_on_notification(NULL, NULL);
+    if (looked_ms != 0 && looked_ms > slow_ends_ms)
+        ck_assert_uint_ge(looked_ms - slow_ends_ms, 200);
+}
+END_TEST
+
+/* The stall is notified before its end, without waiting for the second sample of waiting tasks. */
+START_TEST(tells_a_stall_before_its_end)
+{
+    const uint64_t begun_ms = alerts_now_ms();
+
+    alerts_add_group("a", true);
+    alerts_prepare("a", "cpu");
+    harness_begin("Cgroup \"*\"\n" RULE(
+        "c", OF_GROUPS "Resource \"cpu\"\nQuiet 1000\nTopTasks 1\nTopTasksWindow 1"));
+    alerts_await_value("psi-a/derive-trigger_c", true);
+    alerts_stall("a", "cpu", STALL_US);
+    do
+        harness_read();
+    while (harness_number("psi-a/derive-trigger_c") == 0 &&
+           alerts_now_ms() < begun_ms + ALERTS_PATIENCE_MS);
+    tree_set_populated(tree, "a", false);
+    alerts_assert_message(alerts_await("a", NOTIF_OKAY, 1), "no process is left in it");
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_int_eq(fake_notification(0)->severity, NOTIF_WARNING);
+    alerts_assert_message(fake_notification(0), " in a; ");
+}
+END_TEST
+
+/* --- Shutdown ------------------------------------------------------------- */
+
+static const struct {
+    bool stalled;
+    const char *rule, *limit;
+    size_t least, most; /* notifications of the two stalls; the shutdown comes after the least */
+} endings[] = {
+    {false, "Quiet 1000", "50", 0, 0},
+    {true, "Quiet 1000", "50", 2, 2},
+    /* between the two samples of waiting tasks, if they can be read: the shutdown doesn't wait */
+    {true, "Quiet 1000\nResource \"cpu\"\nTopTasks 1\nTopTasksWindow 1", "50", 0, 2},
+    /* while a summary is due */
+    {true, "Quiet 1000", "1", 1, 2},
+};
+
+/* @return how long the shutdown takes */
+static uint64_t stall_and_end(int ending)
+{
+    uint64_t begun_ms = alerts_now_ms();
+    char options[512];
+
+    alerts_prepare(NULL, "memory");
+    alerts_prepare(NULL, "cpu");
+    alerts_add_group("a", true);
+    alerts_prepare("a", "cpu");
+    snprintf(options, sizeof(options),
+             "Cgroup \"*\"\nMaxNotificationsPerSecond %s\n" RULE("s", "%s")
+                 RULE("g", OF_GROUPS "%s"),
+             endings[ending].limit, endings[ending].rule, endings[ending].rule);
+    harness_begin(options);
+    alerts_await_value("psi-system/derive-trigger_s", true);
+    alerts_await_value("psi-a/derive-trigger_g", true);
+    if (endings[ending].stalled) {
+        alerts_stall(NULL, "memory", STALL_US);
+        alerts_stall(NULL, "cpu", STALL_US);
+        alerts_stall("a", "memory", STALL_US);
+        alerts_stall("a", "cpu", STALL_US);
+        do
+            harness_read();
+        while (alerts_now_ms() < begun_ms + ALERTS_PATIENCE_MS &&
+               (harness_number("psi-system/derive-trigger_s") == 0 ||
+                harness_number("psi-a/derive-trigger_g") == 0 ||
+                alerts_count(NULL, NOTIF_WARNING) < endings[ending].least));
+    }
+    begun_ms = alerts_now_ms();
+    ck_assert_int_eq(fake_shutdown(), 0);
+    uint64_t took_ms = alerts_now_ms() - begun_ms;
+    ck_assert_uint_eq(alerts_count("system", NOTIF_OKAY) + alerts_count("a", NOTIF_OKAY), 0);
+    ck_assert_uint_ge(alerts_count(NULL, NOTIF_WARNING), endings[ending].least);
+    ck_assert_uint_le(alerts_count(NULL, NOTIF_WARNING), endings[ending].most);
+    return took_ms;
+}
+
+/* What the shutdown doesn't wait for would last at least a second. A busy machine may take as long,
+ * but not each time. */
+START_TEST(ends_at_once_and_tells_no_end)
+{
+    for (int turn = 1; stall_and_end(_i) >= 800; turn++) {
+        ck_assert_int_lt(turn, 5);
+        harness_tear_down();
+        alerts_set_up();
+    }
+}
+END_TEST
+
+static void block_and_go_on(const notification_t *notification, void *context)
+{
+    block(notification, context);
+    harness_sleep(500);
+}
+
+/* A running handler can't be interrupted; the next ones aren't started. */
+START_TEST(ends_soon_though_handlers_are_slow)
+{
+    sem_init(&entered, 0, 0);
+    sem_init(&released, 0, 0);
+    fake_on_notification(block_and_go_on, NULL);
+    alerts_prepare(NULL, "memory");
+    harness_begin(RULE("a", "") RULE("b", "") RULE("c", "") RULE("d", "") RULE("e", "")
+                      RULE("f", ""));
+    alerts_await_value("psi-system/derive-trigger_f", true);
+    alerts_stall(NULL, "memory", STALL_US);
+    await_handler();
+    for (int i = 0; i < 100; i++)
+        sem_post(&released); /* for all further calls */
+    ck_assert_int_eq(fake_shutdown(), 0);
+    ck_assert_uint_lt(fake_notifications(), 6);
+    fake_on_notification(NULL, NULL);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("notifications");
+
+    tcase_add_checked_fixture(tests, alerts_set_up, harness_tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, limits_notifications);
+    tcase_add_test(tests, publishes_values_while_a_notification_is_handled);
+    tcase_add_test(tests, tells_why_nobody_can_be_named);
+    tcase_add_test(tests, says_something_of_who_waits);
+    tcase_add_test(tests, looks_as_long_as_it_should);
+    tcase_add_test(tests, tells_a_stall_before_its_end);
+    tcase_add_loop_test(tests, ends_at_once_and_tells_no_end, 0, COUNT(endings));
+    tcase_add_test(tests, ends_soon_though_handlers_are_slow);
+    return run_suite("plugin psi notifications", tests);
+}
