@@ -78,9 +78,9 @@ static const struct {
     {BLOCK("Stall 0.50001\nWindow 0.5"), "psi: <Trigger \"t\">: ", "stall", "the whole window"},
     {BLOCK("Window 0.5\nStall 0.6"), "psi: <Trigger \"t\">: ", "stall", "the whole window"},
     {BLOCK("Stall 2"), "psi: <Trigger \"t\">: ", "stall", "the whole window"},
-    {BLOCK("Resource \"irq\""), "psi: <Trigger \"t\">: ", "irq", "\"full\" only"},
+    {BLOCK("Resource \"irq\""), "psi: <Trigger \"t\">: ", "irq", "\"full\" pressure only"},
     {BLOCK("Resource \"irq\"\nScope \"cgroups\"\nLevel \"some\""), "psi: <Trigger \"t\">: ", "irq",
-     "\"full\" only"},
+     "\"full\" pressure only"},
     {BLOCK("Resource \"cpu\"\nLevel \"full\""), "psi: <Trigger \"t\">: ", "cpu", "cgroups"},
 };
 
