@@ -130,7 +130,7 @@ struct hr_osnoise_part {
 
 /** A single noise above max_single_ns. The parts come to less than the whole, as getting in and out
  * of them takes time, too. */
-struct hr_osnoise_single {
+struct hr_osnoise_single_noise {
     unsigned cpu;
     uint64_t duration_ns;
     uint64_t interference_count; /**< as the kernel counts them; 0: it was the hardware */
@@ -150,10 +150,10 @@ struct hr_osnoise_reading {
     uint64_t dropped_count; /**< noises that the kernel had no room to count by name */
     const struct hr_osnoise_bucket *buckets; /**< those that aren't empty, in no order */
     size_t bucket_count;
-    const struct hr_osnoise_single *singles; /**< in the order of each CPU */
-    size_t single_count;
-    uint64_t
-        single_more_count; /**< there were so many more, shorter than the others of their CPU */
+    const struct hr_osnoise_single_noise *single_noises; /**< in the order of each CPU */
+    size_t single_noise_count;
+    uint64_t single_noise_more_count; /**< there were so many more, shorter than the others of their
+                                         CPU */
     /** What is in nobody's way but should be known, such as that somebody set stop_tracing_us; its
      * error tells one from another, 0 is none. */
     struct hr_reason warning;

@@ -11,7 +11,7 @@ struct alarm {
     uint64_t quiet_ns;        /* how long the CPU was measured without any */
     uint64_t since_sample_ns; /* so much more passed, but whether it was measured isn't known */
     struct osnoise_excess excess;
-    const struct hr_osnoise_single *longest; /* of the reading */
+    const struct hr_osnoise_single_noise *longest; /* of the reading */
 };
 
 struct osnoise_alert {
@@ -78,31 +78,31 @@ static void begin_alarm(struct alarm *alarm)
         *alarm = (struct alarm){.cpu = alarm->cpu, .is_raised = true};
 }
 
-static void note(struct osnoise_alert *alert, const struct hr_osnoise_single *single)
+static void note(struct osnoise_alert *alert, const struct hr_osnoise_single_noise *single_noise)
 {
-    struct alarm *alarm = find_or_begin(alert, single->cpu);
+    struct alarm *alarm = find_or_begin(alert, single_noise->cpu);
 
     if (alarm == NULL)
         return;
     begin_alarm(alarm);
     alarm->quiet_ns = alarm->since_sample_ns = 0;
     alarm->excess.count++;
-    if (single->duration_ns > alarm->excess.longest_ns)
-        alarm->excess.longest_ns = single->duration_ns;
-    if (alarm->longest == NULL || single->duration_ns > alarm->longest->duration_ns)
-        alarm->longest = single;
+    if (single_noise->duration_ns > alarm->excess.longest_ns)
+        alarm->excess.longest_ns = single_noise->duration_ns;
+    if (alarm->longest == NULL || single_noise->duration_ns > alarm->longest->duration_ns)
+        alarm->longest = single_noise;
 }
 
 static void tell(struct osnoise_alert *alert, struct alarm *alarm)
 {
-    const struct hr_osnoise_single *single = alarm->longest;
+    const struct hr_osnoise_single_noise *single_noise = alarm->longest;
     notification_t notice;
 
     alarm->longest = NULL;
-    if (single->duration_ns / 2 < alarm->told_ns)
+    if (single_noise->duration_ns / 2 < alarm->told_ns)
         return;
-    alarm->told_ns = single->duration_ns;
-    osnoise_notice_single(&notice, &alert->rule, single);
+    alarm->told_ns = single_noise->duration_ns;
+    osnoise_notice_single_noise(&notice, &alert->rule, single_noise);
     dispatch(&notice);
 }
 
@@ -118,7 +118,7 @@ static void count_quiet(struct alarm *alarm, const struct hr_osnoise_reading *re
         alarm->since_sample_ns = 0;
         return;
     }
-    if (cpu->lost_count > 0 || reading->single_more_count > 0)
+    if (cpu->lost_count > 0 || reading->single_noise_more_count > 0)
         return;
     alarm->since_sample_ns += reading->elapsed_ns;
     if (cpu->sample_count == 0)
@@ -145,14 +145,14 @@ static void pass(struct osnoise_alert *alert, const struct hr_osnoise_reading *r
 
 void osnoise_alert_take(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
 {
-    for (size_t i = 0; i < reading->single_count; i++)
-        note(alert, &reading->singles[i]);
+    for (size_t i = 0; i < reading->single_noise_count; i++)
+        note(alert, &reading->single_noises[i]);
     for (size_t i = 0; i < reading->cpu_count; i++)
         pass(alert, reading, &reading->cpus[i]);
     for (size_t i = 0; i < alert->alarm_count; i++) {
         struct alarm *alarm = &alert->alarms[i];
         /* Of which CPU they were isn't known. */
-        alarm->excess.is_more = alarm->excess.is_more || reading->single_more_count > 0;
+        alarm->excess.is_more = alarm->excess.is_more || reading->single_noise_more_count > 0;
         if (alarm->longest != NULL)
             tell(alert, alarm);
     }

@@ -66,40 +66,44 @@ static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE
 }
 
 /* What is left when the parts are taken away; 0: nothing, or it isn't known. */
-static uint64_t unexplained(const struct hr_osnoise_single *single)
+static uint64_t unexplained(const struct hr_osnoise_single_noise *single_noise)
 {
-    uint64_t left_ns = single->parts_are_all ? single->duration_ns : 0;
+    uint64_t left_ns = single_noise->parts_are_all ? single_noise->duration_ns : 0;
 
-    for (size_t i = 0; i < single->part_count; i++)
-        left_ns -= left_ns < single->parts[i].duration_ns ? left_ns : single->parts[i].duration_ns;
+    for (size_t i = 0; i < single_noise->part_count; i++)
+        left_ns -= left_ns < single_noise->parts[i].duration_ns
+                       ? left_ns
+                       : single_noise->parts[i].duration_ns;
     return left_ns;
 }
 
-static void append_parts(struct message *message, const struct hr_osnoise_single *single)
+static void append_parts(struct message *message,
+                         const struct hr_osnoise_single_noise *single_noise)
 {
     static const char more[] = ", and more";
-    const uint64_t left_ns = unexplained(single);
+    const uint64_t left_ns = unexplained(single_noise);
     char text[PART_SIZE], lasted[32];
     bool fits = true;
 
     message->room -= strlen(more);
-    for (size_t i = 0; i < single->part_count && fits; i++) {
-        print_part(&single->parts[i], text);
+    for (size_t i = 0; i < single_noise->part_count && fits; i++) {
+        print_part(&single_noise->parts[i], text);
         fits = message_append(message, "%s%s", i == 0 ? ": " : ", ", text);
     }
     message->room += strlen(more);
-    if (!fits || !single->parts_are_all)
+    if (!fits || !single_noise->parts_are_all)
         message_append(message, "%s", more);
     print_us(left_ns, lasted, sizeof(lasted));
     if (left_ns > 0)
         message_append(message, "; %s unexplained", lasted);
 }
 
-static void append_cause(struct message *message, const struct hr_osnoise_single *single)
+static void append_cause(struct message *message,
+                         const struct hr_osnoise_single_noise *single_noise)
 {
-    if (single->part_count > 0)
-        append_parts(message, single);
-    else if (single->interference_count == 0)
+    if (single_noise->part_count > 0)
+        append_parts(message, single_noise);
+    else if (single_noise->interference_count == 0)
         message_append(message,
                        ", without any interference that the kernel saw: hardware, firmware or the "
                        "host of a virtual machine");
@@ -107,22 +111,24 @@ static void append_cause(struct message *message, const struct hr_osnoise_single
         message_append(message, "; what interfered isn't known, as its records were lost");
 }
 
-void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *rule,
-                           const struct hr_osnoise_single *single)
+void osnoise_notice_single_noise(notification_t *notice, const struct osnoise_rule *rule,
+                                 const struct hr_osnoise_single_noise *single_noise)
 {
-    struct message message = begin(notice, single->cpu, rule->severity);
+    struct message message = begin(notice, single_noise->cpu, rule->severity);
     char lasted[32], limit[32], name[32], text[PART_SIZE];
 
-    print_us(single->duration_ns, lasted, sizeof(lasted));
+    print_us(single_noise->duration_ns, lasted, sizeof(lasted));
     print_limit(rule, limit, sizeof(limit));
-    message_append(&message, "noise of %s on CPU %u, above %s", lasted, single->cpu, limit);
-    append_cause(&message, single);
-    add_subject(notice, rule, single->cpu);
-    plugin_notification_meta_add_double(notice, "Duration", (double)single->duration_ns / 1e9);
-    plugin_notification_meta_add_unsigned_int(notice, "Interferences", single->interference_count);
-    for (size_t i = 0; i < single->part_count; i++) {
+    message_append(&message, "noise of %s on CPU %u, above %s", lasted, single_noise->cpu, limit);
+    append_cause(&message, single_noise);
+    add_subject(notice, rule, single_noise->cpu);
+    plugin_notification_meta_add_double(notice, "Duration",
+                                        (double)single_noise->duration_ns / 1e9);
+    plugin_notification_meta_add_unsigned_int(notice, "Interferences",
+                                              single_noise->interference_count);
+    for (size_t i = 0; i < single_noise->part_count; i++) {
         snprintf(name, sizeof(name), "Part%zu", i + 1);
-        print_part(&single->parts[i], text);
+        print_part(&single_noise->parts[i], text);
         plugin_notification_meta_add_string(notice, name, text);
     }
 }

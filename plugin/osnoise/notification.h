@@ -27,8 +27,8 @@ struct osnoise_excess {
 };
 
 /** There was a noise above the limit. */
-void osnoise_notice_single(notification_t *notice, const struct osnoise_rule *rule,
-                           const struct hr_osnoise_single *single);
+void osnoise_notice_single_noise(notification_t *notice, const struct osnoise_rule *rule,
+                                 const struct hr_osnoise_single_noise *single_noise);
 
 /** All is well since there was none for the quiet time. */
 void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu,

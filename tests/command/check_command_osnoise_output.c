@@ -275,9 +275,9 @@ END_TEST
 /* --- single noises -------------------------------------------------------- */
 
 static const struct {
-    struct hr_osnoise_single single;
+    struct hr_osnoise_single_noise single_noise;
     const char *text;
-} singles[] = {
+} single_noises[] = {
     {{1,
       2013400,
       4,
@@ -301,11 +301,11 @@ static const struct {
 
 START_TEST(prints_single_noises)
 {
-    const struct osnoise_seen seen = {{1795261677, 0}, singles[_i].single};
+    const struct osnoise_timed_noise seen = {{1795261677, 0}, single_noises[_i].single_noise};
     FILE *file = printing();
-    osnoise_single_print(file, &seen, LABEL_UTF8);
+    osnoise_single_noise_print(file, &seen, LABEL_UTF8);
     fclose(file);
-    ck_assert_str_eq(printed, singles[_i].text);
+    ck_assert_str_eq(printed, single_noises[_i].text);
 }
 END_TEST
 
@@ -322,15 +322,15 @@ static void add_named(const char *name)
 {
     const struct hr_osnoise_source source = odd_source(name);
     const struct hr_osnoise_cpu cpu = {.sample_count = 1, .runtime_us = 1000};
-    struct hr_osnoise_single single = {.part_count = 1, .parts = {{.count = 1}}};
-    snprintf(single.parts[0].name, sizeof(single.parts[0].name), "%s", name);
+    struct hr_osnoise_single_noise single_noise = {.part_count = 1, .parts = {{.count = 1}}};
+    snprintf(single_noise.parts[0].name, sizeof(single_noise.parts[0].name), "%s", name);
     add(&(struct hr_osnoise_reading){.cpus = &cpu,
                                      .cpu_count = 1,
                                      .has_sources = true,
                                      .sources = &source,
                                      .source_count = 1,
-                                     .singles = &single,
-                                     .single_count = 1});
+                                     .single_noises = &single_noise,
+                                     .single_noise_count = 1});
 }
 
 /* A thread may call itself anything: colours, a new title of the terminal, a line that isn't ours.
@@ -343,7 +343,7 @@ START_TEST(shows_no_control_characters)
     print_table(&report);
     ck_assert_ptr_nonnull(strstr(printed, "  0 thread ?]0;x???? ? m\xc3\xa4     1"));
     FILE *file = printing();
-    osnoise_single_print(file, osnoise_totals_single(&totals, 0), LABEL_ASCII);
+    osnoise_single_noise_print(file, osnoise_totals_single_noise(&totals, 0), LABEL_ASCII);
     fclose(file);
     ck_assert_ptr_nonnull(strstr(printed, " irq ?]0;x???? ? m? 0.0 us, and more\n"));
 }
@@ -377,9 +377,9 @@ START_TEST(prints_json)
         .dropped_count = 3,
         .buckets = buckets,
         .bucket_count = 1,
-        .singles = &singles[0].single,
-        .single_count = 1,
-        .single_more_count = 4,
+        .single_noises = &single_noises[0].single_noise,
+        .single_noise_count = 1,
+        .single_noise_more_count = 4,
     };
     options.histogram = true;
     options.max_single_ns = 1000000;
@@ -484,7 +484,7 @@ int main(void)
     tcase_add_loop_test(tests, is_aligned_with_any_numbers, 0, 8);
     tcase_add_test(tests, fits_eighty_columns);
     tcase_add_test(tests, tells_of_memory_that_ran_out);
-    tcase_add_loop_test(tests, prints_single_noises, 0, COUNT(singles));
+    tcase_add_loop_test(tests, prints_single_noises, 0, COUNT(single_noises));
     tcase_add_test(tests, shows_no_control_characters);
     tcase_add_test(tests, aligns_wide_names);
     tcase_add_test(tests, prints_json);

@@ -256,18 +256,20 @@ END_TEST
 
 START_TEST(keeps_the_last_single_noises)
 {
-    struct hr_osnoise_single single = {.cpu = 1};
-    for (unsigned i = 0; i < OSNOISE_SINGLES_MAX + 7; i++) {
-        single.duration_ns = i;
-        add(&(struct hr_osnoise_reading){
-            .singles = &single, .single_count = 1, .single_more_count = i == 3 ? 50 : 0});
-        ck_assert_uint_eq(
-            osnoise_totals_single(&totals, totals.single_count - 1)->single.duration_ns, i);
+    struct hr_osnoise_single_noise single_noise = {.cpu = 1};
+    for (unsigned i = 0; i < OSNOISE_SINGLE_NOISES_MAX + 7; i++) {
+        single_noise.duration_ns = i;
+        add(&(struct hr_osnoise_reading){.single_noises = &single_noise,
+                                         .single_noise_count = 1,
+                                         .single_noise_more_count = i == 3 ? 50 : 0});
+        ck_assert_uint_eq(osnoise_totals_single_noise(&totals, totals.single_noise_count - 1)
+                              ->single_noise.duration_ns,
+                          i);
     }
-    ck_assert_uint_eq(totals.single_count, OSNOISE_SINGLES_MAX);
-    ck_assert_uint_eq(totals.single_total, OSNOISE_SINGLES_MAX + 57);
-    for (unsigned i = 0; i < OSNOISE_SINGLES_MAX; i++)
-        ck_assert_uint_eq(osnoise_totals_single(&totals, i)->single.duration_ns, i + 7);
+    ck_assert_uint_eq(totals.single_noise_count, OSNOISE_SINGLE_NOISES_MAX);
+    ck_assert_uint_eq(totals.single_noise_total, OSNOISE_SINGLE_NOISES_MAX + 57);
+    for (unsigned i = 0; i < OSNOISE_SINGLE_NOISES_MAX; i++)
+        ck_assert_uint_eq(osnoise_totals_single_noise(&totals, i)->single_noise.duration_ns, i + 7);
 }
 END_TEST
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz/fuzz_osnoise_page.c - hr_osnoise_decode: an input is a page of the kernel in
- * fixtures/osnoise/6.12-singles, broken or not. Its records are given to hr_osnoise_singles_add,
- * too.
+ * fixtures/osnoise/6.12-singles, broken or not. Its records are given to
+ * hr_osnoise_single_noises_add_record, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 const char fuzz_corpus[] = "osnoise_page";
 
 struct seen {
-    struct hr_osnoise_singles *singles;
+    struct hr_osnoise_single_noises *single_noises;
     size_t count;
 };
 
@@ -32,24 +32,26 @@ static void add_record(const struct hr_osnoise_record *record, void *context)
         require(record->part.kind != HR_OSNOISE_NMI || record->part.number == 0);
     } else {
         require(record->type == HR_OSNOISE_RECORD_SAMPLE ||
-                record->type == HR_OSNOISE_RECORD_SINGLE);
+                record->type == HR_OSNOISE_RECORD_SINGLE_NOISE);
     }
-    if (seen->singles != NULL)
-        hr_osnoise_singles_add(seen->singles, 0, 1, record);
+    if (seen->single_noises != NULL)
+        hr_osnoise_single_noises_add_record(seen->single_noises, 0, 1, record);
 }
 
-static void require_single(const struct hr_osnoise_single *single)
+static void require_single_noise(const struct hr_osnoise_single_noise *single_noise)
 {
     uint64_t count = 0;
 
-    require(single->cpu == 1 && single->duration_ns > 10 && single->part_count <= HR_OSNOISE_PARTS);
-    for (size_t i = 0; i < single->part_count; i++) {
-        require(single->parts[i].count > 0);
-        require(i == 0 || single->parts[i].duration_ns <= single->parts[i - 1].duration_ns);
-        count += single->parts[i].count;
+    require(single_noise->cpu == 1 && single_noise->duration_ns > 10 &&
+            single_noise->part_count <= HR_OSNOISE_PARTS);
+    for (size_t i = 0; i < single_noise->part_count; i++) {
+        require(single_noise->parts[i].count > 0);
+        require(i == 0 ||
+                single_noise->parts[i].duration_ns <= single_noise->parts[i - 1].duration_ns);
+        count += single_noise->parts[i].count;
     }
-    require(count <= HR_OSNOISE_RECENT);
-    require(!single->parts_are_all || count >= single->interference_count);
+    require(count <= HR_OSNOISE_RECENT_PARTS);
+    require(!single_noise->parts_are_all || count >= single_noise->interference_count);
 }
 
 static struct hr_osnoise_decoder *open_recorded(void)
@@ -62,15 +64,17 @@ static struct hr_osnoise_decoder *open_recorded(void)
     return decoder;
 }
 
-static void require_singles(struct hr_osnoise_singles *singles)
+static void require_single_noises(struct hr_osnoise_single_noises *single_noises)
 {
     size_t count;
     uint64_t more_count;
-    const struct hr_osnoise_single *found = hr_osnoise_singles_take(singles, &count, &more_count);
+    const struct hr_osnoise_single_noise *found =
+        hr_osnoise_single_noises_take(single_noises, &count, &more_count);
 
-    require(count <= HR_OSNOISE_SINGLES && (more_count == 0 || count == HR_OSNOISE_SINGLES));
+    require(count <= HR_OSNOISE_SINGLE_NOISES &&
+            (more_count == 0 || count == HR_OSNOISE_SINGLE_NOISES));
     for (size_t i = 0; i < count; i++)
-        require_single(&found[i]);
+        require_single_noise(&found[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -84,14 +88,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         decoder = open_recorded();
     if (size > 0)
         memcpy(page, data, size);
-    require(hr_osnoise_singles_open(1, 10, &seen.singles) == 0);
+    require(hr_osnoise_single_noises_open(1, 10, &seen.single_noises) == 0);
     int status = hr_osnoise_decode(decoder, page, size, add_record, &seen, &lost);
     require(status == 0 || status == -EBADMSG);
     require(seen.count <= size / 20); /* the shortest has four bytes before it */
     require(hr_osnoise_decode(decoder, page, size, add_record, &again, &lost) == status);
     require(again.count == seen.count);
-    require_singles(seen.singles);
-    hr_osnoise_singles_close(seen.singles);
+    require_single_noises(seen.single_noises);
+    hr_osnoise_single_noises_close(seen.single_noises);
     free(page);
     return 0;
 }

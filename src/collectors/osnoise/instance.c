@@ -17,9 +17,9 @@
 
 /* A new instance has 1.4 MB for each CPU, which is enough for whatever periods there are. One noise
  * after the other, with all that interferes, takes as much each second as there is noise. */
-#define SMALL_KB   16
-#define SINGLES_KB 128
-#define MOST_KB    1408
+#define SMALL_KB         16
+#define SINGLE_NOISES_KB 128
+#define MOST_KB          1408
 
 /* What the sample of a period takes; and for how long they are kept, if they are read each second
  * by somebody who may be late. */
@@ -27,7 +27,7 @@
 #define KEPT_US     UINT64_C(2000000)
 
 /* A real-time task that is throttled leaves the others 50 ms of each second. */
-#define REACH_NS UINT64_C(2000000000)
+#define REACHABLE_TIMEOUT_NS UINT64_C(2000000000)
 
 /* Above ours, somebody may just be reading the instance's files. */
 #define BUSY_TRIES    5
@@ -153,7 +153,7 @@ static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
 /* How much a CPU that is measured needs. */
 static uint64_t needed_kb(const struct hr_osnoise_plan *plan)
 {
-    uint64_t kb = plan->max_single_ns > 0 ? SINGLES_KB : SMALL_KB, samples_kb = 0;
+    uint64_t kb = plan->max_single_ns > 0 ? SINGLE_NOISES_KB : SMALL_KB, samples_kb = 0;
 
     if (plan->period_us > 0)
         samples_kb = (KEPT_US / plan->period_us + 1) * SAMPLE_SIZE / 1024 + 1;
@@ -200,7 +200,7 @@ static int set_buffers(const struct hr_tracefs *tracefs, const char *name,
     struct hr_cpu_set reached;
     char file[64];
 
-    int status = hr_osnoise_reach(&plan->online, REACH_NS, &reached);
+    int status = hr_osnoise_find_reachable_cpus(&plan->online, REACHABLE_TIMEOUT_NS, &reached);
     if (status < 0)
         return hr_reason_set(reason, status, "CPUs can't be tried with a thread on each (%s)",
                              strerror(-status));
@@ -262,8 +262,8 @@ static int record(const struct hr_tracefs *tracefs, const char *name, const char
 }
 
 /* Single noises, and before each what interfered. */
-static int record_singles(const struct hr_tracefs *tracefs, const char *name,
-                          const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+static int record_single_noises(const struct hr_tracefs *tracefs, const char *name,
+                                const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
     char filter[64];
     int status = 0;
@@ -347,7 +347,7 @@ static int set_up(const struct hr_tracefs *tracefs, const char *name,
     if (status == 0)
         status = set_cpus(tracefs, name, plan, reason);
     if (status == 0)
-        status = record_singles(tracefs, name, plan, reason);
+        status = record_single_noises(tracefs, name, plan, reason);
     if (status == 0)
         status = count(tracefs, name, plan, reason);
     if (status < 0)
@@ -411,14 +411,14 @@ int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *nam
     return status == -ENOENT ? 0 : status;
 }
 
-void hr_osnoise_instance_table(const char *name, enum hr_osnoise_table table, char *path,
-                               size_t size)
+void hr_osnoise_instance_table_path(const char *name, enum hr_osnoise_table table, char *path,
+                                    size_t size)
 {
     snprintf(path, size, "instances/%s/events/osnoise/%s/hist", name, tables[table].event);
 }
 
-int hr_osnoise_instance_clear(const struct hr_tracefs *tracefs, const char *name,
-                              enum hr_osnoise_table table)
+int hr_osnoise_instance_clear_table(const struct hr_tracefs *tracefs, const char *name,
+                                    enum hr_osnoise_table table)
 {
     return trigger(tracefs, name, table, ":clear");
 }

@@ -73,11 +73,11 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name);
 
 /** Where a table is read from: a path below tracefs, terminated. */
-void hr_osnoise_instance_table(const char *name, enum hr_osnoise_table table, char *path,
-                               size_t size);
+void hr_osnoise_instance_table_path(const char *name, enum hr_osnoise_table table, char *path,
+                                    size_t size);
 
 /** Empties a table, which keeps counting. @return 0 or a negative errno. */
-int hr_osnoise_instance_clear(const struct hr_tracefs *tracefs, const char *name,
-                              enum hr_osnoise_table table);
+int hr_osnoise_instance_clear_table(const struct hr_tracefs *tracefs, const char *name,
+                                    enum hr_osnoise_table table);
 
 #endif

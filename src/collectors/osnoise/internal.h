@@ -19,7 +19,7 @@
 #include "osnoise/tracefs.h"
 
 /** What is known of a CPU besides its row. */
-struct hr_osnoise_watch {
+struct hr_osnoise_cpu_tracking {
     uint64_t heard_ns; /**< when a sample came last, or the CPU came online */
     bool was_offline;
     unsigned settling; /**< so many readings more its sources aren't told: see osnoise/read.c */
@@ -37,14 +37,14 @@ struct hr_osnoise {
     /* While it runs: */
     struct hr_tracefs tracefs;
     struct hr_osnoise_leader leader; /**< ATTACH: whose run it is */
-    struct hr_osnoise_knobs seen;    /**< the settings that the numbers are of */
+    struct hr_osnoise_settings seen; /**< the settings that the numbers are of */
     struct hr_cpu_set cpus;          /**< those that are measured */
     struct hr_osnoise_decoder *decoder;
     struct hr_osnoise_pipe *pipe;
-    struct hr_osnoise_sources *sources; /**< NULL if nothing is counted */
-    struct hr_osnoise_singles *singles; /**< NULL if none are told */
-    struct hr_osnoise_cpu *rows;        /**< by place among the CPUs, upwards */
-    struct hr_osnoise_watch *watches;
+    struct hr_osnoise_sources *sources;             /**< NULL if nothing is counted */
+    struct hr_osnoise_single_noises *single_noises; /**< NULL if none are told */
+    struct hr_osnoise_cpu *rows;                    /**< by place among the CPUs, upwards */
+    struct hr_osnoise_cpu_tracking *watches;
     size_t cpu_count;
     uint64_t read_ns; /**< when it was read last, or began */
 };

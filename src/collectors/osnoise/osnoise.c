@@ -46,7 +46,7 @@ static int because_online(struct hr_reason *reason, int error)
 
 /* Those of the options, or all that can be measured now; if the tracer is somebody else's, of these
  * those that it is set to. */
-static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now,
+static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
                        struct hr_reason *reason)
 {
     struct hr_cpu_set online, chosen = osnoise->options.cpus;
@@ -74,18 +74,19 @@ static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs
 
 /* --- Settings ------------------------------------------------------------- */
 
-static void want(struct hr_osnoise_knobs *knobs, enum hr_osnoise_knob knob, uint64_t value)
+static void want(struct hr_osnoise_settings *settings, enum hr_osnoise_setting setting,
+                 uint64_t value)
 {
-    knobs->has[knob] = true;
-    knobs->numbers[knob] = value;
+    settings->has[setting] = true;
+    settings->numbers[setting] = value;
 }
 
 /* An option that the kernel doesn't know is at its default. */
-static void want_option(struct hr_osnoise_knobs *knobs, const struct hr_osnoise_knobs *now,
-                        enum hr_osnoise_knob knob, bool on)
+static void want_option(struct hr_osnoise_settings *settings, const struct hr_osnoise_settings *now,
+                        enum hr_osnoise_setting setting, bool on)
 {
-    if (now->has[knob] || on != (knob == HR_OSNOISE_OPTION_WORKLOAD))
-        want(knobs, knob, on);
+    if (now->has[setting] || on != (setting == HR_OSNOISE_OPTION_WORKLOAD))
+        want(settings, setting, on);
 }
 
 /* The kernel refuses lists with CPUs that it can't have. */
@@ -98,13 +99,13 @@ static struct hr_cpu_set possible_cpus(const struct hr_osnoise *osnoise)
     return cpus;
 }
 
-static void choose_knobs(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now)
+static void choose_settings(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now)
 {
     const struct hr_osnoise_options *options = &osnoise->options;
-    struct hr_osnoise_knobs *ours = &osnoise->state.ours;
+    struct hr_osnoise_settings *ours = &osnoise->state.ours;
     bool has_workload = options->mode != HR_OSNOISE_SOURCES;
 
-    *ours = (struct hr_osnoise_knobs){0};
+    *ours = (struct hr_osnoise_settings){0};
     if (options->mode == HR_OSNOISE_ATTACH)
         return;
     ours->has[HR_OSNOISE_CPUS] = true;
@@ -119,24 +120,25 @@ static void choose_knobs(struct hr_osnoise *osnoise, const struct hr_osnoise_kno
     want_option(ours, now, HR_OSNOISE_OPTION_PREEMPT_DISABLE, false);
 }
 
-static void remember_originals(struct hr_osnoise_state *state, const struct hr_osnoise_knobs *now)
+static void remember_originals(struct hr_osnoise_state *state,
+                               const struct hr_osnoise_settings *now)
 {
     state->original = *now;
-    for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++)
-        state->original.has[knob] = now->has[knob] && state->ours.has[knob];
+    for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++)
+        state->original.has[setting] = now->has[setting] && state->ours.has[setting];
 }
 
 static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
-    struct hr_osnoise_knobs now = {0};
-    int status = hr_osnoise_knobs_read(&osnoise->tracefs, &now, reason);
+    struct hr_osnoise_settings now = {0};
+    int status = hr_osnoise_settings_read(&osnoise->tracefs, &now, reason);
 
     if (status < 0)
         return status;
     status = choose_cpus(osnoise, &now, reason);
     if (status < 0)
         return status;
-    choose_knobs(osnoise, &now);
+    choose_settings(osnoise, &now);
     remember_originals(&osnoise->state, &now);
     osnoise->seen = osnoise->options.mode == HR_OSNOISE_ATTACH ? now : osnoise->state.ours;
     return 0;
@@ -178,11 +180,11 @@ static int write_state(struct hr_osnoise *osnoise, struct hr_reason *reason)
 /* How often samples come: if the tracer is somebody else's, as it is set. */
 static uint64_t period_us(const struct hr_osnoise *osnoise)
 {
-    struct hr_osnoise_knobs now = {0};
+    struct hr_osnoise_settings now = {0};
 
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
         return osnoise->options.period_us;
-    return hr_osnoise_knobs_read(&osnoise->tracefs, &now, NULL) == 0
+    return hr_osnoise_settings_read(&osnoise->tracefs, &now, NULL) == 0
                ? now.numbers[HR_OSNOISE_PERIOD]
                : 0;
 }
@@ -286,8 +288,8 @@ static int make_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = hr_osnoise_sources_open(osnoise->state.instance, options->by_source,
                                          options->histogram, &osnoise->sources);
     if (status == 0 && options->max_single_ns > 0)
-        status =
-            hr_osnoise_singles_open(osnoise->cpu_count, options->max_single_ns, &osnoise->singles);
+        status = hr_osnoise_single_noises_open(osnoise->cpu_count, options->max_single_ns,
+                                               &osnoise->single_noises);
     return status;
 }
 
@@ -296,8 +298,8 @@ static void end_readers(struct hr_osnoise *osnoise)
     hr_osnoise_leader_close(&osnoise->leader);
     hr_osnoise_pipe_close(osnoise->pipe);
     osnoise->pipe = NULL;
-    hr_osnoise_singles_close(osnoise->singles);
-    osnoise->singles = NULL;
+    hr_osnoise_single_noises_close(osnoise->single_noises);
+    osnoise->single_noises = NULL;
     hr_osnoise_sources_close(osnoise->sources);
     osnoise->sources = NULL;
     hr_osnoise_decoder_close(osnoise->decoder);
@@ -323,7 +325,7 @@ int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
     if (status == 0 && osnoise->owes)
         status =
-            hr_osnoise_put_back(&osnoise->tracefs, &osnoise->state, osnoise->state_path, reason);
+            hr_osnoise_restore(&osnoise->tracefs, &osnoise->state, osnoise->state_path, reason);
     if (status == 0)
         osnoise->owes = false;
     hr_tracefs_close(&osnoise->tracefs);
@@ -353,7 +355,7 @@ static int set_up(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status == 0)
         status = look_again(osnoise, reason);
     if (status == 0)
-        status = hr_osnoise_knobs_set(&osnoise->tracefs, &osnoise->state.ours, reason);
+        status = hr_osnoise_settings_set(&osnoise->tracefs, &osnoise->state.ours, reason);
     if (status == 0)
         status = start_tracer(osnoise, reason);
     if (status == 0)

@@ -44,16 +44,16 @@ static bool is_there(const struct hr_tracefs *tracefs, const char *name)
 static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
                          struct hr_reason *reason)
 {
-    struct hr_osnoise_knobs knobs = {0};
-    int status = hr_osnoise_knobs_read(tracefs, &knobs, reason);
+    struct hr_osnoise_settings settings = {0};
+    int status = hr_osnoise_settings_read(tracefs, &settings, reason);
 
     if (status < 0)
         return status;
-    if (mode == HR_OSNOISE_SOURCES && !knobs.has[HR_OSNOISE_OPTION_WORKLOAD])
+    if (mode == HR_OSNOISE_SOURCES && !settings.has[HR_OSNOISE_OPTION_WORKLOAD])
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't trace without the workload: it needs Linux 6.2 or "
                              "later");
-    if (mode == HR_OSNOISE_HARDWARE && !knobs.has[HR_OSNOISE_OPTION_IRQ_DISABLE])
+    if (mode == HR_OSNOISE_HARDWARE && !settings.has[HR_OSNOISE_OPTION_IRQ_DISABLE])
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't look for noise with interrupts off: it needs Linux "
                              "6.2 or later");

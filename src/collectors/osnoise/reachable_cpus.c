@@ -151,7 +151,8 @@ static void end_all(struct probe *probes, size_t count, struct hr_cpu_set *reach
     }
 }
 
-int hr_osnoise_reach(const struct hr_cpu_set *cpus, uint64_t most_ns, struct hr_cpu_set *reached)
+int hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_ns,
+                                   struct hr_cpu_set *reached)
 {
     size_t count = hr_cpu_set_count(cpus), started = 0, place = 0;
     struct hr_cpu_set found = {0};

@@ -23,6 +23,7 @@
  *                 nothing: by a cpuset, or as they are offline.
  * @return 0, or a negative errno: -ENOMEM, -EAGAIN: no more threads can be made.
  */
-int hr_osnoise_reach(const struct hr_cpu_set *cpus, uint64_t most_ns, struct hr_cpu_set *reached);
+int hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_ns,
+                                   struct hr_cpu_set *reached);
 
 #endif

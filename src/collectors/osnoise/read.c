@@ -44,21 +44,21 @@ static int check_instance(const struct hr_osnoise *osnoise,
                          osnoise->state.instance);
 }
 
-static int check_knobs(const struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now,
-                       struct hr_reason *reason)
+static int check_settings(const struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
+                          struct hr_reason *reason)
 {
-    const struct hr_osnoise_knobs *seen = &osnoise->seen;
-    enum hr_osnoise_knob knob = hr_osnoise_knobs_differ(seen, now);
+    const struct hr_osnoise_settings *seen = &osnoise->seen;
+    enum hr_osnoise_setting setting = hr_osnoise_settings_differ(seen, now);
     bool is_theirs = osnoise->options.mode == HR_OSNOISE_ATTACH;
     char was[64], is[64];
 
-    if (knob == HR_OSNOISE_KNOB_COUNT)
+    if (setting == HR_OSNOISE_SETTING_COUNT)
         return 0;
-    hr_osnoise_knob_print(seen, knob, was, sizeof(was));
-    hr_osnoise_knob_print(now, knob, is, sizeof(is));
+    hr_osnoise_setting_print(seen, setting, was, sizeof(was));
+    hr_osnoise_setting_print(now, setting, is, sizeof(is));
     return hr_reason_set(reason, is_theirs ? -EAGAIN : -ECANCELED,
                          "somebody changed the tracer's setting %s from %s to %s: %s",
-                         hr_osnoise_knob_name(knob), was, is,
+                         hr_osnoise_setting_name(setting), was, is,
                          is_theirs ? "it is begun anew with that" : "their run comes first");
 }
 
@@ -87,10 +87,10 @@ static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return hr_reason_set(reason, -EAGAIN, "whoever ran the tracer osnoise has ended");
 }
 
-static int check(struct hr_osnoise *osnoise, struct hr_osnoise_knobs *now,
+static int check(struct hr_osnoise *osnoise, struct hr_osnoise_settings *now,
                  struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
 {
-    int status = hr_osnoise_knobs_read(&osnoise->tracefs, now, reason);
+    int status = hr_osnoise_settings_read(&osnoise->tracefs, now, reason);
 
     if (status == 0)
         status = hr_osnoise_hazards_read(&osnoise->tracefs, hazards, reason);
@@ -99,7 +99,7 @@ static int check(struct hr_osnoise *osnoise, struct hr_osnoise_knobs *now,
     if (status == 0)
         status = check_instance(osnoise, hazards, reason);
     if (status == 0)
-        status = check_knobs(osnoise, now, reason);
+        status = check_settings(osnoise, now, reason);
     if (status == 0)
         status = check_hazards(hazards, reason);
     return status;
@@ -152,12 +152,12 @@ static void take(const struct hr_osnoise_record *record, void *context)
         add_sample(row, record);
         return;
     }
-    if (osnoise->singles == NULL)
+    if (osnoise->single_noises == NULL)
         return;
     if (target->lost > target->told_lost)
-        hr_osnoise_singles_lost(osnoise->singles, target->place);
+        hr_osnoise_single_noises_mark_lost(osnoise->single_noises, target->place);
     target->told_lost = target->lost;
-    hr_osnoise_singles_add(osnoise->singles, target->place, row->cpu, record);
+    hr_osnoise_single_noises_add_record(osnoise->single_noises, target->place, row->cpu, record);
 }
 
 /* A CPU whose buffer can't be read now falls silent, and is tried again. */
@@ -171,14 +171,14 @@ static void read_cpu(struct hr_osnoise *osnoise, size_t place)
     row->lost_count = target.lost;
 }
 
-static uint64_t patience_ns(const struct hr_osnoise_knobs *now)
+static uint64_t patience_ns(const struct hr_osnoise_settings *now)
 {
     uint64_t periods_ns = SILENT_PERIODS * 1000 * now->numbers[HR_OSNOISE_PERIOD];
 
     return periods_ns > SILENT_NS ? periods_ns : SILENT_NS;
 }
 
-static void judge(struct hr_osnoise_cpu *row, struct hr_osnoise_watch *watch, bool is_online,
+static void judge(struct hr_osnoise_cpu *row, struct hr_osnoise_cpu_tracking *watch, bool is_online,
                   uint64_t now_ns, uint64_t most_ns)
 {
     if (!is_online) {
@@ -194,7 +194,7 @@ static void judge(struct hr_osnoise_cpu *row, struct hr_osnoise_watch *watch, bo
     row->state = now_ns - watch->heard_ns > most_ns ? HR_OSNOISE_CPU_SILENT : HR_OSNOISE_CPU_FINE;
 }
 
-static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_knobs *now,
+static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
                      uint64_t now_ns, struct hr_reason *reason)
 {
     struct hr_cpu_set online;
@@ -222,7 +222,7 @@ static struct hr_cpu_set settled_cpus(struct hr_osnoise *osnoise)
     struct hr_cpu_set settled = {0};
 
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
-        struct hr_osnoise_watch *watch = &osnoise->watches[i];
+        struct hr_osnoise_cpu_tracking *watch = &osnoise->watches[i];
         if (osnoise->options.mode != HR_OSNOISE_SOURCES || watch->settling == 0)
             hr_cpu_set_add(&settled, osnoise->rows[i].cpu);
         if (watch->settling > 0)
@@ -259,7 +259,7 @@ int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *readi
 {
     struct hr_osnoise_reading got = {0};
     struct hr_osnoise_hazards hazards = {0};
-    struct hr_osnoise_knobs now = {0};
+    struct hr_osnoise_settings now = {0};
 
     hr_reason_clear(reason);
     if (!osnoise->runs)
@@ -273,9 +273,9 @@ int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *readi
 
     warn(&got.warning, &hazards);
     read_sources(osnoise, &got);
-    if (osnoise->singles != NULL)
-        got.singles =
-            hr_osnoise_singles_take(osnoise->singles, &got.single_count, &got.single_more_count);
+    if (osnoise->single_noises != NULL)
+        got.single_noises = hr_osnoise_single_noises_take(
+            osnoise->single_noises, &got.single_noise_count, &got.single_noise_more_count);
     got.elapsed_ns = now_ns - osnoise->read_ns;
     osnoise->read_ns = now_ns;
     got.cpus = osnoise->rows;

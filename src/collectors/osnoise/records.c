@@ -40,7 +40,7 @@ static const struct shape shapes[] = {
      NULL},
     {"osnoise",
      "sample_threshold",
-     HR_OSNOISE_RECORD_SINGLE,
+     HR_OSNOISE_RECORD_SINGLE_NOISE,
      0,
      {"start", "duration", "interference"},
      NULL},
@@ -325,11 +325,11 @@ static void make_sample(const uint64_t *numbers, struct hr_osnoise_record *recor
     record->sample.thread_count = numbers[7];
 }
 
-static void make_single(const uint64_t *numbers, struct hr_osnoise_record *record)
+static void make_single_noise(const uint64_t *numbers, struct hr_osnoise_record *record)
 {
-    record->single.start_ns = numbers[0];
-    record->single.duration_ns = numbers[1];
-    record->single.interference_count = numbers[2];
+    record->single_noise.start_ns = numbers[0];
+    record->single_noise.duration_ns = numbers[1];
+    record->single_noise.interference_count = numbers[2];
 }
 
 static void make_part(const uint64_t *numbers, enum hr_osnoise_kind kind,
@@ -357,8 +357,8 @@ static int make(const unsigned char *data, size_t size, const struct shape *shap
     record->type = shape->type;
     if (shape->type == HR_OSNOISE_RECORD_SAMPLE)
         make_sample(numbers, record);
-    else if (shape->type == HR_OSNOISE_RECORD_SINGLE)
-        make_single(numbers, record);
+    else if (shape->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
+        make_single_noise(numbers, record);
     else
         make_part(numbers, shape->kind, record);
     return shape->text != NULL ? get_text(data, size, event, record->part.name) : 0;

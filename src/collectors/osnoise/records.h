@@ -16,9 +16,9 @@
 #include "osnoise/tracefs.h"
 
 enum hr_osnoise_record_type {
-    HR_OSNOISE_RECORD_SAMPLE, /**< a period has ended: ftrace:osnoise */
-    HR_OSNOISE_RECORD_SINGLE, /**< a single noise has ended: osnoise:sample_threshold */
-    HR_OSNOISE_RECORD_PART,   /**< an interference has ended: osnoise:irq_noise, … */
+    HR_OSNOISE_RECORD_SAMPLE,       /**< a period has ended: ftrace:osnoise */
+    HR_OSNOISE_RECORD_SINGLE_NOISE, /**< a single noise has ended: osnoise:sample_threshold */
+    HR_OSNOISE_RECORD_PART,         /**< an interference has ended: osnoise:irq_noise, … */
 };
 
 struct hr_osnoise_record {
@@ -30,7 +30,7 @@ struct hr_osnoise_record {
         } sample;
         struct {
             uint64_t start_ns, duration_ns, interference_count;
-        } single;
+        } single_noise;
         struct {
             enum hr_osnoise_kind kind;
             char name[HR_OSNOISE_NAME]; /**< see hr_osnoise_part */

@@ -28,17 +28,17 @@ static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
 }
 
 /* Whether a setting still is ours, and was another before. */
-static bool owes(const struct hr_osnoise_state *state, const struct hr_osnoise_knobs *now)
+static bool owes(const struct hr_osnoise_state *state, const struct hr_osnoise_settings *now)
 {
-    for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++) {
-        struct hr_osnoise_knobs one = {.cpus = state->ours.cpus};
+    for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
+        struct hr_osnoise_settings one = {.cpus = state->ours.cpus};
 
-        if (!state->ours.has[knob])
+        if (!state->ours.has[setting])
             continue;
-        one.has[knob] = true;
-        one.numbers[knob] = state->ours.numbers[knob];
-        if (hr_osnoise_knobs_differ(&one, now) == HR_OSNOISE_KNOB_COUNT &&
-            hr_osnoise_knobs_differ(&one, &state->original) != HR_OSNOISE_KNOB_COUNT)
+        one.has[setting] = true;
+        one.numbers[setting] = state->ours.numbers[setting];
+        if (hr_osnoise_settings_differ(&one, now) == HR_OSNOISE_SETTING_COUNT &&
+            hr_osnoise_settings_differ(&one, &state->original) != HR_OSNOISE_SETTING_COUNT)
             return true;
     }
     return false;
@@ -48,13 +48,13 @@ static bool owes(const struct hr_osnoise_state *state, const struct hr_osnoise_k
  * back at once. */
 static int restore_harsh(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state)
 {
-    struct hr_osnoise_knobs harsh = {0};
+    struct hr_osnoise_settings harsh = {0};
 
-    for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++) {
-        harsh.has[knob] = state->ours.has[knob] && hr_osnoise_knob_is_harsh(knob);
-        harsh.numbers[knob] = state->ours.numbers[knob];
+    for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
+        harsh.has[setting] = state->ours.has[setting] && hr_osnoise_setting_is_disruptive(setting);
+        harsh.numbers[setting] = state->ours.numbers[setting];
     }
-    return hr_osnoise_knobs_restore(tracefs, &harsh, &state->original);
+    return hr_osnoise_settings_restore(tracefs, &harsh, &state->original);
 }
 
 /* Those whose workload the settings are. */
@@ -76,10 +76,10 @@ static int because_not_put_back(struct hr_reason *reason, int error)
 static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
                         struct hr_reason *reason)
 {
-    struct hr_osnoise_knobs now = {0};
+    struct hr_osnoise_settings now = {0};
     struct hr_osnoise_user user;
     char who[300];
-    int status = hr_osnoise_knobs_read(tracefs, &now, reason);
+    int status = hr_osnoise_settings_read(tracefs, &now, reason);
 
     if (status < 0)
         return status;
@@ -95,12 +95,12 @@ static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnois
                              who, user.tracer);
     }
     if (status == 0)
-        status = hr_osnoise_knobs_restore(tracefs, &state->ours, &state->original);
+        status = hr_osnoise_settings_restore(tracefs, &state->ours, &state->original);
     return status < 0 ? because_not_put_back(reason, status) : 0;
 }
 
-int hr_osnoise_put_back(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
-                        const char *state_path, struct hr_reason *reason)
+int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                       const char *state_path, struct hr_reason *reason)
 {
     int status = remove_instance(tracefs, state->instance, reason);
     int calmed = restore_harsh(tracefs, state); /* whoever keeps our instance */
@@ -163,7 +163,7 @@ int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_pa
     case HR_OSNOISE_OWNER_DEAD:
         break;
     }
-    return hr_osnoise_put_back(tracefs, &state, state_path, reason);
+    return hr_osnoise_restore(tracefs, &state, state_path, reason);
 }
 
 int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struct hr_reason *reason)

@@ -20,8 +20,8 @@
  * @return 0; -EBUSY: somebody else reads the instance, or has joined: what is left is still in the
  *         file; or another negative errno. With the reason.
  */
-int hr_osnoise_put_back(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
-                        const char *state_path, struct hr_reason *reason);
+int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                       const char *state_path, struct hr_reason *reason);
 
 /** hr_osnoise_recover() where tracefs is open. */
 int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_path,

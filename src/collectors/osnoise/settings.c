@@ -21,12 +21,12 @@
 
 enum kind { KIND_CPUS, KIND_NUMBER, KIND_OPTION };
 
-static const struct knob {
+static const struct setting {
     enum kind kind;
     const char *name;
     const char *file;
     uint64_t by_nature; /* what a kernel without such an option does */
-} table[HR_OSNOISE_KNOB_COUNT] = {
+} table[HR_OSNOISE_SETTING_COUNT] = {
     [HR_OSNOISE_CPUS] = {KIND_CPUS, "cpus", "osnoise/cpus", 0},
     [HR_OSNOISE_PERIOD] = {KIND_NUMBER, "period_us", "osnoise/period_us", 0},
     [HR_OSNOISE_RUNTIME] = {KIND_NUMBER, "runtime_us", "osnoise/runtime_us", 0},
@@ -36,9 +36,9 @@ static const struct knob {
     [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = {KIND_OPTION, "OSNOISE_PREEMPT_DISABLE", OPTIONS_FILE, 0},
 };
 
-const char *hr_osnoise_knob_name(enum hr_osnoise_knob knob)
+const char *hr_osnoise_setting_name(enum hr_osnoise_setting setting)
 {
-    return table[knob].name;
+    return table[setting].name;
 }
 
 /* --- Reading -------------------------------------------------------------- */
@@ -86,23 +86,23 @@ static int read_cpus(const struct hr_tracefs *tracefs, const char *file, struct 
     return status == -ERANGE ? -EBADMSG : status;
 }
 
-static int read_knob(const struct hr_tracefs *tracefs, const struct options *options,
-                     enum hr_osnoise_knob knob, struct hr_osnoise_knobs *knobs)
+static int read_setting(const struct hr_tracefs *tracefs, const struct options *options,
+                        enum hr_osnoise_setting setting, struct hr_osnoise_settings *settings)
 {
     int status = 0;
 
-    knobs->has[knob] = true;
-    switch (table[knob].kind) {
+    settings->has[setting] = true;
+    switch (table[setting].kind) {
     case KIND_CPUS:
-        status = read_cpus(tracefs, table[knob].file, &knobs->cpus);
+        status = read_cpus(tracefs, table[setting].file, &settings->cpus);
         break;
     case KIND_NUMBER:
-        status = hr_tracefs_read_number(tracefs, table[knob].file, &knobs->numbers[knob]);
+        status = hr_tracefs_read_number(tracefs, table[setting].file, &settings->numbers[setting]);
         break;
     case KIND_OPTION:
-        status = find_option(options, table[knob].name);
-        knobs->has[knob] = status >= 0;
-        knobs->numbers[knob] = status > 0;
+        status = find_option(options, table[setting].name);
+        settings->has[setting] = status >= 0;
+        settings->numbers[setting] = status > 0;
         status = 0;
         break;
     }
@@ -120,18 +120,18 @@ static int explain_reading(int status, struct hr_reason *reason)
                          strerror(-status));
 }
 
-int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs,
-                          struct hr_reason *reason)
+int hr_osnoise_settings_read(const struct hr_tracefs *tracefs, struct hr_osnoise_settings *settings,
+                             struct hr_reason *reason)
 {
-    struct hr_osnoise_knobs found = {0};
+    struct hr_osnoise_settings found = {0};
     struct options options;
 
     int status = read_options(tracefs, &options);
-    for (int i = 0; status == 0 && i < HR_OSNOISE_KNOB_COUNT; i++)
-        status = read_knob(tracefs, &options, i, &found);
+    for (int i = 0; status == 0 && i < HR_OSNOISE_SETTING_COUNT; i++)
+        status = read_setting(tracefs, &options, i, &found);
     if (status < 0)
         return explain_reading(status, reason);
-    *knobs = found;
+    *settings = found;
     return 0;
 }
 
@@ -157,48 +157,49 @@ int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_
 /* --- Comparing and printing ----------------------------------------------- */
 
 /* An option that the kernel lacks is as it is by nature. */
-static uint64_t number(const struct hr_osnoise_knobs *knobs, enum hr_osnoise_knob knob)
+static uint64_t number(const struct hr_osnoise_settings *settings, enum hr_osnoise_setting setting)
 {
-    return knobs->has[knob] ? knobs->numbers[knob] : table[knob].by_nature;
+    return settings->has[setting] ? settings->numbers[setting] : table[setting].by_nature;
 }
 
-static bool is_same(const struct hr_osnoise_knobs *a, const struct hr_osnoise_knobs *b,
-                    enum hr_osnoise_knob knob)
+static bool is_same(const struct hr_osnoise_settings *a, const struct hr_osnoise_settings *b,
+                    enum hr_osnoise_setting setting)
 {
-    if (table[knob].kind == KIND_OPTION)
-        return number(a, knob) == number(b, knob);
-    if (a->has[knob] != b->has[knob])
+    if (table[setting].kind == KIND_OPTION)
+        return number(a, setting) == number(b, setting);
+    if (a->has[setting] != b->has[setting])
         return false;
-    return table[knob].kind == KIND_CPUS ? hr_cpu_set_equal(&a->cpus, &b->cpus)
-                                         : a->numbers[knob] == b->numbers[knob];
+    return table[setting].kind == KIND_CPUS ? hr_cpu_set_equal(&a->cpus, &b->cpus)
+                                            : a->numbers[setting] == b->numbers[setting];
 }
 
-enum hr_osnoise_knob hr_osnoise_knobs_differ(const struct hr_osnoise_knobs *ours,
-                                             const struct hr_osnoise_knobs *now)
+enum hr_osnoise_setting hr_osnoise_settings_differ(const struct hr_osnoise_settings *ours,
+                                                   const struct hr_osnoise_settings *now)
 {
-    int knob = 0;
+    int setting = 0;
 
-    while (knob < HR_OSNOISE_KNOB_COUNT && (!ours->has[knob] || is_same(ours, now, knob)))
-        knob++;
-    return knob;
+    while (setting < HR_OSNOISE_SETTING_COUNT &&
+           (!ours->has[setting] || is_same(ours, now, setting)))
+        setting++;
+    return setting;
 }
 
-void hr_osnoise_knob_print(const struct hr_osnoise_knobs *knobs, enum hr_osnoise_knob knob,
-                           char *text, size_t size)
+void hr_osnoise_setting_print(const struct hr_osnoise_settings *settings,
+                              enum hr_osnoise_setting setting, char *text, size_t size)
 {
     char list[4096];
 
-    switch (table[knob].kind) {
+    switch (table[setting].kind) {
     case KIND_CPUS:
-        if (hr_cpu_set_format(&knobs->cpus, list, sizeof(list)) < 0)
-            snprintf(list, sizeof(list), "%zu CPUs", hr_cpu_set_count(&knobs->cpus));
+        if (hr_cpu_set_format(&settings->cpus, list, sizeof(list)) < 0)
+            snprintf(list, sizeof(list), "%zu CPUs", hr_cpu_set_count(&settings->cpus));
         snprintf(text, size, "%.*s", (int)sizeof(list), list[0] != '\0' ? list : "none");
         break;
     case KIND_NUMBER:
-        snprintf(text, size, "%" PRIu64, knobs->numbers[knob]);
+        snprintf(text, size, "%" PRIu64, settings->numbers[setting]);
         break;
     case KIND_OPTION:
-        snprintf(text, size, "%s", number(knobs, knob) != 0 ? "on" : "off");
+        snprintf(text, size, "%s", number(settings, setting) != 0 ? "on" : "off");
         break;
     }
 }
@@ -219,61 +220,62 @@ static int write_cpus(const struct hr_tracefs *tracefs, const char *file,
     return status == -EINVAL && strlen(list) + 1 > SURE_LENGTH ? -E2BIG : status;
 }
 
-static int write_knob(const struct hr_tracefs *tracefs, enum hr_osnoise_knob knob,
-                      const struct hr_osnoise_knobs *knobs)
+static int write_setting(const struct hr_tracefs *tracefs, enum hr_osnoise_setting setting,
+                         const struct hr_osnoise_settings *settings)
 {
     char word[64];
 
-    switch (table[knob].kind) {
+    switch (table[setting].kind) {
     case KIND_CPUS:
-        return write_cpus(tracefs, table[knob].file, &knobs->cpus);
+        return write_cpus(tracefs, table[setting].file, &settings->cpus);
     case KIND_NUMBER:
-        return hr_tracefs_write_number(tracefs, table[knob].file, knobs->numbers[knob]);
+        return hr_tracefs_write_number(tracefs, table[setting].file, settings->numbers[setting]);
     case KIND_OPTION:
         break;
     }
-    snprintf(word, sizeof(word), "%s%s", number(knobs, knob) != 0 ? "" : NO, table[knob].name);
-    return hr_tracefs_write(tracefs, table[knob].file, word);
+    snprintf(word, sizeof(word), "%s%s", number(settings, setting) != 0 ? "" : NO,
+             table[setting].name);
+    return hr_tracefs_write(tracefs, table[setting].file, word);
 }
 
-bool hr_osnoise_knob_is_harsh(enum hr_osnoise_knob knob)
+bool hr_osnoise_setting_is_disruptive(enum hr_osnoise_setting setting)
 {
-    return knob == HR_OSNOISE_OPTION_IRQ_DISABLE || knob == HR_OSNOISE_OPTION_PREEMPT_DISABLE;
+    return setting == HR_OSNOISE_OPTION_IRQ_DISABLE || setting == HR_OSNOISE_OPTION_PREEMPT_DISABLE;
 }
 
 /* When a knob is written: a harsh option is on only while the other knobs are those that it was
  * meant for. Else who dies midway leaves the one with the other's runtime: 1 s of 1 s with
  * interrupts off. */
-static int rank(const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob knob)
+static int rank(const struct hr_osnoise_settings *wanted, enum hr_osnoise_setting setting)
 {
-    if (!hr_osnoise_knob_is_harsh(knob))
+    if (!hr_osnoise_setting_is_disruptive(setting))
         return 1;
-    return number(wanted, knob) != 0 ? 2 : 0;
+    return number(wanted, setting) != 0 ? 2 : 0;
 }
 
 /* In which order. Also, the kernel refuses a runtime above the period, at every step. */
-static void arrange(const struct hr_osnoise_knobs *now, const struct hr_osnoise_knobs *wanted,
-                    enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT])
+static void arrange(const struct hr_osnoise_settings *now, const struct hr_osnoise_settings *wanted,
+                    enum hr_osnoise_setting order[HR_OSNOISE_SETTING_COUNT])
 {
     bool shrinks = wanted->has[HR_OSNOISE_PERIOD] &&
                    wanted->numbers[HR_OSNOISE_PERIOD] < now->numbers[HR_OSNOISE_RUNTIME];
     int count = 0;
 
     for (int of = 0; of <= 2; of++)
-        for (int knob = 0; knob < HR_OSNOISE_KNOB_COUNT; knob++) {
-            if (rank(wanted, knob) != of)
+        for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
+            if (rank(wanted, setting) != of)
                 continue;
-            order[count] = knob;
-            if (shrinks && (knob == HR_OSNOISE_PERIOD || knob == HR_OSNOISE_RUNTIME))
-                order[count] = HR_OSNOISE_PERIOD + HR_OSNOISE_RUNTIME - knob;
+            order[count] = setting;
+            if (shrinks && (setting == HR_OSNOISE_PERIOD || setting == HR_OSNOISE_RUNTIME))
+                order[count] = HR_OSNOISE_PERIOD + HR_OSNOISE_RUNTIME - setting;
             count++;
         }
 }
 
-static int explain(const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob knob, int error,
-                   struct hr_reason *reason)
+static int explain(const struct hr_osnoise_settings *wanted, enum hr_osnoise_setting setting,
+                   int error, struct hr_reason *reason)
 {
-    const char *file = table[knob].file;
+    const char *file = table[setting].file;
     char value[64], remedy[HR_REMEDY_SIZE];
 
     if (error == -E2BIG)
@@ -283,28 +285,28 @@ static int explain(const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob k
     if (error == -EACCES || error == -EPERM)
         return hr_reason_set(reason, error, "no permission to write tracefs' %s: %s", file,
                              hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
-    hr_osnoise_knob_print(wanted, knob, value, sizeof(value));
+    hr_osnoise_setting_print(wanted, setting, value, sizeof(value));
     return hr_reason_set(reason, error, "tracefs' %s can't be set: %s to %s: %s", file,
-                         table[knob].name, value, strerror(-error));
+                         table[setting].name, value, strerror(-error));
 }
 
-static int refuse_option(enum hr_osnoise_knob knob, struct hr_reason *reason)
+static int refuse_option(enum hr_osnoise_setting setting, struct hr_reason *reason)
 {
     return hr_reason_set(reason, -EOPNOTSUPP,
                          "the kernel's osnoise has no option %s: it needs Linux 6.2 or later",
-                         table[knob].name);
+                         table[setting].name);
 }
 
 /* What was written as a pattern may be a list that can't be written: better known before it is
  * gone. To write what is there already changes nothing. */
-static int try_list(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *now,
+static int try_list(const struct hr_tracefs *tracefs, const struct hr_osnoise_settings *now,
                     struct hr_reason *reason)
 {
     char list[SURE_LENGTH];
 
     if (hr_cpu_set_format(&now->cpus, list, sizeof(list)) == 0)
         return 0;
-    int status = write_knob(tracefs, HR_OSNOISE_CPUS, now);
+    int status = write_setting(tracefs, HR_OSNOISE_CPUS, now);
     if (status == -E2BIG)
         return hr_reason_set(reason, status,
                              "tracefs' osnoise/cpus has a list of CPUs that is too long to be put "
@@ -312,42 +314,42 @@ static int try_list(const struct hr_tracefs *tracefs, const struct hr_osnoise_kn
     return status < 0 ? explain(now, HR_OSNOISE_CPUS, status, reason) : 0;
 }
 
-static int set_knob(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *now,
-                    const struct hr_osnoise_knobs *wanted, enum hr_osnoise_knob knob,
-                    struct hr_reason *reason)
+static int set_setting(const struct hr_tracefs *tracefs, const struct hr_osnoise_settings *now,
+                       const struct hr_osnoise_settings *wanted, enum hr_osnoise_setting setting,
+                       struct hr_reason *reason)
 {
     int status = 0;
 
-    if (!wanted->has[knob] || is_same(now, wanted, knob))
+    if (!wanted->has[setting] || is_same(now, wanted, setting))
         return 0;
-    if (!now->has[knob])
-        return refuse_option(knob, reason);
-    if (knob == HR_OSNOISE_CPUS)
+    if (!now->has[setting])
+        return refuse_option(setting, reason);
+    if (setting == HR_OSNOISE_CPUS)
         status = try_list(tracefs, now, reason);
     if (status < 0)
         return status;
-    status = write_knob(tracefs, knob, wanted);
-    return status < 0 ? explain(wanted, knob, status, reason) : 0;
+    status = write_setting(tracefs, setting, wanted);
+    return status < 0 ? explain(wanted, setting, status, reason) : 0;
 }
 
-int hr_osnoise_knobs_set(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *wanted,
-                         struct hr_reason *reason)
+int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
+                            const struct hr_osnoise_settings *wanted, struct hr_reason *reason)
 {
-    enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT];
-    struct hr_osnoise_knobs now;
+    enum hr_osnoise_setting order[HR_OSNOISE_SETTING_COUNT];
+    struct hr_osnoise_settings now;
 
-    int status = hr_osnoise_knobs_read(tracefs, &now, reason);
+    int status = hr_osnoise_settings_read(tracefs, &now, reason);
     if (status < 0)
         return status;
     arrange(&now, wanted, order);
-    for (int i = 0; status == 0 && i < HR_OSNOISE_KNOB_COUNT; i++)
-        status = set_knob(tracefs, &now, wanted, order[i], reason);
+    for (int i = 0; status == 0 && i < HR_OSNOISE_SETTING_COUNT; i++)
+        status = set_setting(tracefs, &now, wanted, order[i], reason);
     if (status == 0)
-        status = hr_osnoise_knobs_read(tracefs, &now, reason);
+        status = hr_osnoise_settings_read(tracefs, &now, reason);
     if (status < 0)
         return status;
-    enum hr_osnoise_knob other = hr_osnoise_knobs_differ(wanted, &now);
-    if (other == HR_OSNOISE_KNOB_COUNT)
+    enum hr_osnoise_setting other = hr_osnoise_settings_differ(wanted, &now);
+    if (other == HR_OSNOISE_SETTING_COUNT)
         return 0;
     return hr_reason_set(
         reason, -EBUSY,
@@ -359,7 +361,7 @@ int hr_osnoise_knobs_set(const struct hr_tracefs *tracefs, const struct hr_osnoi
 
 /* Whoever changed one of these two may have left no room for the other's original. They chose it
  * beside our value, which then stays. */
-static void keep_order(const struct hr_osnoise_knobs *now, struct hr_osnoise_knobs *wanted)
+static void keep_order(const struct hr_osnoise_settings *now, struct hr_osnoise_settings *wanted)
 {
     uint64_t period = now->numbers[HR_OSNOISE_PERIOD], runtime = now->numbers[HR_OSNOISE_RUNTIME];
 
@@ -371,23 +373,24 @@ static void keep_order(const struct hr_osnoise_knobs *now, struct hr_osnoise_kno
         wanted->has[HR_OSNOISE_PERIOD] = wanted->has[HR_OSNOISE_RUNTIME] = false;
 }
 
-int hr_osnoise_knobs_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *ours,
-                             const struct hr_osnoise_knobs *original)
+int hr_osnoise_settings_restore(const struct hr_tracefs *tracefs,
+                                const struct hr_osnoise_settings *ours,
+                                const struct hr_osnoise_settings *original)
 {
-    enum hr_osnoise_knob order[HR_OSNOISE_KNOB_COUNT];
-    struct hr_osnoise_knobs now, wanted = *original;
+    enum hr_osnoise_setting order[HR_OSNOISE_SETTING_COUNT];
+    struct hr_osnoise_settings now, wanted = *original;
 
-    int status = hr_osnoise_knobs_read(tracefs, &now, NULL);
+    int status = hr_osnoise_settings_read(tracefs, &now, NULL);
     if (status < 0)
         return status;
-    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++)
+    for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++)
         wanted.has[i] = original->has[i] && ours->has[i] && now.has[i] && is_same(ours, &now, i);
     keep_order(&now, &wanted);
     arrange(&now, &wanted, order);
-    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++) {
+    for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++) {
         if (!wanted.has[order[i]] || is_same(&now, &wanted, order[i]))
             continue;
-        int written = write_knob(tracefs, order[i], &wanted);
+        int written = write_setting(tracefs, order[i], &wanted);
         if (status == 0)
             status = written;
     }

@@ -15,7 +15,7 @@
 #include "headroom/reason.h"
 #include "osnoise/tracefs.h"
 
-enum hr_osnoise_knob {
+enum hr_osnoise_setting {
     HR_OSNOISE_CPUS,
     HR_OSNOISE_PERIOD,
     HR_OSNOISE_RUNTIME,
@@ -23,14 +23,14 @@ enum hr_osnoise_knob {
     HR_OSNOISE_OPTION_WORKLOAD,        /**< OSNOISE_WORKLOAD: threads that look for noise */
     HR_OSNOISE_OPTION_IRQ_DISABLE,     /**< OSNOISE_IRQ_DISABLE: with interrupts off */
     HR_OSNOISE_OPTION_PREEMPT_DISABLE, /**< OSNOISE_PREEMPT_DISABLE */
-    HR_OSNOISE_KNOB_COUNT
+    HR_OSNOISE_SETTING_COUNT
 };
 
 /** Values of knobs. All zeros has none. */
-struct hr_osnoise_knobs {
-    bool has[HR_OSNOISE_KNOB_COUNT]; /**< whether a knob is among them */
+struct hr_osnoise_settings {
+    bool has[HR_OSNOISE_SETTING_COUNT]; /**< whether a knob is among them */
     struct hr_cpu_set cpus;
-    uint64_t numbers[HR_OSNOISE_KNOB_COUNT]; /**< all but the CPUs; options are 0 or 1 */
+    uint64_t numbers[HR_OSNOISE_SETTING_COUNT]; /**< all but the CPUs; options are 0 or 1 */
 };
 
 /** What others may have set that makes a run dangerous, or ends it. */
@@ -41,16 +41,16 @@ struct hr_osnoise_hazards {
 
 /** A knob's name for messages and files: "cpus", "period_us", "runtime_us", "tracing_thresh",
  * "OSNOISE_WORKLOAD", … */
-const char *hr_osnoise_knob_name(enum hr_osnoise_knob knob);
+const char *hr_osnoise_setting_name(enum hr_osnoise_setting setting);
 
 /** Tells whether nothing else can run meanwhile if it is on: the options that switch interrupts or
  * preemption off. */
-bool hr_osnoise_knob_is_harsh(enum hr_osnoise_knob knob);
+bool hr_osnoise_setting_is_disruptive(enum hr_osnoise_setting setting);
 
 /** Reads all knobs; options that the kernel doesn't know aren't among them. @param reason  why it
  * can't be done; may be NULL. @return 0; -ENOENT: no such tracer; -EBADMSG; … */
-int hr_osnoise_knobs_read(const struct hr_tracefs *tracefs, struct hr_osnoise_knobs *knobs,
-                          struct hr_reason *reason);
+int hr_osnoise_settings_read(const struct hr_tracefs *tracefs, struct hr_osnoise_settings *settings,
+                             struct hr_reason *reason);
 
 /** Reads what makes a run dangerous, likewise. */
 int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards,
@@ -64,10 +64,10 @@ int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_
  *
  * @return 0; -E2BIG: the list of CPUs is too long for the kernel even in its shortest form;
  *         -EOPNOTSUPP: the kernel lacks an option; -EBUSY: a knob didn't keep its value; … With the
- *         reason. Some may be set then: hr_osnoise_knobs_restore().
+ *         reason. Some may be set then: hr_osnoise_settings_restore().
  */
-int hr_osnoise_knobs_set(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *wanted,
-                         struct hr_reason *reason);
+int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
+                            const struct hr_osnoise_settings *wanted, struct hr_reason *reason);
 
 /**
  * Puts back the original of each knob of `ours` that still has our value, in such an order. One
@@ -75,15 +75,16 @@ int hr_osnoise_knobs_set(const struct hr_tracefs *tracefs, const struct hr_osnoi
  *
  * @return 0, or the first negative errno; the others are put back nevertheless.
  */
-int hr_osnoise_knobs_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_knobs *ours,
-                             const struct hr_osnoise_knobs *original);
+int hr_osnoise_settings_restore(const struct hr_tracefs *tracefs,
+                                const struct hr_osnoise_settings *ours,
+                                const struct hr_osnoise_settings *original);
 
-/** Compares: tells the first of `ours` that isn't so in `now`; HR_OSNOISE_KNOB_COUNT: none. */
-enum hr_osnoise_knob hr_osnoise_knobs_differ(const struct hr_osnoise_knobs *ours,
-                                             const struct hr_osnoise_knobs *now);
+/** Compares: tells the first of `ours` that isn't so in `now`; HR_OSNOISE_SETTING_COUNT: none. */
+enum hr_osnoise_setting hr_osnoise_settings_differ(const struct hr_osnoise_settings *ours,
+                                                   const struct hr_osnoise_settings *now);
 
 /** Prints a knob's value, such as "0-3,8" or "1000000" or "on"; cut if it is longer. */
-void hr_osnoise_knob_print(const struct hr_osnoise_knobs *knobs, enum hr_osnoise_knob knob,
-                           char *text, size_t size);
+void hr_osnoise_setting_print(const struct hr_osnoise_settings *settings,
+                              enum hr_osnoise_setting setting, char *text, size_t size);
 
 #endif

@@ -11,37 +11,38 @@ struct recent {
 };
 
 struct cpu {
-    struct recent recent[HR_OSNOISE_RECENT];
+    struct recent recent[HR_OSNOISE_RECENT_PARTS];
     size_t next, count;    /* of the ring */
     bool has_forgotten;    /* some were overwritten in the ring, */
     uint64_t forgotten_ns; /* of which the last began then */
     bool lost;             /* records, since the noise before */
 };
 
-struct hr_osnoise_singles {
+struct hr_osnoise_single_noises {
     uint64_t max_single_ns;
-    struct hr_osnoise_single found[HR_OSNOISE_SINGLES];
+    struct hr_osnoise_single_noise found[HR_OSNOISE_SINGLE_NOISES];
     size_t found_count;
     uint64_t more_count;
-    struct hr_osnoise_part merged[HR_OSNOISE_RECENT]; /* for use within one call */
+    struct hr_osnoise_part merged[HR_OSNOISE_RECENT_PARTS]; /* for use within one call */
     struct cpu cpus[];
 };
 
-int hr_osnoise_singles_open(size_t cpu_count, uint64_t max_single_ns,
-                            struct hr_osnoise_singles **singles)
+int hr_osnoise_single_noises_open(size_t cpu_count, uint64_t max_single_ns,
+                                  struct hr_osnoise_single_noises **single_noises)
 {
-    struct hr_osnoise_singles *made = calloc(1, sizeof(*made) + cpu_count * sizeof(made->cpus[0]));
+    struct hr_osnoise_single_noises *made =
+        calloc(1, sizeof(*made) + cpu_count * sizeof(made->cpus[0]));
 
     if (made == NULL)
         return -ENOMEM;
     made->max_single_ns = max_single_ns;
-    *singles = made;
+    *single_noises = made;
     return 0;
 }
 
-void hr_osnoise_singles_close(struct hr_osnoise_singles *singles)
+void hr_osnoise_single_noises_close(struct hr_osnoise_single_noises *single_noises)
 {
-    free(singles);
+    free(single_noises);
 }
 
 /* --- Interferences -------------------------------------------------------- */
@@ -50,7 +51,7 @@ static void remember(struct cpu *cpu, const struct hr_osnoise_record *record)
 {
     struct recent *recent = &cpu->recent[cpu->next];
 
-    if (cpu->count == HR_OSNOISE_RECENT) {
+    if (cpu->count == HR_OSNOISE_RECENT_PARTS) {
         if (!cpu->has_forgotten || recent->start_ns > cpu->forgotten_ns)
             cpu->forgotten_ns = recent->start_ns;
         cpu->has_forgotten = true;
@@ -63,7 +64,7 @@ static void remember(struct cpu *cpu, const struct hr_osnoise_record *record)
                                             .duration_ns = record->part.duration_ns,
                                             .count = 1};
     memcpy(recent->part.name, record->part.name, sizeof(recent->part.name));
-    cpu->next = (cpu->next + 1) % HR_OSNOISE_RECENT;
+    cpu->next = (cpu->next + 1) % HR_OSNOISE_RECENT_PARTS;
 }
 
 static bool is_same(const struct hr_osnoise_part *a, const struct hr_osnoise_part *b)
@@ -93,17 +94,17 @@ static int by_duration(const void *left, const void *right)
 }
 
 /* Those that began within a noise. @return how many, after merging. */
-static size_t collect(struct hr_osnoise_singles *singles, const struct cpu *cpu, uint64_t start_ns,
-                      uint64_t duration_ns)
+static size_t collect(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
+                      uint64_t start_ns, uint64_t duration_ns)
 {
-    size_t count = 0, oldest = cpu->count < HR_OSNOISE_RECENT ? 0 : cpu->next;
+    size_t count = 0, oldest = cpu->count < HR_OSNOISE_RECENT_PARTS ? 0 : cpu->next;
 
     for (size_t i = 0; i < cpu->count; i++) {
-        const struct recent *recent = &cpu->recent[(oldest + i) % HR_OSNOISE_RECENT];
+        const struct recent *recent = &cpu->recent[(oldest + i) % HR_OSNOISE_RECENT_PARTS];
         if (recent->start_ns >= start_ns && recent->start_ns - start_ns <= duration_ns)
-            merge(singles->merged, &count, &recent->part);
+            merge(single_noises->merged, &count, &recent->part);
     }
-    qsort(singles->merged, count, sizeof(singles->merged[0]), by_duration);
+    qsort(single_noises->merged, count, sizeof(single_noises->merged[0]), by_duration);
     return count;
 }
 
@@ -118,33 +119,34 @@ static uint64_t count_parts(const struct hr_osnoise_part *parts, size_t count)
 
 /* --- Noises --------------------------------------------------------------- */
 
-static size_t count_of(const struct hr_osnoise_singles *singles, unsigned cpu)
+static size_t count_of(const struct hr_osnoise_single_noises *single_noises, unsigned cpu)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < singles->found_count; i++)
-        count += singles->found[i].cpu == cpu;
+    for (size_t i = 0; i < single_noises->found_count; i++)
+        count += single_noises->found[i].cpu == cpu;
     return count;
 }
 
 /* Where there is no room for all, the shortest of the CPU that has the most gives way, so that a
  * noisy CPU hides no other; if none has two, the shortest of all. @return the place at the end;
  * NULL: it is the new noise. */
-static struct hr_osnoise_single *replace(struct hr_osnoise_singles *singles, unsigned cpu,
-                                         uint64_t duration_ns)
+static struct hr_osnoise_single_noise *replace(struct hr_osnoise_single_noises *single_noises,
+                                               unsigned cpu, uint64_t duration_ns)
 {
-    struct hr_osnoise_single *shortest = NULL, *end = singles->found + HR_OSNOISE_SINGLES;
-    size_t most = count_of(singles, cpu) + 1;
+    struct hr_osnoise_single_noise *shortest = NULL,
+                                   *end = single_noises->found + HR_OSNOISE_SINGLE_NOISES;
+    size_t most = count_of(single_noises, cpu) + 1;
     unsigned noisiest = cpu;
 
-    for (size_t i = 0; i < HR_OSNOISE_SINGLES; i++) {
-        size_t count = count_of(singles, singles->found[i].cpu);
+    for (size_t i = 0; i < HR_OSNOISE_SINGLE_NOISES; i++) {
+        size_t count = count_of(single_noises, single_noises->found[i].cpu);
         if (count > most) {
             most = count;
-            noisiest = singles->found[i].cpu;
+            noisiest = single_noises->found[i].cpu;
         }
     }
-    for (struct hr_osnoise_single *at = singles->found; at < end; at++)
+    for (struct hr_osnoise_single_noise *at = single_noises->found; at < end; at++)
         if ((at->cpu == noisiest || most == 1) &&
             (shortest == NULL || at->duration_ns < shortest->duration_ns))
             shortest = at;
@@ -155,60 +157,64 @@ static struct hr_osnoise_single *replace(struct hr_osnoise_singles *singles, uns
 }
 
 /* @return where a noise is to be kept; NULL: nowhere. */
-static struct hr_osnoise_single *make_room(struct hr_osnoise_singles *singles, unsigned cpu,
-                                           uint64_t duration_ns)
+static struct hr_osnoise_single_noise *make_room(struct hr_osnoise_single_noises *single_noises,
+                                                 unsigned cpu, uint64_t duration_ns)
 {
-    if (singles->found_count < HR_OSNOISE_SINGLES)
-        return &singles->found[singles->found_count++];
-    singles->more_count++;
-    return replace(singles, cpu, duration_ns);
+    if (single_noises->found_count < HR_OSNOISE_SINGLE_NOISES)
+        return &single_noises->found[single_noises->found_count++];
+    single_noises->more_count++;
+    return replace(single_noises, cpu, duration_ns);
 }
 
-static void find(struct hr_osnoise_singles *singles, const struct cpu *cpu, unsigned number,
-                 const struct hr_osnoise_record *record)
+static void find(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
+                 unsigned number, const struct hr_osnoise_record *record)
 {
-    uint64_t start_ns = record->single.start_ns;
-    struct hr_osnoise_single *found = make_room(singles, number, record->single.duration_ns);
+    uint64_t start_ns = record->single_noise.start_ns;
+    struct hr_osnoise_single_noise *found =
+        make_room(single_noises, number, record->single_noise.duration_ns);
 
     if (found == NULL)
         return;
-    size_t count = collect(singles, cpu, start_ns, record->single.duration_ns);
+    size_t count = collect(single_noises, cpu, start_ns, record->single_noise.duration_ns);
     found->cpu = number;
-    found->duration_ns = record->single.duration_ns;
-    found->interference_count = record->single.interference_count;
+    found->duration_ns = record->single_noise.duration_ns;
+    found->interference_count = record->single_noise.interference_count;
     found->part_count = count < HR_OSNOISE_PARTS ? count : HR_OSNOISE_PARTS;
-    memcpy(found->parts, singles->merged, found->part_count * sizeof(found->parts[0]));
+    memcpy(found->parts, single_noises->merged, found->part_count * sizeof(found->parts[0]));
     found->parts_are_all = count <= HR_OSNOISE_PARTS && !cpu->lost &&
                            !(cpu->has_forgotten && cpu->forgotten_ns >= start_ns) &&
-                           count_parts(singles->merged, count) >= found->interference_count;
+                           count_parts(single_noises->merged, count) >= found->interference_count;
 }
 
 /* Noises don't overlap: what was lost before this one isn't missing in the next. */
-void hr_osnoise_singles_add(struct hr_osnoise_singles *singles, size_t place, unsigned cpu,
-                            const struct hr_osnoise_record *record)
+void hr_osnoise_single_noises_add_record(struct hr_osnoise_single_noises *single_noises,
+                                         size_t place, unsigned cpu,
+                                         const struct hr_osnoise_record *record)
 {
-    struct cpu *at = &singles->cpus[place];
+    struct cpu *at = &single_noises->cpus[place];
 
     if (record->type == HR_OSNOISE_RECORD_PART)
         remember(at, record);
-    if (record->type != HR_OSNOISE_RECORD_SINGLE)
+    if (record->type != HR_OSNOISE_RECORD_SINGLE_NOISE)
         return;
-    if (record->single.duration_ns > singles->max_single_ns)
-        find(singles, at, cpu, record);
+    if (record->single_noise.duration_ns > single_noises->max_single_ns)
+        find(single_noises, at, cpu, record);
     at->lost = false;
 }
 
-void hr_osnoise_singles_lost(struct hr_osnoise_singles *singles, size_t place)
+void hr_osnoise_single_noises_mark_lost(struct hr_osnoise_single_noises *single_noises,
+                                        size_t place)
 {
-    singles->cpus[place].lost = true;
+    single_noises->cpus[place].lost = true;
 }
 
-const struct hr_osnoise_single *hr_osnoise_singles_take(struct hr_osnoise_singles *singles,
-                                                        size_t *count, uint64_t *more_count)
+const struct hr_osnoise_single_noise *
+hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises, size_t *count,
+                              uint64_t *more_count)
 {
-    *count = singles->found_count;
-    *more_count = singles->more_count;
-    singles->found_count = 0;
-    singles->more_count = 0;
-    return singles->found;
+    *count = single_noises->found_count;
+    *more_count = single_noises->more_count;
+    single_noises->found_count = 0;
+    single_noises->more_count = 0;
+    return single_noises->found;
 }

@@ -202,7 +202,7 @@ static int read_text(struct hr_osnoise_sources *sources, const struct hr_tracefs
     char path[PATH_MAX];
     size_t length;
 
-    hr_osnoise_instance_table(sources->instance, table, path, sizeof(path));
+    hr_osnoise_instance_table_path(sources->instance, table, path, sizeof(path));
     int fd = openat(tracefs->fd, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
@@ -367,7 +367,7 @@ static void clear(struct hr_osnoise_sources *sources, const struct hr_tracefs *t
 {
     struct table *cleared = &sources->tables[table];
 
-    if (hr_osnoise_instance_clear(tracefs, sources->instance, table) < 0)
+    if (hr_osnoise_instance_clear_table(tracefs, sources->instance, table) < 0)
         return;
     cleared->is_cleared = true;
     cleared->dropped_before = 0;

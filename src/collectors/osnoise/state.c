@@ -81,29 +81,29 @@ static bool take_cpus(struct hr_text *rest, struct hr_cpu_set *cpus)
     return true;
 }
 
-static bool take_value(struct hr_text *rest, enum hr_osnoise_knob knob,
-                       struct hr_osnoise_knobs *knobs)
+static bool take_value(struct hr_text *rest, enum hr_osnoise_setting setting,
+                       struct hr_osnoise_settings *settings)
 {
-    knobs->has[knob] = true;
-    if (knob == HR_OSNOISE_CPUS)
-        return take_cpus(rest, &knobs->cpus);
-    if (knob < HR_OSNOISE_OPTION_WORKLOAD)
-        return hr_text_u64(rest, &knobs->numbers[knob]);
-    knobs->numbers[knob] = hr_text_skip(rest, "on");
-    return knobs->numbers[knob] != 0 || hr_text_skip(rest, "off");
+    settings->has[setting] = true;
+    if (setting == HR_OSNOISE_CPUS)
+        return take_cpus(rest, &settings->cpus);
+    if (setting < HR_OSNOISE_OPTION_WORKLOAD)
+        return hr_text_u64(rest, &settings->numbers[setting]);
+    settings->numbers[setting] = hr_text_skip(rest, "on");
+    return settings->numbers[setting] != 0 || hr_text_skip(rest, "off");
 }
 
 /* "period_us 100000 was 1000000\n", or nothing of this knob */
-static bool take_knob(struct hr_text *rest, enum hr_osnoise_knob knob,
-                      struct hr_osnoise_state *state)
+static bool take_setting(struct hr_text *rest, enum hr_osnoise_setting setting,
+                         struct hr_osnoise_state *state)
 {
     struct hr_text at = *rest;
 
-    if (!hr_text_skip(&at, hr_osnoise_knob_name(knob)) || !hr_text_skip(&at, " "))
+    if (!hr_text_skip(&at, hr_osnoise_setting_name(setting)) || !hr_text_skip(&at, " "))
         return true;
     *rest = at;
-    return take_value(rest, knob, &state->ours) && hr_text_skip(rest, " was ") &&
-           take_value(rest, knob, &state->original) && hr_text_skip(rest, "\n");
+    return take_value(rest, setting, &state->ours) && hr_text_skip(rest, " was ") &&
+           take_value(rest, setting, &state->original) && hr_text_skip(rest, "\n");
 }
 
 static bool take_owner(struct hr_text *rest, struct hr_osnoise_state *state)
@@ -136,8 +136,8 @@ int hr_osnoise_state_parse(const char *text, size_t length, struct hr_osnoise_st
     bool good = hr_text_skip(&rest, FIRST_LINE) && take_owner(&rest, &parsed) &&
                 take_word(&rest, "instance", parsed.instance, sizeof(parsed.instance)) &&
                 is_instance(parsed.instance);
-    for (int i = 0; good && i < HR_OSNOISE_KNOB_COUNT; i++)
-        good = take_knob(&rest, i, &parsed);
+    for (int i = 0; good && i < HR_OSNOISE_SETTING_COUNT; i++)
+        good = take_setting(&rest, i, &parsed);
     if (!good || !hr_text_skip(&rest, LAST_LINE) || rest.length > 0)
         return -EBADMSG;
     *state = parsed;
@@ -177,16 +177,16 @@ static void put_cpus(struct page *page, const struct hr_cpu_set *cpus)
     }
 }
 
-static void put_value(struct page *page, enum hr_osnoise_knob knob,
-                      const struct hr_osnoise_knobs *knobs)
+static void put_value(struct page *page, enum hr_osnoise_setting setting,
+                      const struct hr_osnoise_settings *settings)
 {
     char value[32];
 
-    if (knob == HR_OSNOISE_CPUS) {
-        put_cpus(page, &knobs->cpus);
+    if (setting == HR_OSNOISE_CPUS) {
+        put_cpus(page, &settings->cpus);
         return;
     }
-    hr_osnoise_knob_print(knobs, knob, value, sizeof(value));
+    hr_osnoise_setting_print(settings, setting, value, sizeof(value));
     put(page, "%s", value);
 }
 
@@ -194,10 +194,10 @@ static void print(const struct hr_osnoise_state *state, struct page *page)
 {
     put(page, FIRST_LINE "boot_id %s\npid %d\nstarted_ticks %" PRIu64 "\ninstance %s\n",
         state->boot_id, (int)state->pid, state->started_ticks, state->instance);
-    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++) {
+    for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++) {
         if (!state->ours.has[i] || !state->original.has[i])
             continue;
-        put(page, "%s ", hr_osnoise_knob_name(i));
+        put(page, "%s ", hr_osnoise_setting_name(i));
         put_value(page, i, &state->ours);
         put(page, " was ");
         put_value(page, i, &state->original);

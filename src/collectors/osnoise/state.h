@@ -20,8 +20,8 @@ struct hr_osnoise_state {
     char boot_id[40];       /**< /proc/sys/kernel/random/boot_id; the settings end with the boot */
     pid_t pid;              /**< whose run it is */
     uint64_t started_ticks; /**< when that process started: PIDs come again */
-    char instance[HR_OSNOISE_INSTANCE];     /**< always one of ours, as it is going to be removed */
-    struct hr_osnoise_knobs ours, original; /**< both have the same knobs */
+    char instance[HR_OSNOISE_INSTANCE]; /**< always one of ours, as it is going to be removed */
+    struct hr_osnoise_settings ours, original; /**< both have the same knobs */
 };
 
 /** Who a state belongs to. */

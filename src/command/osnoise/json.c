@@ -152,23 +152,23 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part)
     putc('}', file);
 }
 
-static void print_single(FILE *file, const struct osnoise_seen *seen)
+static void print_single_noise(FILE *file, const struct osnoise_timed_noise *seen)
 {
-    const struct hr_osnoise_single *single = &seen->single;
+    const struct hr_osnoise_single_noise *single_noise = &seen->single_noise;
     print_time(file, "{\"time_s\":", &seen->time);
-    fprintf(file, ",\"cpu\":%u", single->cpu);
-    print_count(file, ",\"duration_ns\":", true, single->duration_ns);
-    print_count(file, ",\"interference_count\":", true, single->interference_count);
+    fprintf(file, ",\"cpu\":%u", single_noise->cpu);
+    print_count(file, ",\"duration_ns\":", true, single_noise->duration_ns);
+    print_count(file, ",\"interference_count\":", true, single_noise->interference_count);
     fputs(",\"parts\":[", file);
-    for (size_t i = 0; i < single->part_count; i++) {
+    for (size_t i = 0; i < single_noise->part_count; i++) {
         if (i > 0)
             putc(',', file);
-        print_part(file, &single->parts[i]);
+        print_part(file, &single_noise->parts[i]);
     }
-    fprintf(file, "],\"parts_are_all\":%s}", single->parts_are_all ? "true" : "false");
+    fprintf(file, "],\"parts_are_all\":%s}", single_noise->parts_are_all ? "true" : "false");
 }
 
-static void print_singles(FILE *file, const struct osnoise_report *report)
+static void print_single_noises(FILE *file, const struct osnoise_report *report)
 {
     const struct osnoise_totals *totals = report->totals;
     if (report->options->max_single_ns == 0) {
@@ -176,12 +176,12 @@ static void print_singles(FILE *file, const struct osnoise_report *report)
         return;
     }
     fputs(",\"singles\":[", file);
-    for (size_t i = 0; i < totals->single_count; i++) {
+    for (size_t i = 0; i < totals->single_noise_count; i++) {
         if (i > 0)
             putc(',', file);
-        print_single(file, osnoise_totals_single(totals, i));
+        print_single_noise(file, osnoise_totals_single_noise(totals, i));
     }
-    print_count(file, "],\"single_count\":", true, totals->single_total);
+    print_count(file, "],\"single_count\":", true, totals->single_noise_total);
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -203,7 +203,7 @@ void osnoise_json_print(FILE *file, const struct osnoise_report *report)
                   (double)options->max_single_ns / HR_NS_PER_S);
     print_cpus(file, report);
     print_count(file, ",\"dropped_count\":", report->sources > 0, totals->dropped_count);
-    print_singles(file, report);
+    print_single_noises(file, report);
     json_print_text(file, ",\"ended\":", report->ended);
     json_print_text(file, ",\"warning\":", report->warning);
     fputs("}\n", file);

@@ -23,8 +23,8 @@
 #define READ_NS UINT64_C(1000000000) /* between two readings */
 
 /* Single noises on a screen, and below the table that is left of it. */
-#define SINGLES_LIVE  5
-#define SINGLES_FINAL 20
+#define SINGLE_NOISES_LIVE  5
+#define SINGLE_NOISES_FINAL 20
 
 struct run {
     const struct osnoise_request *request;
@@ -95,20 +95,21 @@ static struct osnoise_report report_of(struct run *run)
 }
 
 /* The last single noises, and how many there were before. */
-static void print_singles(const struct run *run, FILE *file, size_t most)
+static void print_single_noises(const struct run *run, FILE *file, size_t most)
 {
     const struct osnoise_totals *totals = &run->totals;
     if (run->request->options.max_single_ns == 0)
         return;
     fprintf(file, "\n%llu single noise%s above %.6g us%s\n",
-            (unsigned long long)totals->single_total, totals->single_total == 1 ? "" : "s",
+            (unsigned long long)totals->single_noise_total,
+            totals->single_noise_total == 1 ? "" : "s",
             (double)run->request->options.max_single_ns / 1e3,
-            totals->single_total > most ? ", of which the last:"
-            : totals->single_total > 0  ? ":"
-                                        : "");
-    size_t first = totals->single_count > most ? totals->single_count - most : 0;
-    for (size_t i = first; i < totals->single_count; i++)
-        osnoise_single_print(file, osnoise_totals_single(totals, i), run->charset);
+            totals->single_noise_total > most ? ", of which the last:"
+            : totals->single_noise_total > 0  ? ":"
+                                              : "");
+    size_t first = totals->single_noise_count > most ? totals->single_noise_count - most : 0;
+    for (size_t i = first; i < totals->single_noise_count; i++)
+        osnoise_single_noise_print(file, osnoise_totals_single_noise(totals, i), run->charset);
 }
 
 /* --- on a screen ---------------------------------------------------------- */
@@ -153,7 +154,7 @@ static int draw(struct run *run)
     if (file == NULL)
         return out_of_memory(run);
     int rc = osnoise_table_print(file, &report);
-    print_singles(run, file, SINGLES_LIVE);
+    print_single_noises(run, file, SINGLE_NOISES_LIVE);
     if (run->warning.error != 0)
         fprintf(file, "\n%s\n", run->warning.text);
     if (fclose(file) != 0 || rc != 0) {
@@ -180,17 +181,17 @@ static void warn(struct run *run, const struct hr_reason *warning)
 }
 
 /* Where there is no screen, they are lines as they come. */
-static int tell_singles(const struct run *run, const struct hr_osnoise_reading *reading,
-                        const struct timespec *time)
+static int print_new_single_noises(const struct run *run, const struct hr_osnoise_reading *reading,
+                                   const struct timespec *time)
 {
     if (run->live || run->request->json)
         return COMMAND_DONE;
-    for (size_t i = 0; i < reading->single_count; i++) {
-        const struct osnoise_seen seen = {*time, reading->singles[i]};
-        osnoise_single_print(stdout, &seen, run->charset);
+    for (size_t i = 0; i < reading->single_noise_count; i++) {
+        const struct osnoise_timed_noise seen = {*time, reading->single_noises[i]};
+        osnoise_single_noise_print(stdout, &seen, run->charset);
     }
-    if (reading->single_more_count > 0)
-        printf("and %llu more\n", (unsigned long long)reading->single_more_count);
+    if (reading->single_noise_more_count > 0)
+        printf("and %llu more\n", (unsigned long long)reading->single_noise_more_count);
     return finish(run);
 }
 
@@ -210,7 +211,7 @@ static int read_once(struct run *run)
     if (osnoise_totals_add(&run->totals, &reading, &time) != 0)
         return out_of_memory(run);
     warn(run, &reading.warning);
-    return tell_singles(run, &reading, &time);
+    return print_new_single_noises(run, &reading, &time);
 }
 
 static int waited(const struct run *run, int rc)
@@ -324,7 +325,7 @@ static int print_all(struct run *run, bool was_live)
     if (rc != 0)
         return out_of_memory(run);
     if (was_live)
-        print_singles(run, stdout, SINGLES_FINAL);
+        print_single_noises(run, stdout, SINGLE_NOISES_FINAL);
     return finish(run);
 }
 

@@ -307,42 +307,46 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part, enum labe
 }
 
 /* What is left when the parts are taken away; 0: nothing, or it isn't known. */
-static uint64_t unexplained(const struct hr_osnoise_single *single)
+static uint64_t unexplained(const struct hr_osnoise_single_noise *single_noise)
 {
-    uint64_t left_ns = single->parts_are_all ? single->duration_ns : 0;
-    for (size_t i = 0; i < single->part_count; i++)
-        left_ns -= left_ns < single->parts[i].duration_ns ? left_ns : single->parts[i].duration_ns;
+    uint64_t left_ns = single_noise->parts_are_all ? single_noise->duration_ns : 0;
+    for (size_t i = 0; i < single_noise->part_count; i++)
+        left_ns -= left_ns < single_noise->parts[i].duration_ns
+                       ? left_ns
+                       : single_noise->parts[i].duration_ns;
     return left_ns;
 }
 
-static void print_parts(FILE *file, const struct hr_osnoise_single *single,
+static void print_parts(FILE *file, const struct hr_osnoise_single_noise *single_noise,
                         enum label_charset charset)
 {
-    uint64_t left_ns = unexplained(single);
-    for (size_t i = 0; i < single->part_count; i++) {
+    uint64_t left_ns = unexplained(single_noise);
+    for (size_t i = 0; i < single_noise->part_count; i++) {
         if (i > 0)
             fputs(", ", file);
-        print_part(file, &single->parts[i], charset);
+        print_part(file, &single_noise->parts[i], charset);
     }
-    if (!single->parts_are_all)
+    if (!single_noise->parts_are_all)
         fputs(", and more", file);
     /* Less is 0.0. */
     if (left_ns >= 50)
         fprintf(file, "; %.1f us unexplained", (double)left_ns / HR_NS_PER_US);
 }
 
-void osnoise_single_print(FILE *file, const struct osnoise_seen *seen, enum label_charset charset)
+void osnoise_single_noise_print(FILE *file, const struct osnoise_timed_noise *seen,
+                                enum label_charset charset)
 {
-    const struct hr_osnoise_single *single = &seen->single;
+    const struct hr_osnoise_single_noise *single_noise = &seen->single_noise;
     char clock[16];
     struct tm local;
     localtime_r(&seen->time.tv_sec, &local);
     strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-    fprintf(file, "%s CPU %u: %.1f us: ", clock, single->cpu,
-            (double)single->duration_ns / HR_NS_PER_US);
-    if (single->part_count > 0)
-        print_parts(file, single, charset);
+    fprintf(file, "%s CPU %u: %.1f us: ", clock, single_noise->cpu,
+            (double)single_noise->duration_ns / HR_NS_PER_US);
+    if (single_noise->part_count > 0)
+        print_parts(file, single_noise, charset);
     else
-        fputs(single->interference_count == 0 ? "the hardware" : "by what is not known", file);
+        fputs(single_noise->interference_count == 0 ? "the hardware" : "by what is not known",
+              file);
     putc('\n', file);
 }

@@ -20,6 +20,7 @@
 int osnoise_table_print(FILE *file, const struct osnoise_report *report);
 
 /** Prints a single noise as a line: "14:03:22 CPU 1: 2013.4 us: thread spinner[812] 2001.1 us". */
-void osnoise_single_print(FILE *file, const struct osnoise_seen *seen, enum label_charset charset);
+void osnoise_single_noise_print(FILE *file, const struct osnoise_timed_noise *seen,
+                                enum label_charset charset);
 
 #endif

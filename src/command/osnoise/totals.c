@@ -195,37 +195,41 @@ static int add_sources(struct osnoise_totals *totals, const struct hr_osnoise_re
 
 /* --- single noises -------------------------------------------------------- */
 
-static int add_single(struct osnoise_totals *totals, const struct hr_osnoise_single *single,
-                      const struct timespec *time)
+static int add_single_noise(struct osnoise_totals *totals,
+                            const struct hr_osnoise_single_noise *single_noise,
+                            const struct timespec *time)
 {
-    const struct osnoise_seen seen = {.time = *time, .single = *single};
-    if (totals->single_count == OSNOISE_SINGLES_MAX) {
-        totals->singles[totals->single_first] = seen;
-        totals->single_first = (totals->single_first + 1) % OSNOISE_SINGLES_MAX;
+    const struct osnoise_timed_noise seen = {.time = *time, .single_noise = *single_noise};
+    if (totals->single_noise_count == OSNOISE_SINGLE_NOISES_MAX) {
+        totals->single_noises[totals->single_noise_first] = seen;
+        totals->single_noise_first = (totals->single_noise_first + 1) % OSNOISE_SINGLE_NOISES_MAX;
         return 0;
     }
-    struct osnoise_seen *singles =
-        grow(totals->singles, &totals->single_capacity, totals->single_count, sizeof(*singles));
-    if (singles == NULL)
+    struct osnoise_timed_noise *single_noises =
+        grow(totals->single_noises, &totals->single_noise_capacity, totals->single_noise_count,
+             sizeof(*single_noises));
+    if (single_noises == NULL)
         return -ENOMEM;
-    totals->singles = singles;
-    singles[totals->single_count++] = seen;
+    totals->single_noises = single_noises;
+    single_noises[totals->single_noise_count++] = seen;
     return 0;
 }
 
-static int add_singles(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading,
-                       const struct timespec *time)
+static int add_single_noises(struct osnoise_totals *totals,
+                             const struct hr_osnoise_reading *reading, const struct timespec *time)
 {
-    for (size_t i = 0; i < reading->single_count; i++)
-        if (add_single(totals, &reading->singles[i], time) != 0)
+    for (size_t i = 0; i < reading->single_noise_count; i++)
+        if (add_single_noise(totals, &reading->single_noises[i], time) != 0)
             return -ENOMEM;
-    totals->single_total += reading->single_count + reading->single_more_count;
+    totals->single_noise_total += reading->single_noise_count + reading->single_noise_more_count;
     return 0;
 }
 
-const struct osnoise_seen *osnoise_totals_single(const struct osnoise_totals *totals, size_t index)
+const struct osnoise_timed_noise *osnoise_totals_single_noise(const struct osnoise_totals *totals,
+                                                              size_t index)
 {
-    return &totals->singles[(totals->single_first + index) % totals->single_count];
+    return &totals
+                ->single_noises[(totals->single_noise_first + index) % totals->single_noise_count];
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -241,7 +245,7 @@ int osnoise_totals_add(struct osnoise_totals *totals, const struct hr_osnoise_re
     if (rc == 0)
         rc = add_buckets(totals, reading);
     if (rc == 0)
-        rc = add_singles(totals, reading, time);
+        rc = add_single_noises(totals, reading, time);
     return rc;
 }
 
@@ -250,7 +254,7 @@ void osnoise_totals_free(struct osnoise_totals *totals)
     free(totals->cpus);
     free(totals->sources);
     free(totals->slots);
-    free(totals->singles);
+    free(totals->single_noises);
     *totals = (struct osnoise_totals){0};
 }
 

@@ -14,7 +14,7 @@
 #define OSNOISE_SOURCES_MAX 32768
 
 /** So many single noises are kept, the last ones. */
-#define OSNOISE_SINGLES_MAX 1000
+#define OSNOISE_SINGLE_NOISES_MAX 1000
 
 #define OSNOISE_BUCKETS 64
 
@@ -37,9 +37,9 @@ struct osnoise_cpu_total {
 };
 
 /** A single noise, and when it was read. */
-struct osnoise_seen {
+struct osnoise_timed_noise {
     struct timespec time;
-    struct hr_osnoise_single single;
+    struct hr_osnoise_single_noise single_noise;
 };
 
 /** All zeros is nothing. Members are for looking only. */
@@ -54,9 +54,9 @@ struct osnoise_totals {
     size_t source_count, source_capacity;
     uint32_t *slots; /**< a hash table of indices into sources, plus 1 */
     size_t slot_count;
-    struct osnoise_seen *singles; /**< a ring */
-    size_t single_count, single_first, single_capacity;
-    uint64_t single_total; /**< how many there were, those included that weren't told */
+    struct osnoise_timed_noise *single_noises; /**< a ring */
+    size_t single_noise_count, single_noise_first, single_noise_capacity;
+    uint64_t single_noise_total; /**< how many there were, those included that weren't told */
 };
 
 /**
@@ -72,7 +72,8 @@ int osnoise_totals_add(struct osnoise_totals *totals, const struct hr_osnoise_re
 void osnoise_totals_free(struct osnoise_totals *totals);
 
 /** @return a single noise that is kept, the oldest first. */
-const struct osnoise_seen *osnoise_totals_single(const struct osnoise_totals *totals, size_t index);
+const struct osnoise_timed_noise *osnoise_totals_single_noise(const struct osnoise_totals *totals,
+                                                              size_t index);
 
 /** Tells whether any CPU had a sample. */
 bool osnoise_totals_sampled(const struct osnoise_totals *totals);

@@ -24,19 +24,19 @@ static struct hr_root *root;
 static struct hr_tracefs tracefs;
 static struct hr_reason reason;
 static struct hr_cpu_set hogged;
-static int reach_error;
+static int find_error;
 
 /* --- Which CPUs have time ------------------------------------------------- */
 
-int __wrap_hr_osnoise_reach(const struct hr_cpu_set *cpus, uint64_t most_ns,
-                            struct hr_cpu_set *reached);
+int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_ns,
+                                          struct hr_cpu_set *reached);
 
-int __wrap_hr_osnoise_reach(const struct hr_cpu_set *cpus, uint64_t most_ns,
-                            struct hr_cpu_set *reached)
+int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_ns,
+                                          struct hr_cpu_set *reached)
 {
     ck_assert_uint_ge(most_ns, 1000000000);
-    if (reach_error < 0)
-        return reach_error;
+    if (find_error < 0)
+        return find_error;
     *reached = *cpus;
     for (size_t i = 0; i < sizeof(hogged.words) / sizeof(hogged.words[0]); i++)
         reached->words[i] &= ~hogged.words[i];
@@ -48,7 +48,7 @@ int __wrap_hr_osnoise_reach(const struct hr_cpu_set *cpus, uint64_t most_ns,
 static void set_up(void)
 {
     hogged = (struct hr_cpu_set){0};
-    reach_error = 0;
+    find_error = 0;
     tree = tree_new();
     fake_tracefs_begin(tree, 4);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
@@ -271,7 +271,7 @@ START_TEST(cpus_that_cant_be_tried)
 {
     struct hr_osnoise_plan plan = {.by_source = true};
 
-    reach_error = -EAGAIN;
+    find_error = -EAGAIN;
     ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EAGAIN);
     ck_assert_int_eq(reason.error, -EAGAIN);
     ck_assert(!fake_tracefs_has("instances/ours"));
@@ -449,11 +449,11 @@ START_TEST(empties_a_table_that_goes_on)
 
     make(&plan);
     for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
-        hr_osnoise_instance_table("ours", i, path, sizeof(path));
+        hr_osnoise_instance_table_path("ours", i, path, sizeof(path));
         ck_assert_ptr_nonnull(strstr(fake_tracefs_get(path), "Hits: 0\n"));
         fake_tracefs_set(path, "Hits: 1\n");
         snprintf(before, sizeof(before), "%s", event_file(events[i], "trigger"));
-        ck_assert_int_eq(hr_osnoise_instance_clear(&tracefs, "ours", i), 0);
+        ck_assert_int_eq(hr_osnoise_instance_clear_table(&tracefs, "ours", i), 0);
         ck_assert_ptr_nonnull(strstr(fake_tracefs_get(path), "Hits: 0\n"));
         ck_assert_str_eq(event_file(events[i], "trigger"), before);
     }

@@ -339,7 +339,7 @@ START_TEST(fields_are_found_by_their_names)
         uint8_t interference, pad;
         uint32_t duration;
         uint64_t start;
-    } single = {2, 200, 0, 4000000000, 1000000002};
+    } single_noise = {2, 200, 0, 4000000000, 1000000002};
     const struct {
         uint16_t id, pad, from, length;
         int32_t vector, pad2;
@@ -367,7 +367,7 @@ START_TEST(fields_are_found_by_their_names)
     uint64_t lost = 0;
 
     put_event(&page, &sample, sizeof(sample));
-    put_event(&page, &single, sizeof(single));
+    put_event(&page, &single_noise, sizeof(single_noise));
     put_event(&page, &irq, sizeof(irq));
     put_event(&page, &softirq, sizeof(softirq));
     put_event(&page, &thread, sizeof(thread));

@@ -196,11 +196,11 @@ static void put_noise(struct page *page, const char *comm, uint64_t start, uint6
         uint8_t flags, preempt_count;
         int32_t pid;
         uint64_t start, duration, interference;
-    } single = {SAMPLE_THRESHOLD, 0, 0, 1, start, duration, 1};
+    } single_noise = {SAMPLE_THRESHOLD, 0, 0, 1, start, duration, 1};
 
     snprintf(thread.comm, sizeof(thread.comm), "%s", comm);
     put(page, &thread, sizeof(thread));
-    put(page, &single, sizeof(single));
+    put(page, &single_noise, sizeof(single_noise));
 }
 
 static void hand_over(unsigned cpu, const struct page *page)
@@ -482,11 +482,11 @@ START_TEST(singles_are_told_with_their_parts)
     put_noise(&page, "backup", 1000, 80000);
     hand_over(2, &page);
     read_run();
-    ck_assert_uint_eq(reading.single_count, 1);
-    ck_assert_uint_eq(reading.singles[0].cpu, 2);
-    ck_assert_uint_eq(reading.singles[0].duration_ns, 80000);
-    ck_assert_str_eq(reading.singles[0].parts[0].name, "backup");
-    ck_assert_int_eq(reading.singles[0].parts[0].number, 77);
+    ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_uint_eq(reading.single_noises[0].cpu, 2);
+    ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
+    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");
+    ck_assert_int_eq(reading.single_noises[0].parts[0].number, 77);
 }
 END_TEST
 

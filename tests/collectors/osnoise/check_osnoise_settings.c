@@ -17,7 +17,7 @@ static struct tree *tree;
 static struct hr_root *root;
 static struct hr_tracefs tracefs;
 static struct hr_reason reason;
-static struct hr_osnoise_knobs original;
+static struct hr_osnoise_settings original;
 
 static void set_up(void)
 {
@@ -25,7 +25,7 @@ static void set_up(void)
     fake_tracefs_begin(tree, 8);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     ck_assert_int_eq(hr_tracefs_open(root, &tracefs, &reason), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &original, NULL), 0);
 }
 
 static void tear_down(void)
@@ -45,16 +45,16 @@ static struct hr_cpu_set parse(const char *list)
 }
 
 /* All knobs, none as it is in the beginning. */
-static struct hr_osnoise_knobs want(void)
+static struct hr_osnoise_settings want(void)
 {
-    struct hr_osnoise_knobs wanted = {.cpus = parse("2-3,5"),
-                                      .numbers = {[HR_OSNOISE_PERIOD] = 500000,
-                                                  [HR_OSNOISE_RUNTIME] = 20000,
-                                                  [HR_OSNOISE_THRESHOLD] = 5,
-                                                  [HR_OSNOISE_OPTION_IRQ_DISABLE] = 1,
-                                                  [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = 1}};
+    struct hr_osnoise_settings wanted = {.cpus = parse("2-3,5"),
+                                         .numbers = {[HR_OSNOISE_PERIOD] = 500000,
+                                                     [HR_OSNOISE_RUNTIME] = 20000,
+                                                     [HR_OSNOISE_THRESHOLD] = 5,
+                                                     [HR_OSNOISE_OPTION_IRQ_DISABLE] = 1,
+                                                     [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = 1}};
 
-    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++)
+    for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++)
         wanted.has[i] = true;
     return wanted;
 }
@@ -66,14 +66,14 @@ START_TEST(reads_the_defaults)
     char text[64];
 
     static const char *const printed[] = {"0-7", "1000000", "1000000", "0", "on", "off", "off"};
-    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++) {
+    for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++) {
         ck_assert(original.has[i]);
-        hr_osnoise_knob_print(&original, i, text, sizeof(text));
+        hr_osnoise_setting_print(&original, i, text, sizeof(text));
         ck_assert_str_eq(text, printed[i]);
     }
-    hr_osnoise_knob_print(&original, HR_OSNOISE_PERIOD, text, 4);
+    hr_osnoise_setting_print(&original, HR_OSNOISE_PERIOD, text, 4);
     ck_assert_str_eq(text, "100");
-    ck_assert_str_eq(hr_osnoise_knob_name(HR_OSNOISE_THRESHOLD), "tracing_thresh");
+    ck_assert_str_eq(hr_osnoise_setting_name(HR_OSNOISE_THRESHOLD), "tracing_thresh");
 }
 END_TEST
 
@@ -88,7 +88,7 @@ static const struct {
 
 START_TEST(tells_what_it_cannot_read)
 {
-    struct hr_osnoise_knobs knobs = want(), before = knobs;
+    struct hr_osnoise_settings settings = want(), before = settings;
 
     if (unreadable[_i].text != NULL) {
         fake_tracefs_set(unreadable[_i].file, "%s", unreadable[_i].text);
@@ -97,14 +97,14 @@ START_TEST(tells_what_it_cannot_read)
         snprintf(path, sizeof(path), FAKE_TRACEFS "/%s", unreadable[_i].file);
         tree_remove(tree, path);
     }
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &knobs, &reason), unreadable[_i].status);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &settings, &reason), unreadable[_i].status);
     ck_assert_int_eq(reason.error, unreadable[_i].status);
     ck_assert_ptr_nonnull(
         strstr(reason.text, unreadable[_i].status == -ENOENT
                                 ? "no tracer osnoise: it needs Linux"
                                 : "settings of the tracer osnoise can't be read"));
-    ck_assert_mem_eq(&knobs, &before, sizeof(knobs));
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &before, &reason), unreadable[_i].status);
+    ck_assert_mem_eq(&settings, &before, sizeof(settings));
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &before, &reason), unreadable[_i].status);
     ck_assert_int_eq(reason.error, unreadable[_i].status);
     ck_assert_str_eq(fake_tracefs_log(), "");
 }
@@ -128,29 +128,29 @@ END_TEST
 
 static void assert_as_before(void)
 {
-    struct hr_osnoise_knobs now;
+    struct hr_osnoise_settings now;
 
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_differ(&original, &now), HR_OSNOISE_KNOB_COUNT);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_differ(&original, &now), HR_OSNOISE_SETTING_COUNT);
     ck_assert(hr_cpu_set_equal(&original.cpus, &now.cpus));
 }
 
 START_TEST(sets_and_puts_back)
 {
-    struct hr_osnoise_knobs wanted = want(), now;
+    struct hr_osnoise_settings wanted = want(), now;
 
     wanted.numbers[HR_OSNOISE_OPTION_WORKLOAD] = 0;
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "2-3,5\n");
     ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "20000\n");
     ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "5\n");
     ck_assert_str_eq(fake_tracefs_get("osnoise/options"),
                      "DEFAULTS NO_OSNOISE_WORKLOAD NO_PANIC_ON_STOP OSNOISE_PREEMPT_DISABLE "
                      "OSNOISE_IRQ_DISABLE \n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_differ(&wanted, &now), HR_OSNOISE_KNOB_COUNT);
-    ck_assert_int_eq(hr_osnoise_knobs_differ(&original, &now), HR_OSNOISE_CPUS);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_differ(&wanted, &now), HR_OSNOISE_SETTING_COUNT);
+    ck_assert_int_eq(hr_osnoise_settings_differ(&original, &now), HR_OSNOISE_CPUS);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     assert_as_before();
 }
 END_TEST
@@ -158,17 +158,17 @@ END_TEST
 /* What has its value isn't written, as that begins the workload anew. */
 START_TEST(writes_only_what_differs)
 {
-    struct hr_osnoise_knobs wanted = original;
+    struct hr_osnoise_settings wanted = original;
 
     wanted.numbers[HR_OSNOISE_THRESHOLD] = 1;
     fake_tracefs_log();
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     ck_assert_str_eq(fake_tracefs_log(), "tracing_thresh=1\n");
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     ck_assert_str_eq(fake_tracefs_log(), "tracing_thresh=0\n");
-    struct hr_osnoise_knobs none = {0};
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &none, &reason), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &none, &original), 0);
+    struct hr_osnoise_settings none = {0};
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &none, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &none, &original), 0);
     ck_assert_str_eq(fake_tracefs_log(), "");
 }
 END_TEST
@@ -188,16 +188,16 @@ static const struct {
 
 START_TEST(keeps_the_runtime_within_the_period)
 {
-    struct hr_osnoise_knobs wanted;
+    struct hr_osnoise_settings wanted;
 
     fake_tracefs_set("osnoise/period_us", "%u\n", pairs[_i].from[0]);
     fake_tracefs_set("osnoise/runtime_us", "%u\n", pairs[_i].from[1]);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &original, NULL), 0);
     wanted = original;
     wanted.numbers[HR_OSNOISE_PERIOD] = pairs[_i].to[0];
     wanted.numbers[HR_OSNOISE_RUNTIME] = pairs[_i].to[1];
-    ck_assert_msg(hr_osnoise_knobs_set(&tracefs, &wanted, &reason) == 0, "%s", reason.text);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_msg(hr_osnoise_settings_set(&tracefs, &wanted, &reason) == 0, "%s", reason.text);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     assert_as_before();
 }
 END_TEST
@@ -213,14 +213,14 @@ END_TEST
  * small ones. */
 START_TEST(interrupts_are_off_only_with_the_right_runtime)
 {
-    struct hr_osnoise_knobs wanted = want();
+    struct hr_osnoise_settings wanted = want();
 
     wanted.cpus = original.cpus;
     fake_tracefs_log();
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     ck_assert_str_eq(fake_tracefs_log(), SET_NUMBERS "osnoise/options=OSNOISE_IRQ_DISABLE\n"
                                                      "osnoise/options=OSNOISE_PREEMPT_DISABLE\n");
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     ck_assert_str_eq(fake_tracefs_log(),
                      "osnoise/options=NO_OSNOISE_IRQ_DISABLE\n"
                      "osnoise/options=NO_OSNOISE_PREEMPT_DISABLE\n" RESTORED_NUMBERS);
@@ -231,20 +231,20 @@ END_TEST
 /* Another had interrupts off, and runs of their own length. */
 START_TEST(what_was_harsh_is_so_again_last)
 {
-    struct hr_osnoise_knobs wanted;
+    struct hr_osnoise_settings wanted;
 
     fake_tracefs_set("osnoise/runtime_us", "5000\n");
     fake_tracefs_set("osnoise/options", "OSNOISE_WORKLOAD NO_OSNOISE_PREEMPT_DISABLE "
                                         "OSNOISE_IRQ_DISABLE \n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &original, NULL), 0);
     wanted = original;
     wanted.numbers[HR_OSNOISE_OPTION_IRQ_DISABLE] = 0;
     wanted.numbers[HR_OSNOISE_RUNTIME] = 500000;
     fake_tracefs_log();
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     ck_assert_str_eq(fake_tracefs_log(),
                      "osnoise/options=NO_OSNOISE_IRQ_DISABLE\nosnoise/runtime_us=500000\n");
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     ck_assert_str_eq(fake_tracefs_log(),
                      "osnoise/runtime_us=5000\nosnoise/options=OSNOISE_IRQ_DISABLE\n");
     assert_as_before();
@@ -253,7 +253,7 @@ END_TEST
 
 /* One knob is somebody else's by now: it stays, and the others go back. */
 static const struct {
-    enum hr_osnoise_knob knob;
+    enum hr_osnoise_setting setting;
     const char *file, *text;
 } changes[] = {
     {HR_OSNOISE_CPUS, "osnoise/cpus", "2-3\n"},
@@ -270,33 +270,33 @@ static const struct {
 
 START_TEST(leaves_what_others_changed)
 {
-    struct hr_osnoise_knobs wanted = want(), changed, now;
-    int knob = changes[_i].knob;
+    struct hr_osnoise_settings wanted = want(), changed, now;
+    int setting = changes[_i].setting;
 
     wanted.numbers[HR_OSNOISE_OPTION_WORKLOAD] = 1;
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     fake_tracefs_set(changes[_i].file, "%s", changes[_i].text);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &changed, NULL), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_differ(&wanted, &changed), knob);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
-    ck_assert_uint_eq(now.numbers[knob], changed.numbers[knob]);
-    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++)
-        if (i != knob && i != HR_OSNOISE_CPUS)
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &changed, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_differ(&wanted, &changed), setting);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
+    ck_assert_uint_eq(now.numbers[setting], changed.numbers[setting]);
+    for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++)
+        if (i != setting && i != HR_OSNOISE_CPUS)
             ck_assert_uint_eq(now.numbers[i], original.numbers[i]);
     ck_assert(
-        hr_cpu_set_equal(&now.cpus, knob == HR_OSNOISE_CPUS ? &changed.cpus : &original.cpus));
+        hr_cpu_set_equal(&now.cpus, setting == HR_OSNOISE_CPUS ? &changed.cpus : &original.cpus));
 }
 END_TEST
 
 /* Somebody chose a period that has no room for the original runtime. */
 START_TEST(leaves_the_runtime_that_fits_a_foreign_period)
 {
-    struct hr_osnoise_knobs wanted = want();
+    struct hr_osnoise_settings wanted = want();
 
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     fake_tracefs_set("osnoise/period_us", "200000\n");
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "20000\n");
     ck_assert_str_eq(fake_tracefs_get("osnoise/period_us"), "200000\n");
     ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "0\n");
@@ -306,34 +306,34 @@ END_TEST
 /* Whichever write fails: what was done before is undone. */
 START_TEST(can_be_undone_wherever_it_failed)
 {
-    struct hr_osnoise_knobs wanted = want();
+    struct hr_osnoise_settings wanted = want();
     unsigned nth = 0;
     int status;
 
     do {
         fake_tracefs_fail_nth(++nth, EIO);
-        status = hr_osnoise_knobs_set(&tracefs, &wanted, &reason);
+        status = hr_osnoise_settings_set(&tracefs, &wanted, &reason);
         ck_assert_int_eq(status, fake_tracefs_failed() ? -EIO : 0);
         ck_assert(status == 0 || reason.error == -EIO);
         fake_tracefs_fail_nth(0, 0);
-        ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+        ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
         assert_as_before();
     } while (status < 0);
-    ck_assert_uint_eq(nth, HR_OSNOISE_KNOB_COUNT + 1);
+    ck_assert_uint_eq(nth, HR_OSNOISE_SETTING_COUNT + 1);
 }
 END_TEST
 
 START_TEST(puts_back_the_others_if_one_fails)
 {
-    struct hr_osnoise_knobs wanted = want();
+    struct hr_osnoise_settings wanted = want();
 
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     fake_tracefs_fail("osnoise/cpus", EACCES);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), -EACCES);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), -EACCES);
     ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "2-3,5\n");
     fake_tracefs_set("osnoise/cpus", "0-7\n");
     assert_as_before();
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), -EACCES);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), -EACCES);
     ck_assert_ptr_nonnull(
         strstr(reason.text, "osnoise/cpus: run as root, or add CAP_DAC_OVERRIDE"));
 }
@@ -342,11 +342,11 @@ END_TEST
 /* Writing is a success, and yet the value is another one. */
 START_TEST(notices_what_did_not_stay)
 {
-    struct hr_osnoise_knobs wanted = want();
+    struct hr_osnoise_settings wanted = want();
 
     wanted.cpus = parse("0-1");
     fake_tracefs_fail("tracing_thresh", FAKE_TRACEFS_IGNORED);
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), -EBUSY);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), -EBUSY);
     ck_assert_ptr_nonnull(strstr(reason.text, "tracing_thresh"));
 }
 END_TEST
@@ -355,16 +355,16 @@ END_TEST
 
 START_TEST(an_option_that_the_kernel_lacks)
 {
-    struct hr_osnoise_knobs wanted = want(), now;
+    struct hr_osnoise_settings wanted = want(), now;
 
     fake_tracefs_set("osnoise/options", "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP \n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
     ck_assert(!now.has[HR_OSNOISE_OPTION_IRQ_DISABLE]);
     ck_assert(!now.has[HR_OSNOISE_OPTION_PREEMPT_DISABLE]);
     ck_assert(now.has[HR_OSNOISE_OPTION_WORKLOAD]);
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), -EOPNOTSUPP);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), -EOPNOTSUPP);
     ck_assert_ptr_nonnull(strstr(reason.text, "OSNOISE_IRQ_DISABLE: it needs Linux"));
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &now), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &now), 0);
     ck_assert_str_eq(fake_tracefs_get("osnoise/options"),
                      "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP \n");
 }
@@ -373,22 +373,22 @@ END_TEST
 /* Kernels before 6.2: they have a workload, and can't do without. */
 START_TEST(a_kernel_without_options)
 {
-    struct hr_osnoise_knobs wanted = want();
+    struct hr_osnoise_settings wanted = want();
     struct hr_osnoise_hazards hazards;
 
     tree_remove(tree, FAKE_TRACEFS "/osnoise/options");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &original, NULL), 0);
     ck_assert(!original.has[HR_OSNOISE_OPTION_WORKLOAD]);
     ck_assert_int_eq(hr_osnoise_hazards_read(&tracefs, &hazards, NULL), 0);
     ck_assert(!hazards.panic);
     wanted.numbers[HR_OSNOISE_OPTION_IRQ_DISABLE] = 0;
     wanted.numbers[HR_OSNOISE_OPTION_PREEMPT_DISABLE] = 0;
     wanted.numbers[HR_OSNOISE_OPTION_WORKLOAD] = 1;
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     assert_as_before();
     wanted.numbers[HR_OSNOISE_OPTION_WORKLOAD] = 0;
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), -EOPNOTSUPP);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), -EOPNOTSUPP);
     ck_assert_ptr_nonnull(strstr(reason.text, "OSNOISE_WORKLOAD"));
 }
 END_TEST
@@ -411,33 +411,33 @@ static void add_irregular(struct hr_cpu_set *cpus)
 
 START_TEST(a_long_list_is_written_as_a_pattern)
 {
-    struct hr_osnoise_knobs wanted = {.has = {[HR_OSNOISE_CPUS] = true}};
+    struct hr_osnoise_settings wanted = {.has = {[HR_OSNOISE_CPUS] = true}};
 
     add_regular(&wanted.cpus);
     fake_tracefs_log();
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     ck_assert_str_eq(fake_tracefs_log(), "osnoise/cpus=128-254:1/2\n");
     ck_assert_uint_gt(strlen(fake_tracefs_get("osnoise/cpus")), 255);
     /* and so it is put back where somebody else had it */
-    struct hr_osnoise_knobs ours = original, long_list;
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &long_list, NULL), 0);
+    struct hr_osnoise_settings ours = original, long_list;
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &long_list, NULL), 0);
     ours.cpus = parse("3");
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &ours, &reason), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &ours, &long_list), 0);
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &ours, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &ours, &long_list), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     assert_as_before();
 }
 END_TEST
 
 START_TEST(a_longer_list_is_refused)
 {
-    struct hr_osnoise_knobs wanted = {.has = {[HR_OSNOISE_CPUS] = true}};
+    struct hr_osnoise_settings wanted = {.has = {[HR_OSNOISE_CPUS] = true}};
     char list[1024];
 
     add_irregular(&wanted.cpus);
     ck_assert_uint_eq(hr_cpu_set_count(&wanted.cpus), 64);
     ck_assert_int_eq(hr_cpu_set_format(&wanted.cpus, list, 255), -E2BIG);
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), -E2BIG);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), -E2BIG);
     ck_assert_int_eq(reason.error, -E2BIG);
     ck_assert_ptr_nonnull(strstr(reason.text, "ranges or in a regular pattern"));
     assert_as_before();
@@ -447,15 +447,15 @@ END_TEST
 /* What can't be put back isn't changed. */
 START_TEST(a_list_that_could_not_be_put_back_stays)
 {
-    struct hr_osnoise_knobs wanted = want(), now = {0};
+    struct hr_osnoise_settings wanted = want(), now = {0};
     char list[1024];
 
     add_irregular(&now.cpus);
     ck_assert_int_eq(hr_cpu_set_format(&now.cpus, list, sizeof(list)), 0);
     fake_tracefs_set("osnoise/cpus", "%s\n", list);
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), -E2BIG);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), -E2BIG);
     ck_assert_ptr_nonnull(strstr(reason.text, "put back"));
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &now, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
     ck_assert_uint_eq(hr_cpu_set_count(&now.cpus), 64);
 }
 END_TEST
@@ -463,17 +463,17 @@ END_TEST
 /* The kernel takes a newline alone for white space. */
 START_TEST(no_cpu_at_all_is_put_back)
 {
-    struct hr_osnoise_knobs wanted = want();
+    struct hr_osnoise_settings wanted = want();
     char text[16];
 
     fake_tracefs_set("osnoise/cpus", "\n");
-    ck_assert_int_eq(hr_osnoise_knobs_read(&tracefs, &original, NULL), 0);
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &original, NULL), 0);
     ck_assert_uint_eq(hr_cpu_set_count(&original.cpus), 0);
-    hr_osnoise_knob_print(&original, HR_OSNOISE_CPUS, text, sizeof(text));
+    hr_osnoise_setting_print(&original, HR_OSNOISE_CPUS, text, sizeof(text));
     ck_assert_str_eq(text, "none");
-    ck_assert_int_eq(hr_osnoise_knobs_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     fake_tracefs_log();
-    ck_assert_int_eq(hr_osnoise_knobs_restore(&tracefs, &wanted, &original), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
     ck_assert_ptr_nonnull(strstr(fake_tracefs_log(), "osnoise/cpus=0-0:0/1\n"));
     assert_as_before();
 }

@@ -21,40 +21,41 @@ static struct hr_osnoise_record part(enum hr_osnoise_kind kind, const char *name
     return record;
 }
 
-static struct hr_osnoise_record single(uint64_t start_ns, uint64_t duration_ns, uint64_t count)
+static struct hr_osnoise_record single_noise(uint64_t start_ns, uint64_t duration_ns,
+                                             uint64_t count)
 {
-    struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_SINGLE};
+    struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_SINGLE_NOISE};
 
-    record.single.start_ns = start_ns;
-    record.single.duration_ns = duration_ns;
-    record.single.interference_count = count;
+    record.single_noise.start_ns = start_ns;
+    record.single_noise.duration_ns = duration_ns;
+    record.single_noise.interference_count = count;
     return record;
 }
 
-static struct hr_osnoise_singles *singles;
-static const struct hr_osnoise_single *found;
+static struct hr_osnoise_single_noises *single_noises;
+static const struct hr_osnoise_single_noise *found;
 static size_t found_count;
 static uint64_t more_count;
 
-static void open_singles(void)
+static void open_single_noises(void)
 {
-    ck_assert_int_eq(hr_osnoise_singles_open(3, 1000, &singles), 0);
+    ck_assert_int_eq(hr_osnoise_single_noises_open(3, 1000, &single_noises), 0);
 }
 
-static void close_singles(void)
+static void close_single_noises(void)
 {
-    hr_osnoise_singles_close(singles);
+    hr_osnoise_single_noises_close(single_noises);
 }
 
 /* Of CPU 8, the third. */
 static void add(struct hr_osnoise_record record)
 {
-    hr_osnoise_singles_add(singles, 2, 8, &record);
+    hr_osnoise_single_noises_add_record(single_noises, 2, 8, &record);
 }
 
 static void take(void)
 {
-    found = hr_osnoise_singles_take(singles, &found_count, &more_count);
+    found = hr_osnoise_single_noises_take(single_noises, &found_count, &more_count);
 }
 
 static void take_one(void)
@@ -83,7 +84,7 @@ START_TEST(the_example_of_the_kernel_reads_as_it_says)
     add(part(HR_OSNOISE_IRQ, "local_timer", 236, 5789857529929, 1845));
     add(part(HR_OSNOISE_IRQ, "local_timer", 236, 5789858404871, 2848));
     add(part(HR_OSNOISE_THREAD, "migration/8", 54, 5789858409300, 3068));
-    add(single(5789858404555, 8812, 2));
+    add(single_noise(5789858404555, 8812, 2));
     take_one();
     ck_assert_uint_eq(found->duration_ns, 8812);
     ck_assert_uint_eq(found->interference_count, 2);
@@ -102,7 +103,7 @@ START_TEST(what_is_the_same_is_one_part)
     add(part(HR_OSNOISE_IRQ, "local_timer", 236, 11662858221, 40000));
     add(part(HR_OSNOISE_THREAD, "spin", 84, 11661965843, 1874276));
     add(part(HR_OSNOISE_THREAD, "spin", 85, 11663965843, 10));
-    add(single(11661861313, 2133885, 5));
+    add(single_noise(11661861313, 2133885, 5));
     take_one();
     ck_assert_uint_eq(found->part_count, 4);
     assert_part(0, HR_OSNOISE_THREAD, "spin", 84, 1874276, 1);
@@ -119,7 +120,7 @@ START_TEST(a_part_begins_within_the_noise)
     add(part(HR_OSNOISE_IRQ, "first", 1, 10000, 40));
     add(part(HR_OSNOISE_IRQ, "last", 1, 12000, 30));
     add(part(HR_OSNOISE_IRQ, "after", 1, 12001, 50));
-    add(single(10000, 2000, 2));
+    add(single_noise(10000, 2000, 2));
     take_one();
     ck_assert_uint_eq(found->part_count, 2);
     assert_part(0, HR_OSNOISE_IRQ, "first", 1, 40, 1);
@@ -130,7 +131,7 @@ END_TEST
 START_TEST(hardware_has_no_parts)
 {
     add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1, 40));
-    add(single(10000, 2000, 0));
+    add(single_noise(10000, 2000, 0));
     take_one();
     ck_assert_uint_eq(found->part_count, 0);
     ck_assert_uint_eq(found->interference_count, 0);
@@ -145,10 +146,10 @@ START_TEST(only_noises_above_the_limit_count)
     sample.sample.runtime_us = 50000;
     sample.sample.noise_us = 40000;
     add(sample);
-    add(single(10000, 1000, 0));
+    add(single_noise(10000, 1000, 0));
     take();
     ck_assert_uint_eq(found_count, 0);
-    add(single(20000, 1001, 0));
+    add(single_noise(20000, 1001, 0));
     take_one();
     take();
     ck_assert_uint_eq(found_count, 0);
@@ -158,11 +159,11 @@ END_TEST
 START_TEST(parts_are_of_their_cpu)
 {
     struct hr_osnoise_record of_first = part(HR_OSNOISE_IRQ, "eth0", 30, 10001, 500);
-    struct hr_osnoise_record noise = single(10000, 2000, 1);
+    struct hr_osnoise_record noise = single_noise(10000, 2000, 1);
 
-    hr_osnoise_singles_add(singles, 0, 4, &of_first);
+    hr_osnoise_single_noises_add_record(single_noises, 0, 4, &of_first);
     add(noise);
-    hr_osnoise_singles_add(singles, 0, 4, &noise);
+    hr_osnoise_single_noises_add_record(single_noises, 0, 4, &noise);
     take();
     ck_assert_uint_eq(found_count, 2);
     ck_assert_uint_eq(found->cpu, 8);
@@ -183,7 +184,7 @@ START_TEST(the_longest_parts_are_told)
         snprintf(name, sizeof(name), "irq%d", i);
         add(part(HR_OSNOISE_IRQ, name, i, 10000 + (uint64_t)i, 100 + (uint64_t)(i * 7 % 9)));
     }
-    add(single(10000, 2000, HR_OSNOISE_PARTS + 1));
+    add(single_noise(10000, 2000, HR_OSNOISE_PARTS + 1));
     take_one();
     ck_assert_uint_eq(found->part_count, HR_OSNOISE_PARTS);
     for (size_t i = 0; i < HR_OSNOISE_PARTS; i++)
@@ -199,22 +200,24 @@ static void add_many(int before, int count)
         add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1000 + (uint64_t)i, 1));
     for (int i = 0; i < count; i++)
         add(part(HR_OSNOISE_IRQ, "local_timer", 236, 10000 + (uint64_t)i, 1));
-    add(single(10000, 2000, (uint64_t)count));
+    add(single_noise(10000, 2000, (uint64_t)count));
     take_one();
 }
 
 START_TEST(what_was_forgotten_is_missing_only_where_it_belongs)
 {
-    add_many(1000, HR_OSNOISE_RECENT);
-    assert_part(0, HR_OSNOISE_IRQ, "local_timer", 236, HR_OSNOISE_RECENT, HR_OSNOISE_RECENT);
+    add_many(1000, HR_OSNOISE_RECENT_PARTS);
+    assert_part(0, HR_OSNOISE_IRQ, "local_timer", 236, HR_OSNOISE_RECENT_PARTS,
+                HR_OSNOISE_RECENT_PARTS);
     ck_assert(found->parts_are_all);
 }
 END_TEST
 
 START_TEST(one_more_than_are_remembered_is_too_many)
 {
-    add_many(0, HR_OSNOISE_RECENT + 1);
-    assert_part(0, HR_OSNOISE_IRQ, "local_timer", 236, HR_OSNOISE_RECENT, HR_OSNOISE_RECENT);
+    add_many(0, HR_OSNOISE_RECENT_PARTS + 1);
+    assert_part(0, HR_OSNOISE_IRQ, "local_timer", 236, HR_OSNOISE_RECENT_PARTS,
+                HR_OSNOISE_RECENT_PARTS);
     ck_assert(!found->parts_are_all);
 }
 END_TEST
@@ -224,9 +227,9 @@ START_TEST(what_was_forgotten_need_not_be_the_oldest)
 {
     add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1000, 1));
     add(part(HR_OSNOISE_IRQ, "forgotten", 1, 10500, 1));
-    for (int i = 0; i < HR_OSNOISE_RECENT + 1; i++)
+    for (int i = 0; i < HR_OSNOISE_RECENT_PARTS + 1; i++)
         add(part(HR_OSNOISE_IRQ, "local_timer", 236, 1000, 1));
-    add(single(10000, 2000, 0));
+    add(single_noise(10000, 2000, 0));
     take_one();
     ck_assert(!found->parts_are_all);
 }
@@ -234,21 +237,21 @@ END_TEST
 
 START_TEST(losses_are_of_the_noise_that_follows)
 {
-    hr_osnoise_singles_lost(singles, 2);
+    hr_osnoise_single_noises_mark_lost(single_noises, 2);
     add(part(HR_OSNOISE_IRQ, "local_timer", 236, 10500, 1));
-    add(single(10000, 2000, 1));
-    add(single(20000, 2000, 0));
+    add(single_noise(10000, 2000, 1));
+    add(single_noise(20000, 2000, 0));
     take();
     ck_assert_uint_eq(found_count, 2);
     ck_assert(!found[0].parts_are_all);
     ck_assert_uint_eq(found[0].part_count, 1);
     ck_assert(found[1].parts_are_all);
 
-    hr_osnoise_singles_lost(singles, 2);
-    add(single(30000, 500, 0)); /* below the limit, but a noise */
-    add(single(40000, 2000, 0));
-    hr_osnoise_singles_lost(singles, 1);
-    add(single(50000, 2000, 0));
+    hr_osnoise_single_noises_mark_lost(single_noises, 2);
+    add(single_noise(30000, 500, 0)); /* below the limit, but a noise */
+    add(single_noise(40000, 2000, 0));
+    hr_osnoise_single_noises_mark_lost(single_noises, 1);
+    add(single_noise(50000, 2000, 0));
     take();
     ck_assert_uint_eq(found_count, 2);
     ck_assert(found[0].parts_are_all);
@@ -259,9 +262,9 @@ END_TEST
 /* Of CPU 1, 2 or 3, or any other. */
 static void add_to(unsigned cpu, uint64_t start_ns, uint64_t duration_ns)
 {
-    struct hr_osnoise_record record = single(start_ns, duration_ns, 0);
+    struct hr_osnoise_record record = single_noise(start_ns, duration_ns, 0);
 
-    hr_osnoise_singles_add(singles, cpu % 3, cpu, &record);
+    hr_osnoise_single_noises_add_record(single_noises, cpu % 3, cpu, &record);
 }
 
 /* The longest are kept, in their order: here they come at the end, at the beginning, or in turns.
@@ -273,12 +276,12 @@ static const struct {
 
 START_TEST(noises_beyond_the_room_are_counted)
 {
-    const uint64_t count = HR_OSNOISE_SINGLES + 5;
+    const uint64_t count = HR_OSNOISE_SINGLE_NOISES + 5;
 
     for (uint64_t i = 0; i < count; i++)
-        add(single(10000 * i, 2000 + (orders[_i].first + i * orders[_i].step) % count, 0));
+        add(single_noise(10000 * i, 2000 + (orders[_i].first + i * orders[_i].step) % count, 0));
     take();
-    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLE_NOISES);
     ck_assert_uint_eq(more_count, 5);
     size_t place = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -297,33 +300,33 @@ END_TEST
 START_TEST(a_noisy_cpu_hides_no_other)
 {
     add_to(1, 0, 2000);
-    for (uint64_t i = 0; i < 2 * HR_OSNOISE_SINGLES; i++)
+    for (uint64_t i = 0; i < 2 * HR_OSNOISE_SINGLE_NOISES; i++)
         add_to(2, 10000 * i, 5000 + i);
     add_to(3, 0, 1500);
     add_to(3, 10000, 1600);
     take();
-    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
-    ck_assert_uint_eq(more_count, HR_OSNOISE_SINGLES + 3);
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLE_NOISES);
+    ck_assert_uint_eq(more_count, HR_OSNOISE_SINGLE_NOISES + 3);
     ck_assert_uint_eq(found[0].cpu, 1);
     ck_assert_uint_eq(found[1].cpu, 2);
-    ck_assert_uint_eq(found[1].duration_ns, 5000 + HR_OSNOISE_SINGLES + 3);
-    for (size_t i = 1; i < HR_OSNOISE_SINGLES - 2; i++)
+    ck_assert_uint_eq(found[1].duration_ns, 5000 + HR_OSNOISE_SINGLE_NOISES + 3);
+    for (size_t i = 1; i < HR_OSNOISE_SINGLE_NOISES - 2; i++)
         ck_assert_uint_eq(found[i].cpu, 2);
-    ck_assert_uint_eq(found[HR_OSNOISE_SINGLES - 2].duration_ns, 1500);
-    ck_assert_uint_eq(found[HR_OSNOISE_SINGLES - 1].duration_ns, 1600);
+    ck_assert_uint_eq(found[HR_OSNOISE_SINGLE_NOISES - 2].duration_ns, 1500);
+    ck_assert_uint_eq(found[HR_OSNOISE_SINGLE_NOISES - 1].duration_ns, 1600);
 }
 END_TEST
 
 /* One each: the longest. */
 START_TEST(of_many_cpus_the_longest_are_kept)
 {
-    for (unsigned cpu = 0; cpu <= HR_OSNOISE_SINGLES; cpu++)
+    for (unsigned cpu = 0; cpu <= HR_OSNOISE_SINGLE_NOISES; cpu++)
         add_to(cpu, 0, cpu == 5 ? 1500 : 2000 + cpu);
     add_to(100, 0, 1400);
     take();
-    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLES);
+    ck_assert_uint_eq(found_count, HR_OSNOISE_SINGLE_NOISES);
     ck_assert_uint_eq(more_count, 2);
-    for (size_t i = 0; i < HR_OSNOISE_SINGLES; i++)
+    for (size_t i = 0; i < HR_OSNOISE_SINGLE_NOISES; i++)
         ck_assert_uint_eq(found[i].cpu, i < 5 ? i : i + 1);
 }
 END_TEST
@@ -333,7 +336,7 @@ START_TEST(a_noise_may_end_beyond_all_numbers)
 {
     add(part(HR_OSNOISE_NMI, "NMI", 0, UINT64_MAX, UINT64_MAX));
     add(part(HR_OSNOISE_NMI, "NMI", 0, 5, 1));
-    add(single(UINT64_MAX - 1, UINT64_MAX, 1));
+    add(single_noise(UINT64_MAX - 1, UINT64_MAX, 1));
     take_one();
     ck_assert_uint_eq(found->part_count, 1);
     assert_part(0, HR_OSNOISE_NMI, "NMI", 0, UINT64_MAX, 1);
@@ -344,7 +347,7 @@ int main(void)
 {
     TCase *tests = tcase_create("singles");
 
-    tcase_add_checked_fixture(tests, open_singles, close_singles);
+    tcase_add_checked_fixture(tests, open_single_noises, close_single_noises);
     tcase_add_test(tests, the_example_of_the_kernel_reads_as_it_says);
     tcase_add_test(tests, what_is_the_same_is_one_part);
     tcase_add_test(tests, a_part_begins_within_the_noise);

@@ -18,8 +18,8 @@
 
 void *__real_reallocarray(void *array, size_t count, size_t size);
 void *__wrap_reallocarray(void *array, size_t count, size_t size);
-int __wrap_hr_osnoise_instance_clear(const struct hr_tracefs *tracefs, const char *name,
-                                     enum hr_osnoise_table table);
+int __wrap_hr_osnoise_instance_clear_table(const struct hr_tracefs *tracefs, const char *name,
+                                           enum hr_osnoise_table table);
 
 /* --- An instance, and its tables ------------------------------------------ */
 
@@ -43,8 +43,8 @@ void *__wrap_reallocarray(void *array, size_t count, size_t size)
     return __real_reallocarray(array, count, size);
 }
 
-int __wrap_hr_osnoise_instance_clear(const struct hr_tracefs *of, const char *name,
-                                     enum hr_osnoise_table table)
+int __wrap_hr_osnoise_instance_clear_table(const struct hr_tracefs *of, const char *name,
+                                           enum hr_osnoise_table table)
 {
     ck_assert_ptr_eq(of, &tracefs);
     ck_assert_str_eq(name, "ours");
@@ -123,7 +123,7 @@ static void end_table(enum hr_osnoise_table table, unsigned long dropped)
 
     snprintf(text + text_length, sizeof(text) - text_length,
              "\nTotals:\n    Hits: 1\n    Entries: %u\n    Dropped: %lu\n", entry_count, dropped);
-    hr_osnoise_instance_table("ours", table, below, sizeof(below));
+    hr_osnoise_instance_table_path("ours", table, below, sizeof(below));
     snprintf(path, sizeof(path), TRACING "/%s", below);
     tree_write(tree, path, "%s", text);
 }
@@ -132,7 +132,7 @@ static void remove_table(enum hr_osnoise_table table)
 {
     char path[512], below[256];
 
-    hr_osnoise_instance_table("ours", table, below, sizeof(below));
+    hr_osnoise_instance_table_path("ours", table, below, sizeof(below));
     snprintf(path, sizeof(path), TRACING "/%s", below);
     tree_remove(tree, path);
 }

@@ -89,11 +89,11 @@ static struct counts kernel_counts(const char *instance, const char *event)
 /* --- A known disturber ---------------------------------------------------- */
 
 struct found {
-    uint64_t disturber_ns[2], disturber_count[2]; /* by CPU */
-    uint64_t bucket_count, spin_bucket_count;     /* of CPU 1 */
-    uint64_t single_count, spin_single_count;     /* of CPU 1; those that it is to blame for */
-    uint64_t more_count;                          /* singles that weren't told */
-    uint64_t spin_single_ns[1024];
+    uint64_t disturber_ns[2], disturber_count[2];  /* by CPU */
+    uint64_t bucket_count, spin_bucket_count;      /* of CPU 1 */
+    uint64_t single_noise_count, spin_noise_count; /* of CPU 1; those that it is to blame for */
+    uint64_t more_count;                           /* singles that weren't told */
+    uint64_t spin_noise_ns[1024];
 };
 
 static bool is_disturber(enum hr_osnoise_kind kind, const char *name)
@@ -130,37 +130,39 @@ static void take_buckets(struct found *found)
     }
 }
 
-static void take_single(struct found *found, const struct hr_osnoise_single *single)
+static void take_single_noise(struct found *found,
+                              const struct hr_osnoise_single_noise *single_noise)
 {
     uint64_t sum_ns = 0;
 
-    ck_assert_uint_gt(single->duration_ns, live.options.max_single_ns);
-    for (size_t i = 0; i < single->part_count; i++) {
-        const struct hr_osnoise_part *part = &single->parts[i];
+    ck_assert_uint_gt(single_noise->duration_ns, live.options.max_single_ns);
+    for (size_t i = 0; i < single_noise->part_count; i++) {
+        const struct hr_osnoise_part *part = &single_noise->parts[i];
         sum_ns += part->duration_ns;
-        ck_assert(i == 0 || part->duration_ns <= single->parts[i - 1].duration_ns);
-        ck_assert(single->cpu == 1 || !is_disturber(part->kind, part->name));
+        ck_assert(i == 0 || part->duration_ns <= single_noise->parts[i - 1].duration_ns);
+        ck_assert(single_noise->cpu == 1 || !is_disturber(part->kind, part->name));
     }
-    ck_assert_uint_le(sum_ns, single->duration_ns);
-    if (single->cpu != 1)
+    ck_assert_uint_le(sum_ns, single_noise->duration_ns);
+    if (single_noise->cpu != 1)
         return;
-    found->single_count++;
-    if (single->part_count == 0 || !is_disturber(single->parts[0].kind, single->parts[0].name))
+    found->single_noise_count++;
+    if (single_noise->part_count == 0 ||
+        !is_disturber(single_noise->parts[0].kind, single_noise->parts[0].name))
         return;
-    ck_assert_int_eq(single->parts[0].number, disturber.pid);
-    ck_assert_uint_ge(single->interference_count, 1);
-    if (found->spin_single_count < 1024)
-        found->spin_single_ns[found->spin_single_count++] = single->duration_ns;
+    ck_assert_int_eq(single_noise->parts[0].number, disturber.pid);
+    ck_assert_uint_ge(single_noise->interference_count, 1);
+    if (found->spin_noise_count < 1024)
+        found->spin_noise_ns[found->spin_noise_count++] = single_noise->duration_ns;
 }
 
 /* Who reads late finds that the kernel overwrote some. */
-static void take_singles(struct found *found)
+static void take_single_noises(struct found *found)
 {
     uint64_t lost_count = live_cpu(0)->lost_count + live_cpu(1)->lost_count;
 
-    for (size_t i = 0; i < live.reading.single_count; i++)
-        take_single(found, &live.reading.singles[i]);
-    found->more_count += live.reading.single_more_count + lost_count;
+    for (size_t i = 0; i < live.reading.single_noise_count; i++)
+        take_single_noise(found, &live.reading.single_noises[i]);
+    found->more_count += live.reading.single_noise_more_count + lost_count;
     ck_assert_msg(lost_count == 0 || live.since_ns > 1000000000,
                   "lost %" PRIu64 " within %" PRIu64 " ns", lost_count, live.since_ns);
 }
@@ -188,7 +190,7 @@ static void assert_disturbed(struct found *found, struct disturber_counts done)
     double stolen_ns = (double)done.wall_ns - (double)done.spin_count * spin_ns;
 
     printf("# CPU 1: %" PRIu64 " single noises above 1 ms, %" PRIu64 " more; stolen %.0f ns\n",
-           found->single_count, found->more_count, stolen_ns);
+           found->single_noise_count, found->more_count, stolen_ns);
     assert_between("its time, ns", (double)found->disturber_ns[1], 0.5 * spins * spin_ns,
                    1.5 * spins * spin_ns + stolen_ns);
     assert_between("its count", (double)found->disturber_count[1], 0.5 * spins, 1.5 * spins);
@@ -197,13 +199,13 @@ static void assert_disturbed(struct found *found, struct disturber_counts done)
     /* Where the emulator makes more noises than are told one by one, its may be among the others.
      */
     bool all_told = found->more_count == 0;
-    assert_between("singles of its", (double)found->spin_single_count, all_told ? 3 : 0,
+    assert_between("singles of its", (double)found->spin_noise_count, all_told ? 3 : 0,
                    1.5 * spins);
-    ck_assert_double_ge((double)(found->spin_single_count + found->more_count), 0.5 * spins);
-    qsort(found->spin_single_ns, found->spin_single_count, sizeof(uint64_t), by_size);
-    if (found->spin_single_count >= 3)
+    ck_assert_double_ge((double)(found->spin_noise_count + found->more_count), 0.5 * spins);
+    qsort(found->spin_noise_ns, found->spin_noise_count, sizeof(uint64_t), by_size);
+    if (found->spin_noise_count >= 3)
         assert_between("their median, ns",
-                       (double)found->spin_single_ns[found->spin_single_count / 2], 0.95 * spin_ns,
+                       (double)found->spin_noise_ns[found->spin_noise_count / 2], 0.95 * spin_ns,
                        2 * spin_ns + stolen_ns);
 
     ck_assert_double_ge((double)found->spin_bucket_count + stolen_ns / 1e6, 0.4 * spins);
@@ -212,7 +214,7 @@ static void assert_disturbed(struct found *found, struct disturber_counts done)
 START_TEST(names_who_disturbs)
 {
     static struct found found;
-    struct counts singles_before = {0}, sized_before = {0}, time_before = {0};
+    struct counts noises_before = {0}, sized_before = {0}, time_before = {0};
 
     live.options.period_us = 1000000;
     live.options.runtime_us = 500000;
@@ -225,19 +227,19 @@ START_TEST(names_who_disturbs)
     /* So often, as there is no room for many singles. */
     for (int i = 0; i < 28; i++) {
         live_sleep_ms(250);
-        singles_before = kernel_counts(OTHER, "sample_threshold");
+        noises_before = kernel_counts(OTHER, "sample_threshold");
         sized_before = kernel_counts(SIZED, "sample_threshold");
         time_before = kernel_counts(OTHER, "thread_noise");
         live_read();
         take_sources(&found);
         take_buckets(&found);
-        take_singles(&found);
+        take_single_noises(&found);
     }
-    struct counts singles_after = kernel_counts(OTHER, "sample_threshold");
+    struct counts noises_after = kernel_counts(OTHER, "sample_threshold");
     struct counts time_after = kernel_counts(OTHER, "thread_noise");
     assert_disturbed(&found, disturber_since(&disturber, &from));
-    assert_between("noises", (double)found.bucket_count, (double)singles_before.count,
-                   (double)singles_after.count);
+    assert_between("noises", (double)found.bucket_count, (double)noises_before.count,
+                   (double)noises_after.count);
     struct counts sized_after = kernel_counts(SIZED, "sample_threshold");
     assert_between("noises of its size in the kernel", (double)found.spin_bucket_count,
                    (double)sized_before.count, (double)sized_after.count);

@@ -27,7 +27,7 @@ static void set_up(void)
     snprintf(new_path, sizeof(new_path), "%s.new", path);
     state = (struct hr_osnoise_state){.instance = INSTANCE};
     ck_assert_int_eq(hr_osnoise_state_sign(&state), 0);
-    for (int i = 0; i < HR_OSNOISE_KNOB_COUNT; i++)
+    for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++)
         state.ours.has[i] = state.original.has[i] = true;
     hr_cpu_set_add(&state.ours.cpus, 2);
     for (unsigned cpu = 0; cpu < 8; cpu++)
@@ -91,7 +91,7 @@ START_TEST(reads_what_it_wrote)
     ck_assert_uint_eq(stat_of.st_mode & 0777, 0600);
     ck_assert_int_ne(access(new_path, F_OK), 0);
     /* another in its place, with fewer knobs and no CPUs */
-    state.ours = state.original = (struct hr_osnoise_knobs){.has = {[HR_OSNOISE_CPUS] = true}};
+    state.ours = state.original = (struct hr_osnoise_settings){.has = {[HR_OSNOISE_CPUS] = true}};
     strcpy(state.instance, INSTANCE "_15");
     ck_assert_int_eq(hr_osnoise_state_write(path, &state), 0);
     ck_assert_int_eq(hr_osnoise_state_read(path, &again), 0);

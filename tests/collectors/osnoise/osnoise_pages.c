@@ -72,12 +72,12 @@ static void print_times(uint64_t start_ns, uint64_t duration_ns, struct text *te
                                     start_ns / 1000000000, start_ns % 1000000000, duration_ns);
 }
 
-static void print_single(const struct hr_osnoise_record *record, struct text *text)
+static void print_single_noise(const struct hr_osnoise_record *record, struct text *text)
 {
     text->length += (size_t)sprintf(text->bytes + text->length, "sample_threshold: ");
-    print_times(record->single.start_ns, record->single.duration_ns, text);
+    print_times(record->single_noise.start_ns, record->single_noise.duration_ns, text);
     text->length += (size_t)sprintf(text->bytes + text->length, " interference %" PRIu64 "\n",
-                                    record->single.interference_count);
+                                    record->single_noise.interference_count);
 }
 
 static void print_part(const struct hr_osnoise_record *record, struct text *text)
@@ -105,8 +105,8 @@ void print_record(const struct hr_osnoise_record *record, void *context)
     text->record_count++;
     if (record->type == HR_OSNOISE_RECORD_SAMPLE)
         print_sample(record, text);
-    else if (record->type == HR_OSNOISE_RECORD_SINGLE)
-        print_single(record, text);
+    else if (record->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
+        print_single_noise(record, text);
     else
         print_part(record, text);
 }

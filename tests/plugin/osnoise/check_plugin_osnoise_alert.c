@@ -67,7 +67,7 @@ static const char *meta_text(const notification_t *notice, const char *name)
 
 /* A second of CPUs 3 and 4, with so many samples of each, and single noises. */
 static void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
-                    const struct hr_osnoise_single *singles, size_t count)
+                    const struct hr_osnoise_single_noise *single_noises, size_t count)
 {
     const struct hr_osnoise_cpu cpus[] = {
         {.cpu = 3, .state = state, .sample_count = samples},
@@ -77,24 +77,24 @@ static void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
         .elapsed_ns = HR_NS_PER_S,
         .cpus = cpus,
         .cpu_count = 2,
-        .singles = singles,
-        .single_count = count,
+        .single_noises = single_noises,
+        .single_noise_count = count,
     };
 
     osnoise_alert_take(alert, &reading);
 }
 
-static void take(const struct hr_osnoise_single *singles, size_t count)
+static void take(const struct hr_osnoise_single_noise *single_noises, size_t count)
 {
-    take_as(HR_OSNOISE_CPU_FINE, 1, singles, count);
+    take_as(HR_OSNOISE_CPU_FINE, 1, single_noises, count);
 }
 
 static void take_one(unsigned cpu, uint64_t duration_us)
 {
-    const struct hr_osnoise_single single = {
+    const struct hr_osnoise_single_noise single_noise = {
         .cpu = cpu, .duration_ns = duration_us * 1000, .parts_are_all = true};
 
-    take(&single, 1);
+    take(&single_noise, 1);
 }
 
 static void pass(int seconds)
@@ -135,7 +135,7 @@ static const notification_t *last(void)
     }
 
 static const struct {
-    struct hr_osnoise_single single;
+    struct hr_osnoise_single_noise single_noise;
     const char *message;
     const char *part; /* the last, of metadata */
 } said[] = {
@@ -193,29 +193,29 @@ static const struct {
 
 START_TEST(says_what_interfered)
 {
-    const struct hr_osnoise_single *single = &said[_i].single;
+    const struct hr_osnoise_single_noise *single_noise = &said[_i].single_noise;
     char name[32];
 
-    take(single, 1);
+    take(single_noise, 1);
     ck_assert_uint_eq(fake_notifications(), 1);
     const notification_t *notice = last();
     ck_assert_str_eq(notice->message, said[_i].message);
     ck_assert_int_eq(notice->severity, NOTIF_FAILURE);
     ck_assert_str_eq(notice->host, hostname_g);
     ck_assert_str_eq(notice->plugin, "osnoise");
-    snprintf(name, sizeof(name), "cpu%u", single->cpu);
+    snprintf(name, sizeof(name), "cpu%u", single_noise->cpu);
     ck_assert_str_eq(notice->plugin_instance, name);
     ck_assert_str_eq(notice->type, "duration");
     ck_assert_str_eq(notice->type_instance, "max_single");
     ck_assert_uint_ne(notice->time, 0);
-    ck_assert_uint_eq(meta_count(notice, "CPU"), single->cpu);
-    ck_assert_uint_eq(meta_count(notice, "Interferences"), single->interference_count);
+    ck_assert_uint_eq(meta_count(notice, "CPU"), single_noise->cpu);
+    ck_assert_uint_eq(meta_count(notice, "Interferences"), single_noise->interference_count);
     ck_assert_double_eq_tol(meta_double(notice, "Limit"), 50e-6, 1e-12);
-    ck_assert_double_eq_tol(meta_double(notice, "Duration"), (double)single->duration_ns / 1e9,
-                            1e-12);
-    snprintf(name, sizeof(name), "Part%zu", single->part_count + 1);
+    ck_assert_double_eq_tol(meta_double(notice, "Duration"),
+                            (double)single_noise->duration_ns / 1e9, 1e-12);
+    snprintf(name, sizeof(name), "Part%zu", single_noise->part_count + 1);
     ck_assert_ptr_null(meta(notice, name));
-    snprintf(name, sizeof(name), "Part%zu", single->part_count);
+    snprintf(name, sizeof(name), "Part%zu", single_noise->part_count);
     if (said[_i].part != NULL)
         ck_assert_str_eq(meta_text(notice, name), said[_i].part);
 }
@@ -225,16 +225,16 @@ END_TEST
 START_TEST(says_that_there_is_more)
 {
     static const char more[] = ", and more";
-    struct hr_osnoise_single single = {
+    struct hr_osnoise_single_noise single_noise = {
         .cpu = 3, .duration_ns = 60000, .part_count = 4, .parts_are_all = true};
 
-    for (size_t i = 0; i < single.part_count; i++) {
-        single.parts[i] = (struct hr_osnoise_part){
+    for (size_t i = 0; i < single_noise.part_count; i++) {
+        single_noise.parts[i] = (struct hr_osnoise_part){
             .kind = HR_OSNOISE_IRQ, .number = 1, .duration_ns = 15000, .count = 1};
-        memset(single.parts[i].name, 'x', HR_OSNOISE_NAME - 1);
+        memset(single_noise.parts[i].name, 'x', HR_OSNOISE_NAME - 1);
     }
-    single.parts[0].name[_i] = '\0';
-    take(&single, 1);
+    single_noise.parts[0].name[_i] = '\0';
+    take(&single_noise, 1);
     const char *message = last()->message;
     ck_assert_msg(strcmp(message + strlen(message) - strlen(more), more) == 0, "%s", message);
 }
@@ -299,13 +299,13 @@ END_TEST
 
 START_TEST(tells_the_longest_of_a_reading)
 {
-    const struct hr_osnoise_single singles[] = {
+    const struct hr_osnoise_single_noise single_noises[] = {
         {.cpu = 3, .duration_ns = 60000},  {.cpu = 4, .duration_ns = 70000},
         {.cpu = 3, .duration_ns = 900000}, {.cpu = 3, .duration_ns = 300000},
         {.cpu = 4, .duration_ns = 55000},
     };
 
-    take(singles, COUNT(singles));
+    take(single_noises, COUNT(single_noises));
     ck_assert_uint_eq(fake_notifications(), 2);
     for (size_t i = 0; i < 2; i++) {
         const notification_t *notice = fake_notification(i);
@@ -349,11 +349,11 @@ END_TEST
 /* What passed before a noise within the same period isn't quiet after it. */
 START_TEST(counts_quiet_from_a_noise_within_the_period)
 {
-    const struct hr_osnoise_single single = {.cpu = 3, .duration_ns = 60000};
+    const struct hr_osnoise_single_noise single_noise = {.cpu = 3, .duration_ns = 60000};
 
     take_one(3, 60);
     pass_in_period(100);
-    take_as(HR_OSNOISE_CPU_FINE, 0, &single, 1);
+    take_as(HR_OSNOISE_CPU_FINE, 0, &single_noise, 1);
     pass_in_period(10);
     pass(1);
     ck_assert_uint_eq(fake_notifications(), 1);
@@ -391,7 +391,7 @@ START_TEST(is_not_quiet_while_something_is_unknown)
     ck_assert_uint_eq(fake_notifications(), 3); /* of CPU 4 all is known */
     reading.cpus = (const struct hr_osnoise_cpu[]){{.cpu = 3, .sample_count = 1},
                                                    {.cpu = 4, .sample_count = 1}};
-    reading.single_more_count = 1;
+    reading.single_noise_more_count = 1;
     osnoise_alert_take(alert, &reading);
     ck_assert_uint_eq(fake_notifications(), 3);
     pass(60);

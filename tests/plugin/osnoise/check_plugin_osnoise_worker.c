@@ -364,13 +364,13 @@ static void publish_meanwhile(__attribute__((unused)) const notification_t *noti
 START_TEST(notifies_without_a_lock)
 {
     static const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1}};
-    static const struct hr_osnoise_single single = {
+    static const struct hr_osnoise_single_noise single_noise = {
         .cpu = 3, .duration_ns = 60000, .parts_are_all = true};
     const struct hr_osnoise_reading reading = {.elapsed_ns = HR_NS_PER_MS,
                                                .cpus = cpus,
                                                .cpu_count = 1,
-                                               .singles = &single,
-                                               .single_count = 1};
+                                               .single_noises = &single_noise,
+                                               .single_noise_count = 1};
     const struct hr_osnoise_reading quiet = {
         .elapsed_ns = HR_NS_PER_MS, .cpus = cpus, .cpu_count = 1};
 
