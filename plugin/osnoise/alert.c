@@ -7,7 +7,7 @@
 struct alarm {
     unsigned cpu;
     bool is_raised;
-    uint64_t told_ns;         /* the longest noise that was told */
+    uint64_t notified_ns;     /* the longest noise that was told */
     uint64_t quiet_ns;        /* how long the CPU was measured without any */
     uint64_t since_sample_ns; /* so much more passed, but whether it was measured isn't known */
     struct osnoise_excess excess;
@@ -38,7 +38,7 @@ void osnoise_alert_free(struct osnoise_alert *alert)
     free(alert);
 }
 
-static struct alarm *find(const struct osnoise_alert *alert, unsigned cpu)
+static struct alarm *find_alarm(const struct osnoise_alert *alert, unsigned cpu)
 {
     for (size_t i = 0; i < alert->alarm_count; i++)
         if (alert->alarms[i].cpu == cpu)
@@ -46,9 +46,9 @@ static struct alarm *find(const struct osnoise_alert *alert, unsigned cpu)
     return NULL;
 }
 
-static struct alarm *find_or_begin(struct osnoise_alert *alert, unsigned cpu)
+static struct alarm *find_or_add_alarm(struct osnoise_alert *alert, unsigned cpu)
 {
-    struct alarm *alarm = find(alert, cpu);
+    struct alarm *alarm = find_alarm(alert, cpu);
 
     if (alarm != NULL)
         return alarm;
@@ -63,7 +63,7 @@ static struct alarm *find_or_begin(struct osnoise_alert *alert, unsigned cpu)
     return &alert->alarms[alert->alarm_count++];
 }
 
-static void dispatch(notification_t *notice)
+static void dispatch_notification(notification_t *notice)
 {
     notice->time = cdtime();
     plugin_dispatch_notification(notice);
@@ -72,19 +72,20 @@ static void dispatch(notification_t *notice)
 
 /* --- Noises --------------------------------------------------------------- */
 
-static void begin_alarm(struct alarm *alarm)
+static void raise_alarm(struct alarm *alarm)
 {
     if (!alarm->is_raised)
         *alarm = (struct alarm){.cpu = alarm->cpu, .is_raised = true};
 }
 
-static void note(struct osnoise_alert *alert, const struct hr_osnoise_single_noise *single_noise)
+static void add_single_noise(struct osnoise_alert *alert,
+                             const struct hr_osnoise_single_noise *single_noise)
 {
-    struct alarm *alarm = find_or_begin(alert, single_noise->cpu);
+    struct alarm *alarm = find_or_add_alarm(alert, single_noise->cpu);
 
     if (alarm == NULL)
         return;
-    begin_alarm(alarm);
+    raise_alarm(alarm);
     alarm->quiet_ns = alarm->since_sample_ns = 0;
     alarm->excess.count++;
     if (single_noise->duration_ns > alarm->excess.longest_ns)
@@ -93,17 +94,17 @@ static void note(struct osnoise_alert *alert, const struct hr_osnoise_single_noi
         alarm->longest = single_noise;
 }
 
-static void tell(struct osnoise_alert *alert, struct alarm *alarm)
+static void notify_longest(struct osnoise_alert *alert, struct alarm *alarm)
 {
     const struct hr_osnoise_single_noise *single_noise = alarm->longest;
     notification_t notice;
 
     alarm->longest = NULL;
-    if (single_noise->duration_ns / 2 < alarm->told_ns)
+    if (single_noise->duration_ns / 2 < alarm->notified_ns)
         return;
-    alarm->told_ns = single_noise->duration_ns;
+    alarm->notified_ns = single_noise->duration_ns;
     osnoise_notice_single_noise(&notice, &alert->rule, single_noise);
-    dispatch(&notice);
+    dispatch_notification(&notice);
 }
 
 /* --- Quiet ---------------------------------------------------------------- */
@@ -127,10 +128,10 @@ static void count_quiet(struct alarm *alarm, const struct hr_osnoise_reading *re
     alarm->since_sample_ns = 0;
 }
 
-static void pass(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading,
-                 const struct hr_osnoise_cpu *cpu)
+static void update_quiet(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading,
+                         const struct hr_osnoise_cpu *cpu)
 {
-    struct alarm *alarm = find(alert, cpu->cpu);
+    struct alarm *alarm = find_alarm(alert, cpu->cpu);
     notification_t notice;
 
     if (alarm == NULL || !alarm->is_raised || alarm->longest != NULL)
@@ -140,20 +141,20 @@ static void pass(struct osnoise_alert *alert, const struct hr_osnoise_reading *r
         return;
     alarm->is_raised = false;
     osnoise_notice_quiet(&notice, &alert->rule, cpu->cpu, &alarm->excess);
-    dispatch(&notice);
+    dispatch_notification(&notice);
 }
 
-void osnoise_alert_take(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
+void osnoise_alert_update(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
 {
     for (size_t i = 0; i < reading->single_noise_count; i++)
-        note(alert, &reading->single_noises[i]);
+        add_single_noise(alert, &reading->single_noises[i]);
     for (size_t i = 0; i < reading->cpu_count; i++)
-        pass(alert, reading, &reading->cpus[i]);
+        update_quiet(alert, reading, &reading->cpus[i]);
     for (size_t i = 0; i < alert->alarm_count; i++) {
         struct alarm *alarm = &alert->alarms[i];
         /* Of which CPU they were isn't known. */
         alarm->excess.is_more = alarm->excess.is_more || reading->single_noise_more_count > 0;
         if (alarm->longest != NULL)
-            tell(alert, alarm);
+            notify_longest(alert, alarm);
     }
 }

@@ -22,6 +22,6 @@ struct osnoise_alert *osnoise_alert_new(const struct osnoise_rule *rule);
 void osnoise_alert_free(struct osnoise_alert *alert);
 
 /** Tells what is to be told of a reading. */
-void osnoise_alert_take(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading);
+void osnoise_alert_update(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading);
 
 #endif

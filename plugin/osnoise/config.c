@@ -11,7 +11,7 @@
 #define DEFAULT_TOP 5 /* of mode sources */
 
 static const struct osnoise_config defaults = {
-    .is_begun = true,
+    .has_defaults = true,
     .run =
         {
             .mode = HR_OSNOISE_WORKLOAD,
@@ -207,7 +207,7 @@ bool osnoise_config_is_idle(const struct osnoise_config *config)
 }
 
 /* What follows from several options. */
-static void conclude(struct osnoise_config *config)
+static void derive_options(struct osnoise_config *config)
 {
     const bool is_sources = config->run.mode == HR_OSNOISE_SOURCES;
 
@@ -217,7 +217,7 @@ static void conclude(struct osnoise_config *config)
     config->run.max_single_ns = config->rule.max_single_ns;
 }
 
-static int check(const struct osnoise_config *config)
+static int check_options(const struct osnoise_config *config)
 {
     struct hr_osnoise_options run = config->run;
     struct hr_reason reason;
@@ -246,13 +246,13 @@ static int check(const struct osnoise_config *config)
 
 int osnoise_config_read(struct osnoise_config *config, const oconfig_item_t *block)
 {
-    if (!config->is_begun)
+    if (!config->has_defaults)
         *config = defaults;
     for (int i = 0; i < block->children_num; i++)
         if (read_option(config, &block->children[i]) < 0)
             return -1;
-    conclude(config);
-    return check(config);
+    derive_options(config);
+    return check_options(config);
 }
 
 void osnoise_config_end(struct osnoise_config *config)

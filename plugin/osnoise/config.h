@@ -8,7 +8,7 @@
 
 /** All zeros at first. */
 struct osnoise_config {
-    bool is_begun;                 /**< has its defaults */
+    bool has_defaults;             /**< has its defaults */
     struct hr_osnoise_options run; /**< of the collector; state_path is NULL unless configured */
     bool has_top;
     size_t top; /**< Sources */

@@ -21,7 +21,7 @@ static void print_limit(const struct osnoise_rule *rule, char *buffer, size_t si
     snprintf(buffer, size, "%.12g us", (double)rule->max_single_ns / 1000);
 }
 
-static struct message begin(notification_t *notice, unsigned cpu, int severity)
+static struct message begin_notification(notification_t *notice, unsigned cpu, int severity)
 {
     *notice = (notification_t){.severity = severity};
     sstrncpy(notice->host, hostname_g, sizeof(notice->host));
@@ -32,7 +32,8 @@ static struct message begin(notification_t *notice, unsigned cpu, int severity)
     return message_of(notice);
 }
 
-static void add_subject(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu)
+static void add_common_metadata(notification_t *notice, const struct osnoise_rule *rule,
+                                unsigned cpu)
 {
     plugin_notification_meta_add_unsigned_int(notice, "CPU", cpu);
     plugin_notification_meta_add_double(notice, "Limit", (double)rule->max_single_ns / 1e9);
@@ -41,7 +42,7 @@ static void add_subject(notification_t *notice, const struct osnoise_rule *rule,
 /* --- A noise -------------------------------------------------------------- */
 
 /* "thread spinner[812]", "irq local_timer[236]", "softirq TIMER", "nmi" */
-static void print_who(const struct hr_osnoise_part *part, char *buffer, size_t size)
+static void print_source(const struct hr_osnoise_part *part, char *buffer, size_t size)
 {
     const char *kind = hr_osnoise_kind_name(part->kind);
 
@@ -58,7 +59,7 @@ static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE
 {
     char who[HR_OSNOISE_NAME + 32], lasted[32], times[40] = "";
 
-    print_who(part, who, sizeof(who));
+    print_source(part, who, sizeof(who));
     print_us(part->duration_ns, lasted, sizeof(lasted));
     if (part->count > 1)
         snprintf(times, sizeof(times), " (%" PRIu64 " times)", part->count);
@@ -114,14 +115,14 @@ static void append_cause(struct message *message,
 void osnoise_notice_single_noise(notification_t *notice, const struct osnoise_rule *rule,
                                  const struct hr_osnoise_single_noise *single_noise)
 {
-    struct message message = begin(notice, single_noise->cpu, rule->severity);
+    struct message message = begin_notification(notice, single_noise->cpu, rule->severity);
     char lasted[32], limit[32], name[32], text[PART_SIZE];
 
     print_us(single_noise->duration_ns, lasted, sizeof(lasted));
     print_limit(rule, limit, sizeof(limit));
     message_append(&message, "noise of %s on CPU %u, above %s", lasted, single_noise->cpu, limit);
     append_cause(&message, single_noise);
-    add_subject(notice, rule, single_noise->cpu);
+    add_common_metadata(notice, rule, single_noise->cpu);
     plugin_notification_meta_add_double(notice, "Duration",
                                         (double)single_noise->duration_ns / 1e9);
     plugin_notification_meta_add_unsigned_int(notice, "Interferences",
@@ -138,7 +139,7 @@ void osnoise_notice_single_noise(notification_t *notice, const struct osnoise_ru
 void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu,
                           const struct osnoise_excess *excess)
 {
-    struct message message = begin(notice, cpu, NOTIF_OKAY);
+    struct message message = begin_notification(notice, cpu, NOTIF_OKAY);
     char longest[32], limit[32];
 
     print_us(excess->longest_ns, longest, sizeof(longest));
@@ -147,5 +148,5 @@ void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rul
                    limit, cpu, (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "",
                    excess->count, excess->count == 1 ? "was" : "were");
     message_append(&message, "the longest %s", longest);
-    add_subject(notice, rule, cpu);
+    add_common_metadata(notice, rule, cpu);
 }

@@ -25,9 +25,9 @@ static char *state_path;
 static struct hr_root *root;
 static struct osnoise_values *values;
 static struct osnoise_worker *worker; /* NULL if there is nothing to measure */
-static bool began;
+static bool is_started;
 
-static int configure(oconfig_item_t *block)
+static int read_config(oconfig_item_t *block)
 {
     return osnoise_config_read(&config, block);
 }
@@ -69,7 +69,7 @@ static int read_values(__attribute__((unused)) user_data_t *data)
     return 0;
 }
 
-static void stop(void)
+static void stop_plugin(void)
 {
     osnoise_worker_stop(worker);
     worker = NULL;
@@ -79,12 +79,12 @@ static void stop(void)
     root = NULL;
     free(state_path);
     state_path = NULL;
-    began = false;
+    is_started = false;
 }
 
-static int shut_down(void)
+static int shut_down_plugin(void)
 {
-    stop();
+    stop_plugin();
     osnoise_config_end(&config);
     return 0;
 }
@@ -126,7 +126,7 @@ static int start_worker(struct hr_reason *reason)
 }
 
 /* There is nothing to do, but what a predecessor that died left behind may be there. */
-static void stay_idle(void)
+static void start_without_cpus(void)
 {
     struct hr_reason reason = {0};
 
@@ -137,7 +137,7 @@ static void stay_idle(void)
                 reason.text);
 }
 
-static int start(struct hr_reason *reason)
+static int start_plugin(struct hr_reason *reason)
 {
     int status = find_state_path();
 
@@ -147,35 +147,35 @@ static int start(struct hr_reason *reason)
         return status;
     if (!osnoise_config_is_idle(&config))
         return start_worker(reason);
-    stay_idle();
+    start_without_cpus();
     return 0;
 }
 
-static int init(void)
+static int init_plugin(void)
 {
     struct hr_reason reason = {0};
 
-    if (began)
+    if (is_started)
         return 0; /* collectd may call again */
-    if (!config.is_begun) {
+    if (!config.has_defaults) {
         const oconfig_item_t none = {0};
         if (osnoise_config_read(&config, &none) < 0) /* there is no block */
             return -1;
     }
-    int status = start(&reason);
+    int status = start_plugin(&reason);
     if (status < 0) {
         ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(),
               reason.text[0] != '\0' ? reason.text : STRERROR(-status));
-        stop();
+        stop_plugin();
         return -1;
     }
-    began = true;
+    is_started = true;
     return worker != NULL ? plugin_register_complex_read(NULL, PLUGIN, read_values, 0, NULL) : 0;
 }
 
 void module_register(void)
 {
-    plugin_register_complex_config(PLUGIN, configure);
-    plugin_register_init(PLUGIN, init);
-    plugin_register_shutdown(PLUGIN, shut_down);
+    plugin_register_complex_config(PLUGIN, read_config);
+    plugin_register_init(PLUGIN, init_plugin);
+    plugin_register_shutdown(PLUGIN, shut_down_plugin);
 }

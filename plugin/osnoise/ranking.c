@@ -104,7 +104,7 @@ void osnoise_ranking_free(struct osnoise_ranking *ranking)
     free(ranking);
 }
 
-static struct name *find(struct osnoise_ranking *ranking, const char *series, uint32_t hash)
+static struct name *find_name(struct osnoise_ranking *ranking, const char *series, uint32_t hash)
 {
     for (size_t i = 0; i < ranking->count; i++)
         if (ranking->names[i].hash == hash && strcmp(ranking->names[i].series, series) == 0)
@@ -112,7 +112,7 @@ static struct name *find(struct osnoise_ranking *ranking, const char *series, ui
     return NULL;
 }
 
-static double weight(const struct name *name)
+static double current_score_ns(const struct name *name)
 {
     return name->score_ns + (double)name->fresh_ns;
 }
@@ -123,20 +123,20 @@ static bool is_forgotten_before(const struct name *name, const struct name *othe
 {
     if ((name->counted_ns == 0) != (other->counted_ns == 0))
         return name->counted_ns == 0;
-    return weight(name) < weight(other);
+    return current_score_ns(name) < current_score_ns(other);
 }
 
 /* @return the name that would be forgotten; NULL: all are published. */
-static struct name *find_victim(struct osnoise_ranking *ranking)
+static struct name *find_least_name(struct osnoise_ranking *ranking)
 {
-    struct name *victim = NULL;
+    struct name *least = NULL;
 
     for (size_t i = 0; i < ranking->count; i++) {
         struct name *name = &ranking->names[i];
-        if (!name->is_top && (victim == NULL || is_forgotten_before(name, victim)))
-            victim = name;
+        if (!name->is_top && (least == NULL || is_forgotten_before(name, least)))
+            least = name;
     }
-    return victim;
+    return least;
 }
 
 /* @return a place for a name with so much noise; NULL: it isn't worth one. */
@@ -144,17 +144,17 @@ static struct name *make_room(struct osnoise_ranking *ranking, uint64_t duration
 {
     if (ranking->count < ranking->capacity)
         return &ranking->names[ranking->count++];
-    struct name *victim = find_victim(ranking);
-    if (victim == NULL || weight(victim) >= (double)duration_ns)
+    struct name *least = find_least_name(ranking);
+    if (least == NULL || current_score_ns(least) >= (double)duration_ns)
         return NULL;
-    ranking->other_fresh_ns += victim->fresh_ns;
-    return victim;
+    ranking->other_fresh_ns += least->fresh_ns;
+    return least;
 }
 
 void osnoise_ranking_add(struct osnoise_ranking *ranking, const char *series, uint64_t duration_ns)
 {
     const uint32_t hash = hr_hash(series);
-    struct name *name = ranking->top > 0 ? find(ranking, series, hash) : NULL;
+    struct name *name = ranking->top > 0 ? find_name(ranking, series, hash) : NULL;
 
     if (name == NULL && ranking->top > 0) {
         name = make_room(ranking, duration_ns);
@@ -171,18 +171,18 @@ void osnoise_ranking_add(struct osnoise_ranking *ranking, const char *series, ui
 
 /* --- The end of an interval ----------------------------------------------- */
 
-static double rank(const struct name *name)
+static double ranking_score(const struct name *name)
 {
     return name->is_top ? name->score_ns * STICKINESS : name->score_ns;
 }
 
 /* The highest first; of equals, always in the same order. */
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const struct name *one = a, *other = b;
 
-    if (rank(one) != rank(other))
-        return rank(one) < rank(other) ? 1 : -1;
+    if (ranking_score(one) != ranking_score(other))
+        return ranking_score(one) < ranking_score(other) ? 1 : -1;
     return strcmp(one->series, other->series);
 }
 
@@ -205,7 +205,7 @@ size_t osnoise_ranking_end(struct osnoise_ranking *ranking, const struct osnoise
         struct name *name = &ranking->names[i];
         name->score_ns = name->score_ns * DECAY + (double)name->fresh_ns;
     }
-    qsort(ranking->names, ranking->count, sizeof(*ranking->names), compare);
+    qsort(ranking->names, ranking->count, sizeof(*ranking->names), compare_names);
     for (size_t i = 0; i < ranking->count; i++) {
         struct name *name = &ranking->names[i];
         name->is_top = i < ranking->top && name->score_ns >= MIN_SCORE_NS;

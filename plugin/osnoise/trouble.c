@@ -19,8 +19,7 @@ static int cause_of(const struct hr_reason *reason)
     return (int)((hr_hash(reason->text) ^ (uint32_t)reason->error << 24) | 1);
 }
 
-void osnoise_trouble_begin(struct osnoise_trouble *trouble,
-                           const struct hr_osnoise_options *options)
+void osnoise_trouble_init(struct osnoise_trouble *trouble, const struct hr_osnoise_options *options)
 {
     *trouble = (struct osnoise_trouble){
         .is_attached = options->mode == HR_OSNOISE_ATTACH,
@@ -44,20 +43,20 @@ static int severity_of(int error)
     }
 }
 
-void osnoise_trouble_stopped(struct osnoise_trouble *trouble, const struct hr_reason *reason,
-                             uint64_t retry_ns)
+void osnoise_trouble_log_stopped(struct osnoise_trouble *trouble, const struct hr_reason *reason,
+                                 uint64_t retry_ns)
 {
     complaint_log(&trouble->run, severity_of(reason->error), cause_of(reason),
                   PLUGIN ": noise is not measured: %s. It is tried again in %.6g s.", reason->text,
                   (double)retry_ns / 1e9);
 }
 
-void osnoise_trouble_runs(struct osnoise_trouble *trouble)
+void osnoise_trouble_log_running(struct osnoise_trouble *trouble)
 {
     complaint_resolve(&trouble->run, PLUGIN ": noise is being measured now.");
 }
 
-void osnoise_trouble_unrestored(struct osnoise_trouble *trouble, const struct hr_reason *reason)
+void osnoise_trouble_log_unrestored(struct osnoise_trouble *trouble, const struct hr_reason *reason)
 {
     complaint_log(&trouble->restoring, LOG_WARNING, cause_of(reason),
                   PLUGIN ": not all settings of the tracer are restored: %s.", reason->text);
@@ -76,8 +75,8 @@ static void print_cpus(const struct hr_cpu_set *cpus, char *buffer, size_t size)
     snprintf(buffer, size, "CPU%s %s", hr_cpu_set_count(cpus) == 1 ? "" : "s", list);
 }
 
-static struct hr_cpu_set find_state(const struct hr_osnoise_reading *reading,
-                                    enum hr_osnoise_cpu_state state)
+static struct hr_cpu_set find_cpus_in_state(const struct hr_osnoise_reading *reading,
+                                            enum hr_osnoise_cpu_state state)
 {
     struct hr_cpu_set cpus = {{0}};
 
@@ -126,7 +125,8 @@ static bool has_absent(const struct hr_osnoise_reading *reading)
     return false;
 }
 
-static void tell_absent(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+static void log_absent_cpus(struct osnoise_trouble *trouble,
+                            const struct hr_osnoise_reading *reading)
 {
     char offline[LIST_SIZE + 96], silent[LIST_SIZE + 224];
 
@@ -134,8 +134,8 @@ static void tell_absent(struct osnoise_trouble *trouble, const struct hr_osnoise
         complaint_resolve(&trouble->absent, PLUGIN ": samples come from all CPUs.");
         return;
     }
-    const struct hr_cpu_set off = find_state(reading, HR_OSNOISE_CPU_OFFLINE);
-    const struct hr_cpu_set mute = find_state(reading, HR_OSNOISE_CPU_SILENT);
+    const struct hr_cpu_set off = find_cpus_in_state(reading, HR_OSNOISE_CPU_OFFLINE);
+    const struct hr_cpu_set mute = find_cpus_in_state(reading, HR_OSNOISE_CPU_SILENT);
     print_offline(&off, offline, sizeof(offline));
     print_silent(&mute, trouble->is_attached, silent, sizeof(silent));
     int cause = (int)(hr_hash(offline) ^ hr_hash(silent)) | 1;
@@ -162,7 +162,8 @@ static const char *remedy_of_loss(const struct osnoise_trouble *trouble)
     return remedies[trouble->has_alert][trouble->is_attached];
 }
 
-static void tell_lost(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+static void log_lost_records(struct osnoise_trouble *trouble,
+                             const struct hr_osnoise_reading *reading)
 {
     struct hr_cpu_set cpus = {{0}};
     char list[LIST_SIZE + 8];
@@ -185,7 +186,8 @@ static void tell_lost(struct osnoise_trouble *trouble, const struct hr_osnoise_r
             list, remedy_of_loss(trouble));
 }
 
-static void tell_dropped(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+static void log_dropped_noises(struct osnoise_trouble *trouble,
+                               const struct hr_osnoise_reading *reading)
 {
     if (tally_should_log(&trouble->dropped_tally, reading->dropped_count))
         WARNING(PLUGIN ": %" PRIu64 " noises weren't counted by name, as the kernel's table of "
@@ -193,7 +195,7 @@ static void tell_dropped(struct osnoise_trouble *trouble, const struct hr_osnois
                 reading->dropped_count);
 }
 
-static void tell_warning(struct osnoise_trouble *trouble, const struct hr_reason *warning)
+static void log_warning(struct osnoise_trouble *trouble, const struct hr_reason *warning)
 {
     if (warning->error == 0) {
         complaint_resolve(&trouble->warning, PLUGIN ": this is over: %s.", trouble->warned.text);
@@ -203,10 +205,11 @@ static void tell_warning(struct osnoise_trouble *trouble, const struct hr_reason
     complaint_log(&trouble->warning, LOG_WARNING, cause_of(warning), PLUGIN ": %s.", warning->text);
 }
 
-void osnoise_trouble_read(struct osnoise_trouble *trouble, const struct hr_osnoise_reading *reading)
+void osnoise_trouble_log_reading(struct osnoise_trouble *trouble,
+                                 const struct hr_osnoise_reading *reading)
 {
-    tell_warning(trouble, &reading->warning);
-    tell_absent(trouble, reading);
-    tell_lost(trouble, reading);
-    tell_dropped(trouble, reading);
+    log_warning(trouble, &reading->warning);
+    log_absent_cpus(trouble, reading);
+    log_lost_records(trouble, reading);
+    log_dropped_noises(trouble, reading);
 }

@@ -84,7 +84,7 @@ void osnoise_values_free(struct osnoise_values *values)
 /* --- CPUs ----------------------------------------------------------------- */
 
 /* Where a CPU is, or has to be. */
-static size_t place_of(const struct osnoise_values *values, unsigned number)
+static size_t find_place(const struct osnoise_values *values, unsigned number)
 {
     size_t low = 0, high = values->cpu_count;
 
@@ -100,13 +100,13 @@ static size_t place_of(const struct osnoise_values *values, unsigned number)
 
 static struct cpu *find_cpu(const struct osnoise_values *values, unsigned number)
 {
-    size_t place = place_of(values, number);
+    size_t place = find_place(values, number);
 
     return place < values->cpu_count && values->cpus[place]->cpu == number ? values->cpus[place]
                                                                            : NULL;
 }
 
-static struct cpu *new_cpu(const struct osnoise_values *values, unsigned number)
+static struct cpu *create_cpu(const struct osnoise_values *values, unsigned number)
 {
     struct cpu *cpu = calloc(1, sizeof(*cpu));
 
@@ -123,11 +123,11 @@ static struct cpu *new_cpu(const struct osnoise_values *values, unsigned number)
     return NULL;
 }
 
-static struct cpu *begin_cpu(struct osnoise_values *values, unsigned number)
+static struct cpu *insert_cpu(struct osnoise_values *values, unsigned number)
 {
-    const size_t place = place_of(values, number);
+    const size_t place = find_place(values, number);
     struct cpu **grown = reallocarray(values->cpus, values->cpu_count + 1, sizeof(*grown));
-    struct cpu *cpu = new_cpu(values, number);
+    struct cpu *cpu = create_cpu(values, number);
 
     if (grown != NULL)
         values->cpus = grown;
@@ -146,7 +146,7 @@ static struct cpu *begin_cpu(struct osnoise_values *values, unsigned number)
 
 /* --- Adding --------------------------------------------------------------- */
 
-static uint64_t max(uint64_t a, uint64_t b)
+static uint64_t larger_of(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -157,7 +157,7 @@ static void add_cpu(struct osnoise_values *values, const struct hr_osnoise_cpu *
     struct cpu *cpu = find_cpu(values, of->cpu);
 
     if (cpu == NULL)
-        cpu = begin_cpu(values, of->cpu);
+        cpu = insert_cpu(values, of->cpu);
     if (cpu == NULL)
         return;
     cpu->was_read = true;
@@ -166,8 +166,8 @@ static void add_cpu(struct osnoise_values *values, const struct hr_osnoise_cpu *
     cpu->sample_count += of->sample_count;
     cpu->runtime_us += of->runtime_us;
     cpu->noise_us += of->noise_us;
-    cpu->max_single_us = max(cpu->max_single_us, of->max_single_us);
-    cpu->max_period_us = max(cpu->max_period_us, of->max_period_us);
+    cpu->max_single_us = larger_of(cpu->max_single_us, of->max_single_us);
+    cpu->max_period_us = larger_of(cpu->max_period_us, of->max_period_us);
     cpu->lost_count += of->lost_count;
     for (size_t i = 0; i < COUNTERS; i++)
         cpu->totals[i] += *(const uint64_t *)((const char *)of + counters[i].offset);
@@ -255,7 +255,7 @@ static void submit_sources(const struct submission *submission, struct cpu *cpu)
                   (int64_t)(osnoise_ranking_other_ns(cpu->ranking) / 1000));
 }
 
-static void begin_interval(struct cpu *cpu)
+static void reset_interval(struct cpu *cpu)
 {
     cpu->was_online = cpu->has_sources = false;
     cpu->sample_count = cpu->runtime_us = cpu->noise_us = 0;
@@ -284,7 +284,7 @@ static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cd
     }
     if (cpu->ranking != NULL && cpu->has_sources)
         submit_sources(&submission, cpu);
-    begin_interval(cpu);
+    reset_interval(cpu);
 }
 
 /* Values only go into collectd's queue, so that the lock isn't held for long. */

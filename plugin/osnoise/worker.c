@@ -17,24 +17,26 @@ struct osnoise_worker {
     struct osnoise_alert *alert; /* NULL: there is none */
     struct osnoise_trouble trouble;
     uint64_t begun_ns; /* the run that is, or was */
-    uint64_t early_ns; /* how long was waited after the last run that ended early; 0: it wasn't */
+    uint64_t
+        early_delay_ns; /* how long was waited after the last run that ended early; 0: it wasn't */
 };
 
 /* --- The thread ----------------------------------------------------------- */
 
-static void take(struct osnoise_worker *worker, const struct hr_osnoise_reading *reading)
+static void distribute_reading(struct osnoise_worker *worker,
+                               const struct hr_osnoise_reading *reading)
 {
     osnoise_values_add(worker->options.values, reading);
-    osnoise_trouble_read(&worker->trouble, reading);
+    osnoise_trouble_log_reading(&worker->trouble, reading);
     if (worker->alert != NULL)
-        osnoise_alert_take(worker->alert, reading);
+        osnoise_alert_update(worker->alert, reading);
 }
 
 /* Periods begin with the run, and each looks for noise at its beginning: the first reading is amid
  * what is left of it, or reading would be among the noise. That doesn't hold for ever, as each of
  * the kernel's periods is a little longer than asked for, nor where readings aren't whole periods
  * apart. */
-static uint64_t first_turn(const struct osnoise_worker *worker)
+static uint64_t first_read_ns(const struct osnoise_worker *worker)
 {
     const struct hr_osnoise_options *run = worker->options.osnoise;
     const uint64_t read_ns = worker->options.read_ns, runtime_ns = 1000 * run->runtime_us;
@@ -47,61 +49,62 @@ static uint64_t first_turn(const struct osnoise_worker *worker)
 
 /* When to read next: at steady times, but for what was missed. A reading out of turn changes
  * nothing. */
-static uint64_t next_turn(const struct osnoise_worker *worker, uint64_t turn_ns)
+static uint64_t next_read_ns(const struct osnoise_worker *worker, uint64_t due_ns)
 {
     const uint64_t now_ns = hr_clock_ns(), read_ns = worker->options.read_ns;
 
-    return now_ns < turn_ns ? turn_ns : turn_ns + ((now_ns - turn_ns) / read_ns + 1) * read_ns;
+    return now_ns < due_ns ? due_ns : due_ns + ((now_ns - due_ns) / read_ns + 1) * read_ns;
 }
 
 /* Reads until the run ends by itself, or is to end. @return false at the end. */
-static bool follow(struct osnoise_worker *worker, struct hr_reason *reason)
+static bool read_until_end(struct osnoise_worker *worker, struct hr_reason *reason)
 {
-    uint64_t turn_ns = first_turn(worker);
+    uint64_t due_ns = first_read_ns(worker);
     struct hr_osnoise_reading reading;
 
-    while (thread_wait_until(&worker->thread, turn_ns, hr_osnoise_fd(worker->osnoise))) {
+    while (thread_wait_until(&worker->thread, due_ns, hr_osnoise_fd(worker->osnoise))) {
         reason->error = hr_osnoise_read(worker->osnoise, &reading, reason);
         if (reason->error < 0)
             return true;
-        take(worker, &reading);
-        turn_ns = next_turn(worker, turn_ns);
+        distribute_reading(worker, &reading);
+        due_ns = next_read_ns(worker, due_ns);
     }
     return false;
 }
 
 /* How long to wait after a run that ended by itself. That whom it attached to has ended isn't
  * early; else whoever is in the way is to have more and more peace. */
-static uint64_t rest_of(struct osnoise_worker *worker, int error)
+static uint64_t retry_delay_ns(struct osnoise_worker *worker, int error)
 {
     const uint64_t retry_ns = worker->options.retry_ns, most_ns = worker->options.max_retry_ns;
     const uint64_t lasted_ns = hr_clock_ns() - worker->begun_ns;
 
     if (error == -EAGAIN)
         return retry_ns;
-    if (worker->early_ns == 0 || lasted_ns >= most_ns)
-        worker->early_ns = retry_ns;
+    if (worker->early_delay_ns == 0 || lasted_ns >= most_ns)
+        worker->early_delay_ns = retry_ns;
     else
-        worker->early_ns = 2 * worker->early_ns < most_ns ? 2 * worker->early_ns : most_ns;
-    return worker->early_ns;
+        worker->early_delay_ns =
+            2 * worker->early_delay_ns < most_ns ? 2 * worker->early_delay_ns : most_ns;
+    return worker->early_delay_ns;
 }
 
 /* Does a run, or finds that there can be none. @return when the next is due; 0: it is the end. */
-static uint64_t do_run(struct osnoise_worker *worker)
+static uint64_t run_once(struct osnoise_worker *worker)
 {
     struct hr_reason reason = {0};
-    uint64_t rest_ns = worker->options.retry_ns;
+    uint64_t delay_ns = worker->options.retry_ns;
 
     reason.error = hr_osnoise_begin(worker->osnoise, &reason);
     if (reason.error == 0) {
         worker->begun_ns = hr_clock_ns();
-        osnoise_trouble_runs(&worker->trouble);
-        if (!follow(worker, &reason))
+        osnoise_trouble_log_running(&worker->trouble);
+        if (!read_until_end(worker, &reason))
             return 0;
-        rest_ns = rest_of(worker, reason.error);
+        delay_ns = retry_delay_ns(worker, reason.error);
     }
-    osnoise_trouble_stopped(&worker->trouble, &reason, rest_ns);
-    return hr_clock_ns() + rest_ns;
+    osnoise_trouble_log_stopped(&worker->trouble, &reason, delay_ns);
+    return hr_clock_ns() + delay_ns;
 }
 
 /* Keeps this thread off the CPUs that are measured, as it would be noise there; if it may run
@@ -128,12 +131,12 @@ static void *run(void *context)
 
     keep_off(&worker->options.osnoise->cpus);
     do
-        next_ns = do_run(worker);
+        next_ns = run_once(worker);
     while (next_ns != 0 && thread_wait_until(&worker->thread, next_ns, -1));
 
     reason.error = hr_osnoise_end(worker->osnoise, &reason);
     if (reason.error < 0)
-        osnoise_trouble_unrestored(&worker->trouble, &reason);
+        osnoise_trouble_log_unrestored(&worker->trouble, &reason);
     return NULL;
 }
 
@@ -153,7 +156,7 @@ static int begin(struct osnoise_worker *worker, struct hr_reason *reason)
     }
     status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
     if (status == 0) {
-        osnoise_trouble_begin(&worker->trouble, options->osnoise);
+        osnoise_trouble_init(&worker->trouble, options->osnoise);
         status = thread_start(&worker->thread, run, worker, "osnoise");
     }
     return status;

@@ -57,18 +57,18 @@ static const struct table {
                                    STARTED},
 };
 
-static void name_file(char path[NAME_SIZE], const char *instance, const char *file)
+static void print_file_path(char path[NAME_SIZE], const char *instance, const char *file)
 {
     snprintf(path, NAME_SIZE, "instances/%s/%s", instance, file);
 }
 
-static void name_folder(char path[NAME_SIZE], const char *instance)
+static void print_folder_path(char path[NAME_SIZE], const char *instance)
 {
     snprintf(path, NAME_SIZE, "instances/%s", instance);
 }
 
-static void name_event(char path[NAME_SIZE], const char *instance, const char *event,
-                       const char *file)
+static void print_event_path(char path[NAME_SIZE], const char *instance, const char *event,
+                             const char *file)
 {
     snprintf(path, NAME_SIZE, "instances/%s/events/osnoise/%s/%s", instance, event, file);
 }
@@ -78,7 +78,7 @@ static int write_file(const struct hr_tracefs *tracefs, const char *instance, co
 {
     char path[NAME_SIZE];
 
-    name_file(path, instance, file);
+    print_file_path(path, instance, file);
     return hr_tracefs_write(tracefs, path, text);
 }
 
@@ -87,14 +87,14 @@ static int write_number(const struct hr_tracefs *tracefs, const char *instance, 
 {
     char path[NAME_SIZE];
 
-    name_file(path, instance, file);
+    print_file_path(path, instance, file);
     return hr_tracefs_write_number(tracefs, path, value);
 }
 
 /* --- Why not -------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static int explain(struct hr_reason *reason, int error,
-                                                         const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason *reason, int error,
+                                                               const char *format, ...)
 {
     char what[128], remedy[HR_REMEDY_SIZE];
     va_list arguments;
@@ -118,7 +118,7 @@ static int make_folder(const struct hr_tracefs *tracefs, const char *name, struc
 {
     char path[NAME_SIZE];
 
-    name_folder(path, name);
+    print_folder_path(path, name);
     if (mkdirat(tracefs->fd, path, 0750) == 0)
         return 0;
     int error = -errno;
@@ -129,7 +129,7 @@ static int make_folder(const struct hr_tracefs *tracefs, const char *name, struc
                              name);
     if (error == -ENOENT)
         return hr_reason_set(reason, error, "this kernel's tracefs has no instances");
-    return explain(reason, error, "the instance %s can't be made", name);
+    return explain_error(reason, error, "the instance %s can't be made", name);
 }
 
 /* "timerlat osnoise hwlat function nop\n" */
@@ -139,10 +139,10 @@ static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
 {
     char path[NAME_SIZE], tracers[1024];
 
-    name_file(path, name, "available_tracers");
+    print_file_path(path, name, "available_tracers");
     int status = hr_tracefs_read(tracefs, path, tracers, sizeof(tracers), NULL);
     if (status < 0)
-        return explain(reason, status, "the tracers of an instance can't be read");
+        return explain_error(reason, status, "the tracers of an instance can't be read");
     if (hr_text_has_word(tracers, "osnoise"))
         return 0;
     return hr_reason_set(reason, -EOPNOTSUPP,
@@ -169,22 +169,22 @@ static bool is_measured(const struct hr_osnoise_plan *plan, unsigned cpu)
 
 /* The tracer's threads would never run, and whoever ends the tracer would wait for them for ever.
  */
-static int check_reached(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *reached,
-                         struct hr_reason *reason)
+static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *reachable,
+                           struct hr_reason *reason)
 {
-    struct hr_cpu_set missed = {0};
+    struct hr_cpu_set unreachable = {0};
     char list[128] = "";
 
     if (!plan->has_workload)
         return 0;
     for (unsigned cpu = hr_cpu_set_next(&plan->online, 0); cpu < HR_CPU_MAX;
          cpu = hr_cpu_set_next(&plan->online, cpu + 1))
-        if (is_measured(plan, cpu) && !hr_cpu_set_has(reached, cpu))
-            hr_cpu_set_add(&missed, cpu);
-    if (hr_cpu_set_count(&missed) == 0)
+        if (is_measured(plan, cpu) && !hr_cpu_set_has(reachable, cpu))
+            hr_cpu_set_add(&unreachable, cpu);
+    if (hr_cpu_set_count(&unreachable) == 0)
         return 0;
-    if (hr_cpu_set_format(&missed, list, sizeof(list)) < 0)
-        snprintf(list, sizeof(list), "%u and others", hr_cpu_set_next(&missed, 0));
+    if (hr_cpu_set_format(&unreachable, list, sizeof(list)) < 0)
+        snprintf(list, sizeof(list), "%u and others", hr_cpu_set_next(&unreachable, 0));
     return hr_reason_set(reason, -EBUSY,
                          "a real-time task leaves the kernel no time on CPU %s, where its tracer "
                          "could neither measure nor be ended: leave it out of the CPUs that are "
@@ -194,28 +194,28 @@ static int check_reached(const struct hr_osnoise_plan *plan, const struct hr_cpu
 
 /* The kernel has each CPU resize its own, and waits for it, unkillably: so one where an ordinary
  * thread gets no time keeps the large one. The file for all CPUs would wait for that, too. */
-static int set_buffers(const struct hr_tracefs *tracefs, const char *name,
-                       const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
+                            const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
-    struct hr_cpu_set reached;
+    struct hr_cpu_set reachable;
     char file[64];
 
-    int status = hr_osnoise_find_reachable_cpus(&plan->online, REACHABLE_TIMEOUT_NS, &reached);
+    int status = hr_osnoise_find_reachable_cpus(&plan->online, REACHABLE_TIMEOUT_NS, &reachable);
     if (status < 0)
         return hr_reason_set(reason, status, "CPUs can't be tried with a thread on each (%s)",
                              strerror(-status));
-    status = check_reached(plan, &reached, reason);
+    status = check_reachable(plan, &reachable, reason);
     if (status < 0)
         return status;
-    for (unsigned cpu = hr_cpu_set_next(&reached, 0); status == 0 && cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(&reached, cpu + 1)) {
+    for (unsigned cpu = hr_cpu_set_next(&reachable, 0); status == 0 && cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(&reachable, cpu + 1)) {
         snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpu);
         status =
             write_number(tracefs, name, file, is_measured(plan, cpu) ? needed_kb(plan) : SMALL_KB);
         if (status == -ENOENT)
             status = 0; /* no such CPU when the instance was made */
     }
-    return status < 0 ? explain(reason, status, "the size of buffers can't be set") : 0;
+    return status < 0 ? explain_error(reason, status, "the size of buffers can't be set") : 0;
 }
 
 /* As many words of 32 bits as there are: "3,00000000,0000000f". */
@@ -241,24 +241,25 @@ static int set_cpus(const struct hr_tracefs *tracefs, const char *name,
         return 0;
     print_mask(&plan->cpus, mask, sizeof(mask));
     int status = write_file(tracefs, name, "tracing_cpumask", mask);
-    return status < 0 ? explain(reason, status, "the CPUs to record can't be set") : 0;
+    return status < 0 ? explain_error(reason, status, "the CPUs to record can't be set") : 0;
 }
 
 /* --- What is recorded ----------------------------------------------------- */
 
-static int record(const struct hr_tracefs *tracefs, const char *name, const char *event,
-                  const char *filter, struct hr_reason *reason)
+static int record_event(const struct hr_tracefs *tracefs, const char *name, const char *event,
+                        const char *filter, struct hr_reason *reason)
 {
     char path[NAME_SIZE];
 
-    name_event(path, name, event, "filter");
+    print_event_path(path, name, event, "filter");
     int status = hr_tracefs_write(tracefs, path, filter);
     if (status == 0) {
-        name_event(path, name, event, "enable");
+        print_event_path(path, name, event, "enable");
         status = hr_tracefs_write(tracefs, path, "1");
     }
-    return status < 0 ? explain(reason, status, "the event osnoise:%s can't be recorded", event)
-                      : 0;
+    return status < 0
+               ? explain_error(reason, status, "the event osnoise:%s can't be recorded", event)
+               : 0;
 }
 
 /* Single noises, and before each what interfered. */
@@ -272,38 +273,38 @@ static int record_single_noises(const struct hr_tracefs *tracefs, const char *na
         return 0;
     snprintf(filter, sizeof(filter), "duration > %" PRIu64, plan->max_single_ns);
     for (int i = 0; status == 0 && i < HR_OSNOISE_TABLE_COUNT; i++)
-        status = record(tracefs, name, tables[i].event,
-                        i == HR_OSNOISE_TABLE_DURATION ? filter : STARTED, reason);
+        status = record_event(tracefs, name, tables[i].event,
+                              i == HR_OSNOISE_TABLE_DURATION ? filter : STARTED, reason);
     return status;
 }
 
 /* --- What is counted ------------------------------------------------------ */
 
-static int trigger(const struct hr_tracefs *tracefs, const char *name, enum hr_osnoise_table table,
-                   const char *command)
+static int write_trigger(const struct hr_tracefs *tracefs, const char *name,
+                         enum hr_osnoise_table table, const char *command)
 {
     char path[NAME_SIZE], text[192];
 
-    name_event(path, name, tables[table].event, "trigger");
+    print_event_path(path, name, tables[table].event, "trigger");
     snprintf(text, sizeof(text), "hist:keys=%s" SIZE "%s if %s", tables[table].keys, command,
              tables[table].filter);
     return hr_tracefs_append(tracefs, path, text);
 }
 
-static int count(const struct hr_tracefs *tracefs, const char *name,
-                 const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name,
+                              const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
     for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
         if (i == HR_OSNOISE_TABLE_DURATION ? !plan->histogram : !plan->by_source)
             continue;
-        int status = trigger(tracefs, name, i, "");
+        int status = write_trigger(tracefs, name, i, "");
         if (status == -EINVAL)
             return hr_reason_set(reason, -EOPNOTSUPP,
                                  "the kernel has no hist triggers to count noise with: it needs "
                                  "CONFIG_HIST_TRIGGERS=y");
         if (status < 0)
-            return explain(reason, status, "the event osnoise:%s can't be counted",
-                           tables[i].event);
+            return explain_error(reason, status, "the event osnoise:%s can't be counted",
+                                 tables[i].event);
     }
     return 0;
 }
@@ -314,7 +315,7 @@ static int count(const struct hr_tracefs *tracefs, const char *name,
 #define FIRST_PIDS 0xEFFFFFFCU
 
 /* Elsewhere our PID is another's. */
-static bool knows_own_pid(void)
+static bool is_in_first_pid_namespace(void)
 {
     struct stat pids;
 
@@ -324,37 +325,37 @@ static bool knows_own_pid(void)
 /* As soon as this process has ended, however that came, nothing is recorded in the instance: and
  * where no instance of the tracer records, its workload sleeps. Better than nothing: so if it can't
  * be had, the run does without. */
-static void stop_when_dead(const struct hr_tracefs *tracefs, const char *name)
+static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *name)
 {
     char path[NAME_SIZE], text[64];
 
-    if (!knows_own_pid())
+    if (!is_in_first_pid_namespace())
         return;
-    name_file(path, name, "events/sched/sched_process_exit/trigger");
+    print_file_path(path, name, "events/sched/sched_process_exit/trigger");
     snprintf(text, sizeof(text), "traceoff if pid == %d", (int)getpid());
     hr_tracefs_append(tracefs, path, text);
 }
 
 /* --- The whole ------------------------------------------------------------ */
 
-static int set_up(const struct hr_tracefs *tracefs, const char *name,
-                  const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
+                           const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
     int status = check_tracer(tracefs, name, reason);
 
     if (status == 0)
-        status = set_buffers(tracefs, name, plan, reason);
+        status = set_buffer_sizes(tracefs, name, plan, reason);
     if (status == 0)
         status = set_cpus(tracefs, name, plan, reason);
     if (status == 0)
         status = record_single_noises(tracefs, name, plan, reason);
     if (status == 0)
-        status = count(tracefs, name, plan, reason);
+        status = add_count_triggers(tracefs, name, plan, reason);
     if (status < 0)
         return status;
-    stop_when_dead(tracefs, name);
+    stop_on_process_exit(tracefs, name);
     status = write_file(tracefs, name, "tracing_on", "1");
-    return status < 0 ? explain(reason, status, "recording can't be switched on") : 0;
+    return status < 0 ? explain_error(reason, status, "recording can't be switched on") : 0;
 }
 
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
@@ -364,7 +365,7 @@ int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
 
     if (status < 0)
         return status;
-    status = set_up(tracefs, name, plan, reason);
+    status = set_up_instance(tracefs, name, plan, reason);
     if (status < 0)
         hr_osnoise_instance_remove(tracefs, name);
     return status;
@@ -380,10 +381,10 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
     char path[NAME_SIZE], tracer[64];
     uint64_t on = 0;
 
-    name_file(path, name, "current_tracer");
+    print_file_path(path, name, "current_tracer");
     int status = hr_tracefs_read(tracefs, path, tracer, sizeof(tracer), NULL);
     if (status == 0) {
-        name_file(path, name, "tracing_on");
+        print_file_path(path, name, "tracing_on");
         status = hr_tracefs_read_number(tracefs, path, &on);
     }
     /* An instance that is being removed has its files for a moment yet. */
@@ -402,7 +403,7 @@ int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *nam
      * the tracer can't be stopped, but where nothing records the workload sleeps. */
     write_file(tracefs, name, "tracing_on", "0");
     write_file(tracefs, name, "current_tracer", "nop");
-    name_folder(path, name);
+    print_folder_path(path, name);
     for (int i = 0; i < BUSY_TRIES && status == -EBUSY; i++) {
         if (i > 0)
             nanosleep(&pause, NULL);
@@ -420,5 +421,5 @@ void hr_osnoise_instance_table_path(const char *name, enum hr_osnoise_table tabl
 int hr_osnoise_instance_clear_table(const struct hr_tracefs *tracefs, const char *name,
                                     enum hr_osnoise_table table)
 {
-    return trigger(tracefs, name, table, ":clear");
+    return write_trigger(tracefs, name, table, ":clear");
 }

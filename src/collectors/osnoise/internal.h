@@ -20,9 +20,10 @@
 
 /** What is known of a CPU besides its row. */
 struct hr_osnoise_cpu_tracking {
-    uint64_t heard_ns; /**< when a sample came last, or the CPU came online */
+    uint64_t last_active_ns; /**< when a sample came last, or the CPU came online */
     bool was_offline;
-    unsigned settling; /**< so many readings more its sources aren't told: see osnoise/read.c */
+    unsigned
+        settling_readings; /**< so many readings more its sources aren't told: see osnoise/read.c */
 };
 
 struct hr_osnoise {
@@ -31,7 +32,7 @@ struct hr_osnoise {
     char *state_path;
 
     bool runs;
-    bool owes; /**< something of ours is left in the kernel, and in the state file */
+    bool needs_restore; /**< something of ours is left in the kernel, and in the state file */
     struct hr_osnoise_state state;
 
     /* While it runs: */
@@ -44,7 +45,7 @@ struct hr_osnoise {
     struct hr_osnoise_sources *sources;             /**< NULL if nothing is counted */
     struct hr_osnoise_single_noises *single_noises; /**< NULL if none are told */
     struct hr_osnoise_cpu *rows;                    /**< by place among the CPUs, upwards */
-    struct hr_osnoise_cpu_tracking *watches;
+    struct hr_osnoise_cpu_tracking *tracking;
     size_t cpu_count;
     uint64_t read_ns; /**< when it was read last, or began */
 };

@@ -23,7 +23,7 @@ void hr_osnoise_leader_close(struct hr_osnoise_leader *leader)
 }
 
 /* What happened is looked at, not believed. */
-static void forget_events(const struct hr_osnoise_leader *leader)
+static void discard_events(const struct hr_osnoise_leader *leader)
 {
     char events[4096];
 
@@ -44,7 +44,7 @@ static void watch_file(struct hr_osnoise_leader *leader, int *watch, const char 
     *watch = inotify_add_watch(leader->fd, path, IN_MODIFY | IN_DELETE_SELF);
 }
 
-static void watch(struct hr_osnoise_leader *leader, const struct hr_tracefs *tracefs)
+static void watch_user(struct hr_osnoise_leader *leader, const struct hr_tracefs *tracefs)
 {
     char folder[HR_TRACEFS_PATH];
 
@@ -53,7 +53,7 @@ static void watch(struct hr_osnoise_leader *leader, const struct hr_tracefs *tra
     hr_tracefs_path(tracefs, folder);
     watch_file(leader, &leader->watches[0], folder, "current_tracer");
     watch_file(leader, &leader->watches[1], folder, "tracing_on");
-    forget_events(leader); /* of those that were removed */
+    discard_events(leader); /* of those that were removed */
 }
 
 int hr_osnoise_leader_find(struct hr_osnoise_leader *leader, const struct hr_tracefs *tracefs,
@@ -61,14 +61,14 @@ int hr_osnoise_leader_find(struct hr_osnoise_leader *leader, const struct hr_tra
 {
     struct hr_osnoise_user found;
 
-    forget_events(leader);
+    discard_events(leader);
     int status = hr_osnoise_users_find_running(tracefs, except, &found);
     if (status <= 0)
         return status;
     if (leader->watches[0] >= 0 && strcmp(found.instance, leader->user.instance) == 0)
         return 1;
     leader->user = found;
-    watch(leader, tracefs);
+    watch_user(leader, tracefs);
     /* It may have left before it was watched. */
     return hr_osnoise_users_find_running(tracefs, except, NULL);
 }

@@ -32,13 +32,13 @@ int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct h
     return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
 }
 
-static void keep_common(struct hr_cpu_set *cpus, const struct hr_cpu_set *others)
+static void intersect_cpus(struct hr_cpu_set *cpus, const struct hr_cpu_set *others)
 {
     for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
         cpus->words[i] &= others->words[i];
 }
 
-static int because_online(struct hr_reason *reason, int error)
+static int explain_online_error(struct hr_reason *reason, int error)
 {
     return hr_reason_set(reason, error, "it can't be read which CPUs are online (%s)",
                          strerror(-error));
@@ -53,18 +53,18 @@ static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setti
     int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
 
     if (status < 0)
-        return because_online(reason, status);
+        return explain_online_error(reason, status);
     if (hr_cpu_set_count(&chosen) == 0)
         chosen = online;
     if (osnoise->options.mode == HR_OSNOISE_ATTACH)
-        keep_common(&chosen, &now->cpus);
+        intersect_cpus(&chosen, &now->cpus);
     if (hr_cpu_set_count(&chosen) == 0)
         return hr_reason_set(
             reason, -ENXIO,
             "whoever runs the tracer measures none of the CPUs that are asked for: "
             "ask for others, or for none in particular");
     osnoise->cpus = chosen;
-    keep_common(&chosen, &online);
+    intersect_cpus(&chosen, &online);
     if (hr_cpu_set_count(&chosen) == 0)
         return hr_reason_set(reason, -ENXIO,
                              "none of the CPUs that are to be measured is online: see "
@@ -74,19 +74,20 @@ static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setti
 
 /* --- Settings ------------------------------------------------------------- */
 
-static void want(struct hr_osnoise_settings *settings, enum hr_osnoise_setting setting,
-                 uint64_t value)
+static void request_setting(struct hr_osnoise_settings *settings, enum hr_osnoise_setting setting,
+                            uint64_t value)
 {
     settings->has[setting] = true;
     settings->numbers[setting] = value;
 }
 
 /* An option that the kernel doesn't know is at its default. */
-static void want_option(struct hr_osnoise_settings *settings, const struct hr_osnoise_settings *now,
-                        enum hr_osnoise_setting setting, bool on)
+static void request_option(struct hr_osnoise_settings *settings,
+                           const struct hr_osnoise_settings *now, enum hr_osnoise_setting setting,
+                           bool on)
 {
     if (now->has[setting] || on != (setting == HR_OSNOISE_OPTION_WORKLOAD))
-        want(settings, setting, on);
+        request_setting(settings, setting, on);
 }
 
 /* The kernel refuses lists with CPUs that it can't have. */
@@ -95,7 +96,7 @@ static struct hr_cpu_set possible_cpus(const struct hr_osnoise *osnoise)
     struct hr_cpu_set cpus = osnoise->cpus, possible;
 
     if (hr_osnoise_read_cpus(osnoise->root, "possible", &possible) == 0)
-        keep_common(&cpus, &possible);
+        intersect_cpus(&cpus, &possible);
     return cpus;
 }
 
@@ -110,14 +111,14 @@ static void choose_settings(struct hr_osnoise *osnoise, const struct hr_osnoise_
         return;
     ours->has[HR_OSNOISE_CPUS] = true;
     ours->cpus = possible_cpus(osnoise);
-    want_option(ours, now, HR_OSNOISE_OPTION_WORKLOAD, has_workload);
+    request_option(ours, now, HR_OSNOISE_OPTION_WORKLOAD, has_workload);
     if (!has_workload)
         return;
-    want(ours, HR_OSNOISE_PERIOD, options->period_us);
-    want(ours, HR_OSNOISE_RUNTIME, options->runtime_us);
-    want(ours, HR_OSNOISE_THRESHOLD, options->threshold_us);
-    want_option(ours, now, HR_OSNOISE_OPTION_IRQ_DISABLE, options->mode == HR_OSNOISE_HARDWARE);
-    want_option(ours, now, HR_OSNOISE_OPTION_PREEMPT_DISABLE, false);
+    request_setting(ours, HR_OSNOISE_PERIOD, options->period_us);
+    request_setting(ours, HR_OSNOISE_RUNTIME, options->runtime_us);
+    request_setting(ours, HR_OSNOISE_THRESHOLD, options->threshold_us);
+    request_option(ours, now, HR_OSNOISE_OPTION_IRQ_DISABLE, options->mode == HR_OSNOISE_HARDWARE);
+    request_option(ours, now, HR_OSNOISE_OPTION_PREEMPT_DISABLE, false);
 }
 
 static void remember_originals(struct hr_osnoise_state *state,
@@ -154,7 +155,7 @@ static bool name_is_taken(const struct hr_tracefs *tracefs, const char *name)
     return faccessat(tracefs->fd, path, F_OK, AT_EACCESS) == 0;
 }
 
-static void choose_name(struct hr_osnoise *osnoise, int number)
+static void choose_instance_name(struct hr_osnoise *osnoise, int number)
 {
     char suffix[16] = "";
 
@@ -164,7 +165,7 @@ static void choose_name(struct hr_osnoise *osnoise, int number)
              HR_OSNOISE_INSTANCE_PREFIX "%d%s", (int)osnoise->state.pid, suffix);
 }
 
-static int write_state(struct hr_osnoise *osnoise, struct hr_reason *reason)
+static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     int status = hr_osnoise_state_write(osnoise->state_path, &osnoise->state);
 
@@ -173,12 +174,12 @@ static int write_state(struct hr_osnoise *osnoise, struct hr_reason *reason)
                              "the state file %s, from which settings are restored after a crash, "
                              "can't be written (%s): make its folder, or choose another file",
                              osnoise->state_path, strerror(-status));
-    osnoise->owes = true;
+    osnoise->needs_restore = true;
     return 0;
 }
 
 /* How often samples come: if the tracer is somebody else's, as it is set. */
-static uint64_t period_us(const struct hr_osnoise *osnoise)
+static uint64_t find_period_us(const struct hr_osnoise *osnoise)
 {
     struct hr_osnoise_settings now = {0};
 
@@ -199,7 +200,7 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
         .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
         .by_source = osnoise->options.by_source,
         .histogram = osnoise->options.histogram,
-        .period_us = period_us(osnoise),
+        .period_us = find_period_us(osnoise),
         .max_single_ns = osnoise->options.max_single_ns,
     };
     int status = hr_osnoise_state_sign(&osnoise->state);
@@ -209,13 +210,13 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
                              strerror(-status));
     status = hr_osnoise_read_cpus(osnoise->root, "online", &plan.online);
     if (status < 0)
-        return because_online(reason, status);
+        return explain_online_error(reason, status);
     status = -EEXIST;
     for (int number = 0; number < MAX_NAMES && status == -EEXIST; number++) {
-        choose_name(osnoise, number);
+        choose_instance_name(osnoise, number);
         if (name_is_taken(&osnoise->tracefs, osnoise->state.instance))
             continue;
-        status = write_state(osnoise, reason);
+        status = write_state_file(osnoise, reason);
         if (status == 0)
             status =
                 hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance, &plan, reason);
@@ -223,8 +224,8 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status != -EEXIST)
         return status;
     /* The instance that the file names last isn't ours. */
-    if (osnoise->owes && hr_osnoise_state_remove(osnoise->state_path) == 0)
-        osnoise->owes = false;
+    if (osnoise->needs_restore && hr_osnoise_state_remove(osnoise->state_path) == 0)
+        osnoise->needs_restore = false;
     return hr_reason_set(reason, status,
                          "trace instances by all names that would do, such as %s, are "
                          "there already: remove them from /sys/kernel/tracing/instances",
@@ -232,7 +233,7 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
 }
 
 /* Whoever began meanwhile would get our settings. */
-static int look_again(struct hr_osnoise *osnoise, struct hr_reason *reason)
+static int recheck_users(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     return hr_osnoise_probe_users(&osnoise->tracefs, osnoise->options.mode, osnoise->state.instance,
                                   reason);
@@ -251,7 +252,7 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
         return hr_reason_set(reason, status, "the tracer osnoise can't be started (%s)",
                              strerror(-status));
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
-        return look_again(osnoise, reason);
+        return recheck_users(osnoise, reason);
     hr_osnoise_leader_open(&osnoise->leader);
     /* If the other ended just before, the workload is ours now, with settings that aren't. */
     status = hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
@@ -262,14 +263,14 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
 
 /* --- What is kept --------------------------------------------------------- */
 
-static int make_rows(struct hr_osnoise *osnoise)
+static int create_rows(struct hr_osnoise *osnoise)
 {
     size_t place = 0;
 
     osnoise->cpu_count = hr_cpu_set_count(&osnoise->cpus);
     osnoise->rows = calloc(osnoise->cpu_count, sizeof(*osnoise->rows));
-    osnoise->watches = calloc(osnoise->cpu_count, sizeof(*osnoise->watches));
-    if (osnoise->rows == NULL || osnoise->watches == NULL)
+    osnoise->tracking = calloc(osnoise->cpu_count, sizeof(*osnoise->tracking));
+    if (osnoise->rows == NULL || osnoise->tracking == NULL)
         return -ENOMEM;
     for (unsigned cpu = hr_cpu_set_next(&osnoise->cpus, 0); cpu < HR_CPU_MAX;
          cpu = hr_cpu_set_next(&osnoise->cpus, cpu + 1))
@@ -277,10 +278,10 @@ static int make_rows(struct hr_osnoise *osnoise)
     return 0;
 }
 
-static int make_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
+static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const struct hr_osnoise_options *options = &osnoise->options;
-    int status = make_rows(osnoise);
+    int status = create_rows(osnoise);
 
     if (status == 0)
         status = hr_osnoise_decoder_open(&osnoise->tracefs, &osnoise->decoder, reason);
@@ -293,7 +294,7 @@ static int make_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return status;
 }
 
-static void end_readers(struct hr_osnoise *osnoise)
+static void close_readers(struct hr_osnoise *osnoise)
 {
     hr_osnoise_leader_close(&osnoise->leader);
     hr_osnoise_pipe_close(osnoise->pipe);
@@ -306,8 +307,8 @@ static void end_readers(struct hr_osnoise *osnoise)
     osnoise->decoder = NULL;
     free(osnoise->rows);
     osnoise->rows = NULL;
-    free(osnoise->watches);
-    osnoise->watches = NULL;
+    free(osnoise->tracking);
+    osnoise->tracking = NULL;
 }
 
 /* --- Beginning and ending ------------------------------------------------- */
@@ -317,22 +318,22 @@ int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = 0;
 
     hr_reason_clear(reason);
-    if (!osnoise->runs && !osnoise->owes)
+    if (!osnoise->runs && !osnoise->needs_restore)
         return 0;
-    end_readers(osnoise); /* an open pipe keeps the instance */
+    close_readers(osnoise); /* an open pipe keeps the instance */
     osnoise->runs = false;
     if (osnoise->tracefs.fd < 0)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
-    if (status == 0 && osnoise->owes)
+    if (status == 0 && osnoise->needs_restore)
         status =
             hr_osnoise_restore(&osnoise->tracefs, &osnoise->state, osnoise->state_path, reason);
     if (status == 0)
-        osnoise->owes = false;
+        osnoise->needs_restore = false;
     hr_tracefs_close(&osnoise->tracefs);
     return status;
 }
 
-static int look(struct hr_osnoise *osnoise, struct hr_reason *reason)
+static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
     int status = hr_osnoise_probe_kernel(&osnoise->tracefs, mode, reason);
@@ -346,14 +347,14 @@ static int look(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return status;
 }
 
-static int set_up(struct hr_osnoise *osnoise, struct hr_reason *reason)
+static int set_up_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     int status = make_instance(osnoise, reason);
 
     if (status == 0)
-        status = make_readers(osnoise, reason);
+        status = open_readers(osnoise, reason);
     if (status == 0)
-        status = look_again(osnoise, reason);
+        status = recheck_users(osnoise, reason);
     if (status == 0)
         status = hr_osnoise_settings_set(&osnoise->tracefs, &osnoise->state.ours, reason);
     if (status == 0)
@@ -364,12 +365,12 @@ static int set_up(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return status;
 }
 
-static void note_beginning(struct hr_osnoise *osnoise)
+static void mark_started(struct hr_osnoise *osnoise)
 {
     osnoise->runs = true;
     osnoise->read_ns = hr_clock_ns();
     for (size_t i = 0; i < osnoise->cpu_count; i++)
-        osnoise->watches[i].heard_ns = osnoise->read_ns;
+        osnoise->tracking[i].last_active_ns = osnoise->read_ns;
 }
 
 int hr_osnoise_give_up(struct hr_osnoise *osnoise, int error, struct hr_reason *reason)
@@ -392,21 +393,21 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason)
     hr_reason_clear(reason);
     if (osnoise->runs)
         return hr_reason_set(reason, -EALREADY, "it runs already");
-    if (osnoise->owes)
+    if (osnoise->needs_restore)
         status = hr_osnoise_end(osnoise, reason);
     if (status == 0)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
     if (status < 0)
         return status;
-    status = look(osnoise, reason);
+    status = prepare_run(osnoise, reason);
     if (status == 0)
-        status = set_up(osnoise, reason);
+        status = set_up_run(osnoise, reason);
     if (status == 0) {
-        note_beginning(osnoise);
+        mark_started(osnoise);
         return 0;
     }
     status = hr_osnoise_give_up(osnoise, status, reason);
-    end_readers(osnoise);
+    close_readers(osnoise);
     hr_tracefs_close(&osnoise->tracefs);
     return status;
 }

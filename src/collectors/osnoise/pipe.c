@@ -26,7 +26,7 @@ struct hr_osnoise_pipe {
     int fds[];        /* by CPU; -1: not open */
 };
 
-static unsigned end_of(const struct hr_cpu_set *cpus)
+static unsigned find_cpu_end(const struct hr_cpu_set *cpus)
 {
     unsigned end = 0;
 
@@ -77,7 +77,7 @@ int hr_osnoise_pipe_open(const struct hr_tracefs *tracefs, const char *instance,
                          const struct hr_cpu_set *cpus, struct hr_osnoise_decoder *decoder,
                          struct hr_osnoise_pipe **pipe)
 {
-    unsigned end = end_of(cpus);
+    unsigned end = find_cpu_end(cpus);
     struct hr_osnoise_pipe *made = calloc(1, sizeof(*made) + end * sizeof(made->fds[0]));
 
     if (made == NULL)

@@ -16,7 +16,7 @@
 /* --- The kernel ----------------------------------------------------------- */
 
 /* The tracers of the kernel: "timerlat osnoise hwlat function nop". */
-static int find_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reason)
+static int check_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reason)
 {
     char tracers[1024], remedy[HR_REMEDY_SIZE];
     int status = hr_tracefs_read(tracefs, "available_tracers", tracers, sizeof(tracers), NULL);
@@ -36,13 +36,13 @@ static int find_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reaso
     return 0;
 }
 
-static bool is_there(const struct hr_tracefs *tracefs, const char *name)
+static bool file_exists(const struct hr_tracefs *tracefs, const char *name)
 {
     return faccessat(tracefs->fd, name, F_OK, AT_EACCESS) == 0;
 }
 
-static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
-                         struct hr_reason *reason)
+static int check_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                          struct hr_reason *reason)
 {
     struct hr_osnoise_settings settings = {0};
     int status = hr_osnoise_settings_read(tracefs, &settings, reason);
@@ -57,15 +57,15 @@ static int find_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode 
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't look for noise with interrupts off: it needs Linux "
                              "6.2 or later");
-    if (mode == HR_OSNOISE_SOURCES && !is_there(tracefs, "events/osnoise/irq_noise/hist"))
+    if (mode == HR_OSNOISE_SOURCES && !file_exists(tracefs, "events/osnoise/irq_noise/hist"))
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't count events by their source: it needs "
                              "CONFIG_HIST_TRIGGERS=y");
     return 0;
 }
 
-static int find_rights(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
-                       struct hr_reason *reason)
+static int check_permissions(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                             struct hr_reason *reason)
 {
     char remedy[HR_REMEDY_SIZE];
     int status = 0;
@@ -86,18 +86,18 @@ static int find_rights(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mo
 int hr_osnoise_probe_kernel(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
                             struct hr_reason *reason)
 {
-    int status = find_tracer(tracefs, reason);
+    int status = check_tracer(tracefs, reason);
 
     if (status == 0)
-        status = find_features(tracefs, mode, reason);
+        status = check_features(tracefs, mode, reason);
     if (status == 0)
-        status = find_rights(tracefs, mode, reason);
+        status = check_permissions(tracefs, mode, reason);
     return status;
 }
 
 /* --- Its users ------------------------------------------------------------ */
 
-static int tell_user(const struct hr_osnoise_user *user, struct hr_reason *reason)
+static int explain_user(const struct hr_osnoise_user *user, struct hr_reason *reason)
 {
     char who[300];
     const char *remedy = "wait until it has ended, or end it";
@@ -114,7 +114,7 @@ static int tell_user(const struct hr_osnoise_user *user, struct hr_reason *reaso
                          remedy);
 }
 
-static int find_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reason)
+static int check_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reason)
 {
     struct hr_osnoise_hazards hazards = {0};
     int status = hr_osnoise_hazards_read(tracefs, &hazards, reason);
@@ -129,13 +129,13 @@ static int find_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reas
     return 0;
 }
 
-static int find_leader(const struct hr_tracefs *tracefs, const char *except,
-                       struct hr_reason *reason)
+static int check_leader(const struct hr_tracefs *tracefs, const char *except,
+                        struct hr_reason *reason)
 {
     int status = hr_osnoise_users_find_running(tracefs, except, NULL);
 
     if (status > 0)
-        return find_hazards(tracefs, reason);
+        return check_hazards(tracefs, reason);
     if (status < 0)
         return hr_reason_set(reason, status, "it can't be seen who has a tracer at work (%s)",
                              strerror(-status));
@@ -149,14 +149,14 @@ int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mod
     struct hr_osnoise_user user;
 
     if (mode == HR_OSNOISE_ATTACH)
-        return find_leader(tracefs, except, reason);
+        return check_leader(tracefs, except, reason);
     int status = hr_osnoise_users_find(tracefs, NULL, except, &user);
     if (status > 0)
-        return tell_user(&user, reason);
+        return explain_user(&user, reason);
     if (status < 0)
         return hr_reason_set(reason, status, "it can't be seen who has a tracer at work (%s)",
                              strerror(-status));
-    return find_hazards(tracefs, reason);
+    return check_hazards(tracefs, reason);
 }
 
 int hr_osnoise_probe(const struct hr_root *root, enum hr_osnoise_mode mode,

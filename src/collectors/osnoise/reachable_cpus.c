@@ -19,14 +19,14 @@
 struct probe {
     unsigned cpu;
     pthread_t thread;
-    sem_t pinned; /* it may begin */
-    bool is_free; /* it can't be pinned */
+    sem_t pinned;     /* it may begin */
+    bool is_unpinned; /* it can't be pinned */
     atomic_bool ran;
 };
 
 static bool is_late(const struct probe *probe)
 {
-    return !probe->is_free && !atomic_load(&probe->ran);
+    return !probe->is_unpinned && !atomic_load(&probe->ran);
 }
 
 /* --- Sets of CPUs for the C library --------------------------------------- */
@@ -35,23 +35,23 @@ struct mask {
     cpu_set_t sets[HR_CPU_MAX / CPU_SETSIZE];
 };
 
-static int pin(pthread_t thread, const struct mask *mask)
+static int pin_thread(pthread_t thread, const struct mask *mask)
 {
     return -pthread_setaffinity_np(thread, sizeof(mask->sets), mask->sets);
 }
 
-static int pin_to(pthread_t thread, unsigned cpu)
+static int pin_thread_to_cpu(pthread_t thread, unsigned cpu)
 {
     struct mask mask;
 
     CPU_ZERO_S(sizeof(mask.sets), mask.sets);
     CPU_SET_S(cpu, sizeof(mask.sets), mask.sets);
-    return pin(thread, &mask);
+    return pin_thread(thread, &mask);
 }
 
 /* --- One CPU -------------------------------------------------------------- */
 
-static void *run(void *argument)
+static void *probe_main(void *argument)
 {
     struct probe *probe = argument;
 
@@ -63,15 +63,15 @@ static void *run(void *argument)
 
 /* It is pinned from here, not by itself: else it might do so only after it was given up. Where it
  * may not run it is left to run anywhere. */
-static int start(struct probe *probe, const pthread_attr_t *attributes)
+static int start_probe(struct probe *probe, const pthread_attr_t *attributes)
 {
     sem_init(&probe->pinned, 0, 0);
-    int status = -pthread_create(&probe->thread, attributes, run, probe);
+    int status = -pthread_create(&probe->thread, attributes, probe_main, probe);
     if (status < 0) {
         sem_destroy(&probe->pinned);
         return status;
     }
-    probe->is_free = pin_to(probe->thread, probe->cpu) < 0;
+    probe->is_unpinned = pin_thread_to_cpu(probe->thread, probe->cpu) < 0;
     sem_post(&probe->pinned);
     return 0;
 }
@@ -80,7 +80,7 @@ static int start(struct probe *probe, const pthread_attr_t *attributes)
 
 /* An ordinary priority, though the caller's may be another: that is what the kernel's workers have.
  * No signal of the program's comes to them. */
-static int start_all(struct probe *probes, size_t count, size_t *started)
+static int start_probes(struct probe *probes, size_t count, size_t *started)
 {
     const struct sched_param ordinary = {.sched_priority = 0};
     pthread_attr_t attributes;
@@ -96,13 +96,13 @@ static int start_all(struct probe *probes, size_t count, size_t *started)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (*started = 0; status == 0 && *started < count; *started += status == 0)
-        status = start(&probes[*started], &attributes);
+        status = start_probe(&probes[*started], &attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return status;
 }
 
-static void wait_for(struct probe *probes, size_t count, uint64_t most_ns)
+static void wait_for_probes(struct probe *probes, size_t count, uint64_t timeout_ns)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     uint64_t since_ns = hr_clock_ns();
@@ -111,7 +111,7 @@ static void wait_for(struct probe *probes, size_t count, uint64_t most_ns)
     while (place < count) {
         if (!is_late(&probes[place]))
             place++;
-        else if (hr_clock_ns() - since_ns < most_ns)
+        else if (hr_clock_ns() - since_ns < timeout_ns)
             nanosleep(&pause, NULL);
         else
             break;
@@ -120,13 +120,13 @@ static void wait_for(struct probe *probes, size_t count, uint64_t most_ns)
 
 /* Where this thread may run, but not where those are that didn't: one that is moved to a set that
  * has its CPU stays there. At worst, where this thread runs now. */
-static void find_way_out(const struct probe *probes, size_t count, const struct hr_cpu_set *reached,
-                         struct mask *mask)
+static void choose_fallback_cpus(const struct probe *probes, size_t count,
+                                 const struct hr_cpu_set *reachable, struct mask *mask)
 {
     CPU_ZERO_S(sizeof(mask->sets), mask->sets);
     pthread_getaffinity_np(pthread_self(), sizeof(mask->sets), mask->sets);
     for (size_t i = 0; i < count; i++)
-        if (!hr_cpu_set_has(reached, probes[i].cpu))
+        if (!hr_cpu_set_has(reachable, probes[i].cpu))
             CPU_CLR_S(probes[i].cpu, sizeof(mask->sets), mask->sets);
     if (CPU_COUNT_S(sizeof(mask->sets), mask->sets) == 0)
         CPU_SET_S((size_t)sched_getcpu(), sizeof(mask->sets), mask->sets);
@@ -134,25 +134,25 @@ static void find_way_out(const struct probe *probes, size_t count, const struct 
 
 /* One that is free may just as well be where nothing runs. @param reached  receives those of which
  * none was late. */
-static void end_all(struct probe *probes, size_t count, struct hr_cpu_set *reached)
+static void end_probes(struct probe *probes, size_t count, struct hr_cpu_set *reachable)
 {
-    struct mask way_out;
+    struct mask fallback;
 
     for (size_t i = 0; i < count; i++)
         if (!is_late(&probes[i]))
-            hr_cpu_set_add(reached, probes[i].cpu);
-    find_way_out(probes, count, reached, &way_out);
+            hr_cpu_set_add(reachable, probes[i].cpu);
+    choose_fallback_cpus(probes, count, reachable, &fallback);
     for (size_t i = 0; i < count; i++)
         if (!atomic_load(&probes[i].ran))
-            pin(probes[i].thread, &way_out);
+            pin_thread(probes[i].thread, &fallback);
     for (size_t i = 0; i < count; i++) {
         pthread_join(probes[i].thread, NULL);
         sem_destroy(&probes[i].pinned);
     }
 }
 
-int hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_ns,
-                                   struct hr_cpu_set *reached)
+int hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t timeout_ns,
+                                   struct hr_cpu_set *reachable)
 {
     size_t count = hr_cpu_set_count(cpus), started = 0, place = 0;
     struct hr_cpu_set found = {0};
@@ -163,11 +163,11 @@ int hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_
     for (unsigned cpu = hr_cpu_set_next(cpus, 0); cpu < HR_CPU_MAX;
          cpu = hr_cpu_set_next(cpus, cpu + 1))
         probes[place++].cpu = cpu;
-    int status = start_all(probes, count, &started);
-    wait_for(probes, started, status == 0 ? most_ns : 0);
-    end_all(probes, started, &found);
+    int status = start_probes(probes, count, &started);
+    wait_for_probes(probes, started, status == 0 ? timeout_ns : 0);
+    end_probes(probes, started, &found);
     free(probes);
     if (status == 0)
-        *reached = found;
+        *reachable = found;
     return status;
 }

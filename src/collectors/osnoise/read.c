@@ -87,8 +87,8 @@ static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return hr_reason_set(reason, -EAGAIN, "whoever ran the tracer osnoise has ended");
 }
 
-static int check(struct hr_osnoise *osnoise, struct hr_osnoise_settings *now,
-                 struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
+static int check_run(struct hr_osnoise *osnoise, struct hr_osnoise_settings *now,
+                     struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
 {
     int status = hr_osnoise_settings_read(&osnoise->tracefs, now, reason);
 
@@ -105,7 +105,7 @@ static int check(struct hr_osnoise *osnoise, struct hr_osnoise_settings *now,
     return status;
 }
 
-static void warn(struct hr_reason *warning, const struct hr_osnoise_hazards *hazards)
+static void set_warning(struct hr_reason *warning, const struct hr_osnoise_hazards *hazards)
 {
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
         hr_reason_set(warning, WARNED_STOP,
@@ -120,10 +120,10 @@ static void warn(struct hr_reason *warning, const struct hr_osnoise_hazards *haz
 
 /* --- CPUs ----------------------------------------------------------------- */
 
-struct target {
+struct record_target {
     struct hr_osnoise *osnoise;
     size_t place;
-    uint64_t lost, told_lost; /* records; and how many singles know of */
+    uint64_t lost, reported_lost; /* records; and how many singles know of */
 };
 
 static void add_sample(struct hr_osnoise_cpu *row, const struct hr_osnoise_record *record)
@@ -142,11 +142,11 @@ static void add_sample(struct hr_osnoise_cpu *row, const struct hr_osnoise_recor
     row->thread_count += record->sample.thread_count;
 }
 
-static void take(const struct hr_osnoise_record *record, void *context)
+static void handle_record(const struct hr_osnoise_record *record, void *context)
 {
-    struct target *target = context;
-    struct hr_osnoise *osnoise = target->osnoise;
-    struct hr_osnoise_cpu *row = &osnoise->rows[target->place];
+    struct record_target *record_target = context;
+    struct hr_osnoise *osnoise = record_target->osnoise;
+    struct hr_osnoise_cpu *row = &osnoise->rows[record_target->place];
 
     if (record->type == HR_OSNOISE_RECORD_SAMPLE) {
         add_sample(row, record);
@@ -154,44 +154,47 @@ static void take(const struct hr_osnoise_record *record, void *context)
     }
     if (osnoise->single_noises == NULL)
         return;
-    if (target->lost > target->told_lost)
-        hr_osnoise_single_noises_mark_lost(osnoise->single_noises, target->place);
-    target->told_lost = target->lost;
-    hr_osnoise_single_noises_add_record(osnoise->single_noises, target->place, row->cpu, record);
+    if (record_target->lost > record_target->reported_lost)
+        hr_osnoise_single_noises_mark_lost(osnoise->single_noises, record_target->place);
+    record_target->reported_lost = record_target->lost;
+    hr_osnoise_single_noises_add_record(osnoise->single_noises, record_target->place, row->cpu,
+                                        record);
 }
 
 /* A CPU whose buffer can't be read now falls silent, and is tried again. */
 static void read_cpu(struct hr_osnoise *osnoise, size_t place)
 {
-    struct target target = {.osnoise = osnoise, .place = place};
+    struct record_target record_target = {.osnoise = osnoise, .place = place};
     struct hr_osnoise_cpu *row = &osnoise->rows[place];
 
     *row = (struct hr_osnoise_cpu){.cpu = row->cpu};
-    hr_osnoise_pipe_read(osnoise->pipe, &osnoise->tracefs, row->cpu, take, &target, &target.lost);
-    row->lost_count = target.lost;
+    hr_osnoise_pipe_read(osnoise->pipe, &osnoise->tracefs, row->cpu, handle_record, &record_target,
+                         &record_target.lost);
+    row->lost_count = record_target.lost;
 }
 
-static uint64_t patience_ns(const struct hr_osnoise_settings *now)
+static uint64_t silence_limit_ns(const struct hr_osnoise_settings *now)
 {
     uint64_t periods_ns = SILENT_PERIODS * 1000 * now->numbers[HR_OSNOISE_PERIOD];
 
     return periods_ns > SILENT_NS ? periods_ns : SILENT_NS;
 }
 
-static void judge(struct hr_osnoise_cpu *row, struct hr_osnoise_cpu_tracking *watch, bool is_online,
-                  uint64_t now_ns, uint64_t most_ns)
+static void update_cpu_state(struct hr_osnoise_cpu *row, struct hr_osnoise_cpu_tracking *tracking,
+                             bool is_online, uint64_t now_ns, uint64_t silent_after_ns)
 {
     if (!is_online) {
-        watch->was_offline = true;
+        tracking->was_offline = true;
         row->state = HR_OSNOISE_CPU_OFFLINE;
         return;
     }
-    if (watch->was_offline || row->sample_count > 0)
-        watch->heard_ns = now_ns;
-    if (watch->was_offline)
-        watch->settling = SETTLING_READINGS;
-    watch->was_offline = false;
-    row->state = now_ns - watch->heard_ns > most_ns ? HR_OSNOISE_CPU_SILENT : HR_OSNOISE_CPU_FINE;
+    if (tracking->was_offline || row->sample_count > 0)
+        tracking->last_active_ns = now_ns;
+    if (tracking->was_offline)
+        tracking->settling_readings = SETTLING_READINGS;
+    tracking->was_offline = false;
+    row->state = now_ns - tracking->last_active_ns > silent_after_ns ? HR_OSNOISE_CPU_SILENT
+                                                                     : HR_OSNOISE_CPU_FINE;
 }
 
 static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
@@ -200,7 +203,7 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
     struct hr_cpu_set online;
     bool has_workload =
         !now->has[HR_OSNOISE_OPTION_WORKLOAD] || now->numbers[HR_OSNOISE_OPTION_WORKLOAD] != 0;
-    uint64_t most_ns = has_workload ? patience_ns(now) : UINT64_MAX;
+    uint64_t silent_after_ns = has_workload ? silence_limit_ns(now) : UINT64_MAX;
     int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
 
     if (status < 0)
@@ -208,8 +211,8 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
                              strerror(-status));
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
         read_cpu(osnoise, i);
-        judge(&osnoise->rows[i], &osnoise->watches[i],
-              hr_cpu_set_has(&online, osnoise->rows[i].cpu), now_ns, most_ns);
+        update_cpu_state(&osnoise->rows[i], &osnoise->tracking[i],
+                         hr_cpu_set_has(&online, osnoise->rows[i].cpu), now_ns, silent_after_ns);
     }
     return 0;
 }
@@ -222,11 +225,11 @@ static struct hr_cpu_set settled_cpus(struct hr_osnoise *osnoise)
     struct hr_cpu_set settled = {0};
 
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
-        struct hr_osnoise_cpu_tracking *watch = &osnoise->watches[i];
-        if (osnoise->options.mode != HR_OSNOISE_SOURCES || watch->settling == 0)
+        struct hr_osnoise_cpu_tracking *tracking = &osnoise->tracking[i];
+        if (osnoise->options.mode != HR_OSNOISE_SOURCES || tracking->settling_readings == 0)
             hr_cpu_set_add(&settled, osnoise->rows[i].cpu);
-        if (watch->settling > 0)
-            watch->settling--;
+        if (tracking->settling_readings > 0)
+            tracking->settling_readings--;
     }
     return settled;
 }
@@ -264,14 +267,14 @@ int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *readi
     hr_reason_clear(reason);
     if (!osnoise->runs)
         return hr_reason_set(reason, -EINVAL, "nothing runs");
-    int status = check(osnoise, &now, &hazards, reason);
+    int status = check_run(osnoise, &now, &hazards, reason);
     uint64_t now_ns = hr_clock_ns();
     if (status == 0)
         status = read_cpus(osnoise, &now, now_ns, reason);
     if (status < 0)
         return hr_osnoise_give_up(osnoise, status, reason);
 
-    warn(&got.warning, &hazards);
+    set_warning(&got.warning, &hazards);
     read_sources(osnoise, &got);
     if (osnoise->single_noises != NULL)
         got.single_noises = hr_osnoise_single_noises_take(

@@ -22,7 +22,7 @@
 #define HEADER_PAGE "events/header_page"
 
 /* An event, and the names of its fields: numbers in the order of `make` below, and a name. */
-struct shape {
+struct event_spec {
     const char *system, *name;
     enum hr_osnoise_record_type type;
     enum hr_osnoise_kind kind;
@@ -30,7 +30,7 @@ struct shape {
     const char *text;
 };
 
-static const struct shape shapes[] = {
+static const struct event_spec event_specs[] = {
     {"ftrace",
      "osnoise",
      HR_OSNOISE_RECORD_SAMPLE,
@@ -65,7 +65,7 @@ static const struct shape shapes[] = {
     {"osnoise", "nmi_noise", HR_OSNOISE_RECORD_PART, HR_OSNOISE_NMI, {"start", "duration"}, NULL},
 };
 
-#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+#define EVENT_SPECS (sizeof(event_specs) / sizeof(event_specs[0]))
 
 struct place {
     size_t offset, size;
@@ -73,13 +73,13 @@ struct place {
 
 /* How a text is kept: in its place; or there is where it is, in the low 16 bits, and its length in
  * the high 16 bits. Where it is counts from the event's start, or from that place's end. */
-enum keeping { KEPT_HERE, KEPT_ELSEWHERE, KEPT_BEHIND };
+enum text_storage { TEXT_ARRAY, TEXT_DATA_LOC, TEXT_REL_LOC };
 
 struct event {
     uint64_t id;
     size_t size; /* at least */
     struct place numbers[NUMBERS], text;
-    enum keeping keeping;
+    enum text_storage text_storage;
 };
 
 struct hr_osnoise_decoder {
@@ -87,16 +87,16 @@ struct hr_osnoise_decoder {
     size_t header_size; /* of a page: a time and how much of the page is used */
     size_t commit_size; /* of the latter, a long of the kernel */
     size_t page_size;
-    struct event events[SHAPES];
+    struct event events[EVENT_SPECS];
 };
 
-static void cover(struct event *event, struct place place)
+static void extend_event_size(struct event *event, struct place place)
 {
     if (event->size < place.offset + place.size)
         event->size = place.offset + place.size;
 }
 
-static bool take_place(const struct tep_format_field *field, struct place *place)
+static bool locate_field(const struct tep_format_field *field, struct place *place)
 {
     if (field == NULL || field->offset < 0 || field->size <= 0 || field->offset > UINT16_MAX ||
         field->size > UINT16_MAX)
@@ -105,44 +105,45 @@ static bool take_place(const struct tep_format_field *field, struct place *place
     return true;
 }
 
-static bool take_number(const struct tep_format_field *field, struct place *place)
+static bool locate_number(const struct tep_format_field *field, struct place *place)
 {
-    if (!take_place(field, place) || (field->flags & TEP_FIELD_IS_ARRAY))
+    if (!locate_field(field, place) || (field->flags & TEP_FIELD_IS_ARRAY))
         return false;
     return place->size == 1 || place->size == 2 || place->size == 4 || place->size == 8;
 }
 
-static bool take_text(const struct tep_format_field *field, struct event *event)
+static bool locate_text(const struct tep_format_field *field, struct event *event)
 {
-    if (!take_place(field, &event->text) || !(field->flags & TEP_FIELD_IS_ARRAY))
+    if (!locate_field(field, &event->text) || !(field->flags & TEP_FIELD_IS_ARRAY))
         return false;
     if (!(field->flags & TEP_FIELD_IS_DYNAMIC))
-        event->keeping = KEPT_HERE;
+        event->text_storage = TEXT_ARRAY;
     else
-        event->keeping = field->flags & TEP_FIELD_IS_RELATIVE ? KEPT_BEHIND : KEPT_ELSEWHERE;
-    return event->keeping == KEPT_HERE || event->text.size == 4;
+        event->text_storage = field->flags & TEP_FIELD_IS_RELATIVE ? TEXT_REL_LOC : TEXT_DATA_LOC;
+    return event->text_storage == TEXT_ARRAY || event->text.size == 4;
 }
 
-static int lacks(const struct shape *shape, const char *field, struct hr_reason *reason)
+static int explain_missing_field(const struct event_spec *event_spec, const char *field,
+                                 struct hr_reason *reason)
 {
     return hr_reason_set(
         reason, -EBADMSG,
         "the kernel's event %s:%s has no field %s that is understood: this version "
         "of headroom doesn't know this kernel",
-        shape->system, shape->name, field);
+        event_spec->system, event_spec->name, field);
 }
 
-static int take_fields(struct tep_event *format, const struct shape *shape, struct event *event,
-                       struct hr_reason *reason)
+static int locate_fields(struct tep_event *format, const struct event_spec *event_spec,
+                         struct event *event, struct hr_reason *reason)
 {
-    for (size_t i = 0; i < NUMBERS && shape->numbers[i] != NULL; i++) {
-        if (!take_number(tep_find_field(format, shape->numbers[i]), &event->numbers[i]))
-            return lacks(shape, shape->numbers[i], reason);
-        cover(event, event->numbers[i]);
+    for (size_t i = 0; i < NUMBERS && event_spec->numbers[i] != NULL; i++) {
+        if (!locate_number(tep_find_field(format, event_spec->numbers[i]), &event->numbers[i]))
+            return explain_missing_field(event_spec, event_spec->numbers[i], reason);
+        extend_event_size(event, event->numbers[i]);
     }
-    if (shape->text != NULL && !take_text(tep_find_field(format, shape->text), event))
-        return lacks(shape, shape->text, reason);
-    cover(event, event->text);
+    if (event_spec->text != NULL && !locate_text(tep_find_field(format, event_spec->text), event))
+        return explain_missing_field(event_spec, event_spec->text, reason);
+    extend_event_size(event, event->text);
     return 0;
 }
 
@@ -164,37 +165,37 @@ static int read_format(const struct hr_tracefs *tracefs, const char *path, char 
 }
 
 /* What else is in the format, such as how it is to be printed, may be what it likes. */
-static struct tep_event *parse_format(struct tep_handle *tep, const struct shape *shape,
+static struct tep_event *parse_format(struct tep_handle *tep, const struct event_spec *event_spec,
                                       const char *text, int length)
 {
-    tep_parse_event(tep, text, (unsigned long)length, shape->system);
-    return tep_find_event_by_name(tep, shape->system, shape->name);
+    tep_parse_event(tep, text, (unsigned long)length, event_spec->system);
+    return tep_find_event_by_name(tep, event_spec->system, event_spec->name);
 }
 
-static int take_event(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
-                      const struct hr_tracefs *tracefs, size_t i, struct hr_reason *reason)
+static int read_event_format(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
+                             const struct hr_tracefs *tracefs, size_t i, struct hr_reason *reason)
 {
     struct event *event = &decoder->events[i];
-    const struct shape *shape = &shapes[i];
+    const struct event_spec *event_spec = &event_specs[i];
     char path[128], text[FORMAT_SIZE];
 
-    snprintf(path, sizeof(path), "events/%s/%s/format", shape->system, shape->name);
+    snprintf(path, sizeof(path), "events/%s/%s/format", event_spec->system, event_spec->name);
     int length = read_format(tracefs, path, text, reason);
     if (length < 0)
         return length;
-    struct tep_event *format = parse_format(tep, shape, text, length);
+    struct tep_event *format = parse_format(tep, event_spec, text, length);
     if (format == NULL)
-        return lacks(shape, "at all", reason);
+        return explain_missing_field(event_spec, "at all", reason);
     event->id = (uint64_t)format->id;
-    if (!take_number(tep_find_common_field(format, "common_type"), &decoder->type))
-        return lacks(shape, "common_type", reason);
-    cover(event, decoder->type);
-    return take_fields(format, shape, event, reason);
+    if (!locate_number(tep_find_common_field(format, "common_type"), &decoder->type))
+        return explain_missing_field(event_spec, "common_type", reason);
+    extend_event_size(event, decoder->type);
+    return locate_fields(format, event_spec, event, reason);
 }
 
 /* "	field: local_t commit;	offset:8;	size:8;	signed:1;", and so on */
-static int take_page(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
-                     const struct hr_tracefs *tracefs, struct hr_reason *reason)
+static int read_page_format(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
+                            const struct hr_tracefs *tracefs, struct hr_reason *reason)
 {
     char text[FORMAT_SIZE];
 
@@ -213,14 +214,14 @@ static int take_page(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
     return 0;
 }
 
-static int take_all(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
-                    const struct hr_tracefs *tracefs, struct hr_reason *reason)
+static int read_formats(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
+                        const struct hr_tracefs *tracefs, struct hr_reason *reason)
 {
     int status = 0;
 
-    for (size_t i = 0; status == 0 && i < SHAPES; i++)
-        status = take_event(decoder, tep, tracefs, i, reason);
-    return status < 0 ? status : take_page(decoder, tep, tracefs, reason);
+    for (size_t i = 0; status == 0 && i < EVENT_SPECS; i++)
+        status = read_event_format(decoder, tep, tracefs, i, reason);
+    return status < 0 ? status : read_page_format(decoder, tep, tracefs, reason);
 }
 
 int hr_osnoise_decoder_open(const struct hr_tracefs *tracefs, struct hr_osnoise_decoder **decoder,
@@ -234,7 +235,7 @@ int hr_osnoise_decoder_open(const struct hr_tracefs *tracefs, struct hr_osnoise_
     if (tep == NULL)
         status = hr_reason_set(reason, -ENOMEM, "out of memory");
     else
-        status = take_all(made, tep, tracefs, reason);
+        status = read_formats(made, tep, tracefs, reason);
     tep_free(tep);
     if (status < 0)
         free(made);
@@ -286,9 +287,9 @@ static int get_text(const unsigned char *data, size_t size, const struct event *
 {
     struct place place = event->text;
 
-    if (event->keeping != KEPT_HERE) {
+    if (event->text_storage != TEXT_ARRAY) {
         uint64_t where = get_number(data, place);
-        size_t from = event->keeping == KEPT_BEHIND ? place.offset + place.size : 0;
+        size_t from = event->text_storage == TEXT_REL_LOC ? place.offset + place.size : 0;
         place = (struct place){from + (where & UINT16_MAX), where >> 16};
     }
     if (place.offset > size || place.size > size - place.offset)
@@ -345,23 +346,23 @@ static void make_part(const uint64_t *numbers, enum hr_osnoise_kind kind,
         snprintf(record->part.name, sizeof(record->part.name), "NMI");
 }
 
-static int make(const unsigned char *data, size_t size, const struct shape *shape,
-                const struct event *event, struct hr_osnoise_record *record)
+static int make_record(const unsigned char *data, size_t size, const struct event_spec *event_spec,
+                       const struct event *event, struct hr_osnoise_record *record)
 {
     uint64_t numbers[NUMBERS] = {0};
 
     if (size < event->size)
         return -EBADMSG;
-    for (size_t i = 0; i < NUMBERS && shape->numbers[i] != NULL; i++)
+    for (size_t i = 0; i < NUMBERS && event_spec->numbers[i] != NULL; i++)
         numbers[i] = get_number(data, event->numbers[i]);
-    record->type = shape->type;
-    if (shape->type == HR_OSNOISE_RECORD_SAMPLE)
+    record->type = event_spec->type;
+    if (event_spec->type == HR_OSNOISE_RECORD_SAMPLE)
         make_sample(numbers, record);
-    else if (shape->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
+    else if (event_spec->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
         make_single_noise(numbers, record);
     else
-        make_part(numbers, shape->kind, record);
-    return shape->text != NULL ? get_text(data, size, event, record->part.name) : 0;
+        make_part(numbers, event_spec->kind, record);
+    return event_spec->text != NULL ? get_text(data, size, event, record->part.name) : 0;
 }
 
 /* @return 1: it is a record; 0: an event of another kind; -EBADMSG. */
@@ -371,10 +372,10 @@ static int decode_event(const struct hr_osnoise_decoder *decoder, const unsigned
     if (size < decoder->type.offset + decoder->type.size)
         return -EBADMSG;
     uint64_t id = get_number(data, decoder->type);
-    for (size_t i = 0; i < SHAPES; i++) {
+    for (size_t i = 0; i < EVENT_SPECS; i++) {
         const struct event *event = &decoder->events[i];
         if (event->id == id)
-            return make(data, size, &shapes[i], event, record) < 0 ? -EBADMSG : 1;
+            return make_record(data, size, &event_specs[i], event, record) < 0 ? -EBADMSG : 1;
     }
     return 0;
 }
@@ -396,7 +397,7 @@ enum event_type { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_
 #define MISSED        (UINT64_C(1) << 31)
 #define MISSED_STORED (UINT64_C(1) << 30)
 
-static unsigned type_of(uint32_t head)
+static unsigned event_type_of(uint32_t head)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return head >> (32 - TYPE_BITS);
@@ -406,14 +407,14 @@ static unsigned type_of(uint32_t head)
 }
 
 /* Takes an event off the front. `data` receives what is in it: of padding and times nothing. */
-static int take_one(struct place *rest, const unsigned char *page, struct place *data)
+static int parse_event(struct place *rest, const unsigned char *page, struct place *data)
 {
     size_t head = WORD, length;
     uint64_t next = 0;
 
     if (rest->size < WORD)
         return -EBADMSG;
-    unsigned type = type_of((uint32_t)get_number(page, (struct place){rest->offset, WORD}));
+    unsigned type = event_type_of((uint32_t)get_number(page, (struct place){rest->offset, WORD}));
     if (type == TYPE_LONG || type >= TYPE_PADDING) {
         if (rest->size < 2 * WORD)
             return -EBADMSG;
@@ -468,7 +469,7 @@ int hr_osnoise_decode(struct hr_osnoise_decoder *decoder, const void *page, size
 
     int status = read_header(decoder, page, size, &rest, lost);
     while (status >= 0 && rest.size > 0) {
-        status = take_one(&rest, page, &data);
+        status = parse_event(&rest, page, &data);
         if (status == 0 && data.size > 0)
             status = decode_event(decoder, (const unsigned char *)page + data.offset, data.size,
                                   &record);

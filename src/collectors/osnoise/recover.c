@@ -28,7 +28,8 @@ static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
 }
 
 /* Whether a setting still is ours, and was another before. */
-static bool owes(const struct hr_osnoise_state *state, const struct hr_osnoise_settings *now)
+static bool has_settings_to_restore(const struct hr_osnoise_state *state,
+                                    const struct hr_osnoise_settings *now)
 {
     for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
         struct hr_osnoise_settings one = {.cpus = state->ours.cpus};
@@ -46,35 +47,37 @@ static bool owes(const struct hr_osnoise_state *state, const struct hr_osnoise_s
 
 /* Nobody who has joined chose these, and with their own runtime they may stop the machine: they go
  * back at once. */
-static int restore_harsh(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state)
+static int restore_disruptive(const struct hr_tracefs *tracefs,
+                              const struct hr_osnoise_state *state)
 {
-    struct hr_osnoise_settings harsh = {0};
+    struct hr_osnoise_settings disruptive = {0};
 
     for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
-        harsh.has[setting] = state->ours.has[setting] && hr_osnoise_setting_is_disruptive(setting);
-        harsh.numbers[setting] = state->ours.numbers[setting];
+        disruptive.has[setting] =
+            state->ours.has[setting] && hr_osnoise_setting_is_disruptive(setting);
+        disruptive.numbers[setting] = state->ours.numbers[setting];
     }
-    return hr_osnoise_settings_restore(tracefs, &harsh, &state->original);
+    return hr_osnoise_settings_restore(tracefs, &disruptive, &state->original);
 }
 
 /* Those whose workload the settings are. */
-static int find_joined(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
-                       struct hr_osnoise_user *user)
+static int find_joined_user(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                            struct hr_osnoise_user *user)
 {
     int status = hr_osnoise_users_find(tracefs, "osnoise", state->instance, user);
 
     return status != 0 ? status : hr_osnoise_users_find(tracefs, "timerlat", state->instance, user);
 }
 
-static int because_not_put_back(struct hr_reason *reason, int error)
+static int explain_restore_error(struct hr_reason *reason, int error)
 {
     return hr_reason_set(reason, error, "settings of the tracer osnoise can't be put back (%s)",
                          strerror(-error));
 }
 
 /* The others wait for those who have joined. */
-static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
-                        struct hr_reason *reason)
+static int restore_settings(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                            struct hr_reason *reason)
 {
     struct hr_osnoise_settings now = {0};
     struct hr_osnoise_user user;
@@ -83,9 +86,9 @@ static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnois
 
     if (status < 0)
         return status;
-    if (!owes(state, &now))
+    if (!has_settings_to_restore(state, &now))
         return 0;
-    status = find_joined(tracefs, state, &user);
+    status = find_joined_user(tracefs, state, &user);
     if (status > 0) {
         hr_osnoise_user_print(&user, who, sizeof(who));
         return hr_reason_set(reason, -EBUSY,
@@ -96,19 +99,19 @@ static int restore_rest(const struct hr_tracefs *tracefs, const struct hr_osnois
     }
     if (status == 0)
         status = hr_osnoise_settings_restore(tracefs, &state->ours, &state->original);
-    return status < 0 ? because_not_put_back(reason, status) : 0;
+    return status < 0 ? explain_restore_error(reason, status) : 0;
 }
 
 int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
                        const char *state_path, struct hr_reason *reason)
 {
     int status = remove_instance(tracefs, state->instance, reason);
-    int calmed = restore_harsh(tracefs, state); /* whoever keeps our instance */
+    int restored = restore_disruptive(tracefs, state); /* whoever keeps our instance */
 
-    if (status == 0 && calmed < 0)
-        status = because_not_put_back(reason, calmed);
+    if (status == 0 && restored < 0)
+        status = explain_restore_error(reason, restored);
     if (status == 0)
-        status = restore_rest(tracefs, state, reason);
+        status = restore_settings(tracefs, state, reason);
     if (status < 0)
         return status;
     status = hr_osnoise_state_remove(state_path);

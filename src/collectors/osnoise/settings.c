@@ -17,7 +17,7 @@
 
 /* Kernels before 6.18 or so take no more into osnoise/cpus with one write(2), the newline included.
  */
-#define SURE_LENGTH 255
+#define SAFE_LIST_LENGTH 255
 
 enum kind { KIND_CPUS, KIND_NUMBER, KIND_OPTION };
 
@@ -25,7 +25,7 @@ static const struct setting {
     enum kind kind;
     const char *name;
     const char *file;
-    uint64_t by_nature; /* what a kernel without such an option does */
+    uint64_t value_if_absent; /* what a kernel without such an option does */
 } table[HR_OSNOISE_SETTING_COUNT] = {
     [HR_OSNOISE_CPUS] = {KIND_CPUS, "cpus", "osnoise/cpus", 0},
     [HR_OSNOISE_PERIOD] = {KIND_NUMBER, "period_us", "osnoise/period_us", 0},
@@ -110,7 +110,7 @@ static int read_setting(const struct hr_tracefs *tracefs, const struct options *
 }
 
 /* Why nothing that the tracer has can be read. */
-static int explain_reading(int status, struct hr_reason *reason)
+static int explain_read_error(int status, struct hr_reason *reason)
 {
     if (status == -ENOENT)
         return hr_reason_set(reason, status,
@@ -130,7 +130,7 @@ int hr_osnoise_settings_read(const struct hr_tracefs *tracefs, struct hr_osnoise
     for (int i = 0; status == 0 && i < HR_OSNOISE_SETTING_COUNT; i++)
         status = read_setting(tracefs, &options, i, &found);
     if (status < 0)
-        return explain_reading(status, reason);
+        return explain_read_error(status, reason);
     *settings = found;
     return 0;
 }
@@ -148,7 +148,7 @@ int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_
         status =
             hr_tracefs_read_number(tracefs, "osnoise/stop_tracing_total_us", &found.stop_total_us);
     if (status < 0)
-        return explain_reading(status, reason);
+        return explain_read_error(status, reason);
     found.panic = find_option(&options, "PANIC_ON_STOP") > 0;
     *hazards = found;
     return 0;
@@ -157,16 +157,17 @@ int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_
 /* --- Comparing and printing ----------------------------------------------- */
 
 /* An option that the kernel lacks is as it is by nature. */
-static uint64_t number(const struct hr_osnoise_settings *settings, enum hr_osnoise_setting setting)
+static uint64_t effective_number(const struct hr_osnoise_settings *settings,
+                                 enum hr_osnoise_setting setting)
 {
-    return settings->has[setting] ? settings->numbers[setting] : table[setting].by_nature;
+    return settings->has[setting] ? settings->numbers[setting] : table[setting].value_if_absent;
 }
 
 static bool is_same(const struct hr_osnoise_settings *a, const struct hr_osnoise_settings *b,
                     enum hr_osnoise_setting setting)
 {
     if (table[setting].kind == KIND_OPTION)
-        return number(a, setting) == number(b, setting);
+        return effective_number(a, setting) == effective_number(b, setting);
     if (a->has[setting] != b->has[setting])
         return false;
     return table[setting].kind == KIND_CPUS ? hr_cpu_set_equal(&a->cpus, &b->cpus)
@@ -199,7 +200,7 @@ void hr_osnoise_setting_print(const struct hr_osnoise_settings *settings,
         snprintf(text, size, "%" PRIu64, settings->numbers[setting]);
         break;
     case KIND_OPTION:
-        snprintf(text, size, "%s", number(settings, setting) != 0 ? "on" : "off");
+        snprintf(text, size, "%s", effective_number(settings, setting) != 0 ? "on" : "off");
         break;
     }
 }
@@ -217,7 +218,7 @@ static int write_cpus(const struct hr_tracefs *tracefs, const char *file,
     if (status < 0)
         return status;
     status = hr_tracefs_write(tracefs, file, list[0] != '\0' ? list : "0-0:0/1");
-    return status == -EINVAL && strlen(list) + 1 > SURE_LENGTH ? -E2BIG : status;
+    return status == -EINVAL && strlen(list) + 1 > SAFE_LIST_LENGTH ? -E2BIG : status;
 }
 
 static int write_setting(const struct hr_tracefs *tracefs, enum hr_osnoise_setting setting,
@@ -233,7 +234,7 @@ static int write_setting(const struct hr_tracefs *tracefs, enum hr_osnoise_setti
     case KIND_OPTION:
         break;
     }
-    snprintf(word, sizeof(word), "%s%s", number(settings, setting) != 0 ? "" : NO,
+    snprintf(word, sizeof(word), "%s%s", effective_number(settings, setting) != 0 ? "" : NO,
              table[setting].name);
     return hr_tracefs_write(tracefs, table[setting].file, word);
 }
@@ -246,16 +247,17 @@ bool hr_osnoise_setting_is_disruptive(enum hr_osnoise_setting setting)
 /* When a knob is written: a harsh option is on only while the other knobs are those that it was
  * meant for. Else who dies midway leaves the one with the other's runtime: 1 s of 1 s with
  * interrupts off. */
-static int rank(const struct hr_osnoise_settings *wanted, enum hr_osnoise_setting setting)
+static int write_rank(const struct hr_osnoise_settings *wanted, enum hr_osnoise_setting setting)
 {
     if (!hr_osnoise_setting_is_disruptive(setting))
         return 1;
-    return number(wanted, setting) != 0 ? 2 : 0;
+    return effective_number(wanted, setting) != 0 ? 2 : 0;
 }
 
 /* In which order. Also, the kernel refuses a runtime above the period, at every step. */
-static void arrange(const struct hr_osnoise_settings *now, const struct hr_osnoise_settings *wanted,
-                    enum hr_osnoise_setting order[HR_OSNOISE_SETTING_COUNT])
+static void order_writes(const struct hr_osnoise_settings *now,
+                         const struct hr_osnoise_settings *wanted,
+                         enum hr_osnoise_setting order[HR_OSNOISE_SETTING_COUNT])
 {
     bool shrinks = wanted->has[HR_OSNOISE_PERIOD] &&
                    wanted->numbers[HR_OSNOISE_PERIOD] < now->numbers[HR_OSNOISE_RUNTIME];
@@ -263,7 +265,7 @@ static void arrange(const struct hr_osnoise_settings *now, const struct hr_osnoi
 
     for (int of = 0; of <= 2; of++)
         for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
-            if (rank(wanted, setting) != of)
+            if (write_rank(wanted, setting) != of)
                 continue;
             order[count] = setting;
             if (shrinks && (setting == HR_OSNOISE_PERIOD || setting == HR_OSNOISE_RUNTIME))
@@ -272,8 +274,8 @@ static void arrange(const struct hr_osnoise_settings *now, const struct hr_osnoi
         }
 }
 
-static int explain(const struct hr_osnoise_settings *wanted, enum hr_osnoise_setting setting,
-                   int error, struct hr_reason *reason)
+static int explain_write_error(const struct hr_osnoise_settings *wanted,
+                               enum hr_osnoise_setting setting, int error, struct hr_reason *reason)
 {
     const char *file = table[setting].file;
     char value[64], remedy[HR_REMEDY_SIZE];
@@ -299,10 +301,10 @@ static int refuse_option(enum hr_osnoise_setting setting, struct hr_reason *reas
 
 /* What was written as a pattern may be a list that can't be written: better known before it is
  * gone. To write what is there already changes nothing. */
-static int try_list(const struct hr_tracefs *tracefs, const struct hr_osnoise_settings *now,
-                    struct hr_reason *reason)
+static int check_list_restorable(const struct hr_tracefs *tracefs,
+                                 const struct hr_osnoise_settings *now, struct hr_reason *reason)
 {
-    char list[SURE_LENGTH];
+    char list[SAFE_LIST_LENGTH];
 
     if (hr_cpu_set_format(&now->cpus, list, sizeof(list)) == 0)
         return 0;
@@ -311,7 +313,7 @@ static int try_list(const struct hr_tracefs *tracefs, const struct hr_osnoise_se
         return hr_reason_set(reason, status,
                              "tracefs' osnoise/cpus has a list of CPUs that is too long to be put "
                              "back afterwards: write a shorter one to it");
-    return status < 0 ? explain(now, HR_OSNOISE_CPUS, status, reason) : 0;
+    return status < 0 ? explain_write_error(now, HR_OSNOISE_CPUS, status, reason) : 0;
 }
 
 static int set_setting(const struct hr_tracefs *tracefs, const struct hr_osnoise_settings *now,
@@ -325,11 +327,11 @@ static int set_setting(const struct hr_tracefs *tracefs, const struct hr_osnoise
     if (!now->has[setting])
         return refuse_option(setting, reason);
     if (setting == HR_OSNOISE_CPUS)
-        status = try_list(tracefs, now, reason);
+        status = check_list_restorable(tracefs, now, reason);
     if (status < 0)
         return status;
     status = write_setting(tracefs, setting, wanted);
-    return status < 0 ? explain(wanted, setting, status, reason) : 0;
+    return status < 0 ? explain_write_error(wanted, setting, status, reason) : 0;
 }
 
 int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
@@ -341,7 +343,7 @@ int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
     int status = hr_osnoise_settings_read(tracefs, &now, reason);
     if (status < 0)
         return status;
-    arrange(&now, wanted, order);
+    order_writes(&now, wanted, order);
     for (int i = 0; status == 0 && i < HR_OSNOISE_SETTING_COUNT; i++)
         status = set_setting(tracefs, &now, wanted, order[i], reason);
     if (status == 0)
@@ -361,7 +363,8 @@ int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
 
 /* Whoever changed one of these two may have left no room for the other's original. They chose it
  * beside our value, which then stays. */
-static void keep_order(const struct hr_osnoise_settings *now, struct hr_osnoise_settings *wanted)
+static void drop_impossible_runtime(const struct hr_osnoise_settings *now,
+                                    struct hr_osnoise_settings *wanted)
 {
     uint64_t period = now->numbers[HR_OSNOISE_PERIOD], runtime = now->numbers[HR_OSNOISE_RUNTIME];
 
@@ -385,8 +388,8 @@ int hr_osnoise_settings_restore(const struct hr_tracefs *tracefs,
         return status;
     for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++)
         wanted.has[i] = original->has[i] && ours->has[i] && now.has[i] && is_same(ours, &now, i);
-    keep_order(&now, &wanted);
-    arrange(&now, &wanted, order);
+    drop_impossible_runtime(&now, &wanted);
+    order_writes(&now, &wanted, order);
     for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++) {
         if (!wanted.has[order[i]] || is_same(&now, &wanted, order[i]))
             continue;

@@ -47,7 +47,7 @@ void hr_osnoise_single_noises_close(struct hr_osnoise_single_noises *single_nois
 
 /* --- Interferences -------------------------------------------------------- */
 
-static void remember(struct cpu *cpu, const struct hr_osnoise_record *record)
+static void remember_part(struct cpu *cpu, const struct hr_osnoise_record *record)
 {
     struct recent *recent = &cpu->recent[cpu->next];
 
@@ -72,7 +72,8 @@ static bool is_same(const struct hr_osnoise_part *a, const struct hr_osnoise_par
     return a->kind == b->kind && a->number == b->number && strcmp(a->name, b->name) == 0;
 }
 
-static void merge(struct hr_osnoise_part *merged, size_t *count, const struct hr_osnoise_part *part)
+static void merge_part(struct hr_osnoise_part *merged, size_t *count,
+                       const struct hr_osnoise_part *part)
 {
     size_t i = 0;
 
@@ -86,7 +87,7 @@ static void merge(struct hr_osnoise_part *merged, size_t *count, const struct hr
     merged[i].duration_ns += part->duration_ns;
 }
 
-static int by_duration(const void *left, const void *right)
+static int compare_duration(const void *left, const void *right)
 {
     const struct hr_osnoise_part *a = left, *b = right;
 
@@ -94,17 +95,17 @@ static int by_duration(const void *left, const void *right)
 }
 
 /* Those that began within a noise. @return how many, after merging. */
-static size_t collect(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
-                      uint64_t start_ns, uint64_t duration_ns)
+static size_t collect_parts(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
+                            uint64_t start_ns, uint64_t duration_ns)
 {
     size_t count = 0, oldest = cpu->count < HR_OSNOISE_RECENT_PARTS ? 0 : cpu->next;
 
     for (size_t i = 0; i < cpu->count; i++) {
         const struct recent *recent = &cpu->recent[(oldest + i) % HR_OSNOISE_RECENT_PARTS];
         if (recent->start_ns >= start_ns && recent->start_ns - start_ns <= duration_ns)
-            merge(single_noises->merged, &count, &recent->part);
+            merge_part(single_noises->merged, &count, &recent->part);
     }
-    qsort(single_noises->merged, count, sizeof(single_noises->merged[0]), by_duration);
+    qsort(single_noises->merged, count, sizeof(single_noises->merged[0]), compare_duration);
     return count;
 }
 
@@ -119,7 +120,8 @@ static uint64_t count_parts(const struct hr_osnoise_part *parts, size_t count)
 
 /* --- Noises --------------------------------------------------------------- */
 
-static size_t count_of(const struct hr_osnoise_single_noises *single_noises, unsigned cpu)
+static size_t count_noises_of_cpu(const struct hr_osnoise_single_noises *single_noises,
+                                  unsigned cpu)
 {
     size_t count = 0;
 
@@ -131,16 +133,16 @@ static size_t count_of(const struct hr_osnoise_single_noises *single_noises, uns
 /* Where there is no room for all, the shortest of the CPU that has the most gives way, so that a
  * noisy CPU hides no other; if none has two, the shortest of all. @return the place at the end;
  * NULL: it is the new noise. */
-static struct hr_osnoise_single_noise *replace(struct hr_osnoise_single_noises *single_noises,
-                                               unsigned cpu, uint64_t duration_ns)
+static struct hr_osnoise_single_noise *
+replace_shortest(struct hr_osnoise_single_noises *single_noises, unsigned cpu, uint64_t duration_ns)
 {
     struct hr_osnoise_single_noise *shortest = NULL,
                                    *end = single_noises->found + HR_OSNOISE_SINGLE_NOISES;
-    size_t most = count_of(single_noises, cpu) + 1;
+    size_t most = count_noises_of_cpu(single_noises, cpu) + 1;
     unsigned noisiest = cpu;
 
     for (size_t i = 0; i < HR_OSNOISE_SINGLE_NOISES; i++) {
-        size_t count = count_of(single_noises, single_noises->found[i].cpu);
+        size_t count = count_noises_of_cpu(single_noises, single_noises->found[i].cpu);
         if (count > most) {
             most = count;
             noisiest = single_noises->found[i].cpu;
@@ -163,11 +165,11 @@ static struct hr_osnoise_single_noise *make_room(struct hr_osnoise_single_noises
     if (single_noises->found_count < HR_OSNOISE_SINGLE_NOISES)
         return &single_noises->found[single_noises->found_count++];
     single_noises->more_count++;
-    return replace(single_noises, cpu, duration_ns);
+    return replace_shortest(single_noises, cpu, duration_ns);
 }
 
-static void find(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
-                 unsigned number, const struct hr_osnoise_record *record)
+static void add_noise(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
+                      unsigned number, const struct hr_osnoise_record *record)
 {
     uint64_t start_ns = record->single_noise.start_ns;
     struct hr_osnoise_single_noise *found =
@@ -175,7 +177,7 @@ static void find(struct hr_osnoise_single_noises *single_noises, const struct cp
 
     if (found == NULL)
         return;
-    size_t count = collect(single_noises, cpu, start_ns, record->single_noise.duration_ns);
+    size_t count = collect_parts(single_noises, cpu, start_ns, record->single_noise.duration_ns);
     found->cpu = number;
     found->duration_ns = record->single_noise.duration_ns;
     found->interference_count = record->single_noise.interference_count;
@@ -194,11 +196,11 @@ void hr_osnoise_single_noises_add_record(struct hr_osnoise_single_noises *single
     struct cpu *at = &single_noises->cpus[place];
 
     if (record->type == HR_OSNOISE_RECORD_PART)
-        remember(at, record);
+        remember_part(at, record);
     if (record->type != HR_OSNOISE_RECORD_SINGLE_NOISE)
         return;
     if (record->single_noise.duration_ns > single_noises->max_single_ns)
-        find(single_noises, at, cpu, record);
+        add_noise(single_noises, at, cpu, record);
     at->lost = false;
 }
 

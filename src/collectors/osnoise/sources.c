@@ -39,7 +39,7 @@ struct table {
     bool is_used;
     uint64_t dropped_before;
     struct hr_osnoise_hist_totals totals; /* now */
-    bool is_anew;                         /* it was emptied since the reading before */
+    bool was_emptied;                     /* it was emptied since the reading before */
     bool is_cleared;                      /* by us, after this reading */
 };
 
@@ -115,7 +115,7 @@ static bool is_same(const struct entry *a, const struct entry *b)
            strcmp(a->name, b->name) == 0;
 }
 
-static size_t hash(const struct entry *entry)
+static size_t hash_entry(const struct entry *entry)
 {
     uint32_t sum = hr_hash_number(HR_HASH_EMPTY, entry->table);
 
@@ -127,7 +127,7 @@ static size_t hash(const struct entry *entry)
 /* The slot where an entry is, or belongs. At least one in two is free. */
 static size_t *find_slot(const struct hr_osnoise_sources *sources, const struct entry *entry)
 {
-    size_t mask = sources->slot_count - 1, i = hash(entry) & mask;
+    size_t mask = sources->slot_count - 1, i = hash_entry(entry) & mask;
 
     while (sources->slots[i] != 0 && !is_same(&sources->entries[sources->slots[i] - 1], entry))
         i = (i + 1) & mask;
@@ -142,7 +142,7 @@ static void fill_slots(struct hr_osnoise_sources *sources)
 }
 
 /* Makes room for one more. */
-static int make_room_for_entry(struct hr_osnoise_sources *sources)
+static int reserve_entry(struct hr_osnoise_sources *sources)
 {
     int status = make_room((void **)&sources->entries, &sources->entry_size,
                            sources->entry_count + 1, sizeof(sources->entries[0]));
@@ -176,7 +176,7 @@ static void keep_entries(struct hr_osnoise_sources *sources,
 
 /* --- Taking in a table ---------------------------------------------------- */
 
-static int read_on(struct hr_osnoise_sources *sources, int fd, size_t *length)
+static int read_until_end(struct hr_osnoise_sources *sources, int fd, size_t *length)
 {
     for (*length = 0;;) {
         if (*length >= MAX_TEXT)
@@ -206,7 +206,7 @@ static int read_text(struct hr_osnoise_sources *sources, const struct hr_tracefs
     int fd = openat(tracefs->fd, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int status = read_on(sources, fd, &length);
+    int status = read_until_end(sources, fd, &length);
     close(fd);
     if (status == 0)
         *text = (struct hr_text){sources->text, length};
@@ -235,7 +235,7 @@ static int add_entry(struct hr_osnoise_sources *sources, enum hr_osnoise_table t
 {
     struct entry key;
 
-    int status = make_room_for_entry(sources);
+    int status = reserve_entry(sources);
     if (status < 0)
         return status;
     set_key(table, taken, &key);
@@ -248,11 +248,11 @@ static int add_entry(struct hr_osnoise_sources *sources, enum hr_osnoise_table t
     if (entry->reading != sources->reading)
         entry->now = (struct tally){0};
     entry->reading = sources->reading;
-    entry->now.duration_ns += taken->duration_ns; /* may wrap, see step() */
+    entry->now.duration_ns += taken->duration_ns; /* may wrap, see advance_entry() */
     return __builtin_add_overflow(entry->now.count, taken->count, &entry->now.count) ? -EBADMSG : 0;
 }
 
-static int take_table(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
+static int read_table(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
                       enum hr_osnoise_table table)
 {
     struct hr_osnoise_hist_reader reader = {.table = table};
@@ -275,17 +275,17 @@ static int take_table(struct hr_osnoise_sources *sources, const struct hr_tracef
 /* --- What is new ---------------------------------------------------------- */
 
 /* A table was emptied if there is anything of which it has counted less than before, or nothing. */
-static void find_emptied(struct hr_osnoise_sources *sources)
+static void find_emptied_tables(struct hr_osnoise_sources *sources)
 {
     for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
         struct table *table = &sources->tables[i];
-        table->is_anew = table->totals.dropped_count < table->dropped_before;
+        table->was_emptied = table->totals.dropped_count < table->dropped_before;
     }
     for (size_t i = 0; i < sources->entry_count; i++) {
         const struct entry *entry = &sources->entries[i];
         bool is_gone = entry->reading != sources->reading && entry->before.count > 0;
         if (is_gone || entry->now.count < entry->before.count)
-            sources->tables[entry->table].is_anew = true;
+            sources->tables[entry->table].was_emptied = true;
     }
 }
 
@@ -294,8 +294,8 @@ static bool was_read(const struct hr_osnoise_sources *sources, const struct entr
     return entry->reading == sources->reading;
 }
 
-static void put_source(const struct entry *entry, struct tally more,
-                       struct hr_osnoise_source *source)
+static void fill_source(const struct entry *entry, struct tally more,
+                        struct hr_osnoise_source *source)
 {
     *source = (struct hr_osnoise_source){.cpu = entry->cpu,
                                          .kind = (enum hr_osnoise_kind)entry->table,
@@ -309,7 +309,7 @@ static void put_source(const struct entry *entry, struct tally more,
         memcpy(source->name, entry->name, sizeof(source->name));
 }
 
-static void put_bucket(const struct entry *entry, uint64_t count, struct hr_osnoise_bucket *bucket)
+static void fill_bucket(const struct entry *entry, uint64_t count, struct hr_osnoise_bucket *bucket)
 {
     *bucket = (struct hr_osnoise_bucket){
         .cpu = entry->cpu, .lower_ns = UINT64_C(1) << (entry->number - 1), .count = count};
@@ -318,10 +318,10 @@ static void put_bucket(const struct entry *entry, uint64_t count, struct hr_osno
 /* The kernel may take a duration for negative, when interrupts come in between, and adds it up all
  * the same: a sum can fall, even below 0, which reads as a huge number. What is less than nothing
  * isn't told. */
-static struct tally step(struct hr_osnoise_sources *sources, struct entry *entry)
+static struct tally advance_entry(struct hr_osnoise_sources *sources, struct entry *entry)
 {
-    bool is_anew = sources->tables[entry->table].is_anew;
-    struct tally before = is_anew ? (struct tally){0} : entry->before;
+    bool was_emptied = sources->tables[entry->table].was_emptied;
+    struct tally before = was_emptied ? (struct tally){0} : entry->before;
     struct tally more = {entry->now.count - before.count,
                          entry->now.duration_ns - before.duration_ns};
 
@@ -331,26 +331,26 @@ static struct tally step(struct hr_osnoise_sources *sources, struct entry *entry
     return more;
 }
 
-static void tell_entries(struct hr_osnoise_sources *sources, const struct hr_cpu_set *cpus,
-                         struct hr_osnoise_counts *counts)
+static void report_entries(struct hr_osnoise_sources *sources, const struct hr_cpu_set *cpus,
+                           struct hr_osnoise_counts *counts)
 {
     for (size_t i = 0; i < sources->entry_count; i++) {
         struct entry *entry = &sources->entries[i];
-        struct tally more = step(sources, entry);
+        struct tally more = advance_entry(sources, entry);
         if ((more.count == 0 && more.duration_ns == 0) || !hr_cpu_set_has(cpus, entry->cpu))
             continue;
         if (entry->table == HR_OSNOISE_TABLE_DURATION)
-            put_bucket(entry, more.count, &sources->buckets[counts->bucket_count++]);
+            fill_bucket(entry, more.count, &sources->buckets[counts->bucket_count++]);
         else
-            put_source(entry, more, &sources->sources[counts->source_count++]);
+            fill_source(entry, more, &sources->sources[counts->source_count++]);
     }
     counts->sources = sources->sources;
     counts->buckets = sources->buckets;
 }
 
-static uint64_t step_dropped(struct table *table)
+static uint64_t advance_dropped(struct table *table)
 {
-    uint64_t before = table->is_anew ? 0 : table->dropped_before;
+    uint64_t before = table->was_emptied ? 0 : table->dropped_before;
 
     table->dropped_before = table->totals.dropped_count;
     return table->totals.dropped_count - before;
@@ -362,8 +362,8 @@ static bool was_kept(const struct hr_osnoise_sources *sources, const struct entr
 }
 
 /* One that can't be emptied goes on as it is until the next reading. */
-static void clear(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
-                  enum hr_osnoise_table table)
+static void clear_table(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
+                        enum hr_osnoise_table table)
 {
     struct table *cleared = &sources->tables[table];
 
@@ -374,24 +374,24 @@ static void clear(struct hr_osnoise_sources *sources, const struct hr_tracefs *t
 }
 
 /* Also tells what was dropped. */
-static uint64_t make_room_in_tables(struct hr_osnoise_sources *sources,
-                                    const struct hr_tracefs *tracefs)
+static uint64_t clear_full_tables(struct hr_osnoise_sources *sources,
+                                  const struct hr_tracefs *tracefs)
 {
     uint64_t dropped_count = 0;
 
     for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
         struct table *table = &sources->tables[i];
-        uint64_t dropped = table->is_used ? step_dropped(table) : 0;
+        uint64_t dropped = table->is_used ? advance_dropped(table) : 0;
         table->is_cleared = false;
         if (dropped > 0 || table->totals.entry_count > NEARLY_FULL)
-            clear(sources, tracefs, (enum hr_osnoise_table)i);
+            clear_table(sources, tracefs, (enum hr_osnoise_table)i);
         dropped_count += dropped;
     }
     keep_entries(sources, was_kept);
     return dropped_count;
 }
 
-static int make_room_for_counts(struct hr_osnoise_sources *sources)
+static int reserve_counts(struct hr_osnoise_sources *sources)
 {
     int status = make_room((void **)&sources->sources, &sources->source_size, sources->entry_count,
                            sizeof(sources->sources[0]));
@@ -411,15 +411,15 @@ int hr_osnoise_sources_read(struct hr_osnoise_sources *sources, const struct hr_
     sources->reading++;
     for (size_t i = 0; status == 0 && i < HR_OSNOISE_TABLE_COUNT; i++)
         if (sources->tables[i].is_used)
-            status = take_table(sources, tracefs, (enum hr_osnoise_table)i);
+            status = read_table(sources, tracefs, (enum hr_osnoise_table)i);
     if (status == 0)
-        status = make_room_for_counts(sources);
+        status = reserve_counts(sources);
     if (status < 0)
         return status;
-    find_emptied(sources);
+    find_emptied_tables(sources);
     keep_entries(sources, was_read);
-    tell_entries(sources, cpus, &found);
-    found.dropped_count = make_room_in_tables(sources, tracefs);
+    report_entries(sources, cpus, &found);
+    found.dropped_count = clear_full_tables(sources, tracefs);
     *counts = found;
     return 0;
 }

@@ -151,7 +151,8 @@ struct page {
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_text(struct page *page, const char *format,
+                                                              ...)
 {
     va_list arguments;
 
@@ -162,48 +163,48 @@ __attribute__((format(printf, 2, 3))) static void put(struct page *page, const c
 }
 
 /* Ranges only, as the patterns of hr_cpu_set_format() can't be parsed. */
-static void put_cpus(struct page *page, const struct hr_cpu_set *cpus)
+static void append_cpus(struct page *page, const struct hr_cpu_set *cpus)
 {
     const char *comma = "";
     unsigned first = hr_cpu_set_next(cpus, 0);
 
     if (first == HR_CPU_MAX)
-        put(page, "none");
+        append_text(page, "none");
     for (unsigned last; first < HR_CPU_MAX; first = hr_cpu_set_next(cpus, last + 1)) {
         for (last = first; hr_cpu_set_has(cpus, last + 1);)
             last++;
-        put(page, first == last ? "%s%u" : "%s%u-%u", comma, first, last);
+        append_text(page, first == last ? "%s%u" : "%s%u-%u", comma, first, last);
         comma = ",";
     }
 }
 
-static void put_value(struct page *page, enum hr_osnoise_setting setting,
-                      const struct hr_osnoise_settings *settings)
+static void append_value(struct page *page, enum hr_osnoise_setting setting,
+                         const struct hr_osnoise_settings *settings)
 {
     char value[32];
 
     if (setting == HR_OSNOISE_CPUS) {
-        put_cpus(page, &settings->cpus);
+        append_cpus(page, &settings->cpus);
         return;
     }
     hr_osnoise_setting_print(settings, setting, value, sizeof(value));
-    put(page, "%s", value);
+    append_text(page, "%s", value);
 }
 
-static void print(const struct hr_osnoise_state *state, struct page *page)
+static void print_state(const struct hr_osnoise_state *state, struct page *page)
 {
-    put(page, FIRST_LINE "boot_id %s\npid %d\nstarted_ticks %" PRIu64 "\ninstance %s\n",
-        state->boot_id, (int)state->pid, state->started_ticks, state->instance);
+    append_text(page, FIRST_LINE "boot_id %s\npid %d\nstarted_ticks %" PRIu64 "\ninstance %s\n",
+                state->boot_id, (int)state->pid, state->started_ticks, state->instance);
     for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++) {
         if (!state->ours.has[i] || !state->original.has[i])
             continue;
-        put(page, "%s ", hr_osnoise_setting_name(i));
-        put_value(page, i, &state->ours);
-        put(page, " was ");
-        put_value(page, i, &state->original);
-        put(page, "\n");
+        append_text(page, "%s ", hr_osnoise_setting_name(i));
+        append_value(page, i, &state->ours);
+        append_text(page, " was ");
+        append_value(page, i, &state->original);
+        append_text(page, "\n");
     }
-    put(page, LAST_LINE);
+    append_text(page, LAST_LINE);
 }
 
 /* --- Whose it is ---------------------------------------------------------- */
@@ -236,7 +237,7 @@ static int read_boot_id(char boot_id[BOOT_ID_LENGTH + 1])
 }
 
 /* @return 0; -ESRCH: there is no such process, or it has ended; … */
-static int read_start(pid_t pid, uint64_t *started_ticks)
+static int read_start_time(pid_t pid, uint64_t *started_ticks)
 {
     char path[64], text[2048];
     struct hr_process_stat stat;
@@ -261,7 +262,7 @@ int hr_osnoise_state_sign(struct hr_osnoise_state *state)
 
     int status = read_boot_id(boot_id);
     if (status == 0)
-        status = read_start(getpid(), &started_ticks);
+        status = read_start_time(getpid(), &started_ticks);
     if (status < 0)
         return status;
     memcpy(state->boot_id, boot_id, sizeof(boot_id));
@@ -278,7 +279,8 @@ enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *stat
 
     if (read_boot_id(boot_id) == 0 && strcmp(boot_id, state->boot_id) != 0)
         return HR_OSNOISE_OWNER_OTHER_BOOT;
-    if (read_start(state->pid, &started_ticks) == -ESRCH || started_ticks != state->started_ticks)
+    if (read_start_time(state->pid, &started_ticks) == -ESRCH ||
+        started_ticks != state->started_ticks)
         return HR_OSNOISE_OWNER_DEAD;
     return state->pid == getpid() ? HR_OSNOISE_OWNER_SELF : HR_OSNOISE_OWNER_ALIVE;
 }
@@ -287,7 +289,7 @@ enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *stat
 
 /* It tells root what to write into the kernel: so nobody else may have written it. O_NONBLOCK is
  * for a pipe in its place. */
-static int open_file(const char *path)
+static int open_state_file(const char *path)
 {
     struct stat stat;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -306,7 +308,7 @@ static int open_file(const char *path)
 int hr_osnoise_state_read(const char *path, struct hr_osnoise_state *state)
 {
     size_t length;
-    int fd = open_file(path);
+    int fd = open_state_file(path);
 
     if (fd < 0)
         return fd;
@@ -332,7 +334,7 @@ static int write_all(int fd, const struct page *page)
 }
 
 /* A file that a predecessor left, when it died in here, is in the way. */
-static int make_file(int folder, const char *name)
+static int create_file(int folder, const char *name)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(folder, name, flags, 0600);
@@ -342,13 +344,13 @@ static int make_file(int folder, const char *name)
     return fd < 0 ? -errno : fd;
 }
 
-static int write_in(int folder, const char *name, const struct page *page)
+static int write_file_in(int folder, const char *name, const struct page *page)
 {
     char new_name[NAME_MAX + 1];
 
     if (snprintf(new_name, sizeof(new_name), "%s.new", name) >= (int)sizeof(new_name))
         return -ENAMETOOLONG;
-    int fd = make_file(folder, new_name);
+    int fd = create_file(folder, new_name);
     if (fd < 0)
         return fd;
     int status = write_all(fd, page);
@@ -389,11 +391,11 @@ int hr_osnoise_state_write(const char *path, const struct hr_osnoise_state *stat
 
     if (page.text == NULL)
         return -ENOMEM;
-    print(state, &page);
+    print_state(state, &page);
     status = hr_osnoise_state_parse(page.text, page.length, &again) < 0 ? -EINVAL : 0;
     int folder = status == 0 ? open_folder(path, &name) : status;
     if (folder >= 0)
-        status = write_in(folder, name, &page);
+        status = write_file_in(folder, name, &page);
     else
         status = folder;
     hr_descriptor_close(&folder);

@@ -22,7 +22,7 @@ static const struct {
     {-EMFILE, "the process has no more file descriptors: raise its limit (LimitNOFILE=)"},
 };
 
-static int explain(int error, struct hr_reason *reason)
+static int explain_open_error(int error, struct hr_reason *reason)
 {
     char remedy[HR_REMEDY_SIZE];
 
@@ -38,7 +38,7 @@ static int explain(int error, struct hr_reason *reason)
 }
 
 /* Where nothing is mounted there is an empty folder. */
-static int open_place(const struct hr_root *root, const char *path)
+static int open_tracefs_at(const struct hr_root *root, const char *path)
 {
     int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
 
@@ -57,7 +57,7 @@ int hr_tracefs_open(const struct hr_root *root, struct hr_tracefs *tracefs,
     int error = -ENOENT;
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        int fd = open_place(root, places[i]);
+        int fd = open_tracefs_at(root, places[i]);
         if (fd >= 0) {
             tracefs->fd = fd;
             return 0;
@@ -66,7 +66,7 @@ int hr_tracefs_open(const struct hr_root *root, struct hr_tracefs *tracefs,
         if (error == -ENOENT)
             error = fd == -ENOTDIR ? -ENOENT : fd;
     }
-    return explain(error, reason);
+    return explain_open_error(error, reason);
 }
 
 void hr_tracefs_close(struct hr_tracefs *tracefs)

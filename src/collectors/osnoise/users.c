@@ -10,7 +10,7 @@
 #include "base/descriptor.h"
 
 /* Who is looked for. */
-struct wanted {
+struct user_filter {
     const char *tracer; /* NULL: any but "nop" */
     const char *except; /* an instance; may be NULL */
     bool records;       /* only with tracing_on */
@@ -24,7 +24,7 @@ static void name_file(const char *instance, const char *file, char path[300])
 }
 
 /* @return 1, 0, or a negative errno. */
-static int records(const struct hr_tracefs *tracefs, const char *instance)
+static int is_recording(const struct hr_tracefs *tracefs, const char *instance)
 {
     char path[300];
     uint64_t on = 0;
@@ -35,10 +35,10 @@ static int records(const struct hr_tracefs *tracefs, const char *instance)
 }
 
 /* Looks into one current_tracer: a word and a newline. @return 1, 0, or a negative errno. */
-static int look(const struct hr_tracefs *tracefs, const struct wanted *wanted, const char *instance,
-                struct hr_osnoise_user *user)
+static int check_instance(const struct hr_tracefs *tracefs, const struct user_filter *user_filter,
+                          const char *instance, struct hr_osnoise_user *user)
 {
-    const char *tracer = wanted->tracer;
+    const char *tracer = user_filter->tracer;
     char path[300];
     struct hr_osnoise_user found;
 
@@ -50,7 +50,7 @@ static int look(const struct hr_tracefs *tracefs, const struct wanted *wanted, c
     found.tracer[strcspn(found.tracer, "\n")] = '\0';
     if (tracer != NULL ? strcmp(found.tracer, tracer) != 0 : strcmp(found.tracer, "nop") == 0)
         return 0;
-    status = wanted->records ? records(tracefs, instance) : 1;
+    status = user_filter->records ? is_recording(tracefs, instance) : 1;
     if (status == 1 && user != NULL)
         *user = found;
     return status;
@@ -64,8 +64,8 @@ static DIR *open_instances(const struct hr_tracefs *tracefs)
 }
 
 /* An instance that is being removed has lost its file, or its file has lost the instance. */
-static int look_at_instances(const struct hr_tracefs *tracefs, const struct wanted *wanted,
-                             struct hr_osnoise_user *user)
+static int find_in_instances(const struct hr_tracefs *tracefs,
+                             const struct user_filter *user_filter, struct hr_osnoise_user *user)
 {
     int status = 0;
     struct dirent *entry;
@@ -76,9 +76,9 @@ static int look_at_instances(const struct hr_tracefs *tracefs, const struct want
     while (status == 0 && (errno = 0, entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (wanted->except != NULL && strcmp(entry->d_name, wanted->except) == 0)
+        if (user_filter->except != NULL && strcmp(entry->d_name, user_filter->except) == 0)
             continue;
-        status = look(tracefs, wanted, entry->d_name, user);
+        status = check_instance(tracefs, user_filter, entry->d_name, user);
         if (status == -ENOENT || status == -ENODEV)
             status = 0;
     }
@@ -88,28 +88,28 @@ static int look_at_instances(const struct hr_tracefs *tracefs, const struct want
     return status;
 }
 
-static int find(const struct hr_tracefs *tracefs, const struct wanted *wanted,
-                struct hr_osnoise_user *user)
+static int find_user(const struct hr_tracefs *tracefs, const struct user_filter *user_filter,
+                     struct hr_osnoise_user *user)
 {
-    int status = look(tracefs, wanted, "", user);
+    int status = check_instance(tracefs, user_filter, "", user);
 
-    return status != 0 ? status : look_at_instances(tracefs, wanted, user);
+    return status != 0 ? status : find_in_instances(tracefs, user_filter, user);
 }
 
 int hr_osnoise_users_find(const struct hr_tracefs *tracefs, const char *tracer, const char *except,
                           struct hr_osnoise_user *user)
 {
-    const struct wanted wanted = {.tracer = tracer, .except = except};
+    const struct user_filter user_filter = {.tracer = tracer, .except = except};
 
-    return find(tracefs, &wanted, user);
+    return find_user(tracefs, &user_filter, user);
 }
 
 int hr_osnoise_users_find_running(const struct hr_tracefs *tracefs, const char *except,
                                   struct hr_osnoise_user *user)
 {
-    const struct wanted wanted = {.tracer = "osnoise", .except = except, .records = true};
+    const struct user_filter user_filter = {.tracer = "osnoise", .except = except, .records = true};
 
-    return find(tracefs, &wanted, user);
+    return find_user(tracefs, &user_filter, user);
 }
 
 void hr_osnoise_user_print(const struct hr_osnoise_user *user, char *text, size_t size)

@@ -50,13 +50,13 @@ static void print_sums(FILE *file, const struct hr_osnoise_cpu *sums)
     };
     bool known = sums->sample_count > 0;
     uint64_t share = 0;
-    int rc = osnoise_available(sums, &share);
+    int status = osnoise_available(sums, &share);
 
     fprintf(file, "{\"cpu\":%u,\"state\":\"%s\"", sums->cpu, states[sums->state]);
     print_count(file, ",\"sample_count\":", true, sums->sample_count);
     print_count(file, ",\"runtime_us\":", known, sums->runtime_us);
     print_count(file, ",\"noise_us\":", known, sums->noise_us);
-    print_share(file, ",\"available_pct\":", rc, share);
+    print_share(file, ",\"available_pct\":", status, share);
     print_count(file, ",\"max_single_us\":", known, sums->max_single_us);
     print_count(file, ",\"max_period_us\":", known, sums->max_period_us);
     print_count(file, ",\"hw_count\":", known, sums->hw_count);
@@ -67,14 +67,15 @@ static void print_sums(FILE *file, const struct hr_osnoise_cpu *sums)
     print_count(file, ",\"lost_count\":", true, sums->lost_count);
 }
 
-static void print_sum(FILE *file, const struct osnoise_report *report,
-                      const struct osnoise_cpu_total *cpu, uint64_t count, uint64_t duration_ns)
+static void print_sum_members(FILE *file, const struct osnoise_report *report,
+                              const struct osnoise_cpu_total *cpu, uint64_t count,
+                              uint64_t duration_ns)
 {
     uint64_t share = 0;
-    int rc = osnoise_share(cpu, report->options->mode, duration_ns, &share);
+    int status = osnoise_share(cpu, report->options->mode, duration_ns, &share);
     print_count(file, ",\"count\":", true, count);
     print_count(file, ",\"duration_ns\":", true, duration_ns);
-    print_share(file, ",\"share_pct\":", rc, share);
+    print_share(file, ",\"share_pct\":", status, share);
     putc('}', file);
 }
 
@@ -94,10 +95,10 @@ static void print_sources(FILE *file, const struct osnoise_report *report,
         fprintf(file, "%s{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "",
                 hr_osnoise_kind_name(first[i].kind));
         json_print_string(file, first[i].name);
-        print_sum(file, report, cpu, first[i].count, first[i].duration_ns);
+        print_sum_members(file, report, cpu, first[i].count, first[i].duration_ns);
     }
     print_count(file, "],\"other\":{\"source_count\":", cpu->rest.count == 0, other.source_count);
-    print_sum(file, report, cpu, other.count, other.duration_ns);
+    print_sum_members(file, report, cpu, other.count, other.duration_ns);
 }
 
 static void print_buckets(FILE *file, const struct osnoise_report *report,

@@ -85,7 +85,7 @@ static void print_help(void)
 
 /* --- values --------------------------------------------------------------- */
 
-static int take_seconds(const char *title, const char *option, double unit, uint64_t *value)
+static int parse_seconds(const char *title, const char *option, double unit, uint64_t *value)
 {
     double seconds;
     if (number_parse_decimal(optarg, 0, SECONDS_MAX, &seconds) != 0)
@@ -98,7 +98,7 @@ static int take_seconds(const char *title, const char *option, double unit, uint
     return COMMAND_DONE;
 }
 
-static int take_mode(const char *title, struct options *options)
+static int parse_mode(const char *title, struct options *options)
 {
     if (hr_osnoise_mode_parse(optarg, &options->request.options.mode) == 0)
         return COMMAND_DONE;
@@ -109,20 +109,20 @@ static int take_mode(const char *title, struct options *options)
     return COMMAND_MISUSED;
 }
 
-static int take_cpus(const char *title, struct options *options)
+static int parse_cpus(const char *title, struct options *options)
 {
     struct hr_cpu_set *cpus = &options->request.options.cpus;
-    int rc = hr_cpu_set_parse(optarg, strlen(optarg), cpus);
-    if (rc == -ERANGE)
+    int status = hr_cpu_set_parse(optarg, strlen(optarg), cpus);
+    if (status == -ERANGE)
         return command_misused(title, "--cpus takes numbers below %d, not '%s'", HR_CPU_MAX,
                                optarg);
-    if (rc != 0 || hr_cpu_set_count(cpus) == 0)
+    if (status != 0 || hr_cpu_set_count(cpus) == 0)
         return command_misused(title, "--cpus takes a list such as 2-3,8, not '%s'", optarg);
     options->request.cpus = optarg;
     return COMMAND_DONE;
 }
 
-static int take_duty(const char *title, struct options *options)
+static int parse_duty(const char *title, struct options *options)
 {
     double *duty = &options->request.options.max_duty_pct;
     if (number_parse_decimal(optarg, 0, 100, duty) == 0 && *duty > 0)
@@ -131,7 +131,7 @@ static int take_duty(const char *title, struct options *options)
                            optarg);
 }
 
-static int take_sources(const char *title, struct options *options)
+static int parse_sources(const char *title, struct options *options)
 {
     int sources;
     if (number_parse_whole(optarg, 0, SOURCES_MOST, &sources) != 0)
@@ -141,7 +141,7 @@ static int take_sources(const char *title, struct options *options)
     return COMMAND_DONE;
 }
 
-static int take_state(const char *title, struct options *options)
+static int parse_state_path(const char *title, struct options *options)
 {
     if (optarg[0] != '/')
         return command_misused(title, "--state takes an absolute path, not '%s'", optarg);
@@ -149,7 +149,7 @@ static int take_state(const char *title, struct options *options)
     return COMMAND_DONE;
 }
 
-static void choose_state(struct hr_osnoise_options *options)
+static void choose_state_path(struct hr_osnoise_options *options)
 {
     if (options->state_path == NULL)
         options->state_path =
@@ -187,17 +187,17 @@ static int check_sources(const char *title, const struct osnoise_request *reques
 }
 
 /* The collector knows the rest. */
-static int check(const char *title, const struct options *options)
+static int check_options(const char *title, const struct options *options)
 {
     struct hr_reason reason = {0};
-    int rc = check_cpus(title, &options->request);
-    if (rc == COMMAND_DONE)
-        rc = check_workload(title, options);
-    if (rc == COMMAND_DONE)
-        rc = check_sources(title, &options->request);
-    if (rc == COMMAND_DONE && hr_osnoise_check(&options->request.options, &reason) != 0)
-        rc = command_misused(title, "%s", reason.text);
-    return rc;
+    int status = check_cpus(title, &options->request);
+    if (status == COMMAND_DONE)
+        status = check_workload(title, options);
+    if (status == COMMAND_DONE)
+        status = check_sources(title, &options->request);
+    if (status == COMMAND_DONE && hr_osnoise_check(&options->request.options, &reason) != 0)
+        status = command_misused(title, "%s", reason.text);
+    return status;
 }
 
 /* --- options -------------------------------------------------------------- */
@@ -218,7 +218,7 @@ enum {
     RESTORE
 };
 
-static const struct option known[] = {
+static const struct option known_options[] = {
     {"cpus", required_argument, NULL, CPUS},
     {"mode", required_argument, NULL, MODE},
     {"period", required_argument, NULL, PERIOD},
@@ -237,42 +237,42 @@ static const struct option known[] = {
 };
 
 /* Those of the workload alone. */
-static int take_workload_option(const char *title, int option, struct options *options)
+static int parse_workload_option(const char *title, int option, struct options *options)
 {
     struct hr_osnoise_options *osnoise = &options->request.options;
     switch (option) {
     case PERIOD:
         options->workload = "--period";
-        return take_seconds(title, "--period", HR_US_PER_S, &osnoise->period_us);
+        return parse_seconds(title, "--period", HR_US_PER_S, &osnoise->period_us);
     case RUNTIME:
         options->workload = "--runtime";
-        return take_seconds(title, "--runtime", HR_US_PER_S, &osnoise->runtime_us);
+        return parse_seconds(title, "--runtime", HR_US_PER_S, &osnoise->runtime_us);
     case THRESHOLD:
         options->workload = "--threshold";
-        return take_seconds(title, "--threshold", HR_US_PER_S, &osnoise->threshold_us);
+        return parse_seconds(title, "--threshold", HR_US_PER_S, &osnoise->threshold_us);
     case MAX_DUTY:
         options->workload = "--max-duty";
-        return take_duty(title, options);
+        return parse_duty(title, options);
     default: /* getopt_long() has named the option */
         return COMMAND_MISUSED;
     }
 }
 
 /* COMMAND_DONE, or COMMAND_MISUSED. */
-static int take_option(const char *title, int option, struct options *options)
+static int parse_option(const char *title, int option, struct options *options)
 {
     struct osnoise_request *request = &options->request;
     switch (option) {
     case CPUS:
-        return take_cpus(title, options);
+        return parse_cpus(title, options);
     case MODE:
-        return take_mode(title, options);
+        return parse_mode(title, options);
     case SECONDS:
-        return take_seconds(title, "--seconds", HR_NS_PER_S, &request->total_ns);
+        return parse_seconds(title, "--seconds", HR_NS_PER_S, &request->total_ns);
     case SOURCES:
-        return take_sources(title, options);
+        return parse_sources(title, options);
     case MAX_SINGLE:
-        return take_seconds(title, "--max-single", HR_NS_PER_S, &request->options.max_single_ns);
+        return parse_seconds(title, "--max-single", HR_NS_PER_S, &request->options.max_single_ns);
     case HISTOGRAM:
         request->options.histogram = true;
         return COMMAND_DONE;
@@ -280,36 +280,37 @@ static int take_option(const char *title, int option, struct options *options)
         request->json = true;
         return COMMAND_DONE;
     case STATE:
-        return take_state(title, options);
+        return parse_state_path(title, options);
     case RESTORE:
         options->restore = true;
         return COMMAND_DONE;
     default:
-        return take_workload_option(title, option, options);
+        return parse_workload_option(title, option, options);
     }
 }
 
 static const char *option_name(int option)
 {
-    for (size_t i = 0; known[i].name != NULL; i++)
-        if (known[i].val == option)
-            return known[i].name;
+    for (size_t i = 0; known_options[i].name != NULL; i++)
+        if (known_options[i].val == option)
+            return known_options[i].name;
     return NULL;
 }
 
 /* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
-    int option, rc = COMMAND_DONE;
-    while (rc == COMMAND_DONE && (option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+    int option, status = COMMAND_DONE;
+    while (status == COMMAND_DONE &&
+           (option = getopt_long(argc, argv, "h", known_options, NULL)) != -1) {
         if (option == 'h')
             return -1;
         if (option != STATE && option != RESTORE)
             options->measures = option_name(option);
-        rc = take_option(argv[0], option, options);
+        status = parse_option(argv[0], option, options);
     }
-    if (rc != COMMAND_DONE)
-        return rc;
+    if (status != COMMAND_DONE)
+        return status;
     if (optind < argc)
         return command_misused(argv[0], "unexpected argument '%s'", argv[optind]);
     if (options->restore && options->measures != NULL)
@@ -318,8 +319,8 @@ static int parse_options(int argc, char **argv, struct options *options)
     options->request.options.by_source = options->request.sources > 0;
     if (options->restore)
         return COMMAND_DONE;
-    choose_state(&options->request.options);
-    return check(argv[0], options);
+    choose_state_path(&options->request.options);
+    return check_options(argv[0], options);
 }
 
 int osnoise_main(int argc, char **argv)

@@ -48,8 +48,8 @@ enum { STOP = -1 };
 
 /* --- telling -------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void complain(const struct run *run,
-                                                           const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void print_error(const struct run *run,
+                                                              const char *format, ...)
 {
     FILE *file = run->live && run->later != NULL ? run->later : stderr;
     va_list arguments;
@@ -60,7 +60,7 @@ __attribute__((format(printf, 2, 3))) static void complain(const struct run *run
     putc('\n', file);
 }
 
-static int finish(const struct run *run)
+static int flush_output(const struct run *run)
 {
     int status = output_flush(stdout);
     if (status == 0)
@@ -68,17 +68,17 @@ static int finish(const struct run *run)
     /* Who closes the pipe has read enough. */
     if (status == -EPIPE)
         return STOP;
-    complain(run, "cannot write: %s", strerror(-status));
+    print_error(run, "cannot write: %s", strerror(-status));
     return COMMAND_FAILED;
 }
 
 static int out_of_memory(const struct run *run)
 {
-    complain(run, "%s", strerror(ENOMEM));
+    print_error(run, "%s", strerror(ENOMEM));
     return COMMAND_FAILED;
 }
 
-static struct osnoise_report report_of(struct run *run)
+static struct osnoise_report make_report(struct run *run)
 {
     struct osnoise_report report = {
         .options = &run->request->options,
@@ -145,37 +145,37 @@ static void end_screen(struct run *run)
     run->later_text = NULL;
 }
 
-static int draw(struct run *run)
+static int draw_screen(struct run *run)
 {
-    const struct osnoise_report report = report_of(run);
+    const struct osnoise_report report = make_report(run);
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     if (file == NULL)
         return out_of_memory(run);
-    int rc = osnoise_table_print(file, &report);
+    int status = osnoise_table_print(file, &report);
     print_single_noises(run, file, SINGLE_NOISES_LIVE);
     if (run->warning.error != 0)
         fprintf(file, "\n%s\n", run->warning.text);
-    if (fclose(file) != 0 || rc != 0) {
+    if (fclose(file) != 0 || status != 0) {
         free(text);
         return out_of_memory(run);
     }
-    rc = osnoise_screen_draw(stdout, text);
+    status = osnoise_screen_draw(stdout, text);
     free(text);
-    if (rc != 0)
-        complain(run, "cannot write: %s", strerror(-rc));
-    return rc == 0 ? COMMAND_DONE : COMMAND_FAILED;
+    if (status != 0)
+        print_error(run, "cannot write: %s", strerror(-status));
+    return status == 0 ? COMMAND_DONE : COMMAND_FAILED;
 }
 
 /* --- reading -------------------------------------------------------------- */
 
 /* Each once, as long as it stays the same. */
-static void warn(struct run *run, const struct hr_reason *warning)
+static void print_warning(struct run *run, const struct hr_reason *warning)
 {
     if (warning->error != 0 && warning->error != run->warned) {
         run->warning = *warning;
-        complain(run, "warning: %s", warning->text);
+        print_error(run, "warning: %s", warning->text);
     }
     run->warned = warning->error;
 }
@@ -192,7 +192,7 @@ static int print_new_single_noises(const struct run *run, const struct hr_osnois
     }
     if (reading->single_noise_more_count > 0)
         printf("and %llu more\n", (unsigned long long)reading->single_noise_more_count);
-    return finish(run);
+    return flush_output(run);
 }
 
 /* Why it has ended is told at the end. */
@@ -201,37 +201,37 @@ static int read_once(struct run *run)
     struct hr_osnoise_reading reading;
     struct hr_reason reason = {0};
     struct timespec time;
-    int rc = hr_osnoise_read(run->osnoise, &reading, &reason);
-    if (rc != 0) {
+    int status = hr_osnoise_read(run->osnoise, &reading, &reason);
+    if (status != 0) {
         run->ended = reason;
-        run->ended.error = rc;
+        run->ended.error = status;
         return STOP;
     }
     clock_gettime(CLOCK_REALTIME, &time);
     if (osnoise_totals_add(&run->totals, &reading, &time) != 0)
         return out_of_memory(run);
-    warn(run, &reading.warning);
+    print_warning(run, &reading.warning);
     return print_new_single_noises(run, &reading, &time);
 }
 
-static int waited(const struct run *run, int rc)
+static int check_wait(const struct run *run, int status)
 {
-    if (rc == 0)
+    if (status == 0)
         return COMMAND_DONE;
-    if (rc == -EINTR || rc == -EPIPE)
+    if (status == -EINTR || status == -EPIPE)
         return STOP;
-    complain(run, "%s", strerror(-rc));
+    print_error(run, "%s", strerror(-status));
     return COMMAND_FAILED;
 }
 
 /* By default periods begin each second, too, and look for noise first of all: readings lie half a
  * period from that, so as not to be that noise. */
-static int measure(struct run *run)
+static int read_until_end(struct run *run)
 {
     const uint64_t total_ns = run->request->total_ns, begin_ns = hr_clock_ns();
     uint64_t next_ns = begin_ns + READ_NS / 2;
     for (;;) {
-        int status = run->live ? draw(run) : COMMAND_DONE;
+        int status = run->live ? draw_screen(run) : COMMAND_DONE;
         if (status != COMMAND_DONE)
             return status;
         uint64_t now_ns = hr_clock_ns();
@@ -247,7 +247,7 @@ static int measure(struct run *run)
                                      .what = "",
                                      .has_fd = true,
                                      .fd = hr_osnoise_fd(run->osnoise)};
-        status = waited(run, waiting_wait(&wait));
+        status = check_wait(run, waiting_wait(&wait));
         /* What came until a signal counts, too. */
         int read = status == COMMAND_FAILED ? status : read_once(run);
         if (read != COMMAND_DONE || status != COMMAND_DONE)
@@ -257,19 +257,19 @@ static int measure(struct run *run)
 
 /* --- the run -------------------------------------------------------------- */
 
-static int open_all(struct run *run)
+static int open_run(struct run *run)
 {
     struct hr_reason reason = {0};
-    int rc = hr_root_open("/", &run->root);
-    if (rc != 0) {
-        complain(run, "cannot use / as root: %s", strerror(-rc));
+    int status = hr_root_open("/", &run->root);
+    if (status != 0) {
+        print_error(run, "cannot use / as root: %s", strerror(-status));
         return COMMAND_FAILED;
     }
-    rc = hr_osnoise_open(run->root, &run->request->options, &run->osnoise, &reason);
-    if (rc == 0)
+    status = hr_osnoise_open(run->root, &run->request->options, &run->osnoise, &reason);
+    if (status == 0)
         return COMMAND_DONE;
-    complain(run, "%s", reason.text);
-    return rc == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
+    print_error(run, "%s", reason.text);
+    return status == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
 }
 
 /* The process is noise itself, where it measures: it keeps off these CPUs if it may run on others.
@@ -288,82 +288,83 @@ static void step_aside(const struct hr_cpu_set *measured)
     CPU_FREE(rest);
 }
 
-static int begin(struct run *run)
+static int begin_run(struct run *run)
 {
     struct hr_reason reason = {0};
     step_aside(&run->request->options.cpus);
     clock_gettime(CLOCK_REALTIME, &run->begin);
-    int rc = hr_osnoise_begin(run->osnoise, &reason);
-    if (rc == 0)
+    int status = hr_osnoise_begin(run->osnoise, &reason);
+    if (status == 0)
         return COMMAND_DONE;
-    complain(run, "%s", reason.text);
+    print_error(run, "%s", reason.text);
     struct hr_reason unused;
-    if (rc == -EBUSY && run->request->options.mode != HR_OSNOISE_ATTACH &&
+    if (status == -EBUSY && run->request->options.mode != HR_OSNOISE_ATTACH &&
         hr_osnoise_probe(run->root, HR_OSNOISE_ATTACH, &unused) == 0)
-        complain(run, "somebody else runs the tracer osnoise: --mode attach reads along");
+        print_error(run, "somebody else runs the tracer osnoise: --mode attach reads along");
     return COMMAND_FAILED;
 }
 
 /* Before anything is printed, as nobody may read it for a while. */
-static int end(struct run *run)
+static int end_run(struct run *run)
 {
     struct hr_reason reason = {0};
     if (hr_osnoise_end(run->osnoise, &reason) == 0)
         return COMMAND_DONE;
-    complain(run, "%s", reason.text);
+    print_error(run, "%s", reason.text);
     return COMMAND_FAILED;
 }
 
 static int print_all(struct run *run, bool was_live)
 {
-    const struct osnoise_report report = report_of(run);
-    int rc = 0;
+    const struct osnoise_report report = make_report(run);
+    int status = 0;
     if (run->request->json)
         osnoise_json_print(stdout, &report);
     else
-        rc = osnoise_table_print(stdout, &report);
-    if (rc != 0)
+        status = osnoise_table_print(stdout, &report);
+    if (status != 0)
         return out_of_memory(run);
     if (was_live)
         print_single_noises(run, stdout, SINGLE_NOISES_FINAL);
-    return finish(run);
+    return flush_output(run);
 }
 
 /* Nothing at all is no success, unless it was to end early. */
-static int judge(const struct run *run)
+static int check_measured(const struct run *run)
 {
     if (run->ended.error != 0) {
-        complain(run, "%s", run->ended.text);
+        print_error(run, "%s", run->ended.text);
         return COMMAND_FAILED;
     }
     if (run->request->options.mode == HR_OSNOISE_SOURCES || waiting_signal() != 0 ||
         osnoise_totals_sampled(&run->totals))
         return COMMAND_DONE;
-    complain(run, "nothing was measured: no period has ended on any CPU: measure for longer than a "
-                  "period");
+    print_error(run,
+                "nothing was measured: no period has ended on any CPU: measure for longer than a "
+                "period");
     return COMMAND_FAILED;
 }
 
-static int worse(int a, int b)
+static int worse_status(int a, int b)
 {
     return a == COMMAND_FAILED || b == COMMAND_FAILED ? COMMAND_FAILED : COMMAND_DONE;
 }
 
-static int run_all(struct run *run)
+static int measure_and_print(struct run *run)
 {
-    int status = open_all(run);
+    int status = open_run(run);
     if (status == COMMAND_DONE)
-        status = begin(run);
+        status = begin_run(run);
     if (status != COMMAND_DONE)
         return status;
     begin_screen(run);
     bool was_live = run->live;
-    status = measure(run);
-    int ended = end(run);
+    status = read_until_end(run);
+    int ended = end_run(run);
     end_screen(run);
     int printed = print_all(run, was_live);
-    int judged = printed == STOP ? COMMAND_DONE : judge(run);
-    return worse(worse(status, ended), worse(printed, judged));
+    int judged = printed == STOP ? COMMAND_DONE : check_measured(run);
+    return worse_status(worse_status(status, ended), worse_status(printed, judged));
 }
 
 int osnoise_run(const struct osnoise_request *request)
@@ -373,7 +374,7 @@ int osnoise_run(const struct osnoise_request *request)
         .charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII,
     };
     waiting_hold_signals();
-    int status = run_all(&run);
+    int status = measure_and_print(&run);
     hr_osnoise_close(run.osnoise);
     hr_root_close(run.root);
     osnoise_totals_free(&run.totals);
@@ -407,7 +408,7 @@ static int restore_all(const struct hr_root *root, const char *title, const char
     size_t found = 0;
     int status = COMMAND_DONE;
     for (size_t i = 0; paths[i] != NULL; i++)
-        status = worse(status, restore_from(root, title, paths[i], &found));
+        status = worse_status(status, restore_from(root, title, paths[i], &found));
     if (status != COMMAND_DONE || found > 0)
         return status;
     printf("Nothing is to be put back: there is no %s", paths[0]);
@@ -424,12 +425,12 @@ int osnoise_restore(const char *title, const char *state_path)
     struct hr_root *root;
 
     waiting_hold_signals();
-    int rc = hr_root_open("/", &root);
-    if (rc != 0) {
-        fprintf(stderr, "%s: cannot use / as root: %s\n", title, strerror(-rc));
+    int status = hr_root_open("/", &root);
+    if (status != 0) {
+        fprintf(stderr, "%s: cannot use / as root: %s\n", title, strerror(-status));
         return COMMAND_FAILED;
     }
-    int status = restore_all(root, title, state_path != NULL ? given : usual);
+    status = restore_all(root, title, state_path != NULL ? given : usual);
     hr_root_close(root);
     if (fflush(stdout) == 0)
         return status;

@@ -52,8 +52,8 @@ static void add_cpu(struct grid *grid, const struct hr_osnoise_cpu *sums)
     grid_cell(grid, "%" PRIu64, sums->sample_count);
     for (size_t i = 0; i < 2; i++)
         grid_cell(grid, known ? "%" PRIu64 : "-", times[i]);
-    int rc = osnoise_available(sums, &share);
-    add_share(grid, rc, share);
+    int status = osnoise_available(sums, &share);
+    add_share(grid, status, share);
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
         grid_cell(grid, known ? "%" PRIu64 : "-", rest[i]);
     grid_cell(grid, "%" PRIu64, sums->lost_count);
@@ -80,8 +80,8 @@ static void add_sum(struct grid *grid, const struct osnoise_cpu_total *cpu,
         grid_cell(grid, "%.1f", (double)duration_ns / HR_NS_PER_US / (double)count);
     else
         grid_cell(grid, "-");
-    int rc = osnoise_share(cpu, mode, duration_ns, &share);
-    add_share(grid, rc, share);
+    int status = osnoise_share(cpu, mode, duration_ns, &share);
+    add_share(grid, status, share);
 }
 
 static void add_source(struct grid *grid, const struct osnoise_report *report,
@@ -129,10 +129,10 @@ static int print_sources(FILE *file, const struct osnoise_report *report)
             add_other(&grid, report, cpu, &other);
     }
     bool none = grid.cell_count == empty && !grid.failed;
-    int rc = grid_print(&grid, file);
+    int status = grid_print(&grid, file);
     if (none)
         fputs("  - none was seen\n", file);
-    return rc;
+    return status;
 }
 
 /* --- by duration ---------------------------------------------------------- */
@@ -156,10 +156,10 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
             grid_cell(&grid, "%" PRIu64, count);
         }
     bool none = grid.cell_count == empty && !grid.failed;
-    int rc = grid_print(&grid, file);
+    int status = grid_print(&grid, file);
     if (none)
         fputs("  - none was seen\n", file);
-    return rc;
+    return status;
 }
 
 /* --- what is missing ------------------------------------------------------ */
@@ -271,25 +271,25 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
 {
     const struct hr_osnoise_options *options = report->options;
     bool samples = options->mode != HR_OSNOISE_SOURCES;
-    int rc = 0;
+    int status = 0;
 
     print_headline(file, report);
     if (samples) {
         putc('\n', file);
-        rc = print_cpus(file, report->totals);
+        status = print_cpus(file, report->totals);
         print_notes(file, report);
     }
-    if (rc == 0 && report->sources > 0) {
+    if (status == 0 && report->sources > 0) {
         putc('\n', file);
-        rc = print_sources(file, report);
+        status = print_sources(file, report);
     }
-    if (rc == 0 && options->histogram) {
+    if (status == 0 && options->histogram) {
         putc('\n', file);
-        rc = print_buckets(file, report->totals);
+        status = print_buckets(file, report->totals);
     }
     if (!samples)
         print_notes(file, report);
-    return rc;
+    return status;
 }
 
 /* --- single noises -------------------------------------------------------- */

@@ -23,7 +23,7 @@ static void *grow(void *items, size_t *capacity, size_t count, size_t size)
 /* --- CPUs ----------------------------------------------------------------- */
 
 /* The place of a CPU, or where it is to be put. */
-static size_t place_of(const struct osnoise_totals *totals, unsigned cpu)
+static size_t find_place(const struct osnoise_totals *totals, unsigned cpu)
 {
     size_t low = 0, high = totals->cpu_count;
     while (low < high) {
@@ -36,9 +36,9 @@ static size_t place_of(const struct osnoise_totals *totals, unsigned cpu)
     return low;
 }
 
-static struct osnoise_cpu_total *cpu_of(struct osnoise_totals *totals, unsigned cpu)
+static struct osnoise_cpu_total *find_or_add_cpu(struct osnoise_totals *totals, unsigned cpu)
 {
-    size_t place = place_of(totals, cpu);
+    size_t place = find_place(totals, cpu);
     if (place < totals->cpu_count && totals->cpus[place].sums.cpu == cpu)
         return &totals->cpus[place];
     struct osnoise_cpu_total *cpus =
@@ -53,7 +53,7 @@ static struct osnoise_cpu_total *cpu_of(struct osnoise_totals *totals, unsigned 
     return total;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t larger_of(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -66,8 +66,8 @@ static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu
     sums->sample_count += cpu->sample_count;
     sums->runtime_us += cpu->runtime_us;
     sums->noise_us += cpu->noise_us;
-    sums->max_single_us = larger(sums->max_single_us, cpu->max_single_us);
-    sums->max_period_us = larger(sums->max_period_us, cpu->max_period_us);
+    sums->max_single_us = larger_of(sums->max_single_us, cpu->max_single_us);
+    sums->max_period_us = larger_of(sums->max_period_us, cpu->max_period_us);
     sums->hw_count += cpu->hw_count;
     sums->nmi_count += cpu->nmi_count;
     sums->irq_count += cpu->irq_count;
@@ -87,7 +87,7 @@ static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu
 static int add_cpus(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading)
 {
     for (size_t i = 0; i < reading->cpu_count; i++) {
-        struct osnoise_cpu_total *total = cpu_of(totals, reading->cpus[i].cpu);
+        struct osnoise_cpu_total *total = find_or_add_cpu(totals, reading->cpus[i].cpu);
         if (total == NULL)
             return -ENOMEM;
         add_cpu(total, &reading->cpus[i], reading);
@@ -99,7 +99,7 @@ static int add_buckets(struct osnoise_totals *totals, const struct hr_osnoise_re
 {
     for (size_t i = 0; i < reading->bucket_count; i++) {
         const struct hr_osnoise_bucket *bucket = &reading->buckets[i];
-        struct osnoise_cpu_total *total = cpu_of(totals, bucket->cpu);
+        struct osnoise_cpu_total *total = find_or_add_cpu(totals, bucket->cpu);
         if (total == NULL)
             return -ENOMEM;
         /* A power of two; what is no number is in the first. */
@@ -111,7 +111,7 @@ static int add_buckets(struct osnoise_totals *totals, const struct hr_osnoise_re
 
 /* --- sources -------------------------------------------------------------- */
 
-static uint32_t hash_of(const struct hr_osnoise_source *source)
+static uint32_t hash_source(const struct hr_osnoise_source *source)
 {
     uint32_t sum = hr_hash_number(HR_HASH_EMPTY, source->cpu);
     sum = hr_hash_number(sum, source->kind);
@@ -124,11 +124,11 @@ static bool is_same(const struct hr_osnoise_source *a, const struct hr_osnoise_s
 }
 
 /* The slot of a source, or an empty one. There always is one: no more than half are taken. */
-static uint32_t *slot_of(const struct osnoise_totals *totals,
-                         const struct hr_osnoise_source *source)
+static uint32_t *find_slot(const struct osnoise_totals *totals,
+                           const struct hr_osnoise_source *source)
 {
     size_t mask = totals->slot_count - 1;
-    for (size_t i = hash_of(source) & mask;; i = (i + 1) & mask)
+    for (size_t i = hash_source(source) & mask;; i = (i + 1) & mask)
         if (totals->slots[i] == 0 || is_same(&totals->sources[totals->slots[i] - 1], source))
             return &totals->slots[i];
 }
@@ -137,7 +137,7 @@ static void fill_slots(struct osnoise_totals *totals)
 {
     memset(totals->slots, 0, totals->slot_count * sizeof(*totals->slots));
     for (size_t i = 0; i < totals->source_count; i++)
-        *slot_of(totals, &totals->sources[i]) = (uint32_t)(i + 1);
+        *find_slot(totals, &totals->sources[i]) = (uint32_t)(i + 1);
 }
 
 static int grow_slots(struct osnoise_totals *totals)
@@ -154,10 +154,10 @@ static int grow_slots(struct osnoise_totals *totals)
     return 0;
 }
 
-static int add_new(struct osnoise_totals *totals, const struct hr_osnoise_source *source)
+static int add_new_source(struct osnoise_totals *totals, const struct hr_osnoise_source *source)
 {
     if (totals->source_count == OSNOISE_SOURCES_MAX) {
-        struct osnoise_cpu_total *total = cpu_of(totals, source->cpu);
+        struct osnoise_cpu_total *total = find_or_add_cpu(totals, source->cpu);
         if (total == NULL)
             return -ENOMEM;
         total->rest.count += source->count;
@@ -170,7 +170,7 @@ static int add_new(struct osnoise_totals *totals, const struct hr_osnoise_source
         return -ENOMEM;
     totals->sources = sources;
     sources[totals->source_count++] = *source;
-    *slot_of(totals, source) = (uint32_t)totals->source_count;
+    *find_slot(totals, source) = (uint32_t)totals->source_count;
     return 0;
 }
 
@@ -180,11 +180,11 @@ static int add_sources(struct osnoise_totals *totals, const struct hr_osnoise_re
         const struct hr_osnoise_source *source = &reading->sources[i];
         if (grow_slots(totals) != 0)
             return -ENOMEM;
-        uint32_t slot = *slot_of(totals, source);
+        uint32_t slot = *find_slot(totals, source);
         if (slot > 0) {
             totals->sources[slot - 1].count += source->count;
             totals->sources[slot - 1].duration_ns += source->duration_ns;
-        } else if (add_new(totals, source) != 0) {
+        } else if (add_new_source(totals, source) != 0) {
             return -ENOMEM;
         }
     }
@@ -239,14 +239,14 @@ int osnoise_totals_add(struct osnoise_totals *totals, const struct hr_osnoise_re
 {
     totals->reading_count++;
     totals->elapsed_ns += reading->elapsed_ns;
-    int rc = add_cpus(totals, reading);
-    if (rc == 0)
-        rc = add_sources(totals, reading);
-    if (rc == 0)
-        rc = add_buckets(totals, reading);
-    if (rc == 0)
-        rc = add_single_noises(totals, reading, time);
-    return rc;
+    int status = add_cpus(totals, reading);
+    if (status == 0)
+        status = add_sources(totals, reading);
+    if (status == 0)
+        status = add_buckets(totals, reading);
+    if (status == 0)
+        status = add_single_noises(totals, reading, time);
+    return status;
 }
 
 void osnoise_totals_free(struct osnoise_totals *totals)
@@ -268,7 +268,7 @@ bool osnoise_totals_sampled(const struct osnoise_totals *totals)
 
 /* --- the largest sources -------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
+static int compare_sources(const void *left, const void *right)
 {
     const struct hr_osnoise_source *a = left, *b = right;
     if (a->cpu != b->cpu)
@@ -284,12 +284,12 @@ void osnoise_totals_sort(struct osnoise_totals *totals)
 {
     if (totals->source_count == 0)
         return;
-    qsort(totals->sources, totals->source_count, sizeof(*totals->sources), compare);
+    qsort(totals->sources, totals->source_count, sizeof(*totals->sources), compare_sources);
     fill_slots(totals);
 }
 
 /* The first source of a CPU, or of one above it. */
-static size_t first_of(const struct osnoise_totals *totals, unsigned cpu)
+static size_t find_first_source(const struct osnoise_totals *totals, unsigned cpu)
 {
     size_t low = 0, high = totals->source_count;
     while (low < high) {
@@ -306,7 +306,7 @@ size_t osnoise_totals_top(const struct osnoise_totals *totals, const struct osno
                           size_t most, const struct hr_osnoise_source **first,
                           struct osnoise_sum *other)
 {
-    size_t begin = first_of(totals, cpu->sums.cpu), count = 0;
+    size_t begin = find_first_source(totals, cpu->sums.cpu), count = 0;
     *first = totals->sources != NULL ? totals->sources + begin : NULL;
     *other = cpu->rest;
     for (size_t i = begin; i < totals->source_count; i++) {

@@ -81,7 +81,7 @@ static void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
         .single_noise_count = count,
     };
 
-    osnoise_alert_take(alert, &reading);
+    osnoise_alert_update(alert, &reading);
 }
 
 static void take(const struct hr_osnoise_single_noise *single_noises, size_t count)
@@ -387,12 +387,12 @@ START_TEST(is_not_quiet_while_something_is_unknown)
 
     take_one(3, 60);
     take_one(4, 60);
-    osnoise_alert_take(alert, &reading);
+    osnoise_alert_update(alert, &reading);
     ck_assert_uint_eq(fake_notifications(), 3); /* of CPU 4 all is known */
     reading.cpus = (const struct hr_osnoise_cpu[]){{.cpu = 3, .sample_count = 1},
                                                    {.cpu = 4, .sample_count = 1}};
     reading.single_noise_more_count = 1;
-    osnoise_alert_take(alert, &reading);
+    osnoise_alert_update(alert, &reading);
     ck_assert_uint_eq(fake_notifications(), 3);
     pass(60);
     ck_assert_str_eq(last()->message, "no noise above 50 us on CPU 3 for 60 s; at least 1 was "

@@ -15,7 +15,7 @@ static void begin(enum hr_osnoise_mode mode, uint64_t max_single_ns)
 {
     const struct hr_osnoise_options options = {.mode = mode, .max_single_ns = max_single_ns};
 
-    osnoise_trouble_begin(&trouble, &options);
+    osnoise_trouble_init(&trouble, &options);
 }
 
 static void set_up(void)
@@ -47,7 +47,7 @@ static void read_cpus(const struct hr_osnoise_cpu *cpus, size_t count)
     const struct hr_osnoise_reading reading = {
         .elapsed_ns = HR_NS_PER_S, .cpus = cpus, .cpu_count = count};
 
-    osnoise_trouble_read(&trouble, &reading);
+    osnoise_trouble_log_reading(&trouble, &reading);
 }
 
 /* --- Runs ----------------------------------------------------------------- */
@@ -69,21 +69,21 @@ START_TEST(tells_that_nothing_is_measured)
              "%s: osnoise: noise is not measured: it is so: change it. It is tried again in 10 s.",
              severities[_i].severity);
     for (int i = 0; i < 3; i++)
-        osnoise_trouble_stopped(&trouble, &reason, 10 * HR_NS_PER_S);
+        osnoise_trouble_log_stopped(&trouble, &reason, 10 * HR_NS_PER_S);
     assert_said(line);
     strcpy(reason.text, "it is otherwise"); /* the same error, another cause */
-    osnoise_trouble_stopped(&trouble, &reason, 20 * HR_NS_PER_S);
+    osnoise_trouble_log_stopped(&trouble, &reason, 20 * HR_NS_PER_S);
     ck_assert_uint_eq(fake_logs(0, "it is otherwise. It is tried again in 20 s."), 1);
     fake_forget_logs();
-    osnoise_trouble_runs(&trouble);
-    osnoise_trouble_runs(&trouble);
+    osnoise_trouble_log_running(&trouble);
+    osnoise_trouble_log_running(&trouble);
     assert_said("info: osnoise: noise is being measured now.");
 }
 END_TEST
 
 START_TEST(says_nothing_of_a_run_that_begins_well)
 {
-    osnoise_trouble_runs(&trouble);
+    osnoise_trouble_log_running(&trouble);
     assert_said(NULL);
 }
 END_TEST
@@ -197,8 +197,8 @@ START_TEST(tells_of_dropped_names)
 {
     struct hr_osnoise_reading reading = {.dropped_count = 7};
 
-    osnoise_trouble_read(&trouble, &reading);
-    osnoise_trouble_read(&trouble, &reading);
+    osnoise_trouble_log_reading(&trouble, &reading);
+    osnoise_trouble_log_reading(&trouble, &reading);
     assert_said("warning: osnoise: 7 noises weren't counted by name, as the kernel's table of "
                 "names was full.");
 }
@@ -208,12 +208,12 @@ START_TEST(hands_on_warnings)
 {
     struct hr_osnoise_reading reading = {.warning = {-EEXIST, "stop_tracing_us is 100: set it 0"}};
 
-    osnoise_trouble_read(&trouble, &reading);
-    osnoise_trouble_read(&trouble, &reading);
+    osnoise_trouble_log_reading(&trouble, &reading);
+    osnoise_trouble_log_reading(&trouble, &reading);
     assert_said("warning: osnoise: stop_tracing_us is 100: set it 0.");
     reading.warning = (struct hr_reason){0};
-    osnoise_trouble_read(&trouble, &reading);
-    osnoise_trouble_read(&trouble, &reading);
+    osnoise_trouble_log_reading(&trouble, &reading);
+    osnoise_trouble_log_reading(&trouble, &reading);
     assert_said("info: osnoise: this is over: stop_tracing_us is 100: set it 0.");
 }
 END_TEST
@@ -222,7 +222,7 @@ START_TEST(tells_what_is_not_restored)
 {
     const struct hr_reason reason = {-EBUSY, "rtla uses the tracer: end it"};
 
-    osnoise_trouble_unrestored(&trouble, &reason);
+    osnoise_trouble_log_unrestored(&trouble, &reason);
     assert_said("warning: osnoise: not all settings of the tracer are restored: rtla uses the "
                 "tracer: end it.");
 }
