@@ -28,18 +28,18 @@ static int find_error;
 
 /* --- Which CPUs have time ------------------------------------------------- */
 
-int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_ns,
-                                          struct hr_cpu_set *reached);
+int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t timeout_ns,
+                                          struct hr_cpu_set *reachable);
 
-int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t most_ns,
-                                          struct hr_cpu_set *reached)
+int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t timeout_ns,
+                                          struct hr_cpu_set *reachable)
 {
-    ck_assert_uint_ge(most_ns, 1000000000);
+    ck_assert_uint_ge(timeout_ns, 1000000000);
     if (find_error < 0)
         return find_error;
-    *reached = *cpus;
+    *reachable = *cpus;
     for (size_t i = 0; i < sizeof(hogged.words) / sizeof(hogged.words[0]); i++)
-        reached->words[i] &= ~hogged.words[i];
+        reachable->words[i] &= ~hogged.words[i];
     return 0;
 }
 

@@ -16,14 +16,14 @@
 #define LONG_NS  UINT64_C(30000000000)
 #define SHORT_NS UINT64_C(100000000)
 
-static struct hr_cpu_set cpus, reached;
+static struct hr_cpu_set cpus, reachable;
 static unsigned last_cpu;
 
 static void set_up(void)
 {
     cpu_set_t allowed;
 
-    cpus = reached = (struct hr_cpu_set){0};
+    cpus = reachable = (struct hr_cpu_set){0};
     ck_assert_int_eq(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &allowed))
@@ -48,12 +48,12 @@ static void assert_alone(void)
 
 START_TEST(all_are_reached)
 {
-    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reached), 0);
-    ck_assert(hr_cpu_set_equal(&cpus, &reached));
+    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reachable), 0);
+    ck_assert(hr_cpu_set_equal(&cpus, &reachable));
     assert_alone();
     struct hr_cpu_set none = {0};
-    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&none, LONG_NS, &reached), 0);
-    ck_assert(hr_cpu_set_equal(&none, &reached));
+    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&none, LONG_NS, &reachable), 0);
+    ck_assert(hr_cpu_set_equal(&none, &reachable));
 }
 END_TEST
 
@@ -61,8 +61,8 @@ END_TEST
 START_TEST(one_that_there_isnt_is_no_obstacle)
 {
     hr_cpu_set_add(&cpus, HR_CPU_MAX - 1);
-    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reached), 0);
-    ck_assert(hr_cpu_set_equal(&cpus, &reached));
+    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reachable), 0);
+    ck_assert(hr_cpu_set_equal(&cpus, &reachable));
     assert_alone();
 }
 END_TEST
@@ -74,9 +74,9 @@ START_TEST(a_high_priority_isnt_inherited)
 
     if (sched_setscheduler(0, SCHED_FIFO, &high) < 0)
         return; /* as in containers */
-    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reached), 0);
+    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reachable), 0);
     ck_assert_int_eq(sched_setscheduler(0, SCHED_OTHER, &ordinary), 0);
-    ck_assert(hr_cpu_set_equal(&cpus, &reached));
+    ck_assert(hr_cpu_set_equal(&cpus, &reachable));
     assert_alone();
 }
 END_TEST
@@ -125,15 +125,15 @@ START_TEST(one_that_leaves_no_time_is_missed)
     if (child < 0)
         return; /* as in containers */
     for (int i = 0; i < 100 && !was_missed; i++) {
-        ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, SHORT_NS, &reached), 0);
+        ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, SHORT_NS, &reachable), 0);
         assert_alone();
-        was_missed = !hr_cpu_set_has(&reached, last_cpu);
+        was_missed = !hr_cpu_set_has(&reachable, last_cpu);
     }
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     ck_assert(was_missed);
-    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reached), 0);
-    ck_assert(hr_cpu_set_equal(&cpus, &reached));
+    ck_assert_int_eq(hr_osnoise_find_reachable_cpus(&cpus, LONG_NS, &reachable), 0);
+    ck_assert(hr_cpu_set_equal(&cpus, &reachable));
 }
 END_TEST
 
