@@ -54,8 +54,8 @@ static struct alarm *find_or_add_alarm(struct osnoise_alert *alert, unsigned cpu
         return alarm;
     alarm = reallocarray(alert->alarms, alert->alarm_count + 1, sizeof(*alarm));
     if (alarm == NULL) {
-        complaint_log(&alert->shortage, LOG_ERR, 1,
-                      PLUGIN ": there are no alerts of CPU %u: out of memory.", cpu);
+        complaint_log(&alert->shortage, LOG_ERR, 1, PLUGIN ": no alerts for CPU %u: out of memory.",
+                      cpu);
         return NULL;
     }
     alert->alarms = alarm;

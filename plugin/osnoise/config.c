@@ -156,8 +156,8 @@ static int read_alert(struct osnoise_config *config, const oconfig_item_t *block
         if (read_alert_option(&config->rule, &block->children[i]) < 0)
             return -1;
     if (config->rule.max_single_ns == 0) {
-        ERROR(ALERT ": option MaxSingle is missing: it says above how many seconds a noise is "
-                    "told, as in MaxSingle 0.000050.");
+        ERROR(ALERT ": option MaxSingle is missing: the limit in seconds above which a noise is "
+                    "reported, as in MaxSingle 0.000050.");
         return -1;
     }
     return 0;
@@ -224,7 +224,7 @@ static int check_options(const struct osnoise_config *config)
 
     if (run.mode == HR_OSNOISE_SOURCES && (config->has_alert || run.histogram)) {
         ERROR(PLUGIN ": Mode \"sources\" can't have %s: no thread looks for single noises there. "
-                     "Remove it, or take Mode \"osnoise\".",
+                     "Remove it, or use Mode \"osnoise\".",
               config->has_alert ? "an <Alert>" : "a Histogram");
         return -1;
     }
@@ -240,7 +240,7 @@ static int check_options(const struct osnoise_config *config)
     run.state_path = config->state_path != NULL ? config->state_path : "/" PLUGIN;
     if (hr_osnoise_check(&run, &reason) == 0)
         return 0;
-    ERROR(PLUGIN ": this can't be: %s.", reason.text);
+    ERROR(PLUGIN ": invalid combination: %s.", reason.text);
     return -1;
 }
 

@@ -130,10 +130,10 @@ static void start_without_cpus(void)
 {
     struct hr_reason reason = {0};
 
-    WARNING(PLUGIN ": the workload isn't started, as there is no CPUs that says where: it takes "
-                   "time from all else that runs there. Write, for example, CPUs \"2-7\".");
+    WARNING(PLUGIN ": the workload isn't started, as option CPUs is missing: it takes time from "
+                   "all else that runs on these CPUs. Choose them, as in CPUs \"2-7\".");
     if (hr_osnoise_recover(root, state_path, &reason) < 0)
-        WARNING(PLUGIN ": what was left behind by a collectd that ended early isn't restored: %s.",
+        WARNING(PLUGIN ": settings left by a collectd that was killed aren't restored: %s.",
                 reason.text);
 }
 
@@ -151,6 +151,16 @@ static int start_plugin(struct hr_reason *reason)
     return 0;
 }
 
+static void log_start_failure(int status, const struct hr_reason *reason)
+{
+    const char *cause = reason->text[0] != '\0' ? reason->text : STRERROR(-status);
+
+    if (root != NULL || state_path == NULL)
+        ERROR(PLUGIN ": can't start: %s.", cause);
+    else
+        ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(), cause);
+}
+
 static int init_plugin(void)
 {
     struct hr_reason reason = {0};
@@ -164,8 +174,7 @@ static int init_plugin(void)
     }
     int status = start_plugin(&reason);
     if (status < 0) {
-        ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(),
-              reason.text[0] != '\0' ? reason.text : STRERROR(-status));
+        log_start_failure(status, &reason);
         stop_plugin();
         return -1;
     }

@@ -47,7 +47,7 @@ void osnoise_trouble_log_stopped(struct osnoise_trouble *trouble, const struct h
                                  uint64_t retry_ns)
 {
     complaint_log(&trouble->run, severity_of(reason->error), cause_of(reason),
-                  PLUGIN ": noise is not measured: %s. It is tried again in %.6g s.", reason->text,
+                  PLUGIN ": noise is not measured: %s. Retrying in %.6g s.", reason->text,
                   (double)retry_ns / 1e9);
 }
 
@@ -110,11 +110,11 @@ static void print_silent(const struct hr_cpu_set *cpus, bool is_attached, char *
         return;
     print_cpus(cpus, list, sizeof(list));
     snprintf(buffer, size,
-             "no sample comes from %s: look %s, and for real-time tasks that leave no time to the "
+             "no samples come from %s: check %s, and whether real-time tasks leave no time to the "
              "thread osnoise/N there",
              list,
-             is_attached ? "whether whoever runs the tracer still measures there"
-                         : "for \"could not start sampling thread\" in dmesg");
+             is_attached ? "whether the other program still measures there"
+                         : "dmesg for \"could not start sampling thread\"");
 }
 
 static bool has_absent(const struct hr_osnoise_reading *reading)
@@ -151,11 +151,11 @@ static const char *remedy_of_loss(const struct osnoise_trouble *trouble)
 {
     static const char *const remedies[2][2] = {
         {"samples come faster than they are read, and values are too low. Lengthen Period",
-         "samples come faster than they are read, and values are too low. Let whoever runs the "
-         "tracer lengthen its period"},
+         "samples come faster than they are read, and values are too low. Lengthen the period of "
+         "the program that runs the tracer"},
         {"there is more noise than the kernel's buffer holds, and values are too low. Raise "
-         "Threshold, or do without Alert",
-         "there is more noise than the kernel's buffer holds, and values are too low. Do without "
+         "Threshold, or remove Alert",
+         "there is more noise than the kernel's buffer holds, and values are too low. Remove "
          "Alert"},
     };
 
@@ -176,7 +176,7 @@ static void log_lost_records(struct osnoise_trouble *trouble,
         }
     trouble->without_loss_ns = lost > 0 ? 0 : trouble->without_loss_ns + reading->elapsed_ns;
     if (trouble->without_loss_ns >= LOSS_OVER_NS)
-        complaint_resolve(&trouble->lost, PLUGIN ": no record was lost any more for %.6g s.",
+        complaint_resolve(&trouble->lost, PLUGIN ": no records lost for %.6g s.",
                           (double)LOSS_OVER_NS / 1e9);
     if (!tally_should_log(&trouble->lost_tally, lost))
         return;
@@ -198,7 +198,7 @@ static void log_dropped_noises(struct osnoise_trouble *trouble,
 static void log_warning(struct osnoise_trouble *trouble, const struct hr_reason *warning)
 {
     if (warning->error == 0) {
-        complaint_resolve(&trouble->warning, PLUGIN ": this is over: %s.", trouble->warned.text);
+        complaint_resolve(&trouble->warning, PLUGIN ": no longer: %s.", trouble->warned.text);
         return;
     }
     trouble->warned = *warning;

@@ -128,7 +128,7 @@ START_TEST(prints_tables)
                  "CPU 3: silent: online, but no sample has come for three periods\n"
                  "CPU 5: no period has ended yet\n"
                  "CPUs 1,5: records were lost: the sums lack some noise\n"
-                 "3 noises had no room to be counted by source\n"
+                 "3 noises weren't counted by source: the kernel's tables were full\n"
                  "\n"
                  "                             NOISE   EACH OF RUNTIME\n"
                  "CPU SOURCE          COUNT       us     us          %\n"
@@ -183,7 +183,7 @@ START_TEST(prints_sources_without_a_workload)
         "CPU SOURCE          COUNT       us     us       %\n"
         "  1 thread spinner    120 240000.0 2000.0 2.00000\n"
         "  1 irq local_timer  1006   2103.5    2.1 0.01752\n"
-        "1 of 2 readings know nothing of sources\n");
+        "1 of 2 readings have no sources\n");
 }
 END_TEST
 
@@ -194,7 +194,7 @@ START_TEST(prints_what_it_reads_along)
     report.cpus = NULL;
     print_table(&report);
     ck_assert_str_eq(
-        printed, "Mode attach, the other's CPUs, reading along; 0.0 s\n"
+        printed, "Mode attach, CPUs of the other run, attached to it; 0.0 s\n"
                  "\n"
                  "            RUNTIME NOISE AVAILABLE SINGLE PERIOD            SOFT\n"
                  "CPU PERIODS      us    us         % max us max us HW NMI IRQ  IRQ THREAD LOST\n"
@@ -296,7 +296,7 @@ static const struct {
     {{0, 900, 9, {{HR_OSNOISE_NMI, "NMI", 0, 1, 1}}, 1, false},
      "11:47:57 CPU 0: 0.9 us: nmi NMI 0.0 us, and more\n"},
     {{63, 50000, 0, {{0}}, 0, true}, "11:47:57 CPU 63: 50.0 us: the hardware\n"},
-    {{63, 50000, 2, {{0}}, 0, false}, "11:47:57 CPU 63: 50.0 us: by what is not known\n"},
+    {{63, 50000, 2, {{0}}, 0, false}, "11:47:57 CPU 63: 50.0 us: cause unknown\n"},
 };
 
 START_TEST(prints_single_noises)

@@ -100,7 +100,7 @@ __attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason 
     va_list arguments;
 
     if (error == -EACCES || error == -EPERM)
-        return hr_reason_set(reason, error, "no permission to make an instance in tracefs: %s",
+        return hr_reason_set(reason, error, "no permission to create an instance in tracefs: %s",
                              hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (error == -ENOMEM)
         return hr_reason_set(reason, error,
@@ -109,7 +109,7 @@ __attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason 
     va_start(arguments, format);
     vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
-    return hr_reason_set(reason, error, "%s in tracefs: %s", what, strerror(-error));
+    return hr_reason_set(reason, error, "%s in tracefs (%s)", what, strerror(-error));
 }
 
 /* --- Making one ----------------------------------------------------------- */
@@ -123,13 +123,12 @@ static int make_folder(const struct hr_tracefs *tracefs, const char *name, struc
         return 0;
     int error = -errno;
     if (error == -EEXIST)
-        return hr_reason_set(reason, error,
-                             "tracefs has an instance %s already: remove it, if nobody "
-                             "uses it (rmdir)",
-                             name);
+        return hr_reason_set(
+            reason, error,
+            "tracefs has an instance %s already: remove it with rmdir if no program uses it", name);
     if (error == -ENOENT)
         return hr_reason_set(reason, error, "this kernel's tracefs has no instances");
-    return explain_error(reason, error, "the instance %s can't be made", name);
+    return explain_error(reason, error, "can't create the instance %s", name);
 }
 
 /* "timerlat osnoise hwlat function nop\n" */
@@ -142,11 +141,11 @@ static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
     print_file_path(path, name, "available_tracers");
     int status = hr_tracefs_read(tracefs, path, tracers, sizeof(tracers), NULL);
     if (status < 0)
-        return explain_error(reason, status, "the tracers of an instance can't be read");
+        return explain_error(reason, status, "can't read the tracers of an instance");
     if (hr_text_has_word(tracers, "osnoise"))
         return 0;
     return hr_reason_set(reason, -EOPNOTSUPP,
-                         "this kernel has no tracer osnoise for instances: it needs Linux 5.17 or "
+                         "this kernel has no osnoise tracer for instances: it needs Linux 5.17 or "
                          "later with CONFIG_OSNOISE_TRACER=y");
 }
 
@@ -187,8 +186,8 @@ static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_c
         snprintf(list, sizeof(list), "%u and others", hr_cpu_set_next(&unreachable, 0));
     return hr_reason_set(reason, -EBUSY,
                          "a real-time task leaves the kernel no time on CPU %s, where its tracer "
-                         "could neither measure nor be ended: leave it out of the CPUs that are "
-                         "measured, or use the mode sources, which runs nothing there",
+                         "could neither measure nor be stopped: leave that CPU out, or use the "
+                         "sources mode, which runs no thread there",
                          list);
 }
 
@@ -202,7 +201,7 @@ static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
 
     int status = hr_osnoise_find_reachable_cpus(&plan->online, REACHABLE_TIMEOUT_NS, &reachable);
     if (status < 0)
-        return hr_reason_set(reason, status, "CPUs can't be tried with a thread on each (%s)",
+        return hr_reason_set(reason, status, "can't run a thread on each CPU (%s)",
                              strerror(-status));
     status = check_reachable(plan, &reachable, reason);
     if (status < 0)
@@ -215,7 +214,7 @@ static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
         if (status == -ENOENT)
             status = 0; /* no such CPU when the instance was made */
     }
-    return status < 0 ? explain_error(reason, status, "the size of buffers can't be set") : 0;
+    return status < 0 ? explain_error(reason, status, "can't set the size of buffers") : 0;
 }
 
 /* As many words of 32 bits as there are: "3,00000000,0000000f". */
@@ -241,7 +240,7 @@ static int set_cpus(const struct hr_tracefs *tracefs, const char *name,
         return 0;
     print_mask(&plan->cpus, mask, sizeof(mask));
     int status = write_file(tracefs, name, "tracing_cpumask", mask);
-    return status < 0 ? explain_error(reason, status, "the CPUs to record can't be set") : 0;
+    return status < 0 ? explain_error(reason, status, "can't set the CPUs to record") : 0;
 }
 
 /* --- What is recorded ----------------------------------------------------- */
@@ -257,9 +256,8 @@ static int record_event(const struct hr_tracefs *tracefs, const char *name, cons
         print_event_path(path, name, event, "enable");
         status = hr_tracefs_write(tracefs, path, "1");
     }
-    return status < 0
-               ? explain_error(reason, status, "the event osnoise:%s can't be recorded", event)
-               : 0;
+    return status < 0 ? explain_error(reason, status, "can't record the event osnoise:%s", event)
+                      : 0;
 }
 
 /* Single noises, and before each what interfered. */
@@ -303,7 +301,7 @@ static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name
                                  "the kernel has no hist triggers to count noise with: it needs "
                                  "CONFIG_HIST_TRIGGERS=y");
         if (status < 0)
-            return explain_error(reason, status, "the event osnoise:%s can't be counted",
+            return explain_error(reason, status, "can't count the event osnoise:%s",
                                  tables[i].event);
     }
     return 0;
@@ -355,7 +353,7 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
         return status;
     stop_on_process_exit(tracefs, name);
     status = write_file(tracefs, name, "tracing_on", "1");
-    return status < 0 ? explain_error(reason, status, "recording can't be switched on") : 0;
+    return status < 0 ? explain_error(reason, status, "can't switch recording on") : 0;
 }
 
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,

@@ -59,7 +59,7 @@ static int check_times(const struct hr_osnoise_options *options, struct hr_reaso
     else if (options->threshold_us < 1 || options->threshold_us > HR_US_PER_S)
         wrong = "the threshold is out of range: it may be 0.000001 to 1 second";
     else if (options->mode == HR_OSNOISE_HARDWARE && options->runtime_us > MAX_INTERRUPTS_OFF_US)
-        wrong = "the runtime is too long for the mode hwnoise: interrupts are off that long, so it "
+        wrong = "the runtime is too long for the hwnoise mode: interrupts are off that long, so it "
                 "may be 0.1 seconds at most";
     return wrong == NULL ? 0 : hr_reason_set(reason, -EINVAL, "%s", wrong);
 }
@@ -69,10 +69,9 @@ static int check_limit(const struct hr_osnoise_options *options, struct hr_reaso
 {
     if (options->max_single_ns == 0 || options->max_single_ns >= options->threshold_us * 1000)
         return 0;
-    return hr_reason_set(
-        reason, -EINVAL,
-        "the limit for single noises is below the threshold, so that those between "
-        "aren't seen: raise it, or lower the threshold");
+    return hr_reason_set(reason, -EINVAL,
+                         "the limit for single noises is below the threshold, so that those "
+                         "between aren't seen: raise it, or lower the threshold");
 }
 
 static int check_duty(const struct hr_osnoise_options *options, struct hr_reason *reason)
@@ -80,8 +79,9 @@ static int check_duty(const struct hr_osnoise_options *options, struct hr_reason
     double duty_pct = 100.0 * (double)options->runtime_us / (double)options->period_us;
 
     if (!(options->max_duty_pct > 0 && options->max_duty_pct <= 100))
-        return hr_reason_set(reason, -EINVAL,
-                             "the highest duty is out of range: it may be over 0 to 100 percent");
+        return hr_reason_set(
+            reason, -EINVAL,
+            "the maximum duty is out of range: it may be above 0, up to 100 percent");
     if (duty_pct <= options->max_duty_pct)
         return 0;
     return hr_reason_set(
@@ -96,8 +96,7 @@ static int check_workload(const struct hr_osnoise_options *options, struct hr_re
 {
     if (hr_cpu_set_count(&options->cpus) == 0)
         return hr_reason_set(reason, -EINVAL,
-                             "no CPUs are given, and without them the workload isn't started: name "
-                             "those that are to be measured");
+                             "no CPUs are given for the workload: list those to measure");
     int status = check_times(options, reason);
     if (status == 0)
         status = check_limit(options, reason);
@@ -117,8 +116,8 @@ int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason 
     case HR_OSNOISE_SOURCES:
         if (options->max_single_ns > 0 || options->histogram)
             return hr_reason_set(reason, -EINVAL,
-                                 "the mode sources knows no single noises, as nothing looks for "
-                                 "them: use the mode osnoise for alerts and histograms");
+                                 "the sources mode has no single noises, as no thread looks for "
+                                 "them: use the osnoise mode for alerts and histograms");
         return 0;
     case HR_OSNOISE_ATTACH:
     case HR_OSNOISE_MODE_COUNT:

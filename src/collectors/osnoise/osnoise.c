@@ -40,8 +40,7 @@ static void intersect_cpus(struct hr_cpu_set *cpus, const struct hr_cpu_set *oth
 
 static int explain_online_error(struct hr_reason *reason, int error)
 {
-    return hr_reason_set(reason, error, "it can't be read which CPUs are online (%s)",
-                         strerror(-error));
+    return hr_reason_set(reason, error, "can't read which CPUs are online (%s)", strerror(-error));
 }
 
 /* Those of the options, or all that can be measured now; if the tracer is somebody else's, of these
@@ -61,13 +60,12 @@ static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setti
     if (hr_cpu_set_count(&chosen) == 0)
         return hr_reason_set(
             reason, -ENXIO,
-            "whoever runs the tracer measures none of the CPUs that are asked for: "
-            "ask for others, or for none in particular");
+            "the run to attach to measures none of the CPUs given: choose others, or give none");
     osnoise->cpus = chosen;
     intersect_cpus(&chosen, &online);
     if (hr_cpu_set_count(&chosen) == 0)
         return hr_reason_set(reason, -ENXIO,
-                             "none of the CPUs that are to be measured is online: see "
+                             "none of the CPUs to measure is online: see "
                              "/sys/devices/system/cpu/online");
     return 0;
 }
@@ -171,8 +169,8 @@ static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason
 
     if (status < 0)
         return hr_reason_set(reason, status,
-                             "the state file %s, from which settings are restored after a crash, "
-                             "can't be written (%s): make its folder, or choose another file",
+                             "can't write the state file %s, from which settings are restored "
+                             "after a crash (%s): create its directory, or choose another file",
                              osnoise->state_path, strerror(-status));
     osnoise->needs_restore = true;
     return 0;
@@ -206,7 +204,7 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = hr_osnoise_state_sign(&osnoise->state);
 
     if (status < 0)
-        return hr_reason_set(reason, status, "this process can't be found in /proc (%s)",
+        return hr_reason_set(reason, status, "can't find this process in /proc (%s)",
                              strerror(-status));
     status = hr_osnoise_read_cpus(osnoise->root, "online", &plan.online);
     if (status < 0)
@@ -227,8 +225,8 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (osnoise->needs_restore && hr_osnoise_state_remove(osnoise->state_path) == 0)
         osnoise->needs_restore = false;
     return hr_reason_set(reason, status,
-                         "trace instances by all names that would do, such as %s, are "
-                         "there already: remove them from /sys/kernel/tracing/instances",
+                         "trace instances of all possible names, such as %s, exist already: remove "
+                         "them from /sys/kernel/tracing/instances",
                          osnoise->state.instance);
 }
 
@@ -244,12 +242,11 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance);
 
     if (status == -EBUSY)
-        return hr_reason_set(
-            reason, status,
-            "the tracer osnoise can't start beside another, such as timerlat: it is "
-            "tried again");
+        return hr_reason_set(reason, status,
+                             "the osnoise tracer can't start beside another, such as timerlat: "
+                             "wait until that has ended, or end it");
     if (status < 0)
-        return hr_reason_set(reason, status, "the tracer osnoise can't be started (%s)",
+        return hr_reason_set(reason, status, "can't start the osnoise tracer (%s)",
                              strerror(-status));
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
         return recheck_users(osnoise, reason);
@@ -258,7 +255,8 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     status = hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
     if (status != 0)
         return status < 0 ? status : 0;
-    return hr_reason_set(reason, -EAGAIN, "whoever ran the tracer osnoise has just ended");
+    return hr_reason_set(reason, -EAGAIN,
+                         "the run of the osnoise tracer to attach to has just ended");
 }
 
 /* --- What is kept --------------------------------------------------------- */

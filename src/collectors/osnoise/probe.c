@@ -27,11 +27,11 @@ static int check_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reas
                              "allows no tracing",
                              hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     if (status < 0)
-        return hr_reason_set(reason, status, "available_tracers of tracefs can't be read (%s)",
+        return hr_reason_set(reason, status, "can't read available_tracers of tracefs (%s)",
                              strerror(-status));
     if (!hr_text_has_word(tracers, "osnoise"))
         return hr_reason_set(reason, -ENOENT,
-                             "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
+                             "this kernel has no osnoise tracer: it needs Linux 5.17 or later with "
                              "CONFIG_OSNOISE_TRACER=y");
     return 0;
 }
@@ -106,12 +106,11 @@ static int explain_user(const struct hr_osnoise_user *user, struct hr_reason *re
     if (strncmp(user->instance, HR_OSNOISE_INSTANCE_PREFIX, strlen(HR_OSNOISE_INSTANCE_PREFIX)) ==
         0)
         remedy = "it is a run of headroom or of collectd's plugin: wait until it has ended, or use "
-                 "the mode attach; if it was killed, headroom osnoise --restore ends it, with the "
+                 "the attach mode; if it was killed, headroom osnoise --restore ends it, with the "
                  "--state file of that run, or rmdir if that is lost";
     else if (strcmp(user->tracer, "osnoise") == 0)
-        remedy = "wait until it has ended, or use the mode attach";
-    return hr_reason_set(reason, -EBUSY, "%s has the tracer %s at work: %s", who, user->tracer,
-                         remedy);
+        remedy = "wait until it has ended, or use the attach mode";
+    return hr_reason_set(reason, -EBUSY, "%s runs the %s tracer: %s", who, user->tracer, remedy);
 }
 
 static int check_hazards(const struct hr_tracefs *tracefs, struct hr_reason *reason)
@@ -123,8 +122,8 @@ static int check_hazards(const struct hr_tracefs *tracefs, struct hr_reason *rea
         return status;
     if (hazards.panic && (hazards.stop_us > 0 || hazards.stop_total_us > 0))
         return hr_reason_set(reason, -EBUSY,
-                             "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer "
-                             "osnoise: noise would stop the machine; write NO_PANIC_ON_STOP to "
+                             "PANIC_ON_STOP and a stop_tracing value of the osnoise tracer are "
+                             "set: noise would panic the machine; write NO_PANIC_ON_STOP to "
                              "/sys/kernel/tracing/osnoise/options");
     return 0;
 }
@@ -137,10 +136,10 @@ static int check_leader(const struct hr_tracefs *tracefs, const char *except,
     if (status > 0)
         return check_hazards(tracefs, reason);
     if (status < 0)
-        return hr_reason_set(reason, status, "it can't be seen who has a tracer at work (%s)",
+        return hr_reason_set(reason, status, "can't find whether a tracer is in use (%s)",
                              strerror(-status));
     return hr_reason_set(reason, -EAGAIN,
-                         "nobody runs the tracer osnoise: it is read along once somebody does");
+                         "no program runs the osnoise tracer: start one, such as rtla osnoise");
 }
 
 int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
@@ -154,7 +153,7 @@ int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mod
     if (status > 0)
         return explain_user(&user, reason);
     if (status < 0)
-        return hr_reason_set(reason, status, "it can't be seen who has a tracer at work (%s)",
+        return hr_reason_set(reason, status, "can't find whether a tracer is in use (%s)",
                              strerror(-status));
     return check_hazards(tracefs, reason);
 }

@@ -29,18 +29,18 @@ static int check_instance(const struct hr_osnoise *osnoise,
     if (status == 1)
         return 0;
     if (status == -ENOENT)
-        return hr_reason_set(reason, -ECANCELED, "somebody removed the trace instance %s",
+        return hr_reason_set(reason, -ECANCELED, "another program removed the trace instance %s",
                              osnoise->state.instance);
     if (status < 0)
-        return hr_reason_set(reason, status, "the trace instance %s can't be read (%s)",
+        return hr_reason_set(reason, status, "can't read the trace instance %s (%s)",
                              osnoise->state.instance, strerror(-status));
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
         return hr_reason_set(
             reason, -ECANCELED,
-            "tracing was stopped, by a noise above what somebody has set in "
-            "/sys/kernel/tracing/osnoise/stop_tracing_us or stop_tracing_total_us: "
-            "write 0 there");
-    return hr_reason_set(reason, -ECANCELED, "somebody stopped the tracer in the trace instance %s",
+            "tracing was stopped by a noise above /sys/kernel/tracing/osnoise/stop_tracing_us or "
+            "stop_tracing_total_us, which another program has set: write 0 there");
+    return hr_reason_set(reason, -ECANCELED,
+                         "another program stopped the tracer in the trace instance %s",
                          osnoise->state.instance);
 }
 
@@ -57,9 +57,9 @@ static int check_settings(const struct hr_osnoise *osnoise, const struct hr_osno
     hr_osnoise_setting_print(seen, setting, was, sizeof(was));
     hr_osnoise_setting_print(now, setting, is, sizeof(is));
     return hr_reason_set(reason, is_theirs ? -EAGAIN : -ECANCELED,
-                         "somebody changed the tracer's setting %s from %s to %s: %s",
+                         "another program changed the tracer's setting %s from %s to %s: %s",
                          hr_osnoise_setting_name(setting), was, is,
-                         is_theirs ? "it is begun anew with that" : "their run comes first");
+                         is_theirs ? "attach again" : "its run takes precedence");
 }
 
 /* Which may also be set while all goes well. */
@@ -68,8 +68,8 @@ static int check_hazards(const struct hr_osnoise_hazards *hazards, struct hr_rea
     if (!hazards->panic || (hazards->stop_us == 0 && hazards->stop_total_us == 0))
         return 0;
     return hr_reason_set(reason, -ECANCELED,
-                         "somebody has set PANIC_ON_STOP and a stop_tracing of the tracer osnoise: "
-                         "noise would stop the machine; write NO_PANIC_ON_STOP to "
+                         "PANIC_ON_STOP and a stop_tracing value of the osnoise tracer are set: "
+                         "noise would panic the machine; write NO_PANIC_ON_STOP to "
                          "/sys/kernel/tracing/osnoise/options");
 }
 
@@ -82,9 +82,10 @@ static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status > 0)
         return 0;
     if (status < 0)
-        return hr_reason_set(reason, status, "it can't be seen who runs the tracer osnoise (%s)",
+        return hr_reason_set(reason, status, "can't find the run of the osnoise tracer (%s)",
                              strerror(-status));
-    return hr_reason_set(reason, -EAGAIN, "whoever ran the tracer osnoise has ended");
+    return hr_reason_set(reason, -EAGAIN,
+                         "the run of the osnoise tracer that was attached to has ended");
 }
 
 static int check_run(struct hr_osnoise *osnoise, struct hr_osnoise_settings *now,
@@ -109,13 +110,13 @@ static void set_warning(struct hr_reason *warning, const struct hr_osnoise_hazar
 {
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
         hr_reason_set(warning, WARNED_STOP,
-                      "somebody has set osnoise/stop_tracing_us or stop_tracing_total_us: a noise "
-                      "above it ends all tracing; write 0 there if nobody needs it");
+                      "osnoise/stop_tracing_us or stop_tracing_total_us is set: a noise above it "
+                      "ends all tracing; write 0 there unless it is needed");
     else if (hazards->panic)
-        hr_reason_set(warning, WARNED_PANIC,
-                      "somebody has set PANIC_ON_STOP of the tracer osnoise: with a stop_tracing "
-                      "value noise stops the machine; write NO_PANIC_ON_STOP to osnoise/options if "
-                      "nobody needs it");
+        hr_reason_set(
+            warning, WARNED_PANIC,
+            "PANIC_ON_STOP of the osnoise tracer is set: with a stop_tracing value, noise would "
+            "panic the machine; write NO_PANIC_ON_STOP to osnoise/options unless it is needed");
 }
 
 /* --- CPUs ----------------------------------------------------------------- */
@@ -207,7 +208,7 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
     int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
 
     if (status < 0)
-        return hr_reason_set(reason, status, "it can't be read which CPUs are online (%s)",
+        return hr_reason_set(reason, status, "can't read which CPUs are online (%s)",
                              strerror(-status));
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
         read_cpu(osnoise, i);
@@ -244,7 +245,7 @@ static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *
     int status = hr_osnoise_sources_read(osnoise->sources, &osnoise->tracefs, &settled, &counts);
     if (status < 0) {
         hr_reason_set(&reading->warning, WARNED_SOURCES,
-                      "the kernel's counts by source can't be read (%s)", strerror(-status));
+                      "can't read the kernel's counts by source (%s)", strerror(-status));
         return;
     }
     reading->has_sources = osnoise->options.by_source;

@@ -129,7 +129,7 @@ static int explain_missing_field(const struct event_spec *event_spec, const char
     return hr_reason_set(
         reason, -EBADMSG,
         "the kernel's event %s:%s has no field %s that is understood: this version "
-        "of headroom doesn't know this kernel",
+        "of headroom doesn't support this kernel",
         event_spec->system, event_spec->name, field);
 }
 
@@ -159,7 +159,7 @@ static int read_format(const struct hr_tracefs *tracefs, const char *path, char 
                              "the kernel has no %s in tracefs: it needs CONFIG_OSNOISE_TRACER",
                              path);
     if (status < 0)
-        return hr_reason_set(reason, status, "can't read %s in tracefs: %s", path,
+        return hr_reason_set(reason, status, "can't read %s in tracefs (%s)", path,
                              strerror(-status));
     return (int)length;
 }
@@ -185,7 +185,10 @@ static int read_event_format(struct hr_osnoise_decoder *decoder, struct tep_hand
         return length;
     struct tep_event *format = parse_format(tep, event_spec, text, length);
     if (format == NULL)
-        return explain_missing_field(event_spec, "at all", reason);
+        return hr_reason_set(reason, -EBADMSG,
+                             "can't parse the format of the kernel's event %s:%s: this version of "
+                             "headroom doesn't support this kernel",
+                             event_spec->system, event_spec->name);
     event->id = (uint64_t)format->id;
     if (!locate_number(tep_find_common_field(format, "common_type"), &decoder->type))
         return explain_missing_field(event_spec, "common_type", reason);
@@ -206,8 +209,8 @@ static int read_page_format(struct hr_osnoise_decoder *decoder, struct tep_handl
     int commit_size = tep_get_header_page_size(tep), page_size = tep_get_sub_buffer_size(tep);
     if (status != 0 || (commit_size != 4 && commit_size != 8) || page_size < 1024)
         return hr_reason_set(reason, -EBADMSG,
-                             "tracefs' " HEADER_PAGE " isn't understood: this version of headroom "
-                             "doesn't know this kernel");
+                             "can't parse tracefs' " HEADER_PAGE
+                             ": this version of headroom doesn't support this kernel");
     decoder->commit_size = (size_t)commit_size;
     decoder->header_size = sizeof(uint64_t) + decoder->commit_size;
     decoder->page_size = (size_t)page_size;

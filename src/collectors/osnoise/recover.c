@@ -18,11 +18,11 @@ static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
 
     if (status == -EBUSY)
         return hr_reason_set(reason, status,
-                             "the trace instance %s can't be removed, as somebody reads it: end "
-                             "whoever has files of /sys/kernel/tracing/instances/%s open",
+                             "can't remove the trace instance %s, as a program reads it: end the "
+                             "program that has files of /sys/kernel/tracing/instances/%s open",
                              name, name);
     if (status < 0)
-        return hr_reason_set(reason, status, "the trace instance %s can't be removed (%s)", name,
+        return hr_reason_set(reason, status, "can't remove the trace instance %s (%s)", name,
                              strerror(-status));
     return 0;
 }
@@ -71,7 +71,7 @@ static int find_joined_user(const struct hr_tracefs *tracefs, const struct hr_os
 
 static int explain_restore_error(struct hr_reason *reason, int error)
 {
-    return hr_reason_set(reason, error, "settings of the tracer osnoise can't be put back (%s)",
+    return hr_reason_set(reason, error, "can't restore settings of the osnoise tracer (%s)",
                          strerror(-error));
 }
 
@@ -91,11 +91,11 @@ static int restore_settings(const struct hr_tracefs *tracefs, const struct hr_os
     status = find_joined_user(tracefs, state, &user);
     if (status > 0) {
         hr_osnoise_user_print(&user, who, sizeof(who));
-        return hr_reason_set(reason, -EBUSY,
-                             "%s runs the tracer %s with settings of ours, so they aren't put back "
-                             "now: it is done at the next start after it has ended, or by headroom "
-                             "osnoise --restore",
-                             who, user.tracer);
+        return hr_reason_set(
+            reason, -EBUSY,
+            "%s runs the %s tracer with this run's settings, so they aren't restored now: the next "
+            "start after it has ended restores them, or headroom osnoise --restore",
+            who, user.tracer);
     }
     if (status == 0)
         status = hr_osnoise_settings_restore(tracefs, &state->ours, &state->original);
@@ -116,7 +116,7 @@ int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise
         return status;
     status = hr_osnoise_state_remove(state_path);
     if (status < 0)
-        return hr_reason_set(reason, status, "the state file %s can't be removed (%s)", state_path,
+        return hr_reason_set(reason, status, "can't remove the state file %s (%s)", state_path,
                              strerror(-status));
     return 0;
 }
@@ -136,10 +136,10 @@ static int read_state(const char *path, struct hr_osnoise_state *state, struct h
                              path);
     if (status == -EPERM)
         return hr_reason_set(reason, status,
-                             "the state file %s belongs to somebody else or can be written by "
-                             "others, so it isn't trusted: check it, and remove it",
+                             "the state file %s belongs to another user or is writable by others, "
+                             "so it isn't trusted: check it, and remove it",
                              path);
-    return hr_reason_set(reason, status, "the state file %s can't be read (%s)", path,
+    return hr_reason_set(reason, status, "can't read the state file %s (%s)", path,
                          strerror(-status));
 }
 
@@ -161,7 +161,7 @@ int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_pa
                              (int)state.pid, state_path);
     case HR_OSNOISE_OWNER_SELF:
         if (hr_osnoise_instance_is_running(tracefs, state.instance) == 1)
-            return hr_reason_set(reason, -EBUSY, "a run of this process goes on");
+            return hr_reason_set(reason, -EBUSY, "this process has a run already");
         break;
     case HR_OSNOISE_OWNER_DEAD:
         break;
@@ -197,12 +197,11 @@ int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason)
     if (status == -EBADMSG)
         return hr_reason_set(reason, status, "%s is not understood", state_path);
     if (status != 0)
-        return hr_reason_set(reason, status, "%s can't be read (%s)", state_path,
-                             strerror(-status));
+        return hr_reason_set(reason, status, "can't read %s (%s)", state_path, strerror(-status));
     if (hr_osnoise_state_owner(&state) != HR_OSNOISE_OWNER_DEAD)
         return 0;
-    return hr_reason_set(reason, -ESTALE,
-                         "the run of process %d ended without putting back the kernel's settings, "
-                         "which %s tells",
-                         (int)state.pid, state_path);
+    return hr_reason_set(
+        reason, -ESTALE,
+        "the run of process %d ended without restoring the kernel's settings, which are in %s",
+        (int)state.pid, state_path);
 }

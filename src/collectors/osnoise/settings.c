@@ -114,9 +114,9 @@ static int explain_read_error(int status, struct hr_reason *reason)
 {
     if (status == -ENOENT)
         return hr_reason_set(reason, status,
-                             "this kernel has no tracer osnoise: it needs Linux 5.17 or later with "
+                             "this kernel has no osnoise tracer: it needs Linux 5.17 or later with "
                              "CONFIG_OSNOISE_TRACER=y");
-    return hr_reason_set(reason, status, "the settings of the tracer osnoise can't be read (%s)",
+    return hr_reason_set(reason, status, "can't read the settings of the osnoise tracer (%s)",
                          strerror(-status));
 }
 
@@ -288,8 +288,8 @@ static int explain_write_error(const struct hr_osnoise_settings *wanted,
         return hr_reason_set(reason, error, "no permission to write tracefs' %s: %s", file,
                              hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
     hr_osnoise_setting_print(wanted, setting, value, sizeof(value));
-    return hr_reason_set(reason, error, "tracefs' %s can't be set: %s to %s: %s", file,
-                         table[setting].name, value, strerror(-error));
+    return hr_reason_set(reason, error, "can't set %s to %s in tracefs' %s (%s)",
+                         table[setting].name, value, file, strerror(-error));
 }
 
 static int refuse_option(enum hr_osnoise_setting setting, struct hr_reason *reason)
@@ -311,8 +311,8 @@ static int check_list_restorable(const struct hr_tracefs *tracefs,
     int status = write_setting(tracefs, HR_OSNOISE_CPUS, now);
     if (status == -E2BIG)
         return hr_reason_set(reason, status,
-                             "tracefs' osnoise/cpus has a list of CPUs that is too long to be put "
-                             "back afterwards: write a shorter one to it");
+                             "tracefs' osnoise/cpus has a list of CPUs that is too long to be "
+                             "restored afterwards: write a shorter one to it");
     return status < 0 ? explain_write_error(now, HR_OSNOISE_CPUS, status, reason) : 0;
 }
 
@@ -355,7 +355,7 @@ int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
         return 0;
     return hr_reason_set(
         reason, -EBUSY,
-        "tracefs' osnoise setting %s didn't keep its value: somebody else changes it",
+        "the osnoise tracer's setting %s didn't keep its value: another program changes it",
         table[other].name);
 }
 

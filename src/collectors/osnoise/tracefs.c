@@ -34,7 +34,7 @@ static int explain_open_error(int error, struct hr_reason *reason)
     for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
         if (advice[i].error == error)
             return hr_reason_set(reason, error, "%s", advice[i].text);
-    return hr_reason_set(reason, error, "tracefs can't be opened: %s", strerror(-error));
+    return hr_reason_set(reason, error, "can't open tracefs (%s)", strerror(-error));
 }
 
 /* Where nothing is mounted there is an empty folder. */

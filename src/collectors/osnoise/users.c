@@ -115,7 +115,7 @@ int hr_osnoise_users_find_running(const struct hr_tracefs *tracefs, const char *
 void hr_osnoise_user_print(const struct hr_osnoise_user *user, char *text, size_t size)
 {
     if (user->instance[0] != '\0')
-        snprintf(text, size, "the instance %s", user->instance);
+        snprintf(text, size, "the trace instance %s", user->instance);
     else
-        snprintf(text, size, "tracefs' own current_tracer");
+        snprintf(text, size, "the top-level trace instance");
 }

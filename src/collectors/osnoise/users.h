@@ -35,8 +35,8 @@ int hr_osnoise_users_find(const struct hr_tracefs *tracefs, const char *tracer, 
 int hr_osnoise_users_find_running(const struct hr_tracefs *tracefs, const char *except,
                                   struct hr_osnoise_user *user);
 
-/** Prints who it is, for messages: "the instance rtla_osnoise_top" or "tracefs' own
- * current_tracer". */
+/** Prints who it is, for messages: "the trace instance rtla_osnoise_top" or "the
+ * top-level trace instance". */
 void hr_osnoise_user_print(const struct hr_osnoise_user *user, char *text, size_t size);
 
 #endif

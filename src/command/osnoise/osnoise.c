@@ -47,10 +47,10 @@ static void print_help(void)
           "                           --period\n"
           "                         hwnoise: the same with interrupts off: what the\n"
           "                           hardware takes\n"
-          "                         sources: no thread; how long what had the CPU, by name\n"
-          "                         attach: read along with another's run of the tracer\n"
+          "                         sources: no thread; how long each source had the CPU\n"
+          "                         attach: read what another program measures\n"
           "  --period SECONDS       default 1\n"
-          "  --runtime SECONDS      how much of each period is looked at (default: 0.01)\n"
+          "  --runtime SECONDS      how much of each period is measured (default: 0.01)\n"
           "  --threshold SECONDS    gaps of at least this are noise (default: 0.000001)\n"
           "  --max-duty PERCENT     refuse to take more of a CPU than this (default: 10)\n"
           "  --seconds N            end after that time\n"
@@ -58,28 +58,28 @@ static void print_help(void)
           "Output:\n"
           "  --sources N            the N largest sources of noise on each CPU\n"
           "                         (default: 5; 0: none)\n"
-          "  --max-single SECONDS   tell of each single noise above this, and of what it\n"
-          "                         was made; no less than --threshold\n"
+          "  --max-single SECONDS   report each single noise above this, and what it was\n"
+          "                         made of; no less than --threshold\n"
           "  --histogram            how many single noises were how long\n"
           "  --json                 one object at the end\n"
           "\n"
-          "What is left behind:\n"
-          "  --state FILE           where the kernel's settings are kept that are to be put\n"
-          "                         back (default: " OSNOISE_STATE_PATH ";\n"
+          "The kernel's settings:\n"
+          "  --state FILE           where to keep the kernel's settings that a run\n"
+          "                         restores (default: " OSNOISE_STATE_PATH ";\n"
           "                         attach: " OSNOISE_ATTACH_STATE_PATH ")\n"
-          "  --restore              only put back what a run that was killed has changed\n"
+          "  --restore              only restore what a killed run has changed\n"
           "  --help                 show this help\n"
           "\n"
           "Columns, per CPU and since the beginning; what isn't known is shown as -:\n"
-          "  PERIODS          how many were looked at\n"
-          "  RUNTIME, NOISE   how long was looked, and how much of that was noise, us\n"
+          "  PERIODS          how many were measured\n"
+          "  RUNTIME, NOISE   the time measured, and how much of it was noise, us\n"
           "  AVAILABLE        the rest, % of RUNTIME\n"
           "  SINGLE, PERIOD   the longest single noise, and the most in one period, us\n"
           "  HW               noises without any interference that the kernel knows of\n"
           "  NMI ... THREAD   how many of these interfered\n"
           "  LOST             records that were lost, and with them their noise\n"
           "\n"
-          "It means most on CPUs that are isolated or idle. See headroom(1).\n",
+          "It is most useful on CPUs that are isolated or idle. See headroom(1).\n",
           stdout);
 }
 
@@ -183,7 +183,7 @@ static int check_sources(const char *title, const struct osnoise_request *reques
 {
     if (request->options.mode != HR_OSNOISE_SOURCES || request->sources > 0)
         return COMMAND_DONE;
-    return command_misused(title, "--sources 0 leaves --mode sources nothing to tell");
+    return command_misused(title, "--sources 0 leaves --mode sources nothing to report");
 }
 
 /* The collector knows the rest. */

@@ -262,7 +262,7 @@ static int open_run(struct run *run)
     struct hr_reason reason = {0};
     int status = hr_root_open("/", &run->root);
     if (status != 0) {
-        print_error(run, "cannot use / as root: %s", strerror(-status));
+        print_error(run, "cannot use / as root directory: %s", strerror(-status));
         return COMMAND_FAILED;
     }
     status = hr_osnoise_open(run->root, &run->request->options, &run->osnoise, &reason);
@@ -300,7 +300,8 @@ static int begin_run(struct run *run)
     struct hr_reason unused;
     if (status == -EBUSY && run->request->options.mode != HR_OSNOISE_ATTACH &&
         hr_osnoise_probe(run->root, HR_OSNOISE_ATTACH, &unused) == 0)
-        print_error(run, "somebody else runs the tracer osnoise: --mode attach reads along");
+        print_error(run,
+                    "another program runs the osnoise tracer: --mode attach reads its results");
     return COMMAND_FAILED;
 }
 
@@ -397,7 +398,7 @@ static int restore_from(const struct hr_root *root, const char *title, const cha
         return COMMAND_FAILED;
     }
     if (was_there)
-        printf("Put back what the run of %s had changed.\n", state_path);
+        printf("Restored what the run of %s had changed.\n", state_path);
     *found += was_there;
     return COMMAND_DONE;
 }
@@ -411,7 +412,7 @@ static int restore_all(const struct hr_root *root, const char *title, const char
         status = worse_status(status, restore_from(root, title, paths[i], &found));
     if (status != COMMAND_DONE || found > 0)
         return status;
-    printf("Nothing is to be put back: there is no %s", paths[0]);
+    printf("Nothing to restore: there is no %s", paths[0]);
     for (size_t i = 1; paths[i] != NULL; i++)
         printf(", and no %s", paths[i]);
     puts(".");
@@ -427,7 +428,7 @@ int osnoise_restore(const char *title, const char *state_path)
     waiting_hold_signals();
     int status = hr_root_open("/", &root);
     if (status != 0) {
-        fprintf(stderr, "%s: cannot use / as root: %s\n", title, strerror(-status));
+        fprintf(stderr, "%s: cannot use / as root directory: %s\n", title, strerror(-status));
         return COMMAND_FAILED;
     }
     status = restore_all(root, title, state_path != NULL ? given : usual);

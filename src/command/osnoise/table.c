@@ -224,10 +224,11 @@ static void print_notes(FILE *file, const struct osnoise_report *report)
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
         print_note(file, report, &notes[i]);
     if (totals->dropped_count > 0)
-        fprintf(file, "%" PRIu64 " noises had no room to be counted by source\n",
+        fprintf(file,
+                "%" PRIu64 " noises weren't counted by source: the kernel's tables were full\n",
                 totals->dropped_count);
     if (report->sources > 0 && totals->missing_count > 0)
-        fprintf(file, "%" PRIu64 " of %" PRIu64 " readings know nothing of sources\n",
+        fprintf(file, "%" PRIu64 " of %" PRIu64 " readings have no sources\n",
                 totals->missing_count, totals->reading_count);
 }
 
@@ -249,7 +250,7 @@ static void print_headline(FILE *file, const struct osnoise_report *report)
     if (report->cpus != NULL)
         fprintf(file, "CPU%s %s, ", hr_cpu_set_count(&options->cpus) == 1 ? "" : "s", report->cpus);
     else
-        fputs(options->mode == HR_OSNOISE_SOURCES ? "all CPUs, " : "the other's CPUs, ", file);
+        fputs(options->mode == HR_OSNOISE_SOURCES ? "all CPUs, " : "CPUs of the other run, ", file);
     switch (options->mode) {
     case HR_OSNOISE_WORKLOAD:
     case HR_OSNOISE_HARDWARE:
@@ -259,7 +260,7 @@ static void print_headline(FILE *file, const struct osnoise_report *report)
         fputs("whatever interrupts or takes a CPU, without a workload", file);
         break;
     case HR_OSNOISE_ATTACH:
-        fputs("reading along", file);
+        fputs("attached to it", file);
         break;
     case HR_OSNOISE_MODE_COUNT:
         break;
@@ -346,7 +347,6 @@ void osnoise_single_noise_print(FILE *file, const struct osnoise_timed_noise *se
     if (single_noise->part_count > 0)
         print_parts(file, single_noise, charset);
     else
-        fputs(single_noise->interference_count == 0 ? "the hardware" : "by what is not known",
-              file);
+        fputs(single_noise->interference_count == 0 ? "the hardware" : "cause unknown", file);
     putc('\n', file);
 }

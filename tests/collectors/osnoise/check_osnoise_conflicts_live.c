@@ -97,7 +97,7 @@ START_TEST(attaches_to_nobody)
     live.options.mode = HR_OSNOISE_ATTACH;
     live_open();
     ck_assert_int_eq(hr_osnoise_begin(live.osnoise, &live.reason), -EAGAIN);
-    assert_reason("nobody");
+    assert_reason("no program runs the osnoise tracer");
 }
 END_TEST
 

@@ -269,7 +269,7 @@ START_TEST(attaching_changes_nothing)
 
     open_run(&options);
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EAGAIN);
-    assert_reason(-EAGAIN, "nobody runs the tracer osnoise");
+    assert_reason(-EAGAIN, "no program runs the osnoise tracer");
     assert_restored();
 
     fake_tracefs_add_instance("rtla");
@@ -297,7 +297,7 @@ START_TEST(attached_to_who_stops_or_changes_something)
         const char *file, *text, *told;
     } rows[] = {
         {"instances/rtla/tracing_on", "0\n", "has ended"},
-        {"osnoise/cpus", "0\n", "cpus from 0-3 to 0: it is begun anew"},
+        {"osnoise/cpus", "0\n", "cpus from 0-3 to 0: attach again"},
         {"osnoise/runtime_us", "5000\n", "runtime_us from 1000000 to 5000"},
     };
 
@@ -395,10 +395,10 @@ START_TEST(others_come_first)
     static const struct {
         const char *instance, *tracer, *told;
     } rows[] = {
-        {"rtla_timerlat", "timerlat", "the instance rtla_timerlat has the tracer timerlat at work"},
-        {"rtla_top", "osnoise", "use the mode attach"},
+        {"rtla_timerlat", "timerlat", "the trace instance rtla_timerlat runs the timerlat tracer"},
+        {"rtla_top", "osnoise", "use the attach mode"},
         {"headroom_osnoise_1", "osnoise", "headroom osnoise --restore"},
-        {NULL, "function", "tracefs' own current_tracer has the tracer function at work"},
+        {NULL, "function", "the top-level trace instance runs the function tracer"},
     };
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
     char file[128] = "current_tracer";
@@ -619,7 +619,7 @@ START_TEST(what_cant_be_put_back_is_told_as_well)
     fake_tracefs_fail(instance, EBUSY);
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
     assert_reason(-ECANCELED, "period_us from");
-    assert_reason(-ECANCELED, "; and the trace instance headroom_osnoise_");
+    assert_reason(-ECANCELED, "; and can't remove the trace instance headroom_osnoise_");
     fake_tracefs_fail(instance, 0);
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
     ck_assert(!fake_tracefs_has(instance));
@@ -648,7 +648,8 @@ START_TEST(who_has_joined_keeps_our_settings)
     fake_tracefs_add_instance("other");
     fake_tracefs_set("instances/other/current_tracer", "osnoise\n");
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), -EBUSY);
-    assert_reason(-EBUSY, "the instance other runs the tracer osnoise with settings of ours");
+    assert_reason(-EBUSY,
+                  "the trace instance other runs the osnoise tracer with this run's settings");
     ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
     ck_assert(!fake_tracefs_has(instance));
     ck_assert_int_eq(access(state_path, F_OK), 0);
@@ -895,7 +896,7 @@ START_TEST(interrupts_come_back_for_who_has_joined)
         ck_assert_int_ge(fd, 0);
     }
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), -EBUSY);
-    assert_reason(-EBUSY, _i == 0 ? "the instance other runs the tracer" : "somebody reads it");
+    assert_reason(-EBUSY, _i == 0 ? "the trace instance other runs the" : "a program reads it");
     ck_assert_ptr_nonnull(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
     ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
     ck_assert_int_eq(access(state_path, F_OK), 0);

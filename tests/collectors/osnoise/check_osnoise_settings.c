@@ -101,8 +101,8 @@ START_TEST(tells_what_it_cannot_read)
     ck_assert_int_eq(reason.error, unreadable[_i].status);
     ck_assert_ptr_nonnull(
         strstr(reason.text, unreadable[_i].status == -ENOENT
-                                ? "no tracer osnoise: it needs Linux"
-                                : "settings of the tracer osnoise can't be read"));
+                                ? "no osnoise tracer: it needs Linux"
+                                : "can't read the settings of the osnoise tracer"));
     ck_assert_mem_eq(&settings, &before, sizeof(settings));
     ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &before, &reason), unreadable[_i].status);
     ck_assert_int_eq(reason.error, unreadable[_i].status);
@@ -454,7 +454,7 @@ START_TEST(a_list_that_could_not_be_put_back_stays)
     ck_assert_int_eq(hr_cpu_set_format(&now.cpus, list, sizeof(list)), 0);
     fake_tracefs_set("osnoise/cpus", "%s\n", list);
     ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), -E2BIG);
-    ck_assert_ptr_nonnull(strstr(reason.text, "put back"));
+    ck_assert_ptr_nonnull(strstr(reason.text, "restored"));
     ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
     ck_assert_uint_eq(hr_cpu_set_count(&now.cpus), 64);
 }
@@ -550,12 +550,12 @@ START_TEST(finds_who_has_a_tracer)
     ck_assert_int_eq(hr_osnoise_users_find(&tracefs, "timerlat", "ours", &user), 1);
     ck_assert_str_eq(user.tracer, "timerlat");
     hr_osnoise_user_print(&user, text, sizeof(text));
-    ck_assert_str_eq(text, "the instance rtla");
+    ck_assert_str_eq(text, "the trace instance rtla");
     fake_tracefs_set("current_tracer", "function\n");
     ck_assert_int_eq(hr_osnoise_users_find(&tracefs, NULL, "ours", &user), 1);
     ck_assert_str_eq(user.tracer, "function");
     hr_osnoise_user_print(&user, text, sizeof(text));
-    ck_assert_str_eq(text, "tracefs' own current_tracer");
+    ck_assert_str_eq(text, "the top-level trace instance");
 }
 END_TEST
 

@@ -317,7 +317,8 @@ START_TEST(does_nothing_without_cpus)
     ck_assert_int_eq(fake_shutdown(), 0);
     ck_assert_str_eq(fake_tracefs_log(), "");
     assert_restored(NULL);
-    harness_assert_logs(1, "warning: osnoise: the workload isn't started, as there is no CPUs");
+    harness_assert_logs(1,
+                        "warning: osnoise: the workload isn't started, as option CPUs is missing");
 }
 END_TEST
 
@@ -423,7 +424,7 @@ static const struct {
     const char *said[2]; /* severity, and a part of the reason */
 } troubles[] = {
     {take_tracefs_away, WORKLOAD, {"error: osnoise: noise is not measured: ", "tracefs"}},
-    {take_tracer_away, WORKLOAD, {"error: osnoise: noise is not measured: ", "no tracer osnoise"}},
+    {take_tracer_away, WORKLOAD, {"error: osnoise: noise is not measured: ", "no osnoise tracer"}},
     {start_timerlat, WORKLOAD, {"warning: osnoise: noise is not measured: ", "timerlat"}},
     {start_osnoise, WORKLOAD, {"warning: osnoise: noise is not measured: ", "attach"}},
     {forbid_instances, WORKLOAD, {"error: osnoise: noise is not measured: ", "instance"}},
@@ -434,7 +435,7 @@ static const struct {
     {do_nothing, "CPUs 100", {"warning: osnoise: noise is not measured: ", "online"}},
     {do_nothing,
      "Mode \"attach\"",
-     {"notice: osnoise: noise is not measured: ", "nobody runs the tracer osnoise"}},
+     {"notice: osnoise: noise is not measured: ", "no program runs the osnoise tracer"}},
 };
 
 START_TEST(tells_why_nothing_is_measured)
@@ -454,7 +455,7 @@ START_TEST(tells_why_nothing_is_measured)
         fake_tracefs_remove_instance("theirs");
     if (fake_tracefs_has("instances"))
         assert_restored(NULL);
-    harness_assert_logs(1, "It is tried again in 10 s.");
+    harness_assert_logs(1, "Retrying in 10 s.");
 }
 END_TEST
 
@@ -477,8 +478,9 @@ START_TEST(gives_way_to_who_changes_a_setting)
     await_run(getpid());
     await_value("osnoise-cpu1/derive-lost");
     fake_tracefs_set("osnoise/period_us", "123456\n");
-    await_log(1, "warning: osnoise: noise is not measured: somebody changed the tracer's setting "
-                 "period_us from 1000000000 to 123456");
+    await_log(
+        1, "warning: osnoise: noise is not measured: another program changed the tracer's setting "
+           "period_us from 1000000000 to 123456");
     harness_read(); /* what came before */
     harness_read();
     harness_assert_count("*", 0);
@@ -486,7 +488,7 @@ START_TEST(gives_way_to_who_changes_a_setting)
     ck_assert_str_eq(fake_tracefs_get("osnoise/period_us"), "123456\n");
     fake_tracefs_set("osnoise/runtime_us", "%s", original[2]); /* above the period it can't be */
     assert_restored("osnoise/period_us");
-    harness_assert_logs(1, "It is tried again in 10 s.");
+    harness_assert_logs(1, "Retrying in 10 s.");
 }
 END_TEST
 
@@ -508,7 +510,7 @@ START_TEST(reads_along_with_another)
     fake_tracefs_set("osnoise/period_us", "%s", original[1]);
     assert_restored("osnoise/cpus");
     ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "1\n");
-    ck_assert_uint_eq(fake_logs(LOG_NOTICE, "has ended. It is tried again in 10 s."), 1);
+    ck_assert_uint_eq(fake_logs(LOG_NOTICE, "has ended. Retrying in 10 s."), 1);
     ck_assert_uint_eq(fake_logs(0, NULL), 2); /* and that records were lost */
 }
 END_TEST

@@ -65,10 +65,10 @@ static const struct {
     {ALERT("MaxSingle 1\nQuiet 86401"), "Quiet", "86401", "from 1 to 86400"},
     {ALERT("MaxSingle 1") "\n" ALERT("MaxSingle 1"), "more than one", "<Alert>", "osnoise"},
     /* what doesn't fit together */
-    {CPUS "Runtime 0.2", "this can't be", "20", "10"},
-    {"Runtime 0.2", "this can't be", "20", "10"}, /* without CPUs, too */
-    {CPUS "MaxDuty 100\nPeriod 0.1\nRuntime 0.2", "this can't be", "runtime", "period"},
-    {CPUS "Mode \"hwnoise\"\nPeriod 10\nRuntime 0.2", "this can't be", "0.1", "interrupts"},
+    {CPUS "Runtime 0.2", "invalid combination", "20", "10"},
+    {"Runtime 0.2", "invalid combination", "20", "10"}, /* without CPUs, too */
+    {CPUS "MaxDuty 100\nPeriod 0.1\nRuntime 0.2", "invalid combination", "runtime", "period"},
+    {CPUS "Mode \"hwnoise\"\nPeriod 10\nRuntime 0.2", "invalid combination", "0.1", "interrupts"},
     {"Mode \"sources\"\n" ALERT("MaxSingle 1"), "sources", "<Alert>", "Mode \"osnoise\""},
     {"Mode \"sources\"\nHistogram true", "sources", "Histogram", "Mode \"osnoise\""},
     {CPUS "Threshold 0.0001\n" ALERT("MaxSingle 0.00005"), "<Alert>: option MaxSingle",
@@ -138,7 +138,7 @@ START_TEST(takes_several_blocks)
     ck_assert_int_eq(configure("MaxDuty 30"), 0);
     ck_assert_int_eq(configure("Runtime 0.3\n" CPUS), 0);
     ck_assert_int_ne(configure("Period 0.9"), 0);
-    harness_assert_logs(1, "this can't be");
+    harness_assert_logs(1, "invalid combination");
 }
 END_TEST
 

@@ -66,14 +66,14 @@ START_TEST(tells_that_nothing_is_measured)
     char line[256];
 
     snprintf(line, sizeof(line),
-             "%s: osnoise: noise is not measured: it is so: change it. It is tried again in 10 s.",
+             "%s: osnoise: noise is not measured: it is so: change it. Retrying in 10 s.",
              severities[_i].severity);
     for (int i = 0; i < 3; i++)
         osnoise_trouble_log_stopped(&trouble, &reason, 10 * HR_NS_PER_S);
     assert_said(line);
     strcpy(reason.text, "it is otherwise"); /* the same error, another cause */
     osnoise_trouble_log_stopped(&trouble, &reason, 20 * HR_NS_PER_S);
-    ck_assert_uint_eq(fake_logs(0, "it is otherwise. It is tried again in 20 s."), 1);
+    ck_assert_uint_eq(fake_logs(0, "it is otherwise. Retrying in 20 s."), 1);
     fake_forget_logs();
     osnoise_trouble_log_running(&trouble);
     osnoise_trouble_log_running(&trouble);
@@ -107,8 +107,8 @@ START_TEST(lists_cpus_without_samples)
     for (int i = 0; i < 3; i++)
         read_cpus(cpus, COUNT(cpus));
     assert_said("warning: osnoise: CPUs 3-4 are offline: no values until they are online again; no "
-                "sample comes from CPUs 2,6: look for \"could not start sampling thread\" in "
-                "dmesg, and for real-time tasks that leave no time to the thread osnoise/N there.");
+                "samples come from CPUs 2,6: check dmesg for \"could not start sampling thread\", "
+                "and whether real-time tasks leave no time to the thread osnoise/N there.");
     for (unsigned i = 0; i < COUNT(cpus); i++)
         cpus[i].state = HR_OSNOISE_CPU_FINE;
     for (int i = 0; i < 3; i++)
@@ -124,9 +124,9 @@ START_TEST(does_not_send_to_dmesg_for_what_another_measures)
 
     begin(HR_OSNOISE_ATTACH, 0);
     read_cpus(cpus, COUNT(cpus));
-    assert_said("warning: osnoise: no sample comes from CPU 2: look whether whoever runs the "
-                "tracer still measures there, and for real-time tasks that leave no time to the "
-                "thread osnoise/N there.");
+    assert_said(
+        "warning: osnoise: no samples come from CPU 2: check whether the other program still "
+        "measures there, and whether real-time tasks leave no time to the thread osnoise/N there.");
 }
 END_TEST
 
@@ -141,7 +141,7 @@ START_TEST(shortens_long_lists)
             .cpu = i, .state = rand() % 2 == 0 ? HR_OSNOISE_CPU_OFFLINE : HR_OSNOISE_CPU_SILENT};
     read_cpus(cpus, COUNT(cpus));
     ck_assert_uint_eq(fake_logs(LOG_WARNING, " more are offline: no values"), 1);
-    ck_assert_uint_eq(fake_logs(LOG_WARNING, "no sample comes from CPUs "), 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "no samples come from CPUs "), 1);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "osnoise/N there."), 1);
 }
 END_TEST
@@ -155,7 +155,7 @@ START_TEST(tells_of_lost_records)
         read_cpus(cpus, 3);
     assert_said("warning: osnoise: 100 records of CPUs 1,3 were overwritten before they were read: "
                 "there is more noise than the kernel's buffer holds, and values are too low. Raise "
-                "Threshold, or do without Alert.");
+                "Threshold, or remove Alert.");
     cpus[0].lost_count = 160;
     read_cpus(cpus, 3);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "200 records"), 1);
@@ -166,7 +166,7 @@ START_TEST(tells_of_lost_records)
     assert_said(NULL);
     for (int i = 0; i < 100; i++)
         read_cpus(cpus, 3);
-    assert_said("info: osnoise: no record was lost any more for 60 s.");
+    assert_said("info: osnoise: no records lost for 60 s.");
 }
 END_TEST
 
@@ -178,9 +178,9 @@ static const struct {
 } losses[] = {
     {HR_OSNOISE_WORKLOAD, 0, "too low. Lengthen Period."},
     {HR_OSNOISE_HARDWARE, 0, "too low. Lengthen Period."},
-    {HR_OSNOISE_HARDWARE, 50000, "too low. Raise Threshold, or do without Alert."},
-    {HR_OSNOISE_ATTACH, 0, "too low. Let whoever runs the tracer lengthen its period."},
-    {HR_OSNOISE_ATTACH, 50000, "too low. Do without Alert."},
+    {HR_OSNOISE_HARDWARE, 50000, "too low. Raise Threshold, or remove Alert."},
+    {HR_OSNOISE_ATTACH, 0, "too low. Lengthen the period of the program that runs the tracer."},
+    {HR_OSNOISE_ATTACH, 50000, "too low. Remove Alert."},
 };
 
 START_TEST(advises_what_helps_against_losses)
@@ -214,7 +214,7 @@ START_TEST(hands_on_warnings)
     reading.warning = (struct hr_reason){0};
     osnoise_trouble_log_reading(&trouble, &reading);
     osnoise_trouble_log_reading(&trouble, &reading);
-    assert_said("info: osnoise: this is over: stop_tracing_us is 100: set it 0.");
+    assert_said("info: osnoise: no longer: stop_tracing_us is 100: set it 0.");
 }
 END_TEST
 

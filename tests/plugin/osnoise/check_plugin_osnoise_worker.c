@@ -109,8 +109,8 @@ START_TEST(stops_at_once_while_it_waits)
 {
     fake_osnoise_return(FAKE_OSNOISE_BEGIN, -EBUSY, "timerlat is at work: end it");
     start(3600000, 3600000);
-    await_log(1, "warning: osnoise: noise is not measured: timerlat is at work: end it. It is "
-                 "tried again in 3600 s.");
+    await_log(1, "warning: osnoise: noise is not measured: timerlat is at work: end it. Retrying "
+                 "in 3600 s.");
     stop();
     ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_BEGIN), 1);
     ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_READ), 0);
@@ -148,8 +148,8 @@ START_TEST(waits_longer_when_runs_are_cancelled)
         ck_assert_uint_ge(fake_osnoise_time_ms(FAKE_OSNOISE_BEGIN, i + 1) -
                               fake_osnoise_time_ms(FAKE_OSNOISE_READ, i) + 1,
                           least_ms[i]);
-    await_log(1, "period_us. It is tried again in 0.5 s.");
-    await_log(1, "period_us. It is tried again in 4 s.");
+    await_log(1, "period_us. Retrying in 0.5 s.");
+    await_log(1, "period_us. Retrying in 4 s.");
 }
 END_TEST
 
@@ -158,8 +158,8 @@ START_TEST(waits_no_longer_than_the_limit)
     for (int i = 0; i < 2; i++)
         fake_osnoise_return(FAKE_OSNOISE_READ, -ECANCELED, "somebody changed period_us");
     start(5000, 6000);
-    await_log(1, "period_us. It is tried again in 5 s.");
-    await_log(1, "period_us. It is tried again in 6 s.");
+    await_log(1, "period_us. Retrying in 5 s.");
+    await_log(1, "period_us. Retrying in 6 s.");
 }
 END_TEST
 
@@ -170,7 +170,7 @@ START_TEST(waits_no_longer_after_a_long_run)
         fake_osnoise_return(FAKE_OSNOISE_READ, -ECANCELED, "somebody changed period_us");
     start_reading(10, 2, 4);
     await(FAKE_OSNOISE_BEGIN, 5);
-    await_log(4, "period_us. It is tried again in 0.002 s.");
+    await_log(4, "period_us. Retrying in 0.002 s.");
 }
 END_TEST
 
@@ -180,8 +180,8 @@ START_TEST(takes_the_end_of_another_for_no_fault)
         fake_osnoise_return(FAKE_OSNOISE_READ, -EAGAIN, "nobody runs the tracer: start it");
     start(10, 600000);
     await(FAKE_OSNOISE_BEGIN, 4);
-    await_log(3, "notice: osnoise: noise is not measured: nobody runs the tracer: start it. It is "
-                 "tried again in 0.01 s.");
+    await_log(3, "notice: osnoise: noise is not measured: nobody runs the tracer: start it. "
+                 "Retrying in 0.01 s.");
 }
 END_TEST
 
@@ -323,7 +323,7 @@ START_TEST(reads_at_once_when_it_has_to)
     usleep(20000);
     ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_READ), 0);
     ck_assert_int_eq(write(pipe_fds[1], "", 1), 1);
-    await_log(1, "whoever ran the tracer has ended. It is tried again in 3600 s.");
+    await_log(1, "whoever ran the tracer has ended. Retrying in 3600 s.");
     stop();
     close(pipe_fds[0]);
     close(pipe_fds[1]);
