@@ -1,31 +1,32 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise.h - operating system noise: the time that interrupts, softirqs, other threads, NMIs and
- * the hardware take from what runs on a CPU, measured by the kernel's tracer osnoise.
+ * headroom/osnoise.h - operating system noise: the time that interrupts, softirqs, other threads,
+ * NMIs and the hardware take from what runs on a CPU, measured by the kernel's osnoise tracer.
  *
- * Four ways of asking:
+ * Four modes:
  *
- *   osnoise  The kernel runs a thread on each of the given CPUs, which for `runtime` of each
- *            `period` reads the clock in a loop: whatever gap is above the threshold is noise.
- *   hwnoise  The same with interrupts off: what is left are NMIs and the hardware (firmware, or the
+ *   osnoise  A kernel thread on each of the given CPUs reads the clock in a loop, for `runtime` of
+ *            each `period`: every gap above the threshold is noise.
+ *   hwnoise  The same with interrupts off: what remains are NMIs and the hardware (firmware, or the
  *            host of a virtual machine).
  *   sources  No thread runs: how long each interrupt, softirq and task had the CPU, by name.
- *   attach   Somebody else runs the tracer: what it finds is read along, and nothing is changed.
+ *   attach   Another program runs the tracer: its records are read, and nothing is changed.
  *
- * The tracer's settings are the kernel's, not ours: each is saved before it is changed and put back
- * at the end, if it still is what we made it. A file remembers them, so that whoever comes after a
- * crash can do that: hr_osnoise_recover().
+ * The tracer's settings belong to the whole kernel: each is saved before it is changed, and
+ * restored at the end if it still has the value of this run. A state file keeps them, so that they
+ * can be restored after a crash: hr_osnoise_recover().
  *
  *     hr_osnoise_open()  hr_osnoise_begin()  …1 s…  hr_osnoise_read()  …  hr_osnoise_end()
  *
- * Other users of tracers are left in peace: a run doesn't begin while somebody has one (-EBUSY),
- * and ends by itself when somebody changes what it needs. Begin again later.
+ * Other users of tracers take precedence: a run doesn't begin while one is active (-EBUSY), and
+ * ends by itself when another program changes what it needs. Begin again later.
  *
  * Sources: Documentation/trace/osnoise-tracer.rst, kernel/trace/trace_osnoise.c,
  * Documentation/trace/histogram.rst. Needs Linux 5.17 or later (the first in which an instance may
  * have this tracer).
  *
  * An object is used by one thread at a time. begin, read and end may take tens of milliseconds, as
- * the kernel waits for all its CPUs: not for a thread that others wait for.
+ * the kernel waits for all its CPUs: don't call them in a thread that others wait for.
  */
 #ifndef HEADROOM_OSNOISE_H
 #define HEADROOM_OSNOISE_H
@@ -51,7 +52,7 @@ enum hr_osnoise_mode {
 struct hr_osnoise_options {
     enum hr_osnoise_mode mode;
     /** Which CPUs. Empty: refused with a workload; all that are online in SOURCES; in ATTACH those
-     * that the other has chosen. */
+     * that the other program measures. */
     struct hr_cpu_set cpus;
     /** WORKLOAD and HARDWARE only. Period 1 ms to 1 h; runtime 0.1 ms to the period, in HARDWARE
      * 0.1 s at most, as interrupts are off that long; threshold 1 us to 1 s. */
@@ -60,12 +61,12 @@ struct hr_osnoise_options {
     double max_duty_pct;
     bool by_source;         /**< count noise by its source; always so in SOURCES */
     bool histogram;         /**< count single noises by their duration; not in SOURCES */
-    uint64_t max_single_ns; /**< tell of single noises above this; 0: of none. Not in SOURCES */
-    /** Where the settings that are to be restored are kept; absolute. Its folder must be there. */
+    uint64_t max_single_ns; /**< report single noises above this; 0: none. Not in SOURCES */
+    /** The state file, which keeps the settings to restore; absolute. Its directory must exist. */
     const char *state_path;
 };
 
-/** What noise is made by. */
+/** What causes noise. */
 enum hr_osnoise_kind {
     HR_OSNOISE_IRQ,
     HR_OSNOISE_SOFTIRQ,
@@ -74,23 +75,23 @@ enum hr_osnoise_kind {
     HR_OSNOISE_KIND_COUNT
 };
 
-/** Longer names are cut. */
+/** Longer names are truncated. */
 #define HR_OSNOISE_NAME 64
 
 enum hr_osnoise_cpu_state {
     HR_OSNOISE_CPU_FINE,
-    HR_OSNOISE_CPU_SILENT, /**< online, but nothing came for three periods, or 3 s if that is more
-                            */
+    HR_OSNOISE_CPU_SILENT, /**< online, but without samples for three periods, or 3 s if that is
+                              longer */
     HR_OSNOISE_CPU_OFFLINE,
 };
 
-/** A CPU, since the reading before. Without samples (sample_count 0) nothing is known of its
- * noise, which isn't the same as no noise. */
+/** A CPU, since the last reading. Without samples (sample_count 0) its noise is unknown, which is
+ * not the same as no noise. */
 struct hr_osnoise_cpu {
     unsigned cpu;
     enum hr_osnoise_cpu_state state;
     uint64_t sample_count;  /**< periods that ended */
-    uint64_t runtime_us;    /**< how long was looked for noise, really */
+    uint64_t runtime_us;    /**< how long the kernel looked for noise */
     uint64_t noise_us;      /**< how much of that was noise */
     uint64_t max_single_us; /**< the longest single noise */
     uint64_t max_period_us; /**< the most noise in one period */
@@ -99,8 +100,8 @@ struct hr_osnoise_cpu {
     uint64_t lost_count; /**< records that were overwritten before they were read */
 };
 
-/** A source of noise on a CPU, since the reading before. Durations are net: what interrupted it is
- * counted there. */
+/** A source of noise on a CPU, since the last reading. Durations are net: what interrupted the
+ * source is counted for the interrupting one. */
 struct hr_osnoise_source {
     unsigned cpu;
     enum hr_osnoise_kind kind;
@@ -110,52 +111,53 @@ struct hr_osnoise_source {
     uint64_t duration_ns;
 };
 
-/** Single noises on a CPU, since the reading before: above lower_ns, up to twice that. */
+/** Single noises on a CPU, since the last reading: above lower_ns, up to twice that. */
 struct hr_osnoise_bucket {
     unsigned cpu;
     uint64_t lower_ns; /**< a power of two */
     uint64_t count;
 };
 
-/** What interfered within a single noise. */
+/** An interference within a single noise; equal ones are added up. */
 struct hr_osnoise_part {
     enum hr_osnoise_kind kind;
     char name[HR_OSNOISE_NAME];
-    int number;           /**< of an IRQ or softirq its vector, of a thread its PID; else 0 */
+    int number;           /**< of an IRQ or softirq the vector, of a thread the PID; else 0 */
     uint64_t duration_ns; /**< net, of all `count` together */
     uint64_t count;
 };
 
 #define HR_OSNOISE_PARTS 8
 
-/** A single noise above max_single_ns. The parts come to less than the whole, as getting in and out
- * of them takes time, too. */
+/** A single noise above max_single_ns. The parts add up to less than the whole, as entering and
+ * leaving them takes time, too. */
 struct hr_osnoise_single_noise {
     unsigned cpu;
     uint64_t duration_ns;
-    uint64_t interference_count; /**< as the kernel counts them; 0: it was the hardware */
+    uint64_t interference_count; /**< as the kernel counts them; 0: the hardware */
     struct hr_osnoise_part parts[HR_OSNOISE_PARTS]; /**< the longest first */
     size_t part_count;
     bool parts_are_all; /**< false if there were more, or if records of that time were lost */
 };
 
-/** What came since the reading before, or since the beginning. Counts are of that time alone. */
+/** What was measured since the last reading, or since the beginning. Counts are of that time alone.
+ */
 struct hr_osnoise_reading {
-    uint64_t elapsed_ns;               /**< how long that was */
-    const struct hr_osnoise_cpu *cpus; /**< those that are measured, upwards */
+    uint64_t elapsed_ns;               /**< the length of that time */
+    const struct hr_osnoise_cpu *cpus; /**< those that are measured, by number */
     size_t cpu_count;
-    bool has_sources; /**< by_source; false if they can't be told of this time */
+    bool has_sources; /**< by_source; false if the sources of this time are unknown */
     const struct hr_osnoise_source *sources; /**< those with noise, in no order */
     size_t source_count;
     uint64_t dropped_count; /**< noises that the kernel had no room to count by name */
     const struct hr_osnoise_bucket *buckets; /**< those that aren't empty, in no order */
     size_t bucket_count;
-    const struct hr_osnoise_single_noise *single_noises; /**< in the order of each CPU */
+    const struct hr_osnoise_single_noise *single_noises; /**< in order of time on each CPU */
     size_t single_noise_count;
-    uint64_t single_noise_more_count; /**< there were so many more, shorter than the others of their
-                                         CPU */
-    /** What is in nobody's way but should be known, such as that somebody set stop_tracing_us; its
-     * error tells one from another, 0 is none. */
+    uint64_t single_noise_more_count; /**< how many more there were, shorter than the others of
+                                         their CPU */
+    /** What doesn't prevent measuring but should be known, such as a stop_tracing_us that another
+     * program has set. The error identifies the warning; 0 is none. */
     struct hr_reason warning;
 };
 
@@ -168,41 +170,41 @@ int hr_osnoise_mode_parse(const char *name, enum hr_osnoise_mode *mode);
 /** "irq", "softirq", "thread" or "nmi". */
 const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind);
 
-/** Checks options by themselves, wherever they are to be used. @return 0 or -EINVAL, with the
+/** Checks options for themselves, independently of the machine. @return 0 or -EINVAL, with the
  * reason. */
 int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason *reason);
 
 /**
- * Tells whether a mode would work here, by looking only.
+ * Checks whether a mode would work here, without changing anything.
  *
- * @return 0; -ENOENT: no tracefs, or no such tracer in the kernel; -EOPNOTSUPP: the kernel can't do
- *         that mode; -EACCES or -EPERM: privilege; -EBUSY: somebody else has a tracer at work;
- *         -EAGAIN: ATTACH, and nobody runs the tracer. With the reason.
+ * @return 0; -ENOENT: no tracefs, or no such tracer in the kernel; -EOPNOTSUPP: the kernel lacks
+ * that mode; -EACCES or -EPERM: privilege; -EBUSY: another program uses a tracer; -EAGAIN: ATTACH,
+ *         and no program runs the tracer. With the reason.
  */
 int hr_osnoise_probe(const struct hr_root *root, enum hr_osnoise_mode mode,
                      struct hr_reason *reason);
 
 /**
- * Puts back what a predecessor that died left behind: its instance of the tracer, and those of its
- * settings that still are what it made them. Without a state file there is nothing to do.
+ * Restores what a run of a dead process left: removes its trace instance, and restores those of its
+ * settings that still have its values. Without a state file there is nothing to do.
  *
- * @return 0: nothing is left behind; -EBUSY: the predecessor is alive, or somebody else uses the
- *         tracer with these settings now; -EBADMSG: the file isn't understood; … With the reason.
+ * @return 0: nothing is left; -EBUSY: that process is alive, or another program uses the tracer
+ * with these settings now; -EBADMSG: the state file isn't understood; … With the reason.
  */
 int hr_osnoise_recover(const struct hr_root *root, const char *state_path,
                        struct hr_reason *reason);
 
 /**
- * Tells whether a predecessor that died has left something behind which hr_osnoise_recover() would
- * put back, by looking only.
+ * Checks whether a run of a dead process has left something that hr_osnoise_recover() would
+ * restore, without changing anything.
  *
- * @return 0: nothing; -ESTALE: it has; -EBADMSG: the file isn't understood; or another negative
- *         errno of reading it. With the reason, which names no remedy.
+ * @return 0: nothing; -ESTALE: it has; -EBADMSG: the state file isn't understood; or another
+ * negative errno of reading it. With the reason, which names no remedy.
  */
 int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason);
 
 /**
- * Prepares; the kernel isn't touched.
+ * Makes an object; the kernel isn't changed yet.
  *
  * @param root     must outlive the object.
  * @param options  copied, text included.
@@ -216,28 +218,31 @@ int hr_osnoise_open(const struct hr_root *root, const struct hr_osnoise_options 
 void hr_osnoise_close(struct hr_osnoise *osnoise);
 
 /**
- * Begins a run, after recovering what a dead predecessor left. On failure all is as it was.
+ * Begins a run, after hr_osnoise_recover(). On failure everything is as before.
  *
- * @return 0; as hr_osnoise_probe() and hr_osnoise_recover(); -EALREADY: it runs; -ENXIO: none of
- *         the CPUs is online; -E2BIG: the kernel can't take such a list of CPUs; -EMFILE; -ENOMEM;
+ * @return 0; as hr_osnoise_probe() and hr_osnoise_recover(); -EALREADY: there is a run; -ENXIO:
+ * none of the CPUs is online; -E2BIG: the kernel can't take such a list of CPUs; -EMFILE; -ENOMEM;
  *         … With the reason.
  */
 int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason);
 
 /**
- * Reads what came. To be called each second or so: the kernel keeps a limited number of records.
+ * Reads what was measured. To be called about once a second: the kernel keeps a limited number of
+ * records.
  *
  * @param reading  receives it; what it points to is valid until the next call on the object.
- * @return 0; -EINVAL: nothing runs; or another negative errno: the run has ended by itself, and all
- *         is restored: -ECANCELED: somebody changed the tracer or its settings; -EAGAIN: ATTACH,
- *         and the other has ended, or has changed the settings; … With the reason.
+ * @return 0; -EINVAL: there is no run; or another negative errno: the run has ended by itself, and
+ *         everything is restored: -ECANCELED: another program changed the tracer or its settings;
+ *         -EAGAIN: ATTACH, and the other program has ended, or has changed the settings; … With the
+ *         reason.
  */
 int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading,
                     struct hr_reason *reason);
 
 /**
- * A descriptor to poll(2) while waiting for the next reading: once it is readable, read at once.
- * That is so in ATTACH, when the other may have ended: until then we keep their workload going.
+ * A descriptor to poll(2) while waiting for the next reading: once it is readable, read at once. In
+ * ATTACH that is when the other program may have ended: until the reading, this run keeps the
+ * other's workload running.
  *
  * @return -1 if there is nothing to wait for. It is valid until the run ends; not to be closed.
  */
@@ -246,8 +251,8 @@ int hr_osnoise_fd(const struct hr_osnoise *osnoise);
 /**
  * Ends the run, if there is one, and restores.
  *
- * @return 0; -EBUSY: somebody else runs the tracer with settings of ours: they are put back by the
- *         next begin, close or hr_osnoise_recover() that finds them free; … With the reason.
+ * @return 0; -EBUSY: another program runs the tracer with settings of this run: they are restored
+ * by the next begin, close or hr_osnoise_recover() that finds them unused; … With the reason.
  */
 int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason);
 

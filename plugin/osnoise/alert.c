@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/alert.h"
 #include "common/complaint.h"
 
 #define PLUGIN "osnoise"
 
-/* A CPU on which there is, or was, an alarm. */
+/* A CPU that has, or had, an alarm. */
 struct alarm {
     unsigned cpu;
     bool is_raised;
-    uint64_t notified_ns;     /* the longest noise that was told */
-    uint64_t quiet_ns;        /* how long the CPU was measured without any */
-    uint64_t since_sample_ns; /* so much more passed, but whether it was measured isn't known */
+    uint64_t notified_ns;     /* the longest noise notified */
+    uint64_t quiet_ns;        /* how long the CPU was measured without such a noise */
+    uint64_t since_sample_ns; /* the time passed since, which may not have been measured */
     struct osnoise_excess excess;
-    const struct hr_osnoise_single_noise *longest; /* of the reading */
+    const struct hr_osnoise_single_noise *longest; /* of the current reading */
 };
 
 struct osnoise_alert {
@@ -109,9 +110,9 @@ static void notify_longest(struct osnoise_alert *alert, struct alarm *alarm)
 
 /* --- Quiet ---------------------------------------------------------------- */
 
-/* Counts the time of a reading without a noise. A CPU that isn't measured isn't quiet, nor one of
- * whose noises some may be unknown. That it was measured is known from its next sample only, which
- * may come an hour later: the kernel tells of a period at its end. */
+/* Adds the time of a reading without such a noise. A CPU that isn't measured isn't quiet, nor one
+ * whose noises may be unknown. Only its next sample shows that it was measured, which may come an
+ * hour later: the kernel writes the sample of a period at its end. */
 static void count_quiet(struct alarm *alarm, const struct hr_osnoise_reading *reading,
                         const struct hr_osnoise_cpu *cpu)
 {
@@ -152,7 +153,7 @@ void osnoise_alert_update(struct osnoise_alert *alert, const struct hr_osnoise_r
         update_quiet(alert, reading, &reading->cpus[i]);
     for (size_t i = 0; i < alert->alarm_count; i++) {
         struct alarm *alarm = &alert->alarms[i];
-        /* Of which CPU they were isn't known. */
+        /* The CPU of those noises is unknown. */
         alarm->excess.is_more = alarm->excess.is_more || reading->single_noise_more_count > 0;
         if (alarm->longest != NULL)
             notify_longest(alert, alarm);

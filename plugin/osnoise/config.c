@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/config.h"
 
 #include "common/options.h"
@@ -163,7 +164,7 @@ static int read_alert(struct osnoise_config *config, const oconfig_item_t *block
     return 0;
 }
 
-/* --- All of it ------------------------------------------------------------ */
+/* --- Whole block ---------------------------------------------------------- */
 
 static int read_option(struct osnoise_config *config, const oconfig_item_t *item)
 {
@@ -206,7 +207,7 @@ bool osnoise_config_is_idle(const struct osnoise_config *config)
     return has_workload(config) && hr_cpu_set_count(&config->run.cpus) == 0;
 }
 
-/* What follows from several options. */
+/* Sets options that follow from several others. */
 static void derive_options(struct osnoise_config *config)
 {
     const bool is_sources = config->run.mode == HR_OSNOISE_SOURCES;
@@ -234,7 +235,7 @@ static int check_options(const struct osnoise_config *config)
               (double)run.threshold_us / 1e6);
         return -1;
     }
-    /* That there is no CPU is told at the start, and where the file is isn't known yet. */
+    /* Missing CPUs are reported at the start, and the default state file isn't known yet. */
     if (osnoise_config_is_idle(config))
         hr_cpu_set_add(&run.cpus, 0);
     run.state_path = config->state_path != NULL ? config->state_path : "/" PLUGIN;

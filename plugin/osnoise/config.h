@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * osnoise/config.h - the configuration of the plugin osnoise, checked as it is read.
  */
@@ -6,9 +7,9 @@
 
 #include "osnoise/notification.h"
 
-/** All zeros at first. */
+/** Initially all zeros. */
 struct osnoise_config {
-    bool has_defaults;             /**< has its defaults */
+    bool has_defaults;             /**< the defaults are set */
     struct hr_osnoise_options run; /**< of the collector; state_path is NULL unless configured */
     bool has_top;
     size_t top; /**< Sources */
@@ -17,11 +18,11 @@ struct osnoise_config {
     char *state_path, *root; /**< NULL: not configured */
 };
 
-/** Reads a block <Plugin osnoise>, on top of those before, and checks the whole. What can't be is
+/** Reads a block <Plugin osnoise>, in addition to previous ones, and checks the whole. Errors are
  * logged. @return 0 or -1. */
 int osnoise_config_read(struct osnoise_config *config, const oconfig_item_t *block);
 
-/** Whether there is a workload, but no CPU for it. */
+/** Whether the mode has a workload, but there is no CPU for it. */
 bool osnoise_config_is_idle(const struct osnoise_config *config);
 
 void osnoise_config_end(struct osnoise_config *config);

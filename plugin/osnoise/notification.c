@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/notification.h"
 
 #include "common/message.h"
@@ -15,7 +16,7 @@ static void print_us(uint64_t ns, char *buffer, size_t size)
     snprintf(buffer, size, ns >= 9950 ? "%.0f us" : "%.2g us", (double)ns / 1000);
 }
 
-/* The limit as it was written: "50 us", "1500.5 us". */
+/* The limit as in the configuration: "50 us", "1500.5 us". */
 static void print_limit(const struct osnoise_rule *rule, char *buffer, size_t size)
 {
     snprintf(buffer, size, "%.12g us", (double)rule->max_single_ns / 1000);

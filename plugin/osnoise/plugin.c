@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The plugin osnoise: operating system noise of CPUs.
+ * osnoise/plugin.c - the plugin osnoise: operating system noise of CPUs.
  */
 #include "collectd.h"
 
@@ -16,7 +17,7 @@
 #define PLUGIN     "osnoise"
 #define STATE_FILE "headroom-osnoise.state"
 
-/* When a run is tried again; see osnoise/worker.h. */
+/* Delays until a run is retried; see osnoise/worker.h. */
 #define RETRY_NS     (10 * HR_NS_PER_S)
 #define MAX_RETRY_NS (600 * HR_NS_PER_S)
 
@@ -24,7 +25,7 @@ static struct osnoise_config config;
 static char *state_path;
 static struct hr_root *root;
 static struct osnoise_values *values;
-static struct osnoise_worker *worker; /* NULL if there is nothing to measure */
+static struct osnoise_worker *worker; /* NULL if nothing is measured */
 static bool is_started;
 
 static int read_config(oconfig_item_t *block)
@@ -39,7 +40,8 @@ static const char *root_path(void)
 
 /* --- The state file ------------------------------------------------------- */
 
-/* A path in collectd's folder of data, in which it is by now. @return NULL if there is none. */
+/* A path in collectd's BaseDir, which is the working directory by now. @return NULL if there is
+ * none. */
 static char *default_state_path(void)
 {
     const char *base = global_option_get("BaseDir");
@@ -89,7 +91,7 @@ static int shut_down_plugin(void)
     return 0;
 }
 
-/* In whole intervals, if samples come less often than these; else 0. */
+/* The interval of samples, in whole intervals of the plugin, if it is longer than one; else 0. */
 static cdtime_t sample_interval(void)
 {
     const cdtime_t interval = plugin_get_interval();
@@ -125,7 +127,7 @@ static int start_worker(struct hr_reason *reason)
     return osnoise_worker_start(&of_worker, &worker, reason);
 }
 
-/* There is nothing to do, but what a predecessor that died left behind may be there. */
+/* Nothing is measured, but a process that was killed may have left something to restore. */
 static void start_without_cpus(void)
 {
     struct hr_reason reason = {0};
@@ -169,7 +171,7 @@ static int init_plugin(void)
         return 0; /* collectd may call again */
     if (!config.has_defaults) {
         const oconfig_item_t none = {0};
-        if (osnoise_config_read(&config, &none) < 0) /* there is no block */
+        if (osnoise_config_read(&config, &none) < 0) /* no block was configured */
             return -1;
     }
     int status = start_plugin(&reason);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/ranking.h"
 
 #include <ctype.h>
@@ -7,21 +8,21 @@
 
 #include "headroom/hash.h"
 
-/* What an interval leaves of the sum: half of it after 10 intervals. */
+/* The factor of the decaying sum per interval: half of it is left after 10 intervals. */
 #define DECAY 0.93303299
 
-/* How much more than a name that has a series another must have to take its place. */
+/* How much more noise than a name with a series another must have to take its place. */
 #define STICKINESS 1.25
 
-/* Whose sum is below this isn't there any more. */
+/* A name whose sum is below this is gone. */
 #define MIN_SCORE_NS 1000.0
 
 struct name {
     char series[OSNOISE_SERIES];
     uint32_t hash;
-    bool is_top;         /* of the interval before */
-    double score_ns;     /* the sum that decays, of the intervals before */
-    uint64_t fresh_ns;   /* of the interval under way */
+    bool is_top;         /* in the last interval */
+    double score_ns;     /* the decaying sum, of past intervals */
+    uint64_t fresh_ns;   /* of the current interval */
     uint64_t counted_ns; /* published under its own name */
 };
 
@@ -31,12 +32,12 @@ struct osnoise_ranking {
     struct name *names;
     struct osnoise_ranked *ranked;
     uint64_t other_ns;
-    uint64_t other_fresh_ns; /* of names that there was no room for */
+    uint64_t other_fresh_ns; /* of names without a place */
 };
 
 /* --- Names ---------------------------------------------------------------- */
 
-/* What is told of a thread's name: without what tells it from its likes on other CPUs. */
+/* The length of a thread's name without what is specific to its CPU. */
 static size_t length_of_thread(const char *name, unsigned cpu)
 {
     static const char kworker[] = "kworker/";
@@ -49,7 +50,7 @@ static size_t length_of_thread(const char *name, unsigned cpu)
     return length > cut && strcmp(name + length - cut, end) == 0 ? length - cut : length;
 }
 
-/* What isn't safe in every receiver's names. */
+/* Replaces what isn't safe in names of every receiver. */
 static void make_safe(char *text, bool lower)
 {
     for (; *text != '\0'; text++) {
@@ -117,7 +118,7 @@ static double current_score_ns(const struct name *name)
     return name->score_ns + (double)name->fresh_ns;
 }
 
-/* Whether a name is forgotten before another: first one whose counter nobody has seen, then the
+/* Whether a name is dropped before another: first one whose counter was never published, then the
  * lowest. */
 static bool is_forgotten_before(const struct name *name, const struct name *other)
 {
@@ -126,7 +127,7 @@ static bool is_forgotten_before(const struct name *name, const struct name *othe
     return current_score_ns(name) < current_score_ns(other);
 }
 
-/* @return the name that would be forgotten; NULL: all are published. */
+/* @return the name to drop next; NULL: all are published. */
 static struct name *find_least_name(struct osnoise_ranking *ranking)
 {
     struct name *least = NULL;
@@ -139,7 +140,7 @@ static struct name *find_least_name(struct osnoise_ranking *ranking)
     return least;
 }
 
-/* @return a place for a name with so much noise; NULL: it isn't worth one. */
+/* @return a place for a name with that much noise; NULL: it has too little. */
 static struct name *make_room(struct osnoise_ranking *ranking, uint64_t duration_ns)
 {
     if (ranking->count < ranking->capacity)
@@ -176,7 +177,7 @@ static double ranking_score(const struct name *name)
     return name->is_top ? name->score_ns * STICKINESS : name->score_ns;
 }
 
-/* The highest first; of equals, always in the same order. */
+/* The highest first; equals in a fixed order. */
 static int compare_names(const void *a, const void *b)
 {
     const struct name *one = a, *other = b;
@@ -186,7 +187,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(one->series, other->series);
 }
 
-/* Once it has decayed, only what was published has to be remembered. */
+/* After it has decayed, only a published name is kept. */
 static void forget_decayed(struct osnoise_ranking *ranking)
 {
     size_t kept = 0;

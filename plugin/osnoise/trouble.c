@@ -1,19 +1,21 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/trouble.h"
 
 #include <errno.h>
 
 #include "common/complaint.h"
+#include "headroom/clock.h"
 #include "headroom/hash.h"
 
 #define PLUGIN "osnoise"
 
-/* After so long without a loss it is over. */
-#define LOSS_OVER_NS (60 * UINT64_C(1000000000))
+/* A loss is over after this time without one. */
+#define LOSS_OVER_NS (60 * HR_NS_PER_S)
 
-/* Lists of CPUs longer than this are cut. */
+/* Longer lists of CPUs are abbreviated. */
 #define LIST_SIZE 256
 
-/* Tells one reason from another, also if the error is the same. */
+/* A number that is different for each reason, also if the error is the same. */
 static int cause_of(const struct hr_reason *reason)
 {
     return (int)((hr_hash(reason->text) ^ (uint32_t)reason->error << 24) | 1);
@@ -32,7 +34,7 @@ void osnoise_trouble_init(struct osnoise_trouble *trouble, const struct hr_osnoi
 static int severity_of(int error)
 {
     switch (error) {
-    case -EAGAIN: /* nobody runs the tracer to which we would attach */
+    case -EAGAIN: /* no program runs the tracer to attach to */
         return LOG_NOTICE;
     case -EBUSY:
     case -ECANCELED:
@@ -99,8 +101,8 @@ static void print_offline(const struct hr_cpu_set *cpus, char *buffer, size_t si
              count == 1 ? "is" : "are", count == 1 ? "it is" : "they are");
 }
 
-/* Attached, it is the other who says which CPUs are measured, and where the thread can't be started
- * there is nothing to wait for. */
+/* If attached, the other program chooses the CPUs. Otherwise the thread may have failed to start,
+ * which the kernel only logs. */
 static void print_silent(const struct hr_cpu_set *cpus, bool is_attached, char *buffer, size_t size)
 {
     char list[LIST_SIZE + 8];
@@ -143,10 +145,10 @@ static void log_absent_cpus(struct osnoise_trouble *trouble,
                   offline[0] != '\0' && silent[0] != '\0' ? "; " : "", silent);
 }
 
-/* --- What the numbers lack ------------------------------------------------ */
+/* --- What the values lack ------------------------------------------------- */
 
-/* Without an alert only samples are recorded, one a period. Attached, the period and the threshold
- * are the other's. */
+/* Without an alert only samples are recorded, one a period. If attached, the period and the
+ * threshold are the other program's. */
 static const char *remedy_of_loss(const struct osnoise_trouble *trouble)
 {
     static const char *const remedies[2][2] = {

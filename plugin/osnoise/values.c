@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/values.h"
 
 #include "common/complaint.h"
@@ -7,7 +8,7 @@
 
 #define PLUGIN "osnoise"
 
-/* Counters that a reading has of each CPU, whose series need samples. */
+/* Counters of a CPU in a reading, whose series need samples. */
 static const struct {
     const char *series;
     size_t offset; /* in struct hr_osnoise_cpu */
@@ -23,7 +24,7 @@ static const struct {
 
 #define COUNTERS STATIC_ARRAY_SIZE(counters)
 
-/* Durations below a microsecond have one series, and of those above each power of two has one. */
+/* Durations below a microsecond have one series, those above have one for each power of two. */
 #define BUCKETS      55
 #define BUCKET_SHIFT 10
 
@@ -31,10 +32,10 @@ struct cpu {
     unsigned cpu;
     char instance[16]; /* "cpu3" */
 
-    /* Of the interval under way. */
+    /* Of the current interval. */
     bool was_read;    /* was part of a reading */
-    bool was_online;  /* in one of them */
-    bool has_sources; /* noise by source was told */
+    bool was_online;  /* in one of the readings */
+    bool has_sources; /* a reading had sources */
     uint64_t sample_count, runtime_us, noise_us, max_single_us, max_period_us;
 
     /* Since the beginning. */
@@ -48,7 +49,7 @@ struct cpu {
 struct osnoise_values {
     struct osnoise_values_options options;
     pthread_mutex_t lock;
-    struct cpu **cpus; /* upwards */
+    struct cpu **cpus; /* by number */
     size_t cpu_count;
     struct complaint shortage;
 };
@@ -83,7 +84,7 @@ void osnoise_values_free(struct osnoise_values *values)
 
 /* --- CPUs ----------------------------------------------------------------- */
 
-/* Where a CPU is, or has to be. */
+/* The index of a CPU, or where to insert it. */
 static size_t find_place(const struct osnoise_values *values, unsigned number)
 {
     size_t low = 0, high = values->cpu_count;
@@ -184,7 +185,7 @@ static void add_source(struct osnoise_values *values, const struct hr_osnoise_so
     osnoise_ranking_add(cpu->ranking, series, source->duration_ns);
 }
 
-/* All that begin below a microsecond are bucket 0. */
+/* All buckets that begin below a microsecond are bucket 0. */
 static size_t bucket_of(uint64_t lower_ns)
 {
     return lower_ns >> BUCKET_SHIFT == 0 ? 0
@@ -229,7 +230,7 @@ static void submit_samples(const struct submission *submission, const struct cpu
         submit_derive(submission, "derive", counters[i].series, (int64_t)cpu->totals[i]);
 }
 
-/* "noise_65us": what is longer than 65.536 us, and not longer than twice that. */
+/* "noise_65us": longer than 65.536 us, up to twice that. */
 static void submit_buckets(const struct submission *submission, const struct cpu *cpu)
 {
     char series[32];
@@ -276,7 +277,7 @@ static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cd
     cpu->was_read = false;
     submit_derive(&submission, "derive", "lost", (int64_t)cpu->lost_count);
     if (has_samples ? cpu->sample_count == 0 : !cpu->was_online)
-        return; /* what came of sources meanwhile is told when there is more */
+        return; /* the sources are added to the next values */
     submission.interval = values->options.sample_interval;
     if (has_samples) {
         submit_samples(&submission, cpu);
@@ -287,7 +288,7 @@ static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cd
     reset_interval(cpu);
 }
 
-/* Values only go into collectd's queue, so that the lock isn't held for long. */
+/* Publishing only adds values to collectd's queue, so that the lock isn't held for long. */
 void osnoise_values_publish(struct osnoise_values *values)
 {
     const cdtime_t now = cdtime();

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/values.h - what was read of the noise, on its way from the thread that reads to the read
- * callback that publishes it.
+ * osnoise/values.h - hands readings of noise from the thread that reads to the read callback that
+ * publishes them.
  *
  * The two may be different threads.
  */
@@ -17,8 +18,8 @@ struct osnoise_values;
 struct osnoise_values_options {
     bool has_samples; /**< all modes but sources */
     bool by_source;
-    size_t top;               /**< how many sources have a series of their own */
-    cdtime_t sample_interval; /**< how far apart values are, if samples come less often than the
+    size_t top;               /**< the number of sources with a series */
+    cdtime_t sample_interval; /**< the interval of values, if samples come less often than the
                                  plugin's interval; else 0 */
 };
 
@@ -32,9 +33,9 @@ void osnoise_values_free(struct osnoise_values *values);
 void osnoise_values_add(struct osnoise_values *values, const struct hr_osnoise_reading *reading);
 
 /**
- * Hands what has come since the last time to collectd: gauges of that time, and counters since the
- * plugin began. A CPU of which nothing was learnt in that time has no values but what was lost; one
- * that wasn't read at all has none.
+ * Publishes what was added since the last call: gauges of that time, and counters since the plugin
+ * began. A CPU without samples in that time only has the value of lost records; one that wasn't
+ * read at all has none.
  */
 void osnoise_values_publish(struct osnoise_values *values);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/worker.h"
 
 #include <errno.h>
@@ -14,11 +15,10 @@ struct osnoise_worker {
 
     /* The thread's own. */
     struct hr_osnoise *osnoise;
-    struct osnoise_alert *alert; /* NULL: there is none */
+    struct osnoise_alert *alert; /* NULL without a rule */
     struct osnoise_trouble trouble;
-    uint64_t begun_ns; /* the run that is, or was */
-    uint64_t
-        early_delay_ns; /* how long was waited after the last run that ended early; 0: it wasn't */
+    uint64_t begun_ns;       /* when the last run began */
+    uint64_t early_delay_ns; /* the delay after the last run that ended early; 0: none did */
 };
 
 /* --- The thread ----------------------------------------------------------- */
@@ -32,10 +32,10 @@ static void distribute_reading(struct osnoise_worker *worker,
         osnoise_alert_update(worker->alert, reading);
 }
 
-/* Periods begin with the run, and each looks for noise at its beginning: the first reading is amid
- * what is left of it, or reading would be among the noise. That doesn't hold for ever, as each of
- * the kernel's periods is a little longer than asked for, nor where readings aren't whole periods
- * apart. */
+/* Periods begin with the run, and in each the kernel looks for noise at its beginning: the first
+ * reading is in the middle of the rest of a period, as it would be noise itself. That doesn't last,
+ * as each of the kernel's periods is slightly longer than set, and doesn't hold if the interval of
+ * readings isn't a multiple of the period. */
 static uint64_t first_read_ns(const struct osnoise_worker *worker)
 {
     const struct hr_osnoise_options *run = worker->options.osnoise;
@@ -47,8 +47,8 @@ static uint64_t first_read_ns(const struct osnoise_worker *worker)
     return worker->begun_ns + (span_ns + (runtime_ns < span_ns ? runtime_ns : span_ns)) / 2;
 }
 
-/* When to read next: at steady times, but for what was missed. A reading out of turn changes
- * nothing. */
+/* The time of the next reading: at a fixed rate, without the missed ones. A reading out of turn
+ * changes nothing. */
 static uint64_t next_read_ns(const struct osnoise_worker *worker, uint64_t due_ns)
 {
     const uint64_t now_ns = hr_clock_ns(), read_ns = worker->options.read_ns;
@@ -56,7 +56,7 @@ static uint64_t next_read_ns(const struct osnoise_worker *worker, uint64_t due_n
     return now_ns < due_ns ? due_ns : due_ns + ((now_ns - due_ns) / read_ns + 1) * read_ns;
 }
 
-/* Reads until the run ends by itself, or is to end. @return false at the end. */
+/* Reads until the run ends by itself, or the thread is to end. @return false for the latter. */
 static bool read_until_end(struct osnoise_worker *worker, struct hr_reason *reason)
 {
     uint64_t due_ns = first_read_ns(worker);
@@ -72,8 +72,8 @@ static bool read_until_end(struct osnoise_worker *worker, struct hr_reason *reas
     return false;
 }
 
-/* How long to wait after a run that ended by itself. That whom it attached to has ended isn't
- * early; else whoever is in the way is to have more and more peace. */
+/* The delay after a run that ended by itself. The end of the run that it was attached to isn't
+ * early; otherwise the delay doubles, to leave the tracer to the other program. */
 static uint64_t retry_delay_ns(struct osnoise_worker *worker, int error)
 {
     const uint64_t retry_ns = worker->options.retry_ns, most_ns = worker->options.max_retry_ns;
@@ -89,7 +89,8 @@ static uint64_t retry_delay_ns(struct osnoise_worker *worker, int error)
     return worker->early_delay_ns;
 }
 
-/* Does a run, or finds that there can be none. @return when the next is due; 0: it is the end. */
+/* Begins a run and reads it until its end, or fails to begin one. @return when to retry; 0: the
+ * thread is to end. */
 static uint64_t run_once(struct osnoise_worker *worker)
 {
     struct hr_reason reason = {0};

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * check_command_osnoise_output.c - what `headroom osnoise` prints: tables, lines, JSON.
+ * command/check_command_osnoise_output.c - the output of `headroom osnoise`: tables, lines, JSON.
  */
 #include "support/suite.h"
 

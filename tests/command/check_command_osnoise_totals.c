@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * check_command_osnoise_totals.c - readings of noise added up: sums, maxima, sources, shares.
+ * command/check_command_osnoise_totals.c - readings of noise added up: sums, maxima, sources,
+ * shares.
  */
 #include "support/suite.h"
 

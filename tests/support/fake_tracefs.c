@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "support/fake_tracefs_inside.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fake_tracefs.h - a stand-in for tracefs: files in a tree (see tree.h), which behave as Linux
  * 6.12's do where it matters to who sets up the tracer osnoise.

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * fake_tracefs_inside.h - what the parts of the fake share.
+ * support/fake_tracefs_inside.h - what the parts of the fake share.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_FAKE_TRACEFS_INSIDE_H
 #define HEADROOM_TESTS_SUPPORT_FAKE_TRACEFS_INSIDE_H

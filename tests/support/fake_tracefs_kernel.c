@@ -1,4 +1,7 @@
-/* What writing to the files of the fake does. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * support/fake_tracefs_kernel.c - what writing to the files of the fake does.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>

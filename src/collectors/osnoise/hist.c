@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/hist.h"
 
 #include <errno.h>
 
 #include "headroom/cpu_set.h"
 
-/* A name is printed with blanks behind it up to so many bytes: "%-50s". */
+/* A name is padded with blanks to this width: "%-50s". */
 #define NAME_WIDTH 50
 
 static const char behind_key[] = " } hitcount:";
@@ -15,7 +16,7 @@ static void skip_blanks(struct hr_text *text)
         ;
 }
 
-/* A number after its label, and blanks: "%10llu". */
+/* A number after its label and blanks: "%10llu". */
 static bool take_number(struct hr_text *text, const char *label, uint64_t *number)
 {
     if (!hr_text_skip(text, label) || !hr_text_skip(text, " "))
@@ -24,7 +25,7 @@ static bool take_number(struct hr_text *text, const char *label, uint64_t *numbe
     return hr_text_u64(text, number);
 }
 
-/* --- What is around the entries ------------------------------------------- */
+/* --- Header and totals ---------------------------------------------------- */
 
 /* # event histogram
  * #
@@ -131,7 +132,7 @@ static bool take_log2(struct hr_text *text, struct hr_osnoise_hist_entry *entry)
     return true;
 }
 
-/* What the tables have besides the CPU. */
+/* What an entry of each table has besides the CPU. */
 static const struct {
     bool (*take_key)(struct hr_text *text, struct hr_osnoise_hist_entry *entry);
     bool has_duration;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/instance.h"
 
 #include <errno.h>
@@ -15,35 +16,35 @@
 #include "headroom/capability.h"
 #include "osnoise/reachable_cpus.h"
 
-/* A new instance has 1.4 MB for each CPU, which is enough for whatever periods there are. One noise
- * after the other, with all that interferes, takes as much each second as there is noise. */
+/* A new instance has 1.4 MB for each CPU, which is enough for any period. Recording single noises
+ * with all their interferences takes as much each second as there is noise. */
 #define SMALL_KB         16
 #define SINGLE_NOISES_KB 128
 #define MOST_KB          1408
 
-/* What the sample of a period takes; and for how long they are kept, if they are read each second
- * by somebody who may be late. */
+/* The size of a sample record; and how long samples are kept, as they are read each second by a
+ * thread that may be late. */
 #define SAMPLE_SIZE 64
 #define KEPT_US     UINT64_C(2000000)
 
-/* A real-time task that is throttled leaves the others 50 ms of each second. */
+/* A throttled real-time task leaves the other threads 50 ms of each second. */
 #define REACHABLE_TIMEOUT_NS UINT64_C(2000000000)
 
-/* Above ours, somebody may just be reading the instance's files. */
+/* Another program may just be reading the instance's files. */
 #define BUSY_TRIES    5
 #define BUSY_PAUSE_NS 1000000
 
-#define NAME_SIZE 320 /* of a path, with the longest name that a folder may have */
+#define NAME_SIZE 320 /* of a path, with the longest name that a directory may have */
 
 #define STRING(macro)  STRING_(macro)
 #define STRING_(value) #value
 
 #define SIZE ":size=" STRING(HR_OSNOISE_TABLE_SIZE)
 
-/* What began before the tracer did has start 0, and a duration of all the time since boot. */
+/* What began before the tracer did has start 0, and the time since boot as its duration. */
 #define STARTED "start != 0"
 
-/* Of an event, what is counted of it. */
+/* What is counted of each event. */
 static const struct table {
     const char *event;
     const char *keys, *filter;
@@ -91,7 +92,7 @@ static int write_number(const struct hr_tracefs *tracefs, const char *instance, 
     return hr_tracefs_write_number(tracefs, path, value);
 }
 
-/* --- Why not -------------------------------------------------------------- */
+/* --- Errors --------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason *reason, int error,
                                                                const char *format, ...)
@@ -112,7 +113,7 @@ __attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason 
     return hr_reason_set(reason, error, "%s in tracefs (%s)", what, strerror(-error));
 }
 
-/* --- Making one ----------------------------------------------------------- */
+/* --- Creation ------------------------------------------------------------- */
 
 static int make_folder(const struct hr_tracefs *tracefs, const char *name, struct hr_reason *reason)
 {
@@ -131,8 +132,7 @@ static int make_folder(const struct hr_tracefs *tracefs, const char *name, struc
     return explain_error(reason, error, "can't create the instance %s", name);
 }
 
-/* "timerlat osnoise hwlat function nop\n" */
-/* An instance offers only tracers that may run in one. */
+/* "timerlat osnoise hwlat function nop\n": an instance lists only tracers that may run in one. */
 static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
                         struct hr_reason *reason)
 {
@@ -149,7 +149,7 @@ static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
                          "later with CONFIG_OSNOISE_TRACER=y");
 }
 
-/* How much a CPU that is measured needs. */
+/* The buffer size that a measured CPU needs. */
 static uint64_t needed_kb(const struct hr_osnoise_plan *plan)
 {
     uint64_t kb = plan->max_single_ns > 0 ? SINGLE_NOISES_KB : SMALL_KB, samples_kb = 0;
@@ -166,7 +166,7 @@ static bool is_measured(const struct hr_osnoise_plan *plan, unsigned cpu)
     return hr_cpu_set_count(&plan->cpus) == 0 || hr_cpu_set_has(&plan->cpus, cpu);
 }
 
-/* The tracer's threads would never run, and whoever ends the tracer would wait for them for ever.
+/* The tracer's threads would never run there, and stopping the tracer would wait for them forever.
  */
 static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *reachable,
                            struct hr_reason *reason)
@@ -191,8 +191,9 @@ static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_c
                          list);
 }
 
-/* The kernel has each CPU resize its own, and waits for it, unkillably: so one where an ordinary
- * thread gets no time keeps the large one. The file for all CPUs would wait for that, too. */
+/* Each CPU resizes its own buffer, in a worker that the kernel waits for unkillably: so CPUs where
+ * ordinary threads get no time keep the large one. The file for all CPUs would wait for those, too.
+ */
 static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
                             const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
@@ -212,12 +213,12 @@ static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
         status =
             write_number(tracefs, name, file, is_measured(plan, cpu) ? needed_kb(plan) : SMALL_KB);
         if (status == -ENOENT)
-            status = 0; /* no such CPU when the instance was made */
+            status = 0; /* the CPU wasn't there when the instance was created */
     }
     return status < 0 ? explain_error(reason, status, "can't set the size of buffers") : 0;
 }
 
-/* As many words of 32 bits as there are: "3,00000000,0000000f". */
+/* Only as many words of 32 bits as needed: "3,00000000,0000000f". */
 static void print_mask(const struct hr_cpu_set *cpus, char *text, size_t size)
 {
     size_t length = 0, words = HR_CPU_MAX / 32;
@@ -243,7 +244,7 @@ static int set_cpus(const struct hr_tracefs *tracefs, const char *name,
     return status < 0 ? explain_error(reason, status, "can't set the CPUs to record") : 0;
 }
 
-/* --- What is recorded ----------------------------------------------------- */
+/* --- Recording ------------------------------------------------------------ */
 
 static int record_event(const struct hr_tracefs *tracefs, const char *name, const char *event,
                         const char *filter, struct hr_reason *reason)
@@ -260,7 +261,7 @@ static int record_event(const struct hr_tracefs *tracefs, const char *name, cons
                       : 0;
 }
 
-/* Single noises, and before each what interfered. */
+/* Single noises, each preceded by its interferences. */
 static int record_single_noises(const struct hr_tracefs *tracefs, const char *name,
                                 const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
@@ -276,7 +277,7 @@ static int record_single_noises(const struct hr_tracefs *tracefs, const char *na
     return status;
 }
 
-/* --- What is counted ------------------------------------------------------ */
+/* --- Counting ------------------------------------------------------------- */
 
 static int write_trigger(const struct hr_tracefs *tracefs, const char *name,
                          enum hr_osnoise_table table, const char *command)
@@ -307,12 +308,12 @@ static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name
     return 0;
 }
 
-/* --- Dying ---------------------------------------------------------------- */
+/* --- Process exit --------------------------------------------------------- */
 
-/* What the kernel calls its first PID namespace (PROC_PID_INIT_INO). */
+/* The inode number of the first PID namespace (PROC_PID_INIT_INO). */
 #define FIRST_PIDS 0xEFFFFFFCU
 
-/* Elsewhere our PID is another's. */
+/* In another namespace getpid() isn't the PID that events have. */
 static bool is_in_first_pid_namespace(void)
 {
     struct stat pids;
@@ -320,9 +321,9 @@ static bool is_in_first_pid_namespace(void)
     return stat("/proc/self/ns/pid", &pids) == 0 && pids.st_ino == FIRST_PIDS;
 }
 
-/* As soon as this process has ended, however that came, nothing is recorded in the instance: and
- * where no instance of the tracer records, its workload sleeps. Better than nothing: so if it can't
- * be had, the run does without. */
+/* Once this process has exited, for whatever reason, the instance stops recording; and while no
+ * instance of the tracer records, its workload sleeps. A safeguard only: a run does without if the
+ * kernel has no such trigger. */
 static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *name)
 {
     char path[NAME_SIZE], text[64];
@@ -334,7 +335,7 @@ static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *n
     hr_tracefs_append(tracefs, path, text);
 }
 
-/* --- The whole ------------------------------------------------------------ */
+/* --- Public --------------------------------------------------------------- */
 
 static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
                            const struct hr_osnoise_plan *plan, struct hr_reason *reason)
@@ -385,7 +386,7 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
         print_file_path(path, name, "tracing_on");
         status = hr_tracefs_read_number(tracefs, path, &on);
     }
-    /* An instance that is being removed has its files for a moment yet. */
+    /* An instance that is being removed still has its files for a moment. */
     if (status < 0)
         return status == -ENODEV ? -ENOENT : status;
     return on == 1 && strcmp(tracer, "osnoise\n") == 0;
@@ -397,8 +398,8 @@ int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *nam
     char path[NAME_SIZE];
     int status = -EBUSY;
 
-    /* What is not there, or can't be stopped, shows in removing it. While somebody reads its pipes
-     * the tracer can't be stopped, but where nothing records the workload sleeps. */
+    /* Failures show when the instance is removed. While another program reads its pipes the tracer
+     * can't be stopped, but with tracing off the workload sleeps. */
     write_file(tracefs, name, "tracing_on", "0");
     write_file(tracefs, name, "current_tracer", "nop");
     print_folder_path(path, name);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/instance.h - a trace instance of our own: its buffers, the events that are recorded or
- * counted in it, and the tracer.
+ * osnoise/instance.h - the trace instance of a run: its buffers, the events that are recorded or
+ * counted in it, and its tracer.
  *
  * Source: Documentation/trace/ftrace.rst (Instances), histogram.rst.
  */
@@ -14,7 +15,7 @@
 #include "headroom/osnoise.h"
 #include "osnoise/tracefs.h"
 
-/** The tables in which the kernel counts, by hist triggers. The first are of sources. */
+/** The tables in which the kernel counts, by hist triggers. The first four are of sources. */
 enum hr_osnoise_table {
     HR_OSNOISE_TABLE_IRQ = HR_OSNOISE_IRQ,         /**< by CPU and name */
     HR_OSNOISE_TABLE_SOFTIRQ = HR_OSNOISE_SOFTIRQ, /**< by CPU and vector */
@@ -24,55 +25,58 @@ enum hr_osnoise_table {
     HR_OSNOISE_TABLE_COUNT
 };
 
-/** How many entries a table has room for. */
+/** The number of entries that a table has room for. */
 #define HR_OSNOISE_TABLE_SIZE 4096
 
 struct hr_osnoise_plan {
-    struct hr_cpu_set cpus; /**< those recorded; of others nothing is kept. None: all */
+    struct hr_cpu_set cpus; /**< CPUs to record; of others nothing is kept. None: all */
     struct hr_cpu_set online;
-    bool has_workload; /**< the tracer's threads are going to run on the CPUs, by our doing */
+    bool has_workload; /**< this run is going to start the tracer's threads on the CPUs */
     bool by_source, histogram;
-    uint64_t period_us;     /**< a sample comes so often, and is kept for two seconds; 0: unknown */
-    uint64_t max_single_ns; /**< 0: sources and single noises aren't recorded one by one */
+    uint64_t period_us; /**< the interval of samples, which are kept for two seconds; 0: unknown */
+    uint64_t max_single_ns; /**< 0: interferences and single noises aren't recorded one by one */
 };
 
 /**
- * Makes an instance: new, with buffers no larger than needed, recording what the plan says, and
- * without tracer.
+ * Creates an instance with buffers no larger than needed, which records what the plan says, and has
+ * no tracer yet.
  *
  * Durations that began before the tracer did (start 0) aren't counted: they would be the time since
  * boot.
  *
- * It has a dead man's switch, the trigger "traceoff if pid == OURS" of sched:sched_process_exit:
- * once this process has ended, by SIGKILL, too, the instance's tracing_on is 0. As long as an
- * instance has the tracer, the kernel runs the workload with whatever settings there are: that of a
- * run that was attached would have the defaults, all of every CPU, when the other has ended. Only
- * if no instance has tracing on does it sleep. It is left out where the kernel lacks the event, and
- * outside of the first PID namespace, whose PIDs aren't those of the event.
+ * The trigger "traceoff if pid == PID" of sched:sched_process_exit stops the instance when this
+ * process exits, by SIGKILL, too: its tracing_on becomes 0. As long as an instance has the tracer
+ * set and tracing on, the kernel runs the workload with whatever settings there are: after an
+ * attached run's other program has ended, with the defaults, all of every CPU. If no instance has
+ * tracing on, the workload sleeps. The trigger is left out where the kernel lacks the event, and
+ * outside the first PID namespace, as the event has PIDs of that one.
  *
  * @param name  its name.
  * @return 0; -EEXIST: there is one of that name; -EOPNOTSUPP: the kernel has no hist triggers, or
  * no osnoise in instances; -ENOENT: it has no events of osnoise; -EACCES, -EPERM, -ENOMEM, … With
- * the reason; nothing is left behind. -EBUSY: with has_workload, if a real-time task leaves a CPU
- * that is recorded no time; otherwise such a CPU just keeps the large buffer of a new instance.
+ *         the reason; nothing is left behind. -EBUSY: with has_workload, if a real-time task leaves
+ * no time on a CPU to record; without, such a CPU keeps the large buffer of a new instance.
  */
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, struct hr_reason *reason);
 
-/** Starts the tracer in it. @return 0; -EBUSY: timerlat runs; … */
+/** Starts the tracer in an instance. @return 0; -EBUSY: timerlat runs; … */
 int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name);
 
-/** Tells whether the tracer is still set in it and records (tracing_on). @return 1; 0; or a
- * negative errno: -ENOENT: somebody removed it. */
+/** Checks whether the tracer is still set in an instance and records (tracing_on). @return 1; 0; or
+ * a negative errno: -ENOENT: the instance was removed. */
 int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name);
 
-/** Stops the tracer and removes the instance; whoever reads its pipes must have closed them.
- * @return 0, also if there is none; -EBUSY: somebody else has it open; … Even if the instance stays
- * it records nothing, and the tracer is stopped, unless its pipes are being read: then the workload
- * sleeps, if no other instance with the tracer records. */
+/**
+ * Stops the tracer and removes the instance; close its pipes first.
+ *
+ * @return 0, also if there is none; -EBUSY: another program has it open; … Even if the instance
+ * stays, it records nothing, and the tracer is stopped, unless its pipes are being read: then the
+ *         workload sleeps, if no other instance with the tracer records.
+ */
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name);
 
-/** Where a table is read from: a path below tracefs, terminated. */
+/** Prints the path of a table, below tracefs. */
 void hr_osnoise_instance_table_path(const char *name, enum hr_osnoise_table table, char *path,
                                     size_t size);
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/internal.h - a run of the tracer osnoise: what osnoise/osnoise.c begins and ends, and
+ * osnoise/internal.h - a run of the osnoise tracer, which osnoise/osnoise.c begins and ends and
  * osnoise/read.c reads.
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_INTERNAL_H
@@ -18,12 +19,12 @@
 #include "osnoise/state.h"
 #include "osnoise/tracefs.h"
 
-/** What is known of a CPU besides its row. */
+/** What is known of a CPU besides its row of a reading. */
 struct hr_osnoise_cpu_tracking {
-    uint64_t last_active_ns; /**< when a sample came last, or the CPU came online */
+    uint64_t last_active_ns; /**< time of its last sample, or when it came online */
     bool was_offline;
-    unsigned
-        settling_readings; /**< so many readings more its sources aren't told: see osnoise/read.c */
+    unsigned settling_readings; /**< for so many more readings its sources aren't reported: see
+                                   osnoise/read.c */
 };
 
 struct hr_osnoise {
@@ -32,29 +33,30 @@ struct hr_osnoise {
     char *state_path;
 
     bool runs;
-    bool needs_restore; /**< something of ours is left in the kernel, and in the state file */
+    bool needs_restore; /**< settings or an instance of this object are in the kernel, and in the
+                           state file */
     struct hr_osnoise_state state;
 
-    /* While it runs: */
+    /* While there is a run: */
     struct hr_tracefs tracefs;
-    struct hr_osnoise_leader leader; /**< ATTACH: whose run it is */
-    struct hr_osnoise_settings seen; /**< the settings that the numbers are of */
+    struct hr_osnoise_leader leader; /**< ATTACH: the run that is read */
+    struct hr_osnoise_settings seen; /**< the settings that the readings are of */
     struct hr_cpu_set cpus;          /**< those that are measured */
     struct hr_osnoise_decoder *decoder;
     struct hr_osnoise_pipe *pipe;
     struct hr_osnoise_sources *sources;             /**< NULL if nothing is counted */
-    struct hr_osnoise_single_noises *single_noises; /**< NULL if none are told */
-    struct hr_osnoise_cpu *rows;                    /**< by place among the CPUs, upwards */
+    struct hr_osnoise_single_noises *single_noises; /**< NULL if none are reported */
+    struct hr_osnoise_cpu *rows;                    /**< one for each of the CPUs, by number */
     struct hr_osnoise_cpu_tracking *tracking;
     size_t cpu_count;
-    uint64_t read_ns; /**< when it was read last, or began */
+    uint64_t read_ns; /**< time of the last reading, or of the beginning */
 };
 
 /** Reads which CPUs are "online" or "possible". @return 0 or a negative errno. */
 int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct hr_cpu_set *cpus);
 
-/** Ends a run that can't go on, or can't begin; what then can't be put back is told as well.
- * @return error. */
+/** Ends a run that failed or could not begin; adds to the reason what can't be restored. @return
+ * error. */
 int hr_osnoise_give_up(struct hr_osnoise *osnoise, int error, struct hr_reason *reason);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/leader.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ void hr_osnoise_leader_close(struct hr_osnoise_leader *leader)
     leader->watches[0] = leader->watches[1] = -1;
 }
 
-/* What happened is looked at, not believed. */
+/* Events only wake the reader: the state is read from the files. */
 static void discard_events(const struct hr_osnoise_leader *leader)
 {
     char events[4096];
@@ -53,7 +54,7 @@ static void watch_user(struct hr_osnoise_leader *leader, const struct hr_tracefs
     hr_tracefs_path(tracefs, folder);
     watch_file(leader, &leader->watches[0], folder, "current_tracer");
     watch_file(leader, &leader->watches[1], folder, "tracing_on");
-    discard_events(leader); /* of those that were removed */
+    discard_events(leader); /* of the watches that were removed */
 }
 
 int hr_osnoise_leader_find(struct hr_osnoise_leader *leader, const struct hr_tracefs *tracefs,
@@ -69,6 +70,6 @@ int hr_osnoise_leader_find(struct hr_osnoise_leader *leader, const struct hr_tra
         return 1;
     leader->user = found;
     watch_user(leader, tracefs);
-    /* It may have left before it was watched. */
+    /* It may have ended before it was watched. */
     return hr_osnoise_users_find_running(tracefs, except, NULL);
 }

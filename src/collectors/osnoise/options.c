@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/clock.h"
 #include "headroom/osnoise.h"
 
@@ -6,7 +7,7 @@
 
 #include "base/reason.h"
 
-/* Interrupts may be off no longer than a machine that does other things can bear. */
+/* Interrupts must not be off for longer than a machine with other work can bear. */
 #define MAX_INTERRUPTS_OFF_US 100000
 
 static const char *const mode_names[HR_OSNOISE_MODE_COUNT] = {
@@ -64,7 +65,7 @@ static int check_times(const struct hr_osnoise_options *options, struct hr_reaso
     return wrong == NULL ? 0 : hr_reason_set(reason, -EINVAL, "%s", wrong);
 }
 
-/* Gaps below the threshold are no noise, and aren't told by the kernel. */
+/* The kernel doesn't report gaps below the threshold. */
 static int check_limit(const struct hr_osnoise_options *options, struct hr_reason *reason)
 {
     if (options->max_single_ns == 0 || options->max_single_ns >= options->threshold_us * 1000)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/osnoise.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "osnoise/probe.h"
 #include "osnoise/recover.h"
 
-/* Other runs of ours may have taken a name. */
+/* Other runs of this process may have taken a name. */
 #define MAX_NAMES 16
 
 /* --- CPUs ----------------------------------------------------------------- */
@@ -43,8 +44,8 @@ static int explain_online_error(struct hr_reason *reason, int error)
     return hr_reason_set(reason, error, "can't read which CPUs are online (%s)", strerror(-error));
 }
 
-/* Those of the options, or all that can be measured now; if the tracer is somebody else's, of these
- * those that it is set to. */
+/* The CPUs of the options, or all that are online; in ATTACH, of these the ones that the tracer is
+ * set to. */
 static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
                        struct hr_reason *reason)
 {
@@ -79,7 +80,7 @@ static void request_setting(struct hr_osnoise_settings *settings, enum hr_osnois
     settings->numbers[setting] = value;
 }
 
-/* An option that the kernel doesn't know is at its default. */
+/* A kernel without an option behaves as with its default. */
 static void request_option(struct hr_osnoise_settings *settings,
                            const struct hr_osnoise_settings *now, enum hr_osnoise_setting setting,
                            bool on)
@@ -88,7 +89,7 @@ static void request_option(struct hr_osnoise_settings *settings,
         request_setting(settings, setting, on);
 }
 
-/* The kernel refuses lists with CPUs that it can't have. */
+/* The kernel refuses lists with CPUs that aren't possible. */
 static struct hr_cpu_set possible_cpus(const struct hr_osnoise *osnoise)
 {
     struct hr_cpu_set cpus = osnoise->cpus, possible;
@@ -176,7 +177,7 @@ static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason
     return 0;
 }
 
-/* How often samples come: if the tracer is somebody else's, as it is set. */
+/* The interval of samples; in ATTACH as the other program has set it. */
 static uint64_t find_period_us(const struct hr_osnoise *osnoise)
 {
     struct hr_osnoise_settings now = {0};
@@ -188,8 +189,8 @@ static uint64_t find_period_us(const struct hr_osnoise *osnoise)
                : 0;
 }
 
-/* The file names the instance before there is one: what isn't there needs no removal, but what is
- * there must be known. */
+/* The state file names the instance before it is created: a crash in between leaves one that isn't
+ * there, which needs no removal, but none that is unknown. */
 static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
@@ -221,7 +222,7 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     }
     if (status != -EEXIST)
         return status;
-    /* The instance that the file names last isn't ours. */
+    /* The instance that the state file names last belongs to another run. */
     if (osnoise->needs_restore && hr_osnoise_state_remove(osnoise->state_path) == 0)
         osnoise->needs_restore = false;
     return hr_reason_set(reason, status,
@@ -230,7 +231,7 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
                          osnoise->state.instance);
 }
 
-/* Whoever began meanwhile would get our settings. */
+/* Another program that has begun meanwhile would get this run's settings. */
 static int recheck_users(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     return hr_osnoise_probe_users(&osnoise->tracefs, osnoise->options.mode, osnoise->state.instance,
@@ -251,7 +252,8 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
         return recheck_users(osnoise, reason);
     hr_osnoise_leader_open(&osnoise->leader);
-    /* If the other ended just before, the workload is ours now, with settings that aren't. */
+    /* If the other run has just ended, its workload now runs for this one, with settings that
+     * aren't its own. */
     status = hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
     if (status != 0)
         return status < 0 ? status : 0;
@@ -259,7 +261,7 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
                          "the run of the osnoise tracer to attach to has just ended");
 }
 
-/* --- What is kept --------------------------------------------------------- */
+/* --- Readers -------------------------------------------------------------- */
 
 static int create_rows(struct hr_osnoise *osnoise)
 {
@@ -309,7 +311,7 @@ static void close_readers(struct hr_osnoise *osnoise)
     osnoise->tracking = NULL;
 }
 
-/* --- Beginning and ending ------------------------------------------------- */
+/* --- Begin and end -------------------------------------------------------- */
 
 int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
@@ -318,7 +320,7 @@ int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
     hr_reason_clear(reason);
     if (!osnoise->runs && !osnoise->needs_restore)
         return 0;
-    close_readers(osnoise); /* an open pipe keeps the instance */
+    close_readers(osnoise); /* an open pipe keeps */
     osnoise->runs = false;
     if (osnoise->tracefs.fd < 0)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/pipe.h"
 
 #include <errno.h>
@@ -11,10 +12,11 @@
 
 #include "base/descriptor.h"
 
-/* How many pages of a CPU are read at a time: records may come as fast as they are read. */
+/* The limit of pages that are read of a CPU at a time: records may come as fast as they are read.
+ */
 #define MAX_PAGES 4096
 
-/* More than the kernel makes a page: 2^10 pages of memory at most, where those have 64 KiB. */
+/* The largest page that the kernel makes: 2^10 pages of memory, which may have 64 KiB. */
 #define MAX_PAGE_KIB (1024 * 64)
 
 struct hr_osnoise_pipe {
@@ -22,7 +24,7 @@ struct hr_osnoise_pipe {
     char *instance;
     unsigned char *page;
     size_t page_size;
-    unsigned cpu_end; /* CPUs are below it */
+    unsigned cpu_end; /* 1 + the highest CPU */
     int fds[];        /* by CPU; -1: not open */
 };
 
@@ -35,7 +37,7 @@ static unsigned find_cpu_end(const struct hr_cpu_set *cpus)
     return end;
 }
 
-/* With room for a page at least, a read(2) gives just one, be it smaller. */
+/* read(2) gives just one page, even a smaller one, if there is room for it. */
 static size_t find_page_size(const struct hr_tracefs *tracefs, const char *instance,
                              const struct hr_osnoise_decoder *decoder)
 {
@@ -60,7 +62,8 @@ static int open_buffer(const struct hr_osnoise_pipe *pipe, const struct hr_trace
     return fd < 0 ? -errno : fd;
 }
 
-/* Opens them now, so that it shows early whether that can be done; what is read is the same. */
+/* Opens the buffers at the start, so that errors show early; a buffer opened later reads the same.
+ */
 static void open_buffers(struct hr_osnoise_pipe *pipe, const struct hr_tracefs *tracefs,
                          const struct hr_cpu_set *cpus)
 {
@@ -109,7 +112,7 @@ void hr_osnoise_pipe_close(struct hr_osnoise_pipe *pipe)
     free(pipe);
 }
 
-/* @return bytes; 0: there is nothing now; or a negative errno. */
+/* @return bytes; 0: the buffer is empty; or a negative errno. */
 static ssize_t read_page(struct hr_osnoise_pipe *pipe, int fd)
 {
     ssize_t size;
@@ -122,7 +125,7 @@ static ssize_t read_page(struct hr_osnoise_pipe *pipe, int fd)
     return size;
 }
 
-/* Until there is nothing more. What is broken is passed over: the rest is as good as ever. */
+/* Reads until the buffer is empty. A broken page is skipped: the others are still good. */
 static int read_pages(struct hr_osnoise_pipe *pipe, int fd,
                       void (*handle)(const struct hr_osnoise_record *record, void *context),
                       void *context, uint64_t *lost)

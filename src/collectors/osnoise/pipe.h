@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/pipe.h - reading the trace buffers of an instance, each CPU's by itself, without waiting.
+ * osnoise/pipe.h - reading the trace buffers of an instance, one for each CPU, without blocking.
  *
- * Source: per_cpu/cpuN/trace_pipe_raw. A file that is open keeps the instance from being removed.
+ * Source: per_cpu/cpuN/trace_pipe_raw. An open file keeps the instance from being removed.
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_PIPE_H
 #define HEADROOM_COLLECTORS_OSNOISE_PIPE_H
@@ -15,7 +16,7 @@
 struct hr_osnoise_pipe;
 
 /**
- * Opens the buffers of CPUs, as far as they can be opened: one that can't be is tried again at each
+ * Opens the buffers of CPUs, as far as possible: one that can't be opened is retried at each
  * reading.
  *
  * @param instance  its name.
@@ -30,13 +31,13 @@ int hr_osnoise_pipe_open(const struct hr_tracefs *tracefs, const char *instance,
 void hr_osnoise_pipe_close(struct hr_osnoise_pipe *pipe);
 
 /**
- * Reads what a CPU's buffer holds. Allocates nothing.
+ * Reads all records in a CPU's buffer. Allocates nothing.
  *
  * @param cpu   one of the CPUs.
- * @param lost  receives how many records were lost since the reading before, also on failure. It
- *              grows before the first record after a loss is handled.
- * @return 0; a negative errno: the buffer can't be opened or read now, or -EBADMSG: what wasn't
- *         understood was passed over, and counts as one record lost.
+ * @param lost  receives the number of records lost since the last reading, also on failure. It
+ * grows before the first record after a loss is handled.
+ * @return 0; a negative errno: the buffer can't be opened or read now, or -EBADMSG: a page wasn't
+ *         understood; it was skipped, and counts as one lost record.
  */
 int hr_osnoise_pipe_read(struct hr_osnoise_pipe *pipe, const struct hr_tracefs *tracefs,
                          unsigned cpu,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/probe.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 /* --- The kernel ----------------------------------------------------------- */
 
-/* The tracers of the kernel: "timerlat osnoise hwlat function nop". */
+/* The kernel's tracers: "timerlat osnoise hwlat function nop". */
 static int check_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reason)
 {
     char tracers[1024], remedy[HR_REMEDY_SIZE];
@@ -95,7 +96,7 @@ int hr_osnoise_probe_kernel(const struct hr_tracefs *tracefs, enum hr_osnoise_mo
     return status;
 }
 
-/* --- Its users ------------------------------------------------------------ */
+/* --- Users ---------------------------------------------------------------- */
 
 static int explain_user(const struct hr_osnoise_user *user, struct hr_reason *reason)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/reachable_cpus.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@
 struct probe {
     unsigned cpu;
     pthread_t thread;
-    sem_t pinned;     /* it may begin */
-    bool is_unpinned; /* it can't be pinned */
+    sem_t pinned;     /* posted once the thread is pinned */
+    bool is_unpinned; /* it can't be pinned to the CPU */
     atomic_bool ran;
 };
 
@@ -29,7 +30,7 @@ static bool is_late(const struct probe *probe)
     return !probe->is_unpinned && !atomic_load(&probe->ran);
 }
 
-/* --- Sets of CPUs for the C library --------------------------------------- */
+/* --- CPU masks of the C library ------------------------------------------- */
 
 struct mask {
     cpu_set_t sets[HR_CPU_MAX / CPU_SETSIZE];
@@ -49,7 +50,7 @@ static int pin_thread_to_cpu(pthread_t thread, unsigned cpu)
     return pin_thread(thread, &mask);
 }
 
-/* --- One CPU -------------------------------------------------------------- */
+/* --- One probe ------------------------------------------------------------ */
 
 static void *probe_main(void *argument)
 {
@@ -61,8 +62,8 @@ static void *probe_main(void *argument)
     return NULL;
 }
 
-/* It is pinned from here, not by itself: else it might do so only after it was given up. Where it
- * may not run it is left to run anywhere. */
+/* The creator pins the thread: pinned by itself, it might do so only after it was given up. If it
+ * isn't allowed on the CPU it may run anywhere. */
 static int start_probe(struct probe *probe, const pthread_attr_t *attributes)
 {
     sem_init(&probe->pinned, 0, 0);
@@ -76,10 +77,10 @@ static int start_probe(struct probe *probe, const pthread_attr_t *attributes)
     return 0;
 }
 
-/* --- All of them ---------------------------------------------------------- */
+/* --- All probes ----------------------------------------------------------- */
 
-/* An ordinary priority, though the caller's may be another: that is what the kernel's workers have.
- * No signal of the program's comes to them. */
+/* With ordinary priority, as the kernel's workers have, whatever the caller's is. The threads take
+ * no signals of the program. */
 static int start_probes(struct probe *probes, size_t count, size_t *started)
 {
     const struct sched_param ordinary = {.sched_priority = 0};
@@ -118,8 +119,9 @@ static void wait_for_probes(struct probe *probes, size_t count, uint64_t timeout
     }
 }
 
-/* Where this thread may run, but not where those are that didn't: one that is moved to a set that
- * has its CPU stays there. At worst, where this thread runs now. */
+/* The CPUs allowed to this thread, without those where a probe didn't run: a thread that is moved
+ * to a set that contains its CPU stays there. If none is left, the CPU where this thread runs now.
+ */
 static void choose_fallback_cpus(const struct probe *probes, size_t count,
                                  const struct hr_cpu_set *reachable, struct mask *mask)
 {
@@ -132,8 +134,8 @@ static void choose_fallback_cpus(const struct probe *probes, size_t count,
         CPU_SET_S((size_t)sched_getcpu(), sizeof(mask->sets), mask->sets);
 }
 
-/* One that is free may just as well be where nothing runs. @param reached  receives those of which
- * none was late. */
+/* An unpinned probe may have been put on an occupied CPU, too, so it is moved as the others. @param
+ * reachable  receives the CPUs whose probe wasn't late. */
 static void end_probes(struct probe *probes, size_t count, struct hr_cpu_set *reachable)
 {
     struct mask fallback;

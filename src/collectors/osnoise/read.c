@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/osnoise.h"
 
 #include <errno.h>
@@ -8,18 +9,18 @@
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
 
-/* A CPU is silent after so many periods without a sample, and no sooner than after so long. */
+/* A CPU is silent after this many periods without a sample, but not before this time. */
 #define SILENT_PERIODS 3
 #define SILENT_NS      (3 * 1000 * HR_NS_PER_MS)
 
-/* In SOURCES the first that a CPU tells after it came online may be as long as it was offline: the
- * kernel remembers what ran before. It comes within a reading or two. */
+/* In SOURCES the first duration of a CPU that came online may be as long as it was offline: the
+ * kernel remembers what ran before. It comes within one or two readings. */
 #define SETTLING_READINGS 2
 
-/* What a warning is about. */
+/* The subjects of warnings. */
 enum { WARNED_STOP = 1, WARNED_PANIC, WARNED_SOURCES };
 
-/* --- Whether all is as it was --------------------------------------------- */
+/* --- Changes by other programs -------------------------------------------- */
 
 static int check_instance(const struct hr_osnoise *osnoise,
                           const struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
@@ -62,7 +63,7 @@ static int check_settings(const struct hr_osnoise *osnoise, const struct hr_osno
                          is_theirs ? "attach again" : "its run takes precedence");
 }
 
-/* Which may also be set while all goes well. */
+/* A hazard may also be set during a run. */
 static int check_hazards(const struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
 {
     if (!hazards->panic || (hazards->stop_us == 0 && hazards->stop_total_us == 0))
@@ -124,7 +125,8 @@ static void set_warning(struct hr_reason *warning, const struct hr_osnoise_hazar
 struct record_target {
     struct hr_osnoise *osnoise;
     size_t place;
-    uint64_t lost, reported_lost; /* records; and how many singles know of */
+    uint64_t lost,
+        reported_lost; /* lost records; and how many of these were reported to single_noises */
 };
 
 static void add_sample(struct hr_osnoise_cpu *row, const struct hr_osnoise_record *record)
@@ -162,7 +164,7 @@ static void handle_record(const struct hr_osnoise_record *record, void *context)
                                         record);
 }
 
-/* A CPU whose buffer can't be read now falls silent, and is tried again. */
+/* A CPU whose buffer can't be read now becomes silent; it is retried at each reading. */
 static void read_cpu(struct hr_osnoise *osnoise, size_t place)
 {
     struct record_target record_target = {.osnoise = osnoise, .place = place};
@@ -220,7 +222,7 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
 
 /* --- Sources -------------------------------------------------------------- */
 
-/* Those whose sources are told. */
+/* The CPUs whose sources are reported. */
 static struct hr_cpu_set settled_cpus(struct hr_osnoise *osnoise)
 {
     struct hr_cpu_set settled = {0};

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The pages are walked here rather than by libtraceevent's kbuffer, which trusts the lengths that
- * are written in them. The formats are read here rather than by libtracefs, whose
- * tracefs_local_events_system() reads all the kernel's symbols along (13 MB of /proc/kallsyms).
+ * osnoise/records.c - decoding the trace buffers of the osnoise tracer.
+ *
+ * Pages are walked here rather than by libtraceevent's kbuffer, which trusts the lengths in them.
+ * Formats are read here rather than by libtracefs, whose tracefs_local_events_system() also reads
+ * all symbols of the kernel (13 MB of /proc/kallsyms).
  */
 #include "osnoise/records.h"
 
@@ -15,13 +18,13 @@
 
 #include "base/reason.h"
 
-/* --- Which events, and their fields --------------------------------------- */
+/* --- Formats of events ---------------------------------------------------- */
 
 #define NUMBERS     8
 #define FORMAT_SIZE 8192
 #define HEADER_PAGE "events/header_page"
 
-/* An event, and the names of its fields: numbers in the order of `make` below, and a name. */
+/* An event, and the names of its fields: numbers in the order of make_record(), and a text. */
 struct event_spec {
     const char *system, *name;
     enum hr_osnoise_record_type type;
@@ -71,21 +74,22 @@ struct place {
     size_t offset, size;
 };
 
-/* How a text is kept: in its place; or there is where it is, in the low 16 bits, and its length in
- * the high 16 bits. Where it is counts from the event's start, or from that place's end. */
+/* How an event has a text: in the field itself; or the field has its position in the low 16 bits,
+ * and its length in the high 16 bits. The position counts from the start of the event (__data_loc),
+ * or from the end of the field (__rel_loc). */
 enum text_storage { TEXT_ARRAY, TEXT_DATA_LOC, TEXT_REL_LOC };
 
 struct event {
     uint64_t id;
-    size_t size; /* at least */
+    size_t size; /* its minimum size */
     struct place numbers[NUMBERS], text;
     enum text_storage text_storage;
 };
 
 struct hr_osnoise_decoder {
-    struct place type;  /* of any event: its id */
-    size_t header_size; /* of a page: a time and how much of the page is used */
-    size_t commit_size; /* of the latter, a long of the kernel */
+    struct place type;  /* of any event: the field of its ID */
+    size_t header_size; /* of a page: a time and the used size */
+    size_t commit_size; /* of the used size, a long of the kernel */
     size_t page_size;
     struct event events[EVENT_SPECS];
 };
@@ -147,7 +151,7 @@ static int locate_fields(struct tep_event *format, const struct event_spec *even
     return 0;
 }
 
-/* Files in tracefs: a format is about 1 kB. @return its length, or a negative errno. */
+/* Reads a format in tracefs, about 1 kB. @return its length, or a negative errno. */
 static int read_format(const struct hr_tracefs *tracefs, const char *path, char text[FORMAT_SIZE],
                        struct hr_reason *reason)
 {
@@ -164,7 +168,7 @@ static int read_format(const struct hr_tracefs *tracefs, const char *path, char 
     return (int)length;
 }
 
-/* What else is in the format, such as how it is to be printed, may be what it likes. */
+/* Errors in the rest of the format, such as how to print the event, don't matter. */
 static struct tep_event *parse_format(struct tep_handle *tep, const struct event_spec *event_spec,
                                       const char *text, int length)
 {
@@ -234,7 +238,7 @@ int hr_osnoise_decoder_open(const struct hr_tracefs *tracefs, struct hr_osnoise_
     struct tep_handle *tep = made != NULL ? tep_alloc() : NULL;
     int status;
 
-    tep_set_loglevel(TEP_LOG_NONE); /* it would print what it doesn't understand */
+    tep_set_loglevel(TEP_LOG_NONE); /* it would print what it can't parse */
     if (tep == NULL)
         status = hr_reason_set(reason, -ENOMEM, "out of memory");
     else
@@ -259,7 +263,7 @@ size_t hr_osnoise_decoder_page_size(const struct hr_osnoise_decoder *decoder)
 
 /* --- One event ------------------------------------------------------------ */
 
-/* The kernel's byte order is ours: it is the one that runs. */
+/* The byte order is that of the running kernel. */
 static uint64_t get_number(const unsigned char *data, struct place place)
 {
     uint8_t of_1;
@@ -284,7 +288,7 @@ static uint64_t get_number(const unsigned char *data, struct place place)
     }
 }
 
-/* A text ends at a NUL, or where its place ends. */
+/* A text ends at a NUL, or with its field. */
 static int get_text(const unsigned char *data, size_t size, const struct event *event,
                     char name[HR_OSNOISE_NAME])
 {
@@ -307,7 +311,7 @@ static int get_text(const unsigned char *data, size_t size, const struct event *
 
 void hr_osnoise_softirq_name(int vector, char name[HR_OSNOISE_NAME])
 {
-    /* include/linux/interrupt.h; they stay what they are, as programs show them */
+    /* include/linux/interrupt.h; the kernel keeps them stable, as they are user-visible */
     static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
                                         "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
@@ -368,7 +372,7 @@ static int make_record(const unsigned char *data, size_t size, const struct even
     return event_spec->text != NULL ? get_text(data, size, event, record->part.name) : 0;
 }
 
-/* @return 1: it is a record; 0: an event of another kind; -EBADMSG. */
+/* @return 1: a record; 0: another event; -EBADMSG. */
 static int decode_event(const struct hr_osnoise_decoder *decoder, const unsigned char *data,
                         size_t size, struct hr_osnoise_record *record)
 {
@@ -386,16 +390,16 @@ static int decode_event(const struct hr_osnoise_decoder *decoder, const unsigned
 /* --- A page --------------------------------------------------------------- */
 
 /* include/linux/ring_buffer.h: an event begins with a word of which five bits are its type, and the
- * rest is the time since the event before: the low ones, or in kernels of the other byte order the
- * high ones. Types up to 28 are of data, of so many words; 0: the length in bytes is in the next
- * word, and counts that, too. */
+ * rest the time since the last event: the low five bits, or in big-endian kernels the high ones.
+ * Types up to 28 have that many words of data; with 0 the length in bytes is in the next word,
+ * which it includes. */
 enum event_type { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
 
 #define TYPE_BITS 5
 #define WORD      ((size_t)4)
 
-/* kernel/trace/ring_buffer.c: how much of the page is used, and whether something was overwritten
- * before it; then how much may be told behind what is used. */
+/* kernel/trace/ring_buffer.c: the used size; whether events were overwritten before this page; and
+ * whether their number is stored behind the used part. */
 #define COMMIT_MASK   ((UINT64_C(1) << 27) - 1)
 #define MISSED        (UINT64_C(1) << 31)
 #define MISSED_STORED (UINT64_C(1) << 30)
@@ -409,7 +413,8 @@ static unsigned event_type_of(uint32_t head)
 #endif
 }
 
-/* Takes an event off the front. `data` receives what is in it: of padding and times nothing. */
+/* Removes an event from the front. @param data  receives its contents; empty for padding and times.
+ */
 static int parse_event(struct place *rest, const unsigned char *page, struct place *data)
 {
     size_t head = WORD, length;
@@ -437,7 +442,7 @@ static int parse_event(struct place *rest, const unsigned char *page, struct pla
     return 0;
 }
 
-/* Reads a page's beginning. @param used  receives where its events are. */
+/* Parses the header of a page. @param used  receives the range of its events. */
 static int read_header(const struct hr_osnoise_decoder *decoder, const unsigned char *page,
                        size_t size, struct place *used, uint64_t *lost)
 {

@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/records.h - what the kernel writes into a trace buffer of the tracer osnoise: pages of
- * binary events, decoded.
+ * osnoise/records.h - decoding the trace buffers of the osnoise tracer: pages of binary events.
  *
  * Sources: libtraceevent (the events' formats, whose fields are found by name),
  * include/linux/ring_buffer.h (the pages), include/trace/events/osnoise.h,
@@ -55,23 +55,23 @@ int hr_osnoise_decoder_open(const struct hr_tracefs *tracefs, struct hr_osnoise_
 /** NULL is allowed. */
 void hr_osnoise_decoder_close(struct hr_osnoise_decoder *decoder);
 
-/** How many bytes a page has, if nobody has changed that for an instance (since Linux 6.8). */
+/** The size of a page in bytes, unless it was changed for an instance (since Linux 6.8). */
 size_t hr_osnoise_decoder_page_size(const struct hr_osnoise_decoder *decoder);
 
 /**
- * Decodes one page. Events of other kinds are passed over.
+ * Decodes one page. Other events are skipped.
  *
  * @param page    as read(2) gives it from trace_pipe_raw; @param size its bytes.
- * @param handle  called with each record; what it gets is valid within the call.
- * @param lost    to it is added how many events were overwritten before this page; 1 if that isn't
- *                known. That is done before the first record is handled.
- * @return 0; -EBADMSG: it is no such page, or is cut off; records before that were handled.
+ * @param handle  called with each record, which is valid during the call.
+ * @param lost    is increased by the number of events that were overwritten before this page; by 1
+ * if the number is unknown. Done before the first record is handled.
+ * @return 0; -EBADMSG: it is no such page, or is truncated; the records before that were handled.
  */
 int hr_osnoise_decode(struct hr_osnoise_decoder *decoder, const void *page, size_t size,
                       void (*handle)(const struct hr_osnoise_record *record, void *context),
                       void *context, uint64_t *lost);
 
-/** The name of a softirq by its vector: "HI", "TIMER", …; a new one is by its number. */
+/** The name of a softirq vector: "HI", "TIMER", …; of an unknown one its number. */
 void hr_osnoise_softirq_name(int vector, char name[HR_OSNOISE_NAME]);
 
 #endif

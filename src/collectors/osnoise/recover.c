@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/recover.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "osnoise/instance.h"
 #include "osnoise/users.h"
 
-/* --- Putting back --------------------------------------------------------- */
+/* --- Restoring ------------------------------------------------------------ */
 
 static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
                            struct hr_reason *reason)
@@ -27,7 +28,7 @@ static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
     return 0;
 }
 
-/* Whether a setting still is ours, and was another before. */
+/* Whether a setting still has the run's value, and had another one before. */
 static bool has_settings_to_restore(const struct hr_osnoise_state *state,
                                     const struct hr_osnoise_settings *now)
 {
@@ -45,8 +46,8 @@ static bool has_settings_to_restore(const struct hr_osnoise_state *state,
     return false;
 }
 
-/* Nobody who has joined chose these, and with their own runtime they may stop the machine: they go
- * back at once. */
+/* A program that has joined didn't choose these, and with its own runtime they may stop the
+ * machine: so they are restored at once. */
 static int restore_disruptive(const struct hr_tracefs *tracefs,
                               const struct hr_osnoise_state *state)
 {
@@ -60,7 +61,7 @@ static int restore_disruptive(const struct hr_tracefs *tracefs,
     return hr_osnoise_settings_restore(tracefs, &disruptive, &state->original);
 }
 
-/* Those whose workload the settings are. */
+/* A program whose workload the settings affect. */
 static int find_joined_user(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
                             struct hr_osnoise_user *user)
 {
@@ -75,7 +76,7 @@ static int explain_restore_error(struct hr_reason *reason, int error)
                          strerror(-error));
 }
 
-/* The others wait for those who have joined. */
+/* The other settings wait until the program that has joined ends. */
 static int restore_settings(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
                             struct hr_reason *reason)
 {
@@ -106,7 +107,7 @@ int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise
                        const char *state_path, struct hr_reason *reason)
 {
     int status = remove_instance(tracefs, state->instance, reason);
-    int restored = restore_disruptive(tracefs, state); /* whoever keeps our instance */
+    int restored = restore_disruptive(tracefs, state); /* even if the instance stays */
 
     if (status == 0 && restored < 0)
         status = explain_restore_error(reason, restored);
@@ -121,7 +122,7 @@ int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise
     return 0;
 }
 
-/* --- A predecessor's ------------------------------------------------------ */
+/* --- Recovery -------------------------------------------------------------- */
 
 static int read_state(const char *path, struct hr_osnoise_state *state, struct hr_reason *reason)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/settings.h"
 
 #include <errno.h>
@@ -15,8 +16,8 @@
 /* No list of ranges is longer. */
 #define LIST_SIZE (32 * 1024)
 
-/* Kernels before 6.18 or so take no more into osnoise/cpus with one write(2), the newline included.
- */
+/* The longest list that all kernels accept: before 6.18 or so osnoise/cpus takes no more with one
+ * write(2), the newline included. */
 #define SAFE_LIST_LENGTH 255
 
 enum kind { KIND_CPUS, KIND_NUMBER, KIND_OPTION };
@@ -25,7 +26,7 @@ static const struct setting {
     enum kind kind;
     const char *name;
     const char *file;
-    uint64_t value_if_absent; /* what a kernel without such an option does */
+    uint64_t value_if_absent; /* the behaviour of a kernel without the option */
 } table[HR_OSNOISE_SETTING_COUNT] = {
     [HR_OSNOISE_CPUS] = {KIND_CPUS, "cpus", "osnoise/cpus", 0},
     [HR_OSNOISE_PERIOD] = {KIND_NUMBER, "period_us", "osnoise/period_us", 0},
@@ -44,7 +45,7 @@ const char *hr_osnoise_setting_name(enum hr_osnoise_setting setting)
 /* --- Reading -------------------------------------------------------------- */
 
 struct options {
-    char text[512]; /* empty if the kernel has none */
+    char text[512]; /* empty if the kernel has no such file */
 };
 
 static int read_options(const struct hr_tracefs *tracefs, struct options *options)
@@ -59,11 +60,11 @@ static int read_options(const struct hr_tracefs *tracefs, struct options *option
 }
 
 /*
- * The kernel prints the options that are on, and the others with "NO_" in front:
+ * The kernel prints the options that are on, and the others with the prefix "NO_":
  *
  *     DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP NO_OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE
  *
- * @return 1, 0, or -ENOENT if it doesn't know it.
+ * @return 1, 0, or -ENOENT if the kernel lacks the option.
  */
 static int find_option(const struct options *options, const char *name)
 {
@@ -109,7 +110,6 @@ static int read_setting(const struct hr_tracefs *tracefs, const struct options *
     return status;
 }
 
-/* Why nothing that the tracer has can be read. */
 static int explain_read_error(int status, struct hr_reason *reason)
 {
     if (status == -ENOENT)
@@ -156,7 +156,6 @@ int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_
 
 /* --- Comparing and printing ----------------------------------------------- */
 
-/* An option that the kernel lacks is as it is by nature. */
 static uint64_t effective_number(const struct hr_osnoise_settings *settings,
                                  enum hr_osnoise_setting setting)
 {
@@ -207,8 +206,8 @@ void hr_osnoise_setting_print(const struct hr_osnoise_settings *settings,
 
 /* --- Writing -------------------------------------------------------------- */
 
-/* The kernel takes a newline alone for white space, and looks for a list beyond it: no CPU is "of
- * each group of 1 the first 0". */
+/* The kernel takes an empty line for white space, and parses what is beyond it: the empty set is
+ * written as "of each group of 1 the first 0". */
 static int write_cpus(const struct hr_tracefs *tracefs, const char *file,
                       const struct hr_cpu_set *cpus)
 {
@@ -244,9 +243,9 @@ bool hr_osnoise_setting_is_disruptive(enum hr_osnoise_setting setting)
     return setting == HR_OSNOISE_OPTION_IRQ_DISABLE || setting == HR_OSNOISE_OPTION_PREEMPT_DISABLE;
 }
 
-/* When a knob is written: a harsh option is on only while the other knobs are those that it was
- * meant for. Else who dies midway leaves the one with the other's runtime: 1 s of 1 s with
- * interrupts off. */
+/* The step at which a setting is written: a disruptive option is on only while the other settings
+ * are those it was meant for. Otherwise a process that dies midway leaves it with another program's
+ * runtime: 1 s of 1 s with interrupts off. */
 static int write_rank(const struct hr_osnoise_settings *wanted, enum hr_osnoise_setting setting)
 {
     if (!hr_osnoise_setting_is_disruptive(setting))
@@ -254,7 +253,7 @@ static int write_rank(const struct hr_osnoise_settings *wanted, enum hr_osnoise_
     return effective_number(wanted, setting) != 0 ? 2 : 0;
 }
 
-/* In which order. Also, the kernel refuses a runtime above the period, at every step. */
+/* Finds the order of writing. The kernel refuses a runtime above the period at every step. */
 static void order_writes(const struct hr_osnoise_settings *now,
                          const struct hr_osnoise_settings *wanted,
                          enum hr_osnoise_setting order[HR_OSNOISE_SETTING_COUNT])
@@ -299,8 +298,8 @@ static int refuse_option(enum hr_osnoise_setting setting, struct hr_reason *reas
                          table[setting].name);
 }
 
-/* What was written as a pattern may be a list that can't be written: better known before it is
- * gone. To write what is there already changes nothing. */
+/* A list that was written as a pattern may be too long to be written as it is read: find out before
+ * it is overwritten. Writing the same list changes nothing. */
 static int check_list_restorable(const struct hr_tracefs *tracefs,
                                  const struct hr_osnoise_settings *now, struct hr_reason *reason)
 {
@@ -359,10 +358,10 @@ int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
         table[other].name);
 }
 
-/* --- Putting back --------------------------------------------------------- */
+/* --- Restoring ------------------------------------------------------------ */
 
-/* Whoever changed one of these two may have left no room for the other's original. They chose it
- * beside our value, which then stays. */
+/* A program that changed the period or the runtime may have left no room for the other's original.
+ * It chose its value to go with the present one, which then stays. */
 static void drop_impossible_runtime(const struct hr_osnoise_settings *now,
                                     struct hr_osnoise_settings *wanted)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/settings.h - the settings of the tracer osnoise, which all its users share: reading,
- * setting and putting them back.
+ * osnoise/settings.h - the settings of the osnoise tracer, which all its users share: reading,
+ * setting and restoring them.
  *
  * Source: kernel/trace/trace_osnoise.c (osnoise/cpus, period_us, runtime_us, options), and
  * tracing_thresh, which other tracers use, too.
@@ -20,70 +21,72 @@ enum hr_osnoise_setting {
     HR_OSNOISE_PERIOD,
     HR_OSNOISE_RUNTIME,
     HR_OSNOISE_THRESHOLD,
-    HR_OSNOISE_OPTION_WORKLOAD,        /**< OSNOISE_WORKLOAD: threads that look for noise */
+    HR_OSNOISE_OPTION_WORKLOAD,        /**< OSNOISE_WORKLOAD: kernel threads look for noise */
     HR_OSNOISE_OPTION_IRQ_DISABLE,     /**< OSNOISE_IRQ_DISABLE: with interrupts off */
     HR_OSNOISE_OPTION_PREEMPT_DISABLE, /**< OSNOISE_PREEMPT_DISABLE */
     HR_OSNOISE_SETTING_COUNT
 };
 
-/** Values of knobs. All zeros has none. */
+/** Values of settings. All zeros: none. */
 struct hr_osnoise_settings {
-    bool has[HR_OSNOISE_SETTING_COUNT]; /**< whether a knob is among them */
+    bool has[HR_OSNOISE_SETTING_COUNT]; /**< which settings there are */
     struct hr_cpu_set cpus;
     uint64_t numbers[HR_OSNOISE_SETTING_COUNT]; /**< all but the CPUs; options are 0 or 1 */
 };
 
-/** What others may have set that makes a run dangerous, or ends it. */
+/** Settings of other programs that make a run dangerous, or end it. */
 struct hr_osnoise_hazards {
     uint64_t stop_us, stop_total_us; /**< stop_tracing_us, stop_tracing_total_us; 0: unset */
     bool panic;                      /**< PANIC_ON_STOP */
 };
 
-/** A knob's name for messages and files: "cpus", "period_us", "runtime_us", "tracing_thresh",
- * "OSNOISE_WORKLOAD", … */
+/** The name of a setting for messages and files: "cpus", "period_us", "runtime_us",
+ * "tracing_thresh", "OSNOISE_WORKLOAD", … */
 const char *hr_osnoise_setting_name(enum hr_osnoise_setting setting);
 
-/** Tells whether nothing else can run meanwhile if it is on: the options that switch interrupts or
- * preemption off. */
+/** Whether nothing else can run on the CPU while the workload runs with this setting on: the
+ * options that switch interrupts or preemption off. */
 bool hr_osnoise_setting_is_disruptive(enum hr_osnoise_setting setting);
 
-/** Reads all knobs; options that the kernel doesn't know aren't among them. @param reason  why it
- * can't be done; may be NULL. @return 0; -ENOENT: no such tracer; -EBADMSG; … */
+/** Reads all settings; options that the kernel lacks are left out. @param reason  may be NULL.
+ * @return 0; -ENOENT: no such tracer; -EBADMSG; … */
 int hr_osnoise_settings_read(const struct hr_tracefs *tracefs, struct hr_osnoise_settings *settings,
                              struct hr_reason *reason);
 
-/** Reads what makes a run dangerous, likewise. */
+/** Reads what makes a run dangerous. Parameters and result as of hr_osnoise_settings_read(). */
 int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards,
                             struct hr_reason *reason);
 
 /**
- * Sets the knobs that `wanted` has, in an order that the kernel accepts (runtime is never above the
- * period) and that is safe wherever it ends (interrupts and preemption are switched off last, and
- * on first), and reads them back. A knob that has its value already isn't written, as writing CPUs
- * or options restarts the workload.
+ * Sets the settings that `wanted` has, and reads them back. The order is one that the kernel
+ * accepts (runtime is never above the period) and that is safe at every step (interrupts and
+ * preemption are switched off last, and on first). A setting that has its value already isn't
+ * written, as writing CPUs or options restarts the workload.
  *
  * @return 0; -E2BIG: the list of CPUs is too long for the kernel even in its shortest form;
- *         -EOPNOTSUPP: the kernel lacks an option; -EBUSY: a knob didn't keep its value; … With the
- *         reason. Some may be set then: hr_osnoise_settings_restore().
+ *         -EOPNOTSUPP: the kernel lacks an option; -EBUSY: a setting didn't keep its value; … With
+ * the reason. Some may be set then: hr_osnoise_settings_restore().
  */
 int hr_osnoise_settings_set(const struct hr_tracefs *tracefs,
                             const struct hr_osnoise_settings *wanted, struct hr_reason *reason);
 
 /**
- * Puts back the original of each knob of `ours` that still has our value, in such an order. One
- * that has another value was changed by somebody else, and is theirs.
+ * Restores the original of each setting of `ours` that still has that value, in such an order. One
+ * with another value was changed by another program, and stays.
  *
- * @return 0, or the first negative errno; the others are put back nevertheless.
+ * @return 0, or the first negative errno; the other settings are restored nevertheless.
  */
 int hr_osnoise_settings_restore(const struct hr_tracefs *tracefs,
                                 const struct hr_osnoise_settings *ours,
                                 const struct hr_osnoise_settings *original);
 
-/** Compares: tells the first of `ours` that isn't so in `now`; HR_OSNOISE_SETTING_COUNT: none. */
+/** @return the first setting of `ours` that is different in `now`; HR_OSNOISE_SETTING_COUNT: none.
+ */
 enum hr_osnoise_setting hr_osnoise_settings_differ(const struct hr_osnoise_settings *ours,
                                                    const struct hr_osnoise_settings *now);
 
-/** Prints a knob's value, such as "0-3,8" or "1000000" or "on"; cut if it is longer. */
+/** Prints the value of a setting, such as "0-3,8" or "1000000" or "on"; truncated if it is longer.
+ */
 void hr_osnoise_setting_print(const struct hr_osnoise_settings *settings,
                               enum hr_osnoise_setting setting, char *text, size_t size);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/single_noise.h"
 
 #include <errno.h>
@@ -13,9 +14,9 @@ struct recent {
 struct cpu {
     struct recent recent[HR_OSNOISE_RECENT_PARTS];
     size_t next, count;    /* of the ring */
-    bool has_forgotten;    /* some were overwritten in the ring, */
-    uint64_t forgotten_ns; /* of which the last began then */
-    bool lost;             /* records, since the noise before */
+    bool has_forgotten;    /* some parts were overwritten in the ring, the last of which */
+    uint64_t forgotten_ns; /* began then */
+    bool lost;             /* records were lost since the last noise */
 };
 
 struct hr_osnoise_single_noises {
@@ -23,7 +24,7 @@ struct hr_osnoise_single_noises {
     struct hr_osnoise_single_noise found[HR_OSNOISE_SINGLE_NOISES];
     size_t found_count;
     uint64_t more_count;
-    struct hr_osnoise_part merged[HR_OSNOISE_RECENT_PARTS]; /* for use within one call */
+    struct hr_osnoise_part merged[HR_OSNOISE_RECENT_PARTS]; /* scratch space of one call */
     struct cpu cpus[];
 };
 
@@ -94,7 +95,7 @@ static int compare_duration(const void *left, const void *right)
     return (a->duration_ns < b->duration_ns) - (a->duration_ns > b->duration_ns);
 }
 
-/* Those that began within a noise. @return how many, after merging. */
+/* Collects the parts that began within a noise. @return their number after merging. */
 static size_t collect_parts(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
                             uint64_t start_ns, uint64_t duration_ns)
 {
@@ -130,9 +131,9 @@ static size_t count_noises_of_cpu(const struct hr_osnoise_single_noises *single_
     return count;
 }
 
-/* Where there is no room for all, the shortest of the CPU that has the most gives way, so that a
+/* If there is no room for all, the shortest of the CPU that has the most is dropped, so that a
  * noisy CPU hides no other; if none has two, the shortest of all. @return the place at the end;
- * NULL: it is the new noise. */
+ * NULL: the new noise is dropped. */
 static struct hr_osnoise_single_noise *
 replace_shortest(struct hr_osnoise_single_noises *single_noises, unsigned cpu, uint64_t duration_ns)
 {
@@ -158,7 +159,7 @@ replace_shortest(struct hr_osnoise_single_noises *single_noises, unsigned cpu, u
     return end - 1;
 }
 
-/* @return where a noise is to be kept; NULL: nowhere. */
+/* @return the place for a noise; NULL: it is dropped. */
 static struct hr_osnoise_single_noise *make_room(struct hr_osnoise_single_noises *single_noises,
                                                  unsigned cpu, uint64_t duration_ns)
 {
@@ -188,7 +189,7 @@ static void add_noise(struct hr_osnoise_single_noises *single_noises, const stru
                            count_parts(single_noises->merged, count) >= found->interference_count;
 }
 
-/* Noises don't overlap: what was lost before this one isn't missing in the next. */
+/* Noises don't overlap: records lost before this one can't be missing in the next. */
 void hr_osnoise_single_noises_add_record(struct hr_osnoise_single_noises *single_noises,
                                          size_t place, unsigned cpu,
                                          const struct hr_osnoise_record *record)

@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * A reading is first taken in whole, beside what was known, and takes its place when all tables are
- * there: so what fails changes nothing.
+ * osnoise/sources.c - what the tables of an instance have counted since the last reading.
+ *
+ * All tables are read first, beside the values of the last reading, and replace these only when all
+ * of them could be read: a failure changes nothing.
  */
 #include "osnoise/sources.h"
 
@@ -16,14 +19,14 @@
 #include "osnoise/instance.h"
 #include "osnoise/records.h"
 
-/* More than any table can print: 4096 entries with the longest names come to under 2 MB. */
+/* More than any table can have: 4096 entries with the longest names take less than 2 MB. */
 #define MAX_TEXT ((size_t)16 << 20)
 #define MIN_TEXT ((size_t)4096)
 
-/* A table that is fuller than this is emptied. */
+/* A table with more entries is cleared. */
 #define NEARLY_FULL (HR_OSNOISE_TABLE_SIZE / 4 * 3)
 
-/* An entry of one of the tables. Names that are the same once they are cut are one. */
+/* An entry of a table. Names that are the same when truncated are one entry. */
 struct entry {
     enum hr_osnoise_table table;
     unsigned cpu;
@@ -32,15 +35,15 @@ struct entry {
     struct tally {
         uint64_t count, duration_ns;
     } before, now;
-    uint64_t reading; /* the last that had it */
+    uint64_t reading; /* the last reading that contained it */
 };
 
 struct table {
     bool is_used;
     uint64_t dropped_before;
     struct hr_osnoise_hist_totals totals; /* now */
-    bool was_emptied;                     /* it was emptied since the reading before */
-    bool is_cleared;                      /* by us, after this reading */
+    bool was_emptied;                     /* it began at zero again since the last reading */
+    bool is_cleared;                      /* by hr_osnoise_sources_read(), after this reading */
 };
 
 struct hr_osnoise_sources {
@@ -51,7 +54,7 @@ struct hr_osnoise_sources {
     size_t text_size;
     struct entry *entries;
     size_t entry_count, entry_size;
-    size_t *slots; /* where an entry is found by its hash: its place + 1; 0: free */
+    size_t *slots; /* a hash table of indices into entries, plus 1; 0: free */
     size_t slot_count;
     struct hr_osnoise_source *sources;
     size_t source_size;
@@ -124,7 +127,7 @@ static size_t hash_entry(const struct entry *entry)
     return hr_hash_slot(hr_hash_text(sum, entry->name));
 }
 
-/* The slot where an entry is, or belongs. At least one in two is free. */
+/* The slot of an entry, or the free one for it. At least half of the slots are free. */
 static size_t *find_slot(const struct hr_osnoise_sources *sources, const struct entry *entry)
 {
     size_t mask = sources->slot_count - 1, i = hash_entry(entry) & mask;
@@ -158,7 +161,7 @@ static int reserve_entry(struct hr_osnoise_sources *sources)
     return 0;
 }
 
-/* Forgets the entries of which `keep` says so. */
+/* Removes the entries for which `keep` returns false. */
 static void keep_entries(struct hr_osnoise_sources *sources,
                          bool (*keep)(const struct hr_osnoise_sources *sources,
                                       const struct entry *entry))
@@ -174,7 +177,7 @@ static void keep_entries(struct hr_osnoise_sources *sources,
     fill_slots(sources);
 }
 
-/* --- Taking in a table ---------------------------------------------------- */
+/* --- Reading a table ------------------------------------------------------ */
 
 static int read_until_end(struct hr_osnoise_sources *sources, int fd, size_t *length)
 {
@@ -195,7 +198,7 @@ static int read_until_end(struct hr_osnoise_sources *sources, int fd, size_t *le
     }
 }
 
-/* The kernel makes the whole text at the first read(2), and hands it out piece by piece. */
+/* The kernel prints the whole table at the first read(2), and returns it piece by piece. */
 static int read_text(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
                      enum hr_osnoise_table table, struct hr_text *text)
 {
@@ -213,7 +216,7 @@ static int read_text(struct hr_osnoise_sources *sources, const struct hr_tracefs
     return status;
 }
 
-/* What took 1 ns at most, and is of 2^0, is told along with what took up to 2^1. */
+/* Durations up to 1 ns, the bucket 2^0, are added to those up to 2^1. */
 static void set_key(enum hr_osnoise_table table, const struct hr_osnoise_hist_entry *taken,
                     struct entry *entry)
 {
@@ -272,9 +275,9 @@ static int read_table(struct hr_osnoise_sources *sources, const struct hr_tracef
     return status;
 }
 
-/* --- What is new ---------------------------------------------------------- */
+/* --- Differences ---------------------------------------------------------- */
 
-/* A table was emptied if there is anything of which it has counted less than before, or nothing. */
+/* A table was cleared if one of its counts is lower than before, or is gone. */
 static void find_emptied_tables(struct hr_osnoise_sources *sources)
 {
     for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
@@ -315,9 +318,9 @@ static void fill_bucket(const struct entry *entry, uint64_t count, struct hr_osn
         .cpu = entry->cpu, .lower_ns = UINT64_C(1) << (entry->number - 1), .count = count};
 }
 
-/* The kernel may take a duration for negative, when interrupts come in between, and adds it up all
- * the same: a sum can fall, even below 0, which reads as a huge number. What is less than nothing
- * isn't told. */
+/* The kernel may compute a negative duration, when an interrupt comes in between, and adds it up
+ * all the same: a sum can fall, even below 0, which reads as a huge number. A negative difference
+ * isn't reported. */
 static struct tally advance_entry(struct hr_osnoise_sources *sources, struct entry *entry)
 {
     bool was_emptied = sources->tables[entry->table].was_emptied;
@@ -361,7 +364,7 @@ static bool was_kept(const struct hr_osnoise_sources *sources, const struct entr
     return !sources->tables[entry->table].is_cleared;
 }
 
-/* One that can't be emptied goes on as it is until the next reading. */
+/* A table that can't be cleared is used as it is until the next reading. */
 static void clear_table(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
                         enum hr_osnoise_table table)
 {
@@ -373,7 +376,7 @@ static void clear_table(struct hr_osnoise_sources *sources, const struct hr_trac
     cleared->dropped_before = 0;
 }
 
-/* Also tells what was dropped. */
+/* @return how many noises the tables had no room for. */
 static uint64_t clear_full_tables(struct hr_osnoise_sources *sources,
                                   const struct hr_tracefs *tracefs)
 {

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/sources.h - what the kernel's tables of an instance have more than at the reading before.
+ * osnoise/sources.h - what the tables of an instance have counted since the last reading.
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_SOURCES_H
 #define HEADROOM_COLLECTORS_OSNOISE_SOURCES_H
@@ -13,7 +14,7 @@
 
 struct hr_osnoise_sources;
 
-/** What was counted since the reading before; valid until the next one. */
+/** What was counted since the last reading; valid until the next one. */
 struct hr_osnoise_counts {
     const struct hr_osnoise_source *sources;
     size_t source_count;
@@ -23,8 +24,8 @@ struct hr_osnoise_counts {
 };
 
 /**
- * @param instance   its name; its tables are there, and empty.
- * @param by_source, histogram  which of them.
+ * @param instance   its name; its tables exist, and are empty.
+ * @param by_source, histogram  which of the tables are used.
  * @return 0 or -ENOMEM.
  */
 int hr_osnoise_sources_open(const char *instance, bool by_source, bool histogram,
@@ -34,11 +35,12 @@ int hr_osnoise_sources_open(const char *instance, bool by_source, bool histogram
 void hr_osnoise_sources_close(struct hr_osnoise_sources *sources);
 
 /**
- * Reads the tables. One that is nearly full, as thread names come and go, is emptied afterwards;
- * what falls into that moment isn't counted. Allocates only when there is more than ever before.
+ * Reads the tables. One that is nearly full, as names of threads come and go, is cleared
+ * afterwards; what is counted between the two is lost. Allocates only if there are more entries
+ * than ever before.
  *
- * @param cpus  others aren't told.
- * @return 0, or a negative errno; what came meanwhile is then told by the next reading.
+ * @param cpus  the CPUs to report.
+ * @return 0, or a negative errno; the next reading then reports that time, too.
  */
 int hr_osnoise_sources_read(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
                             const struct hr_cpu_set *cpus, struct hr_osnoise_counts *counts);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/state.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include "base/text.h"
 #include "process/stat.h"
 
-/* More than two lists of CPUs can be, and the rest. */
+/* Room for two lists of CPUs, and the rest. */
 #define TEXT_SIZE (64 * 1024)
 
 #define FIRST_LINE "headroom's osnoise state 1\n"
@@ -25,7 +26,7 @@
 
 /* --- Parsing -------------------------------------------------------------- */
 
-/* "name value\n": takes the value. */
+/* Parses "name value\n". */
 static bool take_word(struct hr_text *rest, const char *name, char *value, size_t size)
 {
     struct hr_text at = *rest;
@@ -54,7 +55,7 @@ static bool is_boot_id(const char *text)
     return strlen(text) == BOOT_ID_LENGTH && strspn(text, "0123456789abcdef-") == BOOT_ID_LENGTH;
 }
 
-/* It is removed, so it must be one that can only be ours. */
+/* The instance is going to be removed, so its name must have the prefix. */
 static bool is_instance(const char *name)
 {
     static const char prefix[] = HR_OSNOISE_INSTANCE_PREFIX;
@@ -65,7 +66,7 @@ static bool is_instance(const char *name)
     return name[0] != '\0' && name[strspn(name, "0123456789_")] == '\0';
 }
 
-/* A list of CPUs, up to a space or the line's end; "none" is the empty one. */
+/* A list of CPUs, up to a space or the end of the line; "none" is the empty one. */
 static bool take_cpus(struct hr_text *rest, struct hr_cpu_set *cpus)
 {
     size_t length = 0;
@@ -93,7 +94,7 @@ static bool take_value(struct hr_text *rest, enum hr_osnoise_setting setting,
     return settings->numbers[setting] != 0 || hr_text_skip(rest, "off");
 }
 
-/* "period_us 100000 was 1000000\n", or nothing of this knob */
+/* "period_us 100000 was 1000000\n"; absent if the run didn't have the setting. */
 static bool take_setting(struct hr_text *rest, enum hr_osnoise_setting setting,
                          struct hr_osnoise_state *state)
 {
@@ -162,7 +163,7 @@ __attribute__((format(printf, 2, 3))) static void append_text(struct page *page,
     page->length += (size_t)length;
 }
 
-/* Ranges only, as the patterns of hr_cpu_set_format() can't be parsed. */
+/* Prints ranges only, as the patterns of hr_cpu_set_format() can't be parsed. */
 static void append_cpus(struct page *page, const struct hr_cpu_set *cpus)
 {
     const char *comma = "";
@@ -207,7 +208,7 @@ static void print_state(const struct hr_osnoise_state *state, struct page *page)
     append_text(page, LAST_LINE);
 }
 
-/* --- Whose it is ---------------------------------------------------------- */
+/* --- Owner ---------------------------------------------------------------- */
 
 static int read_file(const char *path, char *text, size_t size, size_t *length)
 {
@@ -236,7 +237,7 @@ static int read_boot_id(char boot_id[BOOT_ID_LENGTH + 1])
     return 0;
 }
 
-/* @return 0; -ESRCH: there is no such process, or it has ended; … */
+/* @return 0; -ESRCH: the process doesn't exist, or has ended; … */
 static int read_start_time(pid_t pid, uint64_t *started_ticks)
 {
     char path[64], text[2048];
@@ -271,7 +272,7 @@ int hr_osnoise_state_sign(struct hr_osnoise_state *state)
     return 0;
 }
 
-/* What can't be found out is as if the process ran: then nothing of it is touched. */
+/* If in doubt, the process is taken to be alive: then its run isn't touched. */
 enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *state)
 {
     char boot_id[BOOT_ID_LENGTH + 1];
@@ -287,8 +288,8 @@ enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *stat
 
 /* --- The file ------------------------------------------------------------- */
 
-/* It tells root what to write into the kernel: so nobody else may have written it. O_NONBLOCK is
- * for a pipe in its place. */
+/* Root writes what the file contains into the kernel: so no other user may have been able to write
+ * it. O_NONBLOCK is for a FIFO in its place. */
 static int open_state_file(const char *path)
 {
     struct stat stat;
@@ -333,7 +334,7 @@ static int write_all(int fd, const struct page *page)
     return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* A file that a predecessor left, when it died in here, is in the way. */
+/* A process that died before it renamed the file has left it here. */
 static int create_file(int folder, const char *name)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -364,7 +365,7 @@ static int write_file_in(int folder, const char *name, const struct page *page)
     return status;
 }
 
-/* Opens the folder that a file is in. @param name  receives the file's own. */
+/* Opens the directory of a file. @param name  receives the file's own name. */
 static int open_folder(const char *path, const char **name)
 {
     char folder[PATH_MAX];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/tracefs.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static int explain_open_error(int error, struct hr_reason *reason)
     return hr_reason_set(reason, error, "can't open tracefs (%s)", strerror(-error));
 }
 
-/* Where nothing is mounted there is an empty folder. */
+/* Without a mount there is an empty directory. */
 static int open_tracefs_at(const struct hr_root *root, const char *path)
 {
     int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
@@ -62,7 +63,8 @@ int hr_tracefs_open(const struct hr_root *root, struct hr_tracefs *tracefs,
             tracefs->fd = fd;
             return 0;
         }
-        /* Not to be allowed to look in one place says more than to find nothing in the other. */
+        /* A lack of permission for one directory is a better reason than the absence of the other.
+         */
         if (error == -ENOENT)
             error = fd == -ENOTDIR ? -ENOENT : fd;
     }
@@ -86,7 +88,7 @@ static int open_file(const struct hr_tracefs *tracefs, const char *name, int fla
     return fd < 0 ? -errno : fd;
 }
 
-/* @return what read(2) got, or a negative errno. */
+/* @return the bytes read, or a negative errno. */
 static ssize_t read_some(int fd, char *buffer, size_t size)
 {
     ssize_t got;
@@ -97,9 +99,9 @@ static ssize_t read_some(int fd, char *buffer, size_t size)
     return got < 0 ? -errno : got;
 }
 
-/* Most files come by the page. osnoise/cpus comes at once, into a buffer that is longer than it, or
- * is refused with EINVAL: also when it is asked whether there is more, with what is left of the
- * buffer. */
+/* Most files are read page by page. osnoise/cpus is read at once, into a buffer that is longer than
+ * it, or refused with EINVAL: also at the read(2) that looks for more, if little of the buffer is
+ * left. */
 static int read_all(int fd, char *buffer, size_t size, size_t *length)
 {
     size_t filled = 0;

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/tracefs.h - the folder of the kernel's tracers, and its small files.
+ * osnoise/tracefs.h - tracefs, the directory of the kernel's tracers, and its small files.
  *
  * Source: Documentation/trace/ftrace.rst.
  */
@@ -14,32 +15,32 @@
 struct hr_root;
 
 struct hr_tracefs {
-    int fd; /**< the folder; -1 if it isn't open */
+    int fd; /**< the directory; -1 if it isn't open */
 };
 
-/** Room for what hr_tracefs_path() tells. */
+/** The size of a path of hr_tracefs_path(). */
 #define HR_TRACEFS_PATH 32
 
 /**
- * Finds the folder: /sys/kernel/tracing, or /sys/kernel/debug/tracing.
+ * Opens the directory: /sys/kernel/tracing, or /sys/kernel/debug/tracing.
  *
- * @param tracefs  receives it; ended by hr_tracefs_close().
+ * @param tracefs  receives it; to be closed by hr_tracefs_close().
  * @return 0; -ENOENT: it isn't mounted, or the kernel has none; -EACCES, -EPERM, -EMFILE; with the
  *         reason.
  */
 int hr_tracefs_open(const struct hr_root *root, struct hr_tracefs *tracefs,
                     struct hr_reason *reason);
 
-/** Closes the folder, if it is open. */
+/** Closes the directory, if it is open. */
 void hr_tracefs_close(struct hr_tracefs *tracefs);
 
-/** A path to the folder for calls that want one; it holds while the folder is open. */
+/** A path of the directory for calls that need one; valid while it is open. */
 void hr_tracefs_path(const struct hr_tracefs *tracefs, char path[HR_TRACEFS_PATH]);
 
 /**
- * Reads a file whole, in one read(2) as far as the kernel allows.
+ * Reads a whole file, with one read(2) if the kernel allows.
  *
- * @param name    the file's path below the folder.
+ * @param name    the file's path below the directory.
  * @param buffer  receives the text, terminated; @param size  -EBADMSG if the text is longer.
  * @param length  receives its length; may be NULL.
  * @return 0, or a negative errno.
@@ -50,15 +51,15 @@ int hr_tracefs_read(const struct hr_tracefs *tracefs, const char *name, char *bu
 /** Reads a file that holds one number. @return 0, -EBADMSG, or the negative errno of reading. */
 int hr_tracefs_read_number(const struct hr_tracefs *tracefs, const char *name, uint64_t *value);
 
-/** Writes a text and a newline with one write(2), as the kernel wants it. @return 0 or the negative
+/** Writes a text and a newline with one write(2), as the kernel expects. @return 0 or a negative
  * errno. */
 int hr_tracefs_write(const struct hr_tracefs *tracefs, const char *name, const char *text);
 
-/** Likewise a number. */
+/** Writes a number. @return 0 or a negative errno. */
 int hr_tracefs_write_number(const struct hr_tracefs *tracefs, const char *name, uint64_t value);
 
-/** Likewise a text, without doing away with what the file has already: opening a `trigger` to write
- * it anew removes all triggers. */
+/** Appends a text and a newline without truncating the file: opening a `trigger` with O_TRUNC
+ * removes all triggers. @return 0 or a negative errno. */
 int hr_tracefs_append(const struct hr_tracefs *tracefs, const char *name, const char *text);
 
 #endif

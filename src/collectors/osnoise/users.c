@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/users.h"
 
 #include <dirent.h>
@@ -9,7 +10,7 @@
 
 #include "base/descriptor.h"
 
-/* Who is looked for. */
+/* Which instances to find. */
 struct user_filter {
     const char *tracer; /* NULL: any but "nop" */
     const char *except; /* an instance; may be NULL */
@@ -34,7 +35,8 @@ static int is_recording(const struct hr_tracefs *tracefs, const char *instance)
     return status < 0 ? status : on == 1;
 }
 
-/* Looks into one current_tracer: a word and a newline. @return 1, 0, or a negative errno. */
+/* Checks the current_tracer of an instance: a word and a newline. @return 1, 0, or a negative
+ * errno. */
 static int check_instance(const struct hr_tracefs *tracefs, const struct user_filter *user_filter,
                           const char *instance, struct hr_osnoise_user *user)
 {
@@ -63,7 +65,8 @@ static DIR *open_instances(const struct hr_tracefs *tracefs)
     return hr_descriptor_opendir(fd < 0 ? -errno : fd);
 }
 
-/* An instance that is being removed has lost its file, or its file has lost the instance. */
+/* For an instance that is being removed, opening its file fails with ENOENT, or reading with
+ * ENODEV. */
 static int find_in_instances(const struct hr_tracefs *tracefs,
                              const struct user_filter *user_filter, struct hr_osnoise_user *user)
 {

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/users.h - who has a tracer at work.
+ * osnoise/users.h - which instances use a tracer.
  *
  * Source: current_tracer, of the kernel itself and of each of its instances.
  */
@@ -12,31 +13,32 @@
 
 struct hr_osnoise_user {
     char tracer[32];
-    char instance[256]; /**< "": the kernel's own, at the top of tracefs */
+    char instance[256]; /**< "": the top-level one */
 };
 
 /**
- * Finds somebody with a tracer at work.
+ * Finds an instance that has a tracer set.
  *
  * @param tracer  which; NULL: any but "nop".
- * @param except  an instance that isn't looked at: our own; may be NULL.
+ * @param except  an instance to ignore, of this run; may be NULL.
  * @param user    receives the first; may be NULL.
- * @return 1, 0 if there is nobody, or a negative errno. Instances that vanish meanwhile are none.
+ * @return 1, 0 if there is none, or a negative errno. Instances that are removed meanwhile are
+ *         ignored.
  */
 int hr_osnoise_users_find(const struct hr_tracefs *tracefs, const char *tracer, const char *except,
                           struct hr_osnoise_user *user);
 
 /**
- * Finds somebody in whose instance the tracer osnoise is set and records (tracing_on): for the
- * kernel, only such a one is part of a run.
+ * Finds an instance that has the osnoise tracer set and records (tracing_on): for the kernel, only
+ * such an instance is part of a run.
  *
- * @return likewise.
+ * @return as hr_osnoise_users_find().
  */
 int hr_osnoise_users_find_running(const struct hr_tracefs *tracefs, const char *except,
                                   struct hr_osnoise_user *user);
 
-/** Prints who it is, for messages: "the trace instance rtla_osnoise_top" or "the
- * top-level trace instance". */
+/** Prints the instance for messages: "the trace instance rtla_osnoise_top" or "the top-level trace
+ * instance". */
 void hr_osnoise_user_print(const struct hr_osnoise_user *user, char *text, size_t size);
 
 #endif

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/json.h"
+
+#include <inttypes.h>
 
 #include "common/json.h"
 #include "headroom/clock.h"
 
-#include <inttypes.h>
-
-/* `before` is what separates the member from others, and its name. */
+/* @param before  separates the member from others, and names it. */
 static void print_count(FILE *file, const char *before, bool known, uint64_t count)
 {
     fputs(before, file);
@@ -24,11 +25,11 @@ static void print_seconds(FILE *file, const char *before, bool known, double sec
         fputs("null", file);
 }
 
-/* 100,000ths of a percent. */
-static void print_share(FILE *file, const char *before, int known, uint64_t share)
+/* @param share  in 100,000ths of a percent. @param error  0 if it is known. */
+static void print_share(FILE *file, const char *before, int error, uint64_t share)
 {
     fputs(before, file);
-    if (known == 0)
+    if (error == 0)
         fprintf(file, "%" PRIu64 ".%05" PRIu64, share / 100000, share % 100000);
     else
         fputs("null", file);
@@ -39,7 +40,7 @@ static void print_time(FILE *file, const char *before, const struct timespec *ti
     fprintf(file, "%s%lld.%03d", before, (long long)time->tv_sec, (int)(time->tv_nsec / 1000000));
 }
 
-/* --- a CPU ---------------------------------------------------------------- */
+/* --- A CPU ---------------------------------------------------------------- */
 
 static void print_sums(FILE *file, const struct hr_osnoise_cpu *sums)
 {
@@ -136,7 +137,7 @@ static void print_cpus(FILE *file, const struct osnoise_report *report)
     putc(']', file);
 }
 
-/* --- single noises -------------------------------------------------------- */
+/* --- Single noises -------------------------------------------------------- */
 
 static void print_part(FILE *file, const struct hr_osnoise_part *part)
 {
@@ -185,7 +186,7 @@ static void print_single_noises(FILE *file, const struct osnoise_report *report)
     print_count(file, "],\"single_count\":", true, totals->single_noise_total);
 }
 
-/* --- all ------------------------------------------------------------------ */
+/* --- All ------------------------------------------------------------------ */
 
 void osnoise_json_print(FILE *file, const struct osnoise_report *report)
 {

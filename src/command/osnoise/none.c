@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/none.c - `headroom osnoise` where headroom was built without what it needs.
+ * osnoise/none.c - `headroom osnoise` where headroom was built without libtraceevent.
  */
-#include "osnoise/osnoise.h"
+#include <stdio.h>
 
 #include "common/usage.h"
-
-#include <stdio.h>
+#include "osnoise/osnoise.h"
 
 int osnoise_main(int argc, char **argv)
 {

@@ -1,14 +1,5 @@
-/*
- * osnoise/osnoise.c - `headroom osnoise`: the time that interrupts, other threads and the hardware
- * take from what runs on a CPU.
- */
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/osnoise.h"
-
-#include "common/numbers.h"
-#include "common/osnoise_state.h"
-#include "common/usage.h"
-#include "headroom/clock.h"
-#include "osnoise/run.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -17,16 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The most that any option takes: over 30 years. What each may be is the collector's to say. */
+#include "common/numbers.h"
+#include "common/osnoise_state.h"
+#include "common/usage.h"
+#include "headroom/clock.h"
+#include "osnoise/run.h"
+
+/* The maximum of any option: over 30 years. The collector checks each option's own range. */
 #define SECONDS_MAX 1000000000
 
 enum { SOURCES_MOST = 1000 };
 
-/* What the options say, before it is known whether they go together. */
+/* The options as given, before they are checked. */
 struct options {
     struct osnoise_request request;
-    const char *workload; /* an option that is about the workload; NULL: none */
-    const char *measures; /* an option that is about measuring at all; NULL: none */
+    const char *workload; /* an option of the workload; NULL: none */
+    const char *measures; /* an option of measuring; NULL: none */
     bool restore;
 };
 
@@ -83,7 +80,7 @@ static void print_help(void)
           stdout);
 }
 
-/* --- values --------------------------------------------------------------- */
+/* --- Values --------------------------------------------------------------- */
 
 static int parse_seconds(const char *title, const char *option, double unit, uint64_t *value)
 {
@@ -156,7 +153,7 @@ static void choose_state_path(struct hr_osnoise_options *options)
             options->mode == HR_OSNOISE_ATTACH ? OSNOISE_ATTACH_STATE_PATH : OSNOISE_STATE_PATH;
 }
 
-/* --- what goes together --------------------------------------------------- */
+/* --- What goes together --------------------------------------------------- */
 
 static int check_cpus(const char *title, const struct osnoise_request *request)
 {
@@ -186,7 +183,7 @@ static int check_sources(const char *title, const struct osnoise_request *reques
     return command_misused(title, "--sources 0 leaves --mode sources nothing to report");
 }
 
-/* The collector knows the rest. */
+/* The collector checks the rest. */
 static int check_options(const char *title, const struct options *options)
 {
     struct hr_reason reason = {0};
@@ -200,7 +197,7 @@ static int check_options(const char *title, const struct options *options)
     return status;
 }
 
-/* --- options -------------------------------------------------------------- */
+/* --- Options -------------------------------------------------------------- */
 
 enum {
     CPUS = 256,
@@ -236,7 +233,7 @@ static const struct option known_options[] = {
     {0},
 };
 
-/* Those of the workload alone. */
+/* The options of the workload alone. */
 static int parse_workload_option(const char *title, int option, struct options *options)
 {
     struct hr_osnoise_options *osnoise = &options->request.options;
@@ -253,12 +250,12 @@ static int parse_workload_option(const char *title, int option, struct options *
     case MAX_DUTY:
         options->workload = "--max-duty";
         return parse_duty(title, options);
-    default: /* getopt_long() has named the option */
+    default: /* getopt_long() has reported the option */
         return COMMAND_MISUSED;
     }
 }
 
-/* COMMAND_DONE, or COMMAND_MISUSED. */
+/* @return COMMAND_DONE or COMMAND_MISUSED. */
 static int parse_option(const char *title, int option, struct options *options)
 {
     struct osnoise_request *request = &options->request;
@@ -297,7 +294,7 @@ static const char *option_name(int option)
     return NULL;
 }
 
-/* COMMAND_DONE, COMMAND_MISUSED, or -1: help was asked for. */
+/* @return COMMAND_DONE, COMMAND_MISUSED, or -1: help was requested. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
     int option, status = COMMAND_DONE;
@@ -335,7 +332,7 @@ int osnoise_main(int argc, char **argv)
                                               .max_duty_pct = 10,
                                           }}};
     setlocale(LC_ALL, "");
-    /* Numbers have a decimal point everywhere. */
+    /* Numbers have a decimal point in every locale. */
     setlocale(LC_NUMERIC, "C");
     int status = parse_options(argc, argv, &options);
     if (status != -1 && status != COMMAND_DONE)

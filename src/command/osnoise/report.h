@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise/report.h - what `headroom osnoise` tells, in whichever format.
+ * osnoise/report.h - what `headroom osnoise` prints, in any format.
  */
 #ifndef HEADROOM_COMMAND_OSNOISE_REPORT_H
 #define HEADROOM_COMMAND_OSNOISE_REPORT_H
@@ -9,13 +10,13 @@
 
 struct osnoise_report {
     const struct hr_osnoise_options *options;
-    const char *cpus;              /**< the list of CPUs, as the user has written it; NULL: none */
-    size_t sources;                /**< how many of each CPU */
-    struct osnoise_totals *totals; /**< its sources get sorted */
+    const char *cpus;              /**< the list of CPUs, as the user wrote it; NULL: none */
+    size_t sources;                /**< the number of sources of each CPU */
+    struct osnoise_totals *totals; /**< its sources are sorted by printing */
     struct timespec begin, end;    /**< since 1970 */
-    const char *ended;             /**< why it ended by itself; NULL: it didn't */
-    const char *warning;           /**< of the last that the collector gave; NULL: none */
-    enum label_charset charset;    /**< for names in lines; JSON is always in UTF-8 */
+    const char *ended;             /**< why the run ended by itself; NULL: it didn't */
+    const char *warning;           /**< the last warning of the collector; NULL: none */
+    enum label_charset charset;    /**< for names in text; JSON is always UTF-8 */
 };
 
 #endif

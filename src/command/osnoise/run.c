@@ -1,15 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/run.h"
-
-#include "common/osnoise_state.h"
-#include "common/output.h"
-#include "common/usage.h"
-#include "common/waiting.h"
-#include "headroom/clock.h"
-#include "osnoise/json.h"
-#include "osnoise/screen.h"
-#include "osnoise/table.h"
-
-#include "headroom/root.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -20,9 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READ_NS UINT64_C(1000000000) /* between two readings */
+#include "common/osnoise_state.h"
+#include "common/output.h"
+#include "common/usage.h"
+#include "common/waiting.h"
+#include "headroom/clock.h"
+#include "headroom/root.h"
+#include "osnoise/json.h"
+#include "osnoise/screen.h"
+#include "osnoise/table.h"
 
-/* Single noises on a screen, and below the table that is left of it. */
+#define READ_NS UINT64_C(1000000000) /* the interval of readings */
+
+/* The number of single noises on the screen, and below the final table. */
 #define SINGLE_NOISES_LIVE  5
 #define SINGLE_NOISES_FINAL 20
 
@@ -33,20 +33,20 @@ struct run {
     struct osnoise_totals totals;
     struct timespec begin;
     enum label_charset charset;
-    int warned;               /* the error of the last warning; 0: there was none */
-    struct hr_reason warning; /* the last one that was told */
-    struct hr_reason ended;   /* why it ended by itself; its error is 0 if it didn't */
-    bool live;                /* on a screen that is written anew */
-    void (*on_stop)(int);     /* what Ctrl-Z did before that */
-    FILE *later;              /* messages while it is live: they would be written over */
+    int warned;               /* the error of the last reading's warning; 0: none */
+    struct hr_reason warning; /* the last warning printed */
+    struct hr_reason ended;   /* why the run ended by itself; error 0 if it didn't */
+    bool live;                /* on a screen that is redrawn */
+    void (*on_stop)(int);     /* the previous handler of Ctrl-Z */
+    FILE *later;              /* messages while live, which the screen would overwrite */
     char *later_text;
     size_t later_size;
 };
 
-/* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or that the run ends. */
+/* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or STOP: the run ends. */
 enum { STOP = -1 };
 
-/* --- telling -------------------------------------------------------------- */
+/* --- Telling -------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void print_error(const struct run *run,
                                                               const char *format, ...)
@@ -65,7 +65,7 @@ static int flush_output(const struct run *run)
     int status = output_flush(stdout);
     if (status == 0)
         return COMMAND_DONE;
-    /* Who closes the pipe has read enough. */
+    /* A reader that closes the pipe has read enough. */
     if (status == -EPIPE)
         return STOP;
     print_error(run, "cannot write: %s", strerror(-status));
@@ -94,7 +94,7 @@ static struct osnoise_report make_report(struct run *run)
     return report;
 }
 
-/* The last single noises, and how many there were before. */
+/* Prints the last single noises, and how many there were. */
 static void print_single_noises(const struct run *run, FILE *file, size_t most)
 {
     const struct osnoise_totals *totals = &run->totals;
@@ -112,7 +112,7 @@ static void print_single_noises(const struct run *run, FILE *file, size_t most)
         osnoise_single_noise_print(file, osnoise_totals_single_noise(totals, i), run->charset);
 }
 
-/* --- on a screen ---------------------------------------------------------- */
+/* --- On a screen ---------------------------------------------------------- */
 
 static void begin_screen(struct run *run)
 {
@@ -120,13 +120,13 @@ static void begin_screen(struct run *run)
     if (!run->live)
         return;
     run->later = open_memstream(&run->later_text, &run->later_size);
-    /* Whoever stops it would be left with a terminal on the wrong screen, and with a tracer that
-     * goes on though nobody reads it. */
+    /* Stopped by Ctrl-Z it would leave the terminal on the other screen, and the tracer running
+     * with no reader. */
     run->on_stop = signal(SIGTSTP, SIG_IGN);
     osnoise_screen_begin(stdout);
 }
 
-/* Messages come after it, where they stay. */
+/* Messages are printed after it, where they stay. */
 static void end_screen(struct run *run)
 {
     if (!run->live)
@@ -168,9 +168,9 @@ static int draw_screen(struct run *run)
     return status == 0 ? COMMAND_DONE : COMMAND_FAILED;
 }
 
-/* --- reading -------------------------------------------------------------- */
+/* --- Reading -------------------------------------------------------------- */
 
-/* Each once, as long as it stays the same. */
+/* Prints each warning once, while it stays the same. */
 static void print_warning(struct run *run, const struct hr_reason *warning)
 {
     if (warning->error != 0 && warning->error != run->warned) {
@@ -180,7 +180,7 @@ static void print_warning(struct run *run, const struct hr_reason *warning)
     run->warned = warning->error;
 }
 
-/* Where there is no screen, they are lines as they come. */
+/* Without a screen, single noises are printed as lines when they are read. */
 static int print_new_single_noises(const struct run *run, const struct hr_osnoise_reading *reading,
                                    const struct timespec *time)
 {
@@ -195,7 +195,7 @@ static int print_new_single_noises(const struct run *run, const struct hr_osnois
     return flush_output(run);
 }
 
-/* Why it has ended is told at the end. */
+/* Why the run ended is printed at the end. */
 static int read_once(struct run *run)
 {
     struct hr_osnoise_reading reading;
@@ -224,8 +224,8 @@ static int check_wait(const struct run *run, int status)
     return COMMAND_FAILED;
 }
 
-/* By default periods begin each second, too, and look for noise first of all: readings lie half a
- * period from that, so as not to be that noise. */
+/* By default periods begin each second, too, and in each the kernel looks for noise at its
+ * beginning: readings are half a second from that, as they would be noise. */
 static int read_until_end(struct run *run)
 {
     const uint64_t total_ns = run->request->total_ns, begin_ns = hr_clock_ns();
@@ -237,7 +237,7 @@ static int read_until_end(struct run *run)
         uint64_t now_ns = hr_clock_ns();
         if (total_ns > 0 && now_ns >= begin_ns + total_ns)
             return COMMAND_DONE;
-        /* Not what was missed: one reading tells of all that time. */
+        /* Missed readings are skipped: one reading covers all that time. */
         while (next_ns <= now_ns)
             next_ns += READ_NS;
         if (total_ns > 0 && next_ns > begin_ns + total_ns)
@@ -248,14 +248,14 @@ static int read_until_end(struct run *run)
                                      .has_fd = true,
                                      .fd = hr_osnoise_fd(run->osnoise)};
         status = check_wait(run, waiting_wait(&wait));
-        /* What came until a signal counts, too. */
+        /* Also read what was recorded until a signal. */
         int read = status == COMMAND_FAILED ? status : read_once(run);
         if (read != COMMAND_DONE || status != COMMAND_DONE)
             return read != COMMAND_DONE ? read : status;
     }
 }
 
-/* --- the run -------------------------------------------------------------- */
+/* --- The run -------------------------------------------------------------- */
 
 static int open_run(struct run *run)
 {
@@ -305,7 +305,7 @@ static int begin_run(struct run *run)
     return COMMAND_FAILED;
 }
 
-/* Before anything is printed, as nobody may read it for a while. */
+/* Before anything is printed, as that may block. */
 static int end_run(struct run *run)
 {
     struct hr_reason reason = {0};
@@ -330,7 +330,7 @@ static int print_all(struct run *run, bool was_live)
     return flush_output(run);
 }
 
-/* Nothing at all is no success, unless it was to end early. */
+/* Measuring nothing is a failure, unless it was ended early. */
 static int check_measured(const struct run *run)
 {
     if (run->ended.error != 0) {
@@ -385,9 +385,9 @@ int osnoise_run(const struct osnoise_request *request)
     return status;
 }
 
-/* --- only restoring ------------------------------------------------------- */
+/* --- Only restoring ------------------------------------------------------- */
 
-/* @param found  is increased if the file was there. */
+/* @param found  is increased if the file existed. */
 static int restore_from(const struct hr_root *root, const char *title, const char *state_path,
                         size_t *found)
 {
@@ -403,7 +403,7 @@ static int restore_from(const struct hr_root *root, const char *title, const cha
     return COMMAND_DONE;
 }
 
-/* @param paths  end with NULL. */
+/* @param paths  ends with NULL. */
 static int restore_all(const struct hr_root *root, const char *title, const char *const paths[])
 {
     size_t found = 0;

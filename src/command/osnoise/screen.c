@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/screen.h"
 
 #include <errno.h>
@@ -6,11 +7,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What every terminal of these days knows (ECMA-48, and xterm's private modes). */
+/* Supported by all terminals of today (ECMA-48, and xterm's private modes). */
 #define OTHER_SCREEN "\033[?1049h"
 #define OWN_SCREEN   "\033[?1049l"
 #define WRAP         "\033[?7h"
-#define NO_WRAP      "\033[?7l" /* what is wider is cut, and takes no line more */
+#define NO_WRAP      "\033[?7l" /* longer lines are cut off */
 #define HOME         "\033[H"
 #define CLEAR_LINE   "\033[K"
 #define CLEAR_BELOW  "\033[J"
@@ -51,7 +52,7 @@ static size_t height_of(FILE *file)
 int osnoise_screen_draw(FILE *file, const char *text)
 {
     size_t lines = count_lines(text), room = height_of(file);
-    /* No newline behind the last line: it would scroll. */
+    /* No newline after the last line: it would scroll. */
     size_t shown = lines < room ? lines : room - 1;
     fputs(HOME, file);
     for (size_t i = 0; i < shown; i++) {

@@ -1,20 +1,21 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/table.h"
-
-#include "common/grid.h"
-#include "headroom/clock.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
+#include "common/grid.h"
+#include "headroom/clock.h"
+
 #define HISTOGRAM_COLUMNS 4
 
-/* Names are cut, as a table's line should fit a terminal. */
+/* Names are truncated, as a table's line should fit a terminal. */
 #define NAME_WIDTH 40
 
-/* 100,000ths of a percent. */
-static void add_share(struct grid *grid, int known, uint64_t share)
+/* @param error  0 if the share is known. @param share  in 100,000ths of a percent. */
+static void add_share(struct grid *grid, int error, uint64_t share)
 {
-    if (known == 0)
+    if (error == 0)
         grid_cell(grid, "%" PRIu64 ".%05" PRIu64, share / 100000, share % 100000);
     else
         grid_cell(grid, "-");
@@ -68,7 +69,7 @@ static int print_cpus(FILE *file, const struct osnoise_totals *totals)
     return grid_print(&grid, file);
 }
 
-/* --- sources -------------------------------------------------------------- */
+/* --- Sources -------------------------------------------------------------- */
 
 static void add_sum(struct grid *grid, const struct osnoise_cpu_total *cpu,
                     enum hr_osnoise_mode mode, uint64_t count, uint64_t duration_ns)
@@ -135,7 +136,7 @@ static int print_sources(FILE *file, const struct osnoise_report *report)
     return status;
 }
 
-/* --- by duration ---------------------------------------------------------- */
+/* --- By duration ---------------------------------------------------------- */
 
 static int print_buckets(FILE *file, const struct osnoise_totals *totals)
 {
@@ -162,7 +163,7 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
     return status;
 }
 
-/* --- what is missing ------------------------------------------------------ */
+/* --- What is missing ------------------------------------------------------ */
 
 struct note {
     const char *text;
@@ -232,7 +233,7 @@ static void print_notes(FILE *file, const struct osnoise_report *report)
                 totals->missing_count, totals->reading_count);
 }
 
-/* --- all ------------------------------------------------------------------ */
+/* --- All ------------------------------------------------------------------ */
 
 static void print_workload(FILE *file, const struct hr_osnoise_options *options)
 {
@@ -293,7 +294,7 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
     return status;
 }
 
-/* --- single noises -------------------------------------------------------- */
+/* --- Single noises -------------------------------------------------------- */
 
 static void print_part(FILE *file, const struct hr_osnoise_part *part, enum label_charset charset)
 {
@@ -329,7 +330,7 @@ static void print_parts(FILE *file, const struct hr_osnoise_single_noise *single
     }
     if (!single_noise->parts_are_all)
         fputs(", and more", file);
-    /* Less is 0.0. */
+    /* Less would be printed as 0.0. */
     if (left_ns >= 50)
         fprintf(file, "; %.1f us unexplained", (double)left_ns / HR_NS_PER_US);
 }

@@ -1,21 +1,22 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * osnoise/table.h - operating system noise as tables and lines for people.
  *
- * Names are the kernel's and of whoever names threads: what could upset a terminal is shown as "?".
- * The caller sees to it that the locale (LC_NUMERIC) has a decimal point.
+ * Names are the kernel's, or chosen by whoever names threads: what could upset a terminal is
+ * printed as "?". LC_NUMERIC must be a locale with a decimal point.
  */
 #ifndef HEADROOM_COMMAND_OSNOISE_TABLE_H
 #define HEADROOM_COMMAND_OSNOISE_TABLE_H
 
-#include "osnoise/report.h"
-
 #include <stdio.h>
 
+#include "osnoise/report.h"
+
 /**
- * Prints a line of what was measured; the table of CPUs, unless without a workload; of sources,
- * if there are to be some; of single noises by their duration, if counted; and what is missing.
+ * Prints a headline; the table of CPUs, unless without a workload; the one of sources, if
+ * requested; of single noises by duration, if counted; and what is missing.
  *
- * @return 0 or -ENOMEM; errors of writing are the file's.
+ * @return 0 or -ENOMEM; write errors are left to the file's error indicator.
  */
 int osnoise_table_print(FILE *file, const struct osnoise_report *report);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "osnoise/totals.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static void *grow(void *items, size_t *capacity, size_t count, size_t size)
 
 /* --- CPUs ----------------------------------------------------------------- */
 
-/* The place of a CPU, or where it is to be put. */
+/* The index of a CPU, or where to insert it. */
 static size_t find_place(const struct osnoise_totals *totals, unsigned cpu)
 {
     size_t low = 0, high = totals->cpu_count;
@@ -102,14 +103,14 @@ static int add_buckets(struct osnoise_totals *totals, const struct hr_osnoise_re
         struct osnoise_cpu_total *total = find_or_add_cpu(totals, bucket->cpu);
         if (total == NULL)
             return -ENOMEM;
-        /* A power of two; what is no number is in the first. */
+        /* The lower limit is a power of two; 0 is counted with 1. */
         int power = bucket->lower_ns > 0 ? 63 - __builtin_clzll(bucket->lower_ns) : 0;
         total->buckets[power] += bucket->count;
     }
     return 0;
 }
 
-/* --- sources -------------------------------------------------------------- */
+/* --- Sources -------------------------------------------------------------- */
 
 static uint32_t hash_source(const struct hr_osnoise_source *source)
 {
@@ -123,7 +124,7 @@ static bool is_same(const struct hr_osnoise_source *a, const struct hr_osnoise_s
     return a->cpu == b->cpu && a->kind == b->kind && strcmp(a->name, b->name) == 0;
 }
 
-/* The slot of a source, or an empty one. There always is one: no more than half are taken. */
+/* The slot of a source, or a free one. There always is one: at most half are used. */
 static uint32_t *find_slot(const struct osnoise_totals *totals,
                            const struct hr_osnoise_source *source)
 {
@@ -193,7 +194,7 @@ static int add_sources(struct osnoise_totals *totals, const struct hr_osnoise_re
     return 0;
 }
 
-/* --- single noises -------------------------------------------------------- */
+/* --- Single noises -------------------------------------------------------- */
 
 static int add_single_noise(struct osnoise_totals *totals,
                             const struct hr_osnoise_single_noise *single_noise,
@@ -232,7 +233,7 @@ const struct osnoise_timed_noise *osnoise_totals_single_noise(const struct osnoi
                 ->single_noises[(totals->single_noise_first + index) % totals->single_noise_count];
 }
 
-/* --- all ------------------------------------------------------------------ */
+/* --- All ------------------------------------------------------------------ */
 
 int osnoise_totals_add(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading,
                        const struct timespec *time)
@@ -266,7 +267,7 @@ bool osnoise_totals_sampled(const struct osnoise_totals *totals)
     return false;
 }
 
-/* --- the largest sources -------------------------------------------------- */
+/* --- The largest sources -------------------------------------------------- */
 
 static int compare_sources(const void *left, const void *right)
 {
@@ -288,7 +289,7 @@ void osnoise_totals_sort(struct osnoise_totals *totals)
     fill_slots(totals);
 }
 
-/* The first source of a CPU, or of one above it. */
+/* The index of the first source of a CPU, or of one above it. */
 static size_t find_first_source(const struct osnoise_totals *totals, unsigned cpu)
 {
     size_t low = 0, high = totals->source_count;
@@ -324,7 +325,7 @@ size_t osnoise_totals_top(const struct osnoise_totals *totals, const struct osno
     return count;
 }
 
-/* --- shares --------------------------------------------------------------- */
+/* --- Shares --------------------------------------------------------------- */
 
 /* 64 bits would overflow after three weeks of microseconds. */
 static uint64_t share_of(uint64_t part, unsigned __int128 whole)

@@ -1,5 +1,9 @@
-/* The tracer osnoise on the running kernel: other users of tracers, CPUs that come and go,
- * dangerous settings, and machines where it can't be used. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_conflicts_live.c - the osnoise tracer on the running kernel: other users of
+ * tracers, CPUs that go offline and online, dangerous settings, and machines where it can't be
+ * used.
+ */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>

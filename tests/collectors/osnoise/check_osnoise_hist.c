@@ -1,5 +1,8 @@
-/* Tables of hist triggers. The recorded ones are
- * of a machine with tasks named "a } hitcount: 1" and "new\nline". */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_hist.c - tables of hist triggers. The recorded ones are of a machine with
+ * tasks named "a } hitcount: 1" and "new\nline".
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
-/* An instance of our own: what it records and counts, and that nothing of it is left behind.
- * Against a stand-in for tracefs. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_instance.c - a trace instance: what it records and counts, and that nothing
+ * of it is left behind. Over a stand-in for tracefs.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,7 @@
-/* Reading the trace buffers of CPUs. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_pipe.c - reading the trace buffers of CPUs.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* Which CPUs the kernel gets work done on: with threads on this machine's, and a real-time task. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_reachable_cpus.c - on which CPUs ordinary threads get time: with threads on
+ * this machine's, and a real-time task.
+ */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,9 @@
-/* Pages of trace buffers. What is in the recorded one stands in the text that the kernel itself
- * printed of it (without task, CPU, flags and time of each record). The others are made here, by
- * include/linux/ring_buffer.h. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_records.c - pages of trace buffers. The contents of the recorded one are in
+ * the text that the kernel itself printed of it (without task, CPU, flags and time of each record).
+ * The others are made here, by include/linux/ring_buffer.h.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,9 @@
-/* The tracer osnoise on the running kernel: whatever becomes of a run, the settings are those that
- * were there before, or those that somebody else has set meanwhile. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_restore_live.c - the osnoise tracer on the running kernel: whatever happens
+ * to a run, afterwards the settings are those from before, or those that another program has set
+ * meanwhile.
+ */
 #include <check.h>
 #include <errno.h>
 #include <signal.h>

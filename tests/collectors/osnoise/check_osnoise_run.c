@@ -1,5 +1,9 @@
-/* Runs of the tracer osnoise: what they set, what they tell, and that all is put back whatever
- * happens. Against a stand-in for tracefs; see check_osnoise_samples_live for a kernel's. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_run.c - runs of the osnoise tracer: what they set, what they report, and
+ * that everything is restored whatever happens. Over a stand-in for tracefs; see
+ * check_osnoise_samples_live for a kernel's.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

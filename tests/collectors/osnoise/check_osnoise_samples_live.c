@@ -1,5 +1,8 @@
-/* The tracer osnoise on the running kernel: its samples against the kernel's own text of them and
- * against rtla's sums; and what it takes. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_samples_live.c - the osnoise tracer on the running kernel: its samples
+ * against the kernel's own text of them and against rtla's sums; and what it costs.
+ */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,8 @@
-/* The tracer's settings, set and put back; who else has a tracer; and finding tracefs. Against a
- * stand-in for tracefs, which refuses what the kernel refuses. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_settings.c - the tracer's settings, set and restored; other users of
+ * tracers; and finding tracefs. Over a stand-in for tracefs, which refuses what the kernel refuses.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

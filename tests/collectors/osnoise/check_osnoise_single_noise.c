@@ -1,5 +1,9 @@
-/* Single noises and their parts. What is expected of a recorded one was read off the kernel's text
- * (fixtures/osnoise/6.12-singles/page.text), or stands in the kernel's osnoise-tracer.rst. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_single_noise.c - single noises and their parts. What is expected of a
+ * recorded one was read off the kernel's text (fixtures/osnoise/6.12-singles/page.text), or is in
+ * the kernel's osnoise-tracer.rst.
+ */
 #include <check.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
-/* What the tables of an instance have more than at the reading before; the tables are written
- * here. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_sources.c - what the tables of an instance have counted since the last
+ * reading; the tables are written here.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,9 @@
-/* The tracer osnoise on the running kernel: where noise comes from, and how long it is, against a
- * process of known behaviour and against counts of the test's own in the kernel. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_sources_live.c - the osnoise tracer on the running kernel: where noise
+ * comes from, and how long it is, against a process of known behaviour and against counts of the
+ * test's own in the kernel.
+ */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>

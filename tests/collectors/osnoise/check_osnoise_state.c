@@ -1,5 +1,8 @@
-/* The file that remembers what a run must put back: for whoever finds it, whatever happened to it
- * and to its writer. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_state.c - the state file: what a run must restore, for any process that
+ * finds it, whatever happened to it and to its writer.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/osnoise/osnoise_live.h"
 
 #include <check.h>

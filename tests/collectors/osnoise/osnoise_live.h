@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise_live.h - what tests of the tracer osnoise on the running kernel share: the kernel's files
- * by hand, as they are, and a run of the collector's.
+ * osnoise/osnoise_live.h - what tests of the osnoise tracer on the running kernel share: direct
+ * access to the kernel's files, and a run of the collector.
  *
- * The settings of the tracer are for the whole machine, and the tests change them as others would:
- * that is for the emulated machine alone.
+ * The settings of the tracer are for the whole machine, and the tests change them as other programs
+ * would: run them in the emulated machine only.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_OSNOISE_OSNOISE_LIVE_H
 #define HEADROOM_TESTS_COLLECTORS_OSNOISE_OSNOISE_LIVE_H

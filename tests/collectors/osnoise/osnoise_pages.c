@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/osnoise/osnoise_pages.h"
 
 #include <check.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * osnoise_pages.h - pages of trace buffers, recorded or made by hand, and their text as the kernel
- * prints it. Pages are made by include/linux/ring_buffer.h. Whatever goes wrong in here fails the
+ * osnoise/osnoise_pages.h - pages of trace buffers, recorded or made by hand, and their text as the
+ * kernel prints it. Pages are made by include/linux/ring_buffer.h. Any error in here fails the
  * test.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_OSNOISE_OSNOISE_PAGES_H

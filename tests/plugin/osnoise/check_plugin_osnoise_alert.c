@@ -1,5 +1,8 @@
-/* The notifications of the plugin osnoise: when single noises are told, what is said of them, and
- * when their end is. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_plugin_osnoise_alert.c - the notifications of the plugin osnoise: when it notifies
+ * of single noises and of their end, and with what text.
+ */
 #include "support/fake_collectd.h"
 
 #include "headroom/clock.h"

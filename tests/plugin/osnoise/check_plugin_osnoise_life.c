@@ -1,5 +1,9 @@
-/* The plugin osnoise in the stand-in daemon, over a stand-in for tracefs: its life, what it leaves
- * behind, and what it publishes of records and tables of a kernel. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_plugin_osnoise_life.c - the plugin osnoise in the stand-in daemon, over a stand-in
+ * for tracefs: start and stop, what it leaves behind, and what it publishes of a kernel's records
+ * and tables.
+ */
 #include "support/plugin_harness.h"
 
 #include <fcntl.h>

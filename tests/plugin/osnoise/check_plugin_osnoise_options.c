@@ -1,5 +1,8 @@
-/* The options of the plugin osnoise, and what is said of those that don't fit, or don't fit
- * together. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_plugin_osnoise_options.c - the options of the plugin osnoise, and the errors about
+ * invalid ones and invalid combinations.
+ */
 #include "support/plugin_harness.h"
 
 #include "support/suite.h"

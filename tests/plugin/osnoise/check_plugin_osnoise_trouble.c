@@ -1,4 +1,8 @@
-/* What the plugin osnoise says of troubles: once, with what to do, and when they are over. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_plugin_osnoise_trouble.c - what the plugin osnoise logs of troubles: once, with a
+ * remedy, and when they are over.
+ */
 #include "support/fake_collectd.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* What the plugin osnoise publishes of readings: sums, gauges, sources and the histogram. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_plugin_osnoise_values.c - what the plugin osnoise publishes of readings: sums,
+ * gauges, sources and the histogram.
+ */
 #include "support/fake_collectd.h"
 
 #include "osnoise/ranking.h"

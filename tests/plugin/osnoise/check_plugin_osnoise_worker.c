@@ -1,4 +1,8 @@
-/* The thread of the plugin osnoise: when it begins, reads, tries again and ends. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_plugin_osnoise_worker.c - the thread of the plugin osnoise: when it begins, reads,
+ * retries and ends.
+ */
 #include "support/fake_collectd.h"
 
 #include <dirent.h>

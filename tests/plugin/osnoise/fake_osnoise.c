@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "plugin/osnoise/fake_osnoise.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * fake_osnoise.h - a stand-in for the collector of noise: its functions return what a test has
- * written down, in that order, so that parts of the plugin can be tested without a kernel that has
+ * osnoise/fake_osnoise.h - a stand-in for the collector of noise: its functions return what a test
+ * has prepared, in that order, so that parts of the plugin can be tested without a kernel that has
  * the tracer.
  *
  * The functions may be called by several threads at once.
