@@ -334,8 +334,7 @@ static void add_named(const char *name)
                                      .single_noise_count = 1});
 }
 
-/* A thread may call itself anything: colours, a new title of the terminal, a line that isn't ours.
- */
+/* A thread may have any name: colours, a new title of the terminal, a forged line. */
 START_TEST(shows_no_control_characters)
 {
     const struct hr_osnoise_options options = {.mode = HR_OSNOISE_SOURCES, .max_single_ns = 1};

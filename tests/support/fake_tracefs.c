@@ -30,7 +30,7 @@ static struct {
     int nth_error;
     bool nth_failed;
     char log[1 << 16], told[1 << 16];
-    pthread_mutex_t lock; /* nobody reads what is half written */
+    pthread_mutex_t lock; /* no thread reads half-written files */
 } fake = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 __attribute__((noreturn)) static void give_up(const char *doing, const char *file)
@@ -93,7 +93,7 @@ bool fake_tracefs_has(const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* Tells which file of ours a descriptor is of. */
+/* Finds the file of the fake that a descriptor is of. */
 static bool name_descriptor(int fd, char file[PATH_MAX])
 {
     char link[64], path[PATH_MAX];
@@ -157,7 +157,8 @@ static void add_event(const char *folder, const char *event)
     copy_fixture(folder, made);
 }
 
-/* What the top and each instance have alike. @param folder  "", or with a slash at its end. */
+/* The files that the top level and each instance have. @param folder  "", or with a slash at its
+ * end. */
 static void add_files(const char *folder)
 {
     char made[PATH_MAX];
@@ -260,7 +261,7 @@ static const char *name_instance(const char *file)
     return file + sizeof(folder) - 1;
 }
 
-/* Whether this process has a pipe of a folder open. @param folder  with a slash at its end. */
+/* Whether this process has a pipe of a directory open. @param folder  with a slash at its end. */
 bool fake_tracefs_is_read(const char *folder)
 {
     char file[PATH_MAX], pipe[PATH_MAX];
@@ -403,7 +404,7 @@ ssize_t read(int fd, void *buffer, size_t size)
     return got == 0 && fnmatch("*/trace_pipe_raw", file, 0) == 0 ? as_call(EAGAIN) : got;
 }
 
-/* Which of ours a path is, in a folder of ours. */
+/* Finds the file of the fake that a path in a directory of the fake is of. */
 static bool name_in(int folder, const char *path, char file[PATH_MAX])
 {
     char in[PATH_MAX];

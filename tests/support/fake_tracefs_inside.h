@@ -9,17 +9,17 @@
 
 #include "support/fake_tracefs.h"
 
-/** Puts a path together; one that is too long is a test's mistake. */
+/** Prints a path; one that is too long is a test's mistake. */
 __attribute__((format(printf, 2, 3))) void fake_tracefs_print_name(char text[PATH_MAX],
                                                                    const char *format, ...);
 
-/** Where a file of the fake really is. */
+/** Prints the real path of a file of the fake. */
 void fake_tracefs_name_path(char path[PATH_MAX], const char *file);
 
 unsigned fake_tracefs_cpu_count(void);
 
-/** Whether this process has a pipe of a folder open. @param folder  "", or with a slash at its end.
- */
+/** Whether this process has a pipe of a directory open. @param folder  "", or with a slash at its
+ * end. */
 bool fake_tracefs_is_read(const char *folder);
 
 /** Does what the kernel would with a text written to a file. @return 0 or an errno. */

@@ -2,8 +2,8 @@
 /*
  * osnoise/table.h - operating system noise as tables and lines for people.
  *
- * Names are the kernel's, or chosen by whoever names threads: what could upset a terminal is
- * printed as "?". LC_NUMERIC must be a locale with a decimal point.
+ * Names are the kernel's, or a program's choice: what could upset a terminal is printed as "?".
+ * LC_NUMERIC must be a locale with a decimal point.
  */
 #ifndef HEADROOM_COMMAND_OSNOISE_TABLE_H
 #define HEADROOM_COMMAND_OSNOISE_TABLE_H

@@ -183,7 +183,7 @@ START_TEST(a_buffer_that_cannot_be_opened_is_tried_again)
 }
 END_TEST
 
-/* A regular file that is opened anew is read from its beginning. */
+/* A regular file that is reopened is read from its beginning. */
 START_TEST(short_of_descriptors_buffers_are_closed_after_use)
 {
     struct buffers buffers;

@@ -153,7 +153,7 @@ START_TEST(losses_are_told)
 
     put_nmi(&page, 1);
     ck_assert_str_eq(text_of(&page, MISSED, 0, 1), NMI_TEXT("1"));
-    text_of(&page, STORED, 0, 0); /* isn't told without the other */
+    text_of(&page, STORED, 0, 0); /* has no meaning without the other */
 
     struct hr_osnoise_decoder *decoder = open_recorded();
     uint64_t lost = 0;

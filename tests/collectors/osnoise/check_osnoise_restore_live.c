@@ -19,7 +19,7 @@
 #include "support/few_descriptors.h"
 #include "support/suite.h"
 
-/* Settings that nobody has by default. */
+/* Settings different from all defaults. */
 static void set_up(void)
 {
     live_set_up();
@@ -105,7 +105,7 @@ START_TEST(begins_after_a_crash)
 }
 END_TEST
 
-/* What somebody has set since is theirs. */
+/* A setting that another program has changed since stays. */
 START_TEST(recovers_around_what_was_changed_since)
 {
     char expected[LIVE_LISTING], after[LIVE_LISTING];
@@ -206,7 +206,7 @@ START_TEST(restores_wherever_it_fails)
 }
 END_TEST
 
-/* The tracer is started last; that fails beside timerlat, which here nobody is seen to use. */
+/* The tracer is started last; that fails beside timerlat, whose user isn't visible here. */
 START_TEST(restores_when_the_last_step_fails)
 {
     static const char file[] = "/run/headroom-test-nop";
@@ -239,7 +239,7 @@ START_TEST(restores_when_none_of_the_cpus_is_there)
 }
 END_TEST
 
-/* --- Settings that somebody else changes ---------------------------------- */
+/* --- Settings that another program changes -------------------------------- */
 
 static const struct {
     const char *file, *text; /* what is changed: in our instance if the file is in none */

@@ -431,7 +431,7 @@ START_TEST(names_that_are_taken)
     begin_mode(HR_OSNOISE_WORKLOAD, "1");
     ck_assert_str_eq(ours("current_tracer"), "nop\n");
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
-    ck_assert(fake_tracefs_has(instance)); /* it isn't ours */
+    ck_assert(fake_tracefs_has(instance)); /* it is another program's */
     fake_tracefs_remove_instance(strchr(instance, '/') + 1);
     assert_restored();
 }
@@ -606,7 +606,7 @@ START_TEST(a_foreign_change_ends_the_run_and_stays)
     ck_assert(!fake_tracefs_has(instance));
     ck_assert_int_ne(access(state_path, F_OK), 0);
     if (strcmp(rows[_i].file, "tracing_thresh") != 0)
-        ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "0\n"); /* the rest is put back */
+        ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "0\n"); /* the rest is restored */
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EINVAL);
 
     /* It begins again, on top of what is there now. */
@@ -793,7 +793,7 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
-/* The kernel tells of no noise below the threshold. */
+/* The kernel reports no noise below the threshold. */
 START_TEST(singles_are_no_shorter_than_the_threshold)
 {
     static const struct {
@@ -883,8 +883,8 @@ static void add_setting(TCase *tests)
 
 /* --- What others can't wait for ------------------------------------------- */
 
-/* Who has joined a run of hwnoise goes on with its runtime and period, but not with interrupts off;
- * the same if the instance stays, as somebody has its pipe open. */
+/* A program that has joined a run of hwnoise goes on with its runtime and period, but not with
+ * interrupts off; the same if the instance stays, as another program has its pipe open. */
 START_TEST(interrupts_come_back_for_who_has_joined)
 {
     char pipe[128];

@@ -300,7 +300,7 @@ static void read_along(struct sums ours[2][MAX_SAMPLES], size_t counts[2])
     ck_assert_msg(status == -EAGAIN, "%d: %s", status, live.reason.text);
 }
 
-/* Whether theirs are ours and so many samples more. */
+/* Whether the other program's samples are this run's, and that many more. */
 static bool is_without(const struct sums *theirs, const struct sums *ours, uint64_t missed)
 {
     uint64_t runtime_us = ours->runtime_us + missed * 500000;

@@ -47,7 +47,7 @@ static struct hr_cpu_set parse(const char *list)
     return cpus;
 }
 
-/* All knobs, none as it is in the beginning. */
+/* All settings, each different from its initial value. */
 static struct hr_osnoise_settings want(void)
 {
     struct hr_osnoise_settings wanted = {.cpus = parse("2-3,5"),
@@ -158,7 +158,7 @@ START_TEST(sets_and_puts_back)
 }
 END_TEST
 
-/* What has its value isn't written, as that begins the workload anew. */
+/* A setting with its value isn't written, as that restarts the workload. */
 START_TEST(writes_only_what_differs)
 {
     struct hr_osnoise_settings wanted = original;
@@ -254,7 +254,7 @@ START_TEST(what_was_harsh_is_so_again_last)
 }
 END_TEST
 
-/* One knob is somebody else's by now: it stays, and the others go back. */
+/* Another program has changed one setting: it stays, and the others are restored. */
 static const struct {
     enum hr_osnoise_setting setting;
     const char *file, *text;
@@ -421,7 +421,7 @@ START_TEST(a_long_list_is_written_as_a_pattern)
     ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     ck_assert_str_eq(fake_tracefs_log(), "osnoise/cpus=128-254:1/2\n");
     ck_assert_uint_gt(strlen(fake_tracefs_get("osnoise/cpus")), 255);
-    /* and so it is put back where somebody else had it */
+    /* and so it is restored where another program had it */
     struct hr_osnoise_settings ours = original, long_list;
     ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &long_list, NULL), 0);
     ours.cpus = parse("3");
@@ -447,7 +447,7 @@ START_TEST(a_longer_list_is_refused)
 }
 END_TEST
 
-/* What can't be put back isn't changed. */
+/* A list that couldn't be restored isn't changed. */
 START_TEST(a_list_that_could_not_be_put_back_stays)
 {
     struct hr_osnoise_settings wanted = want(), now = {0};
@@ -562,7 +562,7 @@ START_TEST(finds_who_has_a_tracer)
 }
 END_TEST
 
-/* While it is looked for: a folder has lost its files, or is gone. */
+/* During the search: a directory has lost its files, or is gone. */
 START_TEST(an_instance_that_vanishes_is_none)
 {
     struct hr_osnoise_user user;
@@ -582,7 +582,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("osnoise_knobs");
+    TCase *tests = tcase_create("osnoise_settings");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, reads_the_defaults);
@@ -608,5 +608,5 @@ int main(void)
     tcase_add_test(tests, reads_files_whole);
     tcase_add_test(tests, finds_who_has_a_tracer);
     tcase_add_test(tests, an_instance_that_vanishes_is_none);
-    return run_suite("osnoise_knobs", tests);
+    return run_suite("osnoise_settings", tests);
 }

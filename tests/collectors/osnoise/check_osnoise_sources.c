@@ -459,7 +459,7 @@ START_TEST(a_table_that_cannot_be_emptied_goes_on)
     ck_assert_uint_eq(counts.dropped_count, 4);
     assert_source(1, HR_OSNOISE_THREAD, "kworker/9", 1, 10);
     ck_assert_uint_eq(cleared[HR_OSNOISE_TABLE_THREAD], 2);
-    write_threads(10, 3, 6); /* somebody else emptied it */
+    write_threads(10, 3, 6); /* another program cleared it */
     read_counts();
     ck_assert_uint_eq(counts.dropped_count, 6);
     assert_source(1, HR_OSNOISE_THREAD, "kworker/9", 3, 30);

@@ -24,7 +24,7 @@
 #define SPIN_BUCKET_NS     2097152
 #define SPIN_BUCKET_END_NS 4194304
 
-/* What may be told as a source: all time, but for what began before. */
+/* The time that a source may have: all of it, but for what began before. */
 #define SLACK_NS UINT64_C(200000000)
 
 static struct disturber disturber;
@@ -96,7 +96,7 @@ struct found {
     uint64_t disturber_ns[2], disturber_count[2];  /* by CPU */
     uint64_t bucket_count, spin_bucket_count;      /* of CPU 1 */
     uint64_t single_noise_count, spin_noise_count; /* of CPU 1; those that it is to blame for */
-    uint64_t more_count;                           /* singles that weren't told */
+    uint64_t more_count;                           /* single noises that weren't reported */
     uint64_t spin_noise_ns[1024];
 };
 

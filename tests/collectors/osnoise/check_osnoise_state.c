@@ -93,7 +93,7 @@ START_TEST(reads_what_it_wrote)
     ck_assert_int_eq(stat(path, &stat_of), 0);
     ck_assert_uint_eq(stat_of.st_mode & 0777, 0600);
     ck_assert_int_ne(access(new_path, F_OK), 0);
-    /* another in its place, with fewer knobs and no CPUs */
+    /* another in its place, with fewer settings and no CPUs */
     state.ours = state.original = (struct hr_osnoise_settings){.has = {[HR_OSNOISE_CPUS] = true}};
     strcpy(state.instance, INSTANCE "_15");
     ck_assert_int_eq(hr_osnoise_state_write(path, &state), 0);
@@ -248,7 +248,7 @@ START_TEST(follows_no_link)
 }
 END_TEST
 
-/* Neither a pipe, which would be waited for, nor a folder. */
+/* Neither a FIFO, whose open would block, nor a directory. */
 START_TEST(reads_nothing_but_files)
 {
     struct hr_osnoise_state again;

@@ -129,7 +129,7 @@ void live_list(char listing[LIVE_LISTING])
     free(entries);
 }
 
-/* Kernel threads have no threads of their own: the processes are all that is to be looked at. */
+/* Kernel threads have no threads of their own: /proc has all of them. */
 static unsigned count_named(const char *begin, bool is_whole)
 {
     DIR *processes = opendir("/proc");

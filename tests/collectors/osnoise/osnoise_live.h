@@ -44,7 +44,7 @@ unsigned live_count_workers(void);
 /** Whether a thread osnoise/N runs for a CPU. */
 bool live_has_worker(unsigned cpu);
 
-/** Makes an instance of somebody else, with a tracer; "nop" for none. */
+/** Creates an instance as another program, with a tracer; "nop" for none. */
 void live_instance_make(const char *name, const char *tracer);
 
 /** Removes it, which ends its tracer. */
@@ -70,7 +70,7 @@ struct live {
 /** A test's. */
 extern struct live live;
 
-/** Whether the tests can run here; if not, tells so as TAP. */
+/** Whether the tests can run here; if not, prints so as TAP. */
 bool live_can_run(void);
 
 /** Puts the tracer to its defaults, whatever a test before has left. The options are those of the

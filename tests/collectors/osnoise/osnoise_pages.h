@@ -19,7 +19,7 @@ enum { OSNOISE = 16, SAMPLE_THRESHOLD = 216, NMI_NOISE, IRQ_NOISE, SOFTIRQ_NOISE
 #define MISSED (UINT64_C(1) << 31)
 #define STORED (UINT64_C(1) << 30)
 
-/** Opens a folder as tracefs; the caller closes it. */
+/** Opens a directory as tracefs; the caller closes it. */
 struct hr_tracefs open_tracefs(const char *path);
 
 /** The path of a file in fixtures/osnoise/6.12-singles. */

@@ -261,7 +261,7 @@ START_TEST(tells_the_end)
     ck_assert_uint_eq(meta_count(notice, "CPU"), 3);
     pass(100);
     ck_assert_uint_eq(fake_notifications(), 2);
-    take_one(3, 55); /* begins anew */
+    take_one(3, 55); /* begins again */
     ck_assert_uint_eq(fake_notifications(), 3);
     pass(60);
     ck_assert_str_eq(last()->message, "no noise above 50 us on CPU 3 for 60 s; 1 was above, the "
@@ -269,7 +269,7 @@ START_TEST(tells_the_end)
 }
 END_TEST
 
-/* A noise in the quiet time begins it anew. */
+/* A noise in the quiet time restarts it. */
 START_TEST(counts_quiet_from_the_last)
 {
     take_one(3, 60);
@@ -282,7 +282,7 @@ START_TEST(counts_quiet_from_the_last)
 }
 END_TEST
 
-/* Another goes out only if it is twice as long as what was told. */
+/* Another is sent only for a noise twice as long as the last notified. */
 START_TEST(does_not_flood)
 {
     for (int i = 0; i < 1000; i++)

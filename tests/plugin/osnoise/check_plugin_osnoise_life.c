@@ -20,7 +20,7 @@ const char *const harness_plugin = "osnoise";
 
 #define STATE "headroom-osnoise.state"
 
-/* No sample comes but the recorded ones: that is told after three periods, of a second at least. */
+/* Only the recorded samples come: that is logged after three periods, of a second at least. */
 #define PERIOD   "Period 1000\n"
 #define WORKLOAD "CPUs \"1\"\nThreshold 0.00002\n" PERIOD
 #define RECORDED "6.12-singles"
@@ -519,7 +519,7 @@ START_TEST(reads_along_with_another)
 }
 END_TEST
 
-/* A test changes to another folder. */
+/* A test changes its working directory. */
 static void find_fixtures(void)
 {
     char path[PATH_MAX];

@@ -314,7 +314,8 @@ END_TEST
 
 /* --- Its end, and others --------------------------------------------------- */
 
-/* It mustn't wait for its turn, an hour here, when whom it attached to may have ended. */
+/* It mustn't wait for its turn, an hour here, when the run to which it is attached may have ended.
+ */
 START_TEST(reads_at_once_when_it_has_to)
 {
     int pipe_fds[2];

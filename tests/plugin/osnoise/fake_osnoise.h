@@ -11,7 +11,7 @@
 
 #include "headroom/osnoise.h"
 
-/** The functions that are told apart. */
+/** The functions that can return different results. */
 enum fake_osnoise_call {
     FAKE_OSNOISE_OPEN,
     FAKE_OSNOISE_BEGIN,
@@ -35,7 +35,7 @@ void fake_osnoise_return(enum fake_osnoise_call call, int status, const char *re
 /** Writes down a reading; what it points to must stay. */
 void fake_osnoise_read(const struct hr_osnoise_reading *reading);
 
-/** What hr_osnoise_fd() tells; -1 at first. */
+/** What hr_osnoise_fd() returns; initially -1. */
 void fake_osnoise_set_fd(int fd);
 
 /** How often a function was called. */
