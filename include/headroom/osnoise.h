@@ -140,6 +140,16 @@ struct hr_osnoise_single_noise {
     bool parts_are_all; /**< false if there were more, or if records of that time were lost */
 };
 
+/** @return the part of a single noise that its parts don't explain; 0: none, or it is unknown. */
+static inline uint64_t hr_osnoise_unexplained_ns(const struct hr_osnoise_single_noise *noise)
+{
+    uint64_t left_ns = noise->parts_are_all ? noise->duration_ns : 0;
+
+    for (size_t i = 0; i < noise->part_count; i++)
+        left_ns -= left_ns < noise->parts[i].duration_ns ? left_ns : noise->parts[i].duration_ns;
+    return left_ns;
+}
+
 /** What was measured since the last reading, or since the beginning. Counts are of that time alone.
  */
 struct hr_osnoise_reading {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "osnoise/alert.h"
+
 #include "common/complaint.h"
+#include "headroom/array.h"
 
 #define PLUGIN "osnoise"
 
@@ -18,7 +20,7 @@ struct alarm {
 struct osnoise_alert {
     struct osnoise_rule rule;
     struct alarm *alarms;
-    size_t alarm_count;
+    size_t alarm_count, alarm_capacity;
     struct complaint shortage;
 };
 
@@ -53,13 +55,11 @@ static struct alarm *find_or_add_alarm(struct osnoise_alert *alert, unsigned cpu
 
     if (alarm != NULL)
         return alarm;
-    alarm = reallocarray(alert->alarms, alert->alarm_count + 1, sizeof(*alarm));
-    if (alarm == NULL) {
+    if (HR_ARRAY_RESERVE(alert->alarms, alert->alarm_capacity, alert->alarm_count + 1) < 0) {
         complaint_log(&alert->shortage, LOG_ERR, 1, PLUGIN ": no alerts for CPU %u: out of memory.",
                       cpu);
         return NULL;
     }
-    alert->alarms = alarm;
     alert->alarms[alert->alarm_count] = (struct alarm){.cpu = cpu};
     return &alert->alarms[alert->alarm_count++];
 }

@@ -67,23 +67,11 @@ static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE
     snprintf(buffer, PART_SIZE, "%s %s%s", who, lasted, times);
 }
 
-/* What is left when the parts are taken away; 0: nothing, or it isn't known. */
-static uint64_t unexplained(const struct hr_osnoise_single_noise *single_noise)
-{
-    uint64_t left_ns = single_noise->parts_are_all ? single_noise->duration_ns : 0;
-
-    for (size_t i = 0; i < single_noise->part_count; i++)
-        left_ns -= left_ns < single_noise->parts[i].duration_ns
-                       ? left_ns
-                       : single_noise->parts[i].duration_ns;
-    return left_ns;
-}
-
 static void append_parts(struct message *message,
                          const struct hr_osnoise_single_noise *single_noise)
 {
     static const char more[] = ", and more";
-    const uint64_t left_ns = unexplained(single_noise);
+    const uint64_t left_ns = hr_osnoise_unexplained_ns(single_noise);
     char text[PART_SIZE], lasted[32];
     bool fits = true;
 

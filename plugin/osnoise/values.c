@@ -3,6 +3,7 @@
 
 #include "common/complaint.h"
 #include "common/submit.h"
+#include "headroom/array.h"
 #include "osnoise/ranking.h"
 #include "utils/common/common.h"
 
@@ -50,7 +51,7 @@ struct osnoise_values {
     struct osnoise_values_options options;
     pthread_mutex_t lock;
     struct cpu **cpus; /* by number */
-    size_t cpu_count;
+    size_t cpu_count, cpu_capacity;
     struct complaint shortage;
 };
 
@@ -127,20 +128,19 @@ static struct cpu *create_cpu(const struct osnoise_values *values, unsigned numb
 static struct cpu *insert_cpu(struct osnoise_values *values, unsigned number)
 {
     const size_t place = find_place(values, number);
-    struct cpu **grown = reallocarray(values->cpus, values->cpu_count + 1, sizeof(*grown));
     struct cpu *cpu = create_cpu(values, number);
 
-    if (grown != NULL)
-        values->cpus = grown;
-    if (grown == NULL || cpu == NULL) {
+    if (cpu == NULL ||
+        HR_ARRAY_RESERVE(values->cpus, values->cpu_capacity, values->cpu_count + 1) < 0) {
         if (cpu != NULL)
             free_cpu(cpu);
         complaint_log(&values->shortage, LOG_ERR, 1,
                       PLUGIN ": some CPUs are left out: out of memory.");
         return NULL;
     }
-    memmove(grown + place + 1, grown + place, (values->cpu_count - place) * sizeof(*grown));
-    grown[place] = cpu;
+    struct cpu **at = &values->cpus[place];
+    memmove(at + 1, at, (values->cpu_count - place) * sizeof(*at));
+    *at = cpu;
     values->cpu_count++;
     return cpu;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "headroom/array.h"
 #include "headroom/hash.h"
 #include "osnoise/hist.h"
 #include "osnoise/instance.h"
@@ -51,15 +52,15 @@ struct hr_osnoise_sources {
     uint64_t reading;
     struct table tables[HR_OSNOISE_TABLE_COUNT];
     char *text;
-    size_t text_size;
+    size_t text_capacity;
     struct entry *entries;
-    size_t entry_count, entry_size;
+    size_t entry_count, entry_capacity;
     size_t *slots; /* a hash table of indices into entries, plus 1; 0: free */
     size_t slot_count;
     struct hr_osnoise_source *sources;
-    size_t source_size;
+    size_t source_capacity;
     struct hr_osnoise_bucket *buckets;
-    size_t bucket_size;
+    size_t bucket_capacity;
 };
 
 int hr_osnoise_sources_open(const char *instance, bool by_source, bool histogram,
@@ -91,23 +92,6 @@ void hr_osnoise_sources_close(struct hr_osnoise_sources *sources)
     free(sources->sources);
     free(sources->buckets);
     free(sources);
-}
-
-/* Makes room for `count` in an array, by doubling. */
-static int make_room(void **array, size_t *size, size_t count, size_t each)
-{
-    size_t wanted = *size > 0 ? *size : 64;
-
-    if (count <= *size)
-        return 0;
-    while (wanted < count)
-        wanted *= 2;
-    void *grown = reallocarray(*array, wanted, each);
-    if (grown == NULL)
-        return -ENOMEM;
-    *array = grown;
-    *size = wanted;
-    return 0;
 }
 
 /* --- Entries by their key ------------------------------------------------- */
@@ -144,19 +128,22 @@ static void fill_slots(struct hr_osnoise_sources *sources)
         *find_slot(sources, &sources->entries[i]) = i + 1;
 }
 
-/* Makes room for one more. */
+/* Makes room for one more entry. The number of slots is a power of two, as hashes are masked. */
 static int reserve_entry(struct hr_osnoise_sources *sources)
 {
-    int status = make_room((void **)&sources->entries, &sources->entry_size,
-                           sources->entry_count + 1, sizeof(sources->entries[0]));
+    size_t slot_count = sources->slot_count > 0 ? sources->slot_count : 128;
 
-    if (status < 0 || sources->slot_count >= 2 * sources->entry_size)
-        return status;
-    size_t *grown = reallocarray(sources->slots, 2 * sources->entry_size, sizeof(*grown));
+    if (HR_ARRAY_RESERVE(sources->entries, sources->entry_capacity, sources->entry_count + 1) < 0)
+        return -ENOMEM;
+    while (slot_count < 2 * sources->entry_capacity)
+        slot_count *= 2;
+    if (slot_count == sources->slot_count)
+        return 0;
+    size_t *grown = reallocarray(sources->slots, slot_count, sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     sources->slots = grown;
-    sources->slot_count = 2 * sources->entry_size;
+    sources->slot_count = slot_count;
     fill_slots(sources);
     return 0;
 }
@@ -184,11 +171,9 @@ static int read_until_end(struct hr_osnoise_sources *sources, int fd, size_t *le
     for (*length = 0;;) {
         if (*length >= MAX_TEXT)
             return -EBADMSG;
-        size_t wanted = *length + MIN_TEXT;
-        int status = make_room((void **)&sources->text, &sources->text_size, wanted, 1);
-        if (status < 0)
-            return status;
-        ssize_t got = read(fd, sources->text + *length, sources->text_size - *length);
+        if (HR_ARRAY_RESERVE(sources->text, sources->text_capacity, *length + MIN_TEXT) < 0)
+            return -ENOMEM;
+        ssize_t got = read(fd, sources->text + *length, sources->text_capacity - *length);
         if (got < 0 && errno != EINTR)
             return -errno;
         if (got == 0)
@@ -396,12 +381,10 @@ static uint64_t clear_full_tables(struct hr_osnoise_sources *sources,
 
 static int reserve_counts(struct hr_osnoise_sources *sources)
 {
-    int status = make_room((void **)&sources->sources, &sources->source_size, sources->entry_count,
-                           sizeof(sources->sources[0]));
+    int status = HR_ARRAY_RESERVE(sources->sources, sources->source_capacity, sources->entry_count);
 
     if (status == 0)
-        status = make_room((void **)&sources->buckets, &sources->bucket_size, sources->entry_count,
-                           sizeof(sources->buckets[0]));
+        status = HR_ARRAY_RESERVE(sources->buckets, sources->bucket_capacity, sources->entry_count);
     return status;
 }
 

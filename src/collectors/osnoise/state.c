@@ -214,11 +214,7 @@ static int read_file(const char *path, char *text, size_t size, size_t *length)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0)
-        return -errno;
-    int status = hr_text_read_file(fd, text, size, length);
-    close(fd);
-    return status;
+    return hr_text_read_and_close(fd < 0 ? -errno : fd, text, size, length);
 }
 
 static int read_boot_id(char boot_id[BOOT_ID_LENGTH + 1])

@@ -308,21 +308,10 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part, enum labe
         fprintf(file, " (%" PRIu64 " times)", part->count);
 }
 
-/* What is left when the parts are taken away; 0: nothing, or it isn't known. */
-static uint64_t unexplained(const struct hr_osnoise_single_noise *single_noise)
-{
-    uint64_t left_ns = single_noise->parts_are_all ? single_noise->duration_ns : 0;
-    for (size_t i = 0; i < single_noise->part_count; i++)
-        left_ns -= left_ns < single_noise->parts[i].duration_ns
-                       ? left_ns
-                       : single_noise->parts[i].duration_ns;
-    return left_ns;
-}
-
 static void print_parts(FILE *file, const struct hr_osnoise_single_noise *single_noise,
                         enum label_charset charset)
 {
-    uint64_t left_ns = unexplained(single_noise);
+    uint64_t left_ns = hr_osnoise_unexplained_ns(single_noise);
     for (size_t i = 0; i < single_noise->part_count; i++) {
         if (i > 0)
             fputs(", ", file);

@@ -5,21 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "headroom/array.h"
 #include "headroom/hash.h"
 
 #define SHARE_WHOLE 10000000 /* 100 %, in 100,000ths of a percent */
-
-/* Makes room for one more. Returns where the items are now, or NULL. */
-static void *grow(void *items, size_t *capacity, size_t count, size_t size)
-{
-    if (count < *capacity)
-        return items;
-    size_t wanted = *capacity > 0 ? 2 * *capacity : 16;
-    void *bigger = reallocarray(items, wanted, size);
-    if (bigger != NULL)
-        *capacity = wanted;
-    return bigger;
-}
 
 /* --- CPUs ----------------------------------------------------------------- */
 
@@ -42,12 +31,9 @@ static struct osnoise_cpu_total *find_or_add_cpu(struct osnoise_totals *totals, 
     size_t place = find_place(totals, cpu);
     if (place < totals->cpu_count && totals->cpus[place].sums.cpu == cpu)
         return &totals->cpus[place];
-    struct osnoise_cpu_total *cpus =
-        grow(totals->cpus, &totals->cpu_capacity, totals->cpu_count, sizeof(*cpus));
-    if (cpus == NULL)
+    if (HR_ARRAY_RESERVE(totals->cpus, totals->cpu_capacity, totals->cpu_count + 1) < 0)
         return NULL;
-    totals->cpus = cpus;
-    struct osnoise_cpu_total *total = &cpus[place];
+    struct osnoise_cpu_total *total = &totals->cpus[place];
     memmove(total + 1, total, (totals->cpu_count - place) * sizeof(*total));
     *total = (struct osnoise_cpu_total){.sums = {.cpu = cpu}};
     totals->cpu_count++;
@@ -165,12 +151,9 @@ static int add_new_source(struct osnoise_totals *totals, const struct hr_osnoise
         total->rest.duration_ns += source->duration_ns;
         return 0;
     }
-    struct hr_osnoise_source *sources =
-        grow(totals->sources, &totals->source_capacity, totals->source_count, sizeof(*sources));
-    if (sources == NULL)
+    if (HR_ARRAY_RESERVE(totals->sources, totals->source_capacity, totals->source_count + 1) < 0)
         return -ENOMEM;
-    totals->sources = sources;
-    sources[totals->source_count++] = *source;
+    totals->sources[totals->source_count++] = *source;
     *find_slot(totals, source) = (uint32_t)totals->source_count;
     return 0;
 }
@@ -206,13 +189,10 @@ static int add_single_noise(struct osnoise_totals *totals,
         totals->single_noise_first = (totals->single_noise_first + 1) % OSNOISE_SINGLE_NOISES_MAX;
         return 0;
     }
-    struct osnoise_timed_noise *single_noises =
-        grow(totals->single_noises, &totals->single_noise_capacity, totals->single_noise_count,
-             sizeof(*single_noises));
-    if (single_noises == NULL)
+    if (HR_ARRAY_RESERVE(totals->single_noises, totals->single_noise_capacity,
+                         totals->single_noise_count + 1) < 0)
         return -ENOMEM;
-    totals->single_noises = single_noises;
-    single_noises[totals->single_noise_count++] = seen;
+    totals->single_noises[totals->single_noise_count++] = seen;
     return 0;
 }
 
