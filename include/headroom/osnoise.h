@@ -214,6 +214,12 @@ int hr_osnoise_recover(const struct hr_root *root, const char *state_path,
 int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason);
 
 /**
+ * Moves the calling thread off the CPUs that are measured, as it would be noise there. If it may
+ * run nowhere else, or if moving fails, it stays where it is.
+ */
+void hr_osnoise_leave_cpus(const struct hr_cpu_set *measured);
+
+/**
  * Makes an object; the kernel isn't changed yet.
  *
  * @param root     must outlive the object.

@@ -2,7 +2,6 @@
 #include "osnoise/worker.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #include "common/thread.h"
 #include "headroom/clock.h"
@@ -108,29 +107,13 @@ static uint64_t run_once(struct osnoise_worker *worker)
     return hr_clock_ns() + delay_ns;
 }
 
-/* Keeps this thread off the CPUs that are measured, as it would be noise there; if it may run
- * nowhere else, it stays. What fails leaves it where it is. */
-static void keep_off(const struct hr_cpu_set *measured)
-{
-    cpu_set_t allowed[HR_CPU_MAX / CPU_SETSIZE]; /* one large set */
-
-    CPU_ZERO_S(sizeof(allowed), allowed);
-    if (pthread_getaffinity_np(pthread_self(), sizeof(allowed), allowed) != 0)
-        return;
-    for (unsigned cpu = hr_cpu_set_next(measured, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(measured, cpu + 1))
-        CPU_CLR_S(cpu, sizeof(allowed), allowed);
-    if (CPU_COUNT_S(sizeof(allowed), allowed) > 0)
-        pthread_setaffinity_np(pthread_self(), sizeof(allowed), allowed);
-}
-
 static void *run(void *context)
 {
     struct osnoise_worker *worker = context;
     struct hr_reason reason = {0};
     uint64_t next_ns;
 
-    keep_off(&worker->options.osnoise->cpus);
+    hr_osnoise_leave_cpus(&worker->options.osnoise->cpus);
     do
         next_ns = run_once(worker);
     while (next_ns != 0 && thread_wait_until(&worker->thread, next_ns, -1));

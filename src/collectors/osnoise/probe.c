@@ -121,12 +121,7 @@ static int check_hazards(const struct hr_tracefs *tracefs, struct hr_reason *rea
 
     if (status < 0)
         return status;
-    if (hazards.panic && (hazards.stop_us > 0 || hazards.stop_total_us > 0))
-        return hr_reason_set(reason, -EBUSY,
-                             "PANIC_ON_STOP and a stop_tracing value of the osnoise tracer are "
-                             "set: noise would panic the machine; write NO_PANIC_ON_STOP to "
-                             "/sys/kernel/tracing/osnoise/options");
-    return 0;
+    return hr_osnoise_hazards_check(&hazards, -EBUSY, reason);
 }
 
 static int check_leader(const struct hr_tracefs *tracefs, const char *except,

@@ -63,17 +63,6 @@ static int check_settings(const struct hr_osnoise *osnoise, const struct hr_osno
                          is_theirs ? "attach again" : "its run takes precedence");
 }
 
-/* A hazard may also be set during a run. */
-static int check_hazards(const struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
-{
-    if (!hazards->panic || (hazards->stop_us == 0 && hazards->stop_total_us == 0))
-        return 0;
-    return hr_reason_set(reason, -ECANCELED,
-                         "PANIC_ON_STOP and a stop_tracing value of the osnoise tracer are set: "
-                         "noise would panic the machine; write NO_PANIC_ON_STOP to "
-                         "/sys/kernel/tracing/osnoise/options");
-}
-
 static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
@@ -103,7 +92,7 @@ static int check_run(struct hr_osnoise *osnoise, struct hr_osnoise_settings *now
     if (status == 0)
         status = check_settings(osnoise, now, reason);
     if (status == 0)
-        status = check_hazards(hazards, reason);
+        status = hr_osnoise_hazards_check(hazards, -ECANCELED, reason);
     return status;
 }
 

@@ -154,6 +154,17 @@ int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_
     return 0;
 }
 
+int hr_osnoise_hazards_check(const struct hr_osnoise_hazards *hazards, int error,
+                             struct hr_reason *reason)
+{
+    if (!hazards->panic || (hazards->stop_us == 0 && hazards->stop_total_us == 0))
+        return 0;
+    return hr_reason_set(
+        reason, error,
+        "PANIC_ON_STOP and a stop_tracing value of the osnoise tracer are set: noise would panic "
+        "the machine; write NO_PANIC_ON_STOP to /sys/kernel/tracing/osnoise/options");
+}
+
 /* --- Comparing and printing ----------------------------------------------- */
 
 static uint64_t effective_number(const struct hr_osnoise_settings *settings,

@@ -57,6 +57,10 @@ int hr_osnoise_settings_read(const struct hr_tracefs *tracefs, struct hr_osnoise
 int hr_osnoise_hazards_read(const struct hr_tracefs *tracefs, struct hr_osnoise_hazards *hazards,
                             struct hr_reason *reason);
 
+/** Checks that noise wouldn't stop the machine. @return 0, or `error`, with the reason. */
+int hr_osnoise_hazards_check(const struct hr_osnoise_hazards *hazards, int error,
+                             struct hr_reason *reason);
+
 /**
  * Sets the settings that `wanted` has, and reads them back. The order is one that the kernel
  * accepts (runtime is never above the period) and that is safe at every step (interrupts and

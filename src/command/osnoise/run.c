@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <langinfo.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -272,26 +271,10 @@ static int open_run(struct run *run)
     return status == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
 }
 
-/* The process is noise itself, where it measures: it keeps off these CPUs if it may run on others.
- * If that can't be done, it is measured along with the rest. */
-static void step_aside(const struct hr_cpu_set *measured)
-{
-    const size_t size = CPU_ALLOC_SIZE(HR_CPU_MAX);
-    cpu_set_t *rest = CPU_ALLOC(HR_CPU_MAX);
-    if (rest != NULL && sched_getaffinity(0, size, rest) == 0) {
-        unsigned cpu = hr_cpu_set_next(measured, 0);
-        for (; cpu < HR_CPU_MAX; cpu = hr_cpu_set_next(measured, cpu + 1))
-            CPU_CLR_S(cpu, size, rest);
-        if (CPU_COUNT_S(size, rest) > 0)
-            sched_setaffinity(0, size, rest);
-    }
-    CPU_FREE(rest);
-}
-
 static int begin_run(struct run *run)
 {
     struct hr_reason reason = {0};
-    step_aside(&run->request->options.cpus);
+    hr_osnoise_leave_cpus(&run->request->options.cpus);
     clock_gettime(CLOCK_REALTIME, &run->begin);
     int status = hr_osnoise_begin(run->osnoise, &reason);
     if (status == 0)
