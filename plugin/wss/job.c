@@ -12,10 +12,10 @@
 #define METHOD_RETRY_NS (300 * HR_NS_PER_S)
 
 /* The longest pause of what takes too long. */
-#define MAX_PAUSE_NS (3600 * HR_NS_PER_S)
+#define MAX_BACKOFF_CYCLE_NS (3600 * HR_NS_PER_S)
 
-struct wss_job *wss_job_new(struct wss_shop *shop, struct wss_target *target, const char *path,
-                            const char *instance, uint64_t first_ns)
+struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *target,
+                            const char *path, const char *instance, uint64_t first_ns)
 {
     struct wss_job *job = calloc(1, sizeof(*job));
     const char *label = path != NULL ? path : target->label;
@@ -24,30 +24,30 @@ struct wss_job *wss_job_new(struct wss_shop *shop, struct wss_target *target, co
         ERROR(PLUGIN ": %s is left out: out of memory.", label);
         return NULL;
     }
-    job->shop = shop;
+    job->context = context;
     job->target = target;
     job->instance = instance;
-    job->claim.scope = target->scope;
-    job->claim.label = label;
-    job->claim.path = path;
-    job->claim.processes = &target->processes;
-    job->cycle_ns = shop->interval_ns;
+    job->overlap_entry.scope = target->scope;
+    job->overlap_entry.label = label;
+    job->overlap_entry.path = path;
+    job->overlap_entry.processes = &target->processes;
+    job->cycle_ns = context->interval_ns;
     job->scheduled_ns = first_ns;
     return job;
 }
 
 static struct wss_trouble *trouble_of(const struct wss_job *job)
 {
-    return job->claim.path != NULL ? &job->shop->trouble : NULL;
+    return job->overlap_entry.path != NULL ? &job->context->trouble : NULL;
 }
 
 void wss_job_free(struct wss_job *job)
 {
     if (job == NULL)
         return;
-    if (job->claim.path != NULL)
-        wss_trouble_clear(trouble_of(job), &job->plight, job->claim.label);
-    wss_claim_end(&job->shop->ground, &job->claim);
+    if (job->overlap_entry.path != NULL)
+        wss_trouble_clear(trouble_of(job), &job->status, job->overlap_entry.label);
+    wss_overlap_entry_free(&job->context->overlap_guard, &job->overlap_entry);
     hr_wss_close(job->wss);
     free(job);
 }
@@ -62,7 +62,7 @@ static size_t count_windows(const struct wss_job *job)
 static uint64_t window_ns(const struct wss_job *job, size_t index)
 {
     return job->target->window_count > 0 ? job->target->windows_ms[index] * 1000000
-                                         : job->shop->interval_ns;
+                                         : job->context->interval_ns;
 }
 
 static uint64_t longest_window_ns(const struct wss_job *job)
@@ -73,23 +73,24 @@ static uint64_t longest_window_ns(const struct wss_job *job)
 /* Whole intervals, in which the longest window fits. */
 static uint64_t choose_cycle(const struct wss_job *job)
 {
-    const uint64_t interval_ns = job->shop->interval_ns;
+    const uint64_t interval_ns = job->context->interval_ns;
 
     if (hr_wss_looks_back(job->wss))
         return interval_ns;
     return (longest_window_ns(job) + interval_ns - 1) / interval_ns * interval_ns;
 }
 
-static uint64_t pause_ns(const struct wss_job *job)
+static uint64_t backed_off_cycle_ns(const struct wss_job *job)
 {
-    uint64_t longest_ns = job->cycle_ns > MAX_PAUSE_NS ? job->cycle_ns : MAX_PAUSE_NS;
+    uint64_t longest_ns =
+        job->cycle_ns > MAX_BACKOFF_CYCLE_NS ? job->cycle_ns : MAX_BACKOFF_CYCLE_NS;
 
     return job->cycle_ns << job->backoff < longest_ns ? job->cycle_ns << job->backoff : longest_ns;
 }
 
 static void end_measuring(struct wss_job *job)
 {
-    job->measuring = false;
+    job->is_measuring = false;
     if (job->wss != NULL)
         hr_wss_end(job->wss);
 }
@@ -97,21 +98,23 @@ static void end_measuring(struct wss_job *job)
 /* --- Trouble -------------------------------------------------------------- */
 
 /* @return when it is tried again. */
-static uint64_t fail(struct wss_job *job, enum wss_finding finding, const struct hr_reason *reason)
+static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
+                               const struct hr_reason *reason)
 {
-    uint64_t retry_ns = job->shop->interval_ns;
+    uint64_t retry_ns = job->context->interval_ns;
 
     end_measuring(job);
     /* It may be long until the next try: meanwhile nobody has to wait for it. */
-    wss_ground_leave(&job->shop->ground, &job->claim);
+    wss_overlap_leave(&job->context->overlap_guard, &job->overlap_entry);
     if (finding == WSS_NO_METHOD)
         retry_ns = METHOD_RETRY_NS;
     if (finding == WSS_LIMITED) {
-        if (pause_ns(job) < MAX_PAUSE_NS)
+        if (backed_off_cycle_ns(job) < MAX_BACKOFF_CYCLE_NS)
             job->backoff++;
-        retry_ns = pause_ns(job);
+        retry_ns = backed_off_cycle_ns(job);
     }
-    wss_trouble_note(trouble_of(job), &job->plight, job->claim.label, finding, reason, retry_ns);
+    wss_trouble_report(trouble_of(job), &job->status, job->overlap_entry.label, finding, reason,
+                       retry_ns);
     job->scheduled_ns = hr_clock_ns() + retry_ns;
     return job->scheduled_ns;
 }
@@ -119,17 +122,18 @@ static uint64_t fail(struct wss_job *job, enum wss_finding finding, const struct
 /* --- The method ----------------------------------------------------------- */
 
 /* Tells, once a target or pattern, what "auto" took. */
-static void tell_method(const struct wss_job *job)
+static void log_chosen_method(const struct wss_job *job)
 {
     const unsigned bit = 1u << hr_wss_method(job->wss);
     struct wss_target *target = job->target;
 
-    if (target->method != HR_WSS_AUTO || (target->told_methods & bit) != 0)
+    if (target->method != HR_WSS_AUTO || (target->logged_methods & bit) != 0)
         return;
-    target->told_methods |= bit;
+    target->logged_methods |= bit;
     INFO(PLUGIN ": %s%s %s measured by the method %s.",
-         job->claim.path != NULL ? "cgroups selected by " : "", target->label,
-         job->claim.path != NULL ? "are" : "is", hr_wss_method_name(hr_wss_method(job->wss)));
+         job->overlap_entry.path != NULL ? "cgroups selected by " : "", target->label,
+         job->overlap_entry.path != NULL ? "are" : "is",
+         hr_wss_method_name(hr_wss_method(job->wss)));
 }
 
 static int open_method(struct wss_job *job, struct hr_reason *reason)
@@ -137,23 +141,23 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
     const struct hr_wss_options options = {
         .target = {.scope = job->target->scope,
                    .processes = job->target->processes,
-                   .cgroup = job->claim.path},
+                   .cgroup = job->overlap_entry.path},
         .method = job->target->method,
         .window_count = count_windows(job),
         .aging = job->target->aging,
-        .max_scan_ns = job->shop->max_scan_ns,
-        .max_rss_bytes = job->shop->max_rss_bytes,
+        .max_scan_ns = job->context->max_scan_ns,
+        .max_rss_bytes = job->context->max_rss_bytes,
     };
 
-    int status = hr_wss_open(job->shop->root, &options, &job->wss, reason);
+    int status = hr_wss_open(job->context->root, &options, &job->wss, reason);
     if (status < 0)
         return status;
     job->cycle_ns = choose_cycle(job);
-    tell_method(job);
+    log_chosen_method(job);
     return 0;
 }
 
-static bool disturbs(const struct wss_job *job)
+static bool disturbs_others(const struct wss_job *job)
 {
     return hr_wss_method(job->wss) != HR_WSS_LRU_GEN || job->target->aging;
 }
@@ -162,7 +166,7 @@ static bool disturbs(const struct wss_job *job)
 
 /* When the next reading is due. Where the longest window fills the cycle, it ends with that, if it
  * isn't short of more than a tenth then: what marking takes would else put off each cycle. */
-static uint64_t deadline(const struct wss_job *job)
+static uint64_t next_reading_ns(const struct wss_job *job)
 {
     const uint64_t span_ns = window_ns(job, job->next_window);
     const uint64_t end_ns = job->begun_ns + span_ns;
@@ -179,40 +183,41 @@ static bool is_by_file(const struct wss_job *job)
            job->target->processes.by == HR_PROCESS_BY_FILE;
 }
 
-static uint64_t begin(struct wss_job *job)
+static uint64_t begin_measurement(struct wss_job *job)
 {
     struct hr_reason reason = {0};
 
     if (job->wss == NULL && open_method(job, &reason) < 0)
-        return fail(job, WSS_NO_METHOD, &reason);
-    const struct wss_claim *other =
-        disturbs(job) ? wss_ground_take(&job->shop->ground, &job->claim) : NULL;
+        return handle_failure(job, WSS_NO_METHOD, &reason);
+    const struct wss_overlap_entry *other =
+        disturbs_others(job) ? wss_overlap_enter(&job->context->overlap_guard, &job->overlap_entry)
+                             : NULL;
     if (other != NULL) {
-        wss_ground_explain(&job->claim, other, &reason);
-        return fail(job, WSS_OVERLAPS, &reason);
+        wss_overlap_explain(&job->overlap_entry, other, &reason);
+        return handle_failure(job, WSS_OVERLAPS, &reason);
     }
     uint64_t from_ns = hr_clock_ns();
     if (from_ns > job->scheduled_ns + job->cycle_ns)
         job->scheduled_ns = from_ns;
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
     if (status < 0)
-        return fail(job, wss_trouble_kind(status, is_by_file(job)), &reason);
+        return handle_failure(job, wss_trouble_classify(status, is_by_file(job)), &reason);
     job->begun_ns = from_ns + (hr_clock_ns() - from_ns) / 2;
-    job->measuring = true;
+    job->is_measuring = true;
     job->next_window = 0;
     job->scan_ns = 0;
     job->is_known = false;
-    return deadline(job);
+    return next_reading_ns(job);
 }
 
-static void post(struct wss_job *job, const struct hr_wss_sample *sample, bool is_last)
+static void add_result(struct wss_job *job, const struct hr_wss_sample *sample, bool is_last)
 {
-    uint64_t every_ns = pause_ns(job);
+    uint64_t every_ns = backed_off_cycle_ns(job);
     struct wss_result *result = &job->latest;
 
     *result = (struct wss_result){
         .time = cdtime(),
-        .interval = every_ns > job->shop->interval_ns ? NS_TO_CDTIME_T(every_ns) : 0,
+        .interval = every_ns > job->context->interval_ns ? NS_TO_CDTIME_T(every_ns) : 0,
         .window_ms = count_windows(job) > 1 ? job->target->windows_ms[job->next_window] : 0,
         .is_last = is_last,
         .scan_ns = job->scan_ns,
@@ -220,19 +225,19 @@ static void post(struct wss_job *job, const struct hr_wss_sample *sample, bool i
     };
     sstrncpy(result->instance, job->instance, sizeof(result->instance));
     job->is_known = true;
-    wss_values_post(job->shop->values, result);
+    wss_values_add(job->context->values, result);
 }
 
 /* The longest window is unknown: what isn't named after a window is of the one before. */
-static void post_latest(struct wss_job *job)
+static void add_latest_result(struct wss_job *job)
 {
     job->latest.window_ms = 0;
     job->latest.is_last = true;
-    wss_values_post(job->shop->values, &job->latest);
+    wss_values_add(job->context->values, &job->latest);
 }
 
 /* What was told before is over, unless the target is still measured less often for it. */
-static void note_success(struct wss_job *job, const struct hr_wss_sample *sample)
+static void report_success(struct wss_job *job, const struct hr_wss_sample *sample)
 {
     struct hr_reason reason = {.error = -EACCES};
     char remedy[HR_REMEDY_SIZE];
@@ -241,29 +246,30 @@ static void note_success(struct wss_job *job, const struct hr_wss_sample *sample
         snprintf(reason.text, sizeof(reason.text), "%zu of its processes can't be looked at: %s",
                  sample->left_count,
                  hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
-        wss_trouble_note(trouble_of(job), &job->plight, job->claim.label, WSS_PARTLY, &reason, 0);
+        wss_trouble_report(trouble_of(job), &job->status, job->overlap_entry.label, WSS_PARTLY,
+                           &reason, 0);
     } else if (job->backoff == 0) {
-        wss_trouble_clear(trouble_of(job), &job->plight, job->claim.label);
+        wss_trouble_clear(trouble_of(job), &job->status, job->overlap_entry.label);
     }
 }
 
 /* @return when the next cycle begins. */
-static uint64_t finish(struct wss_job *job)
+static uint64_t finish_cycle(struct wss_job *job)
 {
     uint64_t now_ns = hr_clock_ns();
 
     end_measuring(job);
     if (job->backoff > 0)
         job->backoff--;
-    note_success(job, &job->latest.sample);
-    job->scheduled_ns += pause_ns(job);
+    report_success(job, &job->latest.sample);
+    job->scheduled_ns += backed_off_cycle_ns(job);
     if (job->scheduled_ns < now_ns)
         job->scheduled_ns = now_ns;
     return job->scheduled_ns;
 }
 
 /* A window of which the kernel knows nothing is left out, unless there is no other. */
-static uint64_t take_reading(struct wss_job *job)
+static uint64_t read_next_window(struct wss_job *job)
 {
     struct hr_reason reason = {0};
     struct hr_wss_sample sample;
@@ -271,18 +277,18 @@ static uint64_t take_reading(struct wss_job *job)
 
     int status = hr_wss_read(job->wss, window_ns(job, job->next_window), &sample, &reason);
     if (status < 0 && (status != -ENODATA || (is_last && !job->is_known)))
-        return fail(job, wss_trouble_kind(status, false), &reason);
+        return handle_failure(job, wss_trouble_classify(status, false), &reason);
     if (status == 0) {
         job->scan_ns += sample.scan_ns;
-        post(job, &sample, is_last);
+        add_result(job, &sample, is_last);
     } else if (is_last) {
-        post_latest(job);
+        add_latest_result(job);
     }
     job->next_window++;
-    return is_last ? finish(job) : deadline(job);
+    return is_last ? finish_cycle(job) : next_reading_ns(job);
 }
 
 uint64_t wss_job_run(struct wss_job *job)
 {
-    return job->measuring ? take_reading(job) : begin(job);
+    return job->is_measuring ? read_next_window(job) : begin_measurement(job);
 }

@@ -64,7 +64,7 @@ static void print_block(const struct wss_target *target, char *buffer, size_t si
                  target->label);
 }
 
-static int refuse(const struct wss_target *a, const struct wss_target *b, const char *why)
+static int log_refusal(const struct wss_target *a, const struct wss_target *b, const char *why)
 {
     char one[256], other[256];
 
@@ -80,7 +80,7 @@ static int check_against(const struct wss_target *target, const struct wss_targe
     for (size_t i = 0; i < count; i++) {
         const char *why = find_overlap(&others[i], target);
         if (why != NULL)
-            return refuse(&others[i], target, why);
+            return log_refusal(&others[i], target, why);
     }
     return 0;
 }
@@ -99,76 +99,77 @@ int wss_overlap_check(const struct wss_targets *targets)
 
 /* --- Processes and where they are ----------------------------------------- */
 
-static int append_path(struct wss_claim *claim, const char *path)
+static int append_path(struct wss_overlap_entry *entry, const char *path)
 {
     size_t length = strlen(path) + 1;
 
-    if (claim->paths_length + length > claim->paths_size) {
-        size_t size = 2 * (claim->paths_length + length);
-        char *grown = realloc(claim->paths, size);
+    if (entry->paths_length + length > entry->paths_size) {
+        size_t size = 2 * (entry->paths_length + length);
+        char *grown = realloc(entry->paths, size);
         if (grown == NULL)
             return -ENOMEM;
-        claim->paths = grown;
-        claim->paths_size = size;
+        entry->paths = grown;
+        entry->paths_size = size;
     }
-    memcpy(claim->paths + claim->paths_length, path, length);
-    claim->paths_length += length;
+    memcpy(entry->paths + entry->paths_length, path, length);
+    entry->paths_length += length;
     return 0;
 }
 
-static int append_member(struct wss_claim *claim, const struct hr_process *process)
+static int append_member(struct wss_overlap_entry *entry, const struct hr_process *process)
 {
-    if (claim->member_count == claim->member_capacity) {
-        size_t capacity = claim->member_capacity > 0 ? 2 * claim->member_capacity : 8;
-        void *grown = reallocarray(claim->members, capacity, sizeof(*claim->members));
+    if (entry->member_count == entry->member_capacity) {
+        size_t capacity = entry->member_capacity > 0 ? 2 * entry->member_capacity : 8;
+        void *grown = reallocarray(entry->members, capacity, sizeof(*entry->members));
         if (grown == NULL)
             return -ENOMEM;
-        claim->members = grown;
-        claim->member_capacity = capacity;
+        entry->members = grown;
+        entry->member_capacity = capacity;
     }
-    claim->members[claim->member_count++] =
+    entry->members[entry->member_count++] =
         (struct wss_member){process->pid, process->started_ticks};
     return 0;
 }
 
-static int add_process(struct wss_claim *claim, const struct hr_process *process)
+static int add_process(struct wss_overlap_entry *entry, const struct hr_process *process)
 {
     char path[PATH_MAX];
 
     if (hr_process_read_cgroup(process, path, sizeof(path)) < 0)
         strcpy(path, "?");
-    int status = append_member(claim, process);
-    return status < 0 ? status : append_path(claim, path);
+    int status = append_member(entry, process);
+    return status < 0 ? status : append_path(entry, path);
 }
 
 /* What goes wrong, measuring tells. */
-static void find_processes(struct wss_ground *ground, struct wss_claim *claim)
+static void find_processes(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
 {
-    claim->member_count = claim->paths_length = 0;
-    int status = hr_process_list_find(ground->root, claim->processes, &ground->list);
-    for (size_t i = 0; i < ground->list.count && status == 0; i++)
-        status = add_process(claim, &ground->list.items[i]);
-    hr_process_list_release(&ground->list);
+    entry->member_count = entry->paths_length = 0;
+    int status = hr_process_list_find(guard->root, entry->processes, &guard->list);
+    for (size_t i = 0; i < guard->list.count && status == 0; i++)
+        status = add_process(entry, &guard->list.items[i]);
+    hr_process_list_release(&guard->list);
 }
 
 /* Sums up who is there and where, so that a change is seen. */
-static uint64_t sum_up(const struct wss_claim *claim)
+static uint64_t hash_processes(const struct wss_overlap_entry *entry)
 {
     uint64_t sum = 14695981039346656037u;
 
-    for (size_t i = 0; i < claim->member_count; i++) {
-        const struct wss_member *member = &claim->members[i];
+    for (size_t i = 0; i < entry->member_count; i++) {
+        const struct wss_member *member = &entry->members[i];
         sum ^= (uint64_t)member->pid ^ member->started_ticks << 22;
         sum *= 1099511628211u;
     }
-    for (size_t i = 0; i < claim->paths_length; i++)
-        sum = (sum ^ (unsigned char)claim->paths[i]) * 1099511628211u;
+    for (size_t i = 0; i < entry->paths_length; i++)
+        sum = (sum ^ (unsigned char)entry->paths[i]) * 1099511628211u;
     return sum;
 }
 
 /* --- While it runs -------------------------------------------------------- */
 
-static bool have_process_in_common(const struct wss_claim *a, const struct wss_claim *b)
+static bool have_process_in_common(const struct wss_overlap_entry *a,
+                                   const struct wss_overlap_entry *b)
 {
     for (size_t i = 0; i < a->member_count; i++)
         for (size_t j = 0; j < b->member_count; j++)
@@ -178,17 +179,18 @@ static bool have_process_in_common(const struct wss_claim *a, const struct wss_c
     return false;
 }
 
-static bool have_process_within(const struct wss_claim *claim, const struct wss_claim *group)
+static bool have_process_within(const struct wss_overlap_entry *entry,
+                                const struct wss_overlap_entry *group)
 {
-    const char *end = claim->paths + claim->paths_length;
+    const char *end = entry->paths + entry->paths_length;
 
-    for (const char *path = claim->paths; path < end; path += strlen(path) + 1)
+    for (const char *path = entry->paths; path < end; path += strlen(path) + 1)
         if (is_within(path, group->path))
             return true;
     return false;
 }
 
-static bool do_overlap(const struct wss_claim *a, const struct wss_claim *b)
+static bool do_overlap(const struct wss_overlap_entry *a, const struct wss_overlap_entry *b)
 {
     if (a->scope == HR_WSS_SYSTEM || b->scope == HR_WSS_SYSTEM)
         return true;
@@ -199,74 +201,77 @@ static bool do_overlap(const struct wss_claim *a, const struct wss_claim *b)
     return b->scope == HR_WSS_CGROUP ? have_process_within(a, b) : have_process_in_common(a, b);
 }
 
-void wss_ground_init(struct wss_ground *ground, const struct hr_root *root, bool contested)
+void wss_overlap_guard_init(struct wss_overlap_guard *guard, const struct hr_root *root,
+                            bool has_several_targets)
 {
-    *ground = (struct wss_ground){.root = root, .contested = contested, .state = 1};
-    TAILQ_INIT(&ground->held);
+    *guard = (struct wss_overlap_guard){
+        .root = root, .has_several_targets = has_several_targets, .generation = 1};
+    TAILQ_INIT(&guard->entries);
 }
 
-static void look_up(struct wss_ground *ground, struct wss_claim *claim)
+static void refresh_processes(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
 {
-    if (claim->scope != HR_WSS_PROCESSES)
+    if (entry->scope != HR_WSS_PROCESSES)
         return;
-    uint64_t before = sum_up(claim);
-    find_processes(ground, claim);
-    if (sum_up(claim) != before)
-        claim->checked = 0;
-    if (claim->checked == 0 && claim->held)
-        ground->state++;
+    uint64_t before = hash_processes(entry);
+    find_processes(guard, entry);
+    if (hash_processes(entry) != before)
+        entry->checked = 0;
+    if (entry->checked == 0 && entry->is_entered)
+        guard->generation++;
 }
 
-static void hold(struct wss_ground *ground, struct wss_claim *claim)
+static void insert_entry(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
 {
-    if (!claim->held) {
-        TAILQ_INSERT_TAIL(&ground->held, claim, link);
-        claim->held = true;
-        ground->state++;
+    if (!entry->is_entered) {
+        TAILQ_INSERT_TAIL(&guard->entries, entry, link);
+        entry->is_entered = true;
+        guard->generation++;
     }
-    claim->checked = ground->state;
+    entry->checked = guard->generation;
 }
 
-const struct wss_claim *wss_ground_take(struct wss_ground *ground, struct wss_claim *claim)
+const struct wss_overlap_entry *wss_overlap_enter(struct wss_overlap_guard *guard,
+                                                  struct wss_overlap_entry *entry)
 {
-    const struct wss_claim *other;
+    const struct wss_overlap_entry *other;
 
-    if (!ground->contested)
+    if (!guard->has_several_targets)
         return NULL;
-    look_up(ground, claim);
-    if (claim->held && claim->checked == ground->state)
+    refresh_processes(guard, entry);
+    if (entry->is_entered && entry->checked == guard->generation)
         return NULL;
-    TAILQ_FOREACH(other, &ground->held, link)
-    if (other != claim && do_overlap(claim, other)) {
-        wss_ground_leave(ground, claim);
+    TAILQ_FOREACH(other, &guard->entries, link)
+    if (other != entry && do_overlap(entry, other)) {
+        wss_overlap_leave(guard, entry);
         return other;
     }
-    hold(ground, claim);
+    insert_entry(guard, entry);
     return NULL;
 }
 
-void wss_ground_leave(struct wss_ground *ground, struct wss_claim *claim)
+void wss_overlap_leave(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
 {
-    if (!claim->held)
+    if (!entry->is_entered)
         return;
-    TAILQ_REMOVE(&ground->held, claim, link);
-    claim->held = false;
-    ground->state++;
+    TAILQ_REMOVE(&guard->entries, entry, link);
+    entry->is_entered = false;
+    guard->generation++;
 }
 
-void wss_ground_explain(const struct wss_claim *claim, const struct wss_claim *other,
-                        struct hr_reason *reason)
+void wss_overlap_explain(const struct wss_overlap_entry *entry,
+                         const struct wss_overlap_entry *other, struct hr_reason *reason)
 {
     const char *how = "it is in the memory that is measured of";
 
-    if (claim->scope == HR_WSS_CGROUP && other->scope == HR_WSS_CGROUP)
-        how = is_within(claim->path, other->path) ? "it lies within the cgroup"
+    if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_CGROUP)
+        how = is_within(entry->path, other->path) ? "it lies within the cgroup"
                                                   : "it has within it the cgroup";
-    else if (claim->scope == HR_WSS_CGROUP && other->scope == HR_WSS_PROCESSES)
+    else if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_PROCESSES)
         how = "it has within it a process of";
-    else if (claim->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_CGROUP)
+    else if (entry->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_CGROUP)
         how = "a process of it lies within the cgroup";
-    else if (claim->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_PROCESSES)
+    else if (entry->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_PROCESSES)
         how = "a process of it is also one of";
     reason->error = -EEXIST;
     snprintf(reason->text, sizeof(reason->text),
@@ -275,16 +280,16 @@ void wss_ground_explain(const struct wss_claim *claim, const struct wss_claim *o
              how, other->label);
 }
 
-void wss_claim_end(struct wss_ground *ground, struct wss_claim *claim)
+void wss_overlap_entry_free(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
 {
-    wss_ground_leave(ground, claim);
-    free(claim->members);
-    free(claim->paths);
-    claim->members = NULL;
-    claim->paths = NULL;
+    wss_overlap_leave(guard, entry);
+    free(entry->members);
+    free(entry->paths);
+    entry->members = NULL;
+    entry->paths = NULL;
 }
 
-void wss_ground_end(struct wss_ground *ground)
+void wss_overlap_guard_free(struct wss_overlap_guard *guard)
 {
-    hr_process_list_free(&ground->list);
+    hr_process_list_free(&guard->list);
 }

@@ -26,15 +26,15 @@ struct wss_member {
 };
 
 /** What one target takes of the ground. */
-struct wss_claim {
+struct wss_overlap_entry {
     enum hr_wss_scope scope;
     const char *label;                         /**< for messages */
     const char *path;                          /**< CGROUP: below the mount */
     const struct hr_process_choice *processes; /**< PROCESSES */
 
     /* The ground's; all zeros at first. */
-    TAILQ_ENTRY(wss_claim) link;
-    bool held;
+    TAILQ_ENTRY(wss_overlap_entry) link;
+    bool is_entered;
     uint64_t checked;           /* which state of the ground it was compared with */
     struct wss_member *members; /* PROCESSES: those that were found, and of each... */
     size_t member_count, member_capacity;
@@ -43,16 +43,17 @@ struct wss_claim {
 };
 
 /** All claims that are held. Used by one thread. */
-struct wss_ground {
+struct wss_overlap_guard {
     const struct hr_root *root;
-    bool contested;
-    TAILQ_HEAD(wss_claims, wss_claim) held;
-    uint64_t state;              /**< changes with what is held */
+    bool has_several_targets;
+    TAILQ_HEAD(wss_overlap_entries, wss_overlap_entry) entries;
+    uint64_t generation;         /**< changes with what is held */
     struct hr_process_list list; /**< while processes are looked up */
 };
 
 /** @param contested  whether there is more than one target, so that anything has to be compared. */
-void wss_ground_init(struct wss_ground *ground, const struct hr_root *root, bool contested);
+void wss_overlap_guard_init(struct wss_overlap_guard *guard, const struct hr_root *root,
+                            bool has_several_targets);
 
 /**
  * Holds a claim, or goes on to, unless it overlaps with another that is held; then it is given up.
@@ -60,19 +61,20 @@ void wss_ground_init(struct wss_ground *ground, const struct hr_root *root, bool
  *
  * @return NULL: it is held; else the other.
  */
-const struct wss_claim *wss_ground_take(struct wss_ground *ground, struct wss_claim *claim);
+const struct wss_overlap_entry *wss_overlap_enter(struct wss_overlap_guard *guard,
+                                                  struct wss_overlap_entry *entry);
 
 /** Gives a claim up, if it is held. */
-void wss_ground_leave(struct wss_ground *ground, struct wss_claim *claim);
+void wss_overlap_leave(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry);
 
 /** Tells how two claims overlap, as "cause: remedy". */
-void wss_ground_explain(const struct wss_claim *claim, const struct wss_claim *other,
-                        struct hr_reason *reason);
+void wss_overlap_explain(const struct wss_overlap_entry *entry,
+                         const struct wss_overlap_entry *other, struct hr_reason *reason);
 
 /** Gives up a claim, and frees what it holds. */
-void wss_claim_end(struct wss_ground *ground, struct wss_claim *claim);
+void wss_overlap_entry_free(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry);
 
 /** Ends the ground, on which no claim is left. */
-void wss_ground_end(struct wss_ground *ground);
+void wss_overlap_guard_free(struct wss_overlap_guard *guard);
 
 #endif

@@ -30,7 +30,7 @@ static struct wss_targets targets;
 static struct hr_root *root;
 static struct wss_values *values;
 static struct wss_worker *worker; /* NULL if there is nothing to measure */
-static bool began;
+static bool is_started;
 
 static const char *root_path(void)
 {
@@ -56,12 +56,12 @@ static int configure_option(const oconfig_item_t *item)
     return status < 0 ? -1 : 0;
 }
 
-static int name_patterns(void)
+static int add_patterns(void)
 {
     const char *pattern;
 
     for (size_t i = 0; (pattern = selection_pattern(selection, i)) != NULL; i++)
-        if (wss_targets_name_pattern(&targets, i, pattern) < 0)
+        if (wss_targets_add_pattern(&targets, i, pattern) < 0)
             return -1;
     return 0;
 }
@@ -82,7 +82,7 @@ static int wss_config(oconfig_item_t *block)
     for (int i = 0; i < block->children_num; i++)
         if (configure_option(&block->children[i]) < 0)
             return -1;
-    if (name_patterns() < 0 || wss_overlap_check(&targets) < 0)
+    if (add_patterns() < 0 || wss_overlap_check(&targets) < 0)
         return -1;
     return check_windows();
 }
@@ -95,7 +95,7 @@ static int wss_read(__attribute__((unused)) user_data_t *data)
     return 0;
 }
 
-static void stop(void)
+static void stop_worker(void)
 {
     wss_worker_stop(worker);
     worker = NULL;
@@ -103,13 +103,13 @@ static void stop(void)
     values = NULL;
     hr_root_close(root);
     root = NULL;
-    began = false;
+    is_started = false;
 }
 
 static int wss_shutdown(void)
 {
-    stop();
-    wss_targets_end(&targets);
+    stop_worker();
+    wss_targets_free(&targets);
     selection_free(selection);
     selection = NULL;
     free(config.root);
@@ -117,7 +117,7 @@ static int wss_shutdown(void)
     return 0;
 }
 
-static int start(void)
+static int start_worker(void)
 {
     values = wss_values_new();
     if (values == NULL)
@@ -139,20 +139,20 @@ static int start(void)
 
 static int wss_init(void)
 {
-    if (began)
+    if (is_started)
         return 0; /* collectd may call again */
     if (targets.block_count == 0 && targets.pattern_count == 0) {
         WARNING(PLUGIN ": there is nothing to measure, as there is no Process, Cgroup or System.");
-        began = true;
+        is_started = true;
         return 0;
     }
-    int status = start();
+    int status = start_worker();
     if (status < 0) {
         ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(), STRERROR(-status));
-        stop();
+        stop_worker();
         return -1;
     }
-    began = true;
+    is_started = true;
     return plugin_register_complex_read(NULL, PLUGIN, wss_read, 0, NULL);
 }
 

@@ -5,12 +5,12 @@
 
 /* The heap is counted from 1: an entry's children are at twice its place, and one after. */
 
-static struct wss_due *at(const struct wss_schedule *schedule, size_t place)
+static struct wss_due *entry_at(const struct wss_schedule *schedule, size_t place)
 {
     return schedule->heap[place - 1];
 }
 
-static void set(struct wss_schedule *schedule, size_t place, struct wss_due *due)
+static void place_entry(struct wss_schedule *schedule, size_t place, struct wss_due *due)
 {
     schedule->heap[place - 1] = due;
     due->place = place;
@@ -20,9 +20,9 @@ static void move_up(struct wss_schedule *schedule, struct wss_due *due)
 {
     size_t place = due->place;
 
-    for (; place > 1 && due->at_ns < at(schedule, place / 2)->at_ns; place /= 2)
-        set(schedule, place, at(schedule, place / 2));
-    set(schedule, place, due);
+    for (; place > 1 && due->at_ns < entry_at(schedule, place / 2)->at_ns; place /= 2)
+        place_entry(schedule, place, entry_at(schedule, place / 2));
+    place_entry(schedule, place, due);
 }
 
 static void move_down(struct wss_schedule *schedule, struct wss_due *due)
@@ -33,14 +33,15 @@ static void move_down(struct wss_schedule *schedule, struct wss_due *due)
         size_t child = 2 * place;
         if (child > schedule->count)
             break;
-        if (child < schedule->count && at(schedule, child + 1)->at_ns < at(schedule, child)->at_ns)
+        if (child < schedule->count &&
+            entry_at(schedule, child + 1)->at_ns < entry_at(schedule, child)->at_ns)
             child++;
-        if (due->at_ns <= at(schedule, child)->at_ns)
+        if (due->at_ns <= entry_at(schedule, child)->at_ns)
             break;
-        set(schedule, place, at(schedule, child));
+        place_entry(schedule, place, entry_at(schedule, child));
         place = child;
     }
-    set(schedule, place, due);
+    place_entry(schedule, place, due);
 }
 
 static int grow(struct wss_schedule *schedule)
@@ -60,7 +61,7 @@ int wss_schedule_put(struct wss_schedule *schedule, struct wss_due *due, uint64_
     if (due->place == 0) {
         if (schedule->count == schedule->capacity && grow(schedule) < 0)
             return -ENOMEM;
-        set(schedule, ++schedule->count, due);
+        place_entry(schedule, ++schedule->count, due);
     }
     due->at_ns = at_ns;
     move_up(schedule, due);
@@ -72,9 +73,9 @@ void wss_schedule_remove(struct wss_schedule *schedule, struct wss_due *due)
 {
     if (due->place == 0)
         return;
-    struct wss_due *last = at(schedule, schedule->count--);
+    struct wss_due *last = entry_at(schedule, schedule->count--);
     if (last != due) {
-        set(schedule, due->place, last);
+        place_entry(schedule, due->place, last);
         move_up(schedule, last);
         move_down(schedule, last);
     }
@@ -86,7 +87,7 @@ struct wss_due *wss_schedule_first(const struct wss_schedule *schedule)
     return schedule->count > 0 ? schedule->heap[0] : NULL;
 }
 
-void wss_schedule_end(struct wss_schedule *schedule)
+void wss_schedule_free(struct wss_schedule *schedule)
 {
     free(schedule->heap);
     *schedule = (struct wss_schedule){0};

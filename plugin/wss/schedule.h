@@ -30,6 +30,6 @@ void wss_schedule_remove(struct wss_schedule *schedule, struct wss_due *due);
 struct wss_due *wss_schedule_first(const struct wss_schedule *schedule);
 
 /** Frees the heap, but no entry. */
-void wss_schedule_end(struct wss_schedule *schedule);
+void wss_schedule_free(struct wss_schedule *schedule);
 
 #endif

@@ -27,7 +27,7 @@ static int read_method(const char *block, const oconfig_item_t *item, struct wss
 }
 
 /* @return milliseconds; 0: it isn't a window. */
-static uint64_t window_of(const oconfig_value_t *value)
+static uint64_t parse_window(const oconfig_value_t *value)
 {
     double ms = value->type == OCONFIG_TYPE_NUMBER ? value->value.number * 1000 : 0;
 
@@ -47,7 +47,7 @@ static int read_windows(const char *block, const oconfig_item_t *item, struct ws
     if (item->values_num < 1 || item->values_num > WSS_MAX_WINDOWS)
         return option_refuse(block, item, accepted);
     for (int i = 0; i < item->values_num; i++) {
-        uint64_t window_ms = window_of(&item->values[i]);
+        uint64_t window_ms = parse_window(&item->values[i]);
         if (window_ms <= previous_ms)
             return option_refuse(block, item, accepted);
         target->windows_ms[i] = previous_ms = window_ms;
@@ -74,7 +74,7 @@ static int read_common(const char *block, const oconfig_item_t *item, struct wss
 
 /* --- Processes ------------------------------------------------------------ */
 
-static int choose(struct wss_target *target, enum hr_process_by by, const char *text, pid_t pid)
+static int set_choice(struct wss_target *target, enum hr_process_by by, const char *text, pid_t pid)
 {
     char *copy = text != NULL ? strdup(text) : NULL;
 
@@ -94,18 +94,19 @@ static int read_choice(const char *block, const oconfig_item_t *item, struct wss
     size_t pid;
 
     if (strcasecmp(item->key, "Name") == 0)
-        return option_text(block, item, &text) < 0 ? -1
-                                                   : choose(target, HR_PROCESS_BY_NAME, text, 0);
+        return option_text(block, item, &text) < 0
+                   ? -1
+                   : set_choice(target, HR_PROCESS_BY_NAME, text, 0);
     if (strcasecmp(item->key, "PidFile") == 0) {
         if (option_text(block, item, &text) < 0)
             return -1;
-        return text[0] == '/' ? choose(target, HR_PROCESS_BY_FILE, text, 0)
+        return text[0] == '/' ? set_choice(target, HR_PROCESS_BY_FILE, text, 0)
                               : option_refuse(block, item, "an absolute path");
     }
     if (strcasecmp(item->key, "Pid") == 0)
         return option_count(block, item, 1, 4194304, &pid) < 0
                    ? -1
-                   : choose(target, HR_PROCESS_BY_PID, NULL, (pid_t)pid);
+                   : set_choice(target, HR_PROCESS_BY_PID, NULL, (pid_t)pid);
     return 1;
 }
 
@@ -130,12 +131,12 @@ static int read_process_options(const char *block, const oconfig_item_t *item,
             option_warn_unknown(block, child);
     }
     /* Without any, the label is the name. */
-    return chosen ? 0 : choose(target, HR_PROCESS_BY_NAME, target->label, 0);
+    return chosen ? 0 : set_choice(target, HR_PROCESS_BY_NAME, target->label, 0);
 }
 
 /* --- Lists ---------------------------------------------------------------- */
 
-static void end_target(struct wss_target *target)
+static void free_target(struct wss_target *target)
 {
     free(target->label);
     free((char *)target->processes.text);
@@ -143,7 +144,8 @@ static void end_target(struct wss_target *target)
 
 /* Makes room for an entry, all zeros but for the scope. @return NULL, logged, if memory is short.
  */
-static struct wss_target *append(struct wss_target **list, size_t *count, enum hr_wss_scope scope)
+static struct wss_target *append_target(struct wss_target **list, size_t *count,
+                                        enum hr_wss_scope scope)
 {
     struct wss_target *grown = reallocarray(*list, *count + 1, sizeof(**list));
 
@@ -191,7 +193,8 @@ static int read_process(struct wss_targets *targets, const oconfig_item_t *item)
     if (is_taken(targets, label))
         return option_refuse(PLUGIN, item,
                              "a name that no other <Process> has, and not \"system\"");
-    struct wss_target *target = append(&targets->blocks, &targets->block_count, HR_WSS_PROCESSES);
+    struct wss_target *target =
+        append_target(&targets->blocks, &targets->block_count, HR_WSS_PROCESSES);
     if (target == NULL || set_label(target, label) < 0)
         return -1;
     snprintf(block, sizeof(block), PLUGIN ": <Process \"%s\">", label);
@@ -209,7 +212,8 @@ static int read_system(struct wss_targets *targets, const oconfig_item_t *item)
             ERROR(PLUGIN ": there is more than one block <System>.");
             return -1;
         }
-    struct wss_target *target = append(&targets->blocks, &targets->block_count, HR_WSS_SYSTEM);
+    struct wss_target *target =
+        append_target(&targets->blocks, &targets->block_count, HR_WSS_SYSTEM);
     if (target == NULL || set_label(target, SYSTEM_LABEL) < 0)
         return -1;
     for (int i = 0; i < item->children_num; i++) {
@@ -236,7 +240,7 @@ int wss_targets_option(struct wss_targets *targets, const oconfig_item_t *item)
 static struct wss_target *find_pattern(struct wss_targets *targets, size_t pattern)
 {
     while (targets->pattern_count <= pattern)
-        if (append(&targets->patterns, &targets->pattern_count, HR_WSS_CGROUP) == NULL)
+        if (append_target(&targets->patterns, &targets->pattern_count, HR_WSS_CGROUP) == NULL)
             return NULL;
     return &targets->patterns[pattern];
 }
@@ -249,7 +253,7 @@ int wss_targets_pattern_option(const char *block, size_t pattern, const oconfig_
     return target != NULL ? read_common(block, item, target) : -1;
 }
 
-int wss_targets_name_pattern(struct wss_targets *targets, size_t pattern, const char *label)
+int wss_targets_add_pattern(struct wss_targets *targets, size_t pattern, const char *label)
 {
     struct wss_target *target = find_pattern(targets, pattern);
 
@@ -305,12 +309,12 @@ bool wss_target_disturbs(const struct wss_target *target)
     return target->method != HR_WSS_AUTO || target->scope != HR_WSS_SYSTEM || target->aging;
 }
 
-void wss_targets_end(struct wss_targets *targets)
+void wss_targets_free(struct wss_targets *targets)
 {
     for (size_t i = 0; i < targets->block_count; i++)
-        end_target(&targets->blocks[i]);
+        free_target(&targets->blocks[i]);
     for (size_t i = 0; i < targets->pattern_count; i++)
-        end_target(&targets->patterns[i]);
+        free_target(&targets->patterns[i]);
     free(targets->blocks);
     free(targets->patterns);
     *targets = (struct wss_targets){0};

@@ -24,7 +24,7 @@ struct wss_target {
     bool aging;
     size_t window_count;                  /**< 0: one, the plugin's interval */
     uint64_t windows_ms[WSS_MAX_WINDOWS]; /**< ascending */
-    unsigned told_methods;                /**< by bit, those that "auto" took; the worker's */
+    unsigned logged_methods;              /**< by bit, those that "auto" took; the worker's */
 };
 
 struct wss_targets {
@@ -42,7 +42,7 @@ int wss_targets_pattern_option(const char *block, size_t pattern, const oconfig_
                                void *context);
 
 /** Takes note of a pattern that is known now, whether it had options or not. @return 0 or -1. */
-int wss_targets_name_pattern(struct wss_targets *targets, size_t pattern, const char *label);
+int wss_targets_add_pattern(struct wss_targets *targets, size_t pattern, const char *label);
 
 /** Looks for targets with more windows than the method they name, if it is there, can tell of.
  * @return 0; -1: there are, and it is logged. */
@@ -53,6 +53,6 @@ int wss_targets_check_windows(const struct wss_targets *targets, const struct hr
 bool wss_target_disturbs(const struct wss_target *target);
 
 /** Ends all, and begins anew. */
-void wss_targets_end(struct wss_targets *targets);
+void wss_targets_free(struct wss_targets *targets);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define PLUGIN "wss"
 
-enum wss_finding wss_trouble_kind(int status, bool by_file)
+enum wss_finding wss_trouble_classify(int status, bool by_file)
 {
     switch (status) {
     case -ESRCH:
@@ -31,7 +31,7 @@ static int severity_of(enum wss_finding finding, int error)
 }
 
 /* When it is tried again. */
-static void print_outlook(enum wss_finding finding, uint64_t retry_ns, char *buffer, size_t size)
+static void print_retry(enum wss_finding finding, uint64_t retry_ns, char *buffer, size_t size)
 {
     switch (finding) {
     case WSS_LIMITED:
@@ -57,24 +57,26 @@ static void print_outlook(enum wss_finding finding, uint64_t retry_ns, char *buf
     }
 }
 
-static void note_block(struct wss_plight *plight, const char *label, enum wss_finding finding,
-                       const struct hr_reason *reason, uint64_t retry_ns)
+static void log_target_trouble(struct wss_target_status *status, const char *label,
+                               enum wss_finding finding, const struct hr_reason *reason,
+                               uint64_t retry_ns)
 {
-    char outlook[128];
+    char retry[128];
 
-    print_outlook(finding, retry_ns, outlook, sizeof(outlook));
-    complaint_log(&plight->complaint, severity_of(finding, reason->error),
+    print_retry(finding, retry_ns, retry, sizeof(retry));
+    complaint_log(&status->complaint, severity_of(finding, reason->error),
                   (int)finding << 16 | -reason->error, PLUGIN ": %s is%s measured%s: %s.%s", label,
                   finding == WSS_PARTLY ? "" : " not", finding == WSS_PARTLY ? " in part" : "",
-                  reason->text, outlook);
+                  reason->text, retry);
 }
 
-static void note_group(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
-                       enum wss_finding finding, const struct hr_reason *reason)
+static void count_cgroup_trouble(struct wss_trouble *trouble, struct wss_target_status *status,
+                                 const char *label, enum wss_finding finding,
+                                 const struct hr_reason *reason)
 {
-    if (plight->finding != WSS_FINE)
-        trouble->groups[plight->finding].count--;
-    plight->finding = finding;
+    if (status->finding != WSS_FINE)
+        trouble->groups[status->finding].count--;
+    status->finding = finding;
     if (finding == WSS_FINE)
         return;
     trouble->groups[finding].count++;
@@ -84,27 +86,29 @@ static void note_group(struct wss_trouble *trouble, struct wss_plight *plight, c
              reason != NULL ? reason->text : "");
 }
 
-void wss_trouble_note(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
-                      enum wss_finding finding, const struct hr_reason *reason, uint64_t retry_ns)
+void wss_trouble_report(struct wss_trouble *trouble, struct wss_target_status *status,
+                        const char *label, enum wss_finding finding, const struct hr_reason *reason,
+                        uint64_t retry_ns)
 {
     if (trouble != NULL)
-        note_group(trouble, plight, label, finding, reason);
+        count_cgroup_trouble(trouble, status, label, finding, reason);
     else
-        note_block(plight, label, finding, reason, retry_ns);
+        log_target_trouble(status, label, finding, reason, retry_ns);
 }
 
-void wss_trouble_clear(struct wss_trouble *trouble, struct wss_plight *plight, const char *label)
+void wss_trouble_clear(struct wss_trouble *trouble, struct wss_target_status *status,
+                       const char *label)
 {
     if (trouble != NULL)
-        note_group(trouble, plight, label, WSS_FINE, NULL);
+        count_cgroup_trouble(trouble, status, label, WSS_FINE, NULL);
     else
-        complaint_resolve(&plight->complaint, PLUGIN ": %s is being measured now.", label);
+        complaint_resolve(&status->complaint, PLUGIN ": %s is being measured now.", label);
 }
 
 /* --- Cgroups -------------------------------------------------------------- */
 
 /* How many there are with a trouble; one that isn't there, in the sense of processes, is none. */
-static void tell_kind(struct wss_trouble *trouble, enum wss_finding finding)
+static void log_cgroup_trouble(struct wss_trouble *trouble, enum wss_finding finding)
 {
     const size_t count = trouble->groups[finding].count;
     struct complaint *complaint = &trouble->groups[finding].complaint;
@@ -123,11 +127,11 @@ static void tell_kind(struct wss_trouble *trouble, enum wss_finding finding)
                trouble->groups[finding].reason);
 }
 
-void wss_trouble_tell(struct wss_trouble *trouble)
+void wss_trouble_log(struct wss_trouble *trouble)
 {
-    static const enum wss_finding told[] = {WSS_LIMITED, WSS_OVERLAPS, WSS_NO_METHOD, WSS_PARTLY,
-                                            WSS_FAILS};
+    static const enum wss_finding logged[] = {WSS_LIMITED, WSS_OVERLAPS, WSS_NO_METHOD, WSS_PARTLY,
+                                              WSS_FAILS};
 
-    for (size_t i = 0; i < STATIC_ARRAY_SIZE(told); i++)
-        tell_kind(trouble, told[i]);
+    for (size_t i = 0; i < STATIC_ARRAY_SIZE(logged); i++)
+        log_cgroup_trouble(trouble, logged[i]);
 }

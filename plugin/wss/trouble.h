@@ -23,7 +23,7 @@ enum wss_finding {
 };
 
 /** What was said of a target; all zeros at first. */
-struct wss_plight {
+struct wss_target_status {
     enum wss_finding finding; /**< of a cgroup: how it is counted */
     struct complaint complaint;
 };
@@ -45,7 +45,7 @@ struct wss_trouble {
  * @param by_file  whether the process was looked for by a file: then it's that file that may be
  *                 missing, else it's one of the method's.
  */
-enum wss_finding wss_trouble_kind(int status, bool by_file);
+enum wss_finding wss_trouble_classify(int status, bool by_file);
 
 /**
  * Notes what is in the way of a target; NULL for trouble: it is a process or the system, and is
@@ -53,13 +53,15 @@ enum wss_finding wss_trouble_kind(int status, bool by_file);
  *
  * @param retry_ns  when it will be tried again; for messages.
  */
-void wss_trouble_note(struct wss_trouble *trouble, struct wss_plight *plight, const char *label,
-                      enum wss_finding finding, const struct hr_reason *reason, uint64_t retry_ns);
+void wss_trouble_report(struct wss_trouble *trouble, struct wss_target_status *status,
+                        const char *label, enum wss_finding finding, const struct hr_reason *reason,
+                        uint64_t retry_ns);
 
 /** Notes that a target is measured, or is gone. */
-void wss_trouble_clear(struct wss_trouble *trouble, struct wss_plight *plight, const char *label);
+void wss_trouble_clear(struct wss_trouble *trouble, struct wss_target_status *status,
+                       const char *label);
 
 /** Tells what is new about cgroups. */
-void wss_trouble_tell(struct wss_trouble *trouble);
+void wss_trouble_log(struct wss_trouble *trouble);
 
 #endif

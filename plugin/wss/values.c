@@ -68,7 +68,7 @@ static struct entry *take_entry(struct wss_values *values)
     return entry;
 }
 
-void wss_values_post(struct wss_values *values, const struct wss_result *result)
+void wss_values_add(struct wss_values *values, const struct wss_result *result)
 {
     pthread_mutex_lock(&values->lock);
     struct entry *entry = take_entry(values);
@@ -114,7 +114,7 @@ static void submit_last(const struct submission *submission, const struct wss_re
     submit_gauge(submission, "duration", "scan", (double)result->scan_ns / 1e9);
 }
 
-static void submit(const struct wss_result *result)
+static void submit_result(const struct wss_result *result)
 {
     const struct submission submission = {
         .plugin = PLUGIN,
@@ -140,7 +140,7 @@ void wss_values_publish(struct wss_values *values)
     pthread_mutex_unlock(&values->lock);
 
     STAILQ_FOREACH(entry, &taken, link)
-    submit(&entry->result);
+    submit_result(&entry->result);
 
     pthread_mutex_lock(&values->lock);
     STAILQ_CONCAT(&values->spare, &taken);

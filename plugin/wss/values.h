@@ -31,7 +31,7 @@ void wss_values_free(struct wss_values *values);
 
 /** Hands a reading over, which is copied. If nobody takes them, the oldest are dropped in the end.
  */
-void wss_values_post(struct wss_values *values, const struct wss_result *result);
+void wss_values_add(struct wss_values *values, const struct wss_result *result);
 
 /** Hands what has come since the last time to collectd. */
 void wss_values_publish(struct wss_values *values);

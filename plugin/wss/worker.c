@@ -21,41 +21,41 @@ struct wss_worker {
     struct thread thread;
 
     /* The thread's own. */
-    struct wss_shop shop;
+    struct wss_job_context context;
     struct wss_schedule schedule;
     struct wss_job **jobs; /* of the blocks */
     size_t job_count;
-    size_t begun_count;        /* of all jobs ever */
+    size_t job_total;          /* of all jobs ever */
     struct hr_cgroup_set *set; /* NULL without a Cgroup option */
-    uint64_t follow_ns;        /* when it is read next */
+    uint64_t next_cgroups_ns;  /* when it is read next */
 };
 
 /* --- Jobs ----------------------------------------------------------------- */
 
 /* Jobs begin spread over an interval, evenly however many there will be: each a golden section of
  * it after the one before. */
-static uint64_t stagger(struct wss_worker *worker)
+static uint64_t choose_first_ns(struct wss_worker *worker)
 {
-    const uint32_t part = (uint32_t)worker->begun_count++ * 2654435769u;
+    const uint32_t part = (uint32_t)worker->job_total++ * 2654435769u;
 
     return hr_clock_ns() +
-           (uint64_t)((double)worker->shop.interval_ns * ((double)part / 4294967296.0));
+           (uint64_t)((double)worker->context.interval_ns * ((double)part / 4294967296.0));
 }
 
-static struct wss_job *begin_job(struct wss_worker *worker, struct wss_target *target,
-                                 const char *path, const char *instance)
+static struct wss_job *create_job(struct wss_worker *worker, struct wss_target *target,
+                                  const char *path, const char *instance)
 {
-    uint64_t first_ns = stagger(worker);
-    struct wss_job *job = wss_job_new(&worker->shop, target, path, instance, first_ns);
+    uint64_t first_ns = choose_first_ns(worker);
+    struct wss_job *job = wss_job_new(&worker->context, target, path, instance, first_ns);
 
     if (job == NULL || wss_schedule_put(&worker->schedule, &job->due, first_ns) == 0)
         return job;
-    ERROR(PLUGIN ": %s is left out: out of memory.", job->claim.label);
+    ERROR(PLUGIN ": %s is left out: out of memory.", job->overlap_entry.label);
     wss_job_free(job);
     return NULL;
 }
 
-static void end_job(struct wss_worker *worker, struct wss_job *job)
+static void free_job(struct wss_worker *worker, struct wss_job *job)
 {
     if (job != NULL)
         wss_schedule_remove(&worker->schedule, &job->due);
@@ -64,7 +64,7 @@ static void end_job(struct wss_worker *worker, struct wss_job *job)
 
 /* --- Cgroups -------------------------------------------------------------- */
 
-static void begin_group(struct wss_worker *worker, struct hr_cgroup *cgroup)
+static void create_group(struct wss_worker *worker, struct hr_cgroup *cgroup)
 {
     const char *instance = selection_name(worker->options.selection, cgroup);
     struct group *group = instance != NULL ? calloc(1, sizeof(*group)) : NULL;
@@ -77,7 +77,7 @@ static void begin_group(struct wss_worker *worker, struct hr_cgroup *cgroup)
     cgroup->data = group;
 }
 
-static void follow_group(struct hr_cgroup *cgroup, enum hr_cgroup_event event, void *context)
+static void handle_cgroup_event(struct hr_cgroup *cgroup, enum hr_cgroup_event event, void *context)
 {
     struct wss_worker *worker = context;
     struct group *group = cgroup->data;
@@ -86,14 +86,14 @@ static void follow_group(struct hr_cgroup *cgroup, enum hr_cgroup_event event, v
         return;
     switch (event) {
     case HR_CGROUP_ADDED:
-        begin_group(worker, cgroup);
+        create_group(worker, cgroup);
         break;
     case HR_CGROUP_POPULATED:
-        group->job = begin_job(worker, &worker->options.targets->patterns[cgroup->pattern],
-                               cgroup->path, group->instance);
+        group->job = create_job(worker, &worker->options.targets->patterns[cgroup->pattern],
+                                cgroup->path, group->instance);
         break;
     case HR_CGROUP_EMPTIED:
-        end_job(worker, group->job);
+        free_job(worker, group->job);
         group->job = NULL;
         break;
     case HR_CGROUP_REMOVED:
@@ -103,23 +103,23 @@ static void follow_group(struct hr_cgroup *cgroup, enum hr_cgroup_event event, v
     }
 }
 
-static void follow(struct wss_worker *worker, uint64_t now_ns)
+static void read_cgroups(struct wss_worker *worker, uint64_t now_ns)
 {
     selection_read(worker->options.selection, worker->set);
-    wss_trouble_tell(&worker->shop.trouble);
-    worker->follow_ns = now_ns + worker->shop.interval_ns;
+    wss_trouble_log(&worker->context.trouble);
+    worker->next_cgroups_ns = now_ns + worker->context.interval_ns;
 }
 
 /* --- The thread ----------------------------------------------------------- */
 
 /* Does the one thing that is due first, if any is. @return when the next is. */
-static uint64_t work(struct wss_worker *worker)
+static uint64_t run_next_due(struct wss_worker *worker)
 {
     uint64_t now_ns = hr_clock_ns();
     struct wss_due *due = wss_schedule_first(&worker->schedule);
 
-    if (worker->set != NULL && worker->follow_ns <= now_ns) {
-        follow(worker, now_ns);
+    if (worker->set != NULL && worker->next_cgroups_ns <= now_ns) {
+        read_cgroups(worker, now_ns);
         return now_ns;
     }
     if (due != NULL && due->at_ns <= now_ns) {
@@ -127,14 +127,15 @@ static uint64_t work(struct wss_worker *worker)
         return now_ns;
     }
     uint64_t next_ns = due != NULL ? due->at_ns : UINT64_MAX;
-    return worker->set != NULL && worker->follow_ns < next_ns ? worker->follow_ns : next_ns;
+    return worker->set != NULL && worker->next_cgroups_ns < next_ns ? worker->next_cgroups_ns
+                                                                    : next_ns;
 }
 
 static void *run(void *context)
 {
     struct wss_worker *worker = context;
 
-    while (thread_wait_until(&worker->thread, work(worker), -1))
+    while (thread_wait_until(&worker->thread, run_next_due(worker), -1))
         ;
     return NULL;
 }
@@ -142,7 +143,7 @@ static void *run(void *context)
 /* --- Beginning and end ---------------------------------------------------- */
 
 /* Names are told apart by their owners: each has to be whole, however long its label is. */
-static const char *reserve(const struct wss_worker *worker, const char *label)
+static const char *reserve_instance(const struct wss_worker *worker, const char *label)
 {
     char *owner;
 
@@ -153,7 +154,7 @@ static const char *reserve(const struct wss_worker *worker, const char *label)
     return instance;
 }
 
-static int begin_blocks(struct wss_worker *worker)
+static int create_block_jobs(struct wss_worker *worker)
 {
     struct wss_targets *targets = worker->options.targets;
 
@@ -162,9 +163,10 @@ static int begin_blocks(struct wss_worker *worker)
         return -ENOMEM;
     for (size_t i = 0; i < targets->block_count; i++) {
         struct wss_target *target = &targets->blocks[i];
-        const char *instance =
-            target->scope == HR_WSS_SYSTEM ? target->label : reserve(worker, target->label);
-        struct wss_job *job = instance != NULL ? begin_job(worker, target, NULL, instance) : NULL;
+        const char *instance = target->scope == HR_WSS_SYSTEM
+                                   ? target->label
+                                   : reserve_instance(worker, target->label);
+        struct wss_job *job = instance != NULL ? create_job(worker, target, NULL, instance) : NULL;
         if (job == NULL)
             return -ENOMEM;
         worker->jobs[worker->job_count++] = job;
@@ -172,13 +174,13 @@ static int begin_blocks(struct wss_worker *worker)
     return 0;
 }
 
-static void end_blocks(struct wss_worker *worker)
+static void free_block_jobs(struct wss_worker *worker)
 {
     for (size_t i = 0; i < worker->job_count; i++) {
         struct wss_job *job = worker->jobs[i];
         if (job->target->scope != HR_WSS_SYSTEM)
             selection_unname(worker->options.selection, job->instance);
-        end_job(worker, job);
+        free_job(worker, job);
     }
     free(worker->jobs);
 }
@@ -189,10 +191,10 @@ static int begin(struct wss_worker *worker)
 
     int status = thread_open(&worker->thread);
     if (status == 0)
-        status = begin_blocks(worker);
+        status = create_block_jobs(worker);
     if (status == 0)
-        status =
-            selection_open(options->selection, options->root, follow_group, worker, &worker->set);
+        status = selection_open(options->selection, options->root, handle_cgroup_event, worker,
+                                &worker->set);
     if (status == 0)
         status = thread_start(&worker->thread, run, worker, "wss");
     return status;
@@ -206,15 +208,16 @@ int wss_worker_start(const struct wss_worker_options *options, struct wss_worker
         return -ENOMEM;
     started->options = *options;
     thread_init(&started->thread);
-    started->shop = (struct wss_shop){
+    started->context = (struct wss_job_context){
         .root = options->root,
         .max_scan_ns = options->max_scan_ns,
         .max_rss_bytes = options->max_rss_bytes,
         .interval_ns = options->interval_ns,
         .values = options->values,
     };
-    wss_ground_init(&started->shop.ground, options->root,
-                    options->targets->block_count > 1 || options->targets->pattern_count > 0);
+    wss_overlap_guard_init(&started->context.overlap_guard, options->root,
+                           options->targets->block_count > 1 ||
+                               options->targets->pattern_count > 0);
     int status = begin(started);
     if (status < 0)
         wss_worker_stop(started);
@@ -229,8 +232,8 @@ void wss_worker_stop(struct wss_worker *worker)
         return;
     thread_stop(&worker->thread);
     hr_cgroup_set_close(worker->set);
-    end_blocks(worker);
-    wss_ground_end(&worker->shop.ground);
-    wss_schedule_end(&worker->schedule);
+    free_block_jobs(worker);
+    wss_overlap_guard_free(&worker->context.overlap_guard);
+    wss_schedule_free(&worker->schedule);
     free(worker);
 }

@@ -19,7 +19,7 @@ static void check_regions(const struct hr_damon_region *ranges, size_t count)
     struct hr_damon_region *regions;
     size_t region_count, range = 0;
 
-    if (hr_damon_divide(ranges, count, 10, PAGE, &regions, &region_count) < 0)
+    if (hr_damon_divide_ranges(ranges, count, 10, PAGE, &regions, &region_count) < 0)
         return;
     for (size_t i = 0; i < region_count; i++) {
         require(regions[i].start < regions[i].end);

@@ -18,8 +18,8 @@
 #define SCHEMES CONTEXT "schemes/"
 #define TARGETS CONTEXT "targets/"
 
-/* The sign is an update interval that nobody else would choose, and that never comes to its end. */
-#define SIGN ATTRS "intervals/update_us"
+/* The tag is an update interval that nobody else would choose, and that never comes to its end. */
+#define TAG ATTRS "intervals/update_us"
 
 /* --- One file ------------------------------------------------------------- */
 
@@ -78,16 +78,16 @@ int hr_damon_read_count(const struct hr_root *root, uint64_t *count)
     return read_number(root, "nr_kdamonds", count);
 }
 
-int hr_damon_read_sign(const struct hr_root *root, uint64_t *sign)
+int hr_damon_read_tag(const struct hr_root *root, uint64_t *tag)
 {
-    return read_number(root, SIGN, sign);
+    return read_number(root, TAG, tag);
 }
 
-bool hr_damon_is_ours(const struct hr_root *root, uint64_t sign)
+bool hr_damon_is_ours(const struct hr_root *root, uint64_t tag)
 {
     uint64_t found;
 
-    return hr_damon_read_sign(root, &found) == 0 && found == sign;
+    return hr_damon_read_tag(root, &found) == 0 && found == tag;
 }
 
 int hr_damon_is_running(const struct hr_root *root)
@@ -122,7 +122,7 @@ write_below(const struct hr_root *root, uint64_t value, const char *format, ...)
     return write_number(root, name, value);
 }
 
-static int make_attributes(const struct hr_root *root, const struct hr_damon_plan *plan)
+static int write_attributes(const struct hr_root *root, const struct hr_damon_plan *plan)
 {
     const struct {
         const char *name;
@@ -140,7 +140,7 @@ static int make_attributes(const struct hr_root *root, const struct hr_damon_pla
     return status;
 }
 
-static int make_processes(const struct hr_root *root, const struct hr_damon_plan *plan)
+static int write_processes(const struct hr_root *root, const struct hr_damon_plan *plan)
 {
     int status = write_number(root, TARGETS "nr_targets", plan->pid_count);
 
@@ -150,7 +150,7 @@ static int make_processes(const struct hr_root *root, const struct hr_damon_plan
 }
 
 /* Of physical memory the kernel takes the regions as they are, so they're given to it divided. */
-static int make_regions(const struct hr_root *root, const struct hr_damon_plan *plan)
+static int write_regions(const struct hr_root *root, const struct hr_damon_plan *plan)
 {
     int status = write_number(root, TARGETS "nr_targets", 1);
 
@@ -165,7 +165,7 @@ static int make_regions(const struct hr_root *root, const struct hr_damon_plan *
 }
 
 /* All maxima are 0 at first, which no region is below. */
-static int make_scheme(const struct hr_root *root, enum hr_damon_scheme scheme)
+static int write_scheme(const struct hr_root *root, enum hr_damon_scheme scheme)
 {
     static const char *const maxima[] = {"sz", "nr_accesses", "age"};
     char name[64];
@@ -183,17 +183,17 @@ static int make_scheme(const struct hr_root *root, enum hr_damon_scheme scheme)
     return write_text(root, name, "stat");
 }
 
-static int make_schemes(const struct hr_root *root)
+static int write_schemes(const struct hr_root *root)
 {
     int status = write_number(root, SCHEMES "nr_schemes", HR_DAMON_SCHEME_COUNT);
 
     for (int i = 0; status == 0 && i < HR_DAMON_SCHEME_COUNT; i++)
-        status = make_scheme(root, i);
+        status = write_scheme(root, i);
     return status;
 }
 
 /* The kernel takes any kind here, and refuses it when it's switched on. */
-static int set_kind(const struct hr_root *root, const char *kind)
+static int write_operations(const struct hr_root *root, const char *kind)
 {
     char text[64];
     size_t length;
@@ -212,19 +212,19 @@ static int set_kind(const struct hr_root *root, const char *kind)
     return known ? write_text(root, CONTEXT "operations", kind) : -ENOENT;
 }
 
-static int make_context(const struct hr_root *root, const struct hr_damon_plan *plan)
+static int write_context(const struct hr_root *root, const struct hr_damon_plan *plan)
 {
-    int status = set_kind(root, plan->pids != NULL ? "vaddr" : "paddr");
+    int status = write_operations(root, plan->pids != NULL ? "vaddr" : "paddr");
     if (status == 0)
-        status = make_attributes(root, plan);
+        status = write_attributes(root, plan);
     if (status == 0)
-        status = plan->pids != NULL ? make_processes(root, plan) : make_regions(root, plan);
+        status = plan->pids != NULL ? write_processes(root, plan) : write_regions(root, plan);
     if (status == 0)
-        status = make_schemes(root);
+        status = write_schemes(root);
     return status;
 }
 
-static int remove_all(const struct hr_root *root)
+static int remove_monitoring(const struct hr_root *root)
 {
     int status = 0;
 
@@ -235,15 +235,15 @@ static int remove_all(const struct hr_root *root)
     return removed < 0 ? removed : status;
 }
 
-/* From the sign on it can be told whether it is ours. */
-static int make_signed(const struct hr_root *root, uint64_t sign)
+/* From the tag on it can be told whether it is ours. */
+static int create_tagged(const struct hr_root *root, uint64_t tag)
 {
     int status = write_number(root, "nr_kdamonds", 1);
     if (status < 0)
         return status;
     status = write_number(root, "0/contexts/nr_contexts", 1);
     if (status == 0)
-        status = write_number(root, SIGN, sign);
+        status = write_number(root, TAG, tag);
     if (status < 0)
         write_number(root, "nr_kdamonds", 0);
     return status;
@@ -257,21 +257,21 @@ int hr_damon_start(const struct hr_root *root, const struct hr_damon_plan *plan)
     if (status == 0 && count > 0)
         return -EBUSY;
     if (status == 0)
-        status = make_signed(root, plan->sign);
+        status = create_tagged(root, plan->tag);
     if (status < 0)
         return status;
-    status = make_context(root, plan);
+    status = write_context(root, plan);
     if (status == 0)
-        status = hr_damon_is_ours(root, plan->sign) ? write_text(root, "0/state", "on") : -EBUSY;
+        status = hr_damon_is_ours(root, plan->tag) ? write_text(root, "0/state", "on") : -EBUSY;
     if (status < 0)
-        hr_damon_stop(root, plan->sign);
+        hr_damon_stop(root, plan->tag);
     return status;
 }
 
-void hr_damon_stop(const struct hr_root *root, uint64_t sign)
+void hr_damon_stop(const struct hr_root *root, uint64_t tag)
 {
-    if (hr_damon_is_ours(root, sign))
-        remove_all(root);
+    if (hr_damon_is_ours(root, tag))
+        remove_monitoring(root);
 }
 
 /* --- Reading -------------------------------------------------------------- */
@@ -296,8 +296,9 @@ int hr_damon_read_sums(const struct hr_root *root, uint64_t bytes[HR_DAMON_SCHEM
 
 /* --- Physical memory ------------------------------------------------------ */
 
-int hr_damon_divide(const struct hr_damon_region *ranges, size_t range_count, size_t parts,
-                    uint64_t page_bytes, struct hr_damon_region **regions, size_t *region_count)
+int hr_damon_divide_ranges(const struct hr_damon_region *ranges, size_t range_count, size_t parts,
+                           uint64_t page_bytes, struct hr_damon_region **regions,
+                           size_t *region_count)
 {
     uint64_t total = 0;
     size_t count = 0;

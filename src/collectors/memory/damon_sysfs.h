@@ -7,7 +7,7 @@
  * so within an aggregation interval; ours have the action "stat", which does nothing but add up.
  *
  * The files are the machine's, and whoever writes last wins: a monitoring is made only where there
- * is none, and carries a sign by which it's known for ours.
+ * is none, and carries a tag by which it's known for ours.
  *
  * Sources: Documentation/admin-guide/mm/damon/usage.rst, mm/damon/sysfs.c, sysfs-schemes.c, core.c
  * (kdamond_fn).
@@ -44,17 +44,17 @@ struct hr_damon_plan {
     size_t region_count;
     uint64_t sample_us, aggregation_us;
     uint64_t min_regions, max_regions;
-    uint64_t sign; /**< different from that of others; above 10^15 */
+    uint64_t tag; /**< different from that of others; above 10^15 */
 };
 
 /** Reads how many monitorings there are. @return 0; -ENOENT: the kernel lacks DAMON's files; … */
 int hr_damon_read_count(const struct hr_root *root, uint64_t *count);
 
-/** Reads the sign of the one that there is. @return 0; -ENOENT: there is none; … */
-int hr_damon_read_sign(const struct hr_root *root, uint64_t *sign);
+/** Reads the tag of the one that there is. @return 0; -ENOENT: there is none; … */
+int hr_damon_read_tag(const struct hr_root *root, uint64_t *tag);
 
 /** Tells whether the one that there is is ours. */
-bool hr_damon_is_ours(const struct hr_root *root, uint64_t sign);
+bool hr_damon_is_ours(const struct hr_root *root, uint64_t tag);
 
 /**
  * Makes a monitoring, and starts it.
@@ -78,7 +78,7 @@ int hr_damon_is_running(const struct hr_root *root);
 int hr_damon_read_sums(const struct hr_root *root, uint64_t bytes[HR_DAMON_SCHEME_COUNT]);
 
 /** Ends and takes away the monitoring if it is ours. */
-void hr_damon_stop(const struct hr_root *root, uint64_t sign);
+void hr_damon_stop(const struct hr_root *root, uint64_t tag);
 
 /**
  * Divides ranges into about `parts` regions of equal size, which lie within one range each and
@@ -87,8 +87,9 @@ void hr_damon_stop(const struct hr_root *root, uint64_t sign);
  * @param regions  receives them; the caller frees it with free(3).
  * @return 0; -ENODATA: there is no range; -ENOMEM.
  */
-int hr_damon_divide(const struct hr_damon_region *ranges, size_t range_count, size_t parts,
-                    uint64_t page_bytes, struct hr_damon_region **regions, size_t *region_count);
+int hr_damon_divide_ranges(const struct hr_damon_region *ranges, size_t range_count, size_t parts,
+                           uint64_t page_bytes, struct hr_damon_region **regions,
+                           size_t *region_count);
 
 /**
  * Parses /proc/iomem: the ranges of "System RAM", such as "System RAM (kmem)", too.

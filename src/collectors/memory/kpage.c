@@ -21,7 +21,7 @@
 #define NOPAGE        FLAG(20)
 #define ZERO_PAGE     FLAG(24)
 #define RESERVED      FLAG(32)
-#define FOREIGN       (HUGETLB | HWPOISON | NOPAGE | ZERO_PAGE | RESERVED)
+#define EXCLUDED      (HUGETLB | HWPOISON | NOPAGE | ZERO_PAGE | RESERVED)
 
 struct hr_kpage {
     int fd;
@@ -89,7 +89,7 @@ static ssize_t read_whole(int fd, void *buffer, size_t size, uint64_t offset)
     return (ssize_t)done;
 }
 
-static int load(struct hr_kpage *kpage, unsigned word, unsigned count)
+static int load_words(struct hr_kpage *kpage, unsigned word, unsigned count)
 {
     uint64_t *values = &kpage->values[word * HR_PAGE_WORD_PAGES];
     size_t size = (size_t)count * HR_PAGE_WORD_PAGES * sizeof(*values);
@@ -106,7 +106,8 @@ static int load(struct hr_kpage *kpage, unsigned word, unsigned count)
     return 0;
 }
 
-int hr_kpage_move(struct hr_kpage *kpage, uint64_t first_pfn, const struct hr_page_chunk *pages)
+int hr_kpage_move_window(struct hr_kpage *kpage, uint64_t first_pfn,
+                         const struct hr_page_chunk *pages)
 {
     unsigned word = 0, count;
     int status = 0;
@@ -114,9 +115,9 @@ int hr_kpage_move(struct hr_kpage *kpage, uint64_t first_pfn, const struct hr_pa
     kpage->first_pfn = first_pfn;
     memset(kpage->loaded, 0, sizeof(kpage->loaded));
     if (pages == NULL)
-        return load(kpage, 0, HR_PAGE_CHUNK_WORDS);
+        return load_words(kpage, 0, HR_PAGE_CHUNK_WORDS);
     for (; status == 0 && hr_page_chunk_next_words(pages, &word, &count); word += count)
-        status = load(kpage, word, count);
+        status = load_words(kpage, word, count);
     return status;
 }
 
@@ -125,12 +126,12 @@ bool hr_kpage_is_beyond(const struct hr_kpage *kpage)
     return kpage->is_beyond;
 }
 
-int hr_kpage_at(struct hr_kpage *kpage, unsigned index, uint64_t *value)
+int hr_kpage_read_value(struct hr_kpage *kpage, unsigned index, uint64_t *value)
 {
     unsigned word = index / HR_PAGE_WORD_PAGES;
 
     if ((kpage->loaded[word / 64] >> word % 64 & 1) == 0) {
-        int status = load(kpage, word, 1);
+        int status = load_words(kpage, word, 1);
         if (status < 0)
             return status;
     }
@@ -146,33 +147,34 @@ int hr_kpage_at(struct hr_kpage *kpage, unsigned index, uint64_t *value)
 static int find_head(struct hr_kpage *flags, unsigned index, unsigned *head, uint64_t *value)
 {
     *head = index;
-    int status = hr_kpage_at(flags, index, value);
+    int status = hr_kpage_read_value(flags, index, value);
     for (unsigned bit = 1;
          status == 0 && (*value & COMPOUND_TAIL) != 0 && bit < HR_PAGE_CHUNK_PAGES; bit *= 2) {
         if ((*head & bit) == 0)
             continue;
         *head &= ~bit;
-        status = hr_kpage_at(flags, *head, value);
+        status = hr_kpage_read_value(flags, *head, value);
     }
     return status;
 }
 
-int hr_kpage_judge(struct hr_kpage *flags, unsigned index, unsigned *head, enum hr_page_kind *kind)
+int hr_kpage_classify(struct hr_kpage *flags, unsigned index, unsigned *head,
+                      enum hr_page_kind *kind)
 {
     uint64_t own, value;
 
-    int status = hr_kpage_at(flags, index, &own);
+    int status = hr_kpage_read_value(flags, index, &own);
     if (status < 0)
         return status;
     status = find_head(flags, index, head, &value);
     if (status < 0)
         return status;
-    if (((own | value) & FOREIGN) != 0)
-        *kind = HR_PAGE_FOREIGN;
+    if (((own | value) & EXCLUDED) != 0)
+        *kind = HR_PAGE_EXCLUDED;
     else if ((value & LRU) != 0 && (value & COMPOUND_TAIL) == 0)
         *kind = HR_PAGE_TRACKED;
     else
-        *kind = (own & MAPPED) != 0 ? HR_PAGE_UNTRACKED : HR_PAGE_FOREIGN;
+        *kind = (own & MAPPED) != 0 ? HR_PAGE_UNTRACKED : HR_PAGE_EXCLUDED;
     return 0;
 }
 
@@ -180,7 +182,7 @@ int hr_kpage_is_tail(struct hr_kpage *flags, unsigned index, bool *is_tail)
 {
     uint64_t value;
 
-    int status = hr_kpage_at(flags, index, &value);
+    int status = hr_kpage_read_value(flags, index, &value);
     if (status == 0)
         *is_tail = (value & COMPOUND_TAIL) != 0;
     return status;

@@ -25,8 +25,8 @@ struct hr_kpage;
 enum hr_page_kind {
     HR_PAGE_TRACKED,   /**< the bitmap of idle pages tells of it */
     HR_PAGE_UNTRACKED, /**< mapped, but on no LRU list now: on its way there, or being moved */
-    HR_PAGE_FOREIGN,   /**< no memory for reclaim: of hugetlb, the page of zeros, a device's, the
-                            kernel's own. As in smaps it belongs to no one's resident set */
+    HR_PAGE_EXCLUDED,  /**< no memory for reclaim: of hugetlb, the page of zeros, a device's, the
+                           kernel's own. As in smaps it belongs to no one's resident set */
 };
 
 /**
@@ -48,14 +48,15 @@ void hr_kpage_close(struct hr_kpage *kpage);
  * @param pages      those that will be looked at, for them to be read at once; NULL: all.
  * @return 0, or the negative errno of pread(2).
  */
-int hr_kpage_move(struct hr_kpage *kpage, uint64_t first_pfn, const struct hr_page_chunk *pages);
+int hr_kpage_move_window(struct hr_kpage *kpage, uint64_t first_pfn,
+                         const struct hr_page_chunk *pages);
 
 /** Tells whether the window lies beyond the end of memory altogether; it must have been moved there
  * with all pages. */
 bool hr_kpage_is_beyond(const struct hr_kpage *kpage);
 
 /** Looks at a page in the window. @return 0, or the negative errno of pread(2). */
-int hr_kpage_at(struct hr_kpage *kpage, unsigned index, uint64_t *value);
+int hr_kpage_read_value(struct hr_kpage *kpage, unsigned index, uint64_t *value);
 
 /**
  * Judges a page by its folio; the file must be kpageflags.
@@ -64,7 +65,8 @@ int hr_kpage_at(struct hr_kpage *kpage, unsigned index, uint64_t *value);
  * @param kind  receives what it is.
  * @return 0, or the negative errno of pread(2).
  */
-int hr_kpage_judge(struct hr_kpage *flags, unsigned index, unsigned *head, enum hr_page_kind *kind);
+int hr_kpage_classify(struct hr_kpage *flags, unsigned index, unsigned *head,
+                      enum hr_page_kind *kind);
 
 /** Tells whether a page is one of a folio, but not its first; the file must be kpageflags. @return
  * 0 or the negative errno of pread(2). */

@@ -88,7 +88,7 @@ static bool take_generations(struct hr_text *text, struct hr_lru_gen_list *list)
     return list->count > 0;
 }
 
-int hr_lru_gen_next(struct hr_lru_gen_reader *reader, struct hr_lru_gen_list *list)
+int hr_lru_gen_parse_next(struct hr_lru_gen_reader *reader, struct hr_lru_gen_list *list)
 {
     struct hr_lru_gen_reader at = *reader;
     struct hr_lru_gen_list parsed = {0};
@@ -152,8 +152,8 @@ uint64_t hr_lru_gen_pages(const struct hr_lru_gen_list *list)
 
 /* From the youngest on, as an age that is below that of a younger one isn't its own: while the text
  * was printed the generation was given up, and its place taken by a new one. */
-void hr_lru_gen_recall(const struct hr_lru_gen_list *list, uint64_t window_ms,
-                       struct hr_lru_gen_recall *recall)
+void hr_lru_gen_sum_window(const struct hr_lru_gen_list *list, uint64_t window_ms,
+                           struct hr_lru_gen_window_sum *sum)
 {
     uint64_t pages = 0, age_ms = 0, all = hr_lru_gen_pages(list);
     size_t within = 0;
@@ -165,11 +165,11 @@ void hr_lru_gen_recall(const struct hr_lru_gen_list *list, uint64_t window_ms,
         pages += generation->pages;
         age_ms = generation->age_ms;
     }
-    recall->all_pages += all;
+    sum->all_pages += all;
     if (within < 2)
         return;
-    recall->known_pages += all;
-    recall->touched_pages += pages;
-    if (age_ms > recall->window_ms)
-        recall->window_ms = age_ms;
+    sum->known_pages += all;
+    sum->touched_pages += pages;
+    if (age_ms > sum->window_ms)
+        sum->window_ms = age_ms;
 }

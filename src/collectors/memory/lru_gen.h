@@ -56,7 +56,7 @@ struct hr_lru_gen_reader {
  *
  * @return 1; 0: that was all; -EBADMSG, with the list and the reader as they were.
  */
-int hr_lru_gen_next(struct hr_lru_gen_reader *reader, struct hr_lru_gen_list *list);
+int hr_lru_gen_parse_next(struct hr_lru_gen_reader *reader, struct hr_lru_gen_list *list);
 
 /** Tells whether a list is of a group or of one below it; one of that name which was removed isn't.
  * @param group  "/a/b"; "/": all are. */
@@ -75,7 +75,7 @@ uint64_t hr_lru_gen_pages(const struct hr_lru_gen_list *list);
 uint64_t hr_lru_gen_pages_since(const struct hr_lru_gen_list *list, uint64_t seq);
 
 /** What the generations of several lists tell of a window, by their ages. All zeros is none. */
-struct hr_lru_gen_recall {
+struct hr_lru_gen_window_sum {
     uint64_t touched_pages; /**< in generations born within the window */
     uint64_t window_ms;     /**< the age of the oldest of these */
     uint64_t known_pages;   /**< all pages of lists that tell something */
@@ -86,7 +86,7 @@ struct hr_lru_gen_recall {
  * Adds what a list tells. It tells nothing if but its youngest generation was born within the
  * window: that has newly faulted pages only, as accessed bits weren't looked at since.
  */
-void hr_lru_gen_recall(const struct hr_lru_gen_list *list, uint64_t window_ms,
-                       struct hr_lru_gen_recall *recall);
+void hr_lru_gen_sum_window(const struct hr_lru_gen_list *list, uint64_t window_ms,
+                           struct hr_lru_gen_window_sum *sum);
 
 #endif

@@ -15,7 +15,7 @@ static int find_charged(struct hr_kpage *cgroups, const struct hr_cgroup_inodes 
 
     memset(charged, 0, sizeof(*charged));
     for (unsigned i = 0; i < HR_PAGE_CHUNK_PAGES; i++) {
-        int status = hr_kpage_at(cgroups, i, &number);
+        int status = hr_kpage_read_value(cgroups, i, &number);
         if (status < 0)
             return status;
         if (number != last) {
@@ -37,8 +37,8 @@ static int add_folio(struct hr_kpage *flags, uint64_t first_pfn, unsigned index,
     unsigned head;
     bool is_tail = true;
 
-    int status = hr_kpage_judge(flags, index, &head, &kind);
-    if (status < 0 || kind == HR_PAGE_FOREIGN)
+    int status = hr_kpage_classify(flags, index, &head, &kind);
+    if (status < 0 || kind == HR_PAGE_EXCLUDED)
         return status;
     status = hr_page_set_add(pages, first_pfn + index);
     while (status == 0 && ++index < HR_PAGE_CHUNK_PAGES) {
@@ -53,7 +53,7 @@ static int add_folio(struct hr_kpage *flags, uint64_t first_pfn, unsigned index,
 static int add_chunk(struct hr_kpage *flags, uint64_t first_pfn,
                      const struct hr_page_chunk *charged, struct hr_page_set *pages)
 {
-    int status = hr_kpage_move(flags, first_pfn, charged);
+    int status = hr_kpage_move_window(flags, first_pfn, charged);
 
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(charged, &i); i++)
         if (!hr_page_set_has(pages, first_pfn + i)) /* with a folio's first page came the others */
@@ -70,7 +70,7 @@ int hr_page_cgroup_read(struct hr_kpage *cgroups, struct hr_kpage *flags,
     for (uint64_t pfn = 0; pfn < HR_PAGE_MAX; pfn += HR_PAGE_CHUNK_PAGES) {
         if (hr_deadline_has_passed(deadline_ns))
             return -ETIME;
-        int status = hr_kpage_move(cgroups, pfn, NULL);
+        int status = hr_kpage_move_window(cgroups, pfn, NULL);
         if (status < 0 || hr_kpage_is_beyond(cgroups))
             return status;
         status = find_charged(cgroups, inodes, &charged);

@@ -55,7 +55,7 @@ bool hr_page_chunk_next_words(const struct hr_page_chunk *chunk, unsigned *first
 
 /* --- Sets ----------------------------------------------------------------- */
 
-static struct hr_page_chunk *find(const struct hr_page_set *set, uint64_t pfn)
+static struct hr_page_chunk *find_chunk(const struct hr_page_set *set, uint64_t pfn)
 {
     uint64_t region = pfn / REGION_PAGES;
 
@@ -64,7 +64,7 @@ static struct hr_page_chunk *find(const struct hr_page_set *set, uint64_t pfn)
     return set->regions[region]->chunks[pfn % REGION_PAGES / HR_PAGE_CHUNK_PAGES];
 }
 
-static int grow(struct hr_page_set *set, size_t count)
+static int grow_regions(struct hr_page_set *set, size_t count)
 {
     void *grown = reallocarray(set->regions, count, sizeof(struct hr_page_region *));
 
@@ -82,7 +82,7 @@ static int make_chunk(struct hr_page_set *set, uint64_t pfn, struct hr_page_chun
 
     if (pfn >= HR_PAGE_MAX)
         return -EOVERFLOW;
-    if (region >= set->count && grow(set, region + 1) < 0)
+    if (region >= set->count && grow_regions(set, region + 1) < 0)
         return -ENOMEM;
     if (set->regions[region] == NULL)
         set->regions[region] = calloc(1, sizeof(struct hr_page_region));
@@ -97,7 +97,7 @@ static int make_chunk(struct hr_page_set *set, uint64_t pfn, struct hr_page_chun
 
 int hr_page_set_add(struct hr_page_set *set, uint64_t pfn)
 {
-    struct hr_page_chunk *chunk = find(set, pfn);
+    struct hr_page_chunk *chunk = find_chunk(set, pfn);
     int status = chunk == NULL ? make_chunk(set, pfn, &chunk) : 0;
 
     if (status == 0)
@@ -107,7 +107,7 @@ int hr_page_set_add(struct hr_page_set *set, uint64_t pfn)
 
 bool hr_page_set_has(const struct hr_page_set *set, uint64_t pfn)
 {
-    const struct hr_page_chunk *chunk = find(set, pfn);
+    const struct hr_page_chunk *chunk = find_chunk(set, pfn);
 
     return chunk != NULL && hr_page_chunk_has(chunk, (unsigned)(pfn % HR_PAGE_CHUNK_PAGES));
 }
@@ -117,7 +117,7 @@ struct hr_page_chunk *hr_page_set_next(const struct hr_page_set *set, uint64_t *
     uint64_t pfn = *first_pfn;
 
     while (pfn / REGION_PAGES < set->count) {
-        struct hr_page_chunk *chunk = find(set, pfn);
+        struct hr_page_chunk *chunk = find_chunk(set, pfn);
         if (chunk != NULL) {
             *first_pfn = pfn;
             return chunk;

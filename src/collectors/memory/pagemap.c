@@ -209,7 +209,7 @@ static int read_pending(struct walk *walk)
     return end - start >= SCAN_FROM ? scan_range(walk, start, end) : read_range(walk, start, end);
 }
 
-static int read_next(struct walk *walk, const struct hr_maps_range *range)
+static int add_range(struct walk *walk, const struct hr_maps_range *range)
 {
     walk->has_range = true;
     if (range->start == walk->pending.end && walk->pending.end > 0) {
@@ -228,7 +228,7 @@ static int read_lines(struct walk *walk, struct hr_text *text)
     int status;
 
     while ((status = hr_maps_parse(text, &range)) == 0) {
-        status = read_next(walk, &range);
+        status = add_range(walk, &range);
         if (status < 0)
             return status;
     }

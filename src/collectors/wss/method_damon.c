@@ -67,21 +67,21 @@
 
 /* Nobody's update interval: more than 31 years, in microseconds. On top of it are a number by which
  * we tell our measurements apart, that of our PID namespace, and ours. */
-#define SIGN_BASE       UINT64_C(1000000000000000)
-#define SIGN_PIDS       4194304 /* PID_MAX_LIMIT of the kernel */
-#define SIGN_NAMESPACES 65536
-#define SIGN_COUNTS     65536
+#define TAG_BASE       UINT64_C(1000000000000000)
+#define TAG_PIDS       4194304 /* PID_MAX_LIMIT of the kernel */
+#define TAG_NAMESPACES 65536
+#define TAG_COUNTS     65536
 
 struct damon {
     const struct hr_root *root;
-    uint64_t sign;    /* 0: nothing is going on */
+    uint64_t tag;     /* 0: nothing is going on */
     bool is_blocking; /* the sums are brought up to date at the ends of intervals only */
     uint64_t sample_us, aggregation_us;
     uint64_t started_ns;
     uint64_t rss_bytes; /* at the beginning */
 };
 
-static int open_state(const struct hr_wss_subject *subject, void **state)
+static int damon_open(const struct hr_wss_subject *subject, void **state)
 {
     struct damon *damon = calloc(1, sizeof(*damon));
 
@@ -92,67 +92,66 @@ static int open_state(const struct hr_wss_subject *subject, void **state)
     return 0;
 }
 
-static void end(void *state)
+static void damon_end(void *state)
 {
     struct damon *damon = state;
 
-    if (damon->sign != 0)
-        hr_damon_stop(damon->root, damon->sign);
-    damon->sign = 0;
+    if (damon->tag != 0)
+        hr_damon_stop(damon->root, damon->tag);
+    damon->tag = 0;
 }
 
-static void close_state(void *state)
+static void damon_close(void *state)
 {
-    end(state);
+    damon_end(state);
     free(state);
 }
 
-/* --- Signs ---------------------------------------------------------------- */
+/* --- Tags ----------------------------------------------------------------- */
 
 /* The low bits of its inode number. @return 0: unknown. */
 static uint64_t read_namespace(void)
 {
     struct stat stat_of;
 
-    return stat("/proc/self/ns/pid", &stat_of) == 0 ? stat_of.st_ino % SIGN_NAMESPACES : 0;
+    return stat("/proc/self/ns/pid", &stat_of) == 0 ? stat_of.st_ino % TAG_NAMESPACES : 0;
 }
 
 /* Two objects of a process, and two processes, must not take each other's for theirs. */
-static uint64_t make_sign(void)
+static uint64_t make_tag(void)
 {
     static _Atomic unsigned count;
-    uint64_t number = count++ % SIGN_COUNTS;
+    uint64_t number = count++ % TAG_COUNTS;
 
-    return SIGN_BASE + (number * SIGN_NAMESPACES + read_namespace()) * SIGN_PIDS +
-           (uint64_t)getpid();
+    return TAG_BASE + (number * TAG_NAMESPACES + read_namespace()) * TAG_PIDS + (uint64_t)getpid();
 }
 
 /* A process of ours that was killed leaves its monitoring behind. Whether there is such a process
  * can be told within our own PID namespace only. */
-static bool is_left_behind(const struct hr_root *root, uint64_t *sign)
+static bool is_abandoned(const struct hr_root *root, uint64_t *tag)
 {
     uint64_t of = read_namespace();
 
-    if (hr_damon_read_sign(root, sign) < 0 || *sign < SIGN_BASE)
+    if (hr_damon_read_tag(root, tag) < 0 || *tag < TAG_BASE)
         return false;
-    uint64_t rest = *sign - SIGN_BASE;
-    if (of == 0 || rest / SIGN_PIDS % SIGN_NAMESPACES != of ||
-        rest / SIGN_PIDS / SIGN_NAMESPACES >= SIGN_COUNTS || rest % SIGN_PIDS == 0)
+    uint64_t rest = *tag - TAG_BASE;
+    if (of == 0 || rest / TAG_PIDS % TAG_NAMESPACES != of ||
+        rest / TAG_PIDS / TAG_NAMESPACES >= TAG_COUNTS || rest % TAG_PIDS == 0)
         return false;
-    return kill((pid_t)(rest % SIGN_PIDS), 0) < 0 && errno == ESRCH;
+    return kill((pid_t)(rest % TAG_PIDS), 0) < 0 && errno == ESRCH;
 }
 
-static void remove_left_behind(const struct hr_root *root)
+static void remove_abandoned(const struct hr_root *root)
 {
-    uint64_t sign;
+    uint64_t tag;
 
-    if (is_left_behind(root, &sign))
-        hr_damon_stop(root, sign);
+    if (is_abandoned(root, &tag))
+        hr_damon_stop(root, tag);
 }
 
 /* --- What is in the way --------------------------------------------------- */
 
-static int explain_use(struct hr_reason *reason)
+static int explain_busy(struct hr_reason *reason)
 {
     return hr_reason_set(reason, -EBUSY,
                          "somebody else uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
@@ -213,7 +212,7 @@ static int check_window(const struct damon *damon, uint64_t window_ns, struct hr
 static int explain_start(int status, const struct hr_damon_plan *plan, struct hr_reason *reason)
 {
     if (status == -EBUSY)
-        return explain_use(reason);
+        return explain_busy(reason);
     if (status == -ENOENT)
         return hr_reason_set(reason, status,
                              "DAMON can't look at that kind of memory: the kernel needs "
@@ -249,7 +248,7 @@ static struct hr_damon_plan make_plan(const struct damon *damon, size_t process_
         .aggregation_us = damon->aggregation_us,
         .min_regions = each,
         .max_regions = 2 * each * (all > 0 ? all : 1),
-        .sign = damon->sign,
+        .tag = damon->tag,
     };
 }
 
@@ -289,7 +288,7 @@ static int start_processes(struct damon *damon, const struct hr_process_list *li
             return explain_start(status, &plan, reason);
         count = find_living(list, pids, &damon->rss_bytes);
         if (count != before)
-            hr_damon_stop(damon->root, damon->sign);
+            hr_damon_stop(damon->root, damon->tag);
     } while (count != before);
     return 0;
 }
@@ -358,8 +357,8 @@ static int divide_memory(const struct hr_root *root, struct hr_damon_region **re
 
     int status = find_memory(root, &ranges, &range_count);
     if (status == 0)
-        status = hr_damon_divide(ranges, range_count, REGIONS, (uint64_t)sysconf(_SC_PAGESIZE),
-                                 regions, count);
+        status = hr_damon_divide_ranges(ranges, range_count, REGIONS,
+                                        (uint64_t)sysconf(_SC_PAGESIZE), regions, count);
     free(ranges);
     return status;
 }
@@ -405,10 +404,10 @@ static int begin_system(struct damon *damon, struct hr_reason *reason)
 
 /* --- What it needs -------------------------------------------------------- */
 
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_reason *reason)
+static int damon_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                       struct hr_reason *reason)
 {
-    uint64_t count = 0, sign;
+    uint64_t count = 0, tag;
 
     (void)aging;
     int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_RDWR);
@@ -417,31 +416,31 @@ static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging
     int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
     if (status < 0)
         return explain_files(status, reason);
-    if (count > 0 && !is_left_behind(root, &sign))
-        return explain_use(reason);
+    if (count > 0 && !is_abandoned(root, &tag))
+        return explain_busy(reason);
     return scope == HR_WSS_SYSTEM ? probe_memory(root, reason) : 0;
 }
 
 /* --- Measuring ------------------------------------------------------------ */
 
-static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_reason *reason)
+static int damon_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                       struct hr_reason *reason)
 {
     struct damon *damon = state;
 
     damon->is_blocking = is_blocking(damon->root);
     int status = check_window(damon, window_ns, reason);
     if (status == 0)
-        status = probe(damon->root, subject->scope, subject->aging, reason);
+        status = damon_probe(damon->root, subject->scope, subject->aging, reason);
     if (status < 0)
         return status;
-    remove_left_behind(damon->root);
-    damon->sign = make_sign();
+    remove_abandoned(damon->root);
+    damon->tag = make_tag();
     plan_intervals(damon, window_ns);
     status = subject->scope == HR_WSS_SYSTEM ? begin_system(damon, reason)
                                              : begin_processes(damon, subject->processes, reason);
     if (status < 0)
-        damon->sign = 0;
+        damon->tag = 0;
     damon->started_ns = hr_clock_ns();
     return status;
 }
@@ -534,14 +533,14 @@ static int explain_reading(int status, const struct hr_wss_subject *subject,
     return status;
 }
 
-static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_reason *reason)
+static int damon_read(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                      struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     struct damon *damon = state;
 
     (void)window_ns;
-    if (!hr_damon_is_ours(damon->root, damon->sign)) {
-        damon->sign = 0;
+    if (!hr_damon_is_ours(damon->root, damon->tag)) {
+        damon->tag = 0;
         return hr_reason_set(reason, -EBUSY,
                              "somebody else took DAMON over: let only one use it at a time");
     }
@@ -557,10 +556,10 @@ const struct hr_wss_ops hr_wss_damon_ops = {
     .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_SYSTEM] = true},
     .max_windows = 1,
     .max_windows_passive = 1,
-    .probe = probe,
-    .open = open_state,
-    .begin = begin,
-    .read = read_sample,
-    .end = end,
-    .close = close_state,
+    .probe = damon_probe,
+    .open = damon_open,
+    .begin = damon_begin,
+    .read = damon_read,
+    .end = damon_end,
+    .close = damon_close,
 };

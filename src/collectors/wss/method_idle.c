@@ -53,7 +53,7 @@ struct idle {
 };
 
 /* The kernel's files, open for one look. */
-struct look {
+struct scan {
     int bitmap;
     struct hr_kpage *flags, *cgroups; /* the latter of a cgroup only */
     uint64_t deadline_ns;
@@ -61,7 +61,7 @@ struct look {
     uint16_t head_of[HR_PAGE_CHUNK_PAGES];
 };
 
-static int open_state(const struct hr_wss_subject *subject, void **state)
+static int idle_open(const struct hr_wss_subject *subject, void **state)
 {
     struct idle *idle = calloc(1, sizeof(*idle));
 
@@ -72,7 +72,7 @@ static int open_state(const struct hr_wss_subject *subject, void **state)
     return 0;
 }
 
-static void end(void *state)
+static void idle_end(void *state)
 {
     struct idle *idle = state;
 
@@ -82,25 +82,25 @@ static void end(void *state)
     idle->outcomes = NULL;
 }
 
-static void close_state(void *state)
+static void idle_close(void *state)
 {
-    end(state);
+    idle_end(state);
     free(state);
 }
 
 /* --- The files ------------------------------------------------------------ */
 
-static void close_look(struct look *look)
+static void close_scan(struct scan *scan)
 {
-    hr_kpage_close(look->cgroups);
-    hr_kpage_close(look->flags);
-    hr_descriptor_close(&look->bitmap);
-    free(look);
+    hr_kpage_close(scan->cgroups);
+    hr_kpage_close(scan->flags);
+    hr_descriptor_close(&scan->bitmap);
+    free(scan);
 }
 
-static int open_look(const struct hr_wss_subject *subject, struct look **look)
+static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
 {
-    struct look *opened = malloc(sizeof(*opened));
+    struct scan *opened = malloc(sizeof(*opened));
 
     if (opened == NULL)
         return -ENOMEM;
@@ -113,15 +113,15 @@ static int open_look(const struct hr_wss_subject *subject, struct look **look)
     if (status == 0 && subject->scope == HR_WSS_CGROUP)
         status = hr_kpage_open_cgroups(subject->root, &opened->cgroups);
     if (status < 0) {
-        close_look(opened);
+        close_scan(opened);
         return status;
     }
-    *look = opened;
+    *scan = opened;
     return 0;
 }
 
 /* What errors of the whole look mean. */
-static int explain(const struct hr_wss_subject *subject, int status, struct hr_reason *reason)
+static int explain_scan(const struct hr_wss_subject *subject, int status, struct hr_reason *reason)
 {
     char remedy[HR_REMEDY_SIZE];
 
@@ -140,21 +140,21 @@ static int explain(const struct hr_wss_subject *subject, int status, struct hr_r
 
 /* --- The target's pages --------------------------------------------------- */
 
-static int find_pages_of_cgroup(const struct hr_wss_subject *subject, const struct look *look,
+static int find_pages_of_cgroup(const struct hr_wss_subject *subject, const struct scan *scan,
                                 struct hr_page_set *pages)
 {
     struct hr_cgroup_inodes inodes = {0};
 
     int status = hr_cgroup_inodes_read(subject->cgroup_dirfd, &inodes);
     if (status == 0)
-        status = hr_page_cgroup_read(look->cgroups, look->flags, &inodes, look->deadline_ns, pages);
+        status = hr_page_cgroup_read(scan->cgroups, scan->flags, &inodes, scan->deadline_ns, pages);
     hr_cgroup_inodes_free(&inodes);
     return status;
 }
 
 /* @return 0 if at least one process has been looked at. */
 static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subject *subject,
-                                   const struct look *look, struct hr_page_set *pages)
+                                   const struct scan *scan, struct hr_page_set *pages)
 {
     const struct hr_process_list *processes = subject->processes;
     int last = -ESRCH;
@@ -164,7 +164,7 @@ static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subjec
     if (idle->outcomes == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < processes->count; i++) {
-        int status = hr_pagemap_read(&processes->items[i], look->deadline_ns, pages);
+        int status = hr_pagemap_read(&processes->items[i], scan->deadline_ns, pages);
         if (status < 0 && !hr_wss_is_of_one_process(status))
             return status;
         idle->outcomes[i] = status;
@@ -179,60 +179,60 @@ static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subjec
 /* --- Marking -------------------------------------------------------------- */
 
 /* Takes a page out of a chunk of those that are covered. */
-static int leave_out(struct idle *idle, uint64_t first_pfn, struct hr_page_chunk *pages,
-                     unsigned index)
+static int mark_uncovered(struct idle *idle, uint64_t first_pfn, struct hr_page_chunk *pages,
+                          unsigned index)
 {
     hr_page_chunk_remove(pages, index);
     return hr_page_set_add(&idle->uncovered, first_pfn + index);
 }
 
 /* Finds the folios; pages of which no bit tells are left out. */
-static int find_heads(struct idle *idle, struct look *look, uint64_t first_pfn,
+static int find_heads(struct idle *idle, struct scan *scan, uint64_t first_pfn,
                       struct hr_page_chunk *pages)
 {
     enum hr_page_kind kind;
     unsigned head;
 
-    memset(&look->heads, 0, sizeof(look->heads));
-    int status = hr_kpage_move(look->flags, first_pfn, pages);
+    memset(&scan->heads, 0, sizeof(scan->heads));
+    int status = hr_kpage_move_window(scan->flags, first_pfn, pages);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++) {
-        status = hr_kpage_judge(look->flags, i, &head, &kind);
+        status = hr_kpage_classify(scan->flags, i, &head, &kind);
         if (status < 0)
             break;
         if (kind != HR_PAGE_TRACKED) {
-            status = leave_out(idle, first_pfn, pages, i);
+            status = mark_uncovered(idle, first_pfn, pages, i);
             continue;
         }
-        look->head_of[i] = (uint16_t)head;
-        hr_page_chunk_add(&look->heads, head);
+        scan->head_of[i] = (uint16_t)head;
+        hr_page_chunk_add(&scan->heads, head);
     }
     return status;
 }
 
-static int mark_chunk(struct idle *idle, struct look *look, uint64_t first_pfn,
+static int mark_chunk(struct idle *idle, struct scan *scan, uint64_t first_pfn,
                       struct hr_page_chunk *pages)
 {
-    int status = find_heads(idle, look, first_pfn, pages);
+    int status = find_heads(idle, scan, first_pfn, pages);
 
     if (status == 0)
-        status = hr_page_idle_mark(look->bitmap, first_pfn, &look->heads);
+        status = hr_page_idle_mark(scan->bitmap, first_pfn, &scan->heads);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++)
-        if (!hr_page_chunk_has(&look->heads, look->head_of[i]))
-            status = leave_out(idle, first_pfn, pages, i);
+        if (!hr_page_chunk_has(&scan->heads, scan->head_of[i]))
+            status = mark_uncovered(idle, first_pfn, pages, i);
     return status;
 }
 
-static int mark(struct idle *idle, const struct hr_wss_subject *subject, struct look *look)
+static int mark_pages(struct idle *idle, const struct hr_wss_subject *subject, struct scan *scan)
 {
     struct hr_page_chunk *pages;
 
     int status = subject->scope == HR_WSS_CGROUP
-                     ? find_pages_of_cgroup(subject, look, &idle->covered)
-                     : find_pages_of_processes(idle, subject, look, &idle->covered);
+                     ? find_pages_of_cgroup(subject, scan, &idle->covered)
+                     : find_pages_of_processes(idle, subject, scan, &idle->covered);
     for (uint64_t pfn = 0; status == 0 && (pages = hr_page_set_next(&idle->covered, &pfn)) != NULL;
          pfn += HR_PAGE_CHUNK_PAGES) {
-        status = mark_chunk(idle, look, pfn, pages);
-        if (status == 0 && hr_deadline_has_passed(look->deadline_ns))
+        status = mark_chunk(idle, scan, pfn, pages);
+        if (status == 0 && hr_deadline_has_passed(scan->deadline_ns))
             status = -ETIME;
     }
     return status;
@@ -251,26 +251,26 @@ static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *
     return 0;
 }
 
-static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_reason *reason)
+static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                      struct hr_reason *reason)
 {
-    struct look *look;
+    struct scan *scan;
 
     (void)window_ns;
-    end(state);
+    idle_end(state);
     int status = hr_idle_check_lru(subject->root, subject->scope, reason);
     if (status == 0 && subject->scope == HR_WSS_CGROUP)
         status = check_cgroup(subject, reason);
     if (status == 0)
-        status = open_look(subject, &look);
+        status = open_scan(subject, &scan);
     if (status < 0)
         return status;
-    status = mark(state, subject, look);
-    close_look(look);
+    status = mark_pages(state, subject, scan);
+    close_scan(scan);
     if (status == 0)
         return 0;
-    end(state);
-    return explain(subject, status, reason);
+    idle_end(state);
+    return explain_scan(subject, status, reason);
 }
 
 /* --- Counting ------------------------------------------------------------- */
@@ -281,23 +281,23 @@ struct counts {
 };
 
 /* Finds the folios whose bits tell; what is decided without a bit is taken out of the pages. */
-static int sort_pages(const struct idle *idle, struct look *look, uint64_t first_pfn,
-                      struct hr_page_chunk *pages, struct counts *counts)
+static int find_counted_heads(const struct idle *idle, struct scan *scan, uint64_t first_pfn,
+                              struct hr_page_chunk *pages, struct counts *counts)
 {
     enum hr_page_kind kind;
     unsigned head;
 
-    memset(&look->heads, 0, sizeof(look->heads));
-    int status = hr_kpage_move(look->flags, first_pfn, pages);
+    memset(&scan->heads, 0, sizeof(scan->heads));
+    int status = hr_kpage_move_window(scan->flags, first_pfn, pages);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++) {
-        status = hr_kpage_judge(look->flags, i, &head, &kind);
+        status = hr_kpage_classify(scan->flags, i, &head, &kind);
         if (status < 0)
             break;
-        counts->resident += kind != HR_PAGE_FOREIGN;
+        counts->resident += kind != HR_PAGE_EXCLUDED;
         bool was_there = hr_page_set_has(&idle->uncovered, first_pfn + i);
         if (kind == HR_PAGE_TRACKED && !was_there) {
-            look->head_of[i] = (uint16_t)head;
-            hr_page_chunk_add(&look->heads, head);
+            scan->head_of[i] = (uint16_t)head;
+            hr_page_chunk_add(&scan->heads, head);
             continue;
         }
         hr_page_chunk_remove(pages, i);
@@ -307,28 +307,28 @@ static int sort_pages(const struct idle *idle, struct look *look, uint64_t first
     return status;
 }
 
-static int count_chunk(const struct idle *idle, struct look *look, uint64_t first_pfn,
+static int count_chunk(const struct idle *idle, struct scan *scan, uint64_t first_pfn,
                        struct hr_page_chunk *pages, struct counts *counts)
 {
-    int status = sort_pages(idle, look, first_pfn, pages, counts);
+    int status = find_counted_heads(idle, scan, first_pfn, pages, counts);
 
     if (status == 0)
-        status = hr_page_idle_read(look->bitmap, first_pfn, &look->heads, &look->idle);
+        status = hr_page_idle_read(scan->bitmap, first_pfn, &scan->heads, &scan->idle);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++)
-        counts->touched += !hr_page_chunk_has(&look->idle, look->head_of[i]);
+        counts->touched += !hr_page_chunk_has(&scan->idle, scan->head_of[i]);
     return status;
 }
 
-static int count(const struct idle *idle, struct look *look, const struct hr_page_set *set,
-                 struct counts *counts)
+static int count_pages(const struct idle *idle, struct scan *scan, const struct hr_page_set *set,
+                       struct counts *counts)
 {
     struct hr_page_chunk *pages;
     int status = 0;
 
     for (uint64_t pfn = 0; status == 0 && (pages = hr_page_set_next(set, &pfn)) != NULL;
          pfn += HR_PAGE_CHUNK_PAGES) {
-        status = count_chunk(idle, look, pfn, pages, counts);
-        if (status == 0 && hr_deadline_has_passed(look->deadline_ns))
+        status = count_chunk(idle, scan, pfn, pages, counts);
+        if (status == 0 && hr_deadline_has_passed(scan->deadline_ns))
             status = -ETIME;
     }
     return status;
@@ -336,14 +336,14 @@ static int count(const struct idle *idle, struct look *look, const struct hr_pag
 
 /* Of a process that can't be looked at any more it is noted, and nothing else. */
 static int find_pages_of_process(const struct hr_process *process, int outcome,
-                                 const struct look *look, struct hr_page_set *pages,
+                                 const struct scan *scan, struct hr_page_set *pages,
                                  struct hr_wss_sample *sample)
 {
     uint64_t rss_bytes;
 
     int status = outcome < 0 ? outcome : hr_process_read_rss(process, &rss_bytes);
     if (status == 0)
-        status = hr_pagemap_read(process, look->deadline_ns, pages);
+        status = hr_pagemap_read(process, scan->deadline_ns, pages);
     if (status == 0) {
         sample->process_count++;
         sample->has_rss = true;
@@ -359,42 +359,42 @@ static int find_pages_of_process(const struct hr_process *process, int outcome,
 }
 
 static int find_pages(const struct idle *idle, const struct hr_wss_subject *subject,
-                      const struct look *look, struct hr_page_set *pages,
+                      const struct scan *scan, struct hr_page_set *pages,
                       struct hr_wss_sample *sample)
 {
     const struct hr_process_list *processes = subject->processes;
     int status = 0;
 
     if (subject->scope == HR_WSS_CGROUP)
-        return find_pages_of_cgroup(subject, look, pages);
+        return find_pages_of_cgroup(subject, scan, pages);
     for (size_t i = 0; i < processes->count && status == 0; i++)
         status =
-            find_pages_of_process(&processes->items[i], idle->outcomes[i], look, pages, sample);
+            find_pages_of_process(&processes->items[i], idle->outcomes[i], scan, pages, sample);
     if (status < 0 || sample->process_count > 0)
         return status;
     return sample->ended_count > 0 ? -ESRCH : -EACCES;
 }
 
-static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_reason *reason)
+static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                     struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     struct hr_page_set pages = {0};
     struct counts counts = {0};
-    struct look *look;
+    struct scan *scan;
 
     (void)window_ns;
-    int status = open_look(subject, &look);
+    int status = open_scan(subject, &scan);
     if (status < 0)
         return status;
-    status = find_pages(state, subject, look, &pages, sample);
+    status = find_pages(state, subject, scan, &pages, sample);
     if (status == 0)
-        status = count(state, look, &pages, &counts);
-    close_look(look);
+        status = count_pages(state, scan, &pages, &counts);
+    close_scan(scan);
     hr_page_set_free(&pages);
     if (status == 0) /* it may have been switched on meanwhile */
         status = hr_idle_check_lru(subject->root, subject->scope, reason);
     if (status < 0)
-        return explain(subject, status, reason);
+        return explain_scan(subject, status, reason);
     uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     sample->referenced_bytes = counts.touched * page_size;
     if (subject->scope == HR_WSS_CGROUP) {
@@ -409,9 +409,9 @@ const struct hr_wss_ops hr_wss_idle_ops = {
     .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_CGROUP] = true},
     .walks_memory = true,
     .probe = hr_idle_probe,
-    .open = open_state,
-    .begin = begin,
-    .read = read_sample,
-    .end = end,
-    .close = close_state,
+    .open = idle_open,
+    .begin = idle_begin,
+    .read = idle_read,
+    .end = idle_end,
+    .close = idle_close,
 };

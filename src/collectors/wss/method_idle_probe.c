@@ -16,7 +16,7 @@
 #include "process/probe.h"
 #include "wss/method.h"
 
-static int no_file(const char *path, const char *option, int status, struct hr_reason *reason)
+static int explain_file(const char *path, const char *option, int status, struct hr_reason *reason)
 {
     char remedy[HR_REMEDY_SIZE];
 
@@ -35,7 +35,7 @@ static int no_file(const char *path, const char *option, int status, struct hr_r
     return hr_reason_set(reason, status, "%s can't be used (%s)", path, strerror(-status));
 }
 
-static int try_bitmap(const struct hr_root *root, struct hr_reason *reason)
+static int probe_bitmap(const struct hr_root *root, struct hr_reason *reason)
 {
     uint64_t word;
     int fd = hr_page_idle_open(root);
@@ -47,22 +47,22 @@ static int try_bitmap(const struct hr_root *root, struct hr_reason *reason)
     hr_descriptor_close(&fd);
     if (status == 0)
         return 0;
-    return no_file(HR_PAGE_IDLE_PATH, "CONFIG_IDLE_PAGE_TRACKING=y", status, reason);
+    return explain_file(HR_PAGE_IDLE_PATH, "CONFIG_IDLE_PAGE_TRACKING=y", status, reason);
 }
 
-static int try_file(const struct hr_root *root, const char *path, const char *option,
-                    struct hr_reason *reason)
+static int probe_file(const struct hr_root *root, const char *path, const char *option,
+                      struct hr_reason *reason)
 {
     int fd = hr_root_openat(root, path, O_RDONLY);
 
     if (fd < 0)
-        return no_file(path, option, fd, reason);
+        return explain_file(path, option, fd, reason);
     hr_descriptor_close(&fd);
     return 0;
 }
 
 /* Without CAP_SYS_ADMIN page frames read 0, as if nobody had any. */
-static int try_pagemap(const struct hr_root *root, struct hr_reason *reason)
+static int probe_pagemap(const struct hr_root *root, struct hr_reason *reason)
 {
     volatile char own = 1; /* something that is in memory */
     char remedy[HR_REMEDY_SIZE];
@@ -70,7 +70,7 @@ static int try_pagemap(const struct hr_root *root, struct hr_reason *reason)
     int fd = hr_root_openat(root, "proc/self/pagemap", O_RDONLY);
 
     if (fd < 0)
-        return no_file("/proc/self/pagemap", "CONFIG_PROC_PAGE_MONITOR=y", fd, reason);
+        return explain_file("/proc/self/pagemap", "CONFIG_PROC_PAGE_MONITOR=y", fd, reason);
     int status = hr_pagemap_find(fd, (uintptr_t)&own, &pfn);
     hr_descriptor_close(&fd);
     if (status == -EPERM)
@@ -82,7 +82,7 @@ static int try_pagemap(const struct hr_root *root, struct hr_reason *reason)
     return 0;
 }
 
-static int try_process(const struct hr_process *process)
+static int probe_process(const struct hr_process *process)
 {
     int status = hr_process_try_file(process, "maps", O_RDONLY);
 
@@ -90,13 +90,13 @@ static int try_process(const struct hr_process *process)
 }
 
 /* Our own memory we may always look at. */
-static int try_processes(const struct hr_root *root, struct hr_reason *reason)
+static int probe_processes(const struct hr_root *root, struct hr_reason *reason)
 {
-    int status = try_pagemap(root, reason);
+    int status = probe_pagemap(root, reason);
 
     if (status < 0)
         return status;
-    status = hr_process_probe(root, try_process);
+    status = hr_process_probe(root, probe_process);
     if (status < 0 && status != -EACCES && status != -EPERM)
         return hr_reason_set(reason, status, "/proc/1/pagemap or maps can't be used (%s)",
                              strerror(-status));
@@ -122,11 +122,11 @@ static bool has_controller(int mount)
 }
 
 /* The file of cgroups tells those of the hierarchy that has the controller memory. */
-static int try_cgroups(const struct hr_root *root, struct hr_reason *reason)
+static int probe_cgroups(const struct hr_root *root, struct hr_reason *reason)
 {
     int version = 2;
 
-    int status = try_file(root, HR_KPAGE_CGROUP_PATH, "CONFIG_MEMCG=y", reason);
+    int status = probe_file(root, HR_KPAGE_CGROUP_PATH, "CONFIG_MEMCG=y", reason);
     if (status < 0)
         return status;
     int fd = hr_root_open_cgroup(root, "memory", &version);
@@ -163,11 +163,12 @@ int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool agin
                   struct hr_reason *reason)
 {
     (void)aging;
-    int status = try_bitmap(root, reason);
+    int status = probe_bitmap(root, reason);
 
     if (status == 0)
-        status = try_file(root, HR_KPAGE_FLAGS_PATH, "CONFIG_PROC_PAGE_MONITOR=y", reason);
+        status = probe_file(root, HR_KPAGE_FLAGS_PATH, "CONFIG_PROC_PAGE_MONITOR=y", reason);
     if (status == 0)
-        status = scope == HR_WSS_CGROUP ? try_cgroups(root, reason) : try_processes(root, reason);
+        status =
+            scope == HR_WSS_CGROUP ? probe_cgroups(root, reason) : probe_processes(root, reason);
     return status < 0 ? status : hr_idle_check_lru(root, scope, reason);
 }

@@ -43,35 +43,35 @@
 #define REST_MAX_NS UINT64_C(3600000000000)
 
 /** A generation that is waited for, or that was the youngest at time zero. */
-struct birth {
+struct generation {
     uint64_t memcg_id;
     unsigned node;
-    bool seen;
+    bool exists;
     uint64_t seq;
 };
 
-struct births {
-    struct birth *items;
+struct generations {
+    struct generation *items;
     size_t count, capacity;
 };
 
 /** What is known of how long the kernel walks the page tables of the target. */
 struct walk {
     uint64_t ns;               /* of all commands together, without the pauses between */
-    size_t births;             /* that were commanded; 0: nothing is known */
+    size_t commanded;          /* generations that were; 0: nothing is known */
     uint64_t next_ns, rest_ns; /* too long: when it is tried again, and how long that is put off */
 };
 
 struct lru_gen {
     uint64_t page_bytes;
-    struct hr_lru_gen_text text; /* within a call only: there may be many targets, and it has all
-                                    groups of the machine */
-    struct births beginning;     /* sorted; the generations of time zero */
-    struct births wanted;        /* sorted; those that are about to begin */
-    struct walk walk;            /* the latest, from one measurement to the next */
+    struct hr_lru_gen_text text;  /* within a call only: there may be many targets, and it has all
+                                     groups of the machine */
+    struct generations beginning; /* sorted; the generations of time zero */
+    struct generations wanted;    /* sorted; those that are about to begin */
+    struct walk walk;             /* the latest, from one measurement to the next */
 };
 
-static int open_state(const struct hr_wss_subject *subject, void **state)
+static int lru_gen_open(const struct hr_wss_subject *subject, void **state)
 {
     struct lru_gen *lru_gen = calloc(1, sizeof(*lru_gen));
 
@@ -83,7 +83,7 @@ static int open_state(const struct hr_wss_subject *subject, void **state)
     return 0;
 }
 
-static void close_state(void *state)
+static void lru_gen_close(void *state)
 {
     struct lru_gen *lru_gen = state;
 
@@ -92,8 +92,8 @@ static void close_state(void *state)
     free(lru_gen);
 }
 
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_reason *reason)
+static int lru_gen_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                         struct hr_reason *reason)
 {
     (void)scope;
     return hr_lru_gen_file_probe(root, aging, reason);
@@ -124,7 +124,7 @@ static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_ge
     int status;
 
     do
-        status = hr_lru_gen_next(reader, list);
+        status = hr_lru_gen_parse_next(reader, list);
     while (status > 0 && !hr_lru_gen_is_below(list, group_of(subject)));
     return status;
 }
@@ -163,8 +163,9 @@ static int explain_text(int status, struct hr_reason *reason)
 
 /* --- Looking back --------------------------------------------------------- */
 
-static int recall(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t window_ms,
-                  struct hr_lru_gen_recall *sum, struct hr_reason *reason)
+static int sum_generations(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                           uint64_t window_ms, struct hr_lru_gen_window_sum *sum,
+                           struct hr_reason *reason)
 {
     struct hr_lru_gen_reader reader;
     struct hr_lru_gen_list list;
@@ -176,7 +177,7 @@ static int recall(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
     reader = reader_of(lru_gen);
     while ((status = next_of_target(subject, &reader, &list)) > 0) {
         found = found || hr_lru_gen_is_of(&list, group_of(subject));
-        hr_lru_gen_recall(&list, window_ms, sum);
+        hr_lru_gen_sum_window(&list, window_ms, sum);
     }
     if (status < 0)
         return explain_text(status, reason);
@@ -185,12 +186,12 @@ static int recall(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
 
 /* Each group on each node has generations of its own. What tells nothing may be a tenth of the
  * target's memory, which then is the most that can be missing. */
-static int look_back(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                     uint64_t window_ns, struct hr_wss_sample *sample, struct hr_reason *reason)
+static int read_passive(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                        uint64_t window_ns, struct hr_wss_sample *sample, struct hr_reason *reason)
 {
-    struct hr_lru_gen_recall sum = {0};
+    struct hr_lru_gen_window_sum sum = {0};
 
-    int status = recall(lru_gen, subject, window_ns / HR_NS_PER_MS, &sum, reason);
+    int status = sum_generations(lru_gen, subject, window_ns / HR_NS_PER_MS, &sum, reason);
     if (status < 0)
         return status;
     if (sum.window_ms == 0 || sum.known_pages < sum.all_pages - sum.all_pages / 10)
@@ -206,45 +207,46 @@ static int look_back(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 
 /* --- Aging ---------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
+static int compare_generations(const void *left, const void *right)
 {
-    const struct birth *a = left, *b = right;
+    const struct generation *a = left, *b = right;
 
     if (a->memcg_id != b->memcg_id)
         return a->memcg_id < b->memcg_id ? -1 : 1;
     return (a->node > b->node) - (a->node < b->node);
 }
 
-static struct birth *find(const struct births *births, const struct hr_lru_gen_list *list)
+static struct generation *find_generation(const struct generations *generations,
+                                          const struct hr_lru_gen_list *list)
 {
-    struct birth key = {.memcg_id = list->memcg_id, .node = list->node};
+    struct generation key = {.memcg_id = list->memcg_id, .node = list->node};
 
-    if (births->count == 0)
+    if (generations->count == 0)
         return NULL;
-    return bsearch(&key, births->items, births->count, sizeof(key), compare);
+    return bsearch(&key, generations->items, generations->count, sizeof(key), compare_generations);
 }
 
-static int add(struct births *births, struct birth birth)
+static int append_generation(struct generations *generations, struct generation generation)
 {
-    if (births->count == births->capacity) {
-        size_t capacity = births->capacity > 0 ? 2 * births->capacity : 32;
-        struct birth *items = reallocarray(births->items, capacity, sizeof(*items));
+    if (generations->count == generations->capacity) {
+        size_t capacity = generations->capacity > 0 ? 2 * generations->capacity : 32;
+        struct generation *items = reallocarray(generations->items, capacity, sizeof(*items));
         if (items == NULL)
             return -ENOMEM;
-        births->items = items;
-        births->capacity = capacity;
+        generations->items = items;
+        generations->capacity = capacity;
     }
-    births->items[births->count++] = birth;
+    generations->items[generations->count++] = generation;
     return 0;
 }
 
 /* Notes the next generation of each group and node of the target that can be aged. What came into
  * being since time zero needs no aging, as all its pages were touched since. */
-static int plan(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                const struct births *only, struct hr_reason *reason)
+static int list_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                       const struct generations *only, struct hr_reason *reason)
 {
     struct hr_lru_gen_reader reader = reader_of(lru_gen);
-    struct births *wanted = &lru_gen->wanted;
+    struct generations *wanted = &lru_gen->wanted;
     struct hr_lru_gen_list list;
     bool found = false;
     int status;
@@ -254,11 +256,12 @@ static int plan(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
         found = found || hr_lru_gen_is_of(&list, group_of(subject));
         if (is_removed(&list))
             continue;
-        if (only != NULL && find(only, &list) == NULL)
+        if (only != NULL && find_generation(only, &list) == NULL)
             continue;
-        if (add(wanted, (struct birth){.memcg_id = list.memcg_id,
-                                       .node = list.node,
-                                       .seq = hr_lru_gen_youngest(&list) + 1}) < 0)
+        if (append_generation(wanted, (struct generation){.memcg_id = list.memcg_id,
+                                                          .node = list.node,
+                                                          .seq = hr_lru_gen_youngest(&list) + 1}) <
+            0)
             return -ENOMEM;
     }
     if (status < 0)
@@ -266,22 +269,24 @@ static int plan(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
     if (!found)
         return explain_absence(subject, reason);
     if (wanted->count > 0)
-        qsort(wanted->items, wanted->count, sizeof(*wanted->items), compare);
+        qsort(wanted->items, wanted->count, sizeof(*wanted->items), compare_generations);
     return 0;
 }
 
-static int write_commands(int fd, const struct births *wanted, uint64_t max_ns, struct walk *walk)
+static int write_commands(int fd, const struct generations *wanted, uint64_t max_ns,
+                          struct walk *walk)
 {
     for (size_t i = 0; i < wanted->count; i++) {
-        const struct birth *birth = &wanted->items[i];
-        if (birth->seen)
+        const struct generation *generation = &wanted->items[i];
+        if (generation->exists)
             continue;
         if (max_ns > 0 && walk->ns > max_ns)
             return -ETIME;
         uint64_t from = hr_clock_ns();
-        int status = hr_lru_gen_file_age(fd, birth->memcg_id, birth->node, birth->seq - 1);
+        int status =
+            hr_lru_gen_file_age(fd, generation->memcg_id, generation->node, generation->seq - 1);
         walk->ns += hr_clock_ns() - from;
-        walk->births += walk->births < i + 1; /* those tried again are known already */
+        walk->commanded += walk->commanded < i + 1; /* those tried again are known already */
         /* The group is gone, or somebody else came first: looking tells. */
         if (status < 0 && status != -EINVAL && status != -EEXIST && status != -EINTR)
             return status;
@@ -291,28 +296,29 @@ static int write_commands(int fd, const struct births *wanted, uint64_t max_ns, 
 
 /* Reads again, and marks what is seen to have begun. @return how many have not; a group that is
  * gone isn't waited for. */
-static int count_unborn(struct lru_gen *lru_gen, const struct hr_root *root)
+static int count_missing(struct lru_gen *lru_gen, const struct hr_root *root)
 {
     struct hr_lru_gen_reader reader;
     struct hr_lru_gen_list list;
-    int unborn = 0;
+    int missing = 0;
 
     int status = hr_lru_gen_file_read(root, &lru_gen->text);
     if (status < 0)
         return status;
     reader = reader_of(lru_gen);
-    while ((status = hr_lru_gen_next(&reader, &list)) > 0) {
-        struct birth *birth = find(&lru_gen->wanted, &list);
-        if (birth == NULL || is_removed(&list))
+    while ((status = hr_lru_gen_parse_next(&reader, &list)) > 0) {
+        struct generation *generation = find_generation(&lru_gen->wanted, &list);
+        if (generation == NULL || is_removed(&list))
             continue;
-        birth->seen = hr_lru_gen_youngest(&list) >= birth->seq;
-        unborn += !birth->seen;
+        generation->exists = hr_lru_gen_youngest(&list) >= generation->seq;
+        missing += !generation->exists;
     }
-    return status < 0 ? status : unborn;
+    return status < 0 ? status : missing;
 }
 
 /* A command does nothing while somebody else is aging the group, or just did. */
-static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, uint64_t max_ns)
+static int age_with_retries(struct lru_gen *lru_gen, const struct hr_root *root, int fd,
+                            uint64_t max_ns)
 {
     struct timespec pause = {.tv_nsec = AGING_PAUSE_NS};
 
@@ -322,7 +328,7 @@ static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, u
         pause.tv_nsec *= 2;
         int status = write_commands(fd, &lru_gen->wanted, max_ns, &lru_gen->walk);
         if (status == 0)
-            status = count_unborn(lru_gen, root);
+            status = count_missing(lru_gen, root);
         if (status <= 0)
             return status;
     }
@@ -332,9 +338,10 @@ static int age_by(struct lru_gen *lru_gen, const struct hr_root *root, int fd, u
 /* --- The limit ------------------------------------------------------------ */
 
 /* How long it takes by what it took before, of as many groups and nodes. */
-static uint64_t foretell(const struct walk *walk, size_t births)
+static uint64_t estimate_walk_ns(const struct walk *walk, size_t generations)
 {
-    return walk->births > 0 ? (uint64_t)((__uint128_t)walk->ns * births / walk->births) : 0;
+    return walk->commanded > 0 ? (uint64_t)((__uint128_t)walk->ns * generations / walk->commanded)
+                               : 0;
 }
 
 static void put_off(struct walk *walk)
@@ -345,7 +352,7 @@ static void put_off(struct walk *walk)
     walk->next_ns = hr_clock_ns() + walk->rest_ns;
 }
 
-static int too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
+static int explain_too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
 {
     return hr_reason_set(reason, -ETIME,
                          "the kernel walks the page tables of the target for %" PRIu64
@@ -355,9 +362,9 @@ static int too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
 }
 
 /* Only trying tells that it takes less now: that isn't to be done each time. */
-static bool is_put_off(struct lru_gen *lru_gen, uint64_t max_ns)
+static bool is_backed_off(struct lru_gen *lru_gen, uint64_t max_ns)
 {
-    if (max_ns == 0 || foretell(&lru_gen->walk, lru_gen->wanted.count) <= max_ns)
+    if (max_ns == 0 || estimate_walk_ns(&lru_gen->walk, lru_gen->wanted.count) <= max_ns)
         return false;
     if (lru_gen->walk.rest_ns == 0)
         put_off(&lru_gen->walk);
@@ -367,31 +374,32 @@ static bool is_put_off(struct lru_gen *lru_gen, uint64_t max_ns)
 static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason *reason)
 {
     struct walk *walk = &lru_gen->walk;
-    uint64_t all_ns = foretell(walk, lru_gen->wanted.count);
+    uint64_t all_ns = estimate_walk_ns(walk, lru_gen->wanted.count);
 
     if (max_ns == 0 || all_ns <= max_ns) {
         walk->rest_ns = 0;
         return 0;
     }
     put_off(walk);
-    return too_long(all_ns, max_ns, reason);
+    return explain_too_long(all_ns, max_ns, reason);
 }
 
 /* Begins the generations that are wanted; the text is then one that was read after. What turns out
  * to take too long isn't gone on with, and known the next time. */
-static int age(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-               struct hr_reason *reason)
+static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                      struct hr_reason *reason)
 {
     uint64_t max_ns = subject->max_scan_ns;
 
-    if (is_put_off(lru_gen, max_ns))
-        return too_long(foretell(&lru_gen->walk, lru_gen->wanted.count), max_ns, reason);
+    if (is_backed_off(lru_gen, max_ns))
+        return explain_too_long(estimate_walk_ns(&lru_gen->walk, lru_gen->wanted.count), max_ns,
+                                reason);
     int fd = hr_root_openat(subject->root, HR_LRU_GEN_FILE, O_WRONLY);
     if (fd < 0)
         return fd;
     lru_gen->walk.ns = 0;
-    lru_gen->walk.births = 0;
-    int status = age_by(lru_gen, subject->root, fd, max_ns);
+    lru_gen->walk.commanded = 0;
+    int status = age_with_retries(lru_gen, subject->root, fd, max_ns);
     close(fd);
     if (status == 0 || status == -ETIME)
         status = check_time(lru_gen, max_ns, reason);
@@ -411,12 +419,12 @@ static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
     if (status == 0)
         status = read_text(lru_gen, subject);
     if (status == 0)
-        status = plan(lru_gen, subject, NULL, reason);
+        status = list_wanted(lru_gen, subject, NULL, reason);
     if (status == 0)
-        status = age(lru_gen, subject, reason);
+        status = age_target(lru_gen, subject, reason);
     if (status < 0)
         return status;
-    struct births now = lru_gen->wanted;
+    struct generations now = lru_gen->wanted;
     lru_gen->wanted = lru_gen->beginning;
     lru_gen->beginning = now;
     return 0;
@@ -432,16 +440,16 @@ static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
     int status;
 
     while ((status = next_of_target(subject, &reader, &list)) > 0) {
-        const struct birth *birth = find(&lru_gen->beginning, &list);
+        const struct generation *generation = find_generation(&lru_gen->beginning, &list);
         if (is_removed(&list))
             continue;
-        if (birth != NULL && hr_lru_gen_youngest(&list) > birth->seq + MAX_AGED_WINDOWS)
+        if (generation != NULL && hr_lru_gen_youngest(&list) > generation->seq + MAX_AGED_WINDOWS)
             return hr_reason_set(reason, -EBUSY,
                                  "somebody else began generations meanwhile, or the kernel did, "
                                  "short of memory, in %.*s: try again, with a shorter window",
                                  list.path.length < 100 ? (int)list.path.length : 100,
                                  list.path.start);
-        sum += hr_lru_gen_pages_since(&list, birth != NULL ? birth->seq : 0);
+        sum += hr_lru_gen_pages_since(&list, generation != NULL ? generation->seq : 0);
     }
     *pages = sum;
     return explain_text(status, reason);
@@ -454,9 +462,9 @@ static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 
     int status = read_text(lru_gen, subject);
     if (status == 0)
-        status = plan(lru_gen, subject, &lru_gen->beginning, reason);
+        status = list_wanted(lru_gen, subject, &lru_gen->beginning, reason);
     if (status == 0)
-        status = age(lru_gen, subject, reason);
+        status = age_target(lru_gen, subject, reason);
     if (status == 0)
         status = sum_since(lru_gen, subject, &pages, reason);
     if (status < 0)
@@ -467,8 +475,8 @@ static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 
 /* --- The method ----------------------------------------------------------- */
 
-static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_reason *reason)
+static int lru_gen_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                         struct hr_reason *reason)
 {
     (void)window_ns;
     int status = subject->aging ? begin_aged(state, subject, reason) : 0;
@@ -476,11 +484,11 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
     return status;
 }
 
-static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_reason *reason)
+static int lru_gen_read(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                        struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     int status = subject->aging ? read_aged(state, subject, sample, reason)
-                                : look_back(state, subject, window_ns, sample, reason);
+                                : read_passive(state, subject, window_ns, sample, reason);
     free_text(state);
     return status;
 }
@@ -491,9 +499,9 @@ const struct hr_wss_ops hr_wss_lru_gen_ops = {
     .max_windows = MAX_AGED_WINDOWS,
     .max_windows_passive = 0,
     .looks_back_passive = true,
-    .probe = probe,
-    .open = open_state,
-    .begin = begin,
-    .read = read_sample,
-    .close = close_state,
+    .probe = lru_gen_probe,
+    .open = lru_gen_open,
+    .begin = lru_gen_begin,
+    .read = lru_gen_read,
+    .close = lru_gen_close,
 };

@@ -29,7 +29,7 @@
 #define REST_MAX_NS UINT64_C(3600000000000)
 
 /* What is known of looks at a process's memory, from one measurement to the next. */
-struct look {
+struct scan {
     pid_t pid;
     uint64_t started_ticks;
     bool is_marked;            /* in this measurement */
@@ -38,11 +38,11 @@ struct look {
 };
 
 struct referenced {
-    struct look *looks; /* of the processes of this measurement, in their order */
+    struct scan *scans; /* of the processes of this measurement, in their order */
     size_t count;
 };
 
-static int open_state(const struct hr_wss_subject *subject, void **state)
+static int referenced_open(const struct hr_wss_subject *subject, void **state)
 {
     struct referenced *referenced = calloc(1, sizeof(*referenced));
 
@@ -53,43 +53,43 @@ static int open_state(const struct hr_wss_subject *subject, void **state)
     return 0;
 }
 
-static void close_state(void *state)
+static void referenced_close(void *state)
 {
     struct referenced *referenced = state;
 
-    free(referenced->looks);
+    free(referenced->scans);
     free(referenced);
 }
 
 /* Makes room for the processes, and keeps what is known of them. Both lists are in the order of
  * numbers. */
-static int take_processes(struct referenced *referenced, const struct hr_process_list *processes)
+static int set_processes(struct referenced *referenced, const struct hr_process_list *processes)
 {
-    struct look *looks = calloc(processes->count + 1, sizeof(*looks));
+    struct scan *scans = calloc(processes->count + 1, sizeof(*scans));
     size_t old = 0;
 
-    if (looks == NULL)
+    if (scans == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < processes->count; i++) {
         const struct hr_process *process = &processes->items[i];
-        while (old < referenced->count && referenced->looks[old].pid < process->pid)
+        while (old < referenced->count && referenced->scans[old].pid < process->pid)
             old++;
-        if (old < referenced->count && referenced->looks[old].pid == process->pid &&
-            referenced->looks[old].started_ticks == process->started_ticks)
-            looks[i] = referenced->looks[old];
-        looks[i].pid = process->pid;
-        looks[i].started_ticks = process->started_ticks;
-        looks[i].is_marked = false;
+        if (old < referenced->count && referenced->scans[old].pid == process->pid &&
+            referenced->scans[old].started_ticks == process->started_ticks)
+            scans[i] = referenced->scans[old];
+        scans[i].pid = process->pid;
+        scans[i].started_ticks = process->started_ticks;
+        scans[i].is_marked = false;
     }
-    free(referenced->looks);
-    *referenced = (struct referenced){looks, processes->count};
+    free(referenced->scans);
+    *referenced = (struct referenced){scans, processes->count};
     return 0;
 }
 
 /* --- What it needs -------------------------------------------------------- */
 
 /* Opens what is needed of a process, which does nothing to it. */
-static int try_files(const struct hr_process *process)
+static int probe_files(const struct hr_process *process)
 {
     int status = hr_process_try_file(process, "clear_refs", O_WRONLY);
 
@@ -101,14 +101,14 @@ static int try_files(const struct hr_process *process)
     return status;
 }
 
-static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
-                 struct hr_reason *reason)
+static int referenced_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
+                            struct hr_reason *reason)
 {
     char remedy[HR_REMEDY_SIZE];
 
     (void)scope;
     (void)aging;
-    int status = hr_process_probe(root, try_files);
+    int status = hr_process_probe(root, probe_files);
     if (status == -ESRCH)
         return hr_reason_set(reason, -EACCES,
                              "other users' processes are hidden: mount /proc without hidepid, or "
@@ -128,23 +128,23 @@ static int probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging
 /* --- Limits --------------------------------------------------------------- */
 
 /* @return nanoseconds; 0: nothing is known yet. */
-static uint64_t foretell(const struct look *look, uint64_t rss_bytes)
+static uint64_t estimate_scan_ns(const struct scan *scan, uint64_t rss_bytes)
 {
-    return (uint64_t)((__uint128_t)look->ns * (rss_bytes + 1) / (look->rss_bytes + 1));
+    return (uint64_t)((__uint128_t)scan->ns * (rss_bytes + 1) / (scan->rss_bytes + 1));
 }
 
-static int too_long(const struct hr_process *process, uint64_t look_ns, uint64_t max_ns,
-                    struct hr_reason *reason)
+static int explain_too_long(const struct hr_process *process, uint64_t scan_ns, uint64_t max_ns,
+                            struct hr_reason *reason)
 {
     return hr_reason_set(reason, -ETIME,
                          "a look at the memory of %s[%d] takes %" PRIu64 " ms, and %" PRIu64
                          " ms are allowed: raise the limit, or choose another method",
-                         process->name, (int)process->pid, look_ns / HR_NS_PER_MS,
+                         process->name, (int)process->pid, scan_ns / HR_NS_PER_MS,
                          max_ns / HR_NS_PER_MS);
 }
 
 /* Finds out what clearing would take, by reading. */
-static int look_by_reading(struct look *look, const struct hr_process *process)
+static int measure_by_reading(struct scan *scan, const struct hr_process *process)
 {
     struct hr_smaps sums;
     uint64_t from = hr_clock_ns();
@@ -152,21 +152,21 @@ static int look_by_reading(struct look *look, const struct hr_process *process)
     int status = hr_smaps_read(process, &sums);
     if (status < 0)
         return status;
-    look->ns = CLEAR_PER_READ * (hr_clock_ns() - from);
-    look->rss_bytes = sums.rss_bytes;
+    scan->ns = CLEAR_PER_READ * (hr_clock_ns() - from);
+    scan->rss_bytes = sums.rss_bytes;
     return 0;
 }
 
-static void put_off(struct look *look)
+static void put_off(struct scan *scan)
 {
-    look->rest_ns = look->rest_ns == 0 ? REST_MIN_NS : 2 * look->rest_ns;
-    if (look->rest_ns > REST_MAX_NS)
-        look->rest_ns = REST_MAX_NS;
-    look->next_ns = hr_clock_ns() + look->rest_ns;
+    scan->rest_ns = scan->rest_ns == 0 ? REST_MIN_NS : 2 * scan->rest_ns;
+    if (scan->rest_ns > REST_MAX_NS)
+        scan->rest_ns = REST_MAX_NS;
+    scan->next_ns = hr_clock_ns() + scan->rest_ns;
 }
 
 /* Tells whether clearing a process's bits is too long a look, without clearing them. */
-static int check_time(struct look *look, const struct hr_process *process, uint64_t max_ns,
+static int check_time(struct scan *scan, const struct hr_process *process, uint64_t max_ns,
                       struct hr_reason *reason)
 {
     uint64_t rss_bytes;
@@ -176,20 +176,20 @@ static int check_time(struct look *look, const struct hr_process *process, uint6
     int status = hr_process_read_rss(process, &rss_bytes);
     if (status < 0)
         return status;
-    uint64_t look_ns = foretell(look, rss_bytes);
+    uint64_t scan_ns = estimate_scan_ns(scan, rss_bytes);
     /* It may have got huge pages since, which take next to no time: but even reading is not to be
      * done each time in order to find out. */
-    if (look_ns == 0 || (look_ns > max_ns && hr_clock_ns() >= look->next_ns)) {
-        status = look_by_reading(look, process);
-        look_ns = look->ns;
-        if (status == 0 && look_ns > max_ns)
-            put_off(look);
+    if (scan_ns == 0 || (scan_ns > max_ns && hr_clock_ns() >= scan->next_ns)) {
+        status = measure_by_reading(scan, process);
+        scan_ns = scan->ns;
+        if (status == 0 && scan_ns > max_ns)
+            put_off(scan);
     }
     if (status < 0)
         return status;
-    if (look_ns > max_ns)
-        return too_long(process, look_ns, max_ns, reason);
-    look->rest_ns = 0;
+    if (scan_ns > max_ns)
+        return explain_too_long(process, scan_ns, max_ns, reason);
+    scan->rest_ns = 0;
     return 0;
 }
 
@@ -206,31 +206,31 @@ static int clear_bits(const struct hr_process *process)
 }
 
 /* What turns out to take too long is not gone on with, and known the next time. */
-static int mark(struct look *look, const struct hr_process *process, uint64_t max_ns,
-                struct hr_reason *reason)
+static int mark_process(struct scan *scan, const struct hr_process *process, uint64_t max_ns,
+                        struct hr_reason *reason)
 {
     uint64_t from = hr_clock_ns(), rss_bytes;
 
     int status = clear_bits(process);
-    uint64_t look_ns = hr_clock_ns() - from;
+    uint64_t scan_ns = hr_clock_ns() - from;
     if (status < 0)
         return status;
-    look->is_marked = true;
+    scan->is_marked = true;
     if (max_ns == 0)
         return 0;
     status = hr_process_read_rss(process, &rss_bytes);
     if (status < 0)
         return status;
-    look->ns = look_ns;
-    look->rss_bytes = rss_bytes;
-    if (look_ns <= max_ns)
+    scan->ns = scan_ns;
+    scan->rss_bytes = rss_bytes;
+    if (scan_ns <= max_ns)
         return 0;
-    put_off(look);
-    return too_long(process, look_ns, max_ns, reason);
+    put_off(scan);
+    return explain_too_long(process, scan_ns, max_ns, reason);
 }
 
-static int begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                 struct hr_reason *reason)
+static int referenced_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                            struct hr_reason *reason)
 {
     const struct hr_process_list *processes = subject->processes;
     struct referenced *referenced = state;
@@ -238,14 +238,15 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
     int last = 0;
 
     (void)window_ns;
-    int status = take_processes(referenced, processes);
+    int status = set_processes(referenced, processes);
     for (size_t i = 0; i < processes->count && status == 0; i++) {
         status =
-            check_time(&referenced->looks[i], &processes->items[i], subject->max_scan_ns, reason);
+            check_time(&referenced->scans[i], &processes->items[i], subject->max_scan_ns, reason);
         status = hr_wss_is_of_one_process(status) ? 0 : status;
     }
     for (size_t i = 0; i < processes->count && status == 0; i++) {
-        status = mark(&referenced->looks[i], &processes->items[i], subject->max_scan_ns, reason);
+        status =
+            mark_process(&referenced->scans[i], &processes->items[i], subject->max_scan_ns, reason);
         marked_count += status == 0;
         last = status < 0 ? status : last;
         status = hr_wss_is_of_one_process(status) ? 0 : status;
@@ -257,7 +258,7 @@ static int begin(void *state, const struct hr_wss_subject *subject, uint64_t win
 
 /* --- Counting ------------------------------------------------------------- */
 
-static void add(struct hr_wss_sample *sample, const struct hr_smaps *sums)
+static void add_sums(struct hr_wss_sample *sample, const struct hr_smaps *sums)
 {
     sample->referenced_bytes += sums->referenced_bytes;
     sample->rss_bytes += sums->rss_bytes;
@@ -268,7 +269,7 @@ static void add(struct hr_wss_sample *sample, const struct hr_smaps *sums)
 }
 
 /* What a process references counts only since it was marked. */
-static int count_process(const struct look *look, const struct hr_process *process,
+static int count_process(const struct scan *scan, const struct hr_process *process,
                          struct hr_wss_sample *sample)
 {
     struct hr_smaps sums;
@@ -280,24 +281,24 @@ static int count_process(const struct look *look, const struct hr_process *proce
         sample->ended_count++;
         return 0;
     }
-    if (hr_wss_is_of_one_process(status) || (status == 0 && !look->is_marked)) {
+    if (hr_wss_is_of_one_process(status) || (status == 0 && !scan->is_marked)) {
         sample->left_count++;
         return 0;
     }
     if (status == 0)
-        add(sample, &sums);
+        add_sums(sample, &sums);
     return status;
 }
 
-static int read_sample(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
-                       struct hr_wss_sample *sample, struct hr_reason *reason)
+static int referenced_read(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
+                           struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     const struct hr_process_list *processes = subject->processes;
     struct referenced *referenced = state;
 
     (void)window_ns;
     for (size_t i = 0; i < processes->count; i++) {
-        int status = count_process(&referenced->looks[i], &processes->items[i], sample);
+        int status = count_process(&referenced->scans[i], &processes->items[i], sample);
         if (status == -ENOENT)
             return hr_reason_set(reason, status,
                                  "smaps tells of no referenced memory: the kernel needs "
@@ -316,9 +317,9 @@ const struct hr_wss_ops hr_wss_referenced_ops = {
     .wants_processes = true,
     .walks_memory = true,
     .needs_no_rights = true,
-    .probe = probe,
-    .open = open_state,
-    .begin = begin,
-    .read = read_sample,
-    .close = close_state,
+    .probe = referenced_probe,
+    .open = referenced_open,
+    .begin = referenced_begin,
+    .read = referenced_read,
+    .close = referenced_close,
 };

@@ -25,7 +25,7 @@ struct hr_wss {
     struct hr_process_list processes;
     struct hr_wss_subject subject;
     ino_t cgroup_id;
-    bool begun;
+    bool is_begun;
     uint64_t marked_ns;  /* the middle of marking */
     uint64_t marking_ns; /* what it took, until a reading has told it */
     size_t readings;     /* of this measurement */
@@ -90,7 +90,7 @@ int hr_wss_method_parse(const char *name, enum hr_wss_method *method)
 /* --- Reasons -------------------------------------------------------------- */
 
 /* A method tells a reason where it knows more than the error says. */
-static int explain(struct hr_reason *reason, int status)
+static int fill_in_reason(struct hr_reason *reason, int status)
 {
     const char *text = strerror(-status);
     char remedy[HR_REMEDY_SIZE];
@@ -121,7 +121,7 @@ static int open_mount(const struct hr_root *root, struct hr_reason *reason)
                          "mount -t cgroup2 none /sys/fs/cgroup");
 }
 
-static int find_mount(const struct hr_root *root, struct hr_reason *reason)
+static int check_mount(const struct hr_root *root, struct hr_reason *reason)
 {
     int fd = open_mount(root, reason);
 
@@ -138,23 +138,23 @@ bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
     return methods[method]->scopes[scope];
 }
 
-static int probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                 bool aging, struct hr_reason *reason)
+static int probe_method(const struct hr_root *root, enum hr_wss_method method,
+                        enum hr_wss_scope scope, bool aging, struct hr_reason *reason)
 {
     hr_reason_clear(reason);
     if (!hr_wss_measures(method, scope))
         return hr_reason_set(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
                              scope_names[scope]);
-    int status = scope == HR_WSS_CGROUP ? find_mount(root, reason) : 0;
+    int status = scope == HR_WSS_CGROUP ? check_mount(root, reason) : 0;
     if (status == 0)
         status = methods[method]->probe(root, scope, aging, reason);
-    return status < 0 ? explain(reason, status) : 0;
+    return status < 0 ? fill_in_reason(reason, status) : 0;
 }
 
 int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
                  struct hr_reason *reason)
 {
-    return probe(root, method, scope, false, reason);
+    return probe_method(root, method, scope, false, reason);
 }
 
 static size_t max_windows(const struct hr_wss_ops *ops, bool aging)
@@ -178,10 +178,10 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
 }
 
 /* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
-static int settle(const struct hr_root *root, const struct hr_wss_options *options,
-                  enum hr_wss_method method, struct hr_reason *reason)
+static int check_method(const struct hr_root *root, const struct hr_wss_options *options,
+                        enum hr_wss_method method, struct hr_reason *reason)
 {
-    int status = probe(root, method, options->target.scope, options->aging, reason);
+    int status = probe_method(root, method, options->target.scope, options->aging, reason);
 
     if ((status == -EACCES || status == -EPERM) && methods[method]->needs_no_rights)
         status = 0;
@@ -198,8 +198,8 @@ static void append_reason(struct hr_reason *all, const char *name, const char *t
 }
 
 /* @return 0 or, if none works, the error of the first that was tried. */
-static int choose(const struct hr_root *root, const struct hr_wss_options *options,
-                  enum hr_wss_method *method, struct hr_reason *reason)
+static int choose_method(const struct hr_root *root, const struct hr_wss_options *options,
+                         enum hr_wss_method *method, struct hr_reason *reason)
 {
     struct hr_reason all = {0}, one;
 
@@ -207,7 +207,7 @@ static int choose(const struct hr_root *root, const struct hr_wss_options *optio
         const struct preference *next = &preferences[options->target.scope][i];
         if (next->aging != EITHER && options->aging != (next->aging == IF_AGING))
             continue;
-        int status = settle(root, options, next->method, &one);
+        int status = check_method(root, options, next->method, &one);
         if (status == 0) {
             *method = next->method;
             return 0;
@@ -268,8 +268,8 @@ static int explain_target(const struct hr_wss_target *target, int status, struct
     return status;
 }
 
-static int prepare(struct hr_wss *wss, const struct hr_root *root,
-                   const struct hr_wss_options *options, const struct hr_wss_ops *ops)
+static int prepare_target(struct hr_wss *wss, const struct hr_root *root,
+                          const struct hr_wss_options *options, const struct hr_wss_ops *ops)
 {
     wss->max_rss_bytes = options->max_rss_bytes;
     wss->subject = (struct hr_wss_subject){
@@ -295,18 +295,18 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
     enum hr_wss_method method = options->method;
 
     hr_reason_clear(reason);
-    int status = method == HR_WSS_AUTO ? choose(root, options, &method, reason)
-                                       : settle(root, options, method, reason);
+    int status = method == HR_WSS_AUTO ? choose_method(root, options, &method, reason)
+                                       : check_method(root, options, method, reason);
     if (status < 0)
         return status;
     hr_reason_clear(reason);
     struct hr_wss *opened = calloc(1, sizeof(*opened));
     if (opened == NULL)
-        return explain(reason, -ENOMEM);
-    status = prepare(opened, root, options, methods[method]);
+        return fill_in_reason(reason, -ENOMEM);
+    status = prepare_target(opened, root, options, methods[method]);
     if (status < 0) {
         hr_wss_close(opened);
-        return explain(reason, explain_target(&options->target, status, reason));
+        return fill_in_reason(reason, explain_target(&options->target, status, reason));
     }
     *wss = opened;
     return 0;
@@ -314,9 +314,9 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
 
 void hr_wss_end(struct hr_wss *wss)
 {
-    if (wss->begun && wss->ops->end != NULL)
+    if (wss->is_begun && wss->ops->end != NULL)
         wss->ops->end(wss->state);
-    wss->begun = false;
+    wss->is_begun = false;
     hr_process_list_release(&wss->processes);
     hr_descriptor_close(&wss->subject.cgroup_dirfd);
 }
@@ -375,14 +375,14 @@ static ino_t cgroup_id(const struct hr_wss *wss)
 }
 
 /* Where descriptors are short, a directory isn't kept open until it is read. */
-static void rest_cgroup(struct hr_wss *wss)
+static void release_cgroup(struct hr_wss *wss)
 {
     wss->cgroup_id = cgroup_id(wss);
     if (!hr_descriptor_may_keep(wss->subject.cgroup_dirfd, HR_KEEP_DIRECTORY))
         hr_descriptor_close(&wss->subject.cgroup_dirfd);
 }
 
-static int wake_cgroup(struct hr_wss *wss, struct hr_reason *reason)
+static int reopen_cgroup(struct hr_wss *wss, struct hr_reason *reason)
 {
     if (wss->target.scope != HR_WSS_CGROUP || wss->subject.cgroup_dirfd >= 0)
         return 0;
@@ -478,7 +478,7 @@ static int find_target(struct hr_wss *wss, struct hr_reason *reason)
     return status < 0 ? status : check_rss(wss, reason);
 }
 
-static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
+static int mark_target(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
     uint64_t from = hr_clock_ns();
     int status = wss->ops->begin(wss->state, &wss->subject, window_ns, reason);
@@ -486,7 +486,7 @@ static int mark(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason
     wss->marking_ns = hr_clock_ns() - from;
     wss->marked_ns = from + wss->marking_ns / 2;
     wss->readings = 0;
-    wss->begun = true;
+    wss->is_begun = true;
     return status;
 }
 
@@ -496,13 +496,13 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
     hr_wss_end(wss);
     int status = find_target(wss, reason);
     if (status == 0)
-        status = mark(wss, window_ns, reason);
+        status = mark_target(wss, window_ns, reason);
     if (status == 0 && wss->target.scope == HR_WSS_CGROUP)
-        rest_cgroup(wss);
+        release_cgroup(wss);
     if (status == 0)
         return 0;
     hr_wss_end(wss);
-    return explain(reason, status);
+    return fill_in_reason(reason, status);
 }
 
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
@@ -512,17 +512,17 @@ int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sa
     size_t max = hr_wss_max_windows(wss);
 
     hr_reason_clear(reason);
-    if (!wss->begun || (max > 0 && wss->readings == max))
-        return explain(reason, -EINVAL);
-    int status = wake_cgroup(wss, reason);
+    if (!wss->is_begun || (max > 0 && wss->readings == max))
+        return fill_in_reason(reason, -EINVAL);
+    int status = reopen_cgroup(wss, reason);
     uint64_t from = hr_clock_ns();
     if (status == 0)
         status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
     uint64_t reading_ns = hr_clock_ns() - from;
     if (wss->target.scope == HR_WSS_CGROUP)
-        rest_cgroup(wss);
+        release_cgroup(wss);
     if (status < 0)
-        return explain(reason, status);
+        return fill_in_reason(reason, status);
     if (read.window_ns == 0)
         read.window_ns = from + reading_ns / 2 - wss->marked_ns;
     read.scan_ns = reading_ns + wss->marking_ns;

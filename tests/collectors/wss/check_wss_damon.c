@@ -489,8 +489,8 @@ START_TEST(takes_away_what_one_of_ours_left_behind)
 }
 END_TEST
 
-#define PIDS       UINT64_C(4194304)
-#define SIGN_START UINT64_C(1000000000000000)
+#define PIDS      UINT64_C(4194304)
+#define TAG_START UINT64_C(1000000000000000)
 
 static const struct {
     enum { OF_LIVING, OF_OTHER_NAMESPACE, OF_NOBODY, OF_SOMEBODY_ELSE } owner;
@@ -501,22 +501,22 @@ START_TEST(leaves_what_may_be_in_use)
 {
     open_wss(HR_WSS_PROCESSES);
     leave_behind();
-    uint64_t sign = strtoull(content(UPDATE), NULL, 10) - SIGN_START, pid = sign % PIDS;
+    uint64_t tag = strtoull(content(UPDATE), NULL, 10) - TAG_START, pid = tag % PIDS;
     switch (foreign[_i].owner) {
     case OF_LIVING:
-        sign += (uint64_t)getpid() - pid;
+        tag += (uint64_t)getpid() - pid;
         break;
     case OF_OTHER_NAMESPACE:
-        sign ^= PIDS;
+        tag ^= PIDS;
         break;
     case OF_NOBODY:
-        sign -= pid;
+        tag -= pid;
         break;
     case OF_SOMEBODY_ELSE:
-        sign = 60000000 - SIGN_START;
+        tag = 60000000 - TAG_START;
         break;
     }
-    tree_write(tree, UPDATE, "%" PRIu64 "\n", SIGN_START + sign);
+    tree_write(tree, UPDATE, "%" PRIu64 "\n", TAG_START + tag);
     ck_assert_int_eq(begin(1000), -EBUSY);
     ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), -EBUSY);
     ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
@@ -533,7 +533,7 @@ START_TEST(starts_and_stops_none_but_its_own)
         .aggregation_us = 100000,
         .min_regions = 10,
         .max_regions = 100,
-        .sign = 4711,
+        .tag = 4711,
     };
 
     ck_assert_int_eq(hr_damon_start(root, &plan), 0);
@@ -695,9 +695,9 @@ START_TEST(divides_memory_at_pages)
     struct hr_damon_region *regions = NULL;
     size_t count = 0;
 
-    ck_assert_int_eq(
-        hr_damon_divide(divisions[_i].ranges, 2, divisions[_i].parts, 4096, &regions, &count),
-        divisions[_i].status);
+    ck_assert_int_eq(hr_damon_divide_ranges(divisions[_i].ranges, 2, divisions[_i].parts, 4096,
+                                            &regions, &count),
+                     divisions[_i].status);
     ck_assert_uint_eq(count, divisions[_i].count);
     if (count == 0)
         return;

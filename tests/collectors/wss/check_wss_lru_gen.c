@@ -59,7 +59,7 @@ START_TEST(parses_what_kernels_print)
     size_t lists = 0;
     int status;
 
-    while ((status = hr_lru_gen_next(&reader, &list)) > 0)
+    while ((status = hr_lru_gen_parse_next(&reader, &list)) > 0)
         lists++;
     ck_assert_int_eq(status, 0);
     ck_assert_uint_eq(lists, printed[_i].lists);
@@ -103,7 +103,7 @@ START_TEST(understands_nothing_else)
     struct hr_lru_gen_list list = {.node = 77};
     struct hr_lru_gen_reader reader = {.rest = {not_understood[_i], strlen(not_understood[_i])}};
 
-    ck_assert_int_eq(hr_lru_gen_next(&reader, &list), -EBADMSG);
+    ck_assert_int_eq(hr_lru_gen_parse_next(&reader, &list), -EBADMSG);
     ck_assert_uint_eq(list.node, 77);
     ck_assert_ptr_eq(reader.rest.start, not_understood[_i]);
 }
@@ -155,11 +155,11 @@ static const struct {
 START_TEST(recalls_what_is_known_of_a_window)
 {
     struct hr_lru_gen_list list = {.count = 4};
-    struct hr_lru_gen_recall recall = {0};
+    struct hr_lru_gen_window_sum recall = {0};
 
     for (uint64_t i = 0, pages = 1; i < 4; i++, pages *= 10)
         list.generations[i] = (struct hr_lru_gen_generation){i + 1, recalls[_i].ages_ms[i], pages};
-    hr_lru_gen_recall(&list, recalls[_i].window_ms, &recall);
+    hr_lru_gen_sum_window(&list, recalls[_i].window_ms, &recall);
     ck_assert_uint_eq(recall.touched_pages, recalls[_i].touched);
     ck_assert_uint_eq(recall.window_ms, recalls[_i].expected_window_ms);
     ck_assert_uint_eq(recall.known_pages, recalls[_i].known);

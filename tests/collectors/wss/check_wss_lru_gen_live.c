@@ -243,7 +243,7 @@ static void age(const char *group)
     ck_assert_int_eq(hr_lru_gen_file_read(root, &text), 0);
     int fd = hr_root_openat(root, HR_LRU_GEN_FILE, O_WRONLY);
     struct hr_lru_gen_reader reader = {.rest = {text.start, text.length}};
-    while (hr_lru_gen_next(&reader, &list) > 0)
+    while (hr_lru_gen_parse_next(&reader, &list) > 0)
         if (hr_lru_gen_is_of(&list, path))
             ck_assert_int_eq(
                 hr_lru_gen_file_age(fd, list.memcg_id, list.node, hr_lru_gen_youngest(&list)), 0);

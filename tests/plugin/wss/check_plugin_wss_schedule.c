@@ -20,7 +20,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    wss_schedule_end(&schedule);
+    wss_schedule_free(&schedule);
 }
 
 static void put(struct wss_due *due)
