@@ -130,7 +130,7 @@ static void log_chosen_method(const struct wss_job *job)
     if (target->method != HR_WSS_AUTO || (target->logged_methods & bit) != 0)
         return;
     target->logged_methods |= bit;
-    INFO(PLUGIN ": %s%s %s measured by the method %s.",
+    INFO(PLUGIN ": %s%s %s measured with the %s method.",
          job->overlap_entry.path != NULL ? "cgroups selected by " : "", target->label,
          job->overlap_entry.path != NULL ? "are" : "is",
          hr_wss_method_name(hr_wss_method(job->wss)));
@@ -243,7 +243,8 @@ static void report_success(struct wss_job *job, const struct hr_wss_sample *samp
     char remedy[HR_REMEDY_SIZE];
 
     if (sample->left_count > 0) {
-        snprintf(reason.text, sizeof(reason.text), "%zu of its processes can't be looked at: %s",
+        snprintf(reason.text, sizeof(reason.text),
+                 "no permission to access the memory of %zu of its processes: %s",
                  sample->left_count,
                  hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
         wss_trouble_report(trouble_of(job), &job->status, job->overlap_entry.label, WSS_PARTLY,

@@ -47,11 +47,14 @@ static const char *find_overlap(const struct wss_target *a, const struct wss_tar
     if (!wss_target_disturbs(a) || !wss_target_disturbs(b))
         return NULL;
     if (a->method == HR_WSS_DAMON && b->method == HR_WSS_DAMON)
-        return "the kernel serves one user of the method damon at a time";
+        return "the kernel can serve only one user of DAMON at a time";
     if (a->scope == HR_WSS_SYSTEM || b->scope == HR_WSS_SYSTEM)
-        return "the system has the memory of all others, and each would take the other's evidence";
+        return "the system includes the memory of all others, and each would clear the accessed "
+               "bits "
+               "that the other counts";
     if (are_nested_paths(a, b))
-        return "one lies within the other, and each would take the other's evidence";
+        return "one lies within the other, and each would clear the accessed bits that the other "
+               "counts";
     return NULL;
 }
 
@@ -262,21 +265,21 @@ void wss_overlap_leave(struct wss_overlap_guard *guard, struct wss_overlap_entry
 void wss_overlap_explain(const struct wss_overlap_entry *entry,
                          const struct wss_overlap_entry *other, struct hr_reason *reason)
 {
-    const char *how = "it is in the memory that is measured of";
+    const char *how = "it is part of the memory of";
 
     if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_CGROUP)
         how = is_within(entry->path, other->path) ? "it lies within the cgroup"
-                                                  : "it has within it the cgroup";
+                                                  : "it contains the cgroup";
     else if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_PROCESSES)
-        how = "it has within it a process of";
+        how = "it contains a process of";
     else if (entry->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_CGROUP)
-        how = "a process of it lies within the cgroup";
+        how = "one of its processes lies within the cgroup";
     else if (entry->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_PROCESSES)
-        how = "a process of it is also one of";
+        how = "one of its processes is also one of";
     reason->error = -EEXIST;
     snprintf(reason->text, sizeof(reason->text),
-             "%s %.200s, which is measured already, and each would take the other's evidence: "
-             "choose one of them",
+             "%s %.200s, which is measured already, and each would clear the accessed bits that "
+             "the other counts: choose one of them",
              how, other->label);
 }
 

@@ -54,8 +54,8 @@ static int read_windows(const char *block, const oconfig_item_t *item, struct ws
     }
     target->window_count = (size_t)item->values_num;
     if (target->windows_ms[0] < 10)
-        WARNING("%s: option Window: a window below 10 ms reads low, as a processor goes on for "
-                "a while without telling that it touches a page.",
+        WARNING("%s: option Window: a window below 10 ms reads low, as CPUs set no referenced "
+                "bit for a page that is in their TLBs.",
                 block);
     return 0;
 }

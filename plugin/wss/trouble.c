@@ -35,19 +35,18 @@ static void print_retry(enum wss_finding finding, uint64_t retry_ns, char *buffe
 {
     switch (finding) {
     case WSS_LIMITED:
-        snprintf(buffer, size,
-                 " It is tried again in %g s, and then less and less often, up to once an hour.",
+        snprintf(buffer, size, " Retrying in %g s, then less and less often, down to once an hour.",
                  (double)retry_ns / 1e9);
         break;
     case WSS_NO_METHOD:
-        snprintf(buffer, size, " It is tried again every five minutes.");
+        snprintf(buffer, size, " Retrying every 5 minutes.");
         break;
     case WSS_ABSENT:
-        snprintf(buffer, size, " It is looked for at each interval.");
+        snprintf(buffer, size, " Looking for it at each interval.");
         break;
     case WSS_OVERLAPS:
     case WSS_FAILS:
-        snprintf(buffer, size, " It is tried again at each interval.");
+        snprintf(buffer, size, " Retrying at each interval.");
         break;
     case WSS_FINE:
     case WSS_PARTLY:
@@ -114,9 +113,9 @@ static void log_cgroup_trouble(struct wss_trouble *trouble, enum wss_finding fin
     struct complaint *complaint = &trouble->groups[finding].complaint;
 
     if (count == 0)
-        complaint_resolve(complaint, PLUGIN ": of the cgroups such as %s, none is left that %s.",
-                          trouble->groups[finding].example,
-                          finding == WSS_PARTLY ? "is measured in part" : "can't be measured");
+        complaint_resolve(
+            complaint, PLUGIN ": the cgroups such as %s are %s.", trouble->groups[finding].example,
+            finding == WSS_PARTLY ? "measured in full again, or gone" : "measured again, or gone");
     if (!tally_should_log(&trouble->groups[finding].tally, count))
         return;
     complaint->cause = 1;

@@ -81,7 +81,7 @@ static int probe_enabled(const struct hr_root *root, bool aging, struct hr_reaso
                              "the multi-gen LRU is switched off: write y to " HR_LRU_GEN_ENABLED);
     if (aging && !(enabled & WALKS_PAGE_TABLES))
         return hr_reason_set(reason, -EOPNOTSUPP,
-                             "aging doesn't look at page tables (" HR_LRU_GEN_ENABLED
+                             "aging doesn't walk page tables (" HR_LRU_GEN_ENABLED
                              " is 0x%04x): write y to it, or do without aging",
                              enabled);
     return 0;

@@ -154,8 +154,8 @@ static void remove_abandoned(const struct hr_root *root)
 static int explain_busy(struct hr_reason *reason)
 {
     return hr_reason_set(reason, -EBUSY,
-                         "somebody else uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
-                         "end that, or if it was left behind: cd " HR_DAMON_KDAMONDS
+                         "another program uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
+                         "stop that program, or if none runs: cd " HR_DAMON_KDAMONDS
                          "; echo off > 0/state; echo 0 > nr_kdamonds");
 }
 
@@ -197,14 +197,14 @@ static int check_window(const struct damon *damon, uint64_t window_ns, struct hr
 {
     if (window_ns < MIN_WINDOW_NS)
         return hr_reason_set(reason, -EINVAL,
-                             "a window of %.3f s is too short, as DAMON is asked for 0.1 s: use "
-                             "windows of %.1f s or more, or another method",
+                             "a window of %.3f s is too short, as reading from DAMON takes 0.1 s: "
+                             "use windows of %.1f s or more, or another method",
                              (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
     if (damon->is_blocking && window_ns > BLOCKING_MAX_WINDOW_NS)
         return hr_reason_set(reason, -EINVAL,
-                             "before Linux 6.9 DAMON answers at the end of an interval only, and "
-                             "whoever asks can't be stopped until then: use windows of up to %.0f "
-                             "s, or another method",
+                             "before Linux 6.9 DAMON answers only at the end of an interval, and "
+                             "the thread that reads can't be interrupted until then: use windows "
+                             "of up to %.0f s, or another method",
                              (double)BLOCKING_MAX_WINDOW_NS / 1e9);
     return 0;
 }
@@ -215,7 +215,7 @@ static int explain_start(int status, const struct hr_damon_plan *plan, struct hr
         return explain_busy(reason);
     if (status == -ENOENT)
         return hr_reason_set(reason, status,
-                             "DAMON can't look at that kind of memory: the kernel needs "
+                             "DAMON can't monitor that kind of memory: the kernel needs "
                              "CONFIG_DAMON_%s=y",
                              plan->pids != NULL ? "VADDR" : "PADDR");
     return hr_reason_set(reason, status, "DAMON can't be started (%s)", strerror(-status));
@@ -368,9 +368,9 @@ static int explain_memory(int status, struct hr_reason *reason)
     char remedy[HR_REMEDY_SIZE];
 
     if (status == -EACCES)
-        return hr_reason_set(reason, status, "/proc/iomem doesn't tell where memory is: %s",
+        return hr_reason_set(reason, status, "/proc/iomem hides the addresses of memory: %s",
                              hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
-    return hr_reason_set(reason, status, "/proc/iomem doesn't tell where memory is (%s)",
+    return hr_reason_set(reason, status, "can't read the addresses of memory from /proc/iomem: %s",
                          strerror(-status));
 }
 
@@ -525,11 +525,11 @@ static int explain_reading(int status, const struct hr_wss_subject *subject,
 {
     if (status == -ETIME)
         return hr_reason_set(reason, status,
-                             "DAMON didn't come to the end of its interval, as the machine has no "
-                             "time for it: take a longer window");
+                             "DAMON didn't reach the end of its interval in time, as the machine "
+                             "is overloaded: use a longer window");
     if (status == -ESRCH && is_any_left(subject))
         return hr_reason_set(reason, -EBUSY,
-                             "somebody else switched DAMON off: let only one use it at a time");
+                             "another program switched DAMON off: let only one use it at a time");
     return status;
 }
 
@@ -542,7 +542,7 @@ static int damon_read(void *state, const struct hr_wss_subject *subject, uint64_
     if (!hr_damon_is_ours(damon->root, damon->tag)) {
         damon->tag = 0;
         return hr_reason_set(reason, -EBUSY,
-                             "somebody else took DAMON over: let only one use it at a time");
+                             "another program took over DAMON: let only one use it at a time");
     }
     int status = read_interval(damon, &sample->referenced_bytes);
     if (status == 0 && subject->scope == HR_WSS_PROCESSES)

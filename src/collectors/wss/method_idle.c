@@ -127,12 +127,12 @@ static int explain_scan(const struct hr_wss_subject *subject, int status, struct
 
     if (status == -ETIME)
         return hr_reason_set(reason, status,
-                             "a look at the target's memory takes longer than the %" PRIu64
+                             "scanning the target's memory takes longer than the %" PRIu64
                              " ms allowed: raise the limit, or choose another method",
                              subject->max_scan_ns / HR_NS_PER_MS);
     if (status == -EACCES || status == -EPERM)
         return hr_reason_set(
-            reason, status, "no permission to look at the memory of processes: %s",
+            reason, status, "no permission to access the memory of processes: %s",
             hr_capability_remedy(HR_CAP_SYS_ADMIN | HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE,
                                  remedy));
     return status;
@@ -245,9 +245,9 @@ static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *
         return errno == ENOENT ? -ENODEV : -errno;
     if (faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, AT_EACCESS) < 0)
         return hr_reason_set(reason, -EOPNOTSUPP,
-                             "the cgroup doesn't have the controller memory, so its memory isn't "
-                             "told apart: write +memory to cgroup.subtree_control of the group "
-                             "above, or choose another method");
+                             "the memory controller isn't enabled for the cgroup, so its memory "
+                             "isn't accounted separately: write +memory to cgroup.subtree_control "
+                             "of the group above it, or choose another method");
     return 0;
 }
 

@@ -74,7 +74,7 @@ static int probe_pagemap(const struct hr_root *root, struct hr_reason *reason)
     int status = hr_pagemap_find(fd, (uintptr_t)&own, &pfn);
     hr_descriptor_close(&fd);
     if (status == -EPERM)
-        return hr_reason_set(reason, status, "/proc/PID/pagemap doesn't tell page frames: %s",
+        return hr_reason_set(reason, status, "/proc/PID/pagemap hides page frame numbers: %s",
                              hr_capability_remedy(HR_CAP_SYS_ADMIN, remedy));
     if (status < 0)
         return hr_reason_set(reason, status, "/proc/self/pagemap can't be used (%s)",
@@ -134,11 +134,11 @@ static int probe_cgroups(const struct hr_root *root, struct hr_reason *reason)
     hr_descriptor_close(&fd);
     if (!has_memory)
         return hr_reason_set(reason, -ENOENT,
-                             "cgroups can't have the controller memory here: boot without "
+                             "the memory controller isn't available to cgroups: boot without "
                              "cgroup_disable=memory, or choose another method");
     if (version == 1)
         return hr_reason_set(reason, -ENOENT,
-                             "the controller memory belongs to a hierarchy of cgroup version 1: "
+                             "the memory controller belongs to a cgroup version 1 hierarchy: "
                              "boot with cgroup_no_v1=memory, or choose another method");
     return 0;
 }

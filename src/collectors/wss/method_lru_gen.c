@@ -133,10 +133,11 @@ static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_ge
 static int explain_absence(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
     if (subject->scope != HR_WSS_CGROUP)
-        return hr_reason_set(reason, -EBADMSG, HR_LRU_GEN_FILE " has no group at all");
+        return hr_reason_set(reason, -EBADMSG, HR_LRU_GEN_FILE " lists no group at all");
     return hr_reason_set(reason, -EOPNOTSUPP,
-                         "the group's memory isn't counted apart: write +memory to the "
-                         "cgroup.subtree_control of the groups above it");
+                         "the memory controller isn't enabled for the cgroup, so its memory isn't "
+                         "accounted separately: write +memory to cgroup.subtree_control of the "
+                         "groups above it");
 }
 
 /* A group just removed is still in the text for a moment. */
@@ -157,7 +158,7 @@ static void free_text(struct lru_gen *lru_gen)
 static int explain_text(int status, struct hr_reason *reason)
 {
     if (status == -EBADMSG)
-        return hr_reason_set(reason, status, HR_LRU_GEN_FILE " isn't understood");
+        return hr_reason_set(reason, status, HR_LRU_GEN_FILE " can't be parsed");
     return status;
 }
 
@@ -196,7 +197,7 @@ static int read_passive(struct lru_gen *lru_gen, const struct hr_wss_subject *su
         return status;
     if (sum.window_ms == 0 || sum.known_pages < sum.all_pages - sum.all_pages / 10)
         return hr_reason_set(reason, -ENODATA,
-                             "the kernel began no generations within the last %.0f s for %s: "
+                             "the kernel created no generations within the last %.0f s for %s: "
                              "use aging, or a longer window",
                              (double)window_ns / 1e9,
                              sum.known_pages > 0 ? "part of the memory" : "this memory");
@@ -355,9 +356,9 @@ static void put_off(struct walk *walk)
 static int explain_too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
 {
     return hr_reason_set(reason, -ETIME,
-                         "the kernel walks the page tables of the target for %" PRIu64
-                         " ms, and %" PRIu64
-                         " ms are allowed: raise the limit, or do without aging",
+                         "walking the target's page tables takes the kernel %" PRIu64
+                         " ms, above the limit of %" PRIu64
+                         " ms: raise the limit, or do without aging",
                          walk_ns / HR_NS_PER_MS, max_ns / HR_NS_PER_MS);
 }
 
@@ -405,8 +406,8 @@ static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
         status = check_time(lru_gen, max_ns, reason);
     if (status == -EBUSY)
         return hr_reason_set(reason, status,
-                             "the kernel didn't begin a generation: somebody else ages the same "
-                             "memory: try again");
+                             "the kernel didn't create a generation, as another program ages the "
+                             "same memory: try again");
     return explain_text(status, reason);
 }
 
@@ -445,8 +446,8 @@ static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
             continue;
         if (generation != NULL && hr_lru_gen_youngest(&list) > generation->seq + MAX_AGED_WINDOWS)
             return hr_reason_set(reason, -EBUSY,
-                                 "somebody else began generations meanwhile, or the kernel did, "
-                                 "short of memory, in %.*s: try again, with a shorter window",
+                                 "another program, or the kernel, short of memory, created "
+                                 "generations meanwhile in %.*s: try again with a shorter window",
                                  list.path.length < 100 ? (int)list.path.length : 100,
                                  list.path.start);
         sum += hr_lru_gen_pages_since(&list, generation != NULL ? generation->seq : 0);

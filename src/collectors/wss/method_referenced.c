@@ -136,11 +136,11 @@ static uint64_t estimate_scan_ns(const struct scan *scan, uint64_t rss_bytes)
 static int explain_too_long(const struct hr_process *process, uint64_t scan_ns, uint64_t max_ns,
                             struct hr_reason *reason)
 {
-    return hr_reason_set(reason, -ETIME,
-                         "a look at the memory of %s[%d] takes %" PRIu64 " ms, and %" PRIu64
-                         " ms are allowed: raise the limit, or choose another method",
-                         process->name, (int)process->pid, scan_ns / HR_NS_PER_MS,
-                         max_ns / HR_NS_PER_MS);
+    return hr_reason_set(
+        reason, -ETIME,
+        "scanning the memory of %s[%d] takes %" PRIu64 " ms, above the limit of %" PRIu64
+        " ms: raise the limit, or choose another method",
+        process->name, (int)process->pid, scan_ns / HR_NS_PER_MS, max_ns / HR_NS_PER_MS);
 }
 
 /* Finds out what clearing would take, by reading. */
@@ -301,7 +301,7 @@ static int referenced_read(void *state, const struct hr_wss_subject *subject, ui
         int status = count_process(&referenced->scans[i], &processes->items[i], sample);
         if (status == -ENOENT)
             return hr_reason_set(reason, status,
-                                 "smaps tells of no referenced memory: the kernel needs "
+                                 "smaps has no line Referenced: the kernel needs "
                                  "CONFIG_PROC_PAGE_MONITOR=y");
         if (status < 0)
             return status;

@@ -103,7 +103,7 @@ static int fill_in_reason(struct hr_reason *reason, int status)
         text = "there is no such cgroup (any more)";
     else if (status == -EACCES || status == -EPERM)
         return hr_reason_set(reason, status,
-                             "no permission to look at the memory of other users' processes: %s",
+                             "no permission to access the memory of other users' processes: %s",
                              hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
     return hr_reason_set(reason, status, "%s", text);
 }
@@ -170,11 +170,9 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
     if (max == 0 || options->window_count <= max)
         return 0;
     return hr_reason_set(
-        reason, -E2BIG,
-        "the method %s can tell of %zu window%s of a measurement only: ask for "
-        "fewer%s",
+        reason, -E2BIG, "the %s method can read at most %zu window%s per measurement: use fewer%s",
         method_names[ops->method], max, max == 1 ? "" : "s",
-        options->target.scope != HR_WSS_SYSTEM ? ", or choose the method referenced or idle" : "");
+        options->target.scope != HR_WSS_SYSTEM ? ", or choose the referenced or idle method" : "");
 }
 
 /* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
@@ -262,7 +260,7 @@ static int explain_target(const struct hr_wss_target *target, int status, struct
 {
     if (status == -EINVAL && target->scope == HR_WSS_CGROUP)
         return hr_reason_set(reason, status,
-                             "'%s' is no path of a cgroup: give that below the mount, without a "
+                             "'%s' isn't a cgroup path: give the path below the mount, without a "
                              "leading slash, such as system.slice/cron.service",
                              target->cgroup);
     return status;
@@ -400,20 +398,19 @@ static int explain_processes(const struct hr_wss *wss, int status, struct hr_rea
             reason, status, of_cgroup ? "no process is in the cgroup" : "there is no such process");
     case -ECHILD:
         return hr_reason_set(reason, status,
-                             "the process has ended, and its parent hasn't taken "
-                             "notice (a zombie): it has no memory");
+                             "the process has ended, but its parent hasn't waited for it "
+                             "(a zombie): it has no memory");
     case -ENXIO:
         return hr_reason_set(reason, status,
-                             "it is a thread of the kernel: that has no memory of "
-                             "its own");
+                             "it is a kernel thread, which has no memory of its own");
     case -ENOENT:
-        return hr_reason_set(reason, status, "the file of the process's number is missing");
+        return hr_reason_set(reason, status, "the PID file is missing");
     case -EBADMSG:
-        return hr_reason_set(reason, status, "the file doesn't begin with a process's number");
+        return hr_reason_set(reason, status, "the PID file doesn't begin with a PID");
     case -EOPNOTSUPP:
         return hr_reason_set(reason, status,
-                             "the cgroup is threaded: its threads belong to "
-                             "processes of a cgroup above; choose that one");
+                             "the cgroup is threaded: its threads belong to processes of "
+                             "a cgroup above it; choose that one");
     default:
         return status;
     }
@@ -458,8 +455,8 @@ static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
     if (sum_bytes <= wss->max_rss_bytes)
         return 0;
     return hr_reason_set(reason, -EFBIG,
-                         "%.1f GiB are resident, and %.1f are allowed: raise the limit, or choose "
-                         "the method %s",
+                         "%.1f GiB are resident, above the limit of %.1f GiB: raise the limit, or "
+                         "choose the %s method",
                          (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
                          wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
 }

@@ -215,7 +215,7 @@ START_TEST(takes_what_can_be_read_so_often)
     if (wss != NULL)
         ck_assert_int_eq(hr_wss_method(wss), readings[_i].takes);
     else
-        ck_assert_ptr_nonnull(strstr(reason.text, "lru_gen can tell of 2 windows"));
+        ck_assert_ptr_nonnull(strstr(reason.text, "lru_gen method can read at most 2 windows"));
 }
 END_TEST
 
@@ -400,7 +400,7 @@ static const struct {
 } kinds[] = {
     {'S', 0, 0, ""},
     {'Z', 0, -ECHILD, "zombie"},
-    {'S', 0x200000, -ENXIO, "thread of the kernel"},
+    {'S', 0x200000, -ENXIO, "kernel thread"},
 };
 
 START_TEST(tells_kinds_of_processes_apart)

@@ -388,7 +388,7 @@ START_TEST(gives_up_on_an_interval_without_end)
     set_sums(0, 0);
     ck_assert_int_eq(begin(300), 0);
     ck_assert_int_eq(read_wss(), -ETIME);
-    ck_assert_ptr_nonnull(strstr(reason.text, "take a longer window"));
+    ck_assert_ptr_nonnull(strstr(reason.text, "use a longer window"));
 }
 END_TEST
 
@@ -595,7 +595,7 @@ static const struct {
     int status;
     const char *remedy;
 } hidden[] = {
-    {NULL, -ENOENT, "/proc/iomem doesn't tell where memory is (No such file"},
+    {NULL, -ENOENT, "can't read the addresses of memory from /proc/iomem: No such file"},
     {"00000000-00000000 : System RAM\n", -EACCES, "add CAP_SYS_ADMIN"},
 };
 

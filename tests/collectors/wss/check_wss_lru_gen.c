@@ -537,7 +537,7 @@ START_TEST(takes_no_longer_than_is_allowed)
     ck_assert_ptr_nonnull(strstr(reason.text, ": "));
     ck_assert_int_eq(begin(), -ETIME); /* known, so it isn't tried */
     ck_assert_int_eq(kernel.commands, 1);
-    ck_assert_ptr_nonnull(strstr(reason.text, "200 ms are allowed"));
+    ck_assert_ptr_nonnull(strstr(reason.text, "limit of 200 ms"));
 }
 END_TEST
 

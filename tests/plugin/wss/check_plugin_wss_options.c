@@ -69,7 +69,7 @@ static const struct {
      "memory of all others"},
     {"Cgroup \"a\" \"a/b\"", "<Cgroup \"a\">", "<Cgroup \"a/b\">", "lies within"},
     {"<Process \"a\">\nMethod \"damon\"\n</Process>\n<Process \"b\">\nMethod \"damon\"\n</Process>",
-     "<Process \"a\">", "<Process \"b\">", "one user of the method damon"},
+     "<Process \"a\">", "<Process \"b\">", "only one user of DAMON"},
     {"<System>\n</System>\n<System>\n</System>", "more than one", "block <System>", "wss"},
 };
 

@@ -284,7 +284,7 @@ START_TEST(leaves_alone_what_is_too_large_until_it_has_shrunk)
         harness_assert_count("*", 0);
         usleep(10000);
     }
-    ck_assert_uint_eq(fake_logs(0, "It is tried again in 0.1 s, and then less and less often"), 1);
+    ck_assert_uint_eq(fake_logs(0, "Retrying in 0.1 s, then less and less often"), 1);
     ck_assert_uint_eq(fake_logs(0, NULL), 1);
     wss_shrink(pid);
     wss_await("wss-it/memory-rss", 1);
@@ -309,13 +309,13 @@ START_TEST(measures_a_process_for_one_target_only)
     wss_begin(PATIENT "<Process \"one\">\nPid %d\nWindow 0.02\n" REFERENCED "</Process>\n"
                       "<Process \"%s\">\nWindow 0.02\n" REFERENCED "</Process>",
               pid, name);
-    wss_await_log(1, "is not measured: a process of it is also one of one, which is measured");
+    wss_await_log(1, "is not measured: one of its processes is also one of one, which is measured");
     for (int i = 0; i < 3; i++) {
         wss_await("wss-one/memory-rss", 1);
         harness_assert_count("wss-hr*", 0);
     }
     ck_assert_uint_eq(fake_logs(LOG_WARNING, NULL), 1);
-    harness_assert_logs(1, "would take the other's evidence");
+    harness_assert_logs(1, "would clear the accessed bits");
 }
 END_TEST
 
@@ -340,8 +340,8 @@ START_TEST(measures_a_cgroup_or_one_within_it)
     harness_assert_logs(1, "choose one of them");
     groups_free(groups);
     /* Their end isn't told of, as there is nothing that could be done. */
-    wss_await_log(1, "none is left that can't be measured");
-    harness_assert_logs(1, "info: wss: of the cgroups such as");
+    wss_await_log(1, "are measured again, or gone");
+    harness_assert_logs(1, "info: wss: the cgroups such as");
 }
 END_TEST
 
@@ -355,7 +355,7 @@ START_TEST(tells_which_method_it_took)
     wss_begin(PATIENT "<Process \"it\">\nPid %d\nWindow 0.02\n</Process>", pid);
     for (int i = 0; i < 3; i++)
         wss_await("wss-it/*", 1);
-    harness_assert_logs(1, "info: wss: it is measured by the method ");
+    harness_assert_logs(1, "info: wss: it is measured with the ");
 }
 END_TEST
 
@@ -373,7 +373,7 @@ START_TEST(tells_once_which_method_it_took_for_a_pattern)
               groups_path(groups));
     wss_await("wss-a/memory-referenced", 1);
     wss_await("wss-b/memory-referenced", 1);
-    harness_assert_logs(1, "/* are measured by the method ");
+    harness_assert_logs(1, "/* are measured with the ");
     groups_free(groups);
 }
 END_TEST
@@ -384,7 +384,7 @@ START_TEST(tells_that_the_kernel_lacks_a_method)
     wss_set_interval(20);
     harness_begin("<Process \"it\">\n" REFERENCED "</Process>\n<Process \"other\">\n" REFERENCED
                   "</Process>");
-    wss_await_log(2, "CONFIG_PROC_PAGE_MONITOR=y. It is tried again every five minutes.");
+    wss_await_log(2, "CONFIG_PROC_PAGE_MONITOR=y. Retrying every 5 minutes.");
     for (int i = 0; i < 5; i++) {
         harness_read();
         usleep(20000);
@@ -436,7 +436,7 @@ START_TEST(tells_if_all_windows_are_unknown)
     add_generations();
     wss_set_interval(50);
     harness_begin("<System>\nMethod \"lru_gen\"\nWindow 1 2\n</System>");
-    wss_await_log(1, "notice: wss: system is not measured: the kernel began no generations");
+    wss_await_log(1, "notice: wss: system is not measured: the kernel created no generations");
     for (int i = 0; i < 10; i++) {
         harness_read();
         harness_assert_count("*", 0);
@@ -454,7 +454,7 @@ START_TEST(tells_that_the_file_of_a_method_is_gone)
     wss_await("wss-system/memory-referenced", 1);
     tree_remove(tree, LRU_GEN_FILE);
     wss_await_log(1, "error: wss: system is not measured: ");
-    harness_assert_logs(1, "It is tried again every five minutes.");
+    harness_assert_logs(1, "Retrying every 5 minutes.");
 }
 END_TEST
 
