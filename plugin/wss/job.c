@@ -1,17 +1,18 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/job.h"
+
+#include <errno.h>
 
 #include "headroom/capability.h"
 #include "headroom/clock.h"
 #include "utils/common/common.h"
 
-#include <errno.h>
-
 #define PLUGIN "wss"
 
-/* A method that isn't there is looked for so often. */
+/* How often an unavailable method is tried again. */
 #define METHOD_RETRY_NS (300 * HR_NS_PER_S)
 
-/* The longest pause of what takes too long. */
+/* The longest cycle of a target that takes too long. */
 #define MAX_BACKOFF_CYCLE_NS (3600 * HR_NS_PER_S)
 
 struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *target,
@@ -70,7 +71,7 @@ static uint64_t longest_window_ns(const struct wss_job *job)
     return window_ns(job, count_windows(job) - 1);
 }
 
-/* Whole intervals, in which the longest window fits. */
+/* @return the shortest multiple of the interval that holds the longest window. */
 static uint64_t choose_cycle(const struct wss_job *job)
 {
     const uint64_t interval_ns = job->context->interval_ns;
@@ -97,14 +98,14 @@ static void end_measuring(struct wss_job *job)
 
 /* --- Trouble -------------------------------------------------------------- */
 
-/* @return when it is tried again. */
+/* @return when to retry. */
 static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
                                const struct hr_reason *reason)
 {
     uint64_t retry_ns = job->context->interval_ns;
 
     end_measuring(job);
-    /* It may be long until the next try: meanwhile nobody has to wait for it. */
+    /* It may be long until the retry: meanwhile others may be measured in its place. */
     wss_overlap_leave(&job->context->overlap_guard, &job->overlap_entry);
     if (finding == WSS_NO_METHOD)
         retry_ns = METHOD_RETRY_NS;
@@ -121,7 +122,7 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
 
 /* --- The method ----------------------------------------------------------- */
 
-/* Tells, once a target or pattern, what "auto" took. */
+/* Logs, once per target or pattern and method, which one "auto" chose. */
 static void log_chosen_method(const struct wss_job *job)
 {
     const unsigned bit = 1u << hr_wss_method(job->wss);
@@ -164,8 +165,8 @@ static bool disturbs_others(const struct wss_job *job)
 
 /* --- Measuring ------------------------------------------------------------ */
 
-/* When the next reading is due. Where the longest window fills the cycle, it ends with that, if it
- * isn't short of more than a tenth then: what marking takes would else put off each cycle. */
+/* @return when the next reading is due. A window that would end after the cycle, as marking takes
+ * time, ends with it, unless that cuts off more than a tenth: else each cycle would begin later. */
 static uint64_t next_reading_ns(const struct wss_job *job)
 {
     const uint64_t span_ns = window_ns(job, job->next_window);
@@ -228,7 +229,7 @@ static void add_result(struct wss_job *job, const struct hr_wss_sample *sample, 
     wss_values_add(job->context->values, result);
 }
 
-/* The longest window is unknown: what isn't named after a window is of the one before. */
+/* The longest window is unknown: the series without a window in their names have the one before. */
 static void add_latest_result(struct wss_job *job)
 {
     job->latest.window_ms = 0;
@@ -236,7 +237,7 @@ static void add_latest_result(struct wss_job *job)
     wss_values_add(job->context->values, &job->latest);
 }
 
-/* What was told before is over, unless the target is still measured less often for it. */
+/* Logs the end of an earlier trouble, unless the target still backs off because of it. */
 static void report_success(struct wss_job *job, const struct hr_wss_sample *sample)
 {
     struct hr_reason reason = {.error = -EACCES};
@@ -269,7 +270,7 @@ static uint64_t finish_cycle(struct wss_job *job)
     return job->scheduled_ns;
 }
 
-/* A window of which the kernel knows nothing is left out, unless there is no other. */
+/* A window that the kernel has no record of is skipped, unless there is no other. */
 static uint64_t read_next_window(struct wss_job *job)
 {
     struct hr_reason reason = {0};

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * wss/job.h - measuring one process, one cgroup or the system, again and again: begin, read at the
- * end of each window, wait for the next cycle; and less often what is too much.
+ * wss/job.h - measuring one target again and again: begin, read at the end of each window, wait for
+ * the next cycle; back off from targets that exceed the limits.
  *
- * Jobs belong to the thread that measures.
+ * A target is a block's processes, one cgroup, or the system. Jobs belong to the thread that
+ * measures.
  */
 #ifndef HEADROOM_PLUGIN_WSS_JOB_H
 #define HEADROOM_PLUGIN_WSS_JOB_H
@@ -24,23 +26,23 @@ struct wss_job_context {
 };
 
 struct wss_job {
-    struct wss_due due; /**< first, so that it leads to its job; it's the owner who puts it in */
+    struct wss_due due; /**< first, so that it can be cast to its job; scheduled by the owner */
     struct wss_job_context *context;
     struct wss_target *target;
     const char *instance;
     struct wss_overlap_entry overlap_entry;
     struct wss_target_status status;
-    struct hr_wss *wss; /**< NULL until the method is there */
+    struct hr_wss *wss; /**< NULL until the method is available */
 
-    uint64_t cycle_ns;     /**< from beginning to beginning: whole intervals */
+    uint64_t cycle_ns;     /**< from beginning to beginning: a multiple of the interval */
     uint64_t scheduled_ns; /**< when this cycle was to begin */
-    unsigned backoff;      /**< the cycle is so many times doubled */
+    unsigned backoff;      /**< how many times the cycle is doubled */
 
     bool is_measuring;
     uint64_t begun_ns;
     size_t next_window;
-    uint64_t scan_ns;         /**< what this measurement took so far */
-    bool is_known;            /**< whether any of its windows is */
+    uint64_t scan_ns;         /**< scan time of this measurement so far */
+    bool is_known;            /**< whether any of its windows was read */
     struct wss_result latest; /**< of these, the longest */
 };
 
@@ -56,7 +58,7 @@ struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *
 /** Ends a job, which must not be in a schedule any more. NULL is allowed. */
 void wss_job_free(struct wss_job *job);
 
-/** Does what is due. @return when it is due next. */
+/** Begins a measurement or reads a window, whichever is due. @return when it is due next. */
 uint64_t wss_job_run(struct wss_job *job);
 
 #endif

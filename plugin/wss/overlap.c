@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/overlap.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static bool is_same_choice(const struct wss_target *a, const struct wss_target *
                                         : strcmp(one->text, other->text) == 0;
 }
 
-/* Paths, not patterns: two of these may overlap or not. */
+/* Only for paths: whether patterns overlap shows at runtime. */
 static bool are_nested_paths(const struct wss_target *a, const struct wss_target *b)
 {
     static const char wildcards[] = "*?[";
@@ -39,7 +40,7 @@ static bool are_nested_paths(const struct wss_target *a, const struct wss_target
            (is_within(a->label, b->label) || is_within(b->label, a->label));
 }
 
-/* @return why two targets can't be measured together; NULL: they can, as far as can be seen. */
+/* @return why two targets can't be measured together; NULL: they can, as far as is known here. */
 static const char *find_overlap(const struct wss_target *a, const struct wss_target *b)
 {
     if (is_same_choice(a, b))
@@ -144,7 +145,7 @@ static int add_process(struct wss_overlap_entry *entry, const struct hr_process 
     return status < 0 ? status : append_path(entry, path);
 }
 
-/* What goes wrong, measuring tells. */
+/* Errors are left to measuring, which reports them. */
 static void find_processes(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
 {
     entry->member_count = entry->paths_length = 0;
@@ -154,7 +155,7 @@ static void find_processes(struct wss_overlap_guard *guard, struct wss_overlap_e
     hr_process_list_release(&guard->list);
 }
 
-/* Sums up who is there and where, so that a change is seen. */
+/* Hashes the processes and their cgroups, to detect changes. */
 static uint64_t hash_processes(const struct wss_overlap_entry *entry)
 {
     uint64_t sum = 14695981039346656037u;
@@ -169,7 +170,7 @@ static uint64_t hash_processes(const struct wss_overlap_entry *entry)
     return sum;
 }
 
-/* --- While it runs -------------------------------------------------------- */
+/* --- At runtime ----------------------------------------------------------- */
 
 static bool have_process_in_common(const struct wss_overlap_entry *a,
                                    const struct wss_overlap_entry *b)

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * wss/overlap.h - which targets of the plugin wss have memory in common, so that one would take the
- * other's evidence: whoever looks which pages were touched begins by making all look untouched.
+ * wss/overlap.h - keeps targets of the plugin wss with common memory from spoiling each other: a
+ * measurement begins by clearing accessed bits, which another one may be counting.
  *
- * What the configuration shows is refused at the start. What only shows while it runs (a process
- * lies in a cgroup that is measured, too; a cgroup within another) keeps the later of the two from
- * being measured, for as long as it lasts.
+ * Overlaps in the configuration are refused at the start. Those that only show at runtime (a
+ * process in a cgroup that is measured, too; a cgroup within another) keep the later of the two
+ * from being measured while they last.
  */
 #ifndef HEADROOM_PLUGIN_WSS_OVERLAP_H
 #define HEADROOM_PLUGIN_WSS_OVERLAP_H
@@ -16,65 +17,65 @@
 
 struct hr_root;
 
-/** Looks for targets that can't be meant together. @return 0; -1: there are, and it is logged. */
+/** Checks the configuration for overlapping targets. @return 0; -1: refused, and logged. */
 int wss_overlap_check(const struct wss_targets *targets);
 
-/** A process, as it can't be mistaken for another. */
+/** A process, identified uniquely. */
 struct wss_member {
     pid_t pid;
     uint64_t started_ticks;
 };
 
-/** What one target takes of the ground. */
+/** The memory of one target. */
 struct wss_overlap_entry {
     enum hr_wss_scope scope;
     const char *label;                         /**< for messages */
     const char *path;                          /**< CGROUP: below the mount */
     const struct hr_process_choice *processes; /**< PROCESSES */
 
-    /* The ground's; all zeros at first. */
+    /* The guard's; all zeros at first. */
     TAILQ_ENTRY(wss_overlap_entry) link;
     bool is_entered;
-    uint64_t checked;           /* which state of the ground it was compared with */
-    struct wss_member *members; /* PROCESSES: those that were found, and of each... */
+    uint64_t checked;           /* the guard's generation it was last compared at */
+    struct wss_member *members; /* PROCESSES: those found, and of each... */
     size_t member_count, member_capacity;
-    char *paths; /* ...its cgroup, each with its end, or "?" if that isn't known */
+    char *paths; /* ...its cgroup, terminated, or "?" if unknown */
     size_t paths_length, paths_size;
 };
 
-/** All claims that are held. Used by one thread. */
+/** The entries that are being measured. Used by one thread. */
 struct wss_overlap_guard {
     const struct hr_root *root;
     bool has_several_targets;
     TAILQ_HEAD(wss_overlap_entries, wss_overlap_entry) entries;
-    uint64_t generation;         /**< changes with what is held */
+    uint64_t generation;         /**< changes with the entries */
     struct hr_process_list list; /**< while processes are looked up */
 };
 
-/** @param contested  whether there is more than one target, so that anything has to be compared. */
+/** @param has_several_targets  false: there is one, so that nothing has to be compared. */
 void wss_overlap_guard_init(struct wss_overlap_guard *guard, const struct hr_root *root,
                             bool has_several_targets);
 
 /**
- * Holds a claim, or goes on to, unless it overlaps with another that is held; then it is given up.
- * It must be asked at each measurement, as processes move.
+ * Enters a target, or keeps it entered, unless it overlaps with another one; then it is removed. To
+ * be called at each measurement, as processes move.
  *
- * @return NULL: it is held; else the other.
+ * @return NULL: it is entered; else the other one.
  */
 const struct wss_overlap_entry *wss_overlap_enter(struct wss_overlap_guard *guard,
                                                   struct wss_overlap_entry *entry);
 
-/** Gives a claim up, if it is held. */
+/** Removes an entry, if it is entered. */
 void wss_overlap_leave(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry);
 
-/** Tells how two claims overlap, as "cause: remedy". */
+/** Describes how two entries overlap, as "cause: remedy". */
 void wss_overlap_explain(const struct wss_overlap_entry *entry,
                          const struct wss_overlap_entry *other, struct hr_reason *reason);
 
-/** Gives up a claim, and frees what it holds. */
+/** Removes an entry and frees what it owns. */
 void wss_overlap_entry_free(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry);
 
-/** Ends the ground, on which no claim is left. */
+/** Frees the guard, which has no entries left. */
 void wss_overlap_guard_free(struct wss_overlap_guard *guard);
 
 #endif

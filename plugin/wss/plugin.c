@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The plugin wss: the working sets of processes, of cgroups and of the system.
+ * wss/plugin.c - the plugin wss: working sets of processes, of cgroups and of the system.
  */
 #include "collectd.h"
 
@@ -71,7 +72,7 @@ static int check_windows(void)
     struct hr_root *tried;
 
     if (hr_root_open(root_path(), &tried) < 0)
-        return 0; /* it is told at the start */
+        return 0; /* reported at the start */
     int status = wss_targets_check_windows(&targets, tried);
     hr_root_close(tried);
     return status;

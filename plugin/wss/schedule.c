@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/schedule.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The heap is counted from 1: an entry's children are at twice its place, and one after. */
+/* Places in the heap count from 1: an entry's children are at twice its place, and the next. */
 
 static struct wss_due *entry_at(const struct wss_schedule *schedule, size_t place)
 {

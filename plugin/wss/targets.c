@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/targets.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #define SYSTEM_LABEL "system"
 
-/* --- Options that all targets have ---------------------------------------- */
+/* --- Options of all targets ----------------------------------------------- */
 
 static int read_method(const char *block, const oconfig_item_t *item, struct wss_target *target)
 {
@@ -34,7 +35,7 @@ static uint64_t parse_window(const oconfig_value_t *value)
     if (!(ms >= MIN_WINDOW_MS - 1e-6 && ms <= MAX_WINDOW_MS + 1e-6))
         return 0;
     uint64_t whole = (uint64_t)(ms + 0.5);
-    /* What a decimal fraction may lack in binary. */
+    /* Rounding errors of a decimal fraction are allowed. */
     return ms - (double)whole < 1e-6 && (double)whole - ms < 1e-6 ? whole : 0;
 }
 
@@ -167,7 +168,7 @@ static int set_label(struct wss_target *target, const char *label)
     return -1;
 }
 
-/* Labels that make one plugin instance are one. */
+/* Labels that yield the same plugin instance count as the same. */
 static bool is_taken(const struct wss_targets *targets, const char *label)
 {
     char instance[DATA_MAX_NAME_LEN], other[DATA_MAX_NAME_LEN];
@@ -275,8 +276,8 @@ static int check_windows(const struct wss_target *target, const struct hr_root *
     struct hr_reason reason;
     struct hr_wss *wss;
 
-    /* What "auto" takes, and whether a method is there, is seen at each start: only what can't be
-     * anywhere keeps collectd from starting. */
+    /* What "auto" chooses, and whether a method is available, shows only at the start: here only
+     * what is impossible everywhere keeps collectd from starting. */
     if (target->window_count < 2 || target->method == HR_WSS_AUTO)
         return 0;
     int status = hr_wss_open(root, &options, &wss, &reason);
@@ -305,7 +306,7 @@ bool wss_target_disturbs(const struct wss_target *target)
 {
     if (target->method == HR_WSS_LRU_GEN)
         return target->aging;
-    /* It may be lru_gen that "auto" takes, which only looks. */
+    /* "auto" may choose lru_gen without aging, which only reads. */
     return target->method != HR_WSS_AUTO || target->scope != HR_WSS_SYSTEM || target->aging;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wss/targets.h - what the plugin wss measures and how, as it is configured: the blocks Process,
  * System and Cgroup.
@@ -24,7 +25,7 @@ struct wss_target {
     bool aging;
     size_t window_count;                  /**< 0: one, the plugin's interval */
     uint64_t windows_ms[WSS_MAX_WINDOWS]; /**< ascending */
-    unsigned logged_methods;              /**< by bit, those that "auto" took; the worker's */
+    unsigned logged_methods; /**< a bit for each that "auto" chose; used by the worker */
 };
 
 struct wss_targets {
@@ -41,18 +42,18 @@ int wss_targets_option(struct wss_targets *targets, const oconfig_item_t *item);
 int wss_targets_pattern_option(const char *block, size_t pattern, const oconfig_item_t *item,
                                void *context);
 
-/** Takes note of a pattern that is known now, whether it had options or not. @return 0 or -1. */
+/** Adds a pattern of the selection, whether it had options or not. @return 0 or -1. */
 int wss_targets_add_pattern(struct wss_targets *targets, size_t pattern, const char *label);
 
-/** Looks for targets with more windows than the method they name, if it is there, can tell of.
- * @return 0; -1: there are, and it is logged. */
+/** Checks for targets with more windows than their method, if available, can read. @return 0; -1:
+ * there are, and it is logged. */
 int wss_targets_check_windows(const struct wss_targets *targets, const struct hr_root *root);
 
-/** Tells whether measuring a target changes what others see of the same memory; unless that can't
- * be told before its method is settled. */
+/** Whether measuring a target changes what others measure of the same memory; false if that isn't
+ * known before its method is chosen. */
 bool wss_target_disturbs(const struct wss_target *target);
 
-/** Ends all, and begins anew. */
+/** Frees all targets and leaves none. */
 void wss_targets_free(struct wss_targets *targets);
 
 #endif

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/trouble.h"
-#include "common/complaint.h"
-#include "utils/common/common.h"
 
 #include <errno.h>
+
+#include "common/complaint.h"
+#include "utils/common/common.h"
 
 #define PLUGIN "wss"
 
@@ -30,7 +32,7 @@ static int severity_of(enum wss_finding finding, int error)
     return finding == WSS_ABSENT || error == -ENODATA ? LOG_NOTICE : LOG_WARNING;
 }
 
-/* When it is tried again. */
+/* Prints when to expect a retry. */
 static void print_retry(enum wss_finding finding, uint64_t retry_ns, char *buffer, size_t size)
 {
     switch (finding) {
@@ -106,7 +108,7 @@ void wss_trouble_clear(struct wss_trouble *trouble, struct wss_target_status *st
 
 /* --- Cgroups -------------------------------------------------------------- */
 
-/* How many there are with a trouble; one that isn't there, in the sense of processes, is none. */
+/* Logs how many cgroups have a trouble. */
 static void log_cgroup_trouble(struct wss_trouble *trouble, enum wss_finding finding)
 {
     const size_t count = trouble->groups[finding].count;
@@ -128,6 +130,7 @@ static void log_cgroup_trouble(struct wss_trouble *trouble, enum wss_finding fin
 
 void wss_trouble_log(struct wss_trouble *trouble)
 {
+    /* Not WSS_ABSENT: cgroups and their processes may come and go. */
     static const enum wss_finding logged[] = {WSS_LIMITED, WSS_OVERLAPS, WSS_NO_METHOD, WSS_PARTLY,
                                               WSS_FAILS};
 

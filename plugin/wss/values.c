@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/values.h"
-#include "common/submit.h"
 
 #include <sys/queue.h>
 
+#include "common/submit.h"
+
 #define PLUGIN "wss"
 
-/* What a read callback that doesn't come may leave waiting: 10 MB. */
+/* The most results that wait for a read callback that isn't called: 10 MB. */
 #define MAX_WAITING 32768
 
 struct entry {

@@ -1,23 +1,25 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * wss/values.h - what was measured, on its way from the thread that measures to the read callback
- * that publishes it.
+ * wss/values.h - passes results from the thread that measures to the read callback, which publishes
+ * them.
  */
 #ifndef HEADROOM_PLUGIN_WSS_VALUES_H
 #define HEADROOM_PLUGIN_WSS_VALUES_H
 
 #include "collectd.h"
 
-#include "headroom/wss.h"
 #include "plugin.h"
+
+#include "headroom/wss.h"
 
 /** One reading. */
 struct wss_result {
     char instance[DATA_MAX_NAME_LEN];
     cdtime_t time;      /**< at which it was read */
     cdtime_t interval;  /**< until the next of its kind; 0: the plugin's interval */
-    uint64_t window_ms; /**< what its series are named after; 0: the target has one window only */
-    bool is_last;       /**< of its measurement: the longest window that is known */
-    uint64_t scan_ns;   /**< of the last: what the measurement took */
+    uint64_t window_ms; /**< in the names of its series; 0: the target has one window only */
+    bool is_last;       /**< of its measurement: the longest window that was read */
+    uint64_t scan_ns;   /**< of the last: scan time of the measurement */
     struct hr_wss_sample sample;
 };
 
@@ -29,11 +31,10 @@ struct wss_values *wss_values_new(void);
 /** NULL is allowed. */
 void wss_values_free(struct wss_values *values);
 
-/** Hands a reading over, which is copied. If nobody takes them, the oldest are dropped in the end.
- */
+/** Adds a result, which is copied. If they aren't published, the oldest are dropped eventually. */
 void wss_values_add(struct wss_values *values, const struct wss_result *result);
 
-/** Hands what has come since the last time to collectd. */
+/** Dispatches the results added since the last call to collectd. */
 void wss_values_publish(struct wss_values *values);
 
 #endif

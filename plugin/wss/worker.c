@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/worker.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #define PLUGIN "wss"
 
-/* What a cgroup is named, and the job while it has processes. */
+/* The name of a cgroup, and its job while it has processes. */
 struct group {
     const char *instance;
     struct wss_job *job;
@@ -25,15 +26,15 @@ struct wss_worker {
     struct wss_schedule schedule;
     struct wss_job **jobs; /* of the blocks */
     size_t job_count;
-    size_t job_total;          /* of all jobs ever */
+    size_t job_total;          /* of all jobs created so far */
     struct hr_cgroup_set *set; /* NULL without a Cgroup option */
     uint64_t next_cgroups_ns;  /* when it is read next */
 };
 
 /* --- Jobs ----------------------------------------------------------------- */
 
-/* Jobs begin spread over an interval, evenly however many there will be: each a golden section of
- * it after the one before. */
+/* Spreads the beginnings of jobs evenly over an interval, however many there will be: each a golden
+ * section of it after the one before. */
 static uint64_t choose_first_ns(struct wss_worker *worker)
 {
     const uint32_t part = (uint32_t)worker->job_total++ * 2654435769u;
@@ -71,7 +72,7 @@ static void create_group(struct wss_worker *worker, struct hr_cgroup *cgroup)
 
     if (group == NULL) {
         selection_unname(worker->options.selection, instance);
-        return; /* memory was short, and it was said */
+        return; /* out of memory, which was logged */
     }
     group->instance = instance;
     cgroup->data = group;
@@ -112,7 +113,7 @@ static void read_cgroups(struct wss_worker *worker, uint64_t now_ns)
 
 /* --- The thread ----------------------------------------------------------- */
 
-/* Does the one thing that is due first, if any is. @return when the next is. */
+/* Runs the one thing that is due first, if any is. @return when the next is due. */
 static uint64_t run_next_due(struct wss_worker *worker)
 {
     uint64_t now_ns = hr_clock_ns();
@@ -142,7 +143,7 @@ static void *run(void *context)
 
 /* --- Beginning and end ---------------------------------------------------- */
 
-/* Names are told apart by their owners: each has to be whole, however long its label is. */
+/* The selection distinguishes names by their owners, so these must not be truncated. */
 static const char *reserve_instance(const struct wss_worker *worker, const char *label)
 {
     char *owner;

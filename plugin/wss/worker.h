@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * wss/worker.h - the thread that measures: it follows the cgroups, and does for each target what is
- * due, spread over the interval.
+ * wss/worker.h - the thread that measures: it keeps track of the cgroups and runs the job of each
+ * target, spread over the interval.
  */
 #ifndef HEADROOM_PLUGIN_WSS_WORKER_H
 #define HEADROOM_PLUGIN_WSS_WORKER_H
@@ -28,8 +29,7 @@ struct wss_worker_options {
  */
 int wss_worker_start(const struct wss_worker_options *options, struct wss_worker **worker);
 
-/** Ends the thread, waiting for it; that takes as long as a look at a process's memory that is
- * going on. NULL is allowed. */
+/** Ends the thread and waits for it, which takes as long as a scan in progress. NULL is allowed. */
 void wss_worker_stop(struct wss_worker *worker);
 
 #endif

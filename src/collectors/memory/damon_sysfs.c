@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/damon_sysfs.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #define SCHEMES CONTEXT "schemes/"
 #define TARGETS CONTEXT "targets/"
 
-/* The tag is an update interval that nobody else would choose, and that never comes to its end. */
+/* The tag is an update interval that no other program would choose and that never elapses. */
 #define TAG ATTRS "intervals/update_us"
 
 /* --- One file ------------------------------------------------------------- */
@@ -31,8 +32,8 @@ static int open_file(const struct hr_root *root, const char *name, int flags)
     return hr_root_openat(root, path, flags);
 }
 
-/* The kernel doesn't wait for its lock, which its own thread takes at each sampling, for a moment.
- */
+/* The kernel fails with EBUSY instead of waiting for its lock, which its own thread holds briefly
+ * at each sampling. */
 #define BUSY_TRIES    5
 #define BUSY_PAUSE_NS 2000000
 
@@ -71,7 +72,7 @@ static int read_number(const struct hr_root *root, const char *name, uint64_t *v
     return status < 0 ? status : hr_text_number_parse(text, length, UINT64_MAX, value);
 }
 
-/* --- What there is -------------------------------------------------------- */
+/* --- The existing monitoring ---------------------------------------------- */
 
 int hr_damon_read_count(const struct hr_root *root, uint64_t *count)
 {
@@ -107,9 +108,9 @@ int hr_damon_is_running(const struct hr_root *root)
     return rest.length == 0 ? on : -EBADMSG;
 }
 
-/* --- Making one ----------------------------------------------------------- */
+/* --- Creating one --------------------------------------------------------- */
 
-/* A file below a numbered folder, such as "0/contexts/0/targets/7/pid_target". */
+/* Writes a file below a numbered folder, such as "0/contexts/0/targets/7/pid_target". */
 __attribute__((format(printf, 3, 4))) static int
 write_below(const struct hr_root *root, uint64_t value, const char *format, ...)
 {
@@ -149,7 +150,7 @@ static int write_processes(const struct hr_root *root, const struct hr_damon_pla
     return status;
 }
 
-/* Of physical memory the kernel takes the regions as they are, so they're given to it divided. */
+/* For physical memory the kernel uses the regions as they are, so they are divided here. */
 static int write_regions(const struct hr_root *root, const struct hr_damon_plan *plan)
 {
     int status = write_number(root, TARGETS "nr_targets", 1);
@@ -164,7 +165,7 @@ static int write_regions(const struct hr_root *root, const struct hr_damon_plan 
     return status;
 }
 
-/* All maxima are 0 at first, which no region is below. */
+/* All maxima are 0 at first, which no region matches. */
 static int write_scheme(const struct hr_root *root, enum hr_damon_scheme scheme)
 {
     static const char *const maxima[] = {"sz", "nr_accesses", "age"};
@@ -192,7 +193,7 @@ static int write_schemes(const struct hr_root *root)
     return status;
 }
 
-/* The kernel takes any kind here, and refuses it when it's switched on. */
+/* The kernel accepts any kind here and refuses it only when switched on, so check its list. */
 static int write_operations(const struct hr_root *root, const char *kind)
 {
     char text[64];
@@ -235,7 +236,7 @@ static int remove_monitoring(const struct hr_root *root)
     return removed < 0 ? removed : status;
 }
 
-/* From the tag on it can be told whether it is ours. */
+/* Once it has the tag, the monitoring is identified as ours. */
 static int create_tagged(const struct hr_root *root, uint64_t tag)
 {
     int status = write_number(root, "nr_kdamonds", 1);
@@ -310,7 +311,7 @@ int hr_damon_divide_ranges(const struct hr_damon_region *ranges, size_t range_co
     uint64_t step = (total / parts + page_bytes - 1) / page_bytes * page_bytes;
     if (step == 0)
         step = page_bytes;
-    /* Each range may have a rest of its own. */
+    /* Each range may end with a shorter region. */
     struct hr_damon_region *made = calloc((size_t)(total / step) + range_count + 1, sizeof(*made));
     if (made == NULL)
         return -ENOMEM;

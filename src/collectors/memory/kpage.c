@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/kpage.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@
 #include "base/descriptor.h"
 #include "headroom/root.h"
 
-/* include/uapi/linux/kernel-page-flags.h; the last one is none of its promises, but has stood in
- * include/linux/kernel-page-flags.h since 2009. */
+/* include/uapi/linux/kernel-page-flags.h; RESERVED isn't part of that stable interface, but has
+ * been in include/linux/kernel-page-flags.h since 2009. */
 #define FLAG(number)  ((uint64_t)1 << (number))
 #define LRU           FLAG(5)
 #define MAPPED        FLAG(11)
@@ -25,7 +26,7 @@
 
 struct hr_kpage {
     int fd;
-    uint64_t absent; /* what is told of page frames beyond the end of memory */
+    uint64_t absent; /* the value for page frames beyond the end of memory */
     uint64_t first_pfn;
     uint64_t loaded[HR_PAGE_CHUNK_WORDS / 64]; /* a bit for each 64 pages that were read */
     bool is_beyond;
@@ -70,8 +71,8 @@ void hr_kpage_close(struct hr_kpage *kpage)
 
 /* --- The window ----------------------------------------------------------- */
 
-/* Fills in what is there. @return the number of bytes, less than `size` only at the end of memory;
- * or a negative errno. */
+/* Reads up to `size` bytes. @return the number of bytes, less than `size` only at the end of
+ * memory; or a negative errno. */
 static ssize_t read_whole(int fd, void *buffer, size_t size, uint64_t offset)
 {
     size_t done = 0;
@@ -141,9 +142,9 @@ int hr_kpage_read_value(struct hr_kpage *kpage, unsigned index, uint64_t *value)
 
 /* --- Flags ---------------------------------------------------------------- */
 
-/* A folio of 2^n pages begins at a multiple of 2^n, and between its first page and any other are
- * only others: so the first page that isn't one of these, of those with ever more zeros at the end,
- * is where it begins. What is torn apart or put together meanwhile may not be found. */
+/* A folio of 2^n pages begins at a multiple of 2^n, and all its pages but the first are tails. So
+ * clear the lowest bits of the index one by one until the page isn't a tail. The head of a folio
+ * that is split or merged meanwhile may not be found. */
 static int find_head(struct hr_kpage *flags, unsigned index, unsigned *head, uint64_t *value)
 {
     *head = index;

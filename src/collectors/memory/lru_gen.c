@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/lru_gen.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ static bool take_node(struct hr_text *text, unsigned *node)
     return true;
 }
 
-/* A count, and the place of a mark, which is a space here and may be an x in lru_gen_full. */
+/* A count and a flag, which is a space here and may be an x in lru_gen_full. */
 static bool take_pages(struct hr_text *text, uint64_t *pages)
 {
     return take_number(text, pages) && hr_text_skip(text, " ");
@@ -123,12 +124,12 @@ bool hr_lru_gen_is_of(const struct hr_lru_gen_list *list, const char *group)
 {
     struct hr_text path = list->path;
 
-    if (path.length == 0) /* memory cgroups are off: all is the root's */
+    if (path.length == 0) /* memory cgroups are off: all belongs to the root */
         return strcmp(group, "/") == 0;
     return list->memcg_id != 0 && hr_text_skip(&path, group) && path.length == 0;
 }
 
-/* --- What they tell ------------------------------------------------------- */
+/* --- Counting ------------------------------------------------------------- */
 
 uint64_t hr_lru_gen_youngest(const struct hr_lru_gen_list *list)
 {
@@ -150,8 +151,8 @@ uint64_t hr_lru_gen_pages(const struct hr_lru_gen_list *list)
     return hr_lru_gen_pages_since(list, 0);
 }
 
-/* From the youngest on, as an age that is below that of a younger one isn't its own: while the text
- * was printed the generation was given up, and its place taken by a new one. */
+/* From the youngest on: an age below that of a younger generation is invalid, as the generation was
+ * reclaimed and its slot reused while the text was printed. */
 void hr_lru_gen_sum_window(const struct hr_lru_gen_list *list, uint64_t window_ms,
                            struct hr_lru_gen_window_sum *sum)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/lru_gen_file.h"
 
 #include <errno.h>
@@ -13,9 +14,9 @@
 #include "headroom/capability.h"
 #include "headroom/root.h"
 
-/* --- What it needs -------------------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
-/* What the kernel does, a bit each: mm/vmscan.c, enabled_show(). */
+/* Bits of "enabled": mm/vmscan.c, enabled_show(). */
 enum capability { HAS_GENERATIONS = 1, WALKS_PAGE_TABLES = 2 };
 
 static const char hexadecimal[] = "0123456789abcdef";
@@ -155,9 +156,9 @@ int hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *tex
 
 /* --- Aging ---------------------------------------------------------------- */
 
-/* "+ memcg_id node seq swappiness force": the last two have to be told. Without swap space
- * swappiness is 0, and the walk would pass over anonymous memory; without force it passes over what
- * had few touched pages the last time, and refuses to merge the two oldest generations. */
+/* "+ memcg_id node seq swappiness force": the last two must be given. By default swappiness is 0
+ * without swap space, and the walk would skip anonymous memory; without force it skips ranges that
+ * had few accessed pages the last time, and refuses to merge the two oldest generations. */
 int hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_t seq)
 {
     char line[96];

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * memory/lru_gen_file.h - the files of the multi-gen LRU: what it is told, and told to do.
+ * memory/lru_gen_file.h - the files of the multi-gen LRU: reading generations, and aging.
  *
  * Sources: Documentation/admin-guide/mm/multigen_lru.rst, mm/vmscan.c (lru_gen_seq_write,
  * enabled_show).
@@ -24,33 +25,33 @@ struct hr_lru_gen_text {
 };
 
 /**
- * Tells whether there are generations to be read, and, with aging, page tables that are walked.
+ * Checks whether generations can be read and, with aging, whether the kernel walks page tables.
  *
  * @return 0; -ENOENT: the kernel lacks them, or debugfs isn't mounted; -EOPNOTSUPP: switched off;
  *         -EACCES or -EPERM; -EBADMSG; each with a reason.
  */
 int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reason *reason);
 
-/** Tells whether the kernel keeps its pages in generations now. @return 0; -EBADMSG; or the
+/** Reads whether the kernel keeps its pages in generations now. @return 0; -EBADMSG; or the
  * negative errno of open(2) or pread(2). */
 int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled);
 
 /**
- * Reads the file. The kernel prints 4 KiB at a time: of groups made or removed meanwhile, and of
- * some others then, nothing may be told, or twice the same.
+ * Reads the file. The kernel prints 4 KiB at a time: groups created or removed meanwhile, and some
+ * others then, may be missing or appear twice.
  *
- * @param text  what it held is replaced; its memory is used again. free(3) its start in the end.
+ * @param text  replaced, with its memory reused. The caller frees its start with free(3).
  * @return 0; -ENOMEM; or the negative errno of open(2) and read(2).
  */
 int hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text);
 
 /**
- * Has the kernel begin a generation after `seq`, which must be the youngest of the group on the
- * node; else nothing happens up to 6.14.
+ * Makes the kernel create a generation after `seq`, which must be the youngest of the group on the
+ * node; up to 6.14 nothing happens if it isn't.
  *
  * @param fd  the file, open for writing.
- * @return 0, whatever happened; -EINVAL: there is no such group or node (any more), or the youngest
- *         is older than that; -EEXIST: somebody else is at it; -ENOMEM; …
+ * @return 0, whether one was created or not; -EINVAL: there is no such group or node (any more), or
+ *         the youngest is older than that; -EEXIST: another program is aging it; -ENOMEM; …
  */
 int hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_t seq);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/page_cgroup.h"
 
 #include <errno.h>
@@ -5,8 +6,8 @@
 
 #include "base/deadline.h"
 
-/* Finds what is charged to the cgroups in the window. Neighbours are mostly charged to one group.
- */
+/* Finds the pages in the window that are charged to the cgroups. Neighbours mostly belong to one
+ * group, so the last lookup is kept. */
 static int find_charged(struct hr_kpage *cgroups, const struct hr_cgroup_inodes *inodes,
                         struct hr_page_chunk *charged)
 {
@@ -28,8 +29,8 @@ static int find_charged(struct hr_kpage *cgroups, const struct hr_cgroup_inodes 
     return 0;
 }
 
-/* Adds a page if reclaim could have it, and, if it is the first one of a folio, the others: older
- * kernels tell the cgroup of the first only. */
+/* Adds a page if it is subject to reclaim, and, if it is the first of a folio, the others: older
+ * kernels show the cgroup of the first only. */
 static int add_folio(struct hr_kpage *flags, uint64_t first_pfn, unsigned index,
                      struct hr_page_set *pages)
 {
@@ -56,7 +57,7 @@ static int add_chunk(struct hr_kpage *flags, uint64_t first_pfn,
     int status = hr_kpage_move_window(flags, first_pfn, charged);
 
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(charged, &i); i++)
-        if (!hr_page_set_has(pages, first_pfn + i)) /* with a folio's first page came the others */
+        if (!hr_page_set_has(pages, first_pfn + i)) /* added with its folio's first page */
             status = add_folio(flags, first_pfn, i, pages);
     return status;
 }

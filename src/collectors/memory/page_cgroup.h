@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * memory/page_cgroup.h - the memory of a cgroup by page frames: all that it and the groups below it
- * are charged for, mapped or not, as far as reclaim could have it.
+ * are charged for, mapped or not, as far as it is subject to reclaim.
  *
- * The kernel tells it for all of the machine's memory only: 2 GiB to be read for each TiB.
+ * The kernel has this only for the whole machine's memory: 2 GiB to be read for each TiB.
  */
 #ifndef HEADROOM_COLLECTORS_MEMORY_PAGE_CGROUP_H
 #define HEADROOM_COLLECTORS_MEMORY_PAGE_CGROUP_H

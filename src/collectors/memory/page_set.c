@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/page_set.h"
 
 #include <errno.h>
@@ -7,8 +8,8 @@
 #define REGION_CHUNKS 8192
 #define REGION_PAGES  ((uint64_t)REGION_CHUNKS * HR_PAGE_CHUNK_PAGES)
 
-/* Words without pages that cost less to go over than a call of the kernel's: a word is 64 pages to
- * look at, some ns each. */
+/* Processing so many words without pages costs less than another system call: a word has 64 pages,
+ * some ns each. */
 #define GAP_WORDS 4
 
 struct hr_page_region {

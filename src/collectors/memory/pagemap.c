@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/pagemap.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ struct walk {
     int maps, pagemap;
     uint64_t page_size, deadline_ns;
     struct hr_page_set *pages;
-    struct hr_maps_range pending; /* read together with what follows without a gap */
+    struct hr_maps_range pending; /* merged with the next ranges as long as there is no gap */
     bool has_no_scan;
     bool has_range; /* maps wasn't empty */
     uint64_t entries[ENTRIES];
@@ -80,20 +81,20 @@ static int add_entries(struct walk *walk, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t entry = walk->entries[i];
-        if ((entry & PRESENT) == 0) /* nothing, or swapped out: then the rest isn't a page frame */
+        if ((entry & PRESENT) == 0) /* none, or swapped out: no page frame number then */
             continue;
         if ((entry & PFN_MASK) == 0)
             return -EPERM;
         int status = hr_page_set_add(walk->pages, entry & PFN_MASK);
-        /* What is mapped of a device may lie wherever it likes. */
+        /* Memory mapped from a device may have any address. */
         if (status < 0 && status != -EOVERFLOW)
             return status;
     }
     return 0;
 }
 
-/* @return how many entries were read; 0 at the end of all addresses, and when the process's memory
- * is gone; or a negative errno. */
+/* @return the number of entries read; 0 at the end of the address space, and when the process's
+ * memory is gone; or a negative errno. */
 static ssize_t read_entries(int fd, uint64_t first, uint64_t count, uint64_t *entries)
 {
     ssize_t got;
@@ -136,16 +137,16 @@ struct scan_request {
 #define SCAN         _IOWR('f', 16, struct scan_request)
 #define SCAN_PRESENT ((uint64_t)1 << 3)
 
-/* Ranges smaller than this are read at once, in one or a few calls. */
+/* Smaller ranges are read as a whole, in one or a few calls. */
 #define SCAN_FROM ((uint64_t)256 << 20)
-/* What one call goes over at most, for the deadline's sake: of a full range 20 ms or so. */
+/* What one call scans at most, so that the deadline is checked: some 20 ms in a full range. */
 #define SCAN_STEP    ((uint64_t)4 << 30)
 #define SCAN_REGIONS 512
-/* Pages that are quicker read than passed over: a call of the kernel's costs as much as the entries
- * of some hundreds. */
+/* Gaps up to this are read, too: a system call costs as much as reading some hundreds of entries.
+ */
 #define SCAN_GAP_PAGES 64
 
-/* Reads regions, and what lies between them where that is less work than another call. */
+/* Reads regions, and short gaps between them. */
 static int read_regions(struct walk *walk, const struct scan_region *regions, int count)
 {
     const uint64_t gap = SCAN_GAP_PAGES * walk->page_size;
@@ -189,7 +190,8 @@ static int scan_range(struct walk *walk, uint64_t start, uint64_t end)
         if (hr_deadline_has_passed(walk->deadline_ns))
             return -ETIME;
         int status = scan_part(walk, start, start + step, &start);
-        if (status == -ENOTTY || status == -EINVAL) /* older, or a file in a test's tree */
+        if (status == -ENOTTY ||
+            status == -EINVAL) /* an older kernel, or a file in a test's tree */
             walk->has_no_scan = true;
         else if (status < 0)
             return status;
@@ -221,7 +223,7 @@ static int add_range(struct walk *walk, const struct hr_maps_range *range)
     return status;
 }
 
-/* Takes the whole lines off the text. */
+/* Takes all complete lines off the text. */
 static int read_lines(struct walk *walk, struct hr_text *text)
 {
     struct hr_maps_range range;
@@ -235,7 +237,8 @@ static int read_lines(struct walk *walk, struct hr_text *text)
     return status == -EAGAIN ? 0 : status;
 }
 
-/* A line is read as a whole: it has a path, of 4096 bytes at most, each of which may be escaped. */
+/* The buffer holds any line: its path has up to 4096 bytes, each of which may be escaped as four.
+ */
 static int read_maps(struct walk *walk)
 {
     char *buffer = walk->text;
@@ -263,7 +266,7 @@ static int read_maps(struct walk *walk)
     return walk->has_range ? read_pending(walk) : -ESRCH;
 }
 
-/* Of a process that ends meanwhile, maps may just end, too: what was read may be a part only. */
+/* When a process ends meanwhile, maps may just end early, and what was read is incomplete. */
 static int check_end(const struct walk *walk)
 {
     uint64_t entry;
@@ -272,7 +275,7 @@ static int check_end(const struct walk *walk)
     return got < 0 ? (int)got : got == 0 ? -ESRCH : 0;
 }
 
-/* If it ends right now there is no such file any more. */
+/* The file is missing if the process ends at this moment. */
 static int open_file(const struct hr_process *process, const char *name)
 {
     int fd = hr_process_openat(process, name, O_RDONLY);

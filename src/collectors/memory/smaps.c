@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "memory/smaps.h"
 
 #include <errno.h>
@@ -9,13 +10,13 @@
 #include "base/text.h"
 #include "headroom/process.h"
 
-/* smaps has some 700 bytes for each mapping; a line of it has a path of up to 4,096 bytes, and each
- * of these may be escaped as four. */
+/* smaps has some 700 bytes for each mapping; a line of it has a path of up to 4,096 bytes, each of
+ * which may be escaped as four. */
 #define PIECE_SIZE 32768
 
 /* --- Parsing -------------------------------------------------------------- */
 
-/* "Rss:                1234 kB\n", of which the name is gone already */
+/* "Rss:                1234 kB\n" after the name */
 static int add_line(struct hr_text *text, bool *has, uint64_t *sum_bytes)
 {
     uint64_t kib, bytes;
@@ -50,7 +51,7 @@ int hr_smaps_parse(const char *text, size_t length, struct hr_smaps *sums)
 
 /* --- Reading -------------------------------------------------------------- */
 
-/* Parses the whole lines of what was read, and moves the rest to the front. */
+/* Parses the complete lines of what was read and moves the remainder to the front. */
 static int parse_lines(char *piece, size_t *filled, struct hr_smaps *sums)
 {
     const char *end = memrchr(piece, '\n', *filled);
@@ -97,7 +98,7 @@ int hr_smaps_read(const struct hr_process *process, struct hr_smaps *sums)
     hr_descriptor_close(&fd);
     if (status < 0)
         return status;
-    /* A process that ends loses its memory before anything else. */
+    /* An ending process loses its memory first: the file is empty then. */
     if (!read.has_rss)
         return -ESRCH;
     *sums = read;

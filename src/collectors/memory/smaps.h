@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * memory/smaps.h - the sums over a process's mappings: how much is resident, and was referenced.
+ * memory/smaps.h - sums over a process's mappings: how much is resident, and was referenced.
  *
  * Source: Documentation/filesystems/proc.rst (smaps, smaps_rollup), fs/proc/task_mmu.c.
  */
@@ -19,7 +20,7 @@ struct hr_smaps {
 
 /**
  * Adds the lines "Rss:", "Pss:" and "Referenced:" of a piece of smaps or smaps_rollup to the sums.
- * Other lines are passed over.
+ * Other lines are ignored.
  *
  * @param text    whole lines.
  * @return 0, or -EBADMSG: one of the three isn't a number of kB, or the sum is above 2^64-1. The

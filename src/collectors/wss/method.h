@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * wss/method.h - what wss/wss.c knows of a method of measuring working sets.
+ * wss/method.h - the interface between wss/wss.c and a method of measuring working sets.
  *
- * wss/wss.c finds processes and cgroup, guards the limits, and takes the times; a method marks and
- * counts. A method's state belongs to one hr_wss.
+ * wss/wss.c finds processes and cgroup, enforces max_rss_bytes and measures times; a method marks
+ * and counts. A method's state belongs to one hr_wss.
  */
 #ifndef HEADROOM_COLLECTORS_WSS_METHOD_H
 #define HEADROOM_COLLECTORS_WSS_METHOD_H
@@ -13,53 +14,51 @@
 #include "base/reason.h"
 #include "headroom/wss.h"
 
-/** What a method works on. */
+/** What a method measures. */
 struct hr_wss_subject {
     const struct hr_root *root;
     enum hr_wss_scope scope;
-    /** PROCESSES, and CGROUP if the method wants its processes: those found at the beginning. A
-     * method may not change it. */
+    /** PROCESSES, and CGROUP if the method wants its processes: those found at the beginning. */
     const struct hr_process_list *processes;
-    int cgroup_dirfd; /**< CGROUP: its directory in cgroup2, open from beginning to end */
-    const char
-        *cgroup_path; /**< CGROUP: its path below the mount, as it stands in lru_gen: "/a/b" */
+    int cgroup_dirfd;        /**< CGROUP: its directory in cgroup2, open from beginning to end */
+    const char *cgroup_path; /**< CGROUP: its path below the mount, as in lru_gen: "/a/b" */
     bool aging;
     uint64_t max_scan_ns; /**< 0: none */
 };
 
 struct hr_wss_ops {
     enum hr_wss_method method;
-    bool scopes[HR_WSS_SCOPE_COUNT]; /**< those it can do */
+    bool scopes[HR_WSS_SCOPE_COUNT]; /**< those it supports */
     bool wants_processes;            /**< of a cgroup, too */
     bool walks_memory;               /**< at a cost that grows with it: max_rss_bytes applies */
-    bool needs_no_rights; /**< of the user's own processes: a probe that fails for lack of
-                               permission isn't the last word */
+    bool needs_no_rights; /**< for the user's own processes: it may work even if the probe fails
+                               for lack of permission */
     size_t max_windows,
         max_windows_passive; /**< see hr_wss_max_windows(): with aging, and without */
-    bool looks_back_passive; /**< looks back unless it ages */
+    bool looks_back_passive; /**< see hr_wss_looks_back(): without aging */
 
-    /** See hr_wss_probe(); the scope is one that it can do. With aging it needs what that needs.
-     * That processes of other users can't be looked at (-EACCES, -EPERM) needs no reason of its
-     * own, here or below: all methods that walk memory tell it alike. */
+    /** See hr_wss_probe(); the scope is a supported one. With aging, checks what that needs, too.
+     * If processes of other users can't be accessed (-EACCES, -EPERM), neither this nor the
+     * functions below need to set a reason: wss/wss.c has one for all methods. */
     int (*probe)(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                  struct hr_reason *reason);
 
-    /** Makes what is kept over measurements, if there is anything. The root is in the subject, all
-     * else in it isn't filled in yet. @param state receives it. */
+    /** Creates the state, which is kept across measurements. @param subject only its root may be
+     * used yet. @param state receives it. */
     int (*open)(const struct hr_wss_subject *subject, void **state);
 
-    /** Marks. @param subject stays as it is until the last read(). */
+    /** Marks. @param subject unchanged until the last read(). */
     int (*begin)(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                  struct hr_reason *reason);
 
     /**
-     * Counts. Fills in referenced_bytes, rss and pss if it learns them, ended_count, left_count and
-     * process_count; window_ns if it knows better than the time between begin() and read().
+     * Counts. Fills in referenced_bytes, rss and pss if it reads them, ended_count, left_count and
+     * process_count; window_ns if that isn't the time between begin() and read().
      */
     int (*read)(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                 struct hr_wss_sample *sample, struct hr_reason *reason);
 
-    /** Ends the measurement, if any, and leaves the kernel as it was found. May be NULL. */
+    /** Ends the measurement, if any, and restores the kernel's state. May be NULL. */
     void (*end)(void *state);
 
     void (*close)(void *state);
@@ -68,7 +67,7 @@ struct hr_wss_ops {
 extern const struct hr_wss_ops hr_wss_referenced_ops, hr_wss_idle_ops, hr_wss_lru_gen_ops,
     hr_wss_damon_ops;
 
-/** Whether an error is of one process: others of a target go on without it. */
+/** Whether an error concerns one process only, so that the target's others are still measured. */
 static inline bool hr_wss_is_of_one_process(int status)
 {
     return status == -ESRCH || status == -EACCES || status == -EPERM;

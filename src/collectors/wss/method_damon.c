@@ -1,22 +1,24 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The method damon: what of the memory the kernel found accessed, region by region.
+ * wss/method_damon.c - the damon method: adds up the regions of memory that the kernel found
+ * accessed.
  *
- * The addresses are divided into some 1000 regions of equal size. At each sampling DAMON looks at
- * one page of each, chosen at random; a region counts, whole, if any of the pages looked at within
- * the window was accessed. That costs the same however large the memory is. How far it is off:
+ * The addresses are divided into some 1000 regions of equal size. At each sampling DAMON checks one
+ * page of each, chosen at random; a region counts as a whole if any page checked within the window
+ * was accessed. That costs the same however large the memory is. Errors:
  *
- * - by up to a region at both ends of what is touched: a thousandth of the addresses;
- * - upwards where only some pages of a region are touched: half of them are taken for all;
- * - downwards where pages are touched only once or so in the window, and not just while looked at.
+ * - up to a region at both ends of a touched range: a thousandth of the addresses;
+ * - too high where only some pages of a region are touched: half of them count as all;
+ * - too low where pages are touched only once or so in the window, between samplings.
  *
- * More than is resident can't have been touched, so of processes no more is told.
+ * For processes the result is limited to their resident memory.
  *
- * The regions are given in this number from the start, rather than left to DAMON, which would begin
- * with a few large ones and would divide them after each window: so the first reading is as good
- * as any. A measurement is one aggregation interval, and one window.
+ * The plan asks for this number of regions from the start. DAMON by itself would begin with a few
+ * large ones and divide them after each window; so the first reading is as exact as any. A
+ * measurement is one aggregation interval, and one window.
  *
- * Windows under 0.3 s are refused, and before Linux 6.9 those above 5 s: there a reading, and
- * whatever ends the thread that reads, may have to wait for as long as the window once more.
+ * Windows below 0.3 s are refused, and before Linux 6.9 those above 5 s: there a reading, and
+ * stopping the thread that reads, may have to wait for the length of a window once more.
  *
  * Sources: see memory/damon_sysfs.h.
  */
@@ -36,37 +38,36 @@
 #include "memory/damon_sysfs.h"
 #include "wss/method.h"
 
-/* How many regions there are, and of how many processes at most each has so many. */
+/* The number of regions, and up to how many processes each has that number. */
 #define REGIONS          1000
 #define MAX_PER_REGIONS  4
 #define MIN_OF_A_PROCESS 100
 
-/* With fewer samplings than ten DAMON merges only regions that were accessed equally often. More
- * are needed where the window is so long that the kernel would keep us waiting for the next. */
+/* With fewer than ten samplings DAMON merges only regions that were accessed equally often. Long
+ * windows have more, so that reading doesn't wait long for the next sampling. */
 #define SAMPLINGS     8
 #define MAX_SAMPLE_US 500000
 
-/* Having the sums brought up to date takes the kernel 0.1 s: within that there must be no two ends
- * of intervals. */
+/* Updating the sums takes the kernel 0.1 s: no two intervals may end within that. */
 #define MIN_WINDOW_NS UINT64_C(300000000)
 
-/* Up to Linux 6.8 it takes until the end of the interval, and nothing, not even a signal, ends that
- * wait: it is kept short. */
+/* Up to Linux 6.8 it takes until the end of the interval, and not even a signal interrupts that
+ * wait: so it is kept short. */
 #define BLOCKING_MAX_WINDOW_NS UINT64_C(5000000000)
 
-/* The interval ends a little before the window, so that its end needn't be waited for. */
+/* The interval ends a little before the window, so that a reading needn't wait for its end. */
 #define PERCENT_OF_WINDOW 95
 
-/* How late the end of an interval may be, in intervals, and in time. */
+/* How late an interval may end: so many intervals plus so much time. */
 #define LATE_INTERVALS 3
 #define LATE_NS        UINT64_C(2000000000)
 #define POLL_NS        5000000
 
-/* The shortest line of /proc/iomem that tells of memory: "0-0 : System RAM\n" */
+/* The shortest line of memory in /proc/iomem: "0-0 : System RAM\n" */
 #define IOMEM_LINE_MIN 17
 
-/* Nobody's update interval: more than 31 years, in microseconds. On top of it are a number by which
- * we tell our measurements apart, that of our PID namespace, and ours. */
+/* A tag is an update interval that no program would choose: more than 31 years, in microseconds.
+ * Added to it are a number for each measurement of ours, our PID namespace, and our PID. */
 #define TAG_BASE       UINT64_C(1000000000000000)
 #define TAG_PIDS       4194304 /* PID_MAX_LIMIT of the kernel */
 #define TAG_NAMESPACES 65536
@@ -74,8 +75,8 @@
 
 struct damon {
     const struct hr_root *root;
-    uint64_t tag;     /* 0: nothing is going on */
-    bool is_blocking; /* the sums are brought up to date at the ends of intervals only */
+    uint64_t tag;     /* 0: no measurement */
+    bool is_blocking; /* sums are updated only at the ends of intervals */
     uint64_t sample_us, aggregation_us;
     uint64_t started_ns;
     uint64_t rss_bytes; /* at the beginning */
@@ -117,7 +118,7 @@ static uint64_t read_namespace(void)
     return stat("/proc/self/ns/pid", &stat_of) == 0 ? stat_of.st_ino % TAG_NAMESPACES : 0;
 }
 
-/* Two objects of a process, and two processes, must not take each other's for theirs. */
+/* Unique to an object and a process, so that none mistakes another's monitoring for its own. */
 static uint64_t make_tag(void)
 {
     static _Atomic unsigned count;
@@ -126,8 +127,8 @@ static uint64_t make_tag(void)
     return TAG_BASE + (number * TAG_NAMESPACES + read_namespace()) * TAG_PIDS + (uint64_t)getpid();
 }
 
-/* A process of ours that was killed leaves its monitoring behind. Whether there is such a process
- * can be told within our own PID namespace only. */
+/* A process of ours that was killed leaves its monitoring behind. Whether the process still exists
+ * is known only within our own PID namespace. */
 static bool is_abandoned(const struct hr_root *root, uint64_t *tag)
 {
     uint64_t of = read_namespace();
@@ -149,7 +150,7 @@ static void remove_abandoned(const struct hr_root *root)
         hr_damon_stop(root, tag);
 }
 
-/* --- What is in the way --------------------------------------------------- */
+/* --- Obstacles ------------------------------------------------------------ */
 
 static int explain_busy(struct hr_reason *reason)
 {
@@ -174,8 +175,8 @@ static int explain_files(int status, struct hr_reason *reason)
                          strerror(-status));
 }
 
-/* Trying would take as long as what is to be avoided, so the release tells. A distribution may have
- * the change in an older one: short windows do no harm there. One that isn't known is taken for a
+/* Trying would block as long as what is to be avoided, so the release decides. A distribution may
+ * have the change in an older one: short windows do no harm there. An unknown release counts as a
  * later one. */
 static bool is_blocking(const struct hr_root *root)
 {
@@ -234,7 +235,7 @@ static void plan_intervals(struct damon *damon, uint64_t window_ns)
     damon->aggregation_us = damon->sample_us * samplings;
 }
 
-/* Twice as many as there are, or else DAMON would divide them once more. */
+/* The maximum is twice the initial number, or else DAMON would divide regions once more. */
 static struct hr_damon_plan make_plan(const struct damon *damon, size_t process_count)
 {
     uint64_t each = REGIONS, all = process_count;
@@ -254,7 +255,7 @@ static struct hr_damon_plan make_plan(const struct damon *damon, size_t process_
 
 /* --- Processes ------------------------------------------------------------ */
 
-/* Finds those that are still there. @return how many. */
+/* Finds the processes that still exist. @return their number. */
 static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint64_t *rss_bytes)
 {
     uint64_t one_bytes, sum_bytes = 0;
@@ -269,8 +270,7 @@ static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint6
     return count;
 }
 
-/* A number may have been given to another process before DAMON got it; not if the process is still
- * there after. */
+/* A PID may have been reused before DAMON got it; not if the process still exists afterwards. */
 static int start_processes(struct damon *damon, const struct hr_process_list *list, pid_t *pids,
                            struct hr_reason *reason)
 {
@@ -348,7 +348,7 @@ static int find_memory(const struct hr_root *root, struct hr_damon_region **rang
     return status;
 }
 
-/* Divides it into regions; the caller frees them. */
+/* Divides memory into regions; the caller frees them. */
 static int divide_memory(const struct hr_root *root, struct hr_damon_region **regions,
                          size_t *count)
 {
@@ -402,7 +402,7 @@ static int begin_system(struct damon *damon, struct hr_reason *reason)
     return status < 0 ? explain_start(status, &plan, reason) : 0;
 }
 
-/* --- What it needs -------------------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
 static int damon_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                        struct hr_reason *reason)
@@ -445,7 +445,7 @@ static int damon_begin(void *state, const struct hr_wss_subject *subject, uint64
     return status;
 }
 
-/* Waits for the end of an aggregation interval: until more was added up than before. */
+/* Waits for the end of an aggregation interval: until the sum of all regions grows. */
 static int wait_for_sums(const struct damon *damon, uint64_t bytes[HR_DAMON_SCHEME_COUNT])
 {
     const struct timespec pause = {.tv_nsec = POLL_NS};
@@ -463,9 +463,9 @@ static int wait_for_sums(const struct damon *damon, uint64_t bytes[HR_DAMON_SCHE
     }
 }
 
-/* The sums are those of all intervals so far. Before two can have passed it was one. Else it isn't
- * known how many: the next one is waited for, by itself. A kernel that answers at the end of an
- * interval does so before it adds that one. */
+/* The sums are those of all intervals so far. Before two can have passed, that is one. Otherwise
+ * the number is unknown: wait for the next interval and take its difference. A kernel that answers
+ * at the end of an interval does so before it adds that one. */
 static int read_interval(const struct damon *damon, uint64_t *touched_bytes)
 {
     uint64_t bytes[HR_DAMON_SCHEME_COUNT] = {0}, before;
@@ -484,7 +484,7 @@ static int read_interval(const struct damon *damon, uint64_t *touched_bytes)
     return status;
 }
 
-/* Tells how many are left and what is resident of them, and bounds by it. */
+/* Counts the remaining processes, adds up their resident memory, and limits the result to it. */
 static int add_processes(const struct damon *damon, const struct hr_process_list *list,
                          struct hr_wss_sample *sample)
 {

@@ -1,27 +1,28 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The method idle: marks the pages of processes or a cgroup idle, and counts which no longer are.
+ * wss/method_idle.c - the idle method: marks the pages of processes or a cgroup idle, and counts
+ * which no longer are.
  *
- * What is counted, of the pages that the target has when it is read:
+ * Counted are, of the pages that the target has at the reading:
  *   - those that were marked and aren't idle any more;
- *   - those that it didn't have at the beginning, unless they came along idle, as pages that are
- *     only moved to another place in memory do;
+ *   - those that it didn't have at the beginning, unless they are idle, as pages are that were only
+ *     migrated;
  * each once, however often it is mapped. The bit of a folio stands for all its pages that the
- * target has. What couldn't be marked as it was on no LRU list at the beginning (such as pages just
- * faulted in, some dozen a CPU), or can't be seen as it is on none now, is left out; hugetlb and
- * pages that are no memory are left out always.
+ * target has. Pages that were on no LRU list at the beginning (such as those just faulted in, some
+ * dozen per CPU) can't be marked, those that are on none now can't be read: both aren't counted.
+ * Hugetlb and pages that aren't memory are never counted.
  *
- * Only pages that the target has are marked. One that is shared with others is the target's, too,
- * and who of them touched it isn't known. Between finding a page and marking it, it may be freed
- * and given to another: some ms, with no harm but a page that looks idle to whoever else asks.
+ * Only pages that the target has are marked. A page shared with others is the target's, too, and
+ * which of them touched it isn't known. Within the few ms between finding a page and marking it, it
+ * may be freed and reused by another process: harmless but for other programs that use the bitmap.
  *
- * Nothing has to be put back: a mark means nothing to anybody, and what reclaim would have learned
- * by the referenced bits the kernel itself keeps for it (PG_young).
+ * Nothing has to be restored: a mark has no effect of its own, and the kernel itself keeps the
+ * cleared referenced bits for reclaim (PG_young).
  *
- * That is so of the lists of active and inactive pages. The multi-gen LRU keeps no idle bits, see
- * wss/method_idle_probe.h: nothing is measured as long as it is enabled.
+ * This holds for the lists of active and inactive pages. The multi-gen LRU doesn't maintain idle
+ * bits, see wss/method_idle_probe.h: nothing is measured while it is enabled.
  *
- * As with clearing referenced bits the TLB isn't flushed: windows of less than some 100 ms read
- * low.
+ * As with clearing referenced bits, the TLB isn't flushed: windows below some 100 ms read low.
  *
  * Sources: Documentation/admin-guide/mm/idle_page_tracking.rst, mm/page_idle.c.
  */
@@ -45,19 +46,19 @@
 #include "wss/method.h"
 #include "wss/method_idle_probe.h"
 
-/* A measurement. */
+/* The state of a measurement. */
 struct idle {
     struct hr_page_set covered;   /* pages of the target whose folio was marked */
     struct hr_page_set uncovered; /* pages of the target that couldn't be marked */
     int *outcomes;                /* of marking each process: 0 or a negative errno */
 };
 
-/* The kernel's files, open for one look. */
+/* The kernel's files, open for one scan. */
 struct scan {
     int bitmap;
-    struct hr_kpage *flags, *cgroups; /* the latter of a cgroup only */
+    struct hr_kpage *flags, *cgroups; /* the latter for a cgroup only */
     uint64_t deadline_ns;
-    struct hr_page_chunk heads, idle; /* of the chunk that is looked at */
+    struct hr_page_chunk heads, idle; /* of the current chunk */
     uint16_t head_of[HR_PAGE_CHUNK_PAGES];
 };
 
@@ -120,7 +121,7 @@ static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
     return 0;
 }
 
-/* What errors of the whole look mean. */
+/* Fills in the reason for errors of a whole scan. */
 static int explain_scan(const struct hr_wss_subject *subject, int status, struct hr_reason *reason)
 {
     char remedy[HR_REMEDY_SIZE];
@@ -152,7 +153,7 @@ static int find_pages_of_cgroup(const struct hr_wss_subject *subject, const stru
     return status;
 }
 
-/* @return 0 if at least one process has been looked at. */
+/* @return 0 if at least one process was read. */
 static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subject *subject,
                                    const struct scan *scan, struct hr_page_set *pages)
 {
@@ -178,7 +179,7 @@ static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subjec
 
 /* --- Marking -------------------------------------------------------------- */
 
-/* Takes a page out of a chunk of those that are covered. */
+/* Moves a page from a chunk of the covered set to the uncovered set. */
 static int mark_uncovered(struct idle *idle, uint64_t first_pfn, struct hr_page_chunk *pages,
                           unsigned index)
 {
@@ -186,7 +187,7 @@ static int mark_uncovered(struct idle *idle, uint64_t first_pfn, struct hr_page_
     return hr_page_set_add(&idle->uncovered, first_pfn + index);
 }
 
-/* Finds the folios; pages of which no bit tells are left out. */
+/* Finds the heads of the folios; pages without a valid bit become uncovered. */
 static int find_heads(struct idle *idle, struct scan *scan, uint64_t first_pfn,
                       struct hr_page_chunk *pages)
 {
@@ -238,7 +239,7 @@ static int mark_pages(struct idle *idle, const struct hr_wss_subject *subject, s
     return status;
 }
 
-/* A group without the controller memory is charged for nothing: the group above is. */
+/* A group without the memory controller isn't charged: the group above it is. */
 static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
     if (faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
@@ -275,12 +276,12 @@ static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_
 
 /* --- Counting ------------------------------------------------------------- */
 
-/* What a chunk's pages were found to be. */
+/* Pages counted by a scan. */
 struct counts {
     uint64_t touched, resident;
 };
 
-/* Finds the folios whose bits tell; what is decided without a bit is taken out of the pages. */
+/* Finds the heads of folios with a valid bit; pages that are decided without one are removed. */
 static int find_counted_heads(const struct idle *idle, struct scan *scan, uint64_t first_pfn,
                               struct hr_page_chunk *pages, struct counts *counts)
 {
@@ -334,7 +335,7 @@ static int count_pages(const struct idle *idle, struct scan *scan, const struct 
     return status;
 }
 
-/* Of a process that can't be looked at any more it is noted, and nothing else. */
+/* A process that can't be accessed any more is only counted. */
 static int find_pages_of_process(const struct hr_process *process, int outcome,
                                  const struct scan *scan, struct hr_page_set *pages,
                                  struct hr_wss_sample *sample)
@@ -391,7 +392,7 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
         status = count_pages(state, scan, &pages, &counts);
     close_scan(scan);
     hr_page_set_free(&pages);
-    if (status == 0) /* it may have been switched on meanwhile */
+    if (status == 0) /* the multi-gen LRU may have been enabled meanwhile */
         status = hr_idle_check_lru(subject->root, subject->scope, reason);
     if (status < 0)
         return explain_scan(subject, status, reason);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wss/method_idle_probe.h"
 
 #include <errno.h>
@@ -61,10 +62,10 @@ static int probe_file(const struct hr_root *root, const char *path, const char *
     return 0;
 }
 
-/* Without CAP_SYS_ADMIN page frames read 0, as if nobody had any. */
+/* Without CAP_SYS_ADMIN all page frame numbers read 0. */
 static int probe_pagemap(const struct hr_root *root, struct hr_reason *reason)
 {
-    volatile char own = 1; /* something that is in memory */
+    volatile char own = 1; /* certainly in memory */
     char remedy[HR_REMEDY_SIZE];
     uint64_t pfn;
     int fd = hr_root_openat(root, "proc/self/pagemap", O_RDONLY);
@@ -89,7 +90,7 @@ static int probe_process(const struct hr_process *process)
     return status < 0 ? status : hr_process_try_file(process, "pagemap", O_RDONLY);
 }
 
-/* Our own memory we may always look at. */
+/* Access to our own memory is always permitted, so try that of another process, too. */
 static int probe_processes(const struct hr_root *root, struct hr_reason *reason)
 {
     int status = probe_pagemap(root, reason);
@@ -103,7 +104,7 @@ static int probe_processes(const struct hr_root *root, struct hr_reason *reason)
     return status;
 }
 
-/* Whether cgroup2 has the controller at all; what can't be read will be seen at the beginning. */
+/* Whether cgroup2 has the controller at all; if that can't be read, beginning will report it. */
 static bool has_controller(int mount)
 {
     char text[1024];
@@ -121,7 +122,7 @@ static bool has_controller(int mount)
     return false;
 }
 
-/* The file of cgroups tells those of the hierarchy that has the controller memory. */
+/* The file has the cgroups of the hierarchy that the memory controller belongs to. */
 static int probe_cgroups(const struct hr_root *root, struct hr_reason *reason)
 {
     int version = 2;

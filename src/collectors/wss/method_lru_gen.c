@@ -1,18 +1,20 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The method lru_gen: how many pages are in the generations that were born within the window.
+ * wss/method_lru_gen.c - the lru_gen method: counts the pages in the generations that were created
+ * within the window.
  *
- * Without aging it asks what the kernel knows, by the ages of the generations. It begins new ones
- * when it is short of memory only, so it may know nothing of a window.
+ * Without aging it reads the existing generations by their ages. The kernel creates new ones only
+ * when it is short of memory, so they may not cover a window.
  *
- * With aging a generation begins at time zero, in each group on each node. What was touched before
- * is older then. A reading has a next one begin: that finds what was touched since, and moves it
- * to the generation of time zero or a later one. Of a page that is touched again the younger
- * generation counts, so each reading has all that was touched since the beginning. There is room
- * for two: a third would need a fifth generation, and what wasn't touched would be merged into the
- * one of time zero.
+ * With aging, a generation is created at time zero, in each group on each node. Pages touched
+ * before are in older ones then. A reading creates the next generation: that walk finds the pages
+ * touched since, and moves them to the generation of time zero or a later one. Pages touched again
+ * move to the younger generation, so each reading has all that was touched since the beginning. Two
+ * readings are possible: a third would need a fifth generation, and untouched pages would be merged
+ * into the generation of time zero.
  *
- * The kernel passes over a process that holds the lock of its memory map for writing at that
- * moment: what it touched is missing then.
+ * The kernel skips a process that holds the lock of its memory map for writing at that moment: the
+ * pages it touched are missing then.
  *
  * Sources: see memory/lru_gen.h.
  */
@@ -33,8 +35,8 @@
 /* How many readings there is room for: see above. */
 #define MAX_AGED_WINDOWS (HR_LRU_GEN_MAX - 2)
 
-/* How often aging is tried where somebody else is at it, and how long the first pause is; the next
- * are twice as long each. */
+/* How often aging is tried while another program ages the same group, and the first pause; each
+ * further one is twice as long. */
 #define AGING_TRIES    6
 #define AGING_PAUSE_NS (2 * HR_NS_PER_MS)
 
@@ -42,7 +44,7 @@
 #define REST_MIN_NS UINT64_C(60000000000)
 #define REST_MAX_NS UINT64_C(3600000000000)
 
-/** A generation that is waited for, or that was the youngest at time zero. */
+/** A generation of a group on a node: the one created at time zero, or one to be created. */
 struct generation {
     uint64_t memcg_id;
     unsigned node;
@@ -55,11 +57,11 @@ struct generations {
     size_t count, capacity;
 };
 
-/** What is known of how long the kernel walks the page tables of the target. */
+/** How long the kernel walks the page tables of the target. */
 struct walk {
-    uint64_t ns;               /* of all commands together, without the pauses between */
+    uint64_t ns;               /* of all commands together, without the pauses between them */
     size_t commanded;          /* generations that were; 0: nothing is known */
-    uint64_t next_ns, rest_ns; /* too long: when it is tried again, and how long that is put off */
+    uint64_t next_ns, rest_ns; /* too long: when to retry, and the current backoff */
 };
 
 struct lru_gen {
@@ -67,7 +69,7 @@ struct lru_gen {
     struct hr_lru_gen_text text;  /* within a call only: there may be many targets, and it has all
                                      groups of the machine */
     struct generations beginning; /* sorted; the generations of time zero */
-    struct generations wanted;    /* sorted; those that are about to begin */
+    struct generations wanted;    /* sorted; those to be created */
     struct walk walk;             /* the latest, from one measurement to the next */
 };
 
@@ -101,7 +103,7 @@ static int lru_gen_probe(const struct hr_root *root, enum hr_wss_scope scope, bo
 
 /* --- The target's lists --------------------------------------------------- */
 
-/* Its memory isn't free yet, but nobody touches it, and the kernel takes no command for it. */
+/* Its memory isn't free yet, but is no longer touched, and the kernel accepts no command for it. */
 static bool is_removed(const struct hr_lru_gen_list *list)
 {
     return list->memcg_id == 0 && list->path.length > 0;
@@ -117,7 +119,7 @@ static struct hr_lru_gen_reader reader_of(const struct lru_gen *lru_gen)
     return (struct hr_lru_gen_reader){.rest = {lru_gen->text.start, lru_gen->text.length}};
 }
 
-/* Takes the next list of the target. @return 1, 0: there are no more, or -EBADMSG. */
+/* Parses the next list of the target. @return 1, 0: there are no more, or -EBADMSG. */
 static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_gen_reader *reader,
                           struct hr_lru_gen_list *list)
 {
@@ -185,8 +187,8 @@ static int sum_generations(struct lru_gen *lru_gen, const struct hr_wss_subject 
     return found ? 0 : explain_absence(subject, reason);
 }
 
-/* Each group on each node has generations of its own. What tells nothing may be a tenth of the
- * target's memory, which then is the most that can be missing. */
+/* Each group on each node has generations of its own. Lists that don't cover the window may have up
+ * to a tenth of the target's memory, which then is the most that can be missing. */
 static int read_passive(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                         uint64_t window_ns, struct hr_wss_sample *sample, struct hr_reason *reason)
 {
@@ -241,8 +243,8 @@ static int append_generation(struct generations *generations, struct generation 
     return 0;
 }
 
-/* Notes the next generation of each group and node of the target that can be aged. What came into
- * being since time zero needs no aging, as all its pages were touched since. */
+/* Lists the next generation of each group and node of the target that can be aged. Groups created
+ * since time zero need no aging, as all their pages were touched since. */
 static int list_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                        const struct generations *only, struct hr_reason *reason)
 {
@@ -287,16 +289,16 @@ static int write_commands(int fd, const struct generations *wanted, uint64_t max
         int status =
             hr_lru_gen_file_age(fd, generation->memcg_id, generation->node, generation->seq - 1);
         walk->ns += hr_clock_ns() - from;
-        walk->commanded += walk->commanded < i + 1; /* those tried again are known already */
-        /* The group is gone, or somebody else came first: looking tells. */
+        walk->commanded += walk->commanded < i + 1; /* retries were counted before */
+        /* The group is gone, or another program came first: reading again shows it. */
         if (status < 0 && status != -EINVAL && status != -EEXIST && status != -EINTR)
             return status;
     }
     return 0;
 }
 
-/* Reads again, and marks what is seen to have begun. @return how many have not; a group that is
- * gone isn't waited for. */
+/* Reads again and marks the generations that exist. @return how many don't; those of removed groups
+ * don't count. */
 static int count_missing(struct lru_gen *lru_gen, const struct hr_root *root)
 {
     struct hr_lru_gen_reader reader;
@@ -317,7 +319,7 @@ static int count_missing(struct lru_gen *lru_gen, const struct hr_root *root)
     return status < 0 ? status : missing;
 }
 
-/* A command does nothing while somebody else is aging the group, or just did. */
+/* A command has no effect while another program ages the group, or just did. */
 static int age_with_retries(struct lru_gen *lru_gen, const struct hr_root *root, int fd,
                             uint64_t max_ns)
 {
@@ -338,7 +340,7 @@ static int age_with_retries(struct lru_gen *lru_gen, const struct hr_root *root,
 
 /* --- The limit ------------------------------------------------------------ */
 
-/* How long it takes by what it took before, of as many groups and nodes. */
+/* Estimates the walk from the last one, in proportion to the number of groups and nodes. */
 static uint64_t estimate_walk_ns(const struct walk *walk, size_t generations)
 {
     return walk->commanded > 0 ? (uint64_t)((__uint128_t)walk->ns * generations / walk->commanded)
@@ -362,7 +364,7 @@ static int explain_too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason 
                          walk_ns / HR_NS_PER_MS, max_ns / HR_NS_PER_MS);
 }
 
-/* Only trying tells that it takes less now: that isn't to be done each time. */
+/* Only trying shows whether it takes less now, which is too expensive to do each time. */
 static bool is_backed_off(struct lru_gen *lru_gen, uint64_t max_ns)
 {
     if (max_ns == 0 || estimate_walk_ns(&lru_gen->walk, lru_gen->wanted.count) <= max_ns)
@@ -385,8 +387,8 @@ static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason
     return explain_too_long(all_ns, max_ns, reason);
 }
 
-/* Begins the generations that are wanted; the text is then one that was read after. What turns out
- * to take too long isn't gone on with, and known the next time. */
+/* Creates the wanted generations and reads the text again. Aging that takes too long is given up,
+ * and refused earlier the next time. */
 static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                       struct hr_reason *reason)
 {
@@ -431,7 +433,7 @@ static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
     return 0;
 }
 
-/* Sums what is in the generations of time zero and after. */
+/* Adds up the pages in the generations of time zero and later. */
 static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t *pages,
                      struct hr_reason *reason)
 {

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The method referenced: clears the referenced bits of processes, and adds up which came back.
+ * wss/method_referenced.c - the referenced method: clears the referenced bits of processes, and
+ * adds up which are set again.
  *
- * Clearing holds the lock of a process's memory map for as long as it walks the page tables, and
- * the process waits whenever it needs a new page. Hence the care before: what it will take is
- * foretold by what it took before, or else by what reading takes, which is harmless.
+ * Clearing holds the lock of a process's memory map while it walks the page tables, and the process
+ * blocks whenever it needs a new page. So the duration is estimated first: from the last clearing,
+ * or else from reading, which is harmless.
  *
  * Sources: Documentation/filesystems/proc.rst (clear_refs), fs/proc/task_mmu.c.
  */
@@ -21,20 +23,20 @@
 #include "process/probe.h"
 #include "wss/method.h"
 
-/* Clearing takes longer than reading: measured up to 1.6 times, of 2 GiB in pages of 4 KiB. */
+/* Clearing takes longer than reading: up to 1.6 times was measured, with 2 GiB in 4 KiB pages. */
 #define CLEAR_PER_READ 2
 
-/* A process that takes too long is looked at again after so long, then twice as long, and so on. */
+/* A process that takes too long is scanned again after so long, then twice as long, and so on. */
 #define REST_MIN_NS UINT64_C(60000000000)
 #define REST_MAX_NS UINT64_C(3600000000000)
 
-/* What is known of looks at a process's memory, from one measurement to the next. */
+/* Scans of a process's memory, kept from one measurement to the next. */
 struct scan {
     pid_t pid;
     uint64_t started_ticks;
     bool is_marked;            /* in this measurement */
-    uint64_t ns, rss_bytes;    /* the latest look; ns 0: none was taken */
-    uint64_t next_ns, rest_ns; /* refused: when it is tried again, and how long that is put off */
+    uint64_t ns, rss_bytes;    /* of the latest scan; ns 0: there was none */
+    uint64_t next_ns, rest_ns; /* refused: when to retry, and the current backoff */
 };
 
 struct referenced {
@@ -61,8 +63,8 @@ static void referenced_close(void *state)
     free(referenced);
 }
 
-/* Makes room for the processes, and keeps what is known of them. Both lists are in the order of
- * numbers. */
+/* Sets the processes of a measurement, and keeps the earlier scans of those known already. Both
+ * lists are sorted by PID. */
 static int set_processes(struct referenced *referenced, const struct hr_process_list *processes)
 {
     struct scan *scans = calloc(processes->count + 1, sizeof(*scans));
@@ -86,9 +88,9 @@ static int set_processes(struct referenced *referenced, const struct hr_process_
     return 0;
 }
 
-/* --- What it needs -------------------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
-/* Opens what is needed of a process, which does nothing to it. */
+/* Opens the files needed, which has no effect on the process. */
 static int probe_files(const struct hr_process *process)
 {
     int status = hr_process_try_file(process, "clear_refs", O_WRONLY);
@@ -127,7 +129,7 @@ static int referenced_probe(const struct hr_root *root, enum hr_wss_scope scope,
 
 /* --- Limits --------------------------------------------------------------- */
 
-/* @return nanoseconds; 0: nothing is known yet. */
+/* @return nanoseconds; 0: there was no scan yet. */
 static uint64_t estimate_scan_ns(const struct scan *scan, uint64_t rss_bytes)
 {
     return (uint64_t)((__uint128_t)scan->ns * (rss_bytes + 1) / (scan->rss_bytes + 1));
@@ -143,7 +145,7 @@ static int explain_too_long(const struct hr_process *process, uint64_t scan_ns, 
         process->name, (int)process->pid, scan_ns / HR_NS_PER_MS, max_ns / HR_NS_PER_MS);
 }
 
-/* Finds out what clearing would take, by reading. */
+/* Estimates the duration of clearing by reading. */
 static int measure_by_reading(struct scan *scan, const struct hr_process *process)
 {
     struct hr_smaps sums;
@@ -165,7 +167,7 @@ static void put_off(struct scan *scan)
     scan->next_ns = hr_clock_ns() + scan->rest_ns;
 }
 
-/* Tells whether clearing a process's bits is too long a look, without clearing them. */
+/* Checks whether clearing a process's bits would take too long, without clearing them. */
 static int check_time(struct scan *scan, const struct hr_process *process, uint64_t max_ns,
                       struct hr_reason *reason)
 {
@@ -177,8 +179,8 @@ static int check_time(struct scan *scan, const struct hr_process *process, uint6
     if (status < 0)
         return status;
     uint64_t scan_ns = estimate_scan_ns(scan, rss_bytes);
-    /* It may have got huge pages since, which take next to no time: but even reading is not to be
-     * done each time in order to find out. */
+    /* Scanning may have become fast since, as with huge pages. But even reading is too expensive to
+     * check that each time. */
     if (scan_ns == 0 || (scan_ns > max_ns && hr_clock_ns() >= scan->next_ns)) {
         status = measure_by_reading(scan, process);
         scan_ns = scan->ns;
@@ -205,7 +207,7 @@ static int clear_bits(const struct hr_process *process)
     return status;
 }
 
-/* What turns out to take too long is not gone on with, and known the next time. */
+/* If clearing took too long, the measurement is given up, and the next one is refused earlier. */
 static int mark_process(struct scan *scan, const struct hr_process *process, uint64_t max_ns,
                         struct hr_reason *reason)
 {
@@ -268,7 +270,7 @@ static void add_sums(struct hr_wss_sample *sample, const struct hr_smaps *sums)
     sample->process_count++;
 }
 
-/* What a process references counts only since it was marked. */
+/* A process counts only if it was marked. */
 static int count_process(const struct scan *scan, const struct hr_process *process,
                          struct hr_wss_sample *sample)
 {

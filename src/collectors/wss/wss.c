@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "headroom/wss.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ struct hr_wss {
     ino_t cgroup_id;
     bool is_begun;
     uint64_t marked_ns;  /* the middle of marking */
-    uint64_t marking_ns; /* what it took, until a reading has told it */
+    uint64_t marking_ns; /* its duration, until a reading has reported it */
     size_t readings;     /* of this measurement */
 };
 
@@ -51,8 +52,8 @@ static const char *const scope_names[HR_WSS_SCOPE_COUNT] = {
     [HR_WSS_SYSTEM] = "the whole system",
 };
 
-/* What HR_WSS_AUTO tries, in this order. Generations that the kernel begins when it likes tell of
- * windows that nobody asked for, so without aging they come last, or not at all. */
+/* What HR_WSS_AUTO tries, in this order. Without aging, generations cover arbitrary windows, so
+ * reading them comes last, or not at all. */
 struct preference {
     enum hr_wss_method method;
     enum { EITHER, IF_AGING, UNLESS_AGING } aging;
@@ -89,7 +90,7 @@ int hr_wss_method_parse(const char *name, enum hr_wss_method *method)
 
 /* --- Reasons -------------------------------------------------------------- */
 
-/* A method tells a reason where it knows more than the error says. */
+/* Fills in the default reason of an error, unless the method has set a more exact one. */
 static int fill_in_reason(struct hr_reason *reason, int status)
 {
     const char *text = strerror(-status);
@@ -175,7 +176,8 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
         options->target.scope != HR_WSS_SYSTEM ? ", or choose the referenced or idle method" : "");
 }
 
-/* Whoever measures processes of its own user needs no rights; it is seen when it begins. */
+/* Processes of the own user need no privilege, so lack of permission shows only at the beginning.
+ */
 static int check_method(const struct hr_root *root, const struct hr_wss_options *options,
                         enum hr_wss_method method, struct hr_reason *reason)
 {
@@ -186,7 +188,7 @@ static int check_method(const struct hr_root *root, const struct hr_wss_options 
     return status < 0 ? status : check_windows(methods[method], options, reason);
 }
 
-/* Three reasons have room, each cut if need be. */
+/* There is room for three reasons, each truncated if necessary. */
 static void append_reason(struct hr_reason *all, const char *name, const char *text)
 {
     size_t length = strlen(all->text);
@@ -235,7 +237,7 @@ static bool is_cgroup_path(const char *path)
     return true;
 }
 
-/* The target's texts become our own. */
+/* Copies the target with its texts. */
 static int copy_target(struct hr_wss *wss, const struct hr_wss_target *target)
 {
     wss->target = *target;
@@ -364,7 +366,7 @@ static int open_cgroup(struct hr_wss *wss, struct hr_reason *reason)
     return 0;
 }
 
-/* The inode's number, which a hierarchy gives only once; 0: there is none. */
+/* The inode number, which a hierarchy never reuses; 0: unknown. */
 static ino_t cgroup_id(const struct hr_wss *wss)
 {
     struct stat stat;
@@ -372,7 +374,7 @@ static ino_t cgroup_id(const struct hr_wss *wss)
     return fstat(wss->subject.cgroup_dirfd, &stat) == 0 ? stat.st_ino : 0;
 }
 
-/* Where descriptors are short, a directory isn't kept open until it is read. */
+/* Closes the directory until the next reading where descriptors are scarce. */
 static void release_cgroup(struct hr_wss *wss)
 {
     wss->cgroup_id = cgroup_id(wss);
@@ -427,7 +429,7 @@ static int find_processes(struct hr_wss *wss, struct hr_reason *reason)
     return status < 0 ? explain_processes(wss, status, reason) : 0;
 }
 
-/* What a group is charged for; 0 where nobody counts that. */
+/* What a group is charged for; 0 without the memory controller. */
 static uint64_t read_charge(int cgroup_dirfd)
 {
     char buffer[32];
