@@ -62,7 +62,7 @@ static size_t count_windows(const struct wss_job *job)
 
 static uint64_t window_ns(const struct wss_job *job, size_t index)
 {
-    return job->target->window_count > 0 ? job->target->windows_ms[index] * 1000000
+    return job->target->window_count > 0 ? job->target->windows_ms[index] * HR_NS_PER_MS
                                          : job->context->interval_ns;
 }
 

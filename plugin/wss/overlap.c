@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "headroom/array.h"
+
 #define PLUGIN "wss"
 
 /* --- In the configuration ------------------------------------------------- */
@@ -107,14 +109,8 @@ static int append_path(struct wss_overlap_entry *entry, const char *path)
 {
     size_t length = strlen(path) + 1;
 
-    if (entry->paths_length + length > entry->paths_size) {
-        size_t size = 2 * (entry->paths_length + length);
-        char *grown = realloc(entry->paths, size);
-        if (grown == NULL)
-            return -ENOMEM;
-        entry->paths = grown;
-        entry->paths_size = size;
-    }
+    if (HR_ARRAY_RESERVE(entry->paths, entry->paths_capacity, entry->paths_length + length) < 0)
+        return -ENOMEM;
     memcpy(entry->paths + entry->paths_length, path, length);
     entry->paths_length += length;
     return 0;
@@ -122,14 +118,8 @@ static int append_path(struct wss_overlap_entry *entry, const char *path)
 
 static int append_member(struct wss_overlap_entry *entry, const struct hr_process *process)
 {
-    if (entry->member_count == entry->member_capacity) {
-        size_t capacity = entry->member_capacity > 0 ? 2 * entry->member_capacity : 8;
-        void *grown = reallocarray(entry->members, capacity, sizeof(*entry->members));
-        if (grown == NULL)
-            return -ENOMEM;
-        entry->members = grown;
-        entry->member_capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(entry->members, entry->member_capacity, entry->member_count + 1) < 0)
+        return -ENOMEM;
     entry->members[entry->member_count++] =
         (struct wss_member){process->pid, process->started_ticks};
     return 0;

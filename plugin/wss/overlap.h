@@ -40,7 +40,7 @@ struct wss_overlap_entry {
     struct wss_member *members; /* PROCESSES: those found, and of each... */
     size_t member_count, member_capacity;
     char *paths; /* ...its cgroup, terminated, or "?" if unknown */
-    size_t paths_length, paths_size;
+    size_t paths_length, paths_capacity;
 };
 
 /** The entries that are being measured. Used by one thread. */

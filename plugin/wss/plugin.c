@@ -8,6 +8,7 @@
 
 #include "common/options.h"
 #include "common/selection.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "utils/common/common.h"
 #include "wss/overlap.h"
@@ -131,7 +132,7 @@ static int start_worker(void)
         .selection = selection,
         .targets = &targets,
         .values = values,
-        .max_scan_ns = config.max_scan_us * 1000,
+        .max_scan_ns = config.max_scan_us * HR_NS_PER_US,
         .max_rss_bytes = config.max_rss_bytes,
         .interval_ns = CDTIME_T_TO_NS(plugin_get_interval()),
     };

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "headroom/array.h"
+
 /* Places in the heap count from 1: an entry's children are at twice its place, and the next. */
 
 static struct wss_due *entry_at(const struct wss_schedule *schedule, size_t place)
@@ -45,22 +47,10 @@ static void move_down(struct wss_schedule *schedule, struct wss_due *due)
     place_entry(schedule, place, due);
 }
 
-static int grow(struct wss_schedule *schedule)
-{
-    size_t capacity = schedule->capacity > 0 ? 2 * schedule->capacity : 16;
-    void *grown = reallocarray(schedule->heap, capacity, sizeof(struct wss_due *));
-
-    if (grown == NULL)
-        return -ENOMEM;
-    schedule->heap = grown;
-    schedule->capacity = capacity;
-    return 0;
-}
-
 int wss_schedule_put(struct wss_schedule *schedule, struct wss_due *due, uint64_t at_ns)
 {
     if (due->place == 0) {
-        if (schedule->count == schedule->capacity && grow(schedule) < 0)
+        if (HR_ARRAY_RESERVE(schedule->heap, schedule->capacity, schedule->count + 1) < 0)
             return -ENOMEM;
         place_entry(schedule, ++schedule->count, due);
     }

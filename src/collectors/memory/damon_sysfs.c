@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "headroom/root.h"
+#include "memory/file_text.h"
 
 #define CONTEXT "0/contexts/0/"
 #define ATTRS   CONTEXT "monitoring_attrs/"
@@ -91,7 +92,8 @@ bool hr_damon_is_ours(const struct hr_root *root, uint64_t tag)
     return hr_damon_read_tag(root, &found) == 0 && found == tag;
 }
 
-int hr_damon_is_running(const struct hr_root *root)
+/* It ends by itself when its last process does. @return 1, 0 or a negative errno. */
+static int is_running(const struct hr_root *root)
 {
     char text[16];
     size_t length;
@@ -229,7 +231,7 @@ static int remove_monitoring(const struct hr_root *root)
 {
     int status = 0;
 
-    if (hr_damon_is_running(root) > 0)
+    if (is_running(root) > 0)
         status = write_text(root, "0/state", "off");
     /* It may have ended by itself in between, which "off" calls an error. */
     int removed = write_number(root, "nr_kdamonds", 0);
@@ -287,7 +289,7 @@ int hr_damon_read_sums(const struct hr_root *root, uint64_t bytes[HR_DAMON_SCHEM
 
     int status = write_text(root, "0/state", "update_schemes_stats");
     if (status < 0)
-        return hr_damon_is_running(root) == 0 ? -ESRCH : status;
+        return is_running(root) == 0 ? -ESRCH : status;
     for (int i = 0; status == 0 && i < HR_DAMON_SCHEME_COUNT; i++)
         status = read_number(root, names[i], &sums[i]);
     if (status == 0)
@@ -326,22 +328,6 @@ int hr_damon_divide_ranges(const struct hr_damon_region *ranges, size_t range_co
     return 0;
 }
 
-static bool take_hexadecimal(struct hr_text *text, uint64_t *value)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint64_t sum = 0;
-    int count = 0;
-
-    for (; text->length > 0 && count < 16; count++, text->start++, text->length--) {
-        const char *digit = memchr(digits, *text->start, 16);
-        if (digit == NULL)
-            break;
-        sum = 16 * sum + (uint64_t)(digit - digits);
-    }
-    *value = sum;
-    return count > 0;
-}
-
 /* "00100000-7ffdffff : System RAM\n"; what lies within has two spaces more in front */
 int hr_damon_parse_iomem(const char *text, size_t length, struct hr_damon_region *ranges,
                          size_t max, size_t *range_count)
@@ -353,8 +339,8 @@ int hr_damon_parse_iomem(const char *text, size_t length, struct hr_damon_region
         struct hr_damon_region range;
         while (hr_text_skip(&rest, " "))
             ;
-        if (!take_hexadecimal(&rest, &range.start) || !hr_text_skip(&rest, "-") ||
-            !take_hexadecimal(&rest, &range.end) || !hr_text_skip(&rest, " : "))
+        if (!hr_text_hexadecimal(&rest, &range.start) || !hr_text_skip(&rest, "-") ||
+            !hr_text_hexadecimal(&rest, &range.end) || !hr_text_skip(&rest, " : "))
             return -EBADMSG;
         bool is_memory = hr_text_skip(&rest, "System RAM");
         if (!hr_text_skip_line(&rest))

@@ -64,10 +64,6 @@ bool hr_damon_is_ours(const struct hr_root *root, uint64_t tag);
  */
 int hr_damon_start(const struct hr_root *root, const struct hr_damon_plan *plan);
 
-/** Whether it still runs: it ends by itself when its last process does. @return 1, 0 or a negative
- * errno. */
-int hr_damon_is_running(const struct hr_root *root);
-
 /**
  * Makes the kernel update the sums, for which it waits for the next sampling, 0.1 s at least
  * (before 6.9: for the end of the aggregation interval), and reads them.

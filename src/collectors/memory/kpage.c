@@ -10,6 +10,7 @@
 
 #include "base/descriptor.h"
 #include "headroom/root.h"
+#include "memory/words.h"
 
 /* include/uapi/linux/kernel-page-flags.h; RESERVED isn't part of that stable interface, but has
  * been in include/linux/kernel-page-flags.h since 2009. */
@@ -71,36 +72,17 @@ void hr_kpage_close(struct hr_kpage *kpage)
 
 /* --- The window ----------------------------------------------------------- */
 
-/* Reads up to `size` bytes. @return the number of bytes, less than `size` only at the end of
- * memory; or a negative errno. */
-static ssize_t read_whole(int fd, void *buffer, size_t size, uint64_t offset)
-{
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
-
 static int load_words(struct hr_kpage *kpage, unsigned word, unsigned count)
 {
     uint64_t *values = &kpage->values[word * HR_PAGE_WORD_PAGES];
-    size_t size = (size_t)count * HR_PAGE_WORD_PAGES * sizeof(*values);
+    size_t size = (size_t)count * HR_PAGE_WORD_PAGES;
 
     ssize_t got =
-        read_whole(kpage->fd, values, size, 8 * (kpage->first_pfn + word * HR_PAGE_WORD_PAGES));
+        hr_words_read(kpage->fd, kpage->first_pfn + word * HR_PAGE_WORD_PAGES, values, size);
     if (got < 0)
         return (int)got;
     kpage->is_beyond = got == 0;
-    for (size_t i = (size_t)got / 8; i < size / 8; i++)
+    for (size_t i = (size_t)got; i < size; i++)
         values[i] = kpage->absent;
     for (unsigned i = word; i < word + count; i++)
         kpage->loaded[i / 64] |= (uint64_t)1 << i % 64;

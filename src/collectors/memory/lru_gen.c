@@ -146,17 +146,12 @@ uint64_t hr_lru_gen_pages_since(const struct hr_lru_gen_list *list, uint64_t seq
     return pages;
 }
 
-uint64_t hr_lru_gen_pages(const struct hr_lru_gen_list *list)
-{
-    return hr_lru_gen_pages_since(list, 0);
-}
-
 /* From the youngest on: an age below that of a younger generation is invalid, as the generation was
  * reclaimed and its slot reused while the text was printed. */
 void hr_lru_gen_sum_window(const struct hr_lru_gen_list *list, uint64_t window_ms,
                            struct hr_lru_gen_window_sum *sum)
 {
-    uint64_t pages = 0, age_ms = 0, all = hr_lru_gen_pages(list);
+    uint64_t pages = 0, age_ms = 0, all = hr_lru_gen_pages_since(list, 0);
     size_t within = 0;
 
     for (size_t i = list->count; i-- > 0; within++) {

@@ -70,10 +70,7 @@ bool hr_lru_gen_is_of(const struct hr_lru_gen_list *list, const char *group);
 /** The number of the youngest generation. */
 uint64_t hr_lru_gen_youngest(const struct hr_lru_gen_list *list);
 
-/** The pages in all generations. */
-uint64_t hr_lru_gen_pages(const struct hr_lru_gen_list *list);
-
-/** The pages in generations from a number on. */
+/** The pages in generations from a number on; 0: in all. */
 uint64_t hr_lru_gen_pages_since(const struct hr_lru_gen_list *list, uint64_t seq);
 
 /** What the generations of several lists show of a window, by their ages. Initially all zeros. */

@@ -19,28 +19,21 @@
 /* Bits of "enabled": mm/vmscan.c, enabled_show(). */
 enum capability { HAS_GENERATIONS = 1, WALKS_PAGE_TABLES = 2 };
 
-static const char hexadecimal[] = "0123456789abcdef";
-
 /* "0x0007\n" */
 static int parse_enabled(const char *text, size_t length, unsigned *enabled)
 {
     struct hr_text rest = {text, length};
-    unsigned sum = 0;
+    uint64_t bits;
 
-    if (!hr_text_skip(&rest, "0x") || rest.length == 0 || *rest.start == '\n')
+    if (!hr_text_skip(&rest, "0x"))
         return -EBADMSG;
-    for (int i = 0; i < 8 && rest.length > 0 && *rest.start != '\n'; i++) {
-        const char *digit = memchr(hexadecimal, *rest.start, 16);
-        if (digit == NULL)
-            return -EBADMSG;
-        sum = 16 * sum + (unsigned)(digit - hexadecimal);
-        rest.start++;
-        rest.length--;
-    }
+    const char *digits = rest.start;
+    if (!hr_text_hexadecimal(&rest, &bits) || rest.start - digits > 8)
+        return -EBADMSG;
     hr_text_skip(&rest, "\n");
     if (rest.length > 0)
         return -EBADMSG;
-    *enabled = sum;
+    *enabled = (unsigned)bits;
     return 0;
 }
 
@@ -116,42 +109,9 @@ int hr_lru_gen_file_probe(const struct hr_root *root, bool aging, struct hr_reas
     return hr_reason_set(reason, fd, HR_LRU_GEN_FILE " can't be opened (%s)", strerror(-fd));
 }
 
-/* --- Reading -------------------------------------------------------------- */
-
-static int grow(struct hr_lru_gen_text *text)
+int hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text *text)
 {
-    size_t capacity = text->capacity > 0 ? 2 * text->capacity : 16384;
-    char *start = realloc(text->start, capacity);
-
-    if (start == NULL)
-        return -ENOMEM;
-    text->start = start;
-    text->capacity = capacity;
-    return 0;
-}
-
-static int read_all(int fd, struct hr_lru_gen_text *text)
-{
-    for (text->length = 0;;) {
-        if (text->length == text->capacity && grow(text) < 0)
-            return -ENOMEM;
-        ssize_t got = read(fd, text->start + text->length, text->capacity - text->length);
-        if (got == 0)
-            return 0;
-        if (got < 0 && errno != EINTR)
-            return -errno;
-        text->length += got > 0 ? (size_t)got : 0;
-    }
-}
-
-int hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text)
-{
-    int fd = hr_root_openat(root, HR_LRU_GEN_FILE, O_RDONLY);
-    if (fd < 0)
-        return fd;
-    int status = read_all(fd, text);
-    close(fd);
-    return status;
+    return hr_file_text_read(root, HR_LRU_GEN_FILE, text);
 }
 
 /* --- Aging ---------------------------------------------------------------- */

@@ -12,17 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/file_text.h"
+
 struct hr_root;
 struct hr_reason;
 
 #define HR_LRU_GEN_FILE    "/sys/kernel/debug/lru_gen"
 #define HR_LRU_GEN_ENABLED "/sys/kernel/mm/lru_gen/enabled"
-
-/** The text of the file; all zeros is none. */
-struct hr_lru_gen_text {
-    char *start; /**< owned; not terminated */
-    size_t length, capacity;
-};
 
 /**
  * Checks whether generations can be read and, with aging, whether the kernel walks page tables.
@@ -43,7 +39,7 @@ int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled);
  * @param text  replaced, with its memory reused. The caller frees its start with free(3).
  * @return 0; -ENOMEM; or the negative errno of open(2) and read(2).
  */
-int hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text);
+int hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text *text);
 
 /**
  * Makes the kernel create a generation after `seq`, which must be the youngest of the group on the

@@ -129,18 +129,6 @@ struct hr_page_chunk *hr_page_set_next(const struct hr_page_set *set, uint64_t *
     return NULL;
 }
 
-uint64_t hr_page_set_count(const struct hr_page_set *set)
-{
-    const struct hr_page_chunk *chunk;
-    uint64_t count = 0;
-
-    for (uint64_t pfn = 0; (chunk = hr_page_set_next(set, &pfn)) != NULL;
-         pfn += HR_PAGE_CHUNK_PAGES)
-        for (unsigned word = 0; word < HR_PAGE_CHUNK_WORDS; word++)
-            count += (uint64_t)__builtin_popcountll(chunk->words[word]);
-    return count;
-}
-
 void hr_page_set_free(struct hr_page_set *set)
 {
     for (size_t region = 0; region < set->count; region++) {

@@ -71,9 +71,6 @@ int hr_page_set_add(struct hr_page_set *set, uint64_t pfn);
 
 bool hr_page_set_has(const struct hr_page_set *set, uint64_t pfn);
 
-/** How many pages the set has. */
-uint64_t hr_page_set_count(const struct hr_page_set *set);
-
 /**
  * Finds the set's next chunk. It may be changed; one left without pages stays.
  *

@@ -9,6 +9,8 @@
 
 #include "base/deadline.h"
 #include "base/descriptor.h"
+#include "memory/file_text.h"
+#include "memory/words.h"
 
 #define PRESENT  ((uint64_t)1 << 63)
 #define PFN_MASK (((uint64_t)1 << 55) - 1)
@@ -21,30 +23,6 @@
 
 /* --- /proc/PID/maps ------------------------------------------------------- */
 
-static bool parse_hex(struct hr_text *text, uint64_t *value)
-{
-    size_t digits = 0;
-    uint64_t sum = 0;
-
-    for (; digits < text->length; digits++) {
-        char digit = text->start[digits];
-        unsigned part;
-        if (digit >= '0' && digit <= '9')
-            part = (unsigned)(digit - '0');
-        else if (digit >= 'a' && digit <= 'f')
-            part = (unsigned)(digit - 'a') + 10;
-        else
-            break;
-        if (sum >> 60 != 0)
-            return false;
-        sum = sum << 4 | part;
-    }
-    text->start += digits;
-    text->length -= digits;
-    *value = sum;
-    return digits > 0;
-}
-
 /* "7f1c2a400000-7f1c2a422000 r--p 00000000 fe:01 1054  /usr/lib/…/libc.so.6\n" */
 int hr_maps_parse(struct hr_text *text, struct hr_maps_range *range)
 {
@@ -54,8 +32,8 @@ int hr_maps_parse(struct hr_text *text, struct hr_maps_range *range)
     if (!hr_text_skip_line(&rest))
         return -EAGAIN;
     line.length = (size_t)(rest.start - line.start);
-    if (!parse_hex(&line, &found.start) || !hr_text_skip(&line, "-") ||
-        !parse_hex(&line, &found.end) || !hr_text_skip(&line, " "))
+    if (!hr_text_hexadecimal(&line, &found.start) || !hr_text_skip(&line, "-") ||
+        !hr_text_hexadecimal(&line, &found.end) || !hr_text_skip(&line, " "))
         return -EBADMSG;
     if (found.start >= found.end)
         return -EBADMSG;
@@ -93,18 +71,6 @@ static int add_entries(struct walk *walk, size_t count)
     return 0;
 }
 
-/* @return the number of entries read; 0 at the end of the address space, and when the process's
- * memory is gone; or a negative errno. */
-static ssize_t read_entries(int fd, uint64_t first, uint64_t count, uint64_t *entries)
-{
-    ssize_t got;
-
-    do
-        got = pread(fd, entries, 8 * (size_t)count, (off_t)(8 * first));
-    while (got < 0 && errno == EINTR);
-    return got < 0 ? -errno : got / 8;
-}
-
 static int read_range(struct walk *walk, uint64_t start, uint64_t end)
 {
     uint64_t page = start / walk->page_size, last = end / walk->page_size;
@@ -113,7 +79,8 @@ static int read_range(struct walk *walk, uint64_t start, uint64_t end)
         if (hr_deadline_has_passed(walk->deadline_ns))
             return -ETIME;
         uint64_t count = last - page < ENTRIES ? last - page : ENTRIES;
-        ssize_t got = read_entries(walk->pagemap, page, count, walk->entries);
+        /* Nothing: at the end of the address space, or the process's memory is gone. */
+        ssize_t got = hr_words_read(walk->pagemap, page, walk->entries, count);
         if (got <= 0)
             return got < 0 ? (int)got : -ESRCH;
         int status = add_entries(walk, (size_t)got);
@@ -270,7 +237,7 @@ static int read_maps(struct walk *walk)
 static int check_end(const struct walk *walk)
 {
     uint64_t entry;
-    ssize_t got = read_entries(walk->pagemap, 0, 1, &entry);
+    ssize_t got = hr_words_read(walk->pagemap, 0, &entry, 1);
 
     return got < 0 ? (int)got : got == 0 ? -ESRCH : 0;
 }
@@ -309,7 +276,7 @@ int hr_pagemap_read(const struct hr_process *process, uint64_t deadline_ns,
 int hr_pagemap_find(int fd, uint64_t address, uint64_t *pfn)
 {
     uint64_t entry;
-    ssize_t got = read_entries(fd, address / (uint64_t)sysconf(_SC_PAGESIZE), 1, &entry);
+    ssize_t got = hr_words_read(fd, address / (uint64_t)sysconf(_SC_PAGESIZE), &entry, 1);
 
     if (got < 0)
         return (int)got;

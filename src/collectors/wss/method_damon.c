@@ -36,6 +36,7 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "memory/damon_sysfs.h"
+#include "memory/file_text.h"
 #include "wss/method.h"
 
 /* The number of regions, and up to how many processes each has that number. */
@@ -49,19 +50,19 @@
 #define MAX_SAMPLE_US 500000
 
 /* Updating the sums takes the kernel 0.1 s: no two intervals may end within that. */
-#define MIN_WINDOW_NS UINT64_C(300000000)
+#define MIN_WINDOW_NS (300 * HR_NS_PER_MS)
 
 /* Up to Linux 6.8 it takes until the end of the interval, and not even a signal interrupts that
  * wait: so it is kept short. */
-#define BLOCKING_MAX_WINDOW_NS UINT64_C(5000000000)
+#define BLOCKING_MAX_WINDOW_NS (5 * HR_NS_PER_S)
 
 /* The interval ends a little before the window, so that a reading needn't wait for its end. */
 #define PERCENT_OF_WINDOW 95
 
 /* How late an interval may end: so many intervals plus so much time. */
 #define LATE_INTERVALS 3
-#define LATE_NS        UINT64_C(2000000000)
-#define POLL_NS        5000000
+#define LATE_NS        (2 * HR_NS_PER_S)
+#define POLL_NS        (5 * HR_NS_PER_MS)
 
 /* The shortest line of memory in /proc/iomem: "0-0 : System RAM\n" */
 #define IOMEM_LINE_MIN 17
@@ -307,44 +308,19 @@ static int begin_processes(struct damon *damon, const struct hr_process_list *li
 
 /* --- The system ----------------------------------------------------------- */
 
-static int read_all(int fd, char **text, size_t *length)
-{
-    size_t capacity = 0;
-
-    for (;;) {
-        if (*length == capacity) {
-            char *larger = realloc(*text, capacity += 65536);
-            if (larger == NULL)
-                return -ENOMEM;
-            *text = larger;
-        }
-        ssize_t got = read(fd, *text + *length, capacity - *length);
-        if (got == 0)
-            return 0;
-        if (got < 0 && errno != EINTR)
-            return -errno;
-        *length += got > 0 ? (size_t)got : 0;
-    }
-}
-
 /* Finds the ranges of memory; the caller frees them. */
 static int find_memory(const struct hr_root *root, struct hr_damon_region **ranges, size_t *count)
 {
-    char *text = NULL;
-    size_t length = 0;
+    struct hr_file_text text = {0};
 
-    int fd = hr_root_openat(root, "proc/iomem", O_RDONLY);
-    if (fd < 0)
-        return fd;
-    int status = read_all(fd, &text, &length);
-    close(fd);
-    size_t max = length / IOMEM_LINE_MIN;
+    int status = hr_file_text_read(root, "proc/iomem", &text);
+    size_t max = text.length / IOMEM_LINE_MIN;
     *ranges = calloc(max + 1, sizeof(**ranges));
     if (status == 0 && *ranges == NULL)
         status = -ENOMEM;
     if (status == 0)
-        status = hr_damon_parse_iomem(text, length, *ranges, max, count);
-    free(text);
+        status = hr_damon_parse_iomem(text.start, text.length, *ranges, max, count);
+    free(text.start);
     return status;
 }
 

@@ -9,7 +9,7 @@
  *     migrated;
  * each once, however often it is mapped. The bit of a folio stands for all its pages that the
  * target has. Pages that were on no LRU list at the beginning (such as those just faulted in, some
- * dozen per CPU) can't be marked, those that are on none now can't be read: both aren't counted.
+ * dozen per CPU) can't be marked, those that are on none now can't be read: neither is counted.
  * Hugetlb and pages that aren't memory are never counted.
  *
  * Only pages that the target has are marked. A page shared with others is the target's, too, and
@@ -53,11 +53,17 @@ struct idle {
     int *outcomes;                /* of marking each process: 0 or a negative errno */
 };
 
+/* Pages counted by a scan. */
+struct counts {
+    uint64_t touched, resident;
+};
+
 /* The kernel's files, open for one scan. */
 struct scan {
     int bitmap;
     struct hr_kpage *flags, *cgroups; /* the latter for a cgroup only */
     uint64_t deadline_ns;
+    struct counts counts;
     struct hr_page_chunk heads, idle; /* of the current chunk */
     uint16_t head_of[HR_PAGE_CHUNK_PAGES];
 };
@@ -106,6 +112,7 @@ static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
     if (opened == NULL)
         return -ENOMEM;
     opened->flags = opened->cgroups = NULL;
+    opened->counts = (struct counts){0};
     opened->deadline_ns = hr_deadline_in(subject->max_scan_ns);
     opened->bitmap = hr_page_idle_open(subject->root);
     int status = opened->bitmap < 0 ? opened->bitmap : 0;
@@ -177,6 +184,38 @@ static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subjec
     return has_one ? 0 : last;
 }
 
+/* --- Chunks of pages ------------------------------------------------------ */
+
+/* Moves to a chunk of pages. */
+static int begin_chunk(struct scan *scan, uint64_t first_pfn, const struct hr_page_chunk *pages)
+{
+    memset(&scan->heads, 0, sizeof(scan->heads));
+    return hr_kpage_move_window(scan->flags, first_pfn, pages);
+}
+
+static void add_head(struct scan *scan, unsigned index, unsigned head)
+{
+    scan->head_of[index] = (uint16_t)head;
+    hr_page_chunk_add(&scan->heads, head);
+}
+
+/* Scans all chunks of a set, in the time allowed. */
+static int scan_chunks(struct idle *idle, struct scan *scan, const struct hr_page_set *set,
+                       int (*scan_chunk)(struct idle *idle, struct scan *scan, uint64_t first_pfn,
+                                         struct hr_page_chunk *pages))
+{
+    struct hr_page_chunk *pages;
+    int status = 0;
+
+    for (uint64_t pfn = 0; status == 0 && (pages = hr_page_set_next(set, &pfn)) != NULL;
+         pfn += HR_PAGE_CHUNK_PAGES) {
+        status = scan_chunk(idle, scan, pfn, pages);
+        if (status == 0 && hr_deadline_has_passed(scan->deadline_ns))
+            status = -ETIME;
+    }
+    return status;
+}
+
 /* --- Marking -------------------------------------------------------------- */
 
 /* Moves a page from a chunk of the covered set to the uncovered set. */
@@ -188,24 +227,19 @@ static int mark_uncovered(struct idle *idle, uint64_t first_pfn, struct hr_page_
 }
 
 /* Finds the heads of the folios; pages without a valid bit become uncovered. */
-static int find_heads(struct idle *idle, struct scan *scan, uint64_t first_pfn,
-                      struct hr_page_chunk *pages)
+static int find_marked_heads(struct idle *idle, struct scan *scan, uint64_t first_pfn,
+                             struct hr_page_chunk *pages)
 {
     enum hr_page_kind kind;
     unsigned head;
+    int status = begin_chunk(scan, first_pfn, pages);
 
-    memset(&scan->heads, 0, sizeof(scan->heads));
-    int status = hr_kpage_move_window(scan->flags, first_pfn, pages);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++) {
         status = hr_kpage_classify(scan->flags, i, &head, &kind);
-        if (status < 0)
-            break;
-        if (kind != HR_PAGE_TRACKED) {
+        if (status == 0 && kind == HR_PAGE_TRACKED)
+            add_head(scan, i, head);
+        else if (status == 0)
             status = mark_uncovered(idle, first_pfn, pages, i);
-            continue;
-        }
-        scan->head_of[i] = (uint16_t)head;
-        hr_page_chunk_add(&scan->heads, head);
     }
     return status;
 }
@@ -213,7 +247,7 @@ static int find_heads(struct idle *idle, struct scan *scan, uint64_t first_pfn,
 static int mark_chunk(struct idle *idle, struct scan *scan, uint64_t first_pfn,
                       struct hr_page_chunk *pages)
 {
-    int status = find_heads(idle, scan, first_pfn, pages);
+    int status = find_marked_heads(idle, scan, first_pfn, pages);
 
     if (status == 0)
         status = hr_page_idle_mark(scan->bitmap, first_pfn, &scan->heads);
@@ -225,18 +259,11 @@ static int mark_chunk(struct idle *idle, struct scan *scan, uint64_t first_pfn,
 
 static int mark_pages(struct idle *idle, const struct hr_wss_subject *subject, struct scan *scan)
 {
-    struct hr_page_chunk *pages;
-
     int status = subject->scope == HR_WSS_CGROUP
                      ? find_pages_of_cgroup(subject, scan, &idle->covered)
                      : find_pages_of_processes(idle, subject, scan, &idle->covered);
-    for (uint64_t pfn = 0; status == 0 && (pages = hr_page_set_next(&idle->covered, &pfn)) != NULL;
-         pfn += HR_PAGE_CHUNK_PAGES) {
-        status = mark_chunk(idle, scan, pfn, pages);
-        if (status == 0 && hr_deadline_has_passed(scan->deadline_ns))
-            status = -ETIME;
-    }
-    return status;
+
+    return status < 0 ? status : scan_chunks(idle, scan, &idle->covered, mark_chunk);
 }
 
 /* A group without the memory controller isn't charged: the group above it is. */
@@ -276,62 +303,40 @@ static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_
 
 /* --- Counting ------------------------------------------------------------- */
 
-/* Pages counted by a scan. */
-struct counts {
-    uint64_t touched, resident;
-};
-
 /* Finds the heads of folios with a valid bit; pages that are decided without one are removed. */
 static int find_counted_heads(const struct idle *idle, struct scan *scan, uint64_t first_pfn,
-                              struct hr_page_chunk *pages, struct counts *counts)
+                              struct hr_page_chunk *pages)
 {
     enum hr_page_kind kind;
     unsigned head;
+    int status = begin_chunk(scan, first_pfn, pages);
 
-    memset(&scan->heads, 0, sizeof(scan->heads));
-    int status = hr_kpage_move_window(scan->flags, first_pfn, pages);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++) {
         status = hr_kpage_classify(scan->flags, i, &head, &kind);
         if (status < 0)
             break;
-        counts->resident += kind != HR_PAGE_EXCLUDED;
+        scan->counts.resident += kind != HR_PAGE_EXCLUDED;
         bool was_there = hr_page_set_has(&idle->uncovered, first_pfn + i);
         if (kind == HR_PAGE_TRACKED && !was_there) {
-            scan->head_of[i] = (uint16_t)head;
-            hr_page_chunk_add(&scan->heads, head);
+            add_head(scan, i, head);
             continue;
         }
         hr_page_chunk_remove(pages, i);
         was_there = was_there || hr_page_set_has(&idle->covered, first_pfn + i);
-        counts->touched += kind == HR_PAGE_UNTRACKED && !was_there;
+        scan->counts.touched += kind == HR_PAGE_UNTRACKED && !was_there;
     }
     return status;
 }
 
-static int count_chunk(const struct idle *idle, struct scan *scan, uint64_t first_pfn,
-                       struct hr_page_chunk *pages, struct counts *counts)
+static int count_chunk(struct idle *idle, struct scan *scan, uint64_t first_pfn,
+                       struct hr_page_chunk *pages)
 {
-    int status = find_counted_heads(idle, scan, first_pfn, pages, counts);
+    int status = find_counted_heads(idle, scan, first_pfn, pages);
 
     if (status == 0)
         status = hr_page_idle_read(scan->bitmap, first_pfn, &scan->heads, &scan->idle);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++)
-        counts->touched += !hr_page_chunk_has(&scan->idle, scan->head_of[i]);
-    return status;
-}
-
-static int count_pages(const struct idle *idle, struct scan *scan, const struct hr_page_set *set,
-                       struct counts *counts)
-{
-    struct hr_page_chunk *pages;
-    int status = 0;
-
-    for (uint64_t pfn = 0; status == 0 && (pages = hr_page_set_next(set, &pfn)) != NULL;
-         pfn += HR_PAGE_CHUNK_PAGES) {
-        status = count_chunk(idle, scan, pfn, pages, counts);
-        if (status == 0 && hr_deadline_has_passed(scan->deadline_ns))
-            status = -ETIME;
-    }
+        scan->counts.touched += !hr_page_chunk_has(&scan->idle, scan->head_of[i]);
     return status;
 }
 
@@ -380,7 +385,6 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
                      struct hr_wss_sample *sample, struct hr_reason *reason)
 {
     struct hr_page_set pages = {0};
-    struct counts counts = {0};
     struct scan *scan;
 
     (void)window_ns;
@@ -389,7 +393,8 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
         return status;
     status = find_pages(state, subject, scan, &pages, sample);
     if (status == 0)
-        status = count_pages(state, scan, &pages, &counts);
+        status = scan_chunks(state, scan, &pages, count_chunk);
+    struct counts counts = scan->counts;
     close_scan(scan);
     hr_page_set_free(&pages);
     if (status == 0) /* the multi-gen LRU may have been enabled meanwhile */

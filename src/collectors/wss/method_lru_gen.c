@@ -26,10 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "headroom/array.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "memory/lru_gen.h"
 #include "memory/lru_gen_file.h"
+#include "wss/backoff.h"
 #include "wss/method.h"
 
 /* How many readings there is room for: see above. */
@@ -39,10 +41,6 @@
  * further one is twice as long. */
 #define AGING_TRIES    6
 #define AGING_PAUSE_NS (2 * HR_NS_PER_MS)
-
-/* A target that takes too long is aged again after so long, then twice as long, and so on. */
-#define REST_MIN_NS UINT64_C(60000000000)
-#define REST_MAX_NS UINT64_C(3600000000000)
 
 /** A generation of a group on a node: the one created at time zero, or one to be created. */
 struct generation {
@@ -59,15 +57,15 @@ struct generations {
 
 /** How long the kernel walks the page tables of the target. */
 struct walk {
-    uint64_t ns;               /* of all commands together, without the pauses between them */
-    size_t commanded;          /* generations that were; 0: nothing is known */
-    uint64_t next_ns, rest_ns; /* too long: when to retry, and the current backoff */
+    uint64_t ns;                   /* of all commands together, without the pauses between them */
+    size_t commanded;              /* generations that were; 0: nothing is known */
+    struct hr_wss_backoff backoff; /* from aging that takes too long */
 };
 
 struct lru_gen {
     uint64_t page_bytes;
-    struct hr_lru_gen_text text;  /* within a call only: there may be many targets, and it has all
-                                     groups of the machine */
+    struct hr_file_text text;     /* within a call only: there may be many targets, and it has all
+                                        groups of the machine */
     struct generations beginning; /* sorted; the generations of time zero */
     struct generations wanted;    /* sorted; those to be created */
     struct walk walk;             /* the latest, from one measurement to the next */
@@ -154,7 +152,7 @@ static int read_text(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 static void free_text(struct lru_gen *lru_gen)
 {
     free(lru_gen->text.start);
-    lru_gen->text = (struct hr_lru_gen_text){0};
+    lru_gen->text = (struct hr_file_text){0};
 }
 
 static int explain_text(int status, struct hr_reason *reason)
@@ -231,14 +229,8 @@ static struct generation *find_generation(const struct generations *generations,
 
 static int append_generation(struct generations *generations, struct generation generation)
 {
-    if (generations->count == generations->capacity) {
-        size_t capacity = generations->capacity > 0 ? 2 * generations->capacity : 32;
-        struct generation *items = reallocarray(generations->items, capacity, sizeof(*items));
-        if (items == NULL)
-            return -ENOMEM;
-        generations->items = items;
-        generations->capacity = capacity;
-    }
+    if (HR_ARRAY_RESERVE(generations->items, generations->capacity, generations->count + 1) < 0)
+        return -ENOMEM;
     generations->items[generations->count++] = generation;
     return 0;
 }
@@ -347,14 +339,6 @@ static uint64_t estimate_walk_ns(const struct walk *walk, size_t generations)
                                : 0;
 }
 
-static void put_off(struct walk *walk)
-{
-    walk->rest_ns = walk->rest_ns == 0 ? REST_MIN_NS : 2 * walk->rest_ns;
-    if (walk->rest_ns > REST_MAX_NS)
-        walk->rest_ns = REST_MAX_NS;
-    walk->next_ns = hr_clock_ns() + walk->rest_ns;
-}
-
 static int explain_too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason *reason)
 {
     return hr_reason_set(reason, -ETIME,
@@ -369,9 +353,9 @@ static bool is_backed_off(struct lru_gen *lru_gen, uint64_t max_ns)
 {
     if (max_ns == 0 || estimate_walk_ns(&lru_gen->walk, lru_gen->wanted.count) <= max_ns)
         return false;
-    if (lru_gen->walk.rest_ns == 0)
-        put_off(&lru_gen->walk);
-    return hr_clock_ns() < lru_gen->walk.next_ns;
+    if (lru_gen->walk.backoff.pause_ns == 0)
+        hr_wss_backoff_extend(&lru_gen->walk.backoff);
+    return !hr_wss_backoff_is_over(&lru_gen->walk.backoff);
 }
 
 static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason *reason)
@@ -380,10 +364,10 @@ static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason
     uint64_t all_ns = estimate_walk_ns(walk, lru_gen->wanted.count);
 
     if (max_ns == 0 || all_ns <= max_ns) {
-        walk->rest_ns = 0;
+        hr_wss_backoff_reset(&walk->backoff);
         return 0;
     }
-    put_off(walk);
+    hr_wss_backoff_extend(&walk->backoff);
     return explain_too_long(all_ns, max_ns, reason);
 }
 

@@ -21,22 +21,19 @@
 #include "headroom/clock.h"
 #include "memory/smaps.h"
 #include "process/probe.h"
+#include "wss/backoff.h"
 #include "wss/method.h"
 
 /* Clearing takes longer than reading: up to 1.6 times was measured, with 2 GiB in 4 KiB pages. */
 #define CLEAR_PER_READ 2
 
-/* A process that takes too long is scanned again after so long, then twice as long, and so on. */
-#define REST_MIN_NS UINT64_C(60000000000)
-#define REST_MAX_NS UINT64_C(3600000000000)
-
 /* Scans of a process's memory, kept from one measurement to the next. */
 struct scan {
     pid_t pid;
     uint64_t started_ticks;
-    bool is_marked;            /* in this measurement */
-    uint64_t ns, rss_bytes;    /* of the latest scan; ns 0: there was none */
-    uint64_t next_ns, rest_ns; /* refused: when to retry, and the current backoff */
+    bool is_marked;                /* in this measurement */
+    uint64_t ns, rss_bytes;        /* of the latest scan; ns 0: there was none */
+    struct hr_wss_backoff backoff; /* from scans that take too long */
 };
 
 struct referenced {
@@ -159,14 +156,6 @@ static int measure_by_reading(struct scan *scan, const struct hr_process *proces
     return 0;
 }
 
-static void put_off(struct scan *scan)
-{
-    scan->rest_ns = scan->rest_ns == 0 ? REST_MIN_NS : 2 * scan->rest_ns;
-    if (scan->rest_ns > REST_MAX_NS)
-        scan->rest_ns = REST_MAX_NS;
-    scan->next_ns = hr_clock_ns() + scan->rest_ns;
-}
-
 /* Checks whether clearing a process's bits would take too long, without clearing them. */
 static int check_time(struct scan *scan, const struct hr_process *process, uint64_t max_ns,
                       struct hr_reason *reason)
@@ -181,17 +170,17 @@ static int check_time(struct scan *scan, const struct hr_process *process, uint6
     uint64_t scan_ns = estimate_scan_ns(scan, rss_bytes);
     /* Scanning may have become fast since, as with huge pages. But even reading is too expensive to
      * check that each time. */
-    if (scan_ns == 0 || (scan_ns > max_ns && hr_clock_ns() >= scan->next_ns)) {
+    if (scan_ns == 0 || (scan_ns > max_ns && hr_wss_backoff_is_over(&scan->backoff))) {
         status = measure_by_reading(scan, process);
         scan_ns = scan->ns;
         if (status == 0 && scan_ns > max_ns)
-            put_off(scan);
+            hr_wss_backoff_extend(&scan->backoff);
     }
     if (status < 0)
         return status;
     if (scan_ns > max_ns)
         return explain_too_long(process, scan_ns, max_ns, reason);
-    scan->rest_ns = 0;
+    hr_wss_backoff_reset(&scan->backoff);
     return 0;
 }
 
@@ -227,7 +216,7 @@ static int mark_process(struct scan *scan, const struct hr_process *process, uin
     scan->rss_bytes = rss_bytes;
     if (scan_ns <= max_ns)
         return 0;
-    put_off(scan);
+    hr_wss_backoff_extend(&scan->backoff);
     return explain_too_long(process, scan_ns, max_ns, reason);
 }
 

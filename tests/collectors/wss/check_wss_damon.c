@@ -540,9 +540,9 @@ START_TEST(starts_and_stops_none_but_its_own)
     ck_assert_int_eq(hr_damon_start(root, &plan), -EBUSY);
     hr_damon_stop(root, 4712);
     ck_assert_str_eq(content(KDAMONDS "nr_kdamonds"), "1");
-    ck_assert_int_eq(hr_damon_is_running(root), 1);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
     hr_damon_stop(root, 4711);
-    ck_assert_int_eq(hr_damon_is_running(root), 0);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "off");
     assert_left_as_found();
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "collectors/memory/count_pages.h"
 #include "collectors/wss/idle_harness.h"
 #include "headroom/clock.h"
 #include "memory/page_set.h"
@@ -123,7 +124,7 @@ static void check_written(const struct scene *scene)
             ck_assert_msg(hr_page_set_has(&fake_pages.written, row->head + n), "%s: %" PRIu64,
                           scene->what, row->head + n);
     }
-    ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), hr_page_set_count(&wanted));
+    ck_assert_uint_eq(count_pages(&fake_pages.written), count_pages(&wanted));
     hr_page_set_free(&wanted);
 }
 
@@ -160,7 +161,7 @@ START_TEST(leaves_bits_of_others_alone)
     for (size_t i = 0; i < COUNT(others); i++)
         ck_assert_int_eq(fake_pages_is_idle(others[i]), i % 2 == 0);
     ck_assert(fake_pages_is_idle(100));
-    ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), 1);
+    ck_assert_uint_eq(count_pages(&fake_pages.written), 1);
 }
 END_TEST
 
@@ -241,7 +242,7 @@ START_TEST(counts_pages_of_several_once)
     place(43, &other, false);
     open_wss(&(struct hr_wss_target){.processes = {.by = HR_PROCESS_BY_NAME, .text = "mysqld"}}, 0);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
-    ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), 6);
+    ck_assert_uint_eq(count_pages(&fake_pages.written), 6);
     for (uint64_t pfn = 100; pfn < 106; pfn++)
         fake_pages_set_idle(pfn, false);
     ck_assert_uint_eq(read_pages(), 6);
@@ -271,7 +272,7 @@ START_TEST(counts_pages_of_a_cgroup)
     ck_assert_msg(status == 0, "%s", reason.text);
     for (size_t i = 0; i < COUNT(heads); i++)
         ck_assert(hr_page_set_has(&fake_pages.written, heads[i]));
-    ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), COUNT(heads));
+    ck_assert_uint_eq(count_pages(&fake_pages.written), COUNT(heads));
     ck_assert_uint_eq(read_pages(), 0);
     ck_assert(sample.has_rss);
     ck_assert_uint_eq(sample.rss_bytes, (4 + 512) * page_size);
@@ -305,7 +306,7 @@ START_TEST(wants_the_controller)
     open_group();
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EOPNOTSUPP);
     ck_assert_ptr_nonnull(strstr(reason.text, "+memory"));
-    ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), 0);
+    ck_assert_uint_eq(count_pages(&fake_pages.written), 0);
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectors/memory/count_pages.h"
 #include "collectors/wss/idle_harness.h"
 #include "headroom/clock.h"
 #include "memory/page_set.h"
@@ -181,7 +182,7 @@ START_TEST(reads_long_maps)
         fake_pages_put("proc/kpageflags", 100 + i, PLAIN);
     }
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
-    ck_assert_uint_eq(hr_page_set_count(&fake_pages.written), 5001);
+    ck_assert_uint_eq(count_pages(&fake_pages.written), 5001);
     free(text);
 }
 END_TEST

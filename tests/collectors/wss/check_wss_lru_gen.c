@@ -69,7 +69,7 @@ START_TEST(parses_what_kernels_print)
     ck_assert_uint_eq(list.path.length, strlen(printed[_i].path));
     ck_assert_mem_eq(list.path.start, printed[_i].path, list.path.length);
     ck_assert_uint_eq(hr_lru_gen_youngest(&list), printed[_i].youngest);
-    ck_assert_uint_eq(hr_lru_gen_pages(&list), printed[_i].pages);
+    ck_assert_uint_eq(hr_lru_gen_pages_since(&list, 0), printed[_i].pages);
 }
 END_TEST
 
@@ -232,8 +232,8 @@ static void print(FILE *stream, const struct fake_list *list, bool with_group)
     }
 }
 
-int __real_hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text);
-int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text);
+int __real_hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text *text);
+int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text *text);
 int __wrap_hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_t seq);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
@@ -248,7 +248,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
-int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_lru_gen_text *text)
+int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text *text)
 {
     if (!kernel.on)
         return __real_hr_lru_gen_file_read(root, text);

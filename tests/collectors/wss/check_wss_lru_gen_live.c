@@ -235,7 +235,7 @@ END_TEST
 /* Has the kernel age a group as somebody else would. */
 static void age(const char *group)
 {
-    struct hr_lru_gen_text text = {0};
+    struct hr_file_text text = {0};
     struct hr_lru_gen_list list;
     char path[128];
 
