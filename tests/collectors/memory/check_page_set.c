@@ -1,4 +1,7 @@
-/* Sets of page frames. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/memory/check_page_set.c - sets of page frames.
+ */
 #include <check.h>
 #include <errno.h>
 

@@ -1,4 +1,7 @@
-/* The sums of smaps and smaps_rollup. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/memory/check_smaps.c - the sums of smaps and smaps_rollup.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

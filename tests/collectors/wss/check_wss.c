@@ -1,5 +1,8 @@
-/* What all methods have in common, and the method referenced, in a tree of files: where nothing is
- * ever referenced but what the test writes. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss.c - what all methods have in common, and the referenced method, in a
+ * tree of files, where memory is referenced only if the test writes so.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +66,7 @@ static void tear_down(void)
     tree_free(tree);
 }
 
-/* Whether the bits of a process were cleared since this was asked last. */
+/* Whether the bits of a process were cleared since the last call. */
 static bool is_cleared(int pid)
 {
     char path[64], text[8];
@@ -168,7 +171,7 @@ START_TEST(takes_what_works)
 }
 END_TEST
 
-/* None works in a tree; each method's reason is told. */
+/* No method works in a tree; each one's reason is reported. */
 START_TEST(tells_why_nothing_works)
 {
     struct hr_wss_options options = {.target = {.scope = HR_WSS_SYSTEM}, .method = HR_WSS_AUTO};
@@ -180,7 +183,7 @@ START_TEST(tells_why_nothing_works)
 }
 END_TEST
 
-/* The multi-gen LRU keeps four generations: two windows with aging; without it it is only read. */
+/* The multi-gen LRU has four generations: two windows with aging, any number without. */
 static const struct {
     bool aging;
     enum hr_wss_scope scope;
@@ -269,7 +272,7 @@ START_TEST(reads_what_was_touched_since)
 }
 END_TEST
 
-/* One beginning, several windows: nothing is cleared in between, and its cost is told once. */
+/* One beginning, several windows: nothing is cleared in between, and its cost is reported once. */
 START_TEST(reads_again_and_again)
 {
     struct hr_wss_options options = options_of_pid(42);
@@ -346,7 +349,7 @@ START_TEST(adds_up_processes)
     ck_assert_uint_eq(sample.ended_count, 1);
     tree_remove(tree, "proc/42");
     tree_remove(tree, "proc/43");
-    add_process(43, "mysqld", 'S', 0, 2); /* another one by now */
+    add_process(43, "mysqld", 'S', 0, 2); /* the PID was reused */
     ck_assert_int_eq(read_sample(), -ESRCH);
     ck_assert_str_ne(reason.text, "");
     ck_assert_int_eq(begin(), 0);
@@ -356,7 +359,7 @@ START_TEST(adds_up_processes)
 }
 END_TEST
 
-/* With its directory kept, and without. */
+/* With its directory kept open, and without. */
 START_TEST(measures_a_cgroup)
 {
     struct hr_wss_options options = {
@@ -427,7 +430,7 @@ START_TEST(tells_an_old_kernel)
 }
 END_TEST
 
-/* What it referenced before it was marked is nobody's business. */
+/* A process that can't be marked isn't counted, whatever it referenced before. */
 START_TEST(counts_only_who_is_marked)
 {
     char path[300];
@@ -520,7 +523,7 @@ START_TEST(does_not_begin_what_takes_too_long)
     ck_assert_int_eq(begin(), -ETIME);
     ck_assert_ptr_nonnull(strstr(reason.text, "mysqld[42]"));
     ck_assert(!is_cleared(42));
-    /* It isn't even read again at once. */
+    /* It isn't even read again immediately. */
     tree_write(tree, "proc/42/smaps_rollup", "%s", "nonsense");
     ck_assert_int_eq(begin(), -ETIME);
     write_memory(42, 4096, 0);

@@ -1,5 +1,8 @@
-/* The method damon in a tree of files: what is written to DAMON's, what is made of its sums, and
- * how it is left. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_damon.c - the damon method in a tree of files: what it writes to
+ * DAMON's files, how it uses the sums, and how it leaves DAMON.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +34,7 @@ static struct hr_wss *wss;
 static struct hr_reason reason;
 static struct hr_wss_sample sample;
 
-/* What DAMON's sums are at one look after the other; the last one stays. */
+/* DAMON's sums at consecutive readings; the last one is repeated. */
 static uint64_t sums[8][HR_DAMON_SCHEME_COUNT];
 static size_t sums_count, looks;
 static int sums_status;
@@ -49,7 +52,7 @@ int __wrap_hr_damon_read_sums(const struct hr_root *of, uint64_t bytes[HR_DAMON_
     return 0;
 }
 
-/* What a test has skipped of the time. */
+/* How far a test has advanced the clock. */
 static uint64_t skipped_ms;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
@@ -354,7 +357,7 @@ START_TEST(waits_for_the_end_of_the_interval)
 }
 END_TEST
 
-/* After two intervals or more it isn't known how many were added up. */
+/* After two intervals or more the number of those added up is unknown. */
 START_TEST(takes_the_next_interval_when_it_is_read_late)
 {
     open_wss(HR_WSS_PROCESSES);
@@ -368,7 +371,7 @@ START_TEST(takes_the_next_interval_when_it_is_read_late)
 }
 END_TEST
 
-/* There the sums of an interval come with the end of the next. */
+/* There the sums of an interval are available at the end of the next. */
 START_TEST(waits_for_one_interval_only_where_the_kernel_answers_late)
 {
     tree_write(tree, RELEASE, "6.1.0-18-amd64\n");
@@ -420,7 +423,7 @@ START_TEST(counts_processes_that_ended)
 }
 END_TEST
 
-/* --- Somebody else -------------------------------------------------------- */
+/* --- Other programs ------------------------------------------------------- */
 
 START_TEST(leaves_alone_what_somebody_else_uses)
 {
@@ -461,7 +464,7 @@ START_TEST(notices_that_somebody_else_switched_it_off)
 }
 END_TEST
 
-/* Begins in a child that is killed, and leaves its monitoring behind. */
+/* Begins in a child that is killed and leaves its monitoring behind. */
 static void leave_behind(void)
 {
     pid_t child = fork();
@@ -496,7 +499,7 @@ static const struct {
     enum { OF_LIVING, OF_OTHER_NAMESPACE, OF_NOBODY, OF_SOMEBODY_ELSE } owner;
 } foreign[] = {{OF_LIVING}, {OF_OTHER_NAMESPACE}, {OF_NOBODY}, {OF_SOMEBODY_ELSE}};
 
-/* What may be in use still is not taken away. */
+/* A monitoring that may be in use isn't removed. */
 START_TEST(leaves_what_may_be_in_use)
 {
     open_wss(HR_WSS_PROCESSES);
@@ -547,7 +550,7 @@ START_TEST(starts_and_stops_none_but_its_own)
 }
 END_TEST
 
-START_TEST(no_two_measurements_have_the_same_sign)
+START_TEST(no_two_measurements_have_the_same_tag)
 {
     uint64_t seen[5];
 
@@ -563,7 +566,7 @@ START_TEST(no_two_measurements_have_the_same_sign)
 }
 END_TEST
 
-/* --- What it needs -------------------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
 static const struct {
     const char *missing;
@@ -599,7 +602,7 @@ static const struct {
     {"00000000-00000000 : System RAM\n", -EACCES, "add CAP_SYS_ADMIN"},
 };
 
-/* The files alone may be open to others than root. */
+/* DAMON's files may be accessible to others than root, /proc/iomem isn't. */
 START_TEST(does_not_begin_without_knowing_where_memory_is)
 {
     if (hidden[_i].text != NULL)
@@ -731,7 +734,7 @@ int main(void)
     tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);
     tcase_add_loop_test(tests, leaves_what_may_be_in_use, 0, ROWS(foreign));
     tcase_add_test(tests, starts_and_stops_none_but_its_own);
-    tcase_add_test(tests, no_two_measurements_have_the_same_sign);
+    tcase_add_test(tests, no_two_measurements_have_the_same_tag);
     tcase_add_loop_test(tests, tells_what_is_missing_and_leaves_nothing, 0, ROWS(lacks));
     tcase_add_loop_test(tests, does_not_begin_without_knowing_where_memory_is, 0, ROWS(hidden));
     tcase_add_test(tests, tells_a_kind_of_memory_that_the_kernel_lacks);

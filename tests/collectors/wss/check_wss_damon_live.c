@@ -1,5 +1,9 @@
-/* The method damon on the running kernel: programs with known working sets. It is the only user of
- * DAMON while it runs, and skipped where there is another. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_damon_live.c - the damon method on the running kernel: programs with
+ * known working sets. It must be the only user of DAMON while it runs; skipped where there is
+ * another.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +25,8 @@
 #define HOLD_MIB    128
 #define TOUCHED_MIB 64
 
-/* A region at each end of what is touched, of some 1000 of more than 128 MiB, and the program's own
- * text, stack and C library, of which parts of regions are taken for the whole. */
+/* The allowed error: a region at each end of what is touched, of some 1000 in more than 128 MiB,
+ * and the program's own text, stack and C library, of which parts of regions count as a whole. */
 #define ALLOWANCE_MIB 8.0
 
 static struct hr_root *root;
@@ -48,7 +52,7 @@ static void set_up(void)
     ck_assert_uint_eq(count_users(), 0);
 }
 
-/* Whatever was measured, the kernel is left as it was found. */
+/* Whatever was measured, DAMON is left unused. */
 static void tear_down(void)
 {
     touch_end(&touch);
@@ -68,7 +72,7 @@ static void open_wss(enum hr_wss_scope scope)
     ck_assert_uint_eq(hr_wss_max_windows(wss), 1);
 }
 
-/* Reads after so long, which is the window or more. */
+/* Reads after so long, at least the window. */
 static double measure(double read_s, double window_s)
 {
     uint64_t window_ns = (uint64_t)(window_s * 1e9);
@@ -84,14 +88,16 @@ static double measure(double read_s, double window_s)
     return mib;
 }
 
-/* The emulated machine can do everything; elsewhere it is told what can't be tried. */
+/* On the emulated machine everything must work; elsewhere what doesn't is skipped with its reason.
+ */
 static void cannot_try(const char *what)
 {
     ck_assert_ptr_null(getenv("HEADROOM_EMULATED"));
     printf("# not tried: %s\n", what);
 }
 
-/* A page that stays in the TLB is seen too seldom, see stir.h: what reads low is measured again. */
+/* A page that stays in the TLB is found accessed too rarely, see stir.h: a low reading is repeated.
+ */
 static void assert_measured_late(double read_s, double window_s, double low_mib, double high_mib)
 {
     double mib = measure(read_s, window_s);
@@ -178,7 +184,7 @@ START_TEST(measures_the_system)
 }
 END_TEST
 
-/* Who reads late gets the interval that ends next. */
+/* A late reading gets the interval that ends next. */
 START_TEST(measures_though_it_is_read_late)
 {
     touch = touch_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);

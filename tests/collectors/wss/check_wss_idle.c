@@ -1,5 +1,8 @@
-/* The method idle in a tree of files, and page by page: which bits are written, and what is made of
- * those that are read. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_idle.c - the idle method in a tree of files, page by page: which bits
+ * it writes, and how it counts those that it reads.
+ */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -110,7 +113,7 @@ static void touch_scene(const struct scene *scene)
             fake_pages_set_idle(row->head, false);
 }
 
-/* A single page is its own head; pages side by side that are no folio have a bit each. */
+/* A single page is its own head; adjacent pages that are no folio have a bit each. */
 static void check_written(const struct scene *scene)
 {
     const struct pages *row;
@@ -146,7 +149,7 @@ START_TEST(counts_pages_of_a_process)
 }
 END_TEST
 
-/* Bits of neighbours are what they were, in words that are written and in others. */
+/* Bits of other pages are unchanged, in words that are written and in others. */
 START_TEST(leaves_bits_of_others_alone)
 {
     const struct scene scene = {
@@ -165,7 +168,7 @@ START_TEST(leaves_bits_of_others_alone)
 }
 END_TEST
 
-/* A page of a folio that is split since is a folio of its own, and idle as that was. */
+/* A page of a folio that was split since is a folio of its own, and idle if that was. */
 START_TEST(follows_a_split)
 {
     const struct scene scene = {"",
@@ -182,7 +185,7 @@ START_TEST(follows_a_split)
 }
 END_TEST
 
-/* What reclaim or compaction has taken off its list for now reads as touched, but isn't known. */
+/* A page that reclaim or compaction has isolated reads as touched, but its state is unknown. */
 START_TEST(leaves_out_what_is_off_its_list)
 {
     const struct scene scene = {
@@ -197,7 +200,7 @@ START_TEST(leaves_out_what_is_off_its_list)
 }
 END_TEST
 
-/* The last word can be written, but not read; beyond it there is nothing. */
+/* The last word can be written, but not read; beyond it the bitmap ends. */
 START_TEST(ends_with_the_memory)
 {
     const struct scene scene = {
@@ -252,7 +255,7 @@ START_TEST(counts_pages_of_several_once)
     ck_assert_uint_eq(read_pages(), 4);
     ck_assert_uint_eq(sample.process_count, 1);
     ck_assert_uint_eq(sample.ended_count, 1);
-    tree_write(tree, "proc/42/maps", "%s", ""); /* it has given its memory back */
+    tree_write(tree, "proc/42/maps", "%s", ""); /* it has unmapped its memory */
     ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -ESRCH);
     hr_wss_close(wss);
     wss = NULL;

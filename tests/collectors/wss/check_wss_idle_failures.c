@@ -1,5 +1,8 @@
-/* The method idle where something is missing or goes wrong: what the kernel lacks, processes that
- * end meanwhile, too little time, and too little memory. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_idle_failures.c - the idle method when something is missing or fails:
+ * missing kernel features, processes that end meanwhile, too little time, and too little memory.
+ */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -107,7 +110,7 @@ START_TEST(refuses_what_is_no_maps)
 }
 END_TEST
 
-/* Its addresses are there, but pagemap ends: the memory was given back in between. */
+/* Its addresses are in maps, but pagemap ends: the memory was unmapped in between. */
 START_TEST(notices_an_end_in_between)
 {
     open_process();
@@ -116,7 +119,7 @@ START_TEST(notices_an_end_in_between)
 }
 END_TEST
 
-/* What maps told was not its memory but the kernel's; the rest was given back meanwhile. */
+/* maps had only the kernel's addresses; the rest was unmapped meanwhile. */
 START_TEST(notices_an_end_of_maps)
 {
     open_process();
@@ -128,7 +131,7 @@ START_TEST(notices_an_end_of_maps)
 }
 END_TEST
 
-/* Somebody switches the multi-gen LRU on between beginning and reading. */
+/* The multi-gen LRU is enabled between beginning and reading. */
 START_TEST(tells_nothing_of_generations)
 {
     begin_scene(&one_page);
@@ -141,7 +144,7 @@ START_TEST(tells_nothing_of_generations)
 }
 END_TEST
 
-/* Of a cgroup it is what that is charged for that counts. */
+/* For a cgroup the limit applies to what it is charged for. */
 START_TEST(leaves_large_groups_alone)
 {
     struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP, .cgroup = "a"},
@@ -160,7 +163,7 @@ START_TEST(leaves_large_groups_alone)
 }
 END_TEST
 
-/* More lines than fit one read, ranges without a gap, and ones of several reads. */
+/* More lines than fit one read, ranges without a gap, and ranges of several reads. */
 START_TEST(reads_long_maps)
 {
     size_t size = (size_t)1 << 20, length = 0;
@@ -195,7 +198,7 @@ static const struct scene spread = {
      {0x20000, PRESENT, 101, 1, PLAIN, 0, ALWAYS, TOUCHED, 101},
      {0x30000, PRESENT, 40000, 1, PLAIN, 0, ALWAYS, TOUCHED, 40000}}};
 
-/* Looks at the clock: for the deadline, at each range, after each chunk. */
+/* The clock is read for the deadline, at each range, and after each chunk. */
 START_TEST(gives_up_in_time)
 {
     int begin_count = 0, read_count = 0;
@@ -205,19 +208,19 @@ START_TEST(gives_up_in_time)
              HR_NS_PER_S);
     fake_pages.jump_ns = 2 * HR_NS_PER_S;
     for (int look = 0; look < 20; look++) {
-        fake_pages.looks_left = look;
+        fake_pages.clock_reads_left = look;
         int status = hr_wss_begin(wss, HR_NS_PER_S, &reason);
         ck_assert(status == 0 || status == -ETIME);
         begin_count += status == -ETIME;
         ck_assert(status == 0 || strstr(reason.text, "1000 ms") != NULL);
-        fake_pages.looks_left = 20;
+        fake_pages.clock_reads_left = 20;
         ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason),
                          status == 0 ? 0 : -EINVAL);
     }
     ck_assert_int_eq(begin_count, 5);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     for (int look = 0; look < 20; look++) {
-        fake_pages.looks_left = look;
+        fake_pages.clock_reads_left = look;
         int status = hr_wss_read(wss, HR_NS_PER_S, &sample, &reason);
         ck_assert(status == 0 || status == -ETIME);
         read_count += status == -ETIME;
@@ -234,7 +237,7 @@ START_TEST(gives_up_a_cgroup_in_time)
     open_wss(&(struct hr_wss_target){.scope = HR_WSS_CGROUP, .cgroup = "a"}, HR_NS_PER_S);
     fake_pages.jump_ns = 2 * HR_NS_PER_S;
     for (int look = 0; look < 30; look++) {
-        fake_pages.looks_left = look;
+        fake_pages.clock_reads_left = look;
         count += hr_wss_begin(wss, HR_NS_PER_S, &reason) == -ETIME;
     }
     ck_assert_int_eq(count, 5 + 2); /* four chunks and their end; two of them have pages */

@@ -1,7 +1,11 @@
-/* The method idle on the running kernel: processes whose working set is known.
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_idle_live.c - the idle method on the running kernel: processes with
+ * known working sets.
  *
- * HEADROOM_EMULATED  if set, nobody else uses the machine: the multi-gen LRU may be switched off
- * for as long as this takes, and every kind of memory must be there */
+ * HEADROOM_EMULATED  if set, no other program uses the machine: the multi-gen LRU may be disabled
+ * during the test, and every kind of memory must be available
+ */
 #include <check.h>
 #include <err.h>
 #include <errno.h>
@@ -52,7 +56,7 @@ static bool is_emulated(void)
     return getenv("HEADROOM_EMULATED") != NULL;
 }
 
-/* Switches the multi-gen LRU, if the kernel has it. */
+/* Enables or disables the multi-gen LRU, if the kernel has it. */
 static void write_generations(const char *text)
 {
     int fd = open(LRU_GEN, O_WRONLY | O_CLOEXEC);
@@ -121,8 +125,8 @@ static void pause_ms(unsigned milliseconds)
     usleep(milliseconds * 1000);
 }
 
-/* Touching goes on meanwhile, but on a busy machine it may take its time: what is missing is looked
- * for again; what is too much stays so. */
+/* Touching continues meanwhile, but may be slow on a busy machine: a low reading is repeated; a
+ * high one is final. */
 static struct hr_wss_sample await(struct hr_wss *wss, int touch_mib)
 {
     struct hr_wss_sample sample;
@@ -178,7 +182,7 @@ static struct touch start_in(const char *group, int hold_mib, int touch_mib)
     return load;
 }
 
-/* Written, as read(2) of what is only reserved touches no page. */
+/* Written, as read(2) from a hole touches no page. */
 static bool write_file(int mib)
 {
     static char zeros[1 << 20];
@@ -190,7 +194,7 @@ static bool write_file(int mib)
     return is_written;
 }
 
-/* Who makes a file in memory is charged for it. */
+/* The group that creates a file in memory is charged for it. */
 static void make_file(int procs, int mib)
 {
     int status;
@@ -205,7 +209,7 @@ static void make_file(int procs, int mib)
     ck_assert_int_eq(status, 0);
 }
 
-/* @return false: this machine can't do it. */
+/* @return false: not possible on this machine. */
 static bool start_known(int procs, const struct known *row, struct touch *load)
 {
     bool has_file = strcmp(row->kind, "file") == 0 || strcmp(row->kind, "read") == 0;
@@ -223,7 +227,7 @@ static bool start_known(int procs, const struct known *row, struct touch *load)
     return false;
 }
 
-/* 2 % of what is touched; of nothing, what a program needs besides. */
+/* 2 % of what is touched; for nothing touched, what a program needs itself. */
 static void check_known(const struct known *row, const struct hr_wss_sample *sample,
                         const char *what)
 {
@@ -294,12 +298,12 @@ START_TEST(counts_shared_pages_once)
 }
 END_TEST
 
-/* With generations the kernel loses track of idle pages. */
+/* With generations the kernel doesn't maintain idle pages. */
 START_TEST(refuses_generations)
 {
     struct hr_reason reason;
 
-    if (!is_emulated()) /* it is another's machine */
+    if (!is_emulated()) /* others use the machine */
         return;
     write_generations("y");
     ck_assert_int_eq(hr_wss_probe(root, HR_WSS_IDLE, HR_WSS_PROCESSES, &reason), -EBUSY);
@@ -315,7 +319,7 @@ START_TEST(refuses_generations)
 }
 END_TEST
 
-/* A measurement goes on: what was touched stays touched, what comes adds to it. */
+/* A measurement continues: what was touched stays touched, and more is added to it. */
 START_TEST(adds_up_over_windows)
 {
     struct touch load = touch_start(-1, "anon", 64, 32, NULL);
@@ -409,7 +413,7 @@ struct pair {
     pid_t pids[2];
 };
 
-/* Takes a page whenever it is told to. */
+/* Faults in a page at each request. */
 __attribute__((noreturn)) static void be_one_of_pair(int input, int output)
 {
     char *memory =
@@ -427,8 +431,8 @@ __attribute__((noreturn)) static void be_one_of_pair(int input, int output)
         pause();
 }
 
-/* Two processes that take pages in turn, so that these lie side by side: on one CPU, as each has
- * pages of its own to give. */
+/* Two processes that fault in pages in turn, so that these are adjacent in memory: on one CPU, as
+ * each CPU has free pages of its own. */
 static struct pair start_pair(void)
 {
     cpu_set_t cpus;
@@ -444,7 +448,7 @@ static struct pair start_pair(void)
             be_one_of_pair(to[i][0], from[1]);
         CPU_ZERO(&cpus);
         CPU_SET(0, &cpus);
-        sched_setaffinity(pair.pids[i], sizeof(cpus), &cpus); /* or we are lucky without */
+        sched_setaffinity(pair.pids[i], sizeof(cpus), &cpus); /* best effort */
     }
     for (size_t i = 0; i < 2 * (size_t)PAIR_PAGES; i++) {
         ck_assert_int_eq(write(to[i % 2][1], "", 1), 1);
@@ -478,8 +482,8 @@ static bool has_idle_bit(int bitmap, uint64_t pfn)
     return word >> pfn % 64 & 1;
 }
 
-/* How many pages of one that the other hasn't are marked, and how many share a word with the
- * other's. */
+/* Counts the pages of one process, that the other doesn't have, which are marked, and those that
+ * share a word with the other's. */
 static uint64_t count_marked(const struct hr_page_set *one, const struct hr_page_set *other,
                              uint64_t *neighbours)
 {
@@ -529,8 +533,8 @@ END_TEST
 
 /* --- Limits --------------------------------------------------------------- */
 
-/* 256 GiB that are reserved, of which a page in each 16 GiB is there. A kernel that can't tell
- * where there are any reads 512 MiB for that. */
+/* 256 GiB of reserved addresses, with a page in each 16 GiB present. With a kernel without
+ * PAGEMAP_SCAN 512 MiB are read for that. */
 START_TEST(passes_over_reserved_addresses)
 {
     const size_t size = (size_t)1 << 38, step = (size_t)1 << 34;

@@ -1,5 +1,8 @@
-/* Known answers of the method referenced on the running kernel: processes that touch a known part
- * of what they hold. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_live.c - known answers of the referenced method on the running kernel:
+ * processes that touch a known part of what they hold.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +26,7 @@
 #define TOUCH 128
 #define HUGE  2
 
-/* Of what is touched: the program's own code, its libraries and its stack are about 1.3 MiB. */
+/* The allowed error: the program's own code, its libraries and its stack are about 1.3 MiB. */
 #define TOLERANCE_MIB (0.02 * TOUCH)
 
 static struct hr_root *root;
@@ -63,7 +66,8 @@ static bool make_file(void)
     return has_room;
 }
 
-/* The emulated machine can do everything; elsewhere it is told what can't be tried. */
+/* On the emulated machine everything must work; elsewhere what doesn't is skipped with its reason.
+ */
 static void cannot_try(const char *what)
 {
     ck_assert_ptr_null(getenv("HEADROOM_EMULATED"));
@@ -96,8 +100,8 @@ static void open_pid(pid_t pid, uint64_t max_scan_ns)
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
 }
 
-/* Touching goes on meanwhile, but on a busy machine it may take its time: what is missing is looked
- * for again; what is too much stays so. */
+/* Touching continues meanwhile, but may be slow on a busy machine: a low reading is repeated; a
+ * high one is final. */
 static double measure(double expected_mib)
 {
     double seen_mib = 0;
@@ -133,11 +137,11 @@ START_TEST(tells_what_is_touched)
     }
     open_pid(touch.pid, 0);
     double seen_mib = measure(kinds[_i].expected_mib);
-    /* Once more, as the first clearing may have met what was touched while it began. */
+    /* Again, as the first clearing may have coincided with touching at the start. */
     seen_mib = measure(kinds[_i].expected_mib);
     ck_assert_double_ge(seen_mib, kinds[_i].expected_mib);
     ck_assert_double_le(seen_mib, kinds[_i].expected_mib + TOLERANCE_MIB);
-    /* Swapping out what isn't touched may have left some of it. */
+    /* Some of the untouched memory may not have been swapped out. */
     double rss_mib = (double)sample.rss_bytes / TOUCH_MIB;
     ck_assert_double_ge(rss_mib, kinds[_i].rss_mib);
     if (strcmp(kinds[_i].kind, "swap") != 0)
@@ -148,7 +152,8 @@ END_TEST
 
 /* --- Times ---------------------------------------------------------------- */
 
-/* Est, as Brendan Gregg's wss.pl has it: all the time, but half of clearing and half of reading. */
+/* Est, as Brendan Gregg's wss.pl computes it: the whole time, but half of clearing and of reading.
+ */
 START_TEST(measures_the_window_as_gregg_does)
 {
     double est, window;
@@ -170,7 +175,7 @@ START_TEST(measures_the_window_as_gregg_does)
         reading = now_ns();
         ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
         ck_assert_uint_le(sample.scan_ns, now_ns() - reading);
-        /* Between our looks at the clock and the collector's the machine may do other things. */
+        /* Between our readings of the clock and the collector's the process may be preempted. */
         if (fabs(window - est) < 0.01 * est && scan_ns >= spent_ns / 2)
             return;
     }
@@ -192,7 +197,7 @@ START_TEST(notices_its_end)
 }
 END_TEST
 
-/* A look at 256 MiB in pages of 4 KiB takes milliseconds. What is refused keeps its bits. */
+/* Scanning 256 MiB in 4 KiB pages takes milliseconds. A refused process keeps its bits. */
 START_TEST(foretells_what_takes_too_long)
 {
     struct hr_process process;
@@ -216,7 +221,7 @@ static int open_procs(struct groups *groups)
     return fd;
 }
 
-/* That huge pages take no time says nothing of another process's small ones. */
+/* A short scan of huge pages must not count as an estimate for another process's small ones. */
 START_TEST(foretells_for_each_process)
 {
     struct groups *groups = groups_new();

@@ -1,5 +1,9 @@
-/* The method lru_gen: what kernels print, and, against a stand-in for the kernel, what is aged and
- * summed. The stand-in takes the place of the two functions that read and write the file. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_lru_gen.c - the lru_gen method: what kernels print, and, against a fake
+ * kernel, what is aged and summed. The fake replaces the two functions that read and write the
+ * file.
+ */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -134,7 +138,7 @@ START_TEST(tells_groups_by_their_paths)
 }
 END_TEST
 
-/* Ages from the oldest generation on; each has 1, 10, 100, … pages, the oldest the least. */
+/* Ages from the oldest generation on; they have 1, 10, 100, … pages, the oldest the fewest. */
 static const struct {
     uint64_t ages_ms[4], window_ms, touched, expected_window_ms, known;
 } recalls[] = {
@@ -142,13 +146,13 @@ static const struct {
     {{9000, 7000, 5000, 1000}, 9000, 1111, 9000, 1111},
     {{9000, 7000, 5000, 1000}, 8999, 1110, 7000, 1111},
     {{9000, 7000, 5000, 1000}, 5000, 1100, 5000, 1111},
-    /* of the youngest only what was faulted in is known */
+    /* the youngest has only faulted pages */
     {{9000, 7000, 5000, 1000}, 4999, 0, 0, 0},
     {{9000, 7000, 5000, 1000}, 999, 0, 0, 0},
-    /* a group that was just made */
+    /* a group that was just created */
     {{300, 300, 300, 300}, 1000, 1111, 300, 1111},
     {{300, 300, 300, 300}, 100, 0, 0, 0},
-    /* the oldest was given up while it was printed */
+    /* the oldest was reclaimed while it was printed */
     {{3, 7000, 5000, 1000}, 8000, 1110, 7000, 1111},
 };
 
@@ -168,7 +172,7 @@ START_TEST(recalls_what_is_known_of_a_window)
 }
 END_TEST
 
-/* --- A stand-in for the kernel -------------------------------------------- */
+/* --- A fake kernel -------------------------------------------------------- */
 
 #define BLOCKS 4
 
@@ -188,7 +192,7 @@ static struct {
     bool on;
     struct fake_list lists[8];
     size_t count;
-    int deaf;     /* so many commands do nothing */
+    int ignored;  /* so many commands have no effect */
     int commands; /* seen so far */
     unsigned slow_us;
     uint64_t clock_us;
@@ -237,7 +241,7 @@ int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text 
 int __wrap_hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_t seq);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
-/* It stands still but for what commands take, as a busy machine would add to that. */
+/* The clock advances only by what commands take, as a busy machine would add to that. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     uint64_t us = kernel.clock_us;
@@ -267,8 +271,8 @@ int __wrap_hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_
     ck_assert_int_ge(fd, 0);
     kernel.commands++;
     kernel.clock_us += kernel.slow_us;
-    if (kernel.deaf > 0) {
-        kernel.deaf--;
+    if (kernel.ignored > 0) {
+        kernel.ignored--;
         return 0;
     }
     for (size_t i = 0; i < kernel.count; i++) {
@@ -349,7 +353,7 @@ static const struct {
     {"6.1-two-nodes", "system.slice/mysql.service", 62000, 0, 6732, 61000},
     {"6.1-two-nodes", "system.slice/mysql.service", 10000, 0, 689, 9500},
     {"6.1-two-nodes", "system.slice/mysql.service", 2000, -ENODATA, 0, 0},
-    /* known of both nodes where there is memory: node 1 of system.slice has none */
+    /* both nodes with memory are covered: node 1 of system.slice has none */
     {"6.1-two-nodes", "system.slice", 10000, 0, 3300 + 689 + 56, 9500},
     {"6.1-two-nodes", NULL, 100000, 0, 604 + 112 + 3330 + 6732 + 56, 90000},
     {"6.12-path-with-spaces", "a b", 2500, 0, 210 + 412, 2000},
@@ -403,7 +407,7 @@ START_TEST(does_not_tell_a_part_for_the_whole)
 }
 END_TEST
 
-/* What is left of groups below one that has no memory cgroup of its own any more. */
+/* Removed groups below one that has no memory cgroup of its own any more. */
 START_TEST(looks_back_at_groups_only_that_are_counted)
 {
     tree_write(tree, FILE_PATH,
@@ -471,20 +475,20 @@ START_TEST(tries_again_while_somebody_else_ages)
     kernel.on = true;
     struct fake_list *group = add_list(2, "/a", 0);
     open_wss("a", true, 0);
-    kernel.deaf = 2;
+    kernel.ignored = 2;
     ck_assert_int_eq(begin(), 0);
     group->blocks[0].accessed = true;
-    kernel.deaf = 2;
+    kernel.ignored = 2;
     ck_assert_int_eq(read_window(1000), 0);
     ck_assert_uint_eq(pages(), 100);
-    kernel.deaf = 1000;
+    kernel.ignored = 1000;
     ck_assert_int_eq(read_window(1000), -EBUSY);
     ck_assert_int_eq(begin(), -EBUSY);
     ck_assert_ptr_nonnull(strstr(reason.text, "try again"));
 }
 END_TEST
 
-/* Once what wasn't touched may have been merged into the generation of time zero. */
+/* When untouched pages may have been merged into the generation of time zero. */
 START_TEST(tells_that_somebody_else_aged_too_often)
 {
     kernel.on = true;
@@ -510,12 +514,12 @@ START_TEST(follows_groups_that_come_and_go)
     open_wss("a", true, 0);
     ck_assert_int_eq(begin(), 0);
     kernel.lists[1] = kernel.lists[0]; /* gone */
-    kernel.lists[1].memcg_id = 5;      /* and another came: all it has was touched since */
+    kernel.lists[1].memcg_id = 5; /* and another was created: all its pages were touched since */
     kernel.lists[1].path = "/a/c";
     ck_assert_int_eq(read_window(1000), 0);
     ck_assert_uint_eq(pages(), 100 * BLOCKS);
     ck_assert_uint_eq(kernel.lists[1].youngest, 4);
-    kernel.lists[0].memcg_id = 0; /* of one of that name that was removed */
+    kernel.lists[0].memcg_id = 0; /* of a removed one of that name */
     ck_assert_int_eq(read_window(1000), -EOPNOTSUPP);
     kernel.count = 0;
     ck_assert_int_eq(read_window(1000), -EOPNOTSUPP);
@@ -535,13 +539,13 @@ START_TEST(takes_no_longer_than_is_allowed)
     ck_assert_int_eq(begin(), -ETIME);
     ck_assert_int_eq(kernel.commands, 1);
     ck_assert_ptr_nonnull(strstr(reason.text, ": "));
-    ck_assert_int_eq(begin(), -ETIME); /* known, so it isn't tried */
+    ck_assert_int_eq(begin(), -ETIME); /* expected, so it isn't tried */
     ck_assert_int_eq(kernel.commands, 1);
     ck_assert_ptr_nonnull(strstr(reason.text, "limit of 200 ms"));
 }
 END_TEST
 
-/* What takes too long of several groups is known of more of them. */
+/* An estimate from several groups applies to more of them. */
 START_TEST(does_not_begin_what_will_take_longer_than_allowed)
 {
     kernel.on = true;
@@ -558,7 +562,7 @@ START_TEST(does_not_begin_what_will_take_longer_than_allowed)
 }
 END_TEST
 
-/* Where the kernel doesn't walk page tables, another method is taken or the reason is told. */
+/* Where the kernel doesn't walk page tables, another method is chosen or the reason is reported. */
 START_TEST(is_not_chosen_for_aging_where_it_cannot)
 {
     struct hr_wss_options options = {
@@ -573,7 +577,7 @@ START_TEST(is_not_chosen_for_aging_where_it_cannot)
 }
 END_TEST
 
-/* --- What it needs -------------------------------------------------------- */
+/* --- Requirements --------------------------------------------------------- */
 
 static const struct {
     const char *enabled; /* NULL: missing */

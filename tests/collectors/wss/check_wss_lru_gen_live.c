@@ -1,5 +1,8 @@
-/* The method lru_gen on the running kernel: programs with known working sets, in groups made for
- * it. It ages only groups of its own, so it disturbs nobody. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_lru_gen_live.c - the lru_gen method on the running kernel: programs
+ * with known working sets, in groups made for the test. It ages only its own groups.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +66,8 @@ static bool start(const char *group, const char *kind, int hold_mib, int touch_m
     return touch.pid > 0;
 }
 
-/* The emulated machine can do everything; elsewhere it is told what can't be tried. */
+/* On the emulated machine everything must work; elsewhere what doesn't is skipped with its reason.
+ */
 static void cannot_try(const char *what)
 {
     ck_assert_ptr_null(getenv("HEADROOM_EMULATED"));
@@ -117,8 +121,7 @@ static void assert_about(double mib, double expected_mib)
     ck_assert_double_le(mib, expected_mib + ALLOWANCE_MIB);
 }
 
-/* Measures for a second. What reads low is measured again for longer, as who touches may come
- * late. */
+/* Measures for a second. A low reading is repeated for longer, as touching may be delayed. */
 static void assert_measured(double low_mib, double high_mib)
 {
     double mib = -1;
@@ -145,8 +148,8 @@ static const struct {
     {"shared", TOUCHED_MIB}, {"swap", TOUCHED_MIB}, {"still", 0},
 };
 
-/* A page of a file belongs to the group that first touched it, so the group itself makes the file.
- */
+/* A page of a file belongs to the group that first touched it, so a process of the group creates
+ * the file. */
 static void make_file(const char *group)
 {
     char path[128];
@@ -183,7 +186,7 @@ START_TEST(knows_what_is_touched)
 }
 END_TEST
 
-/* The first reading of a measurement doesn't take from the second what isn't touched any more. */
+/* Memory touched only before the first reading is still counted by the second. */
 START_TEST(readings_tell_what_was_touched_since_the_beginning)
 {
     groups_make(groups, "a");
@@ -207,7 +210,7 @@ START_TEST(readings_tell_what_was_touched_since_the_beginning)
 }
 END_TEST
 
-/* The groups below are part of a group, though the kernel lists each apart. */
+/* The groups below are part of a group, though the kernel lists each separately. */
 START_TEST(sums_the_groups_below)
 {
     groups_make(groups, "a");
@@ -232,7 +235,7 @@ START_TEST(measures_the_system)
 }
 END_TEST
 
-/* Has the kernel age a group as somebody else would. */
+/* Makes the kernel age a group, as another program would. */
 static void age(const char *group)
 {
     struct hr_file_text text = {0};
@@ -261,7 +264,7 @@ static int read_error(uint64_t window_ns)
     return status;
 }
 
-/* What the kernel began 2 and 1 s ago tells of 2 s, not of 60, whatever was asked for. */
+/* Generations created 2 and 1 s ago cover 2 s, not the 60 s asked for. */
 START_TEST(looks_back_as_far_as_the_kernel_knows)
 {
     struct hr_wss_sample sample;
@@ -271,7 +274,7 @@ START_TEST(looks_back_as_far_as_the_kernel_knows)
     open_wss(HR_WSS_CGROUP, "a", false);
     ck_assert(hr_wss_looks_back(wss));
     ck_assert_uint_eq(hr_wss_max_windows(wss), 0);
-    /* None is to be as old as the window when it is looked for. */
+    /* None may be as old as the window when it is read. */
     for (int i = 0, tries = 0; i < 4; tries++) {
         if (tries == 20)
             ck_abort_msg("the machine is too busy");

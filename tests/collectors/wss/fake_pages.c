@@ -1,6 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/wss/fake_pages.h"
-
-#include "headroom/clock.h"
 
 #include <check.h>
 #include <errno.h>
@@ -10,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "headroom/clock.h"
 
 struct fake_pages fake_pages = {.allocations_left = -1};
 
@@ -83,7 +84,7 @@ void fake_pages_set_idle(uint64_t pfn, bool idle)
     fake_pages_put(BITMAP, pfn / 64, idle ? word | bit : word & ~bit);
 }
 
-/* What a call gets to: a page of words at most, none that is half beyond the end. */
+/* Limits a call to a page of words, and to complete words before the end. */
 static size_t cut(size_t size, off_t offset)
 {
     uint64_t end = fake_pages.memory_end / 64 * 8;
@@ -136,8 +137,7 @@ ssize_t __wrap_pwrite(int fd, const void *buffer, size_t size, off_t offset)
     return done;
 }
 
-/* Short reads are whole numbers of 64 bits; texts, which are read from their beginning, come whole.
- */
+/* Short reads return complete 64-bit words; texts, which are read from offset 0, aren't cut. */
 ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset)
 {
     int left = fake_pages.allocations_left;
@@ -159,7 +159,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     (void)clock;
     *now = (struct timespec){.tv_sec = 1000};
-    if (fake_pages.looks_left-- <= 0)
+    if (fake_pages.clock_reads_left-- <= 0)
         now->tv_sec += (time_t)(fake_pages.jump_ns / HR_NS_PER_S);
     return 0;
 }

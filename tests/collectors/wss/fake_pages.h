@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * fake_pages.h - page frames in a tree of files, with a bitmap of idle pages that behaves as the
- * kernel's does: writing sets bits, of the first pages of folios that are on an LRU list only, and
- * it ends with the memory.
+ * collectors/wss/fake_pages.h - page frames in a tree of files, with a bitmap of idle pages that
+ * behaves like the kernel's: writing sets only bits of first pages of folios that are on an LRU
+ * list, and it ends with the memory.
  *
- * For programs that are linked with --wrap of pread, pwrite, clock_gettime, malloc, calloc and
- * reallocarray. Whatever goes wrong in here fails the test.
+ * For programs linked with --wrap of pread, pwrite, clock_gettime, malloc, calloc and
+ * reallocarray. Any failure in here fails the test.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_WSS_FAKE_PAGES_H
 #define HEADROOM_TESTS_COLLECTORS_WSS_FAKE_PAGES_H
@@ -41,19 +42,19 @@
 
 struct fake_pages {
     struct hr_page_set written; /* all bits that were ever written */
-    uint64_t memory_end;        /* the first page frame that there isn't */
-    size_t longest_read;        /* in bytes; 0: whatever is asked for */
+    uint64_t memory_end;        /* the first page frame that doesn't exist */
+    size_t longest_read;        /* in bytes; 0: unlimited */
     uint64_t jump_ns;           /* by which the clock jumps */
-    int looks_left;             /* at the clock, until it does */
+    int clock_reads_left;       /* readings of the clock until it jumps */
     int allocations_left;       /* until one fails; -1: none does */
 };
 
 extern struct fake_pages fake_pages;
 
-/** Sets all of it back; memory ends at 64 TiB. */
+/** Resets everything; memory ends at 64 TiB. */
 void fake_pages_begin(struct tree *tree);
 
-/** Frees what was remembered. */
+/** Frees the record of written bits. */
 void fake_pages_end(void);
 
 /** Writes or reads one of the 64-bit numbers of a file. */

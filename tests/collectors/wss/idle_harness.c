@@ -1,6 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 #include "collectors/wss/idle_harness.h"
-
-#include "headroom/clock.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -8,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "headroom/clock.h"
 
 struct tree *tree;
 struct hr_root *root;
@@ -108,7 +109,7 @@ const struct pages *next_row(const struct scene *scene, size_t *index)
     return NULL;
 }
 
-/* Bits that the process itself has nothing to do with; also of neighbours. */
+/* Puts a page into pagemap, and its flags into kpageflags. */
 static void place_page(int pid, const struct pages *row, unsigned i, bool present)
 {
     char path[64];
@@ -138,7 +139,7 @@ void place(int pid, const struct scene *scene, bool later)
                text);
 }
 
-/* The rows' pages are of 4 KiB, and the last one's end must have an entry. */
+/* The rows' pages are of 4 KiB, and pagemap must have an entry after the last one. */
 void begin_scene(const struct scene *scene)
 {
     const struct pages *row;

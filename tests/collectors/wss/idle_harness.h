@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * idle_harness.h - what tests of the method idle have in common: a machine in a tree of files, with
- * the page frames of fake_pages.h, and scenes of pages that processes and cgroups have.
+ * collectors/wss/idle_harness.h - common parts of the tests of the idle method: a machine in a
+ * tree of files, with the page frames of fake_pages.h, and scenes: pages of processes and cgroups.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_WSS_IDLE_HARNESS_H
 #define HEADROOM_TESTS_COLLECTORS_WSS_IDLE_HARNESS_H
@@ -23,11 +24,11 @@ extern uint64_t page_size;
 void set_up(void);
 void tear_down(void);
 
-/* A process without maps, and its maps: the 16 pages at 64 KiB, of which none is there. */
+/* A process without maps, and its maps: the 16 pages at 64 KiB, of which none is present. */
 void add_process(int pid, const char *name);
 void add_maps(int pid);
 
-/* What the probe looks at: the page of one of its variables. */
+/* Sets the entries around the page that the probe checks: that of one of its variables. */
 void fill_own_pagemap(uint64_t entry);
 
 /* Opens the method. */
@@ -46,7 +47,7 @@ struct pages {
     uint64_t first_flags, flags; /* of the first one, and of the others */
     enum { ALWAYS, GONE, FRESH } when;
     enum { LEFT_ALONE, TOUCHED } what;
-    uint64_t head; /* whose bit is to be written; 0: none's */
+    uint64_t head; /* the page whose bit must be written; 0: none */
 };
 
 #define MAX_ROWS 5
@@ -60,10 +61,10 @@ struct scene {
 /* The next row that has pages; NULL: there is none. */
 const struct pages *next_row(const struct scene *scene, size_t *index);
 
-/* Gives a process the pages that it has at first, or later. */
+/* Gives a process the pages that it has initially, or later. */
 void place(int pid, const struct scene *scene, bool later);
 
-/* Gives them to 42, opens it, and begins. */
+/* Gives the pages of a scene to 42, opens it, and begins. */
 void begin_scene(const struct scene *scene);
 
 /* Charges a page to a group; NULL: to none. */

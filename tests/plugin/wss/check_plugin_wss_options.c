@@ -1,5 +1,8 @@
-/* The options of the plugin wss, what is said of those that don't fit, and which targets are
- * refused as they would spoil each other. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/wss/check_plugin_wss_options.c - the options of the plugin wss, the messages about
+ * invalid ones, and which targets are refused as they would spoil each other.
+ */
 #include "support/plugin_harness.h"
 
 #include "support/suite.h"
@@ -10,11 +13,11 @@ const char *const harness_plugin = "wss";
 #define NAMED(name)    "<Process \"" name "\">\nName \"x\"\n</Process>\n"
 #define WINDOWS        "in whole milliseconds"
 
-/* What is refused: the lines, and what the message has to name. */
+/* Refused lines, and what the message must contain. */
 static const struct {
     const char *options;
     const char *name;     /* the option */
-    const char *value;    /* as it stands in the message */
+    const char *value;    /* as printed in the message */
     const char *accepted; /* a part of what is accepted */
 } refused[] = {
     {"Process", "Process", "no value", "text in quotes"},
@@ -56,7 +59,7 @@ static const struct {
     {"MaxRSS \"99999999999T\"", "MaxRSS", "T\"", "with K, M, G or T"},
     {"MaxRSS true", "MaxRSS", "true", "with K, M, G or T"},
     {"Root \"proc\"", "Root", "\"proc\"", "absolute path of a directory"},
-    /* what overlaps */
+    /* overlapping targets */
     {NAMED("a") NAMED("b"), "<Process \"a\">", "<Process \"b\">", "the same process"},
     {NAMED("a") "Process \"x\"", "<Process \"a\">", "<Process \"x\">", "the same process"},
     {"<Process \"a\">\nPid 5\n</Process>\n<Process \"b\">\nPid 5\n</Process>", "<Process \"a\">",
@@ -93,7 +96,7 @@ START_TEST(refuses_what_does_not_fit)
 }
 END_TEST
 
-/* What is taken, without a word. */
+/* Accepted without a message. */
 static const char *const accepted[] = {
     "",
     "process \"mysqld\"",
@@ -141,7 +144,7 @@ START_TEST(warns_of_a_window_that_is_too_short)
 }
 END_TEST
 
-/* Targets are compared with those of the blocks before. */
+/* Targets are compared with those of earlier blocks. */
 START_TEST(takes_several_blocks)
 {
     ck_assert_int_eq(configure("Process \"a\""), 0);

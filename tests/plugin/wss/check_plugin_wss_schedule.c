@@ -1,4 +1,7 @@
-/* Who is due when, in the plugin wss. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/wss/check_plugin_wss_schedule.c - the schedule of the plugin wss.
+ */
 #include "wss/schedule.h"
 
 #include <stdlib.h>
@@ -28,7 +31,7 @@ static void put(struct wss_due *due)
     ck_assert_int_eq(wss_schedule_put(&schedule, due, (uint64_t)rand() % 100), 0);
 }
 
-/* Takes all out, in order. @return how many there were. */
+/* Removes all, in order. @return how many there were. */
 static size_t drain(void)
 {
     uint64_t last_ns = 0;

@@ -1,5 +1,8 @@
-/* The plugin wss: what it publishes of live processes and cgroups, when, and what is told of those
- * that can't be measured. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/wss/check_plugin_wss_values.c - the plugin wss: what it publishes of live processes and
+ * cgroups, when, and what it logs about those that can't be measured.
+ */
 #include "plugin/wss/wss_harness.h"
 
 #include <dirent.h>
@@ -11,12 +14,12 @@ const char *const harness_plugin = "wss";
 
 #define REFERENCED "Method \"referenced\"\n"
 
-/* The machine may be busy: what a look takes isn't what is tested. */
+/* The longest limit on scans, as the machine may be busy. */
 #define PATIENT "MaxScanTime 60\n"
 
 /* --- Values --------------------------------------------------------------- */
 
-/* As soon as the process was given the time to touch all that it does. */
+/* As soon as the process had time to touch all of its memory. */
 static double await_touched(const char *identifier, size_t bytes)
 {
     const uint64_t end_ms = wss_now_ms() + 60000;
@@ -35,10 +38,10 @@ START_TEST(publishes_what_a_process_touches)
     wss_set_interval(200);
     wss_begin(PATIENT "<Process \"it\">\nPid %d\nWindow 0.1\n" REFERENCED "</Process>", pid);
     double referenced = await_touched("wss-it/memory-referenced", 16 * MIB);
-    /* More than one measurement, if nothing was read for long. */
+    /* More than one measurement, if no read came for long. */
     harness_assert_count("*", 5 * fake_count("wss-it/memory-referenced"));
     harness_assert_count("wss-it/*", fake_count("*"));
-    /* A sanitizer has memory of its own, which goes along. */
+    /* A sanitizer adds memory of its own. */
     ck_assert_double_le(referenced, harness_number("wss-it/memory-rss") / 2);
     ck_assert_double_ge(harness_number("wss-it/memory-rss"), 64.0 * MIB);
     ck_assert_double_ge(harness_number("wss-it/memory-pss"), 64.0 * MIB);
@@ -76,7 +79,7 @@ START_TEST(names_series_after_several_windows)
     /* It ends with the cycle, which it fills. */
     ck_assert_double_ge(harness_number("wss-it/duration-window"), 0.9);
     harness_assert_count("wss-it/memory-[rp]ss", 2 * fake_count("wss-it/memory-referenced"));
-    /* Ten intervals, and collectd must know. */
+    /* Ten intervals, which the values must have as theirs. */
     ck_assert_uint_eq(fake_find("wss-it/memory-rss")->interval, NS_TO_CDTIME_T(1000000000));
 }
 END_TEST
@@ -144,7 +147,7 @@ START_TEST(spreads_targets_over_the_interval)
 }
 END_TEST
 
-/* Labels that differ where a name of a series has long ended. */
+/* Labels that differ only beyond the length of a name of a series. */
 START_TEST(names_targets_with_long_labels_apart)
 {
     char label[401], first[DATA_MAX_NAME_LEN] = "";
@@ -169,7 +172,7 @@ START_TEST(names_targets_with_long_labels_apart)
 }
 END_TEST
 
-/* A long window of one doesn't keep another waiting. */
+/* A long window of one target doesn't delay another. */
 START_TEST(measures_others_while_a_window_lasts)
 {
     pid_t one = wss_start(NULL, 8, 4), other = wss_start(NULL, 8, 4);
@@ -213,7 +216,7 @@ START_TEST(follows_a_process_that_comes_and_goes)
         await_last_log("is not measured: there is no such process");
     }
     ck_assert_uint_eq(fake_logs(LOG_INFO, "is being measured now"), 2);
-    /* Before it is taken notice of its end, it may be seen as a zombie. */
+    /* Before the test waits for it, it may be found as a zombie. */
     harness_assert_logs(2 + fake_logs(LOG_NOTICE, "no such process") +
                             fake_logs(LOG_NOTICE, "a zombie"),
                         "wss: hr-");
@@ -249,14 +252,15 @@ START_TEST(tells_of_a_zombie)
         harness_read();
         usleep(10000);
     }
-    /* It may have been seen alive by a hair. */
+    /* It may still have been measured once. */
     ck_assert_uint_eq(fake_logs(LOG_NOTICE, "a zombie"), 1);
 }
 END_TEST
 
 /* --- Limits --------------------------------------------------------------- */
 
-/* The first of those that fake_find() finds the latest of: there are several if we come late. */
+/* The first of the values of which fake_find() finds the latest: there are several after a delay.
+ */
 static const struct fake_value *find_first(const char *identifier)
 {
     size_t count;
@@ -288,7 +292,7 @@ START_TEST(leaves_alone_what_is_too_large_until_it_has_shrunk)
     ck_assert_uint_eq(fake_logs(0, NULL), 1);
     wss_shrink(pid);
     wss_await("wss-it/memory-rss", 1);
-    /* It had to wait longer and longer; that is told to collectd as long as it lasts. */
+    /* It backed off; the values have the longer interval as long as that lasts. */
     ck_assert_uint_gt(find_first("wss-it/memory-rss")->interval, 0);
     wss_await_log(1, "info: wss: it is being measured now");
     while (fake_find("wss-it/memory-rss") == NULL || fake_find("wss-it/memory-rss")->interval != 0)
@@ -339,7 +343,7 @@ START_TEST(measures_a_cgroup_or_one_within_it)
     }
     harness_assert_logs(1, "choose one of them");
     groups_free(groups);
-    /* Their end isn't told of, as there is nothing that could be done. */
+    /* Ended cgroups aren't logged, as nothing could be done about them. */
     wss_await_log(1, "are measured again, or gone");
     harness_assert_logs(1, "info: wss: the cgroups such as");
 }
@@ -394,11 +398,11 @@ START_TEST(tells_that_the_kernel_lacks_a_method)
 }
 END_TEST
 
-/* --- Windows of which the kernel knows nothing ---------------------------- */
+/* --- Windows that the kernel has no record of ----------------------------- */
 
 #define LRU_GEN_FILE "sys/kernel/debug/lru_gen"
 
-/* Generations that are 20 s, 40 s and 300 s old, and what the kernel says of the system. */
+/* Generations that are 20 s, 40 s and 300 s old, and the files of the multi-gen LRU. */
 static void add_generations(void)
 {
     tree_write(tree, "sys/kernel/mm/lru_gen/enabled", "0x0007\n");
@@ -558,7 +562,7 @@ static void add_tests_of_processes(TCase *tests)
     tcase_add_test(tests, begins_once_though_asked_twice);
 }
 
-/* What can't run here is left out, but where all is required it fails. */
+/* Tests that can't run here are skipped, or fail where all are required. */
 int main(void)
 {
     TCase *tests = tcase_create("wss");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "plugin/wss/wss_harness.h"
 
 #include <signal.h>
@@ -38,7 +39,7 @@ void wss_begin(const char *format, ...)
 
 /* --- Processes ------------------------------------------------------------ */
 
-static void note_signal(int number)
+static void handle_signal(int number)
 {
     (void)number;
     shrinks = 1;
@@ -57,12 +58,13 @@ __attribute__((noreturn)) static void touch_for_ever(char *memory, size_t hold, 
     }
 }
 
-__attribute__((noreturn)) static void run(const char *name, size_t hold, size_t touch, int ready)
+__attribute__((noreturn)) static void process_main(const char *name, size_t hold, size_t touch,
+                                                   int ready)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (name != NULL)
         prctl(PR_SET_NAME, name);
-    signal(SIGUSR1, note_signal);
+    signal(SIGUSR1, handle_signal);
     char *memory = mmap(NULL, hold, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         _exit(1);
@@ -83,7 +85,7 @@ pid_t wss_start(const char *name, size_t hold_mib, size_t touch_mib)
     pid_t pid = fork();
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
-        run(name, hold_mib * MIB, touch_mib * MIB, ends[1]);
+        process_main(name, hold_mib * MIB, touch_mib * MIB, ends[1]);
     close(ends[1]);
     ck_assert_msg(read(ends[0], &byte, 1) == 1, "the process doesn't start");
     close(ends[0]);
@@ -119,7 +121,7 @@ void wss_tear_down(void)
             wss_end(running[i], true);
 }
 
-/* --- Patience ------------------------------------------------------------- */
+/* --- Waiting -------------------------------------------------------------- */
 
 uint64_t wss_now_ms(void)
 {
