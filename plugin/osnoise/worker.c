@@ -107,7 +107,7 @@ static uint64_t run_once(struct osnoise_worker *worker)
     return hr_clock_ns() + delay_ns;
 }
 
-static void *run(void *context)
+static void *worker_main(void *context)
 {
     struct osnoise_worker *worker = context;
     struct hr_reason reason = {0};
@@ -126,7 +126,7 @@ static void *run(void *context)
 
 /* --- Beginning and end ---------------------------------------------------- */
 
-static int begin(struct osnoise_worker *worker, struct hr_reason *reason)
+static int start_worker(struct osnoise_worker *worker, struct hr_reason *reason)
 {
     const struct osnoise_worker_options *options = &worker->options;
 
@@ -141,7 +141,7 @@ static int begin(struct osnoise_worker *worker, struct hr_reason *reason)
     status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
     if (status == 0) {
         osnoise_trouble_init(&worker->trouble, options->osnoise);
-        status = thread_start(&worker->thread, run, worker, "osnoise");
+        status = thread_start(&worker->thread, worker_main, worker, "osnoise");
     }
     return status;
 }
@@ -156,7 +156,7 @@ int osnoise_worker_start(const struct osnoise_worker_options *options,
         return -ENOMEM;
     started->options = *options;
     thread_init(&started->thread);
-    int status = begin(started, reason);
+    int status = start_worker(started, reason);
     if (status < 0)
         osnoise_worker_stop(started);
     else

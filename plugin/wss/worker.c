@@ -132,7 +132,7 @@ static uint64_t run_next_due(struct wss_worker *worker)
                                                                     : next_ns;
 }
 
-static void *run(void *context)
+static void *worker_main(void *context)
 {
     struct wss_worker *worker = context;
 
@@ -186,7 +186,7 @@ static void free_block_jobs(struct wss_worker *worker)
     free(worker->jobs);
 }
 
-static int begin(struct wss_worker *worker)
+static int start_worker(struct wss_worker *worker)
 {
     const struct wss_worker_options *options = &worker->options;
 
@@ -197,7 +197,7 @@ static int begin(struct wss_worker *worker)
         status = selection_open(options->selection, options->root, handle_cgroup_event, worker,
                                 &worker->set);
     if (status == 0)
-        status = thread_start(&worker->thread, run, worker, "wss");
+        status = thread_start(&worker->thread, worker_main, worker, "wss");
     return status;
 }
 
@@ -219,7 +219,7 @@ int wss_worker_start(const struct wss_worker_options *options, struct wss_worker
     wss_overlap_guard_init(&started->context.overlap_guard, options->root,
                            options->targets->block_count > 1 ||
                                options->targets->pattern_count > 0);
-    int status = begin(started);
+    int status = start_worker(started);
     if (status < 0)
         wss_worker_stop(started);
     else

@@ -1,5 +1,8 @@
-/* The stand-in daemon itself: what it rejects, and how it reads configuration. Values are handed to
- * it as a plugin would. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * support/check_fake_collectd.c - the stand-in daemon itself: what it rejects, and how it reads
+ * configuration. Values are handed to it as a plugin would.
+ */
 #include "support/fake_collectd.h"
 
 #include <check.h>
