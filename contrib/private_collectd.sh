@@ -14,7 +14,7 @@ require_collectd() {
     [ -n "$collectd_plugins" ] || fail "collectd's own plugins (csv.so and others) are not found"
 }
 
-# configure_collectd FOLDER OURS PLUGIN...: makes FOLDER anew, with a configuration for the plugins named,
+# configure_collectd FOLDER OURS PLUGIN...: makes FOLDER again, with a configuration for the plugins named,
 # ours from the folder OURS or collectd's, besides csv and logfile; the text on standard input is appended.
 # Values go to FOLDER/csv, messages to FOLDER/log.
 configure_collectd() {

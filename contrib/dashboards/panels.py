@@ -1,6 +1,6 @@
 """What the dashboards show: the table that all of them are made of.
 
-A description tells an operator what the number means, and what to do.
+A description says to an operator what the number means, and what to do.
 """
 from queries import Series
 
@@ -21,7 +21,7 @@ class Panel:
         self.link = link            # the variable of the drill-down that a series' name goes to
         self.nothing = nothing      # what is said if there are no values
         self.rename = rename        # (regular expression, what becomes of it) of series' names
-        self.gaps = gaps            # points stand apart: a line would tell what isn't known
+        self.gaps = gaps            # points stand apart: a line would show what isn't known
         self.colours = colours or {}
 
 
@@ -92,7 +92,7 @@ OVERVIEW = [
               kind="stat", unit="percent", width=6, height=5, maximum=100, thresholds=STALL,
               nothing="not measured by this kernel"),
         Panel("Some task waits", "The share of time in which at least one task of the machine waited for the"
-              " resource. It tells of delay, not yet of lost work: the others may go on.",
+              " resource. It means delay, not yet lost work: the others may go on.",
               [psi("system", "cpu-some", legend="cpu"), psi("system", "memory-some", legend="memory"),
                psi("system", "io-some", legend="I/O")],
               unit="percent", maximum=100, colours=COLOURS),
@@ -134,7 +134,7 @@ OVERVIEW = [
               [Series("cgroup_perf", "every", "ipc", legend="instance")],
               link="group", nothing="cycles and instructions are not counted here (no PMU?)"),
         most("Context switches", "context-switches",
-             "Some 10,000 a second and CPU cost much themselves; a jump at the same work tells of lock"
+             "Some 10,000 a second and CPU cost much themselves; a jump at the same work means lock"
              " contention or of smaller pieces of work."),
         most("Page faults", "page-faults",
              "Together with memory pressure they are memory that is read back again and again; without,"
@@ -147,7 +147,7 @@ OVERVIEW = [
               nothing="misses and accesses are not counted here (no PMU?)"),
     ]),
     ("Working sets", [
-        Panel("Memory that is touched", "What the processes and groups that wss is told to measure touch"
+        Panel("Memory that is touched", "What the processes and groups that wss is configured to measure touch"
               " within their longest window. That much they need; less, and they stall.",
               [Series("wss", "every", "memory", "referenced", legend="instance")],
               unit="bytes", width=8, link="target", nothing="wss measures nothing"),
@@ -167,7 +167,7 @@ OVERVIEW = [
               [noise("every", "percent", "available", legend="instance")],
               unit="percent", minimum=None, link="cpu", nothing="not measured with Mode \"sources\""),
         Panel("Longest single noise", "How long a task on the CPU was kept waiting at a stretch, at worst,"
-              " within an interval. Compare with what your work can bear: the option Alert of osnoise tells"
+              " within an interval. Compare with what your work can bear: the option Alert of osnoise reports"
               " of longer ones, and what they were made of.",
               [noise("every", "duration", "max_single", legend="instance", peak=True)],
               unit="s", link="cpu", nothing="not measured with Mode \"sources\""),
@@ -249,7 +249,7 @@ GROUP = [
               unit="cps", width=8, minimum=None, log=True),
         Panel("Share that was really counted", "Below 100 % there are more events than counters, so that"
               " they take turns and the rest is extrapolated: count fewer events at once. 0 is no turn at"
-              " all: somebody else holds the counters.",
+              " all: another program holds the counters.",
               [Series("cgroup_perf", "group", "percent", "*-running", legend="type_instance")],
               unit="percent", width=8, maximum=100, rename=("(.*)-running", "$1")),
     ]),
@@ -295,13 +295,13 @@ GROUP = [
               [noise("cpus", "derive", SOURCES, legend="type_instance", total=True)],
               unit="µs", width=8, stacked=True, nothing="Sources is 0"),
         Panel("Single noises by length", "How many single noises per second were longer than so many"
-              " microseconds, and not longer than twice that: a histogram, told as bands. What is new in the"
+              " microseconds, and not longer than twice that: a histogram, shown as bands. What is new in the"
               " upper bands is what hurts. Only with Histogram true.",
               [noise("cpus", "derive", "noise_[0-9]*us", legend="type_instance", total=True)],
               unit="cps", width=8, stacked=True, rename=("noise_([0-9]+)us", "over $1 us"),
               nothing="Histogram is false"),
         Panel("Records lost", "How many records of the kernel's were overwritten before they were read:"
-              " values are too low by what they would have told. Anything but 0: collectd doesn't get to run"
+              " values are too low by what they would have added. Anything but 0: collectd doesn't get to run"
               " in time.",
               [noise("cpus", "derive", "lost", legend="instance")], unit="cps", width=8),
     ]),

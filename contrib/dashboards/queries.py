@@ -16,7 +16,7 @@ WHERE = {
 }
 
 
-# The legends that are made of what tells series apart.
+# The legends that are made of what distinguishes series.
 TAGS = {"instance": ["instance"], "type_instance": ["type_instance"], "both": ["instance", "type_instance"]}
 
 
@@ -88,7 +88,7 @@ class InfluxQL:
         return value if series.times == 1 else f"{value} * {number(series.times)}"
 
     def source(self, series):
-        """Where values come from, up to GROUP BY: "value" is what a gauge tells, or a counter's rate."""
+        """Where values come from, up to GROUP BY: "value" is the value of a gauge, or a counter's rate."""
         where = self.conditions(series)
         if series.type == "duration":
             # The one type here whose value has another name in types.db: it is the field's name with

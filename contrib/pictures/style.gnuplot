@@ -1,4 +1,4 @@
-# What the pictures share. Colours that the colour-blind can tell apart (Okabe and Ito), on white whatever
+# What the pictures share. Colours that the colour-blind can distinguish (Okabe and Ito), on white whatever
 # is around.
 set encoding utf8
 set datafile separator comma

@@ -45,7 +45,7 @@ struct run {
 /* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or STOP: the run ends. */
 enum { STOP = -1 };
 
-/* --- Telling -------------------------------------------------------------- */
+/* --- Messages ------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void print_error(const struct run *run,
                                                               const char *format, ...)
