@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # find_collectd.sh - where collectd is on this machine. To be sourced.
 #

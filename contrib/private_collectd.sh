@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # private_collectd.sh - a collectd of its own in a folder of its own, for what in contrib/ shows the plugins
 # at work. To be sourced after setup.sh.

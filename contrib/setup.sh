@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # setup.sh - what contrib/try and contrib/check share: installing what is missing, and building. To be
 # sourced from the top folder.

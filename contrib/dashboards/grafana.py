@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Grafana's model of a dashboard: panels, grid, variables, links. For Grafana 9 and later: newer versions
 bring schema 37 up to date themselves."""
 import string

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """graphite-web's own dashboard: the graphs of the overview, with HOST where the host's name belongs."""
 import copy
 from urllib.parse import urlencode

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the dashboards show: the table that all of them are made of.
 
 A description says to an operator what the number means, and what to do.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """One description of a series, and how each back end is asked for it.
 
 A Series names what collectd-psi(5) and the other man pages document: plugin, instance, type and type instance. InfluxQL and

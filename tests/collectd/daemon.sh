@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # daemon.sh - what the tests of a real collectd share: results as TAP, a private daemon in a folder of
 # its own, cgroups of its own, and an end that leaves nothing behind. To be sourced.
@@ -214,7 +215,7 @@ require_slice() {
     done
 }
 
-# remove_slices: those that we made; where somebody else has groups there by now, they stay.
+# remove_slices: those that we made; where others have groups there by now, they stay.
 remove_slices() {
     # shellcheck disable=SC2086 # they are several
     [ -z "$made_slices" ] || rmdir $made_slices 2>/dev/null

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # made.sh - what is to be installed, for the tests that look whether it is. To be sourced after
 # ../collectd/daemon.sh.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # privileges.sh - what the tests of contrib/systemd share: the capabilities that its files give, and
 # programs and daemons that run as a plain user with just these. To be sourced after daemon.sh.
@@ -39,10 +40,10 @@ less() {
     done
 }
 
-# --- who has it --------------------------------------------------------------
+# --- the users that have it --------------------------------------------------
 
 # become CAPABILITY...: sets `as`, which goes before a command to run it as the plain user with these
-# capabilities and no others, as systemd does. Those that we don't have ourselves nobody can have.
+# capabilities and no others, as systemd does. Those that we don't have ourselves can't be given.
 become() {
     local capability name given="" bounding
     bounding=$((0x$(awk '/^CapBnd/ { print $2 }' /proc/self/status)))
@@ -93,7 +94,7 @@ effective_of() {
     [ "$set" -eq 0 ] || echo "and others"
 }
 
-# doctor NAME PLUGIN: what `headroom doctor` tells of a plugin to the user that `as` is, into
+# doctor NAME PLUGIN: what `headroom doctor` reports of a plugin to the user that `as` is, into
 # $dir/NAME.doctor: lines of works|PLUGIN: FACILITY, and lacks|PLUGIN: FACILITY: CAUSE: REMEDY.
 doctor() {
     "${as[@]}" "$dir/headroom" doctor "$2" 2>"$dir/err" | sed -n 's/^\(works\|lacks\|untried\)  */\1|/p' >"$dir/$1.doctor"

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# alerts.sh - what the tests of thresholds share: everybody that an alert may reach, what reached them,
+# alerts.sh - what the tests of thresholds share: every receiver that an alert may reach, what reached them,
 # and loads that are driven through the states of a threshold. To be sourced after
 # ../collectd/daemon.sh.
 # shellcheck disable=SC2154
@@ -9,15 +10,15 @@ snippets=$(readlink -f "$here/../../contrib/collectd.conf.d")
 
 # --- receivers ---------------------------------------------------------------
 
-# start_receivers: a mail server; programs for collectd to run as nobody; and the syslog, in a /dev that
+# start_receivers: a mail server; programs for collectd to run as the user nobody; and the syslog, in a /dev that
 # is to replace the machine's for collectd alone.
 start_receivers() {
     local device
     mkdir "$dir/bin" "$dir/dev" "$dir/mails" "$dir/received" "$dir/tmp"
     chmod 1777 "$dir/received" "$dir/tmp"
-    # The folder of the sources may be one that nobody may not look into.
+    # The folder of the sources may be one that the user nobody may not look into.
     cp "$here/../../src/handlers/headroom-mail" "$dir/bin/"
-    printf '#!/bin/sh\ncat >"%s/$$.new" && mv "%s/$$.new" "%s/$$.told"\n' \
+    printf '#!/bin/sh\ncat >"%s/$$.new" && mv "%s/$$.new" "%s/$$.received"\n' \
         "$dir/received" "$dir/received" "$dir/received" >"$dir/bin/receive"
     cat >"$dir/bin/sendmail" <<'END'
 #!/usr/bin/python3
@@ -30,7 +31,7 @@ END
     done
     cat >"$dir/bin/with-own-dev" <<END
 #!$BASH
-# The mounts are seen by nobody else, and are gone with collectd. It goes ahead of the loads.
+# The mounts are seen by no other process, and are gone with collectd. It goes ahead of the loads.
 for device in null zero full random urandom; do
     mount --bind /dev/\$device "$dir/dev/\$device" || exit 1
 done
@@ -72,17 +73,17 @@ in_log() { lines "$log"; }
 alarms_in_log() { in_log | grep -v '^OKAY'; }
 in_syslog() { lines "$dir/syslog"; }
 by_exec() {
-    find "$dir/received" -name '*.told' -exec awk '
-        FNR == 1 { plugin = instance = type = which = ""; told = 0 }
-        told { next }
+    find "$dir/received" -name '*.received' -exec awk '
+        FNR == 1 { plugin = instance = type = which = ""; done = 0 }
+        done { next }
         $1 == "Severity:" { severity = $2 }
         $1 == "Plugin:" { plugin = $2 }
         $1 == "PluginInstance:" { instance = $2 }
         $1 == "Type:" { type = $2 }
         $1 == "TypeInstance:" { which = $2 }
-        $0 == "" { print severity, plugin, instance, type, which; told = 1 }' {} + | sed 's/ *$//'
+        $0 == "" { print severity, plugin, instance, type, which; done = 1 }' {} + | sed 's/ *$//'
 }
-# Mails of headroom-mail tell it all in the subject, those of notify_email in the text.
+# Mails of headroom-mail have it all in the subject, those of notify_email in the text.
 by_mail() { sed -n 's/^Subject: \([A-Z]*\) on h: /\1 /p' "$dir/mails/"*.mail; }
 by_notify_email() {
     cat "$dir/mails/"*.mail | awk '
@@ -94,7 +95,7 @@ by_notify_email() {
         /^Type instance: / { which = $3 }
         /^Message: / && ours { print severity, plugin, instance, type, which }' | sed 's/ *$//'
 }
-# mails_due: of what the log tells the alarms that begin or get worse, and the OKAYs that end one
+# mails_due: of what is in the log the alarms that begin or get worse, and the OKAYs that end one
 mails_due() {
     in_log | awk '{ key = $0; sub(/^[A-Z]* /, "", key); now = $1 == "FAILURE" ? 2 : $1 == "WARNING" }
         now > state[key] || (!now && state[key]) { print }
@@ -113,27 +114,27 @@ agree() {
     ok $? "$1"
     same "$2" "$3" || diff <($2 | ours | sort) <($3 | ours | sort) | head -n 20 | sed 's/^/# /'
 }
-# everybody_knows: what the log tells has reached all others.
-everybody_knows() {
-    agree "the program that exec runs is told all" by_exec in_log
+# all_received: what is in the log has reached all receivers.
+all_received() {
+    agree "the program that exec runs receives all" by_exec in_log
     agree "syslog the alarms" in_syslog alarms_in_log
     agree "headroom-mail alarms that begin or get worse, and the ends of these" by_mail mails_due
 }
 
-# told SERIES: the severities that were told of it, in order, as in: told psi system percent cpu-some
-told() {
+# severities_of SERIES: those that were notified of it, in order, as in: severities_of psi system percent cpu-some
+severities_of() {
     in_log | awk -v series="$*" '{ severity = $1; sub(/^[A-Z]* /, "") } $0 == series { printf "%s ", severity }'
 }
-# told_last SEVERITY SERIES
-told_last() {
+# was_notified_last SEVERITY SERIES
+was_notified_last() {
     local severity=$1 all
     shift
-    all=$(told "$@")
+    all=$(severities_of "$@")
     [[ "$all" = *"$severity " ]]
 }
-# exec_told LINE...: exec told its program of a notification with all these lines
-exec_told() {
-    local line files=("$dir/received/"*.told)
+# exec_received LINE...: exec gave its program a notification with all these lines
+exec_received() {
+    local line files=("$dir/received/"*.received)
     for line in "$@"; do
         mapfile -t files < <(grep -lxE -- "$line" "${files[@]}" 2>/dev/null)
         [ ${#files[@]} -gt 0 ] || return 1
@@ -143,7 +144,7 @@ exec_told() {
 # --- loads that go through the states ----------------------------------------
 
 # drive SECONDS: takes each kind in `series_of` to WARNING, FAILURE and back to OKAY, one state as soon as
-# the one before was told. `load KIND 0|1|2`, the test's own, makes the load for OKAY, WARNING, FAILURE.
+# the one before was notified. `load KIND 0|1|2`, the test's own, makes the load for OKAY, WARNING, FAILURE.
 # In `states` is how far each came.
 declare -A states=() series_of=()
 drive() {
@@ -158,7 +159,7 @@ drive() {
             state=${states[$kind]}
             [ "$state" -lt 4 ] || continue
             busy=1
-            told_last "${wanted[$state]}" "${series_of[$kind]}" || continue
+            was_notified_last "${wanted[$state]}" "${series_of[$kind]}" || continue
             load "$kind" "${then[$state]}"
             states[$kind]=$((state + 1))
             echo "# $SECONDS s: $kind is ${wanted[$state]}"
@@ -170,5 +171,5 @@ drive() {
 # went_through KIND NAME
 went_through() {
     check "$2" test "${states[$1]}" -eq 4
-    [ "${states[$1]}" -eq 4 ] || echo "# $1: $(told "${series_of[$1]}")"
+    [ "${states[$1]}" -eq 4 ] || echo "# $1: $(severities_of "${series_of[$1]}")"
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """dashboards.py - what dashboards.test asks of the dashboards in contrib/dashboards.
 
 model FILE...                        the JSON is what Grafana's model of a dashboard wants
@@ -10,7 +11,7 @@ feed SOCKET SECONDS                  gives collectd the series on standard input
 
 WHAT are words KEY=VALUE: from and until in seconds; host, group, target, cpu as chosen in Grafana, with
 commas if several; database; counters, the text of that choice; row, the first word of the only row that is
-looked at; groups that alone are drawn. Results are lines "ok NAME" and "not ok NAME: WHY".
+examined; groups that alone are drawn. Results are lines "ok NAME" and "not ok NAME: WHY".
 """
 import csv
 import fnmatch
@@ -155,11 +156,11 @@ def link_faults(dashboard, all_of_them):
             yield f"{url} leads nowhere"
             continue
         names = variable_names(other)
-        told = set(re.findall(r"var-(\w+)=", url))
+        given = set(re.findall(r"var-(\w+)=", url))
         kept = set(re.findall(r"[?&]\$\{(\w+):queryparam\}", url))
-        for name in (told | kept) - names:
+        for name in (given | kept) - names:
             yield f"{url}: there is no variable {name} there"
-        for name in (variable_names(dashboard) & names) - told - kept:
+        for name in (variable_names(dashboard) & names) - given - kept:
             yield f"{url} forgets {name}"
         if "&${__url_time_range}" not in url:
             yield f"{url} forgets the time"
@@ -487,7 +488,7 @@ def pictures(path, *what):
             result(picture_fault(fetch(f"{GRAPHITE}/render?{query}")), f"{panel['title']} is drawn")
 
 
-# --- what the kernel here doesn't tell ---------------------------------------
+# --- what the kernel here doesn't report -------------------------------------
 def feed(path, seconds):
     """Lines "IDENTIFIER VALUE", or "IDENTIFIER +RATE" for counters: PUTVAL, each second."""
     lines = [line.rsplit(" ", 1) for line in sys.stdin.read().splitlines()]

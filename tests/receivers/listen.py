@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """What a test lets collectd send to: a mail server on 127.0.0.1:25, and the syslog.
 
     listen.py MAILS SOCKET RECORD

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # sender.sh - what the tests of real receivers send: a collectd with the snippets of
 # contrib/collectd.conf.d as they stand, of groups with awkward names and real load. To be sourced after
@@ -62,7 +63,7 @@ remove_slice_groups() {
 # The processes first: groups with processes stay.
 trap 'stop_servers; end_processes; remove_slice_groups; clean_up' EXIT
 
-# What README says to write before psi.conf and the like, for a group whose name Graphite can't tell from
+# What README says to write before psi.conf and the like, for a group whose name Graphite can't distinguish from
 # another: here one that differs from $dotted by "_" for ".". Another test that runs meanwhile has one, too.
 twin=system.slice/$our_name-web_example_service
 renamed=$(for plugin in psi cgroup_perf; do
@@ -161,7 +162,7 @@ LoadPlugin unixsock
   SocketPerms \"0600\"
 </Plugin>"
 
-# put_values TIMES: what no kernel here tells (irq pressure, counters of a PMU, noise) comes from outside
+# put_values TIMES: what no kernel here reports (irq pressure, counters of a PMU, noise) comes from outside
 # into collectd under its documented name; from there on its way is that of all others.
 put_values() {
     eventually test -S "$dir/socket"
@@ -219,5 +220,5 @@ expected_series() {
     done
 }
 
-# all_sent: csv has each of these; else $dir/lacking tells what it lacks.
+# all_sent: csv has each of these; else $dir/lacking says what it lacks.
 all_sent() { series csv "$dir/csv" >"$dir/csv.tsv" && series lacks "$dir/csv.tsv" < <(expected_series) >"$dir/lacking"; }

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Series of collectd, as csv has them and as receivers do, and whether these are the same.
 
 series.py csv FOLDER            what the plugin csv wrote
@@ -6,7 +7,7 @@ series.py whisper FOLDER        what carbon wrote
 series.py influxdb              what InfluxDB answered to "select * from /.*/", on standard input
                                 each prints lines: name, TAB, time, TAB, value
 series.py same KIND CSV GOT [FROM UNTIL]...
-                                whether files of such lines tell the same; KIND graphite, influxdb, raw (of
+                                whether files of such lines agree; KIND graphite, influxdb, raw (of
                                 InfluxDB's collectd listener) or csv. What differs is printed. Between these
                                 times values may be missing.
 series.py documented CSV PAGE...   whether the series of our plugins are those of the manual pages

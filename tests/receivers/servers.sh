@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web and InfluxDB, on
 # loopback in a network namespace of their own, with all they keep below $dir; they end with the test.
@@ -9,7 +10,7 @@ carbon=""           # pids of the servers
 graphite_web=""
 influxdb=""
 
-# in_private_network "$@": starts the test anew in a network namespace of its own, with only loopback,
+# in_private_network "$@": starts the test again in a network namespace of its own, with only loopback,
 # so that all ports are free and nothing of the machine's is touched.
 in_private_network() {
     if [ -z "${HEADROOM_PRIVATE_NETWORK:-}" ]; then
@@ -32,15 +33,15 @@ require_servers() {
 # is_listening PORT
 is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# is_ready WHO PID COMMAND...: waits two minutes for a server that was started; without it there is
+# is_ready SERVER PID COMMAND...: waits two minutes for a server that was started; without it there is
 # nothing to test.
 is_ready() {
-    local who=$1 pid=$2 end=$((SECONDS + 120))
+    local server=$1 pid=$2 end=$((SECONDS + 120))
     shift 2
     until "$@" >/dev/null 2>&1; do
         if [ $SECONDS -ge $end ] || ! kill -0 "$pid" 2>/dev/null; then
-            tail -n 30 "$dir/$who.log" | sed 's/^/# /'
-            echo "Bail out! $who doesn't start"
+            tail -n 30 "$dir/$server.log" | sed 's/^/# /'
+            echo "Bail out! $server doesn't start"
             exit 1
         fi
         sleep 0.1

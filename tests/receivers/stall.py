@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""A load that stalls its own cgroup for as much of the time as it is told.
+# SPDX-License-Identifier: MIT
+"""A load that stalls its own cgroup for as much of the time as a file says.
 
     stall.py RESOURCE LEVEL PRESSURE PERCENT [FILE]
 
-RESOURCE (cpu, memory, io or irq) says what it does: it spins beside whoever else is on its CPU; it
+RESOURCE (cpu, memory, io or irq) says what it does: it spins beside whatever else is on its CPU; it
 reads FILE in no order, page by page, or in large blocks past the page cache; it has a timer interrupt the
-CPU, on which somebody else should spin.
-It looks at the line LEVEL of the file PRESSURE, mostly its group's own, and pauses whenever that tells of more
+CPU, on which another process should spin.
+It reads the line LEVEL of the file PRESSURE, mostly its group's own, and pauses whenever that shows more
 than the percentage that the file PERCENT holds, which may change at any time. 100 is without a pause.
 """
 import mmap
@@ -34,7 +35,7 @@ if resource == "irq":
 
 
 def stalled():
-    """Seconds of stall so far, as the kernel tells."""
+    """Seconds of stall so far, as the kernel reports."""
     return int(pattern.search(os.pread(pressure, 4096, 0)).group(1)) / 1e6
 
 
@@ -54,12 +55,12 @@ def work():
 
 
 print("ready", flush=True)
-told = None
+known = None
 while True:
     with open(percent_path) as file:
         share = float(file.read() or 0) / 100
-    if share != told:
-        told, begin, before = share, time.monotonic(), stalled()
+    if share != known:
+        known, begin, before = share, time.monotonic(), stalled()
     look_again = time.monotonic() + 0.2
     while (now := time.monotonic()) < look_again:
         # One stall may take long: then there is a longer pause. But what was missed isn't made up for.

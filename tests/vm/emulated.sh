@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # emulated.sh - what the lists of tests for the emulated machine begin with. To be sourced.
 #
