@@ -261,7 +261,7 @@ START_TEST(fits_eighty_columns)
 }
 END_TEST
 
-START_TEST(tells_of_memory_that_ran_out)
+START_TEST(reports_memory_that_ran_out)
 {
     struct grid grid = {.column_count = 1, .failed = true};
     FILE *file = printing();
@@ -483,7 +483,7 @@ int main(void)
     tcase_add_test(tests, prints_what_it_reads_along);
     tcase_add_loop_test(tests, is_aligned_with_any_numbers, 0, 8);
     tcase_add_test(tests, fits_eighty_columns);
-    tcase_add_test(tests, tells_of_memory_that_ran_out);
+    tcase_add_test(tests, reports_memory_that_ran_out);
     tcase_add_loop_test(tests, prints_single_noises, 0, COUNT(single_noises));
     tcase_add_test(tests, shows_no_control_characters);
     tcase_add_test(tests, aligns_wide_names);

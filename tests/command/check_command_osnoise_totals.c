@@ -186,7 +186,7 @@ static void expect_top(size_t index, size_t most, const char *expected)
 }
 
 /* By CPU, kind and name; and also after sorting what comes is added to the right ones. */
-START_TEST(tells_sources_apart)
+START_TEST(distinguishes_sources)
 {
     for (unsigned cpu = 0; cpu < 4; cpu++)
         add_cpu((struct hr_osnoise_cpu){.cpu = cpu});
@@ -286,7 +286,7 @@ int main(void)
     tcase_add_loop_test(tests, knows_what_is_available, 0, COUNT(shares));
     tcase_add_test(tests, knows_nothing_without_samples);
     tcase_add_test(tests, shares_are_of_the_time_that_is_known);
-    tcase_add_test(tests, tells_sources_apart);
+    tcase_add_test(tests, distinguishes_sources);
     tcase_add_test(tests, has_no_sources_at_first);
     tcase_add_test(tests, limits_the_sources);
     tcase_add_test(tests, counts_by_duration);

@@ -310,7 +310,7 @@ START_TEST(waits_for_file)
 }
 END_TEST
 
-START_TEST(starts_anew_when_truncated)
+START_TEST(starts_again_when_truncated)
 {
     append(LINE "a\n" LINE "half");
     expect_alerts(0, "a ");
@@ -472,7 +472,7 @@ static void add_following(TCase *tests)
     tcase_add_test(tests, waits_for_end_of_line);
     tcase_add_test(tests, remembers_the_last);
     tcase_add_test(tests, waits_for_file);
-    tcase_add_test(tests, starts_anew_when_truncated);
+    tcase_add_test(tests, starts_again_when_truncated);
     tcase_add_test(tests, follows_rotation);
     tcase_add_test(tests, survives_time_without_file);
     tcase_add_test(tests, reports_what_is_no_file);

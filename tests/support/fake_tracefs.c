@@ -283,7 +283,7 @@ unsigned fake_tracefs_cpu_count(void)
     return fake.cpu_count;
 }
 
-/* --- Failing and telling -------------------------------------------------- */
+/* --- Failures, and the log of writes -------------------------------------- */
 
 void fake_tracefs_fail(const char *file, int error)
 {

@@ -20,7 +20,7 @@ static unsigned long get_number(const char *file)
     return strtoul(fake_tracefs_get(file), NULL, 10);
 }
 
-/* --- Who has a tracer ----------------------------------------------------- */
+/* --- Instances with a tracer ---------------------------------------------- */
 
 static bool has_tracer(const char *folder, const char *tracer)
 {

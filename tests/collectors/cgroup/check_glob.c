@@ -108,7 +108,7 @@ static const struct {
     {"[ab]/c", "b", true},     {"[ab]/c", "c", false},
 };
 
-START_TEST(tells_where_to_look)
+START_TEST(reports_where_to_look)
 {
     struct hr_glob *glob;
     const char *reason;
@@ -193,7 +193,7 @@ int main(void)
     TCase *tests = tcase_create("glob");
 
     tcase_add_loop_test(tests, matches_whole_paths, 0, sizeof(matches) / sizeof(matches[0]));
-    tcase_add_loop_test(tests, tells_where_to_look, 0, sizeof(below) / sizeof(below[0]));
+    tcase_add_loop_test(tests, reports_where_to_look, 0, sizeof(below) / sizeof(below[0]));
     tcase_add_loop_test(tests, captures_wildcards, 0, sizeof(captures) / sizeof(captures[0]));
     tcase_add_loop_test(tests, refuses, 0, sizeof(refused) / sizeof(refused[0]));
     tcase_add_test(tests, finds_the_first_of_a_list);

@@ -146,7 +146,7 @@ START_TEST(reads_a_long_file)
 }
 END_TEST
 
-START_TEST(tells_what_is_wrong)
+START_TEST(reports_what_is_wrong)
 {
     struct hr_smaps sums = {.rss_bytes = 7};
 
@@ -175,6 +175,6 @@ int main(void)
     tcase_add_loop_test(tests, refuses_what_it_does_not_understand, 0, COUNT(faulty));
     tcase_add_test(tests, prefers_the_rollup);
     tcase_add_test(tests, reads_a_long_file);
-    tcase_add_test(tests, tells_what_is_wrong);
+    tcase_add_test(tests, reports_what_is_wrong);
     return run_suite("smaps", tests);
 }

@@ -48,7 +48,7 @@ static bool hear(unsigned cpu)
 
 static const char *const tracers[] = {"timerlat", "osnoise"};
 
-START_TEST(waits_for_who_was_there_first)
+START_TEST(waits_for_the_one_that_was_there_first)
 {
     char during[LIVE_LISTING], after[LIVE_LISTING];
 
@@ -70,7 +70,7 @@ START_TEST(waits_for_who_was_there_first)
 END_TEST
 
 /* The defaults would have the workload take their CPUs whole. */
-START_TEST(keeps_the_settings_for_who_joined)
+START_TEST(keeps_the_settings_for_those_that_joined)
 {
     live_begin();
     live_instance_make(OTHER, "osnoise");
@@ -96,7 +96,7 @@ START_TEST(keeps_the_settings_for_who_joined)
 }
 END_TEST
 
-START_TEST(attaches_to_nobody)
+START_TEST(attaches_to_no_tracer)
 {
     live.options.mode = HR_OSNOISE_ATTACH;
     live_open();
@@ -126,7 +126,7 @@ static void leave_by_removal(void)
 static void (*const leavings[])(void) = {leave_by_nop, leave_by_removal};
 
 /* While we are there, their workload goes on; so we leave at once. */
-START_TEST(leaves_with_whom_it_is_attached_to)
+START_TEST(leaves_with_the_one_it_is_attached_to)
 {
     live_set("osnoise/runtime_us", "100000");
     live_instance_make(OTHER, "osnoise");
@@ -157,7 +157,7 @@ START_TEST(leaves_with_whom_it_is_attached_to)
 }
 END_TEST
 
-/* Who runs it without an instance of their own. */
+/* One that runs it without an instance of its own. */
 START_TEST(attaches_to_the_top)
 {
     live_set("osnoise/cpus", "1");
@@ -367,7 +367,7 @@ static void try_without_tracefs(void)
     expect(-ENOENT, "mount");
 }
 
-START_TEST(tells_of_missing_rights)
+START_TEST(reports_missing_rights)
 {
     live.options.mode = _i == 0 ? HR_OSNOISE_WORKLOAD : HR_OSNOISE_SOURCES;
     live_open();
@@ -375,7 +375,7 @@ START_TEST(tells_of_missing_rights)
 }
 END_TEST
 
-START_TEST(tells_of_a_missing_tracefs)
+START_TEST(reports_a_missing_tracefs)
 {
     live_open();
     assert_in_child(try_without_tracefs);
@@ -389,10 +389,10 @@ int main(void)
     if (!live_can_run())
         return 0;
     tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
-    tcase_add_loop_test(tests, waits_for_who_was_there_first, 0, 2);
-    tcase_add_loop_test(tests, keeps_the_settings_for_who_joined, 0, 2);
-    tcase_add_test(tests, attaches_to_nobody);
-    tcase_add_loop_test(tests, leaves_with_whom_it_is_attached_to, 0, 2);
+    tcase_add_loop_test(tests, waits_for_the_one_that_was_there_first, 0, 2);
+    tcase_add_loop_test(tests, keeps_the_settings_for_those_that_joined, 0, 2);
+    tcase_add_test(tests, attaches_to_no_tracer);
+    tcase_add_loop_test(tests, leaves_with_the_one_it_is_attached_to, 0, 2);
     tcase_add_test(tests, attaches_to_the_top);
     tcase_add_test(tests, takes_another_name);
     tcase_add_test(tests, goes_on_when_a_cpu_goes_and_comes);
@@ -400,8 +400,8 @@ int main(void)
     tcase_add_test(tests, has_no_spike_when_a_cpu_comes);
     tcase_add_test(tests, warns_of_a_limit_that_stops_tracing);
     tcase_add_test(tests, does_not_begin_where_noise_means_panic);
-    tcase_add_loop_test(tests, tells_of_missing_rights, 0, 2);
-    tcase_add_test(tests, tells_of_a_missing_tracefs);
+    tcase_add_loop_test(tests, reports_missing_rights, 0, 2);
+    tcase_add_test(tests, reports_a_missing_tracefs);
     tcase_set_timeout(tests, 60);
     return run_suite("osnoise trouble live", tests);
 }

@@ -432,7 +432,7 @@ START_TEST(stays_while_its_pipes_are_read)
 }
 END_TEST
 
-/* Somebody just reads a file of it. */
+/* Another process just reads a file of it. */
 START_TEST(waits_a_moment_for_others)
 {
     struct hr_osnoise_plan plan = {.by_source = true};

@@ -127,7 +127,7 @@ static void note_losses(const struct hr_osnoise_record *record, void *context)
     order->seen[order->count++] = *order->lost;
 }
 
-START_TEST(losses_are_told_before_what_follows)
+START_TEST(losses_are_reported_before_what_follows)
 {
     struct buffers buffers;
     struct page pages[] = {page_of(1, 0), page_of(2, MISSED), page_of(3, 0)};
@@ -236,7 +236,7 @@ int main(void)
     TCase *tests = tcase_create("pipe");
 
     tcase_add_test(tests, a_buffer_is_read_to_its_end);
-    tcase_add_test(tests, losses_are_told_before_what_follows);
+    tcase_add_test(tests, losses_are_reported_before_what_follows);
     tcase_add_test(tests, a_broken_page_takes_no_other_along);
     tcase_add_test(tests, a_buffer_that_cannot_be_opened_is_tried_again);
     tcase_add_test(tests, short_of_descriptors_buffers_are_closed_after_use);

@@ -87,7 +87,7 @@ START_TEST(a_recorded_page_has_what_the_kernel_prints)
 }
 END_TEST
 
-/* Whatever the file gives is part of a page at best: used are 4060 bytes, and 8 tell the losses. */
+/* Whatever the file gives is part of a page at best: used are 4060 bytes; 8 count the losses. */
 START_TEST(a_page_that_is_cut_off_is_refused)
 {
     static char page[8192];
@@ -146,7 +146,7 @@ START_TEST(a_long_event_has_its_length_in_a_word_of_its_own)
 }
 END_TEST
 
-START_TEST(losses_are_told)
+START_TEST(losses_are_reported)
 {
     struct page page = {.used = 0};
     uint64_t count = UINT64_C(1) << 33;
@@ -534,7 +534,7 @@ static TCase *pages(void)
     tcase_add_test(tests, an_empty_page_has_nothing);
     tcase_add_test(tests, what_isnt_a_record_is_passed_over);
     tcase_add_test(tests, a_long_event_has_its_length_in_a_word_of_its_own);
-    tcase_add_test(tests, losses_are_told);
+    tcase_add_test(tests, losses_are_reported);
     tcase_add_loop_test(tests, wrong_lengths_are_refused, 0, COUNT(wrong));
     tcase_add_loop_test(tests, a_description_is_where_its_field_says, 0, COUNT(descriptions));
     tcase_add_test(tests, a_task_name_need_not_be_terminated);

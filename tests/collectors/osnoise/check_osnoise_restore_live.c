@@ -256,7 +256,7 @@ static const struct {
 
 #define CHANGE_COUNT (sizeof(changes) / sizeof(changes[0]))
 
-START_TEST(gives_way_to_who_changes_a_setting)
+START_TEST(gives_way_to_a_changed_setting)
 {
     char after[LIVE_LISTING], expected[LIVE_LISTING];
 
@@ -280,7 +280,7 @@ END_TEST
 
 /* A foreign PREEMPT_DISABLE is as before we came: what was put back, and what is theirs, are one.
  */
-START_TEST(gives_way_to_who_disables_preemption)
+START_TEST(gives_way_to_disabled_preemption)
 {
     live_begin();
     live_set("osnoise/options", "OSNOISE_PREEMPT_DISABLE");
@@ -302,7 +302,7 @@ static void find_instance(const char *file, char *path, size_t size)
     snprintf(path, size, "%.*s/%s", (int)strcspn(name + 11, "/") + 10, name + 1, file);
 }
 
-START_TEST(gives_way_to_who_stops_tracing)
+START_TEST(gives_way_to_stopped_tracing)
 {
     char path[256];
 
@@ -345,9 +345,9 @@ int main(void)
     tcase_add_test(tests, restores_wherever_it_fails);
     tcase_add_test(tests, restores_when_the_last_step_fails);
     tcase_add_test(tests, restores_when_none_of_the_cpus_is_there);
-    tcase_add_loop_test(tests, gives_way_to_who_changes_a_setting, 0, CHANGE_COUNT);
-    tcase_add_test(tests, gives_way_to_who_disables_preemption);
-    tcase_add_test(tests, gives_way_to_who_stops_tracing);
+    tcase_add_loop_test(tests, gives_way_to_a_changed_setting, 0, CHANGE_COUNT);
+    tcase_add_test(tests, gives_way_to_disabled_preemption);
+    tcase_add_test(tests, gives_way_to_stopped_tracing);
     tcase_add_test(tests, keeps_its_instance_from_others);
     tcase_set_timeout(tests, 60);
     return run_suite("osnoise restore live", tests);

@@ -295,7 +295,7 @@ START_TEST(attaching_changes_nothing)
 }
 END_TEST
 
-START_TEST(attached_to_who_stops_or_changes_something)
+START_TEST(attached_to_one_that_stops_or_changes_something)
 {
     static const struct {
         const char *file, *text, *told;
@@ -313,7 +313,7 @@ START_TEST(attached_to_who_stops_or_changes_something)
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
     assert_reason(-EAGAIN, rows[_i].told);
     ck_assert(!fake_tracefs_has(instance));
-    /* Who has stopped isn't started again. */
+    /* What was stopped isn't started again. */
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), _i == 0 ? -EAGAIN : 0);
 }
 END_TEST
@@ -392,7 +392,7 @@ START_TEST(long_lists_of_cpus)
 }
 END_TEST
 
-/* --- Who is there already ------------------------------------------------- */
+/* --- A tracer that runs already ------------------------------------------- */
 
 START_TEST(others_come_first)
 {
@@ -490,7 +490,7 @@ START_TEST(samples_add_up)
 }
 END_TEST
 
-START_TEST(singles_are_told_with_their_parts)
+START_TEST(singles_are_reported_with_their_parts)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1-2");
     struct page page = {.used = 0};
@@ -544,7 +544,7 @@ static void write_table(const char *event, unsigned cpu, uint64_t duration_ns)
                      cpu, "app", 1, (unsigned long long)duration_ns);
 }
 
-START_TEST(what_a_cpu_tells_after_it_was_offline_isnt_noise)
+START_TEST(what_a_cpu_reports_after_it_was_offline_isnt_noise)
 {
     begin_mode(HR_OSNOISE_SOURCES, "");
     write_table("thread_noise", 2, 1000);
@@ -616,7 +616,7 @@ START_TEST(a_foreign_change_ends_the_run_and_stays)
 }
 END_TEST
 
-START_TEST(what_cant_be_put_back_is_told_as_well)
+START_TEST(what_cant_be_put_back_is_reported_as_well)
 {
     begin_mode(HR_OSNOISE_WORKLOAD, "1");
     fake_tracefs_set("osnoise/period_us", "2000000\n");
@@ -646,7 +646,7 @@ START_TEST(a_tracer_that_was_stopped)
 }
 END_TEST
 
-START_TEST(who_has_joined_keeps_our_settings)
+START_TEST(one_that_has_joined_keeps_our_settings)
 {
     begin_mode(HR_OSNOISE_WORKLOAD, "1");
     fake_tracefs_add_instance("other");
@@ -829,7 +829,7 @@ END_TEST
 
 /* --- The kernel ----------------------------------------------------------- */
 
-START_TEST(what_the_kernel_lacks_is_told)
+START_TEST(what_the_kernel_lacks_is_reported)
 {
     static const struct {
         const char *file, *text;
@@ -867,7 +867,7 @@ static void add_setting(TCase *tests)
     tcase_add_test(tests, hardware_switches_interrupts_off);
     tcase_add_test(tests, sources_run_no_workload);
     tcase_add_test(tests, attaching_changes_nothing);
-    tcase_add_loop_test(tests, attached_to_who_stops_or_changes_something, 0, 3);
+    tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);
     tcase_add_test(tests, cpus_that_the_machine_lacks_are_offline);
     tcase_add_loop_test(tests, long_lists_of_cpus, 0, 2);
@@ -877,7 +877,7 @@ static void add_setting(TCase *tests)
     tcase_add_loop_test(tests, options_are_checked, 0, 15);
     tcase_add_loop_test(tests, singles_are_no_shorter_than_the_threshold, 0, 6);
     tcase_add_loop_test(tests, sources_have_no_singles, 0, 2);
-    tcase_add_loop_test(tests, what_the_kernel_lacks_is_told, 0, 3);
+    tcase_add_loop_test(tests, what_the_kernel_lacks_is_reported, 0, 3);
     tcase_add_test(tests, no_tracefs_at_all);
 }
 
@@ -885,7 +885,7 @@ static void add_setting(TCase *tests)
 
 /* A program that has joined a run of hwnoise goes on with its runtime and period, but not with
  * interrupts off; the same if the instance stays, as another program has its pipe open. */
-START_TEST(interrupts_come_back_for_who_has_joined)
+START_TEST(interrupts_come_back_for_one_that_has_joined)
 {
     char pipe[128];
     int fd = -1;
@@ -935,7 +935,7 @@ END_TEST
 static void add_control(TCase *tests)
 {
     tcase_add_loop_test(tests, buffers_are_as_large_as_periods_are_short, 0, 2);
-    tcase_add_loop_test(tests, interrupts_come_back_for_who_has_joined, 0, 2);
+    tcase_add_loop_test(tests, interrupts_come_back_for_one_that_has_joined, 0, 2);
 }
 
 int main(void)
@@ -947,14 +947,14 @@ int main(void)
     add_setting(tests);
     add_control(tests);
     tcase_add_test(tests, samples_add_up);
-    tcase_add_test(tests, singles_are_told_with_their_parts);
+    tcase_add_test(tests, singles_are_reported_with_their_parts);
     tcase_add_test(tests, silence_isnt_quiet);
-    tcase_add_test(tests, what_a_cpu_tells_after_it_was_offline_isnt_noise);
+    tcase_add_test(tests, what_a_cpu_reports_after_it_was_offline_isnt_noise);
     tcase_add_test(tests, reading_allocates_nothing);
     tcase_add_loop_test(tests, a_foreign_change_ends_the_run_and_stays, 0, 5);
-    tcase_add_test(tests, what_cant_be_put_back_is_told_as_well);
+    tcase_add_test(tests, what_cant_be_put_back_is_reported_as_well);
     tcase_add_loop_test(tests, a_tracer_that_was_stopped, 0, 3);
-    tcase_add_loop_test(tests, who_has_joined_keeps_our_settings, 0, 2);
+    tcase_add_loop_test(tests, one_that_has_joined_keeps_our_settings, 0, 2);
     tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 3);
     tcase_add_test(tests, without_a_place_for_the_state_nothing_begins);
     tcase_add_loop_test(tests, a_dead_predecessor_is_recovered, 0, 2);

@@ -190,7 +190,7 @@ static void assert_as_in_trace(unsigned cpu, const struct readings *readings, si
     ck_assert_uint_le(kernel.count, ours.count + from + max_after);
 }
 
-START_TEST(tells_what_the_kernel_tells)
+START_TEST(reports_what_the_kernel_reports)
 {
     struct readings readings[2] = {0};
 
@@ -441,7 +441,7 @@ int main(void)
     if (!live_can_run())
         return 0;
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, tells_what_the_kernel_tells);
+    tcase_add_test(tests, reports_what_the_kernel_reports);
     tcase_add_test(tests, measures_the_given_cpus_alone);
     tcase_add_test(tests, attaches_to_rtla);
     tcase_add_test(tests, turns_interrupts_off_for_hardware);

@@ -89,7 +89,7 @@ static const struct {
     {"tracing_thresh", "-1\n", -EBADMSG},      {"osnoise/cpus", NULL, -ENOENT},
 };
 
-START_TEST(tells_what_it_cannot_read)
+START_TEST(reports_what_it_cannot_read)
 {
     struct hr_osnoise_settings settings = want(), before = settings;
 
@@ -212,7 +212,7 @@ END_TEST
     "osnoise/period_us=1000000\nosnoise/runtime_us=1000000\ntracing_thresh=0\n"                    \
     "osnoise/options=OSNOISE_WORKLOAD\n"
 
-/* Somebody may be killed at any step: interrupts are off only while runtime and period are the
+/* A process may be killed at any step: interrupts are off only while runtime and period are the
  * small ones. */
 START_TEST(interrupts_are_off_only_with_the_right_runtime)
 {
@@ -292,7 +292,7 @@ START_TEST(leaves_what_others_changed)
 }
 END_TEST
 
-/* Somebody chose a period that has no room for the original runtime. */
+/* The administrator chose a period that has no room for the original runtime. */
 START_TEST(leaves_the_runtime_that_fits_a_foreign_period)
 {
     struct hr_osnoise_settings wanted = want();
@@ -534,9 +534,9 @@ START_TEST(reads_files_whole)
 }
 END_TEST
 
-/* --- Who has a tracer ----------------------------------------------------- */
+/* --- Instances with a tracer ---------------------------------------------- */
 
-START_TEST(finds_who_has_a_tracer)
+START_TEST(finds_instances_with_a_tracer)
 {
     struct hr_osnoise_user user;
     char text[300];
@@ -586,7 +586,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, reads_the_defaults);
-    tcase_add_loop_test(tests, tells_what_it_cannot_read, 0, COUNT(unreadable));
+    tcase_add_loop_test(tests, reports_what_it_cannot_read, 0, COUNT(unreadable));
     tcase_add_test(tests, finds_hazards);
     tcase_add_test(tests, sets_and_puts_back);
     tcase_add_test(tests, writes_only_what_differs);
@@ -606,7 +606,7 @@ int main(void)
     tcase_add_test(tests, no_cpu_at_all_is_put_back);
     tcase_add_test(tests, finds_tracefs_in_both_places);
     tcase_add_test(tests, reads_files_whole);
-    tcase_add_test(tests, finds_who_has_a_tracer);
+    tcase_add_test(tests, finds_instances_with_a_tracer);
     tcase_add_test(tests, an_instance_that_vanishes_is_none);
     return run_suite("osnoise_settings", tests);
 }

@@ -180,7 +180,7 @@ START_TEST(parts_are_of_their_cpu)
 }
 END_TEST
 
-START_TEST(the_longest_parts_are_told)
+START_TEST(the_longest_parts_are_reported)
 {
     char name[16];
 
@@ -358,7 +358,7 @@ int main(void)
     tcase_add_test(tests, hardware_has_no_parts);
     tcase_add_test(tests, only_noises_above_the_limit_count);
     tcase_add_test(tests, parts_are_of_their_cpu);
-    tcase_add_test(tests, the_longest_parts_are_told);
+    tcase_add_test(tests, the_longest_parts_are_reported);
     tcase_add_test(tests, what_was_forgotten_is_missing_only_where_it_belongs);
     tcase_add_test(tests, one_more_than_are_remembered_is_too_many);
     tcase_add_test(tests, what_was_forgotten_need_not_be_the_oldest);

@@ -206,7 +206,7 @@ static void assert_source(unsigned cpu, enum hr_osnoise_kind kind, const char *n
 
 /* --- Differences ---------------------------------------------------------- */
 
-START_TEST(every_table_is_told)
+START_TEST(every_table_is_reported)
 {
     begin_table();
     add_irq(0, "eth0", 1, 100);
@@ -246,7 +246,7 @@ START_TEST(every_table_is_told)
 }
 END_TEST
 
-START_TEST(only_what_is_new_is_told)
+START_TEST(only_what_is_new_is_reported)
 {
     begin_table();
     add_irq(1, "local_timer", 10, 1000);
@@ -297,7 +297,7 @@ START_TEST(what_comes_to_the_same_is_added_up)
 }
 END_TEST
 
-START_TEST(other_cpus_are_not_told)
+START_TEST(other_cpus_are_not_reported)
 {
     struct hr_cpu_set one = {{0}};
 
@@ -427,7 +427,7 @@ START_TEST(three_quarters_are_not_full)
 }
 END_TEST
 
-START_TEST(what_was_dropped_is_told_and_the_table_emptied)
+START_TEST(what_was_dropped_is_reported_and_the_table_emptied)
 {
     write_threads(10, 2, 30);
     read_counts();
@@ -571,16 +571,16 @@ int main(void)
     TCase *tests = tcase_create("sources");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, every_table_is_told);
-    tcase_add_test(tests, only_what_is_new_is_told);
+    tcase_add_test(tests, every_table_is_reported);
+    tcase_add_test(tests, only_what_is_new_is_reported);
     tcase_add_test(tests, what_comes_to_the_same_is_added_up);
-    tcase_add_test(tests, other_cpus_are_not_told);
+    tcase_add_test(tests, other_cpus_are_not_reported);
     tcase_add_test(tests, a_sum_that_falls_is_no_spike);
     tcase_add_test(tests, a_table_that_was_emptied_counts_from_nothing);
     tcase_add_test(tests, tables_are_emptied_one_by_one);
     tcase_add_test(tests, a_full_table_is_read_and_emptied);
     tcase_add_test(tests, three_quarters_are_not_full);
-    tcase_add_test(tests, what_was_dropped_is_told_and_the_table_emptied);
+    tcase_add_test(tests, what_was_dropped_is_reported_and_the_table_emptied);
     tcase_add_test(tests, a_table_that_cannot_be_emptied_goes_on);
     tcase_add_test(tests, a_reading_that_fails_loses_nothing);
     tcase_add_test(tests, sums_beyond_all_numbers_are_refused);

@@ -159,7 +159,7 @@ static void take_single_noise(struct found *found,
         found->spin_noise_ns[found->spin_noise_count++] = single_noise->duration_ns;
 }
 
-/* Who reads late finds that the kernel overwrote some. */
+/* A late reader finds that the kernel overwrote some. */
 static void take_single_noises(struct found *found)
 {
     uint64_t lost_count = live_cpu(0)->lost_count + live_cpu(1)->lost_count;
@@ -186,7 +186,7 @@ static void assert_between(const char *what, double got, double low, double high
     ck_assert_double_le(got, high);
 }
 
-/* By half of its spins, as half of the time was looked at. An emulated CPU that stands still while
+/* By half of its spins, as half of the time was sampled. An emulated CPU that stands still while
  * others have the machine's takes longer for a spin, and makes noise by itself. */
 static void assert_disturbed(struct found *found, struct disturber_counts done)
 {
@@ -200,10 +200,9 @@ static void assert_disturbed(struct found *found, struct disturber_counts done)
     assert_between("its count", (double)found->disturber_count[1], 0.5 * spins, 1.5 * spins);
     ck_assert_uint_eq(found->disturber_count[0], 0);
 
-    /* Where the emulator makes more noises than are told one by one, its may be among the others.
-     */
-    bool all_told = found->more_count == 0;
-    assert_between("singles of its", (double)found->spin_noise_count, all_told ? 3 : 0,
+    /* Where the emulator makes more noises than are listed singly, its may be among the others. */
+    bool all_reported = found->more_count == 0;
+    assert_between("singles of its", (double)found->spin_noise_count, all_reported ? 3 : 0,
                    1.5 * spins);
     ck_assert_double_ge((double)(found->spin_noise_count + found->more_count), 0.5 * spins);
     qsort(found->spin_noise_ns, found->spin_noise_count, sizeof(uint64_t), by_size);
@@ -215,7 +214,7 @@ static void assert_disturbed(struct found *found, struct disturber_counts done)
     ck_assert_double_ge((double)found->spin_bucket_count + stolen_ns / 1e6, 0.4 * spins);
 }
 
-START_TEST(names_who_disturbs)
+START_TEST(names_what_disturbs)
 {
     static struct found found;
     struct counts noises_before = {0}, sized_before = {0}, time_before = {0};
@@ -265,7 +264,7 @@ static void assert_its_cpu_time(const struct found *found, const struct disturbe
                    is_quiet ? 1.2 * cpu_ns : 1e18);
 }
 
-START_TEST(tells_sources_without_workload)
+START_TEST(reports_sources_without_workload)
 {
     struct found found = {0};
     struct counts before = {0};
@@ -309,8 +308,8 @@ int main(void)
     if (!live_can_run())
         return 0;
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, names_who_disturbs);
-    tcase_add_test(tests, tells_sources_without_workload);
+    tcase_add_test(tests, names_what_disturbs);
+    tcase_add_test(tests, reports_sources_without_workload);
     tcase_set_timeout(tests, 60);
     return run_suite("osnoise sources live", tests);
 }

@@ -209,7 +209,7 @@ END_TEST
 
 /* --- The file ------------------------------------------------------------- */
 
-START_TEST(nobody_else_may_have_written_it)
+START_TEST(only_its_owner_may_have_written_it)
 {
     static const mode_t modes[] = {0620, 0602, 0666};
     struct hr_osnoise_state again = {.pid = 42};
@@ -313,7 +313,7 @@ static pid_t start_other(struct hr_osnoise_state *others)
     return pid;
 }
 
-START_TEST(tells_whose_it_is)
+START_TEST(reports_whose_it_is)
 {
     struct hr_osnoise_state others;
     siginfo_t info;
@@ -358,12 +358,12 @@ int main(void)
     tcase_add_test(tests, one_that_is_cut_off_is_none);
     tcase_add_loop_test(tests, refuses_other_text, 0, COUNT(wrong));
     tcase_add_test(tests, refuses_to_write_what_it_could_not_read);
-    tcase_add_test(tests, nobody_else_may_have_written_it);
+    tcase_add_test(tests, only_its_owner_may_have_written_it);
     tcase_add_test(tests, follows_no_link);
     tcase_add_test(tests, reads_nothing_but_files);
     tcase_add_test(tests, a_file_left_in_the_way_is_replaced);
     tcase_add_test(tests, needs_a_folder);
-    tcase_add_test(tests, tells_whose_it_is);
+    tcase_add_test(tests, reports_whose_it_is);
     tcase_add_test(tests, numbers_of_processes_come_again);
     tcase_add_test(tests, nothing_outlives_the_boot);
     return run_suite("osnoise_state", tests);

@@ -113,7 +113,7 @@ void live_list(char listing[LIVE_LISTING])
     ck_assert_int_gt(count, 0);
     for (int i = 0; i < count; i++) {
         snprintf(file, sizeof(file), "osnoise/%s", entries[i]->d_name);
-        /* per_cpu/ holds no settings: who reads its files becomes a workload. */
+        /* per_cpu/ holds no settings: a process that reads its files becomes a workload. */
         if (entries[i]->d_type != DT_DIR)
             list(listing, file);
         free(entries[i]);

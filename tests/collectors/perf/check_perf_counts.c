@@ -61,7 +61,7 @@ static const struct {
     {"value times time is more than 64 bits",
      {GIVES(G(10), G(5), UINT64_C(1000000000000000), UINT64_C(2000000000000000))},
      1},
-    {"more than can be told",
+    {"more than can be represented",
      {GIVES(G(1), 1, HALF - 1, UINT64_MAX), GIVES(G(2), G(1), HALF, 0)},
      2},
     {"the counter begins again",
@@ -143,7 +143,7 @@ START_TEST(stays_near_the_truth)
 }
 END_TEST
 
-START_TEST(tells_how_long_it_counted)
+START_TEST(reports_how_long_it_counted)
 {
     open_perf("1");
     struct hr_perf_target *target = open_machine();
@@ -168,7 +168,7 @@ START_TEST(tells_how_long_it_counted)
 }
 END_TEST
 
-START_TEST(tells_how_long_a_group_starves)
+START_TEST(reports_how_long_a_group_starves)
 {
     open_perf("1 2");
     struct hr_perf_target *target = open_machine();
@@ -195,7 +195,7 @@ END_TEST
 /* --- Groups, CPUs, targets ------------------------------------------------ */
 
 /* Each event has a different count on each CPU, so that a mix-up would be noticed. */
-START_TEST(tells_events_and_cpus_apart)
+START_TEST(distinguishes_events_and_cpus)
 {
     static const struct {
         size_t group, event;
@@ -267,7 +267,7 @@ START_TEST(walks_cpus)
 }
 END_TEST
 
-START_TEST(tells_targets_apart)
+START_TEST(distinguishes_targets)
 {
     open_perf("1 2");
     struct hr_perf_target *machine = open_machine();
@@ -299,7 +299,7 @@ END_TEST
 /* --- Reading fails -------------------------------------------------------- */
 
 /* Only the counts since the previous read are lost, and counting resumes. */
-START_TEST(opens_anew_what_cannot_be_read)
+START_TEST(reopens_what_cannot_be_read)
 {
     open_perf("12 3");
     struct hr_perf_target *target = open_machine();
@@ -431,13 +431,13 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, makes_totals_of_readings, 0, sizeof(readings) / sizeof(readings[0]));
     tcase_add_loop_test(tests, stays_near_the_truth, 0, 5);
-    tcase_add_test(tests, tells_how_long_it_counted);
-    tcase_add_test(tests, tells_how_long_a_group_starves);
-    tcase_add_test(tests, tells_events_and_cpus_apart);
+    tcase_add_test(tests, reports_how_long_it_counted);
+    tcase_add_test(tests, reports_how_long_a_group_starves);
+    tcase_add_test(tests, distinguishes_events_and_cpus);
     tcase_add_test(tests, takes_groups_of_any_size);
     tcase_add_test(tests, walks_cpus);
-    tcase_add_test(tests, tells_targets_apart);
-    tcase_add_loop_test(tests, opens_anew_what_cannot_be_read, FAKE_PERF_ENDED,
+    tcase_add_test(tests, distinguishes_targets);
+    tcase_add_loop_test(tests, reopens_what_cannot_be_read, FAKE_PERF_ENDED,
                         FAKE_PERF_MISCOUNT + 1);
     tcase_add_test(tests, keeps_the_counts_of_other_groups);
     tcase_add_test(tests, pauses_and_resumes);

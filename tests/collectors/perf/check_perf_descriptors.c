@@ -429,7 +429,7 @@ START_TEST(keeps_the_cpus_while_they_are_unknown)
 }
 END_TEST
 
-START_TEST(tells_a_machine_without_cpus)
+START_TEST(reports_a_machine_without_cpus)
 {
     tree_remove(tree, "sys/devices");
     open_perf("1");
@@ -463,7 +463,7 @@ int main(void)
     tcase_add_test(tests, leaves_out_a_cpu_that_is_gone_already);
     tcase_add_test(tests, recovers_from_a_first_cpu_that_is_gone);
     tcase_add_test(tests, keeps_the_cpus_while_they_are_unknown);
-    tcase_add_test(tests, tells_a_machine_without_cpus);
+    tcase_add_test(tests, reports_a_machine_without_cpus);
     tcase_set_timeout(tests, 30);
     return run_suite("perf_files", tests);
 }

@@ -151,7 +151,7 @@ static bool measure_two(struct hr_perf_target *const target[3], const pid_t busy
              (double)(a[LIVE_TSC] + b[LIVE_TSC]) < (double)cycles * 1.02));
 }
 
-START_TEST(tells_two_groups_on_one_cpu_apart)
+START_TEST(distinguishes_two_groups_on_one_cpu)
 {
     static const char *const names[] = {"a", "b"};
     struct hr_perf_target *target[3];
@@ -218,7 +218,7 @@ static bool measure_running_process(struct hr_perf_target *target, double freque
 
 /* Time that the kernel didn't start to account at once it never accounts; so each attempt uses
  * another process and reopens the counters. */
-START_TEST(counts_who_never_leaves_the_cpu)
+START_TEST(counts_a_task_that_never_leaves_the_cpu)
 {
     const double frequency = tsc_frequency();
     cpu_set_t cpus;
@@ -445,9 +445,9 @@ int main(void)
     }
     tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
     tcase_add_test(tests, counts_the_time_on_the_cpu);
-    tcase_add_test(tests, tells_two_groups_on_one_cpu_apart);
+    tcase_add_test(tests, distinguishes_two_groups_on_one_cpu);
     tcase_add_test(tests, counts_nested_groups_in_those_above);
-    tcase_add_test(tests, counts_who_never_leaves_the_cpu);
+    tcase_add_test(tests, counts_a_task_that_never_leaves_the_cpu);
     tcase_add_test(tests, counts_page_faults);
     tcase_add_test(tests, counts_context_switches);
     tcase_add_test(tests, keeps_the_totals_of_a_removed_group);

@@ -89,7 +89,7 @@ START_TEST(refuses_a_group_that_is_too_large)
 END_TEST
 
 /* An event that can't be counted at all isn't reported as one too many. */
-START_TEST(tells_too_many_from_impossible)
+START_TEST(distinguishes_too_many_from_impossible)
 {
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT, .of_config = true, .config = 2});
     fake_perf_refuse((struct fake_refusal){.error = -EINVAL, .of_config = true, .config = 3});
@@ -107,7 +107,7 @@ START_TEST(tells_too_many_from_impossible)
 END_TEST
 
 /* Without any PMU; not retried each time. */
-START_TEST(tells_when_nothing_can_be_counted)
+START_TEST(reports_when_nothing_can_be_counted)
 {
     perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT});
@@ -353,7 +353,7 @@ END_TEST
 
 /* --- Removed groups ------------------------------------------------------- */
 
-START_TEST(tells_a_removed_group)
+START_TEST(detects_a_removed_group)
 {
     open_perf("1");
     struct hr_perf_target *target = open_cgroup("a"), *other = open_cgroup("b");
@@ -376,7 +376,7 @@ START_TEST(tells_a_removed_group)
 END_TEST
 
 /* For example in a version 1 hierarchy: the events can be counted, but not there. */
-START_TEST(tells_a_cgroup_without_the_controller)
+START_TEST(reports_a_cgroup_without_the_controller)
 {
     perf_options.retry_ns = RETRY_NS;
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT, .in_cgroups = true});
@@ -407,7 +407,7 @@ static void remove_a(unsigned number)
         tree_remove_group(tree, "a");
 }
 
-START_TEST(tells_a_group_removed_while_it_is_opened)
+START_TEST(reports_a_group_removed_while_it_is_opened)
 {
     open_perf("12");
     struct hr_perf_target *other = open_cgroup("b"), *target = open_cgroup("a");
@@ -518,8 +518,8 @@ int main(void)
     tcase_add_test(tests, refuses_bad_options);
     tcase_add_loop_test(tests, leaves_out_what_is_not_supported, 0, 15);
     tcase_add_loop_test(tests, refuses_a_group_that_is_too_large, 0, 2);
-    tcase_add_test(tests, tells_too_many_from_impossible);
-    tcase_add_test(tests, tells_when_nothing_can_be_counted);
+    tcase_add_test(tests, distinguishes_too_many_from_impossible);
+    tcase_add_test(tests, reports_when_nothing_can_be_counted);
     tcase_add_loop_test(tests, recovers_when_permission_is_given, 0, 2);
     tcase_add_test(tests, adds_what_can_be_counted_later);
     tcase_add_test(tests, drops_what_can_be_counted_no_more);
@@ -530,9 +530,9 @@ int main(void)
     tcase_add_test(tests, refuses_what_a_kind_of_core_lacks);
     tcase_add_test(tests, refuses_a_group_too_large_for_a_kind_of_core);
     tcase_add_test(tests, refuses_what_no_online_cpu_has);
-    tcase_add_test(tests, tells_a_removed_group);
-    tcase_add_test(tests, tells_a_cgroup_without_the_controller);
-    tcase_add_test(tests, tells_a_group_removed_while_it_is_opened);
+    tcase_add_test(tests, detects_a_removed_group);
+    tcase_add_test(tests, reports_a_cgroup_without_the_controller);
+    tcase_add_test(tests, reports_a_group_removed_while_it_is_opened);
     tcase_add_loop_test(tests, concludes_nothing_from_a_removed_group, 0, 2);
     tcase_add_test(tests, gets_over_each_failed_allocation);
     tcase_set_timeout(tests, 30);

@@ -367,7 +367,7 @@ static const struct {
     {"cache-references", "cpu_atom/cache-misses/", false},
 };
 
-START_TEST(tells_caches_apart)
+START_TEST(distinguishes_caches)
 {
     open_vocabulary(ALDER_LAKE);
     ck_assert((cache_of(caches[_i].one) == cache_of(caches[_i].other)) == caches[_i].is_same);
@@ -437,7 +437,7 @@ int main(void)
     tcase_add_test(tests, counts_no_cpu_twice);
     tcase_add_test(tests, knows_what_belongs_to_a_package);
     tcase_add_loop_test(tests, knows_what_ratios_are_made_of, 0, COUNT(roles));
-    tcase_add_loop_test(tests, tells_caches_apart, 0, COUNT(caches));
+    tcase_add_loop_test(tests, distinguishes_caches, 0, COUNT(caches));
     tcase_add_test(tests, takes_an_alias_for_the_generic_name);
     tcase_add_test(tests, cuts_long_labels_apart);
     tcase_add_test(tests, keeps_labels_that_fit);

@@ -138,7 +138,7 @@ START_TEST(holds_a_process)
 }
 END_TEST
 
-START_TEST(tells_kinds_apart)
+START_TEST(distinguishes_kinds)
 {
     struct hr_process process = {.pid = -7};
 
@@ -397,7 +397,7 @@ static const struct {
     {"0::/01234567890123456789012345678901\n", -ENAMETOOLONG, NULL},
 };
 
-START_TEST(tells_its_cgroup)
+START_TEST(reports_its_cgroup)
 {
     struct hr_process process;
     char path[32] = "untouched";
@@ -422,11 +422,11 @@ int main(void)
     tcase_add_loop_test(tests, parses_stat, 0, COUNT(stats));
     tcase_add_loop_test(tests, refuses_what_is_no_stat, 0, COUNT(no_stats));
     tcase_add_test(tests, holds_a_process);
-    tcase_add_test(tests, tells_kinds_apart);
+    tcase_add_test(tests, distinguishes_kinds);
     tcase_add_loop_test(tests, detects_a_reused_pid, 0, 2);
     tcase_add_test(tests, leaves_no_descriptor);
     tcase_add_loop_test(tests, refuses_what_is_no_statm, 0, COUNT(no_statms));
-    tcase_add_loop_test(tests, tells_its_cgroup, 0, COUNT(cgroups));
+    tcase_add_loop_test(tests, reports_its_cgroup, 0, COUNT(cgroups));
     tcase_add_test(tests, finds_by_name);
     tcase_add_test(tests, cuts_a_name_as_the_kernel_does);
     tcase_add_test(tests, reports_why_none_was_found);

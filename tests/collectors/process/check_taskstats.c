@@ -131,7 +131,7 @@ END_TEST
 
 /* --- Refusals ------------------------------------------------------------- */
 
-START_TEST(tells_a_task_that_is_not_there)
+START_TEST(reports_a_task_that_is_not_there)
 {
     struct hr_task_delays delays = {.known = 5};
 
@@ -143,7 +143,7 @@ START_TEST(tells_a_task_that_is_not_there)
 }
 END_TEST
 
-START_TEST(tells_a_missing_privilege)
+START_TEST(reports_a_missing_privilege)
 {
     const struct hr_taskstats_calls calls = fake_taskstats_calls(fake);
     struct hr_task_delays delays;
@@ -158,7 +158,7 @@ START_TEST(tells_a_missing_privilege)
 }
 END_TEST
 
-START_TEST(tells_a_kernel_without_taskstats)
+START_TEST(detects_a_kernel_without_taskstats)
 {
     const struct hr_taskstats_calls calls = fake_taskstats_calls(fake);
 
@@ -283,9 +283,9 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, reads_each_version, 0, COUNT(versions));
     tcase_add_loop_test(tests, refuses_a_struct_without_delays, 0, 4);
-    tcase_add_test(tests, tells_a_task_that_is_not_there);
-    tcase_add_test(tests, tells_a_missing_privilege);
-    tcase_add_test(tests, tells_a_kernel_without_taskstats);
+    tcase_add_test(tests, reports_a_task_that_is_not_there);
+    tcase_add_test(tests, reports_a_missing_privilege);
+    tcase_add_test(tests, detects_a_kernel_without_taskstats);
     tcase_add_loop_test(tests, gets_over_a_lost_reply, 0, 3);
     tcase_add_loop_test(tests, passes_over_a_reply_to_an_earlier_request, 0, 3);
     tcase_add_test(tests, comes_to_an_end);

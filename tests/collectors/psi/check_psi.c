@@ -124,7 +124,7 @@ static const struct {
     {"some \n", -EBADMSG},
 };
 
-START_TEST(tells_odd_text_apart)
+START_TEST(distinguishes_odd_text)
 {
     struct hr_psi_sample sample = {.time_ns = 4711};
 
@@ -243,7 +243,7 @@ START_TEST(reads_the_system)
 }
 END_TEST
 
-START_TEST(tells_missing_files_of_the_system)
+START_TEST(reports_missing_files_of_the_system)
 {
     struct hr_psi_snapshot snapshot;
 
@@ -334,7 +334,7 @@ START_TEST(reads_a_group)
 }
 END_TEST
 
-START_TEST(tells_a_group_switched_off_from_one_without_files)
+START_TEST(distinguishes_a_group_switched_off_from_one_without_files)
 {
     struct hr_psi_snapshot snapshot;
     struct hr_cgroup_set *set;
@@ -360,7 +360,7 @@ START_TEST(tells_a_group_switched_off_from_one_without_files)
 }
 END_TEST
 
-START_TEST(tells_a_removed_group)
+START_TEST(detects_a_removed_group)
 {
     struct hr_psi_snapshot snapshot;
     struct hr_cgroup_set *set;
@@ -403,7 +403,7 @@ START_TEST(gets_by_with_few_descriptors)
 }
 END_TEST
 
-START_TEST(tells_when_descriptors_ran_out)
+START_TEST(reports_when_descriptors_ran_out)
 {
     struct hr_psi_snapshot snapshot;
     struct hr_psi *psi;
@@ -430,18 +430,18 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, parses_what_kernels_print, 0, COUNT(captured));
     tcase_add_test(tests, refuses_every_truncation);
-    tcase_add_loop_test(tests, tells_odd_text_apart, 0, COUNT(odd));
+    tcase_add_loop_test(tests, distinguishes_odd_text, 0, COUNT(odd));
     tcase_add_test(tests, takes_nul_bytes_for_junk);
     tcase_add_test(tests, clamps_averages);
     tcase_add_loop_test(tests, measures_intervals, 0, COUNT(intervals));
     tcase_add_test(tests, reads_the_system);
-    tcase_add_test(tests, tells_missing_files_of_the_system);
+    tcase_add_test(tests, reports_missing_files_of_the_system);
     tcase_add_test(tests, reads_only_what_is_asked_for);
     tcase_add_loop_test(tests, looks_again_after_a_while, 0, 2);
     tcase_add_test(tests, reads_a_group);
-    tcase_add_test(tests, tells_a_group_switched_off_from_one_without_files);
-    tcase_add_test(tests, tells_a_removed_group);
+    tcase_add_test(tests, distinguishes_a_group_switched_off_from_one_without_files);
+    tcase_add_test(tests, detects_a_removed_group);
     tcase_add_test(tests, gets_by_with_few_descriptors);
-    tcase_add_test(tests, tells_when_descriptors_ran_out);
+    tcase_add_test(tests, reports_when_descriptors_ran_out);
     return run_suite("psi", tests);
 }

@@ -102,7 +102,7 @@ START_TEST(follows_processes_in_and_out)
 }
 END_TEST
 
-START_TEST(tells_a_group_that_goes_while_its_files_are_open)
+START_TEST(reports_a_group_that_goes_while_its_files_are_open)
 {
     struct hr_psi_snapshot snapshot;
     struct hr_psi *psi;
@@ -131,7 +131,7 @@ START_TEST(tells_a_group_that_goes_while_its_files_are_open)
 }
 END_TEST
 
-START_TEST(tells_pressure_switched_off_and_on_again)
+START_TEST(detects_pressure_switched_off_and_on_again)
 {
     struct hr_psi_snapshot snapshot;
     struct hr_psi *psi;
@@ -233,8 +233,8 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, reads_the_system);
     tcase_add_test(tests, follows_processes_in_and_out);
-    tcase_add_test(tests, tells_a_group_that_goes_while_its_files_are_open);
-    tcase_add_test(tests, tells_pressure_switched_off_and_on_again);
+    tcase_add_test(tests, reports_a_group_that_goes_while_its_files_are_open);
+    tcase_add_test(tests, detects_pressure_switched_off_and_on_again);
     tcase_add_test(tests, leaves_nothing_of_groups_that_went);
     tcase_add_test(tests, takes_no_memory_in_10000_intervals);
     tcase_set_timeout(tests, 30);

@@ -248,7 +248,7 @@ START_TEST(adds_up_within_a_window)
 END_TEST
 
 /* At most four steps are within a window and its tolerance, however the machine delays us. */
-START_TEST(tells_nothing_of_a_slow_stall)
+START_TEST(reports_nothing_of_a_slow_stall)
 {
     begin_polling(50000, SECOND / 10);
     for (int i = 0; i < 30; i++) {
@@ -270,7 +270,7 @@ START_TEST(allows_for_a_longer_time)
 }
 END_TEST
 
-START_TEST(tells_a_stall_once)
+START_TEST(reports_a_stall_once)
 {
     struct hr_psi_event event;
 
@@ -283,11 +283,11 @@ START_TEST(tells_a_stall_once)
 }
 END_TEST
 
-START_TEST(tells_one_event_a_window)
+START_TEST(reports_one_event_a_window)
 {
     const uint64_t window_us = SECOND / 10;
     struct hr_psi_event former = {0}, event;
-    uint64_t told_us = 0;
+    uint64_t reported_us = 0;
 
     begin_polling(50000, window_us);
     for (int i = 0; i < 5; i++) {
@@ -301,8 +301,8 @@ START_TEST(tells_one_event_a_window)
         /* Its stall began after that of the previous event. */
         if (i > 0)
             ck_assert_uint_le(event.elapsed_us, (event.time_ns - former.time_ns) / 1000);
-        told_us += event.stalled_us;
-        ck_assert_uint_le(told_us, total_us - BEGINNING);
+        reported_us += event.stalled_us;
+        ck_assert_uint_le(reported_us, total_us - BEGINNING);
         former = event;
     }
 }
@@ -342,7 +342,7 @@ START_TEST(gets_over_a_late_reader)
 END_TEST
 
 /* Some of it must have been in the last window. */
-START_TEST(tells_a_stall_to_a_late_reader)
+START_TEST(reports_a_stall_to_a_late_reader)
 {
     struct hr_psi_event event;
 
@@ -361,7 +361,7 @@ START_TEST(tells_a_stall_to_a_late_reader)
 END_TEST
 
 /* A stall comes too soon after another event, and the next read is late. */
-START_TEST(tells_a_stall_that_had_to_wait)
+START_TEST(reports_a_stall_that_had_to_wait)
 {
     struct hr_psi_event event;
 
@@ -383,7 +383,7 @@ END_TEST
 /* The oldest total may be from before the window; a stall of exactly the limit after it still
  * counts.
  */
-START_TEST(tells_a_stall_of_just_the_limit)
+START_TEST(reports_a_stall_of_just_the_limit)
 {
     struct hr_psi_event event;
     int status = -EAGAIN;
@@ -456,7 +456,7 @@ static void set_fault(size_t i)
 }
 
 /* In every mode. */
-START_TEST(tells_what_can_not_be_read)
+START_TEST(reports_what_can_not_be_read)
 {
     static const enum hr_psi_trigger_mode modes[] = {HR_PSI_TRIGGER_POLL, HR_PSI_TRIGGER_AUTO,
                                                      HR_PSI_TRIGGER_KERNEL};
@@ -473,7 +473,7 @@ START_TEST(tells_what_can_not_be_read)
 }
 END_TEST
 
-START_TEST(tells_what_can_no_longer_be_read)
+START_TEST(reports_what_can_no_longer_be_read)
 {
     struct hr_psi_event event;
 
@@ -530,7 +530,7 @@ START_TEST(watches_a_group)
 }
 END_TEST
 
-START_TEST(tells_why_a_group_can_not_be_watched)
+START_TEST(reports_why_a_group_can_not_be_watched)
 {
     struct hr_cgroup_set *set;
 
@@ -588,7 +588,7 @@ START_TEST(polls_where_descriptors_are_short)
 }
 END_TEST
 
-START_TEST(tells_that_descriptors_ran_out)
+START_TEST(reports_that_descriptors_ran_out)
 {
     struct hr_psi_event event;
     struct rlimit limit;
@@ -670,7 +670,7 @@ START_TEST(takes_no_event_without_a_stall)
 END_TEST
 
 /* After a quiet time the start of the stall is unknown. */
-START_TEST(tells_an_event_that_was_not_measured)
+START_TEST(reports_an_event_that_was_not_measured)
 {
     struct hr_psi_event event;
 
@@ -687,7 +687,7 @@ END_TEST
 static const uint32_t endings[] = {EPOLLERR, EPOLLERR | EPOLLPRI, EPOLLHUP,
                                    EPOLLERR | EPOLLHUP | EPOLLPRI};
 
-START_TEST(tells_that_the_kernel_watches_no_longer)
+START_TEST(reports_that_the_kernel_watches_no_longer)
 {
     struct hr_psi_event event;
 
@@ -714,27 +714,27 @@ int main(void)
     tcase_add_test(tests, measures_the_level_asked_for);
     tcase_add_loop_test(tests, allows_for_rounding, 0, COUNT(limits));
     tcase_add_test(tests, adds_up_within_a_window);
-    tcase_add_test(tests, tells_nothing_of_a_slow_stall);
+    tcase_add_test(tests, reports_nothing_of_a_slow_stall);
     tcase_add_test(tests, allows_for_a_longer_time);
-    tcase_add_test(tests, tells_a_stall_once);
-    tcase_add_test(tests, tells_one_event_a_window);
+    tcase_add_test(tests, reports_a_stall_once);
+    tcase_add_test(tests, reports_one_event_a_window);
     tcase_add_test(tests, gets_over_a_total_that_goes_back);
     tcase_add_test(tests, gets_over_a_late_reader);
-    tcase_add_test(tests, tells_a_stall_to_a_late_reader);
-    tcase_add_test(tests, tells_a_stall_that_had_to_wait);
-    tcase_add_test(tests, tells_a_stall_of_just_the_limit);
+    tcase_add_test(tests, reports_a_stall_to_a_late_reader);
+    tcase_add_test(tests, reports_a_stall_that_had_to_wait);
+    tcase_add_test(tests, reports_a_stall_of_just_the_limit);
     tcase_add_test(tests, gets_over_a_hasty_reader);
-    tcase_add_loop_test(tests, tells_what_can_not_be_read, 0, COUNT(faults));
-    tcase_add_loop_test(tests, tells_what_can_no_longer_be_read, 0, COUNT(turns));
+    tcase_add_loop_test(tests, reports_what_can_not_be_read, 0, COUNT(faults));
+    tcase_add_loop_test(tests, reports_what_can_no_longer_be_read, 0, COUNT(turns));
     tcase_add_test(tests, watches_a_group);
-    tcase_add_test(tests, tells_why_a_group_can_not_be_watched);
+    tcase_add_test(tests, reports_why_a_group_can_not_be_watched);
     tcase_add_test(tests, polls_without_keeping_a_file);
     tcase_add_test(tests, polls_where_descriptors_are_short);
-    tcase_add_test(tests, tells_that_descriptors_ran_out);
+    tcase_add_test(tests, reports_that_descriptors_ran_out);
     tcase_add_loop_test(tests, writes_what_the_kernel_takes, 0, COUNT(writes));
     tcase_add_test(tests, takes_no_event_without_a_stall);
-    tcase_add_test(tests, tells_an_event_that_was_not_measured);
-    tcase_add_loop_test(tests, tells_that_the_kernel_watches_no_longer, 0, COUNT(endings));
+    tcase_add_test(tests, reports_an_event_that_was_not_measured);
+    tcase_add_loop_test(tests, reports_that_the_kernel_watches_no_longer, 0, COUNT(endings));
     tcase_add_test(tests, closes_nothing);
     return run_suite("psi trigger", tests);
 }

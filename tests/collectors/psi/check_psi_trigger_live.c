@@ -241,10 +241,10 @@ static void assert_measured(const struct hr_psi_event *event)
     ck_assert_uint_le(event->stalled_us + from->before_us, to->after_us);
 }
 
-START_TEST(tells_a_stall_once_a_window)
+START_TEST(reports_a_stall_once_a_window)
 {
     struct hr_psi_event event;
-    uint64_t told_us = 0, before_us = read_total(), former_ns = 0;
+    uint64_t reported_us = 0, before_us = read_total(), former_ns = 0;
     size_t measured = 0;
 
     open_bracket();
@@ -260,17 +260,17 @@ START_TEST(tells_a_stall_once_a_window)
         else
             ck_assert_uint_eq(event.stalled_us, STALL_US);
         measured += event.measured;
-        told_us += event.stalled_us;
+        reported_us += event.stalled_us;
         /* the kernel's clock counts, not the time of our read */
         former_ns = modes[_i] == HR_PSI_TRIGGER_KERNEL ? quiet_ns : event.time_ns;
     }
     ck_assert_uint_ge(measured, 2);
-    ck_assert_uint_le(told_us, read_total() - before_us); /* nothing is reported twice */
+    ck_assert_uint_le(reported_us, read_total() - before_us); /* nothing is reported twice */
 }
 END_TEST
 
 /* The kernel may fire a trigger at once for a stall before it was armed. */
-START_TEST(tells_nothing_of_what_was_before)
+START_TEST(reports_nothing_of_what_was_before)
 {
     struct hr_psi_event event;
     const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
@@ -311,7 +311,7 @@ static uint32_t wait_for_end(void)
     return told.events;
 }
 
-START_TEST(tells_that_there_is_nothing_to_watch)
+START_TEST(reports_that_there_is_nothing_to_watch)
 {
     const size_t ending = (size_t)_i / COUNT(modes);
     const int before = count_descriptors();
@@ -449,9 +449,9 @@ int main(void)
     }
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 90);
-    tcase_add_loop_test(tests, tells_a_stall_once_a_window, 0, COUNT(modes));
-    tcase_add_loop_test(tests, tells_nothing_of_what_was_before, 0, COUNT(modes));
-    tcase_add_loop_test(tests, tells_that_there_is_nothing_to_watch, 0,
+    tcase_add_loop_test(tests, reports_a_stall_once_a_window, 0, COUNT(modes));
+    tcase_add_loop_test(tests, reports_nothing_of_what_was_before, 0, COUNT(modes));
+    tcase_add_loop_test(tests, reports_that_there_is_nothing_to_watch, 0,
                         COUNT(modes) * COUNT(endings));
     tcase_add_loop_test(tests, arms_a_short_window_with_the_capability, 0, 2);
     tcase_add_test(tests, polls_a_short_window_without_the_capability);

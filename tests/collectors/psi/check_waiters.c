@@ -184,7 +184,7 @@ START_TEST(ranks_processes)
 }
 END_TEST
 
-START_TEST(tells_the_first_few)
+START_TEST(reports_the_first_few)
 {
     set_processes("a", "1\n2\n3\n");
     for (pid_t pid = 1; pid <= 3; pid++)
@@ -267,7 +267,7 @@ END_TEST
 
 /* --- Coming, going, moving ------------------------------------------------ */
 
-START_TEST(tells_new_from_moved)
+START_TEST(distinguishes_new_from_moved)
 {
     set_processes("a", "5\n");
     set_waited(5, 0, OLD_US);
@@ -311,7 +311,7 @@ START_TEST(asks_again_for_an_age_that_comes_late)
 }
 END_TEST
 
-START_TEST(tells_a_number_used_again)
+START_TEST(detects_a_number_used_again)
 {
     set_processes("a", "5\n6\n");
     set_waited(5, 70000, OLD_US);
@@ -584,7 +584,7 @@ END_TEST
 
 /* --- Missing requirements ------------------------------------------------- */
 
-START_TEST(tells_delay_accounting_switched_off)
+START_TEST(detects_delay_accounting_switched_off)
 {
     struct hr_waiters *waiters = NULL;
 
@@ -604,7 +604,7 @@ START_TEST(tells_delay_accounting_switched_off)
 }
 END_TEST
 
-START_TEST(tells_what_the_kernel_does_not)
+START_TEST(reports_what_the_kernel_lacks)
 {
     struct hr_waiters *waiters = NULL;
 
@@ -621,7 +621,7 @@ START_TEST(tells_what_the_kernel_does_not)
 }
 END_TEST
 
-START_TEST(tells_a_missing_privilege)
+START_TEST(reports_a_missing_privilege)
 {
     struct hr_waiters *waiters = NULL;
 
@@ -675,13 +675,13 @@ int main(void)
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, ranks_processes);
-    tcase_add_test(tests, tells_the_first_few);
+    tcase_add_test(tests, reports_the_first_few);
     tcase_add_loop_test(tests, sums_what_counts_for_a_resource, 0, COUNT(sums));
     tcase_add_loop_test(tests, cleans_names, 0, COUNT(names));
-    tcase_add_test(tests, tells_new_from_moved);
+    tcase_add_test(tests, distinguishes_new_from_moved);
     tcase_add_test(tests, measures_the_time_between_samples);
     tcase_add_test(tests, asks_again_for_an_age_that_comes_late);
-    tcase_add_test(tests, tells_a_number_used_again);
+    tcase_add_test(tests, detects_a_number_used_again);
     tcase_add_test(tests, passes_over_those_that_ended);
     tcase_add_test(tests, passes_over_those_that_moved_away);
     tcase_add_test(tests, passes_over_lost_replies);
@@ -694,9 +694,9 @@ int main(void)
     tcase_add_test(tests, outlives_its_group);
     tcase_add_test(tests, looks_at_the_system);
     tcase_add_test(tests, refuses_another_pid_namespace);
-    tcase_add_test(tests, tells_delay_accounting_switched_off);
-    tcase_add_test(tests, tells_what_the_kernel_does_not);
-    tcase_add_test(tests, tells_a_missing_privilege);
+    tcase_add_test(tests, detects_delay_accounting_switched_off);
+    tcase_add_test(tests, reports_what_the_kernel_lacks);
+    tcase_add_test(tests, reports_a_missing_privilege);
     tcase_add_test(tests, gets_by_with_few_descriptors);
     return run_suite("waiters", tests);
 }

@@ -269,7 +269,7 @@ START_TEST(opens_a_socket_that_never_waits)
 }
 END_TEST
 
-START_TEST(tells_the_age_of_a_task)
+START_TEST(reports_the_age_of_a_task)
 {
     struct hr_task_delays delays;
 
@@ -303,7 +303,7 @@ static void set_net_admin(bool allowed)
     ck_assert_int_eq(syscall(SYS_capset, &head, data), 0);
 }
 
-START_TEST(tells_a_missing_privilege)
+START_TEST(reports_a_missing_privilege)
 {
     struct hr_taskstats *another = NULL;
     struct hr_task_delays delays;
@@ -381,7 +381,7 @@ START_TEST(finds_them_in_the_system)
 }
 END_TEST
 
-START_TEST(tells_new_from_moved)
+START_TEST(distinguishes_new_from_moved)
 {
     char text[16];
 
@@ -548,13 +548,13 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, reads_itself);
     tcase_add_test(tests, opens_a_socket_that_never_waits);
-    tcase_add_test(tests, tells_the_age_of_a_task);
-    tcase_add_test(tests, tells_a_missing_privilege);
+    tcase_add_test(tests, reports_the_age_of_a_task);
+    tcase_add_test(tests, reports_a_missing_privilege);
     tcase_add_test(tests, takes_neither_memory_nor_descriptors);
     tcase_add_test(tests, finds_waiters_for_the_cpu);
     tcase_add_test(tests, sums_over_threads);
     tcase_add_test(tests, finds_them_in_the_system);
-    tcase_add_test(tests, tells_new_from_moved);
+    tcase_add_test(tests, distinguishes_new_from_moved);
     tcase_add_test(tests, gets_over_what_goes);
     tcase_add_test(tests, sums_threads_of_a_threaded_group);
     tcase_add_test(tests, leaves_out_threads_elsewhere);

@@ -134,7 +134,7 @@ START_TEST(knows_methods_by_name)
 }
 END_TEST
 
-START_TEST(tells_what_a_method_cannot_do)
+START_TEST(reports_what_a_method_cannot_do)
 {
     ck_assert_int_eq(hr_wss_probe(root, HR_WSS_REFERENCED, HR_WSS_SYSTEM, &reason), -EOPNOTSUPP);
     ck_assert_int_eq(reason.error, -EOPNOTSUPP);
@@ -147,7 +147,7 @@ END_TEST
 
 static const char *const needed[] = {"proc/1/clear_refs", "proc/1/smaps_rollup"};
 
-START_TEST(tells_what_the_kernel_lacks)
+START_TEST(reports_what_the_kernel_lacks)
 {
     struct hr_wss_options options = options_of_pid(42);
 
@@ -172,7 +172,7 @@ START_TEST(takes_what_works)
 END_TEST
 
 /* No method works in a tree; each one's reason is reported. */
-START_TEST(tells_why_nothing_works)
+START_TEST(reports_why_nothing_works)
 {
     struct hr_wss_options options = {.target = {.scope = HR_WSS_SYSTEM}, .method = HR_WSS_AUTO};
 
@@ -406,7 +406,7 @@ static const struct {
     {'S', 0x200000, -ENXIO, "kernel thread"},
 };
 
-START_TEST(tells_kinds_of_processes_apart)
+START_TEST(distinguishes_kinds_of_processes)
 {
     struct hr_wss_options options = options_of_pid(50);
 
@@ -418,7 +418,7 @@ START_TEST(tells_kinds_of_processes_apart)
 }
 END_TEST
 
-START_TEST(tells_an_old_kernel)
+START_TEST(detects_an_old_kernel)
 {
     struct hr_wss_options options = options_of_pid(42);
 
@@ -431,7 +431,7 @@ START_TEST(tells_an_old_kernel)
 END_TEST
 
 /* A process that can't be marked isn't counted, whatever it referenced before. */
-START_TEST(counts_only_who_is_marked)
+START_TEST(counts_only_marked_processes)
 {
     char path[300];
 
@@ -543,10 +543,10 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, knows_methods_by_name);
-    tcase_add_test(tests, tells_what_a_method_cannot_do);
-    tcase_add_loop_test(tests, tells_what_the_kernel_lacks, 0, COUNT(needed));
+    tcase_add_test(tests, reports_what_a_method_cannot_do);
+    tcase_add_loop_test(tests, reports_what_the_kernel_lacks, 0, COUNT(needed));
     tcase_add_test(tests, takes_what_works);
-    tcase_add_test(tests, tells_why_nothing_works);
+    tcase_add_test(tests, reports_why_nothing_works);
     tcase_add_loop_test(tests, takes_what_can_be_read_so_often, 0, COUNT(readings));
     tcase_add_loop_test(tests, keeps_within_the_mount, 0, COUNT(cgroups));
     tcase_add_test(tests, reads_what_was_touched_since);
@@ -555,10 +555,10 @@ int main(void)
     tcase_add_test(tests, ends_before_the_next_begins);
     tcase_add_test(tests, adds_up_processes);
     tcase_add_loop_test(tests, measures_a_cgroup, 0, 2);
-    tcase_add_loop_test(tests, tells_kinds_of_processes_apart, 0, COUNT(kinds));
-    tcase_add_test(tests, tells_an_old_kernel);
+    tcase_add_loop_test(tests, distinguishes_kinds_of_processes, 0, COUNT(kinds));
+    tcase_add_test(tests, detects_an_old_kernel);
     if (geteuid() == 0)
-        tcase_add_test(tests, counts_only_who_is_marked);
+        tcase_add_test(tests, counts_only_marked_processes);
     tcase_add_test(tests, takes_hidden_processes_for_forbidden);
     tcase_add_test(tests, needs_cgroups);
     tcase_add_test(tests, leaves_the_large_alone);

@@ -395,7 +395,7 @@ START_TEST(gives_up_on_an_interval_without_end)
 }
 END_TEST
 
-START_TEST(tells_no_more_than_is_resident)
+START_TEST(reports_no_more_than_is_resident)
 {
     open_wss(HR_WSS_PROCESSES);
     set_sums(900 * MIB, 9000 * MIB);
@@ -425,7 +425,7 @@ END_TEST
 
 /* --- Other programs ------------------------------------------------------- */
 
-START_TEST(leaves_alone_what_somebody_else_uses)
+START_TEST(leaves_alone_what_others_use)
 {
     open_wss(HR_WSS_PROCESSES);
     tree_write(tree, KDAMONDS "nr_kdamonds", "1\n");
@@ -439,7 +439,7 @@ START_TEST(leaves_alone_what_somebody_else_uses)
 }
 END_TEST
 
-START_TEST(notices_that_somebody_else_took_it)
+START_TEST(notices_that_another_process_took_it)
 {
     open_wss(HR_WSS_PROCESSES);
     ck_assert_int_eq(begin(1000), 0);
@@ -452,7 +452,7 @@ START_TEST(notices_that_somebody_else_took_it)
 }
 END_TEST
 
-START_TEST(notices_that_somebody_else_switched_it_off)
+START_TEST(notices_that_another_process_switched_it_off)
 {
     open_wss(HR_WSS_PROCESSES);
     ck_assert_int_eq(begin(1000), 0);
@@ -496,8 +496,8 @@ END_TEST
 #define TAG_START UINT64_C(1000000000000000)
 
 static const struct {
-    enum { OF_LIVING, OF_OTHER_NAMESPACE, OF_NOBODY, OF_SOMEBODY_ELSE } owner;
-} foreign[] = {{OF_LIVING}, {OF_OTHER_NAMESPACE}, {OF_NOBODY}, {OF_SOMEBODY_ELSE}};
+    enum { OF_LIVING, OF_OTHER_NAMESPACE, OF_NONE, OF_ANOTHER } owner;
+} foreign[] = {{OF_LIVING}, {OF_OTHER_NAMESPACE}, {OF_NONE}, {OF_ANOTHER}};
 
 /* A monitoring that may be in use isn't removed. */
 START_TEST(leaves_what_may_be_in_use)
@@ -512,10 +512,10 @@ START_TEST(leaves_what_may_be_in_use)
     case OF_OTHER_NAMESPACE:
         tag ^= PIDS;
         break;
-    case OF_NOBODY:
+    case OF_NONE:
         tag -= pid;
         break;
-    case OF_SOMEBODY_ELSE:
+    case OF_ANOTHER:
         tag = 60000000 - TAG_START;
         break;
     }
@@ -581,7 +581,7 @@ static const struct {
     {KDAMONDS "nr_kdamonds", HR_WSS_PROCESSES, -ENOENT, "CONFIG_DAMON_SYSFS=y"},
 };
 
-START_TEST(tells_what_is_missing_and_leaves_nothing)
+START_TEST(reports_what_is_missing_and_leaves_nothing)
 {
     open_wss(lacks[_i].scope);
     tree_remove(tree, lacks[_i].missing);
@@ -613,7 +613,7 @@ START_TEST(does_not_begin_without_knowing_where_memory_is)
 }
 END_TEST
 
-START_TEST(tells_a_kind_of_memory_that_the_kernel_lacks)
+START_TEST(reports_a_kind_of_memory_that_the_kernel_lacks)
 {
     tree_write(tree, CONTEXT "avail_operations", "fvaddr\n");
     open_wss(HR_WSS_PROCESSES);
@@ -726,18 +726,18 @@ int main(void)
     tcase_add_test(tests, takes_the_next_interval_when_it_is_read_late);
     tcase_add_test(tests, waits_for_one_interval_only_where_the_kernel_answers_late);
     tcase_add_test(tests, gives_up_on_an_interval_without_end);
-    tcase_add_test(tests, tells_no_more_than_is_resident);
+    tcase_add_test(tests, reports_no_more_than_is_resident);
     tcase_add_test(tests, counts_processes_that_ended);
-    tcase_add_test(tests, leaves_alone_what_somebody_else_uses);
-    tcase_add_test(tests, notices_that_somebody_else_took_it);
-    tcase_add_test(tests, notices_that_somebody_else_switched_it_off);
+    tcase_add_test(tests, leaves_alone_what_others_use);
+    tcase_add_test(tests, notices_that_another_process_took_it);
+    tcase_add_test(tests, notices_that_another_process_switched_it_off);
     tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);
     tcase_add_loop_test(tests, leaves_what_may_be_in_use, 0, ROWS(foreign));
     tcase_add_test(tests, starts_and_stops_none_but_its_own);
     tcase_add_test(tests, no_two_measurements_have_the_same_tag);
-    tcase_add_loop_test(tests, tells_what_is_missing_and_leaves_nothing, 0, ROWS(lacks));
+    tcase_add_loop_test(tests, reports_what_is_missing_and_leaves_nothing, 0, ROWS(lacks));
     tcase_add_loop_test(tests, does_not_begin_without_knowing_where_memory_is, 0, ROWS(hidden));
-    tcase_add_test(tests, tells_a_kind_of_memory_that_the_kernel_lacks);
+    tcase_add_test(tests, reports_a_kind_of_memory_that_the_kernel_lacks);
     tcase_add_test(tests, measures_no_cgroups);
     tcase_add_loop_test(tests, parses_where_memory_is, 0, ROWS(maps));
     tcase_add_loop_test(tests, divides_memory_at_pages, 0, ROWS(divisions));

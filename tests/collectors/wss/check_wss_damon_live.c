@@ -211,7 +211,7 @@ START_TEST(takes_away_what_one_of_ours_left_behind)
 }
 END_TEST
 
-START_TEST(leaves_alone_what_somebody_else_uses)
+START_TEST(leaves_alone_what_others_use)
 {
     touch = touch_start(-1, "still", 8, 0, NULL);
     open_wss(HR_WSS_PROCESSES);
@@ -225,7 +225,7 @@ START_TEST(leaves_alone_what_somebody_else_uses)
 }
 END_TEST
 
-START_TEST(notices_that_somebody_else_took_it)
+START_TEST(notices_that_another_process_took_it)
 {
     touch = touch_start(-1, "still", 8, 0, NULL);
     open_wss(HR_WSS_PROCESSES);
@@ -270,8 +270,8 @@ int main(void)
     tcase_add_test(tests, measures_the_system);
     tcase_add_test(tests, measures_though_it_is_read_late);
     tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);
-    tcase_add_test(tests, leaves_alone_what_somebody_else_uses);
-    tcase_add_test(tests, notices_that_somebody_else_took_it);
+    tcase_add_test(tests, leaves_alone_what_others_use);
+    tcase_add_test(tests, notices_that_another_process_took_it);
     tcase_add_test(tests, notices_that_the_process_ended);
     tcase_set_timeout(tests, 60);
     return run_suite("wss damon live", tests);

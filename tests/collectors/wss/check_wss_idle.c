@@ -35,7 +35,7 @@ static const struct scene scenes[] = {
      512,
      {{0x200000, PRESENT, 1024, 512, PLAIN | HEAD | THP, MAPPED | TAIL | THP, ALWAYS, TOUCHED,
        1024}}},
-    {"a huge page that isn't, one that is, as kernels since 6.10 tell them",
+    {"a huge page that isn't, one that is, as kernels since 6.10 report them",
      512,
      {{0x200000, PRESENT, 1024, 512, PLAIN | HEAD | THP, PLAIN | TAIL | THP, ALWAYS, LEFT_ALONE,
        1024},

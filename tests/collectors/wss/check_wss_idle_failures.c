@@ -67,7 +67,7 @@ static const struct {
     {"proc/1/pagemap", NULL, false, -ENOENT, "/proc/1/pagemap"},
 };
 
-START_TEST(tells_what_is_missing)
+START_TEST(reports_what_is_missing)
 {
     enum hr_wss_scope scope = obstacles[_i].of_cgroup ? HR_WSS_CGROUP : HR_WSS_PROCESSES;
 
@@ -132,7 +132,7 @@ START_TEST(notices_an_end_of_maps)
 END_TEST
 
 /* The multi-gen LRU is enabled between beginning and reading. */
-START_TEST(tells_nothing_of_generations)
+START_TEST(reports_nothing_of_generations)
 {
     begin_scene(&one_page);
     tree_write(tree, "sys/kernel/mm/lru_gen/enabled", "0x0000\n");
@@ -273,12 +273,12 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, tells_what_is_missing, 0, COUNT(obstacles));
+    tcase_add_loop_test(tests, reports_what_is_missing, 0, COUNT(obstacles));
     tcase_add_test(tests, never_takes_hidden_frames_for_none);
     tcase_add_loop_test(tests, refuses_what_is_no_maps, 0, COUNT(no_maps));
     tcase_add_test(tests, notices_an_end_in_between);
     tcase_add_test(tests, notices_an_end_of_maps);
-    tcase_add_test(tests, tells_nothing_of_generations);
+    tcase_add_test(tests, reports_nothing_of_generations);
     tcase_add_test(tests, leaves_large_groups_alone);
     tcase_add_test(tests, reads_long_maps);
     tcase_add_test(tests, gives_up_in_time);

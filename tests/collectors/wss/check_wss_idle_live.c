@@ -242,7 +242,7 @@ static void check_known(const struct known *row, const struct hr_wss_sample *sam
     ck_assert(sample->has_rss);
 }
 
-START_TEST(tells_what_a_process_touches)
+START_TEST(reports_what_a_process_touches)
 {
     const struct known *row = &of_processes[_i];
     struct touch load;
@@ -260,7 +260,7 @@ START_TEST(tells_what_a_process_touches)
 }
 END_TEST
 
-START_TEST(tells_what_a_group_touches)
+START_TEST(reports_what_a_group_touches)
 {
     const struct known *row = &of_groups[_i];
     struct touch load;
@@ -343,7 +343,7 @@ START_TEST(adds_up_over_windows)
 }
 END_TEST
 
-START_TEST(tells_groups_from_those_above_and_beside)
+START_TEST(distinguishes_groups_from_those_above_and_beside)
 {
     groups_make(groups, "a");
     groups_write(groups, "a", "cgroup.subtree_control", "+memory");
@@ -366,7 +366,7 @@ START_TEST(tells_groups_from_those_above_and_beside)
 }
 END_TEST
 
-START_TEST(tells_that_the_target_is_gone)
+START_TEST(reports_that_the_target_is_gone)
 {
     struct hr_wss_sample sample;
     struct hr_reason reason;
@@ -392,7 +392,7 @@ START_TEST(tells_that_the_target_is_gone)
 }
 END_TEST
 
-START_TEST(tells_that_a_group_lacks_the_controller)
+START_TEST(reports_that_a_group_lacks_the_controller)
 {
     struct hr_reason reason;
 
@@ -595,7 +595,7 @@ END_TEST
 
 /* --- Rights --------------------------------------------------------------- */
 
-START_TEST(tells_that_rights_are_missing)
+START_TEST(reports_that_rights_are_missing)
 {
     struct hr_reason reason;
     int status;
@@ -628,18 +628,18 @@ int main(void)
     stir();
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, tells_what_a_process_touches, 0, COUNT(of_processes));
-    tcase_add_loop_test(tests, tells_what_a_group_touches, 0, COUNT(of_groups));
+    tcase_add_loop_test(tests, reports_what_a_process_touches, 0, COUNT(of_processes));
+    tcase_add_loop_test(tests, reports_what_a_group_touches, 0, COUNT(of_groups));
     tcase_add_test(tests, counts_shared_pages_once);
     tcase_add_test(tests, adds_up_over_windows);
-    tcase_add_test(tests, tells_groups_from_those_above_and_beside);
-    tcase_add_test(tests, tells_that_the_target_is_gone);
-    tcase_add_test(tests, tells_that_a_group_lacks_the_controller);
+    tcase_add_test(tests, distinguishes_groups_from_those_above_and_beside);
+    tcase_add_test(tests, reports_that_the_target_is_gone);
+    tcase_add_test(tests, reports_that_a_group_lacks_the_controller);
     tcase_add_test(tests, marks_no_page_of_another_process);
     tcase_add_test(tests, passes_over_reserved_addresses);
     tcase_add_test(tests, gives_up_in_time);
     tcase_add_test(tests, leaves_no_descriptor_open);
-    tcase_add_test(tests, tells_that_rights_are_missing);
+    tcase_add_test(tests, reports_that_rights_are_missing);
     tcase_add_test(tests, refuses_generations);
     int status = run_suite("wss idle live", tests);
     if (is_emulated())

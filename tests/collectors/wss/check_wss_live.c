@@ -127,7 +127,7 @@ static const struct {
     {"shared", TOUCH, HOLD}, {"swap", TOUCH, TOUCH}, {"still", 0, HOLD},
 };
 
-START_TEST(tells_what_is_touched)
+START_TEST(reports_what_is_touched)
 {
     if (strcmp(kinds[_i].kind, "file") != 0 || make_file())
         touch = touch_start(-1, kinds[_i].kind, HOLD, TOUCH, file);
@@ -198,7 +198,7 @@ START_TEST(notices_its_end)
 END_TEST
 
 /* Scanning 256 MiB in 4 KiB pages takes milliseconds. A refused process keeps its bits. */
-START_TEST(foretells_what_takes_too_long)
+START_TEST(predicts_what_takes_too_long)
 {
     struct hr_process process;
     struct hr_smaps sums;
@@ -222,7 +222,7 @@ static int open_procs(struct groups *groups)
 }
 
 /* A short scan of huge pages must not count as an estimate for another process's small ones. */
-START_TEST(foretells_for_each_process)
+START_TEST(predicts_for_each_process)
 {
     struct groups *groups = groups_new();
     struct hr_wss_options options = {
@@ -304,11 +304,11 @@ int main(void)
     stir();
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_loop_test(tests, tells_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));
+    tcase_add_loop_test(tests, reports_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));
     tcase_add_test(tests, measures_the_window_as_gregg_does);
     tcase_add_test(tests, notices_its_end);
-    tcase_add_test(tests, foretells_what_takes_too_long);
-    tcase_add_test(tests, foretells_for_each_process);
+    tcase_add_test(tests, predicts_what_takes_too_long);
+    tcase_add_test(tests, predicts_for_each_process);
     tcase_add_test(tests, measures_all_of_a_cgroup);
     tcase_add_test(tests, leaves_threads_to_their_processes);
     return run_suite("wss_live", tests);

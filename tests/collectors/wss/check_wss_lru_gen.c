@@ -126,7 +126,7 @@ static const struct {
     {0, "", "/", true, true},        {0, "", "/a", false, false},
 };
 
-START_TEST(tells_groups_by_their_paths)
+START_TEST(distinguishes_groups_by_their_paths)
 {
     struct hr_lru_gen_list list = {
         .memcg_id = groups[_i].memcg_id,
@@ -387,7 +387,7 @@ START_TEST(looks_back)
 }
 END_TEST
 
-START_TEST(does_not_tell_a_part_for_the_whole)
+START_TEST(does_not_report_a_part_as_the_whole)
 {
     tree_write(
         tree, FILE_PATH,
@@ -470,7 +470,7 @@ START_TEST(measures_all_groups_for_the_system)
 }
 END_TEST
 
-START_TEST(tries_again_while_somebody_else_ages)
+START_TEST(retries_while_another_process_ages)
 {
     kernel.on = true;
     struct fake_list *group = add_list(2, "/a", 0);
@@ -489,7 +489,7 @@ START_TEST(tries_again_while_somebody_else_ages)
 END_TEST
 
 /* When untouched pages may have been merged into the generation of time zero. */
-START_TEST(tells_that_somebody_else_aged_too_often)
+START_TEST(reports_that_others_aged_too_often)
 {
     kernel.on = true;
     struct fake_list *group = add_list(2, "/a", 0);
@@ -597,7 +597,7 @@ static const struct {
     {"0x000000007\n", true, -EBADMSG, -EBADMSG, ""},
 };
 
-START_TEST(tells_what_it_lacks)
+START_TEST(reports_what_it_lacks)
 {
     tree_remove(tree, ENABLED);
     tree_remove(tree, FILE_PATH);
@@ -632,21 +632,21 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, parses_what_kernels_print, 0, ROWS(printed));
     tcase_add_loop_test(tests, understands_nothing_else, 0, ROWS(not_understood));
-    tcase_add_loop_test(tests, tells_groups_by_their_paths, 0, ROWS(groups));
+    tcase_add_loop_test(tests, distinguishes_groups_by_their_paths, 0, ROWS(groups));
     tcase_add_loop_test(tests, recalls_what_is_known_of_a_window, 0, ROWS(recalls));
     tcase_add_loop_test(tests, looks_back, 0, ROWS(looks));
-    tcase_add_test(tests, does_not_tell_a_part_for_the_whole);
+    tcase_add_test(tests, does_not_report_a_part_as_the_whole);
     tcase_add_test(tests, looks_back_at_groups_only_that_are_counted);
     tcase_add_test(tests, keeps_no_text_between_calls);
     tcase_add_test(tests, counts_what_is_accessed_since_the_beginning);
     tcase_add_test(tests, measures_all_groups_for_the_system);
-    tcase_add_test(tests, tries_again_while_somebody_else_ages);
-    tcase_add_test(tests, tells_that_somebody_else_aged_too_often);
+    tcase_add_test(tests, retries_while_another_process_ages);
+    tcase_add_test(tests, reports_that_others_aged_too_often);
     tcase_add_test(tests, follows_groups_that_come_and_go);
     tcase_add_test(tests, takes_no_longer_than_is_allowed);
     tcase_add_test(tests, does_not_begin_what_will_take_longer_than_allowed);
     tcase_add_test(tests, is_not_chosen_for_aging_where_it_cannot);
-    tcase_add_loop_test(tests, tells_what_it_lacks, 0, ROWS(needs));
+    tcase_add_loop_test(tests, reports_what_it_lacks, 0, ROWS(needs));
     tcase_add_test(tests, measures_no_processes);
     return run_suite("wss lru_gen", tests);
 }

@@ -187,7 +187,7 @@ START_TEST(knows_what_is_touched)
 END_TEST
 
 /* Memory touched only before the first reading is still counted by the second. */
-START_TEST(readings_tell_what_was_touched_since_the_beginning)
+START_TEST(readings_show_what_was_touched_since_the_beginning)
 {
     groups_make(groups, "a");
     ck_assert(start("a", "anon", HOLD_MIB, TOUCHED_MIB));
@@ -294,7 +294,7 @@ START_TEST(looks_back_as_far_as_the_kernel_knows)
 }
 END_TEST
 
-START_TEST(tells_that_somebody_else_began_generations)
+START_TEST(reports_that_others_began_generations)
 {
     groups_make(groups, "a");
     ck_assert(start("a", "still", HOLD_MIB, 0));
@@ -309,7 +309,7 @@ START_TEST(tells_that_somebody_else_began_generations)
 }
 END_TEST
 
-START_TEST(tells_a_group_that_is_gone)
+START_TEST(reports_a_group_that_is_gone)
 {
     groups_make(groups, "a");
     open_wss(HR_WSS_CGROUP, "a", true);
@@ -320,7 +320,7 @@ START_TEST(tells_a_group_that_is_gone)
 }
 END_TEST
 
-START_TEST(tells_a_group_without_memory_controller)
+START_TEST(reports_a_group_without_memory_controller)
 {
     groups_make(groups, "a");
     groups_make(groups, "a/b");
@@ -349,13 +349,13 @@ int main(void)
     hr_root_close(root);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, knows_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));
-    tcase_add_test(tests, readings_tell_what_was_touched_since_the_beginning);
+    tcase_add_test(tests, readings_show_what_was_touched_since_the_beginning);
     tcase_add_test(tests, sums_the_groups_below);
     tcase_add_test(tests, measures_the_system);
     tcase_add_test(tests, looks_back_as_far_as_the_kernel_knows);
-    tcase_add_test(tests, tells_that_somebody_else_began_generations);
-    tcase_add_test(tests, tells_a_group_that_is_gone);
-    tcase_add_test(tests, tells_a_group_without_memory_controller);
+    tcase_add_test(tests, reports_that_others_began_generations);
+    tcase_add_test(tests, reports_a_group_that_is_gone);
+    tcase_add_test(tests, reports_a_group_without_memory_controller);
     tcase_set_timeout(tests, 60);
     return run_suite("wss lru_gen live", tests);
 }

@@ -125,7 +125,7 @@ START_TEST(takes_several_blocks)
 END_TEST
 
 /* Each block is parsed when it comes; errors are logged once nevertheless. */
-START_TEST(tells_once_of_an_unknown_event_though_there_are_several_blocks)
+START_TEST(reports_once_an_unknown_event_though_there_are_several_blocks)
 {
     char text[512];
 
@@ -206,7 +206,7 @@ START_TEST(exports_one_symbol)
 END_TEST
 
 /* Another root than "/" needs openat2(2). */
-START_TEST(tells_that_a_root_needs_a_later_kernel)
+START_TEST(reports_that_a_root_needs_a_later_kernel)
 {
     char text[256];
 
@@ -225,14 +225,14 @@ int main(void)
     tcase_add_checked_fixture(tests, perf_set_up, perf_tear_down);
     tcase_add_loop_test(tests, refuses_what_does_not_fit, 0, COUNT(refused));
     tcase_add_loop_test(tests, accepts_what_fits, 0, COUNT(accepted));
-    tcase_add_test(tests, tells_once_of_an_unknown_event_though_there_are_several_blocks);
+    tcase_add_test(tests, reports_once_an_unknown_event_though_there_are_several_blocks);
     tcase_add_test(tests, warns_once_that_no_event_is_known);
     tcase_add_test(tests, warns_if_there_is_nothing_to_do);
     tcase_add_loop_test(tests, ends_before_it_began, 0, 2);
     tcase_add_test(tests, exports_one_symbol);
     /* This test disables a system call for good, so it needs a process of its own. */
     if (forks == NULL || strcmp(forks, "no") != 0)
-        tcase_add_test(tests, tells_that_a_root_needs_a_later_kernel);
+        tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
     if (obstacle != NULL) {
         printf("# without the tests that count: %s\n", obstacle);
     } else {

@@ -51,7 +51,7 @@ START_TEST(names_an_unknown_event_and_the_nearest)
 END_TEST
 
 /* The running time is published for the line's other event, but not for this one. */
-START_TEST(tells_once_that_nothing_counts_an_event)
+START_TEST(reports_once_that_nothing_counts_an_event)
 {
     harness_begin("Event \"nothing/any/\" \"task-clock\"\nEvent \"cs\"");
     read_some();
@@ -72,7 +72,7 @@ START_TEST(names_all_events_that_nothing_counts)
 }
 END_TEST
 
-START_TEST(tells_once_if_nothing_at_all_can_be_counted)
+START_TEST(reports_once_if_nothing_at_all_can_be_counted)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
@@ -84,7 +84,7 @@ START_TEST(tells_once_if_nothing_at_all_can_be_counted)
 }
 END_TEST
 
-START_TEST(tells_of_cgroups_if_only_they_are_counted)
+START_TEST(reports_cgroups_if_only_they_are_counted)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
@@ -112,7 +112,7 @@ START_TEST(cuts_a_long_list_of_events_off)
 END_TEST
 
 /* The msr PMU can't distinguish user mode from the kernel. */
-START_TEST(tells_once_that_the_kernel_refuses_an_event)
+START_TEST(reports_once_that_the_kernel_refuses_an_event)
 {
     harness_begin_live("Event \"msr/tsc/u\" \"task-clock\"");
     read_some();
@@ -124,7 +124,7 @@ START_TEST(tells_once_that_the_kernel_refuses_an_event)
 END_TEST
 
 /* The kernel refuses such an event with PERF_FLAG_PID_CGROUP. */
-START_TEST(tells_that_an_event_is_of_the_whole_machine)
+START_TEST(reports_that_an_event_is_of_the_whole_machine)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
@@ -139,7 +139,7 @@ START_TEST(tells_that_an_event_is_of_the_whole_machine)
 }
 END_TEST
 
-START_TEST(tells_what_is_refused_of_cgroups_only)
+START_TEST(reports_what_is_refused_of_cgroups_only)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
@@ -172,7 +172,7 @@ static void permit(bool permitted)
     ck_assert_int_eq(syscall(SYS_capset, &header, data), 0);
 }
 
-START_TEST(tells_once_that_permission_is_missing)
+START_TEST(reports_once_that_permission_is_missing)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
@@ -191,7 +191,7 @@ START_TEST(tells_once_that_permission_is_missing)
 END_TEST
 
 /* The default of Debian's kernels, which then require CAP_SYS_ADMIN. */
-START_TEST(tells_of_a_level_that_makes_the_capability_useless)
+START_TEST(reports_a_level_that_makes_the_capability_useless)
 {
     tree_write(tree, "proc/sys/kernel/perf_event_paranoid", "3\n");
     harness_begin("");
@@ -327,7 +327,7 @@ END_TEST
 
 /* --- Descriptors ---------------------------------------------------------- */
 
-START_TEST(tells_once_that_the_machine_takes_more_files_than_it_may)
+START_TEST(reports_once_that_the_machine_takes_more_files_than_it_may)
 {
     char options[128], expected[64];
 
@@ -369,7 +369,7 @@ static void limit_files(rlim_t soft, rlim_t hard)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-START_TEST(raises_the_limit_of_open_files_and_tells_it_once)
+START_TEST(raises_the_limit_of_open_files_and_reports_it_once)
 {
     struct rlimit limit;
     char expected[64];
@@ -388,7 +388,7 @@ START_TEST(raises_the_limit_of_open_files_and_tells_it_once)
 }
 END_TEST
 
-START_TEST(tells_once_that_the_limit_of_open_files_is_too_low)
+START_TEST(reports_once_that_the_limit_of_open_files_is_too_low)
 {
     char expected[64];
 
@@ -406,7 +406,7 @@ START_TEST(tells_once_that_the_limit_of_open_files_is_too_low)
 END_TEST
 
 /* Below the limit, but the kernel has no more descriptors. Retried at each interval. */
-START_TEST(tells_once_that_the_kernel_has_no_more_files)
+START_TEST(reports_once_that_the_kernel_has_no_more_files)
 {
     harness_begin("Event \"task-clock\"");
     perf_make_fail(SYS_perf_event_open, _i == 0 ? ENFILE : EMFILE, -1, 0);
@@ -417,7 +417,7 @@ START_TEST(tells_once_that_the_kernel_has_no_more_files)
 END_TEST
 
 /* The first opening, of the machine, probes the events. */
-START_TEST(tells_once_that_the_machine_cannot_be_counted)
+START_TEST(reports_once_that_the_machine_cannot_be_counted)
 {
     harness_begin("Event \"task-clock\"");
     perf_make_fail(SYS_perf_event_open, _i == 0 ? ENOMEM : EBUSY, -1, 0);
@@ -430,7 +430,7 @@ START_TEST(tells_once_that_the_machine_cannot_be_counted)
 }
 END_TEST
 
-START_TEST(tells_once_that_groups_cannot_be_counted)
+START_TEST(reports_once_that_groups_cannot_be_counted)
 {
     groups_make(groups, "a");
     groups_make(groups, "b");
@@ -481,18 +481,18 @@ int main(void)
     tcase_set_timeout(tests, 30);
     tcase_add_checked_fixture(tests, perf_set_up_with_groups, perf_tear_down_with_groups);
     tcase_add_test(tests, names_an_unknown_event_and_the_nearest);
-    tcase_add_test(tests, tells_once_that_nothing_counts_an_event);
+    tcase_add_test(tests, reports_once_that_nothing_counts_an_event);
     tcase_add_test(tests, names_all_events_that_nothing_counts);
-    tcase_add_test(tests, tells_once_if_nothing_at_all_can_be_counted);
-    tcase_add_test(tests, tells_of_cgroups_if_only_they_are_counted);
+    tcase_add_test(tests, reports_once_if_nothing_at_all_can_be_counted);
+    tcase_add_test(tests, reports_cgroups_if_only_they_are_counted);
     tcase_add_test(tests, cuts_a_long_list_of_events_off);
     if (has_msr())
-        tcase_add_test(tests, tells_once_that_the_kernel_refuses_an_event);
+        tcase_add_test(tests, reports_once_that_the_kernel_refuses_an_event);
     else
         puts("# without an event that is refused: there is no PMU msr");
     if (is_paranoid()) {
-        tcase_add_test(tests, tells_once_that_permission_is_missing);
-        tcase_add_test(tests, tells_of_a_level_that_makes_the_capability_useless);
+        tcase_add_test(tests, reports_once_that_permission_is_missing);
+        tcase_add_test(tests, reports_a_level_that_makes_the_capability_useless);
         tcase_add_test(tests, does_without_the_level_if_it_is_not_known);
     } else {
         puts("# without permission missing: kernel.perf_event_paranoid gives it to all");
@@ -504,16 +504,16 @@ int main(void)
     tcase_add_test(tests, waits_for_the_cpus);
     tcase_add_test(tests, requires_the_cpus);
     tcase_add_loop_test(tests, goes_on_with_the_cpus_that_it_knows, 0, 2);
-    tcase_add_loop_test(tests, tells_once_that_the_machine_takes_more_files_than_it_may, 0, 2);
+    tcase_add_loop_test(tests, reports_once_that_the_machine_takes_more_files_than_it_may, 0, 2);
     /* These tests change the process for good, so each needs one of its own. */
     if (forks == NULL || strcmp(forks, "no") != 0) {
-        tcase_add_test(tests, tells_that_an_event_is_of_the_whole_machine);
-        tcase_add_test(tests, tells_what_is_refused_of_cgroups_only);
-        tcase_add_test(tests, raises_the_limit_of_open_files_and_tells_it_once);
-        tcase_add_test(tests, tells_once_that_the_limit_of_open_files_is_too_low);
-        tcase_add_loop_test(tests, tells_once_that_the_kernel_has_no_more_files, 0, 2);
-        tcase_add_loop_test(tests, tells_once_that_the_machine_cannot_be_counted, 0, 2);
-        tcase_add_loop_test(tests, tells_once_that_groups_cannot_be_counted, 0, 2);
+        tcase_add_test(tests, reports_that_an_event_is_of_the_whole_machine);
+        tcase_add_test(tests, reports_what_is_refused_of_cgroups_only);
+        tcase_add_test(tests, raises_the_limit_of_open_files_and_reports_it_once);
+        tcase_add_test(tests, reports_once_that_the_limit_of_open_files_is_too_low);
+        tcase_add_loop_test(tests, reports_once_that_the_kernel_has_no_more_files, 0, 2);
+        tcase_add_loop_test(tests, reports_once_that_the_machine_cannot_be_counted, 0, 2);
+        tcase_add_loop_test(tests, reports_once_that_groups_cannot_be_counted, 0, 2);
     }
     return run_suite("plugin cgroup_perf trouble", tests);
 }

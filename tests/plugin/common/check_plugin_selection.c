@@ -345,7 +345,7 @@ START_TEST(shortens_long_names)
 END_TEST
 
 /* Two names with the same head and last component differ by the hash of the path. */
-START_TEST(tells_long_names_apart)
+START_TEST(distinguishes_long_names)
 {
     tree_add_group(tree, LONG_HEAD "one.slice/" LONG_LEAF, true);
     tree_add_group(tree, LONG_HEAD "two.slice/" LONG_LEAF, true);
@@ -432,7 +432,7 @@ static const struct {
     {"p", "q", "<Cgroup \"[pq]\">\nInstance \"same\"\n</Cgroup>", "same"},
 };
 
-START_TEST(tells_two_of_one_name_apart)
+START_TEST(distinguishes_two_of_one_name)
 {
     char pattern[64];
     const char *plain = alike[_i].name;
@@ -455,7 +455,7 @@ START_TEST(tells_two_of_one_name_apart)
 END_TEST
 
 /* A template that gives many groups one name: a line for each would flood the log. */
-START_TEST(tells_of_many_of_one_name_now_and_then)
+START_TEST(reports_many_of_one_name_now_and_then)
 {
     add_groups("g", 100);
     harness_begin("System false\nResource \"io\"\n<Cgroup \"g*\">\nInstance \"web\"\n</Cgroup>");
@@ -512,11 +512,11 @@ int main(void)
     tcase_add_loop_test(tests, names_groups, 0, COUNT(named));
     tcase_add_test(tests, names_groups_by_the_first_pattern_that_selects_them);
     tcase_add_test(tests, shortens_long_names);
-    tcase_add_test(tests, tells_long_names_apart);
+    tcase_add_test(tests, distinguishes_long_names);
     tcase_add_loop_test(tests, shortens_no_more_than_needed, 0, COUNT(lengths));
     tcase_add_loop_test(tests, keeps_characters_whole, 0, 4 * COUNT(characters));
-    tcase_add_loop_test(tests, tells_two_of_one_name_apart, 0, COUNT(alike));
-    tcase_add_test(tests, tells_of_many_of_one_name_now_and_then);
+    tcase_add_loop_test(tests, distinguishes_two_of_one_name, 0, COUNT(alike));
+    tcase_add_test(tests, reports_many_of_one_name_now_and_then);
     tcase_add_test(tests, frees_the_names_of_groups_that_went);
     tcase_add_loop_test(tests, keeps_the_name_of_the_system, 0, 2);
     return run_suite("plugin selection", tests);

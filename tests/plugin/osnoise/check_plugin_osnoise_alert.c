@@ -245,7 +245,7 @@ END_TEST
 
 /* --- When ----------------------------------------------------------------- */
 
-START_TEST(tells_the_end)
+START_TEST(reports_the_end)
 {
     take_one(3, 60);
     take_one(3, 61);
@@ -300,7 +300,7 @@ START_TEST(does_not_flood)
 }
 END_TEST
 
-START_TEST(tells_the_longest_of_a_reading)
+START_TEST(reports_the_longest_of_a_reading)
 {
     const struct hr_osnoise_single_noise single_noises[] = {
         {.cpu = 3, .duration_ns = 60000},  {.cpu = 4, .duration_ns = 70000},
@@ -323,7 +323,7 @@ START_TEST(tells_the_longest_of_a_reading)
 }
 END_TEST
 
-/* Nobody knows whether it is quiet where nothing is measured. */
+/* Whether it is quiet is unknown where nothing is measured. */
 START_TEST(waits_for_a_cpu_that_is_not_measured)
 {
     take_one(3, 60);
@@ -417,10 +417,10 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, says_what_interfered, 0, COUNT(said));
     tcase_add_loop_test(tests, says_that_there_is_more, 0, HR_OSNOISE_NAME);
-    tcase_add_test(tests, tells_the_end);
+    tcase_add_test(tests, reports_the_end);
     tcase_add_test(tests, counts_quiet_from_the_last);
     tcase_add_test(tests, does_not_flood);
-    tcase_add_test(tests, tells_the_longest_of_a_reading);
+    tcase_add_test(tests, reports_the_longest_of_a_reading);
     tcase_add_test(tests, waits_for_a_cpu_that_is_not_measured);
     tcase_add_test(tests, is_quiet_once_a_sample_says_so);
     tcase_add_test(tests, counts_quiet_from_a_noise_within_the_period);

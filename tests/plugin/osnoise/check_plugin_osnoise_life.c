@@ -275,7 +275,7 @@ START_TEST(sets_and_restores)
 }
 END_TEST
 
-START_TEST(keeps_its_state_where_it_is_told)
+START_TEST(keeps_its_state_where_it_is_configured)
 {
     char options[PATH_MAX + 128];
 
@@ -442,7 +442,7 @@ static const struct {
      {"notice: osnoise: noise is not measured: ", "no program runs the osnoise tracer"}},
 };
 
-START_TEST(tells_why_nothing_is_measured)
+START_TEST(reports_why_nothing_is_measured)
 {
     troubles[_i].prepare();
     harness_begin(troubles[_i].options);
@@ -476,7 +476,7 @@ START_TEST(begins_when_another_tracer_has_ended)
 }
 END_TEST
 
-START_TEST(gives_way_to_who_changes_a_setting)
+START_TEST(gives_way_to_a_changed_setting)
 {
     harness_begin(WORKLOAD);
     await_run(getpid());
@@ -539,14 +539,14 @@ int main(void)
     tcase_add_test(tests, publishes_what_the_kernel_recorded);
     tcase_add_test(tests, publishes_nothing_of_a_cpu_that_is_offline);
     tcase_add_test(tests, sets_and_restores);
-    tcase_add_test(tests, keeps_its_state_where_it_is_told);
+    tcase_add_test(tests, keeps_its_state_where_it_is_configured);
     tcase_add_test(tests, keeps_its_state_where_it_is);
     tcase_add_loop_test(tests, does_nothing_without_cpus, 0, COUNT(without_cpus));
     tcase_add_test(tests, restores_what_a_killed_one_left_behind);
     tcase_add_test(tests, begins_after_a_killed_one);
-    tcase_add_loop_test(tests, tells_why_nothing_is_measured, 0, COUNT(troubles));
+    tcase_add_loop_test(tests, reports_why_nothing_is_measured, 0, COUNT(troubles));
     tcase_add_test(tests, begins_when_another_tracer_has_ended);
-    tcase_add_test(tests, gives_way_to_who_changes_a_setting);
+    tcase_add_test(tests, gives_way_to_a_changed_setting);
     tcase_add_test(tests, reads_along_with_another);
     return run_suite("plugin osnoise", tests);
 }

@@ -64,7 +64,7 @@ static const struct {
     {-EACCES, "error"},  {-ENOENT, "error"},  {-EOPNOTSUPP, "error"},
 };
 
-START_TEST(tells_that_nothing_is_measured)
+START_TEST(reports_that_nothing_is_measured)
 {
     struct hr_reason reason = {severities[_i].error, "it is so: change it"};
     char line[256];
@@ -150,7 +150,7 @@ START_TEST(shortens_long_lists)
 }
 END_TEST
 
-START_TEST(tells_of_lost_records)
+START_TEST(reports_lost_records)
 {
     struct hr_osnoise_cpu cpus[] = {{.cpu = 1, .lost_count = 60}, {.cpu = 2}, {.cpu = 3}};
 
@@ -197,7 +197,7 @@ START_TEST(advises_what_helps_against_losses)
 }
 END_TEST
 
-START_TEST(tells_of_dropped_names)
+START_TEST(reports_dropped_names)
 {
     struct hr_osnoise_reading reading = {.dropped_count = 7};
 
@@ -222,7 +222,7 @@ START_TEST(hands_on_warnings)
 }
 END_TEST
 
-START_TEST(tells_what_is_not_restored)
+START_TEST(reports_what_is_not_restored)
 {
     const struct hr_reason reason = {-EBUSY, "rtla uses the tracer: end it"};
 
@@ -237,15 +237,15 @@ int main(void)
     TCase *tests = tcase_create("trouble");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_loop_test(tests, tells_that_nothing_is_measured, 0, COUNT(severities));
+    tcase_add_loop_test(tests, reports_that_nothing_is_measured, 0, COUNT(severities));
     tcase_add_test(tests, says_nothing_of_a_run_that_begins_well);
     tcase_add_test(tests, lists_cpus_without_samples);
     tcase_add_test(tests, does_not_send_to_dmesg_for_what_another_measures);
     tcase_add_test(tests, shortens_long_lists);
-    tcase_add_test(tests, tells_of_lost_records);
+    tcase_add_test(tests, reports_lost_records);
     tcase_add_loop_test(tests, advises_what_helps_against_losses, 0, COUNT(losses));
-    tcase_add_test(tests, tells_of_dropped_names);
+    tcase_add_test(tests, reports_dropped_names);
     tcase_add_test(tests, hands_on_warnings);
-    tcase_add_test(tests, tells_what_is_not_restored);
+    tcase_add_test(tests, reports_what_is_not_restored);
     return run_suite("osnoise trouble", tests);
 }

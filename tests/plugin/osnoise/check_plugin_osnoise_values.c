@@ -127,7 +127,7 @@ START_TEST(sums_up_an_interval)
 END_TEST
 
 /* Gauges are of the interval alone, counters go on. */
-START_TEST(begins_each_interval_anew)
+START_TEST(begins_each_interval_at_zero)
 {
     const struct hr_osnoise_cpu much[] = {{3, 0, 1, 10000, 5000, 4000, 5000, 0, 0, 9, 0, 0, 0}};
     const struct hr_osnoise_cpu little[] = {{3, 0, 1, 10000, 10, 10, 10, 0, 0, 1, 0, 0, 0}};
@@ -215,7 +215,7 @@ START_TEST(holds_a_year)
 END_TEST
 
 /* A reader of series must not take those of a long period for missing. */
-START_TEST(tells_how_far_apart_samples_are)
+START_TEST(reports_how_far_apart_samples_are)
 {
     const struct osnoise_values_options options = {.has_samples = true,
                                                    .sample_interval = TIME_T_TO_CDTIME_T(60)};
@@ -330,7 +330,7 @@ START_TEST(names_sources)
 }
 END_TEST
 
-START_TEST(tells_long_names_apart)
+START_TEST(distinguishes_long_names)
 {
     struct hr_osnoise_source one = {.kind = HR_OSNOISE_IRQ}, other;
     char series[OSNOISE_SERIES], another[OSNOISE_SERIES];
@@ -461,13 +461,13 @@ static double sum_of_growth(double last[], size_t names_count)
     return grown;
 }
 
-/* Whoever is among the first: the counters together are all noise, in each interval, and none goes
- * back (see publish()). */
+/* Whichever are among the first: the counters together are all noise, in each interval, and none
+ * goes back (see publish()). */
 START_TEST(counts_all_noise_once)
 {
     enum { NAMES = 12 };
     struct hr_osnoise_source sources[NAMES];
-    double last[NAMES + 1] = {0}, all_us = 0, told_us = 0;
+    double last[NAMES + 1] = {0}, all_us = 0, reported_us = 0;
     size_t most = 0;
 
     srand(4711);
@@ -485,8 +485,8 @@ START_TEST(counts_all_noise_once)
         add_sources(0, sources, NAMES);
         publish();
         all_us += (double)all_ns / 1000;
-        told_us += sum_of_growth(last, NAMES);
-        ck_assert_double_eq_tol(told_us, all_us, NAMES + 1);
+        reported_us += sum_of_growth(last, NAMES);
+        ck_assert_double_eq_tol(reported_us, all_us, NAMES + 1);
         ck_assert_uint_eq(fake_count("osnoise-cpu0/derive-thread_t*"), 3);
         most = most > fake_count("*") ? most : fake_count("*");
     }
@@ -523,7 +523,7 @@ END_TEST
 
 /* One that is loud after long quiet gets its series within an interval; one that has ended loses
  * it some time. */
-START_TEST(follows_who_is_loud)
+START_TEST(follows_the_loudest_sources)
 {
     const struct hr_osnoise_source old = {0, HR_OSNOISE_THREAD, "old", 1, 1000000};
     const struct hr_osnoise_source new = {0, HR_OSNOISE_THREAD, "new", 1, 50000000};
@@ -612,15 +612,15 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, sums_up_an_interval);
-    tcase_add_test(tests, begins_each_interval_anew);
+    tcase_add_test(tests, begins_each_interval_at_zero);
     tcase_add_test(tests, has_no_values_without_samples);
     tcase_add_test(tests, takes_no_more_noise_than_time);
     tcase_add_test(tests, holds_a_year);
-    tcase_add_test(tests, tells_how_far_apart_samples_are);
+    tcase_add_test(tests, reports_how_far_apart_samples_are);
     tcase_add_test(tests, keeps_cpus_apart);
     tcase_add_test(tests, names_buckets_after_their_lower_end);
     tcase_add_loop_test(tests, names_sources, 0, COUNT(names));
-    tcase_add_test(tests, tells_long_names_apart);
+    tcase_add_test(tests, distinguishes_long_names);
     tcase_add_test(tests, publishes_the_first_and_the_rest);
     tcase_add_test(tests, loses_no_remainders);
     tcase_add_test(tests, publishes_sources_alone_without_a_workload);
@@ -628,7 +628,7 @@ int main(void)
     tcase_add_test(tests, holds_sources_back_until_there_is_a_sample);
     tcase_add_test(tests, counts_all_noise_once);
     tcase_add_test(tests, does_not_flicker);
-    tcase_add_test(tests, follows_who_is_loud);
+    tcase_add_test(tests, follows_the_loudest_sources);
     tcase_add_test(tests, bears_endless_names);
     tcase_add_test(tests, forgets_none_that_is_published);
     return run_suite("osnoise values", tests);

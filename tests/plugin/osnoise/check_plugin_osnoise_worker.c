@@ -139,7 +139,7 @@ START_TEST(tries_again_and_says_so_once)
 }
 END_TEST
 
-/* Whoever takes the tracer away gets more and more peace. */
+/* The more often the tracer is taken away, the longer we back off. */
 START_TEST(waits_longer_when_runs_are_cancelled)
 {
     static const uint64_t least_ms[] = {500, 1000, 2000};
@@ -189,7 +189,7 @@ START_TEST(takes_the_end_of_another_for_no_fault)
 }
 END_TEST
 
-/* Whoever read at the beginning of a period would find itself in the noise. */
+/* One that read at the beginning of a period would find itself in the noise. */
 START_TEST(reads_when_the_kernel_does_not_look)
 {
     osnoise.period_us = 400000;
@@ -335,7 +335,7 @@ START_TEST(reads_at_once_when_it_has_to)
 }
 END_TEST
 
-START_TEST(tells_what_it_cannot_restore)
+START_TEST(reports_what_it_cannot_restore)
 {
     fake_osnoise_return(FAKE_OSNOISE_END, -EBUSY, "rtla uses the tracer: end it");
     start(10000, 600000);
@@ -347,7 +347,7 @@ START_TEST(tells_what_it_cannot_restore)
 }
 END_TEST
 
-START_TEST(tells_why_it_cannot_start)
+START_TEST(reports_why_it_cannot_start)
 {
     const struct osnoise_worker_options options = {.values = values};
     struct hr_reason reason;
@@ -436,8 +436,8 @@ int main(void)
     tcase_add_test(tests, keeps_off_the_cpus_it_measures);
     tcase_add_test(tests, stays_if_all_cpus_are_measured);
     tcase_add_test(tests, reads_at_once_when_it_has_to);
-    tcase_add_test(tests, tells_what_it_cannot_restore);
-    tcase_add_test(tests, tells_why_it_cannot_start);
+    tcase_add_test(tests, reports_what_it_cannot_restore);
+    tcase_add_test(tests, reports_why_it_cannot_start);
     tcase_add_test(tests, notifies_without_a_lock);
     tcase_add_test(tests, publishes_while_it_reads);
     return run_suite("osnoise worker", tests);

@@ -47,7 +47,7 @@ static void assert_subject(const notification_t *notice, int i)
         ck_assert_ptr_null(alerts_meta(notice, "Cgroup"));
 }
 
-START_TEST(tells_a_stall_and_its_end)
+START_TEST(reports_a_stall_and_its_end)
 {
     const char *place = stalls[_i].group != NULL ? stalls[_i].group : "the system";
     const size_t common = stalls[_i].group != NULL ? 6 : 5;
@@ -136,7 +136,7 @@ START_TEST(waits_for_the_quiet_time)
 }
 END_TEST
 
-START_TEST(tells_a_lasting_stall_once_a_window)
+START_TEST(reports_a_lasting_stall_once_a_window)
 {
     uint64_t begun_ms, lasted_ms, written_ms, longest_ms = 0; /* between two times that it grew */
     size_t count;
@@ -167,7 +167,7 @@ START_TEST(tells_a_lasting_stall_once_a_window)
 }
 END_TEST
 
-START_TEST(tells_nothing_below_the_limit)
+START_TEST(reports_nothing_below_the_limit)
 {
     alerts_prepare(NULL, "memory");
     harness_begin(RULE("m", "Window 3") RULE("finer", "Window 3\nStall 0.1"));
@@ -275,7 +275,7 @@ START_TEST(warns_of_rules_without_groups)
 }
 END_TEST
 
-/* Told by the system's values alone, there would be a warning that there is nothing to sample. */
+/* Judged by the system's values alone, there would be a warning that there is nothing to sample. */
 START_TEST(needs_no_values_of_the_system)
 {
     alerts_prepare(NULL, "memory");
@@ -342,7 +342,7 @@ START_TEST(takes_the_name_of_a_template)
 END_TEST
 
 /* Two that would have the same name: which of them has it is decided once, for both purposes. */
-START_TEST(tells_groups_apart_that_would_have_one_name)
+START_TEST(distinguishes_groups_that_would_have_one_name)
 {
     alerts_add_group("a/b", true);
     alerts_add_group("a_b", true);
@@ -415,7 +415,7 @@ static void await_error(void)
         harness_sleep(5);
 }
 
-START_TEST(tells_once_what_the_kernel_lacks)
+START_TEST(reports_once_what_the_kernel_lacks)
 {
     alerts_prepare(NULL, "memory");
     harness_begin(RULE("i", "Resource \"irq\"\nLevel \"full\"") RULE("m", ""));
@@ -492,19 +492,19 @@ int main(void)
 
     tcase_add_checked_fixture(tests, alerts_set_up, harness_tear_down);
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, tells_a_stall_and_its_end, 0, COUNT(stalls));
+    tcase_add_loop_test(tests, reports_a_stall_and_its_end, 0, COUNT(stalls));
     tcase_add_test(tests, waits_for_the_quiet_time);
-    tcase_add_test(tests, tells_a_lasting_stall_once_a_window);
-    tcase_add_test(tests, tells_nothing_below_the_limit);
+    tcase_add_test(tests, reports_a_lasting_stall_once_a_window);
+    tcase_add_test(tests, reports_nothing_below_the_limit);
     tcase_add_test(tests, applies_to_selected_groups_with_a_process);
     tcase_add_test(tests, follows_groups);
     tcase_add_test(tests, warns_of_rules_without_groups);
     tcase_add_test(tests, needs_no_values_of_the_system);
     tcase_add_test(tests, takes_the_name_of_a_template);
-    tcase_add_test(tests, tells_groups_apart_that_would_have_one_name);
+    tcase_add_test(tests, distinguishes_groups_that_would_have_one_name);
     tcase_add_test(tests, shows_any_name_safely);
     tcase_add_test(tests, shortens_a_long_path);
-    tcase_add_test(tests, tells_once_what_the_kernel_lacks);
+    tcase_add_test(tests, reports_once_what_the_kernel_lacks);
     tcase_add_test(tests, arms_groups_as_soon_as_it_can);
     tcase_add_test(tests, gives_up_what_can_no_longer_be_read);
     return run_suite("plugin psi alerts", tests);

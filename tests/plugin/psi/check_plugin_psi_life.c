@@ -97,7 +97,7 @@ static void make_fail(unsigned call, unsigned error)
 }
 
 /* With psi=0 the files can be opened, but not read. */
-START_TEST(tells_once_that_the_kernel_has_pressure_switched_off)
+START_TEST(reports_once_that_the_kernel_has_pressure_switched_off)
 {
     harness_begin("");
     make_fail(SYS_pread64, EOPNOTSUPP);
@@ -112,7 +112,7 @@ END_TEST
 
 /* A root other than "/" needs openat2(2), and thus Linux 5.6. A log line must say so, at the start
  * or when nothing can be read. */
-START_TEST(tells_that_a_root_needs_a_later_kernel)
+START_TEST(reports_that_a_root_needs_a_later_kernel)
 {
     char text[128];
 
@@ -141,8 +141,8 @@ int main(void)
     tcase_add_test(tests, exports_one_symbol);
     /* These disable a system call for the rest of the process: each needs a process of its own. */
     if (forks == NULL || strcmp(forks, "no") != 0) {
-        tcase_add_test(tests, tells_once_that_the_kernel_has_pressure_switched_off);
-        tcase_add_test(tests, tells_that_a_root_needs_a_later_kernel);
+        tcase_add_test(tests, reports_once_that_the_kernel_has_pressure_switched_off);
+        tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
     }
     return run_suite("plugin life", tests);
 }

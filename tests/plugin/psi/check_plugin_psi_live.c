@@ -137,7 +137,7 @@ START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
 END_TEST
 
 /* Switching off removes the files, also those that are open. */
-START_TEST(tells_once_that_a_group_is_switched_off)
+START_TEST(reports_once_that_a_group_is_switched_off)
 {
     groups_make(groups, "a");
     groups_make(groups, "b");
@@ -181,6 +181,6 @@ int main(void)
     tcase_add_test(tests, follows_processes_in_and_out);
     tcase_add_test(tests, takes_a_group_made_again_for_another);
     tcase_add_loop_test(tests, gets_over_a_group_that_vanishes_before_it_is_read, 0, 2);
-    tcase_add_test(tests, tells_once_that_a_group_is_switched_off);
+    tcase_add_test(tests, reports_once_that_a_group_is_switched_off);
     return run_suite("plugin live", tests);
 }

@@ -17,7 +17,7 @@ const char *const harness_plugin = "psi";
 #define LIMIT 5
 
 /* How many stalls are reported, one by one or in summaries. */
-static size_t count_told(size_t *one_by_one, size_t *summaries)
+static size_t count_reported(size_t *one_by_one, size_t *summaries)
 {
     const notification_t *notice;
     size_t held = 0;
@@ -85,11 +85,11 @@ START_TEST(limits_notifications)
         alerts_stall(group, "memory", STALL_US);
     }
     const size_t stalled_s = (size_t)(alerts_now_ms() - begun_ms) / 1000;
-    for (int waited = 0; count_told(&one_by_one, &summaries) < MANY; waited += 5) {
+    for (int waited = 0; count_reported(&one_by_one, &summaries) < MANY; waited += 5) {
         ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
         harness_sleep(5);
     }
-    ck_assert_uint_eq(count_told(&one_by_one, &summaries), MANY);
+    ck_assert_uint_eq(count_reported(&one_by_one, &summaries), MANY);
     /* One second more than there are summaries of, if none was held back in it; more seconds only
      * if the stalls took as long. */
     ck_assert_uint_ge(one_by_one, LIMIT);
@@ -145,9 +145,9 @@ START_TEST(publishes_values_while_a_notification_is_handled)
 }
 END_TEST
 
-/* --- Who waits ------------------------------------------------------------ */
+/* --- Waiting tasks -------------------------------------------------------- */
 
-START_TEST(tells_why_nobody_can_be_named)
+START_TEST(reports_why_no_task_can_be_named)
 {
     static const char ending[] =
         "; waiting: unknown, delay accounting is off (kernel.task_delayacct=0)";
@@ -170,7 +170,7 @@ START_TEST(tells_why_nobody_can_be_named)
 END_TEST
 
 /* Taskstats are of the tree's process 1, if we may read them. */
-START_TEST(says_something_of_who_waits)
+START_TEST(says_something_of_waiting_tasks)
 {
     alerts_prepare(NULL, "cpu");
     harness_begin(RULE("c", "Resource \"cpu\"\nTopTasks 1\nTopTasksWindow 0.01"));
@@ -219,7 +219,7 @@ START_TEST(looks_as_long_as_it_should)
 END_TEST
 
 /* The stall is notified before its end, without waiting for the second sample of waiting tasks. */
-START_TEST(tells_a_stall_before_its_end)
+START_TEST(reports_a_stall_before_its_end)
 {
     const uint64_t begun_ms = alerts_now_ms();
 
@@ -296,7 +296,7 @@ static uint64_t stall_and_end(int ending)
 
 /* What the shutdown doesn't wait for would last at least a second. A busy machine may take as long,
  * but not each time. */
-START_TEST(ends_at_once_and_tells_no_end)
+START_TEST(ends_at_once_and_reports_no_end)
 {
     for (int turn = 1; stall_and_end(_i) >= 800; turn++) {
         ck_assert_int_lt(turn, 5);
@@ -340,11 +340,11 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, limits_notifications);
     tcase_add_test(tests, publishes_values_while_a_notification_is_handled);
-    tcase_add_test(tests, tells_why_nobody_can_be_named);
-    tcase_add_test(tests, says_something_of_who_waits);
+    tcase_add_test(tests, reports_why_no_task_can_be_named);
+    tcase_add_test(tests, says_something_of_waiting_tasks);
     tcase_add_test(tests, looks_as_long_as_it_should);
-    tcase_add_test(tests, tells_a_stall_before_its_end);
-    tcase_add_loop_test(tests, ends_at_once_and_tells_no_end, 0, COUNT(endings));
+    tcase_add_test(tests, reports_a_stall_before_its_end);
+    tcase_add_loop_test(tests, ends_at_once_and_reports_no_end, 0, COUNT(endings));
     tcase_add_test(tests, ends_soon_though_handlers_are_slow);
     return run_suite("plugin psi notifications", tests);
 }

@@ -212,7 +212,7 @@ START_TEST(takes_more_than_the_interval_for_all_of_it)
 }
 END_TEST
 
-START_TEST(tells_no_percent_of_a_total_that_went_back)
+START_TEST(reports_no_percent_of_a_total_that_went_back)
 {
     tree_pressure(tree, NULL, "io", 5000000, 4000000);
     harness_begin("");
@@ -353,7 +353,7 @@ static void remove_every_pressure(const char *group)
     tree_remove_pressure(tree, group, "io");
 }
 
-START_TEST(tells_once_that_the_kernel_has_no_pressure)
+START_TEST(reports_once_that_the_kernel_has_no_pressure)
 {
     tree_remove(tree, "proc/pressure");
     tree_add_group(tree, "a", true);
@@ -396,7 +396,7 @@ static void switch_off(const char *group)
     remove_every_pressure(group);
 }
 
-START_TEST(tells_which_groups_are_switched_off)
+START_TEST(reports_which_groups_are_switched_off)
 {
     tree_add_group(tree, "a", true);
     tree_add_group(tree, "b", true);
@@ -414,7 +414,7 @@ START_TEST(tells_which_groups_are_switched_off)
 }
 END_TEST
 
-START_TEST(tells_of_groups_without_files)
+START_TEST(reports_groups_without_files)
 {
     tree_add_group(tree, "a", true);
     remove_every_pressure("a");
@@ -428,7 +428,7 @@ START_TEST(tells_of_groups_without_files)
 END_TEST
 
 /* Groups of short jobs: an error that each of them has is logged once. */
-START_TEST(tells_once_of_a_group_that_comes_and_goes)
+START_TEST(reports_once_a_group_that_comes_and_goes)
 {
     tree_add_group(tree, "job", false);
     switch_off("job");
@@ -469,16 +469,16 @@ int main(void)
     tcase_add_loop_test(tests, converts_totals_to_ms, 0, COUNT(totals));
     tcase_add_test(tests, measures_the_share_of_the_interval);
     tcase_add_test(tests, takes_more_than_the_interval_for_all_of_it);
-    tcase_add_test(tests, tells_no_percent_of_a_total_that_went_back);
+    tcase_add_test(tests, reports_no_percent_of_a_total_that_went_back);
     tcase_add_loop_test(tests, limits_what_is_published, 0, COUNT(limited));
     tcase_add_loop_test(tests, gets_over_a_file_that_breaks, 0, COUNT(broken));
     tcase_add_loop_test(tests, gets_over_a_broken_file_of_a_group, 0, COUNT(broken));
     tcase_add_test(tests, gets_over_a_file_that_vanishes);
-    tcase_add_test(tests, tells_once_that_the_kernel_has_no_pressure);
+    tcase_add_test(tests, reports_once_that_the_kernel_has_no_pressure);
     tcase_add_loop_test(tests, misses_irq_pressure_only_if_asked_for_it, 0, 2);
-    tcase_add_test(tests, tells_which_groups_are_switched_off);
-    tcase_add_test(tests, tells_of_groups_without_files);
-    tcase_add_test(tests, tells_once_of_a_group_that_comes_and_goes);
+    tcase_add_test(tests, reports_which_groups_are_switched_off);
+    tcase_add_test(tests, reports_groups_without_files);
+    tcase_add_test(tests, reports_once_a_group_that_comes_and_goes);
     tcase_add_test(tests, counts_groups_by_what_is_wrong_with_them);
     return run_suite("plugin psi", tests);
 }

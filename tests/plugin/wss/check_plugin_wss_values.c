@@ -84,7 +84,7 @@ START_TEST(names_series_after_several_windows)
 }
 END_TEST
 
-START_TEST(tells_how_long_a_cycle_is)
+START_TEST(reports_how_long_a_cycle_is)
 {
     pid_t pid = wss_start(NULL, 8, 4);
 
@@ -240,7 +240,7 @@ START_TEST(goes_on_with_the_others_of_a_name)
 }
 END_TEST
 
-START_TEST(tells_of_a_zombie)
+START_TEST(reports_a_zombie)
 {
     pid_t pid = wss_start(NULL, 1, 1);
 
@@ -351,7 +351,7 @@ END_TEST
 
 /* --- Methods -------------------------------------------------------------- */
 
-START_TEST(tells_which_method_it_took)
+START_TEST(reports_which_method_it_took)
 {
     pid_t pid = wss_start(NULL, 8, 4);
 
@@ -363,7 +363,7 @@ START_TEST(tells_which_method_it_took)
 }
 END_TEST
 
-START_TEST(tells_once_which_method_it_took_for_a_pattern)
+START_TEST(reports_once_which_method_it_took_for_a_pattern)
 {
     struct groups *groups = groups_new();
 
@@ -382,7 +382,7 @@ START_TEST(tells_once_which_method_it_took_for_a_pattern)
 }
 END_TEST
 
-START_TEST(tells_that_the_kernel_lacks_a_method)
+START_TEST(reports_that_the_kernel_lacks_a_method)
 {
     tree_add_process(tree, &(struct tree_process){.pid = 1, .name = "init", .started = 5});
     wss_set_interval(20);
@@ -435,7 +435,7 @@ START_TEST(leaves_out_a_window_that_is_unknown)
 }
 END_TEST
 
-START_TEST(tells_if_all_windows_are_unknown)
+START_TEST(reports_if_all_windows_are_unknown)
 {
     add_generations();
     wss_set_interval(50);
@@ -450,7 +450,7 @@ START_TEST(tells_if_all_windows_are_unknown)
 }
 END_TEST
 
-START_TEST(tells_that_the_file_of_a_method_is_gone)
+START_TEST(reports_that_the_file_of_a_method_is_gone)
 {
     add_generations();
     wss_set_interval(50);
@@ -546,7 +546,7 @@ static void add_tests_of_processes(TCase *tests)
 {
     tcase_add_test(tests, publishes_what_a_process_touches);
     tcase_add_test(tests, names_series_after_several_windows);
-    tcase_add_test(tests, tells_how_long_a_cycle_is);
+    tcase_add_test(tests, reports_how_long_a_cycle_is);
     tcase_add_test(tests, takes_the_interval_for_a_window);
     tcase_add_test(tests, dispatches_nothing_twice);
     tcase_add_test(tests, spreads_targets_over_the_interval);
@@ -554,10 +554,10 @@ static void add_tests_of_processes(TCase *tests)
     tcase_add_test(tests, measures_others_while_a_window_lasts);
     tcase_add_test(tests, follows_a_process_that_comes_and_goes);
     tcase_add_test(tests, goes_on_with_the_others_of_a_name);
-    tcase_add_test(tests, tells_of_a_zombie);
+    tcase_add_test(tests, reports_a_zombie);
     tcase_add_test(tests, leaves_alone_what_is_too_large_until_it_has_shrunk);
     tcase_add_test(tests, measures_a_process_for_one_target_only);
-    tcase_add_test(tests, tells_which_method_it_took);
+    tcase_add_test(tests, reports_which_method_it_took);
     tcase_add_test(tests, ends_at_once_though_a_window_is_long);
     tcase_add_test(tests, begins_once_though_asked_twice);
 }
@@ -571,10 +571,10 @@ int main(void)
 
     tcase_add_checked_fixture(tests, harness_set_up, wss_tear_down);
     tcase_set_timeout(tests, 90);
-    tcase_add_test(tests, tells_that_the_kernel_lacks_a_method);
+    tcase_add_test(tests, reports_that_the_kernel_lacks_a_method);
     tcase_add_test(tests, leaves_out_a_window_that_is_unknown);
-    tcase_add_test(tests, tells_if_all_windows_are_unknown);
-    tcase_add_test(tests, tells_that_the_file_of_a_method_is_gone);
+    tcase_add_test(tests, reports_if_all_windows_are_unknown);
+    tcase_add_test(tests, reports_that_the_file_of_a_method_is_gone);
     tcase_add_test(tests, starts_nothing_if_there_is_nothing_to_measure);
     tcase_add_test(tests, fails_to_begin_without_its_root_and_begins_later);
     if (obstacle == NULL)
@@ -583,7 +583,7 @@ int main(void)
         printf("# not tried: processes: %s\n", obstacle);
     if (obstacle == NULL && (all || can_group())) {
         tcase_add_test(tests, measures_a_cgroup_or_one_within_it);
-        tcase_add_test(tests, tells_once_which_method_it_took_for_a_pattern);
+        tcase_add_test(tests, reports_once_which_method_it_took_for_a_pattern);
     } else {
         puts("# not tried: cgroups: no cgroup2 hierarchy that can be written to, or no processes");
     }
