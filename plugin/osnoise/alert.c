@@ -104,7 +104,7 @@ static void notify_longest(struct osnoise_alert *alert, struct alarm *alarm)
     if (single_noise->duration_ns / 2 < alarm->notified_ns)
         return;
     alarm->notified_ns = single_noise->duration_ns;
-    osnoise_notice_single_noise(&notice, &alert->rule, single_noise);
+    osnoise_notification_single_noise(&notice, &alert->rule, single_noise);
     dispatch_notification(&notice);
 }
 
@@ -141,7 +141,7 @@ static void update_quiet(struct osnoise_alert *alert, const struct hr_osnoise_re
     if (alarm->quiet_ns < alert->rule.quiet_ns)
         return;
     alarm->is_raised = false;
-    osnoise_notice_quiet(&notice, &alert->rule, cpu->cpu, &alarm->excess);
+    osnoise_notification_quiet(&notice, &alert->rule, cpu->cpu, &alarm->excess);
     dispatch_notification(&notice);
 }
 

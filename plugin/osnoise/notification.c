@@ -101,8 +101,8 @@ static void append_cause(struct message *message,
         message_append(message, "; what interfered isn't known, as its records were lost");
 }
 
-void osnoise_notice_single_noise(notification_t *notice, const struct osnoise_rule *rule,
-                                 const struct hr_osnoise_single_noise *single_noise)
+void osnoise_notification_single_noise(notification_t *notice, const struct osnoise_rule *rule,
+                                       const struct hr_osnoise_single_noise *single_noise)
 {
     struct message message = begin_notification(notice, single_noise->cpu, rule->severity);
     char lasted[32], limit[32], name[32], text[PART_SIZE];
@@ -125,8 +125,8 @@ void osnoise_notice_single_noise(notification_t *notice, const struct osnoise_ru
 
 /* --- Its end -------------------------------------------------------------- */
 
-void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu,
-                          const struct osnoise_excess *excess)
+void osnoise_notification_quiet(notification_t *notice, const struct osnoise_rule *rule,
+                                unsigned cpu, const struct osnoise_excess *excess)
 {
     struct message message = begin_notification(notice, cpu, NOTIF_OKAY);
     char longest[32], limit[32];

@@ -28,11 +28,11 @@ struct osnoise_excess {
 };
 
 /** Notifies of a noise above the limit. */
-void osnoise_notice_single_noise(notification_t *notice, const struct osnoise_rule *rule,
-                                 const struct hr_osnoise_single_noise *single_noise);
+void osnoise_notification_single_noise(notification_t *notice, const struct osnoise_rule *rule,
+                                       const struct hr_osnoise_single_noise *single_noise);
 
 /** Notifies that there was none for the quiet time. */
-void osnoise_notice_quiet(notification_t *notice, const struct osnoise_rule *rule, unsigned cpu,
-                          const struct osnoise_excess *excess);
+void osnoise_notification_quiet(notification_t *notice, const struct osnoise_rule *rule,
+                                unsigned cpu, const struct osnoise_excess *excess);
 
 #endif

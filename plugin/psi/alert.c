@@ -79,8 +79,8 @@ static void send_stall(struct psi_alert *alert, int waiting_status)
         psi_waiting_read(alert->waiters, rule, &waiting);
         alert->waiters = NULL;
     }
-    psi_notice_stall(&notice, &alert->subject, &alert->event,
-                     rule->top_tasks > 0 ? &waiting : NULL);
+    psi_notification_stall(&notice, &alert->subject, &alert->event,
+                           rule->top_tasks > 0 ? &waiting : NULL);
     alert->is_notified = true;
     psi_outbox_send(&alert->rule_state->context->outbox, &notice);
 }
@@ -94,9 +94,9 @@ static void end_alarm(struct psi_alert *alert, const char *reason)
         return;
     alert->is_notified = false;
     if (reason != NULL)
-        psi_notice_end(&notice, &alert->subject, reason);
+        psi_notification_end(&notice, &alert->subject, reason);
     else
-        psi_notice_quiet(&notice, &alert->subject);
+        psi_notification_quiet(&notice, &alert->subject);
     psi_outbox_queue(&alert->rule_state->context->outbox, &notice);
 }
 

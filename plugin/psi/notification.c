@@ -36,7 +36,7 @@ static void append_pressure(struct message *message, const struct psi_rule *rule
                    hr_psi_level_name(rule->trigger.level));
 }
 
-void psi_notice_title(const struct psi_subject *subject, char *buffer, size_t size)
+void psi_notification_title(const struct psi_subject *subject, char *buffer, size_t size)
 {
     const struct psi_rule *rule = subject->rule;
     char place[PATH_MAX_SHOWN + 1];
@@ -130,8 +130,8 @@ static void add_waiter_metadata(notification_t *notice, const struct psi_waiting
     }
 }
 
-void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
-                      const struct hr_psi_event *event, const struct psi_waiting *waiting)
+void psi_notification_stall(notification_t *notice, const struct psi_subject *subject,
+                            const struct hr_psi_event *event, const struct psi_waiting *waiting)
 {
     const struct psi_rule *rule = subject->rule;
     const double elapsed_s = (double)event->elapsed_us / 1e6;
@@ -161,7 +161,7 @@ void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
 
 /* --- Its end -------------------------------------------------------------- */
 
-void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject)
+void psi_notification_quiet(notification_t *notice, const struct psi_subject *subject)
 {
     const struct psi_rule *rule = subject->rule;
     struct message message = init_notification(notice, subject, NOTIF_OKAY);
@@ -176,7 +176,8 @@ void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject)
     add_subject_metadata(notice, subject);
 }
 
-void psi_notice_end(notification_t *notice, const struct psi_subject *subject, const char *reason)
+void psi_notification_end(notification_t *notice, const struct psi_subject *subject,
+                          const char *reason)
 {
     struct message message = init_notification(notice, subject, NOTIF_OKAY);
     char place[PATH_MAX_SHOWN + 1];
@@ -195,8 +196,8 @@ static void init_summary(notification_t *notice, int severity)
     sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
 }
 
-void psi_notice_held(notification_t *notice, int severity, size_t count, size_t limit,
-                     const char *example)
+void psi_notification_held(notification_t *notice, int severity, size_t count, size_t limit,
+                           const char *example)
 {
     init_summary(notice, severity);
     snprintf(notice->message, sizeof(notice->message),
@@ -206,7 +207,7 @@ void psi_notice_held(notification_t *notice, int severity, size_t count, size_t 
     plugin_notification_meta_add_unsigned_int(notice, "HeldBack", count);
 }
 
-void psi_notice_none_held(notification_t *notice, size_t limit)
+void psi_notification_none_held(notification_t *notice, size_t limit)
 {
     init_summary(notice, NOTIF_OKAY);
     snprintf(notice->message, sizeof(notice->message),

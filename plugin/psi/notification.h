@@ -29,23 +29,25 @@ struct psi_waiting {
  */
 
 /** There was a stall. @param waiting  NULL if the rule names no tasks. */
-void psi_notice_stall(notification_t *notice, const struct psi_subject *subject,
-                      const struct hr_psi_event *event, const struct psi_waiting *waiting);
+void psi_notification_stall(notification_t *notice, const struct psi_subject *subject,
+                            const struct hr_psi_event *event, const struct psi_waiting *waiting);
 
 /** The alarm ends: there was no event for the rule's quiet time. */
-void psi_notice_quiet(notification_t *notice, const struct psi_subject *subject);
+void psi_notification_quiet(notification_t *notice, const struct psi_subject *subject);
 
 /** The alarm ends as the trigger is disarmed. @param reason  completes "…: ". */
-void psi_notice_end(notification_t *notice, const struct psi_subject *subject, const char *reason);
+void psi_notification_end(notification_t *notice, const struct psi_subject *subject,
+                          const char *reason);
 
-/** Notifications were held back. @param example  one of them, as psi_notice_title() writes it. */
-void psi_notice_held(notification_t *notice, int severity, size_t count, size_t limit,
-                     const char *example);
+/** Notifications were held back. @param example  one of them, as psi_notification_title() writes
+ * it. */
+void psi_notification_held(notification_t *notice, int severity, size_t count, size_t limit,
+                           const char *example);
 
 /** For a second no notification was held back. */
-void psi_notice_none_held(notification_t *notice, size_t limit);
+void psi_notification_none_held(notification_t *notice, size_t limit);
 
 /** Writes "memory some in system.slice/a.service". */
-void psi_notice_title(const struct psi_subject *subject, char *buffer, size_t size);
+void psi_notification_title(const struct psi_subject *subject, char *buffer, size_t size);
 
 #endif

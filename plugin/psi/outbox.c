@@ -37,10 +37,10 @@ static void send_summary(struct psi_outbox *outbox)
     notification_t notice;
 
     if (outbox->held > 0)
-        psi_notice_held(&notice, outbox->held_severity, outbox->held, outbox->limit,
-                        outbox->example);
+        psi_notification_held(&notice, outbox->held_severity, outbox->held, outbox->limit,
+                              outbox->example);
     else if (outbox->has_held)
-        psi_notice_none_held(&notice, outbox->limit);
+        psi_notification_none_held(&notice, outbox->limit);
     else
         return;
     outbox->has_held = outbox->held > 0;
@@ -67,7 +67,7 @@ static void hold_back(struct psi_outbox *outbox, const struct psi_subject *subje
     if (outbox->held == 0 || severity < outbox->held_severity)
         outbox->held_severity = severity;
     outbox->held++;
-    psi_notice_title(subject, outbox->example, sizeof(outbox->example));
+    psi_notification_title(subject, outbox->example, sizeof(outbox->example));
 }
 
 bool psi_outbox_reserve(struct psi_outbox *outbox, const struct psi_subject *subject)

@@ -320,7 +320,7 @@ int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
     hr_reason_clear(reason);
     if (!osnoise->runs && !osnoise->needs_restore)
         return 0;
-    close_readers(osnoise); /* an open pipe keeps */
+    close_readers(osnoise); /* an open pipe keeps the instance */
     osnoise->runs = false;
     if (osnoise->tracefs.fd < 0)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);

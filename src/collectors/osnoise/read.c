@@ -60,7 +60,8 @@ static int check_settings(const struct hr_osnoise *osnoise, const struct hr_osno
     return hr_reason_set(reason, is_theirs ? -EAGAIN : -ECANCELED,
                          "another program changed the tracer's setting %s from %s to %s: %s",
                          hr_osnoise_setting_name(setting), was, is,
-                         is_theirs ? "attach again" : "its run takes precedence");
+                         is_theirs ? "the run to attach to has new settings"
+                                   : "its run takes precedence");
 }
 
 static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)

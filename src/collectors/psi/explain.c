@@ -91,6 +91,14 @@ static const struct explanation of_system_trigger[] = {
     {0},
 };
 
+/* The file may be there without the line: before Linux 5.13 "full" of cpu. */
+static const struct explanation of_cgroup_cpu_trigger[] = {
+    {-ENOENT, "cgroups have no such file, or no such line in it",
+     "use Level \"some\" (\"full\" pressure of cpu needs Linux 5.13 or later), or " BOOT_WITH_PSI
+     ", without cgroup_disable=pressure"},
+    {0},
+};
+
 static const struct explanation of_cgroup_trigger[] = {
     {-EROFS, "the cgroup mount is read-only here", "mount it writable"},
     {0},
@@ -150,8 +158,10 @@ void hr_psi_explain(int status, enum hr_psi_resource resource, bool is_system,
 void hr_psi_trigger_explain(int status, enum hr_psi_resource resource, bool is_system,
                             struct hr_reason *reason)
 {
+    const struct explanation *place = is_system ? of_system_trigger : of_cgroup_trigger;
     const struct explanation *const lists[] = {
-        of_trigger, is_system ? of_system_trigger : of_cgroup_trigger, NULL};
+        of_trigger, !is_system && resource == HR_PSI_CPU ? of_cgroup_cpu_trigger : place, place,
+        NULL};
 
     if (find_explanation(status, lists) != NULL)
         explain(status, lists, reason);

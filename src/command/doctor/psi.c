@@ -13,7 +13,7 @@
 #include "headroom/waiters.h"
 
 /* What the checks share. */
-struct exam {
+struct check_context {
     const struct hr_root *root;
     struct findings *findings;
     struct doctor_groups groups;
@@ -21,7 +21,7 @@ struct exam {
 };
 
 /* Adds that a facility works, or why not. */
-static void add_result(const struct exam *exam, const char *facility,
+static void add_result(const struct check_context *exam, const char *facility,
                        const struct hr_reason *reason)
 {
     if (reason->error == 0)
@@ -31,7 +31,7 @@ static void add_result(const struct exam *exam, const char *facility,
 }
 
 /* Adds the result of a cgroup, if there is one. */
-static void advise_of_group(const struct exam *exam, const char *facility, int status,
+static void advise_of_group(const struct check_context *exam, const char *facility, int status,
                             const struct advice *advice)
 {
     if (exam->group != NULL)
@@ -68,7 +68,7 @@ static int first_error(const int *status)
     return 0;
 }
 
-static void read_system(const struct exam *exam, int *status)
+static void read_system(const struct check_context *exam, int *status)
 {
     struct hr_psi *psi;
 
@@ -77,7 +77,7 @@ static void read_system(const struct exam *exam, int *status)
 }
 
 /* A single group may be switched off or removed meanwhile, so the best of some counts. */
-static void read_groups(struct exam *exam, int *status)
+static void read_groups(struct check_context *exam, int *status)
 {
     for (size_t i = 0; i < exam->groups.sample_count; i++) {
         struct hr_psi *psi;
@@ -91,7 +91,7 @@ static void read_groups(struct exam *exam, int *status)
 }
 
 /* @param is_system  else it is of a cgroup, if there is one. */
-static void add_pressure(const struct exam *exam, const char *facility, int status,
+static void add_pressure(const struct check_context *exam, const char *facility, int status,
                          enum hr_psi_resource resource, bool is_system)
 {
     struct hr_reason reason = {0};
@@ -106,8 +106,8 @@ static void add_pressure(const struct exam *exam, const char *facility, int stat
 }
 
 /* Where there is no pressure at all, irq pressure has no cause of its own. */
-static void add_irq_pressure(const struct exam *exam, const char *facility, const int *status,
-                             bool is_system)
+static void add_irq_pressure(const struct check_context *exam, const char *facility,
+                             const int *status, bool is_system)
 {
     const int irq = status[HR_PSI_IRQ];
 
@@ -115,7 +115,7 @@ static void add_irq_pressure(const struct exam *exam, const char *facility, cons
                  is_system);
 }
 
-static void check_pressure(struct exam *exam)
+static void check_pressure(struct check_context *exam)
 {
     int system[HR_PSI_RESOURCE_COUNT] = {-ENOMEM}, group[HR_PSI_RESOURCE_COUNT] = {-ENOMEM};
 
@@ -171,7 +171,8 @@ static bool is_polled(int status)
     return status == -EINVAL || status == -EPERM || status == -EACCES || status == -EROFS;
 }
 
-static void add_trigger(const struct exam *exam, const char *facility, int status, bool is_system)
+static void add_trigger(const struct check_context *exam, const char *facility, int status,
+                        bool is_system)
 {
     struct hr_reason reason = {0};
 
@@ -185,7 +186,7 @@ static void add_trigger(const struct exam *exam, const char *facility, int statu
     add_result(exam, facility, &reason);
 }
 
-static void check_triggers(const struct exam *exam)
+static void check_triggers(const struct check_context *exam)
 {
     static const char of_cgroups[] = "alerts by the kernel, of cgroups";
 
@@ -202,7 +203,7 @@ static void check_triggers(const struct exam *exam)
 
 static const struct advice mount_advice[] = {
     {-ENOENT, "no cgroup2 hierarchy is mounted",
-     "mount -t cgroup2 none /sys/fs/cgroup/unified; in a container, see the README"},
+     "mount -t cgroup2 none /sys/fs/cgroup/unified; in a container, see collectd-headroom(5)"},
     {-EACCES, "no permission to list the cgroup2 mount", "let collectd's user read it"},
     {-EMFILE, DOCTOR_NO_DESCRIPTORS},
     {0},
@@ -240,7 +241,7 @@ static unsigned count_reopened(const struct doctor_groups *groups)
     return reopened;
 }
 
-static void check_keeping(const struct exam *exam)
+static void check_keeping(const struct check_context *exam)
 {
     static const char facility[] = "keeping the files of many cgroups open";
     const unsigned files = count_reopened(&exam->groups);
@@ -259,7 +260,7 @@ static void check_keeping(const struct exam *exam)
                  "raise LimitNOFILE= of collectd's service (ulimit -n)");
 }
 
-static void check_following(const struct exam *exam)
+static void check_following(const struct check_context *exam)
 {
     const struct hr_cgroup_counts *counts = &exam->groups.counts;
 
@@ -281,7 +282,7 @@ static int try_waiters(const struct hr_root *root, struct hr_taskstats *taskstat
     return status;
 }
 
-static void check_waiters(const struct exam *exam)
+static void check_waiters(const struct check_context *exam)
 {
     static const struct {
         enum hr_psi_resource resource;
@@ -307,7 +308,7 @@ static void check_waiters(const struct exam *exam)
 
 void doctor_check_psi(const struct hr_root *root, struct findings *findings)
 {
-    struct exam exam = {.root = root, .findings = findings};
+    struct check_context exam = {.root = root, .findings = findings};
 
     doctor_groups_open(root, NULL, &exam.groups);
     findings_add_status(findings, "cgroups of version 2", exam.groups.status, mount_advice);

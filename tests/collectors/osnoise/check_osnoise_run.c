@@ -301,7 +301,7 @@ START_TEST(attached_to_one_that_stops_or_changes_something)
         const char *file, *text, *told;
     } rows[] = {
         {"instances/rtla/tracing_on", "0\n", "has ended"},
-        {"osnoise/cpus", "0\n", "cpus from 0-3 to 0: attach again"},
+        {"osnoise/cpus", "0\n", "cpus from 0-3 to 0: the run to attach to has new settings"},
         {"osnoise/runtime_us", "5000\n", "runtime_us from 1000000 to 5000"},
     };
 

@@ -88,7 +88,13 @@ static const struct {
     {-EBUSY, HR_PSI_CPU, true, "this kernel has no triggers: they need Linux 5.2 or later"},
     {-EIO, HR_PSI_CPU, true, "this kernel has no triggers: they need Linux 5.2 or later"},
     {-ENOSYS, HR_PSI_CPU, false, "this kernel has no triggers: they need Linux 5.2 or later"},
+    {-ENOENT, HR_PSI_CPU, false,
+     "cgroups have no such file, or no such line in it: use Level \"some\" (\"full\" pressure of "
+     "cpu "
+     "needs Linux 5.13 or later), or " PSI_1 ", without cgroup_disable=pressure"},
     /* The rest is as of the files. */
+    {-ENOENT, HR_PSI_MEMORY, false,
+     "cgroups have no such file: " PSI_1 ", without cgroup_disable=pressure"},
     {-EOPNOTSUPP, HR_PSI_CPU, true, "it is switched off: " PSI_1},
     {-ENOENT, HR_PSI_IRQ, false,
      "this kernel doesn't measure it: it needs Linux 6.1 or later with "
