@@ -6,33 +6,16 @@
 #include "common/json.h"
 #include "headroom/clock.h"
 
-/* @param before  separates the member from others, and names it. */
-static void print_count(FILE *file, const char *before, bool known, uint64_t count)
-{
-    fputs(before, file);
-    if (known)
-        fprintf(file, "%" PRIu64, count);
-    else
-        fputs("null", file);
-}
-
 static void print_seconds(FILE *file, const char *before, bool known, double seconds)
 {
-    fputs(before, file);
-    if (known)
-        fprintf(file, "%.6f", seconds);
-    else
-        fputs("null", file);
+    json_print_number(file, before, known, "%.6f", seconds);
 }
 
 /* @param share  in 100,000ths of a percent. @param error  0 if it is known. */
 static void print_share(FILE *file, const char *before, int error, uint64_t share)
 {
-    fputs(before, file);
-    if (error == 0)
-        fprintf(file, "%" PRIu64 ".%05" PRIu64, share / 100000, share % 100000);
-    else
-        fputs("null", file);
+    json_print_number(file, before, error == 0, "%" PRIu64 ".%05" PRIu64, share / 100000,
+                      share % 100000);
 }
 
 static void print_time(FILE *file, const char *before, const struct timespec *time)
@@ -54,18 +37,18 @@ static void print_sums(FILE *file, const struct hr_osnoise_cpu *sums)
     int status = osnoise_available(sums, &share);
 
     fprintf(file, "{\"cpu\":%u,\"state\":\"%s\"", sums->cpu, states[sums->state]);
-    print_count(file, ",\"sample_count\":", true, sums->sample_count);
-    print_count(file, ",\"runtime_us\":", known, sums->runtime_us);
-    print_count(file, ",\"noise_us\":", known, sums->noise_us);
+    json_print_count(file, ",\"sample_count\":", true, sums->sample_count);
+    json_print_count(file, ",\"runtime_us\":", known, sums->runtime_us);
+    json_print_count(file, ",\"noise_us\":", known, sums->noise_us);
     print_share(file, ",\"available_pct\":", status, share);
-    print_count(file, ",\"max_single_us\":", known, sums->max_single_us);
-    print_count(file, ",\"max_period_us\":", known, sums->max_period_us);
-    print_count(file, ",\"hw_count\":", known, sums->hw_count);
-    print_count(file, ",\"nmi_count\":", known, sums->nmi_count);
-    print_count(file, ",\"irq_count\":", known, sums->irq_count);
-    print_count(file, ",\"softirq_count\":", known, sums->softirq_count);
-    print_count(file, ",\"thread_count\":", known, sums->thread_count);
-    print_count(file, ",\"lost_count\":", true, sums->lost_count);
+    json_print_count(file, ",\"max_single_us\":", known, sums->max_single_us);
+    json_print_count(file, ",\"max_period_us\":", known, sums->max_period_us);
+    json_print_count(file, ",\"hw_count\":", known, sums->hw_count);
+    json_print_count(file, ",\"nmi_count\":", known, sums->nmi_count);
+    json_print_count(file, ",\"irq_count\":", known, sums->irq_count);
+    json_print_count(file, ",\"softirq_count\":", known, sums->softirq_count);
+    json_print_count(file, ",\"thread_count\":", known, sums->thread_count);
+    json_print_count(file, ",\"lost_count\":", true, sums->lost_count);
 }
 
 static void print_sum_members(FILE *file, const struct osnoise_report *report,
@@ -74,8 +57,8 @@ static void print_sum_members(FILE *file, const struct osnoise_report *report,
 {
     uint64_t share = 0;
     int status = osnoise_share(cpu, report->options->mode, duration_ns, &share);
-    print_count(file, ",\"count\":", true, count);
-    print_count(file, ",\"duration_ns\":", true, duration_ns);
+    json_print_count(file, ",\"count\":", true, count);
+    json_print_count(file, ",\"duration_ns\":", true, duration_ns);
     print_share(file, ",\"share_pct\":", status, share);
     putc('}', file);
 }
@@ -98,7 +81,8 @@ static void print_sources(FILE *file, const struct osnoise_report *report,
         json_print_string(file, first[i].name);
         print_sum_members(file, report, cpu, first[i].count, first[i].duration_ns);
     }
-    print_count(file, "],\"other\":{\"source_count\":", cpu->rest.count == 0, other.source_count);
+    json_print_count(file, "],\"other\":{\"source_count\":", cpu->rest.count == 0,
+                     other.source_count);
     print_sum_members(file, report, cpu, other.count, other.duration_ns);
 }
 
@@ -149,8 +133,8 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part)
         fprintf(file, "%d", part->number);
     else
         fputs("null", file);
-    print_count(file, ",\"count\":", true, part->count);
-    print_count(file, ",\"duration_ns\":", true, part->duration_ns);
+    json_print_count(file, ",\"count\":", true, part->count);
+    json_print_count(file, ",\"duration_ns\":", true, part->duration_ns);
     putc('}', file);
 }
 
@@ -159,8 +143,8 @@ static void print_single_noise(FILE *file, const struct osnoise_timed_noise *see
     const struct hr_osnoise_single_noise *single_noise = &seen->single_noise;
     print_time(file, "{\"time_s\":", &seen->time);
     fprintf(file, ",\"cpu\":%u", single_noise->cpu);
-    print_count(file, ",\"duration_ns\":", true, single_noise->duration_ns);
-    print_count(file, ",\"interference_count\":", true, single_noise->interference_count);
+    json_print_count(file, ",\"duration_ns\":", true, single_noise->duration_ns);
+    json_print_count(file, ",\"interference_count\":", true, single_noise->interference_count);
     fputs(",\"parts\":[", file);
     for (size_t i = 0; i < single_noise->part_count; i++) {
         if (i > 0)
@@ -183,7 +167,7 @@ static void print_single_noises(FILE *file, const struct osnoise_report *report)
             putc(',', file);
         print_single_noise(file, osnoise_totals_single_noise(totals, i));
     }
-    print_count(file, "],\"single_count\":", true, totals->single_noise_total);
+    json_print_count(file, "],\"single_count\":", true, totals->single_noise_total);
 }
 
 /* --- All ------------------------------------------------------------------ */
@@ -204,7 +188,7 @@ void osnoise_json_print(FILE *file, const struct osnoise_report *report)
     print_seconds(file, ",\"max_single_s\":", options->max_single_ns > 0,
                   (double)options->max_single_ns / HR_NS_PER_S);
     print_cpus(file, report);
-    print_count(file, ",\"dropped_count\":", report->sources > 0, totals->dropped_count);
+    json_print_count(file, ",\"dropped_count\":", report->sources > 0, totals->dropped_count);
     print_single_noises(file, report);
     json_print_text(file, ",\"ended\":", report->ended);
     json_print_text(file, ",\"warning\":", report->warning);
