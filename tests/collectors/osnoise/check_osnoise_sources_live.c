@@ -96,6 +96,7 @@ struct found {
     uint64_t disturber_ns[2], disturber_count[2];  /* by CPU */
     uint64_t bucket_count, spin_bucket_count;      /* of CPU 1 */
     uint64_t single_noise_count, spin_noise_count; /* of CPU 1; those that it is to blame for */
+    uint64_t in_singles_ns;                        /* the disturber's part of all of them */
     uint64_t more_count;                           /* single noises that weren't reported */
     uint64_t spin_noise_ns[1024];
 };
@@ -144,7 +145,10 @@ static void take_single_noise(struct found *found,
         const struct hr_osnoise_part *part = &single_noise->parts[i];
         sum_ns += part->duration_ns;
         ck_assert(i == 0 || part->duration_ns <= single_noise->parts[i - 1].duration_ns);
-        ck_assert(single_noise->cpu == 1 || !is_disturber(part->kind, part->name));
+        if (!is_disturber(part->kind, part->name))
+            continue;
+        ck_assert_uint_eq(single_noise->cpu, 1);
+        found->in_singles_ns += part->duration_ns;
     }
     ck_assert_uint_le(sum_ns, single_noise->duration_ns);
     if (single_noise->cpu != 1)
@@ -200,18 +204,20 @@ static void assert_disturbed(struct found *found, struct disturber_counts done)
     assert_between("its count", (double)found->disturber_count[1], 0.5 * spins, 1.5 * spins);
     ck_assert_uint_eq(found->disturber_count[0], 0);
 
-    /* Where the emulator makes more noises than are listed singly, its may be among the others. */
+    /* The emulator may keep a CPU from the workload for so long that several spins are one noise,
+     * for which its timer is more to blame; and where it makes more noises than are listed singly,
+     * the spins may be among the others. */
     bool all_reported = found->more_count == 0;
+    assert_between("its part of the singles, ns", (double)found->in_singles_ns,
+                   all_reported ? (double)found->disturber_ns[1] - 2 * spin_ns : 0,
+                   (double)found->disturber_ns[1] + 2 * spin_ns);
     assert_between("singles of its", (double)found->spin_noise_count, all_reported ? 3 : 0,
                    1.5 * spins);
-    ck_assert_double_ge((double)(found->spin_noise_count + found->more_count), 0.5 * spins);
     qsort(found->spin_noise_ns, found->spin_noise_count, sizeof(uint64_t), by_size);
     if (found->spin_noise_count >= 3)
         assert_between("their median, ns",
                        (double)found->spin_noise_ns[found->spin_noise_count / 2], 0.95 * spin_ns,
                        2 * spin_ns + stolen_ns);
-
-    ck_assert_double_ge((double)found->spin_bucket_count + stolen_ns / 1e6, 0.4 * spins);
 }
 
 START_TEST(names_what_disturbs)
