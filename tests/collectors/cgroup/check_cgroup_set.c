@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "headroom/cgroup.h"
@@ -372,18 +373,26 @@ START_TEST(loses_nothing_while_descriptors_are_out)
 }
 END_TEST
 
+static bool has_inotify = true;
+
+/* In place of libc's, so that the collector finds none: to take all that the user may have would
+ * race with the user's other processes. */
+int inotify_init1(int flags)
+{
+    if (has_inotify)
+        return (int)syscall(SYS_inotify_init1, flags);
+    errno = EMFILE;
+    return -1;
+}
+
 /* Without inotify everything is read each time. */
 START_TEST(polls_without_inotify)
 {
     const char *pattern = "**";
-    int taken[4096], count = 0;
 
     tree_add_group(tree, "a", true);
     open_set(&pattern, 1, NULL, 0, 0);
-    for (; count < 4096; count++) /* all instances that the user may have */
-        if ((taken[count] = inotify_init1(0)) < 0)
-            break;
-    ck_assert_int_eq(errno, EMFILE);
+    has_inotify = false;
     read_set();
     assert_story("+a ^a");
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
@@ -396,8 +405,7 @@ START_TEST(polls_without_inotify)
     read_set();
     assert_story("^a/b");
 
-    while (count > 0)
-        close(taken[--count]);
+    has_inotify = true;
     read_set();
     counts = hr_cgroup_set_counts(set);
     ck_assert_uint_eq(counts.unwatched, 0);
