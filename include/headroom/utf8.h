@@ -20,16 +20,26 @@
  */
 size_t hr_utf8_decode(const char *text, uint32_t *character);
 
-/** Whether it is a control character: C0, DEL or C1. */
-static inline bool hr_utf8_is_control(uint32_t character)
-{
-    return character < 0x20 || (character >= 0x7f && character < 0xa0);
-}
+/**
+ * Whether a name shown with this character could do or seem what it is not: the control characters
+ * C0, DEL and C1, the separators of lines and paragraphs, and what changes the direction in which
+ * other characters are shown.
+ *
+ * Source: Unicode Standard Annex #9, section 2, on the latter.
+ */
+bool hr_utf8_is_unsafe(uint32_t character);
 
 /**
- * Makes a terminated text safe for logs and messages, whose readers may require UTF-8 and may be
- * terminals: each byte of a control character, and each that is part of no character, becomes "?".
+ * Replaces, in a terminated text, each byte of an unsafe character, and each that is part of no
+ * character. The length stays the same.
  */
-void hr_utf8_make_safe(char *text);
+void hr_utf8_replace_unsafe(char *text, char replacement);
+
+/** Makes a terminated text safe for logs and messages, whose readers may require UTF-8 and may be
+ * terminals: hr_utf8_replace_unsafe() by "?". */
+static inline void hr_utf8_make_safe(char *text)
+{
+    hr_utf8_replace_unsafe(text, '?');
+}
 
 #endif

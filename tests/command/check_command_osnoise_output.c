@@ -470,6 +470,18 @@ START_TEST(json_is_valid_with_any_byte)
 }
 END_TEST
 
+/* C1 controls and marks of direction are valid in JSON, but a terminal obeys them. */
+START_TEST(json_escapes_what_a_terminal_obeys)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_SOURCES, .max_single_ns = 1};
+    struct osnoise_report report = report_of(&options);
+
+    add_named("\xc3\xa9\xc2\x9b\xe2\x80\xae\x7f");
+    print_json(&report);
+    ck_assert_ptr_nonnull(strstr(printed, "\"\xc3\xa9\\u009b\\u202e\\u007f\""));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("osnoise_output");
@@ -490,5 +502,6 @@ int main(void)
     tcase_add_test(tests, prints_json);
     tcase_add_test(tests, prints_null_for_what_is_not_known);
     tcase_add_loop_test(tests, json_is_valid_with_any_byte, 1, 256);
+    tcase_add_test(tests, json_escapes_what_a_terminal_obeys);
     return run_suite("osnoise_output", tests);
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "headroom/utf8.h"
+
 int hr_reason_set(struct hr_reason *reason, int error, const char *format, ...)
 {
     va_list arguments;
@@ -15,6 +17,7 @@ int hr_reason_set(struct hr_reason *reason, int error, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(reason->text, sizeof(reason->text), format, arguments);
     va_end(arguments);
+    hr_utf8_make_safe(reason->text);
     return error;
 }
 

@@ -7,7 +7,8 @@
 
 #include "headroom/reason.h"
 
-/** Sets a reason. @param reason may be NULL. @return error. */
+/** Sets a reason, made safe by hr_utf8_make_safe(), as it may name tasks and files. @param reason
+ * may be NULL. @return error. */
 __attribute__((format(printf, 3, 4))) int hr_reason_set(struct hr_reason *reason, int error,
                                                         const char *format, ...);
 

@@ -28,15 +28,25 @@ size_t hr_utf8_decode(const char *text, uint32_t *character)
     return length;
 }
 
-void hr_utf8_make_safe(char *text)
+bool hr_utf8_is_unsafe(uint32_t c)
+{
+    const bool is_control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+    const bool is_separator = c == 0x2028 || c == 0x2029;
+    const bool is_directional = c == 0x61c || c == 0x200e || c == 0x200f ||
+                                (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+
+    return is_control || is_separator || is_directional;
+}
+
+void hr_utf8_replace_unsafe(char *text, char replacement)
 {
     while (*text != '\0') {
-        uint32_t character = 0; /* for an invalid byte; counts as a control character */
+        uint32_t character = 0; /* for an invalid byte; it is unsafe, too */
         size_t length = hr_utf8_decode(text, &character);
         if (length == 0)
             length = 1;
-        if (hr_utf8_is_control(character))
-            memset(text, '?', length);
+        if (hr_utf8_is_unsafe(character))
+            memset(text, replacement, length);
         text += length;
     }
 }

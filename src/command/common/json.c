@@ -15,7 +15,7 @@ void json_print_string(FILE *out, const char *text)
         size_t length = hr_utf8_decode(text, &character);
         if (length == 0)
             fputs("\\ufffd", out);
-        else if (character < 0x20 || character == 0x7f)
+        else if (hr_utf8_is_unsafe(character)) /* all below U+10000 */
             fprintf(out, "\\u%04x", (unsigned)character);
         else if (character == '"' || character == '\\')
             fprintf(out, "\\%c", (char)character);

@@ -11,7 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** Prints a text as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+/** Prints a text as a JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD;
+ * what hr_utf8_is_unsafe() has is escaped. */
 void json_print_string(FILE *out, const char *text);
 
 /** Prints a member whose value is a text; null if it is NULL or empty. */

@@ -6,13 +6,6 @@
 
 #include "headroom/utf8.h"
 
-/* Marks and overrides that change the order in which a terminal shows other characters. */
-static bool changes_direction(uint32_t c)
-{
-    return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069);
-}
-
 /* What one character of a name becomes on the terminal. */
 struct glyph {
     const char *text;
@@ -28,7 +21,7 @@ static struct glyph next_glyph(const char *name, enum label_charset charset)
     size_t length = hr_utf8_decode(name, &c);
     if (length == 0)
         return (struct glyph){replacement, 1, 1, 1};
-    if (hr_utf8_is_control(c) || changes_direction(c) || (c >= 0x80 && charset == LABEL_ASCII))
+    if (hr_utf8_is_unsafe(c) || (c >= 0x80 && charset == LABEL_ASCII))
         return (struct glyph){replacement, length, 1, 1};
     /* -1: the locale has no UTF-8, and then neither has the terminal. */
     int width = wcwidth((wchar_t)c);

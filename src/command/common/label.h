@@ -18,8 +18,8 @@ enum label_charset {
 };
 
 /**
- * Writes `name` so that it is safe to show: control characters, characters that change the
- * direction of the text, and bytes that are not UTF-8 each become "?".
+ * Writes `name` so that it is safe to show: what hr_utf8_is_unsafe() has, and bytes that are not
+ * UTF-8 each become "?".
  *
  * @param width  at most this many terminal columns, counted by wcwidth(3); 0 or less gives "". A
  *               longer name gets an ellipsis in place of its middle, between characters.

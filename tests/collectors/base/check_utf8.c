@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/base/check_utf8.c - decoding UTF-8, and making names of arbitrary bytes safe.
+ * collectors/base/check_utf8.c - decoding UTF-8, and making names of arbitrary bytes safe, also
+ * in reasons.
  */
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reason.h"
 #include "headroom/utf8.h"
 #include "support/suite.h"
 
@@ -54,6 +57,16 @@ static const struct {
     {"\xed\xa0\x80 \xf4\x90\x80\x80", "??? ????"},             /* a surrogate, and too high */
     {"\xc3\xa9\xc3", "\xc3\xa9?"},                             /* cut off */
     {"\xe2\x82z", "??z"},
+    /* Marks of direction, line and paragraph separators, overrides and isolates; and what stands
+     * beside them: the zero width joiner, a hyphen, a quotation mark, a narrow space. */
+    {"\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f", "????????"},
+    {"\xe2\x80\xa8\xe2\x80\xa9 \xe2\x80\xaa\xe2\x80\xae", "?????? ??????"},
+    {"a\xe2\x80\xae"
+     "fdp.exe",
+     "a???fdp.exe"},
+    {"\xe2\x81\xa6\xe2\x81\xa9", "??????"},
+    {"\xe2\x80\x8d\xe2\x80\x90\xe2\x80\x9c\xe2\x80\xaf\xe2\x81\xaa\xd8\x9b",
+     "\xe2\x80\x8d\xe2\x80\x90\xe2\x80\x9c\xe2\x80\xaf\xe2\x81\xaa\xd8\x9b"},
 };
 
 START_TEST(makes_names_safe)
@@ -68,9 +81,30 @@ START_TEST(makes_names_safe)
 }
 END_TEST
 
+START_TEST(replaces_by_another_character)
+{
+    char text[] = "a\x1b\xc2\x9b\xff\\x2d?";
+
+    hr_utf8_replace_unsafe(text, '_');
+    ck_assert_str_eq(text, "a____\\x2d?");
+}
+END_TEST
+
+START_TEST(makes_reasons_safe)
+{
+    struct hr_reason reason;
+
+    ck_assert_int_eq(hr_reason_set(&reason, -EBUSY, "%s runs it", "a\x1b[2J\xc2\x9b"), -EBUSY);
+    ck_assert_str_eq(reason.text, "a?[2J?? runs it");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("utf8");
+
+    tcase_add_test(tests, replaces_by_another_character);
+    tcase_add_test(tests, makes_reasons_safe);
 
     tcase_add_test(tests, decodes_every_character);
     tcase_add_loop_test(tests, makes_names_safe, 0, COUNT(names));
