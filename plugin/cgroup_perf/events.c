@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "common/log.h"
 #include "common/options.h"
 #include "headroom/array.h"
 #include "utils/common/common.h"

@@ -11,6 +11,7 @@
 #include "cgroup_perf/events.h"
 #include "cgroup_perf/trouble.h"
 #include "cgroup_perf/values.h"
+#include "common/log.h"
 #include "common/options.h"
 #include "common/selection.h"
 #include "common/submit.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/complaint.h"
+#include "common/log.h"
 #include "headroom/clock.h"
 #include "utils/common/common.h"
 

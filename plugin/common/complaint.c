@@ -2,9 +2,8 @@
 #include "common/complaint.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
-#include "plugin.h"
+#include "common/log.h"
 
 /* What wasn't seen for so long is logged again. */
 #define FORGET_AFTER TIME_T_TO_CDTIME_T_STATIC(3600)
@@ -25,14 +24,6 @@ bool tally_should_log(struct tally *tally, size_t count)
     return true;
 }
 
-static void log_message(int severity, const char *format, va_list arguments)
-{
-    char message[1024];
-
-    vsnprintf(message, sizeof(message), format, arguments);
-    plugin_log(severity, "%s", message);
-}
-
 void complaint_log(struct complaint *complaint, int severity, int cause, const char *format, ...)
 {
     va_list arguments;
@@ -41,7 +32,7 @@ void complaint_log(struct complaint *complaint, int severity, int cause, const c
         return;
     complaint->cause = cause;
     va_start(arguments, format);
-    log_message(severity, format, arguments);
+    log_safely_list(severity, format, arguments);
     va_end(arguments);
 }
 
@@ -53,6 +44,6 @@ void complaint_resolve(struct complaint *complaint, const char *format, ...)
         return;
     complaint->cause = 0;
     va_start(arguments, format);
-    log_message(LOG_INFO, format, arguments);
+    log_safely_list(LOG_INFO, format, arguments);
     va_end(arguments);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "headroom/hash.h"
+#include "headroom/utf8.h"
 
 /* A shortened instance keeps at least so much of the head, however long the last component is. */
 #define MIN_HEAD 16
@@ -16,9 +17,9 @@ static bool is_inside_character(char c)
 
 static void escape_name(char *text)
 {
-    for (; *text != '\0'; text++)
-        if (*text == '/' || (unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '_';
+    hr_utf8_replace_unsafe(text, '_');
+    while ((text = strchr(text, '/')) != NULL)
+        *text = '_';
 }
 
 void instance_make_name(const char *text, const char *path, bool distinct,

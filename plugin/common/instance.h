@@ -10,8 +10,8 @@
 #include "plugin.h"
 
 /**
- * Makes a plugin instance of any text: slashes and control characters become "_". collectd replaces
- * slashes itself, but in values only, not in notifications.
+ * Makes a plugin instance of any text: slashes, and each byte of what isn't safe to show or no
+ * UTF-8, become "_". collectd replaces slashes itself, but in values only, not in notifications.
  *
  * A text of more than DATA_MAX_NAME_LEN - 1 bytes is shortened to its head, "~", 8 hexadecimal
  * digits of a hash, and "_" with what follows the last slash, of which the end is kept if it is too

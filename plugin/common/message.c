@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/message.h"
 
+#include <limits.h>
 #include <stdarg.h>
+
+#include "headroom/utf8.h"
 
 struct message message_of(notification_t *notice)
 {
@@ -17,8 +20,18 @@ bool message_append(struct message *message, const char *format, ...)
     int length = vsnprintf(message->text + message->used, room, format, arguments);
     va_end(arguments);
     bool fits = length >= 0 && (size_t)length < room;
-    if (fits)
-        message->used += (size_t)length;
-    message->text[message->used] = '\0';
+    if (!fits)
+        message->text[message->used] = '\0';
+    hr_utf8_make_safe(message->text + message->used);
+    message->used += strlen(message->text + message->used);
     return fits;
+}
+
+void message_add_text(notification_t *notice, const char *name, const char *value)
+{
+    char text[PATH_MAX];
+
+    snprintf(text, sizeof(text), "%s", value);
+    hr_utf8_make_safe(text);
+    plugin_notification_meta_add_string(notice, name, text);
 }

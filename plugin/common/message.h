@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * common/message.h - builds the message of a notification, whose length collectd limits, of whole
- * pieces.
+ * pieces, and its metadata; both are made safe by hr_utf8_make_safe(), whatever names are in them.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_MESSAGE_H
 #define HEADROOM_PLUGIN_COMMON_MESSAGE_H
@@ -23,5 +23,8 @@ struct message message_of(notification_t *notice);
 /** Appends a piece if there is room for all of it. @return whether there was. */
 __attribute__((format(printf, 2, 3))) bool message_append(struct message *message,
                                                           const char *format, ...);
+
+/** Adds a text of at most PATH_MAX - 1 bytes, the rest is left out, to the metadata. */
+void message_add_text(notification_t *notice, const char *name, const char *value);
 
 #endif

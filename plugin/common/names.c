@@ -9,6 +9,7 @@
 
 #include "common/complaint.h"
 #include "common/instance.h"
+#include "common/log.h"
 #include "utils/common/common.h"
 
 /* The instance of the system as a whole, reserved. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "common/log.h"
 #include "headroom/root.h"
 #include "utils/common/common.h"
 

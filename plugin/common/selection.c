@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/complaint.h"
+#include "common/log.h"
 #include "common/names.h"
 #include "common/options.h"
 #include "headroom/array.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "osnoise/config.h"
 
+#include "common/log.h"
 #include "common/options.h"
 #include "headroom/clock.h"
 

@@ -2,7 +2,6 @@
 #include "osnoise/notification.h"
 
 #include "common/message.h"
-#include "headroom/utf8.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "osnoise"
@@ -53,7 +52,6 @@ static void print_source(const struct hr_osnoise_part *part, char *buffer, size_
         snprintf(buffer, size, "%s %s", kind, part->name);
     else
         snprintf(buffer, size, "%s %s[%d]", kind, part->name, part->number);
-    hr_utf8_make_safe(buffer);
 }
 
 static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE])
@@ -119,7 +117,7 @@ void osnoise_notification_single_noise(notification_t *notice, const struct osno
     for (size_t i = 0; i < single_noise->part_count; i++) {
         snprintf(name, sizeof(name), "Part%zu", i + 1);
         print_part(&single_noise->parts[i], text);
-        plugin_notification_meta_add_string(notice, name, text);
+        message_add_text(notice, name, text);
     }
 }
 

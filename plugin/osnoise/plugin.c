@@ -6,6 +6,7 @@
 
 #include "plugin.h"
 
+#include "common/log.h"
 #include "configfile.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"

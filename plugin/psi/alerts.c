@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
+#include "common/log.h"
 #include "common/options.h"
 #include "common/thread.h"
 #include "headroom/array.h"

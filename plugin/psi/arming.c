@@ -2,6 +2,7 @@
 #include "psi/arming.h"
 
 #include "common/complaint.h"
+#include "common/log.h"
 
 #define PLUGIN "psi"
 

@@ -66,12 +66,11 @@ static void add_subject_metadata(notification_t *notice, const struct psi_subjec
 {
     const struct hr_psi_trigger_options *trigger = &subject->rule->trigger;
 
-    plugin_notification_meta_add_string(notice, "Trigger", subject->rule->name);
+    message_add_text(notice, "Trigger", subject->rule->name);
     if (subject->path != NULL)
-        plugin_notification_meta_add_string(notice, "Cgroup", subject->path);
-    plugin_notification_meta_add_string(notice, "Resource",
-                                        hr_psi_resource_name(trigger->resource));
-    plugin_notification_meta_add_string(notice, "Level", hr_psi_level_name(trigger->level));
+        message_add_text(notice, "Cgroup", subject->path);
+    message_add_text(notice, "Resource", hr_psi_resource_name(trigger->resource));
+    message_add_text(notice, "Level", hr_psi_level_name(trigger->level));
     plugin_notification_meta_add_double(notice, "Stall", (double)trigger->stall_us / 1e6);
     plugin_notification_meta_add_double(notice, "Window", (double)trigger->window_us / 1e6);
 }
@@ -126,7 +125,7 @@ static void add_waiter_metadata(notification_t *notice, const struct psi_waiting
     for (size_t i = 0; i < waiting->report.count; i++) {
         snprintf(name, sizeof(name), "Task%zu", i + 1);
         print_waiter(&waiting->top[i], text, sizeof(text));
-        plugin_notification_meta_add_string(notice, name, text);
+        message_add_text(notice, name, text);
     }
 }
 

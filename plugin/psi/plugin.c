@@ -6,6 +6,7 @@
 
 #include "plugin.h"
 
+#include "common/log.h"
 #include "common/options.h"
 #include "common/selection.h"
 #include "common/submit.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "psi/rule.h"
 
+#include "common/log.h"
 #include "common/options.h"
 
 #define PLUGIN "psi"

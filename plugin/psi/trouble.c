@@ -2,6 +2,7 @@
 #include "psi/trouble.h"
 
 #include "common/complaint.h"
+#include "common/log.h"
 #include "utils/common/common.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "common/log.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
 #include "utils/common/common.h"

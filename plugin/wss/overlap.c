@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "common/log.h"
 #include "headroom/array.h"
 
 #define PLUGIN "wss"

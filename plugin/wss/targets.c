@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/instance.h"
+#include "common/log.h"
 #include "common/options.h"
 
 #define PLUGIN "wss"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "common/log.h"
 #include "common/thread.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"

@@ -68,7 +68,14 @@ static const struct {
     {"psi", "a", "per-cent", "x", 1, 1, "has a -"},
     {"psi", "a/b", "percent", "x", 1, 1, "slash"},
     {"psi", "a", "percent", "x/y", 1, 1, "slash"},
-    {"psi", "a\tb", "percent", "x", 1, 1, "control character"},
+    {"psi", "a\tb", "percent", "x", 1, 1, "safe"},
+    {"psi", "a\x7f", "percent", "x", 1, 1, "safe"},
+    {"psi", "a\xc2\x9b", "percent", "x", 1, 1, "safe"},
+    {"psi", "a\xe2\x80\xa8", "percent", "x", 1, 1, "safe"},
+    {"psi", "a", "percent", "\xe2\x80\xae", 1, 1, "safe"},
+    {"psi", "a\xff", "percent", "x", 1, 1, "safe"},
+    {"psi", "a\xc3", "percent", "x", 1, 1, "safe"},
+    {"psi", "caf\xc3\xa9 \xf0\x9f\x90\xa7", "percent", "x", 1, 1, NULL},
 };
 
 START_TEST(rejects_what_no_receiver_can_use)

@@ -10,6 +10,7 @@
 #include "configfile.h"
 #include "support/fake_config.h"
 #include "support/fake_types.h"
+#include "support/safe_text.h"
 #include "utils/common/common.h"
 
 #define MAX_READS         8
@@ -326,17 +327,14 @@ static bool is_clean(const char part[DATA_MAX_NAME_LEN])
 
     if (end == NULL)
         return false;
-    for (; part < end; part++)
-        if (*part == '/' || (unsigned char)*part < ' ' || *part == 0x7f)
-            return false;
-    return true;
+    return strchr(part, '/') == NULL && is_safe_text(part);
 }
 
 static const char *find_fault_of_name(const value_list_t *list)
 {
     if (!is_clean(list->host) || !is_clean(list->plugin) || !is_clean(list->plugin_instance) ||
         !is_clean(list->type) || !is_clean(list->type_instance))
-        return "a part isn't terminated, or has a slash or a control character";
+        return "a part isn't terminated, or has a slash, or isn't safe to show";
     if (list->plugin[0] == '\0' || list->type[0] == '\0')
         return "plugin or type is empty";
     if (strchr(list->plugin, '-') != NULL || strchr(list->type, '-') != NULL)

@@ -39,8 +39,8 @@ struct fake_value {
     /**
      * NULL, or why it was rejected: a type that types.db doesn't have, or with another number of
      * values; no plugin or type, or one with "-"; a part of the identifier that isn't terminated,
-     * or has a slash or a control character; a gauge out of the type's range, or NaN; a time that
-     * isn't later than that of the series' value before.
+     * or has a slash or what isn't safe to show; a gauge out of the type's range, or NaN; a time
+     * that isn't later than that of the series' value before.
      */
     const char *rejected;
 };

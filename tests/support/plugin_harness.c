@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include "support/safe_text.h"
+
 /* The plugin keeps descriptors up to three quarters of the limit. */
 #define SHORT_LIMIT 64
 #define SHORT_KEPT  (SHORT_LIMIT / 4 * 3)
@@ -44,7 +46,7 @@ static void assert_line(const char *line)
                       strncmp(message + named, ": ", 2) == 0,
                   "whose line is this: %s", line);
     ck_assert_msg(line[length - 1] == '.' && line[length - 2] != '.', "not a sentence: %s", line);
-    ck_assert_msg(strchr(line, '\n') == NULL, "more than a line: %s", line);
+    ck_assert_msg(is_safe_text(line), "not safe to show, or more than a line: %s", line);
 }
 
 /* Lines are checked when they are forgotten, so that none is missed. */
@@ -55,8 +57,25 @@ static void forget_logs(void)
     fake_forget_logs();
 }
 
+static void assert_safe(const char *text)
+{
+    ck_assert_msg(is_safe_text(text), "not safe to show: %s", text);
+}
+
+static void assert_safe_notification(const notification_t *notice)
+{
+    assert_safe(notice->message);
+    assert_safe(notice->plugin_instance);
+    assert_safe(notice->type_instance);
+    for (const notification_meta_t *meta = notice->meta; meta != NULL; meta = meta->next)
+        if (meta->type == NM_TYPE_STRING)
+            assert_safe(meta->nm_value.nm_string);
+}
+
 void harness_tear_down(void)
 {
+    for (size_t i = 0; fake_notification(i) != NULL; i++)
+        assert_safe_notification(fake_notification(i));
     ck_assert_int_eq(fake_shutdown(), 0);
     harness_release_descriptors();
     ck_assert_uint_eq(count_descriptors(), descriptors_before);

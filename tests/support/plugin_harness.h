@@ -24,7 +24,8 @@ extern struct tree *tree;
 void harness_set_up(void);
 
 /** Shuts down the plugin and removes the tree; asserts that no value was rejected, no text cut off,
- * no descriptor left open, and that each logged line is a sentence with the plugin's name. */
+ * no descriptor left open, and that each logged line is a sentence with the plugin's name; that
+ * lines and notifications are safe to show. */
 void harness_tear_down(void);
 
 /** Configures the plugin, by the lines within its block, to read the tree, and initializes it. */

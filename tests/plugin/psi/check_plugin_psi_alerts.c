@@ -89,6 +89,23 @@ START_TEST(reports_a_stall_and_its_end)
 }
 END_TEST
 
+/* That all texts are safe to show is asserted at the tear-down. */
+START_TEST(makes_names_safe)
+{
+    static const char group[] = "a\x1b[2J\xc2\x9b\xe2\x80\xae\xff\\x2db";
+
+    alerts_add_group(group, true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
+    alerts_await_value("psi-a_[[]2J______\\\\x2db/derive-trigger_m", true);
+    alerts_stall(group, "memory", STALL_US);
+    const notification_t *notice = alerts_await("a_[2J______\\x2db", NOTIF_WARNING, 1);
+    ck_assert_str_eq(alerts_meta_text(notice, "Cgroup"), "a?[2J??????\\x2db");
+    alerts_assert_message(notice, " in a?[2J??????\\x2db");
+    alerts_await("a_[2J______\\x2db", NOTIF_OKAY, 1);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 /* --- When ----------------------------------------------------------------- */
 
 /* How many stalls were notified before the end of an alarm. */
@@ -493,6 +510,7 @@ int main(void)
     tcase_add_checked_fixture(tests, alerts_set_up, harness_tear_down);
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, reports_a_stall_and_its_end, 0, COUNT(stalls));
+    tcase_add_test(tests, makes_names_safe);
     tcase_add_test(tests, waits_for_the_quiet_time);
     tcase_add_test(tests, reports_a_lasting_stall_once_a_window);
     tcase_add_test(tests, reports_nothing_below_the_limit);
