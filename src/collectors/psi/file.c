@@ -39,17 +39,58 @@ static bool parse_average(struct hr_text *text, double *pct)
     return true;
 }
 
-/* Parses "avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n" after "some " or "full ". */
+/* Removes " KEY=VALUE" with a key that isn't known. @return whether the text began with it. */
+static bool skip_unknown_field(struct hr_text *text)
+{
+    static const char *const known[] = {" avg10=", " avg60=", " avg300=", " total="};
+    struct hr_text copy = *text;
+    size_t length = 1; /* the blank */
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (hr_text_skip(&copy, known[i]))
+            return false;
+    if (!hr_text_skip(&copy, " "))
+        return false;
+    while (length < text->length && text->start[length] != ' ' && text->start[length] != '\n')
+        length++;
+    const char *sign = memchr(text->start, '=', length);
+    if (sign == NULL || sign == text->start + 1)
+        return false;
+    text->start += length;
+    text->length -= length;
+    return true;
+}
+
+/* Removes fields up to " KEY=", or to the newline, and that. @return whether it is there. */
+static inline bool skip_to(struct hr_text *text, const char *end)
+{
+    while (!hr_text_skip(text, end))
+        if (!skip_unknown_field(text))
+            return false;
+    return true;
+}
+
+/* Parses " avg10=0.00 avg60=0.27 avg300=0.13 total=685905\n" after "some" or "full". */
 static bool parse_stall(struct hr_text *text, struct hr_psi_stall *stall)
 {
     if (stall->present)
         return false;
     stall->present = true;
-    return hr_text_skip(text, "avg10=") && parse_average(text, &stall->avg10_pct) &&
-           hr_text_skip(text, " avg60=") && parse_average(text, &stall->avg60_pct) &&
-           hr_text_skip(text, " avg300=") && parse_average(text, &stall->avg300_pct) &&
-           hr_text_skip(text, " total=") && hr_text_u64(text, &stall->total_us) &&
-           hr_text_skip(text, "\n");
+    return skip_to(text, " avg10=") && parse_average(text, &stall->avg10_pct) &&
+           skip_to(text, " avg60=") && parse_average(text, &stall->avg60_pct) &&
+           skip_to(text, " avg300=") && parse_average(text, &stall->avg300_pct) &&
+           skip_to(text, " total=") && hr_text_u64(text, &stall->total_us) && skip_to(text, "\n");
+}
+
+/* Removes the first word of a line, though not the blank after it. @return whether it is that. */
+static inline bool skip_level(struct hr_text *text, const char *level)
+{
+    struct hr_text rest = *text;
+
+    if (!hr_text_skip(&rest, level) || rest.length == 0 || *rest.start != ' ')
+        return false;
+    *text = rest;
+    return true;
 }
 
 int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
@@ -60,9 +101,9 @@ int hr_psi_parse(const char *start, size_t length, struct hr_psi_sample *sample)
 
     while (text.length > 0) {
         bool understood;
-        if (hr_text_skip(&text, "some "))
+        if (skip_level(&text, "some"))
             understood = parse_stall(&text, &stall[HR_PSI_SOME]);
-        else if (hr_text_skip(&text, "full "))
+        else if (skip_level(&text, "full"))
             understood = parse_stall(&text, &stall[HR_PSI_FULL]);
         else
             understood = hr_text_skip_line(&text);

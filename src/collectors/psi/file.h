@@ -11,8 +11,9 @@
  * Parses the text of a pressure file, lines like
  * "some avg10=0.00 avg60=0.27 avg300=0.13 total=685905".
  *
- * Lines that begin with another word are skipped: a later kernel may have more. A known line must
- * be complete, end in a newline and occur once. Averages above 100 become 100.
+ * Lines that begin with another word, and fields KEY=VALUE with another key, are skipped: a later
+ * kernel may have more. A known line must have each known field once and in this order, end in a
+ * newline and occur once. Averages above 100 become 100.
  *
  * @param text    need not be terminated.
  * @param sample  its time is 0.

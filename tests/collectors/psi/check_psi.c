@@ -109,7 +109,16 @@ static const struct {
     {SOME SOME, -EBADMSG},
     {SOME FULL SOME, -EBADMSG},
     {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4 \n", -EBADMSG},
-    {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4 new=5\n", -EBADMSG},
+    {"some new\n", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4 new=5", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4 new\n", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4 =5\n", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4  new=5\n", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4 new=5 \n", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg300=3.00 total=4 total=5\n", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg60=2.00 avg300=3.00 total=4\n", -EBADMSG},
+    {"some avg10=1.00new=5 avg60=2.00 avg300=3.00 total=4\n", -EBADMSG},
+    {"some avg10=1.00 avg60=2.00 avg300=3.00 new=5\n" FULL, -EBADMSG}, /* not the next line's */
     {"some avg10=1.00 avg60=2.00 avg300=3.00 total=-4\n", -EBADMSG},
     {"some avg10=1.00 avg60=2.00 avg300=3.00 total=\n", -EBADMSG},
     {"some avg10=1.00 avg60=2.00 avg300=3.00\n", -EBADMSG},
@@ -132,6 +141,27 @@ START_TEST(distinguishes_odd_text)
                   odd[_i].text);
     if (odd[_i].status < 0)
         ck_assert_uint_eq(sample.time_ns, 4711); /* unchanged */
+}
+END_TEST
+
+/* A later kernel may have more fields, anywhere. */
+static const char *const with_new_fields[] = {
+    "some avg10=1.00 avg60=2.00 avg300=3.00 total=4 new=5\n" FULL,
+    "some avg10=1.00 avg60=2.00 avg300=3.00 total=4 new=max more=\n" FULL,
+    "some new=0.00 avg10=1.00 avg60=2.00 avg300=3.00 total=4\n" FULL,
+    "some avg1=9.00 avg10=1.00 avg60=2.00 avg600=9.00 avg300=3.00 avg3000=9 total=4\n" FULL,
+    FULL "some avg10=1.00 avg60=2.00 avg300=3.00 total_user=7 total=4 totals=9\n",
+};
+
+START_TEST(passes_over_fields_that_it_does_not_know)
+{
+    static const struct hr_psi_stall some = {true, 1, 2, 3, 4}, full = {true, 5, 6, 7, 8};
+    const char *text = with_new_fields[_i];
+    struct hr_psi_sample sample;
+
+    ck_assert_int_eq(hr_psi_parse(text, strlen(text), &sample), 0);
+    assert_stall(&sample.stall[HR_PSI_SOME], &some);
+    assert_stall(&sample.stall[HR_PSI_FULL], &full);
 }
 END_TEST
 
@@ -431,6 +461,7 @@ int main(void)
     tcase_add_loop_test(tests, parses_what_kernels_print, 0, COUNT(captured));
     tcase_add_test(tests, refuses_every_truncation);
     tcase_add_loop_test(tests, distinguishes_odd_text, 0, COUNT(odd));
+    tcase_add_loop_test(tests, passes_over_fields_that_it_does_not_know, 0, COUNT(with_new_fields));
     tcase_add_test(tests, takes_nul_bytes_for_junk);
     tcase_add_test(tests, clamps_averages);
     tcase_add_loop_test(tests, measures_intervals, 0, COUNT(intervals));
