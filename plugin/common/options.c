@@ -97,7 +97,8 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
         return false;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    const char *unit = *end != '\0' ? strchr(units, *end & ~0x20) : NULL;
+    /* not strchr(), which finds the terminating NUL, too: a blank is one with that bit set */
+    const char *unit = memchr(units, *end & ~0x20, sizeof(units) - 1);
     unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
     if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) ||
         number > UINT64_MAX >> shift)
@@ -113,11 +114,14 @@ int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes)
     if (item->values_num == 1 && value->type == OCONFIG_TYPE_STRING &&
         parse_bytes(value->value.string, bytes))
         return 0;
+    double number =
+        item->values_num == 1 && value->type == OCONFIG_TYPE_NUMBER ? value->value.number : -1;
     /* Up to 2^53 a double can hold each number of bytes. */
-    if (item->values_num != 1 || value->type != OCONFIG_TYPE_NUMBER ||
-        !(value->value.number >= 0 && value->value.number <= (double)(UINT64_C(1) << 53)))
-        return option_refuse(block, item, "a size in bytes, or with K, M, G or T, as \"64G\"");
-    *bytes = (uint64_t)value->value.number;
+    if (!(number >= 0 && number <= (double)(UINT64_C(1) << 53)) ||
+        number != (double)(uint64_t)number)
+        return option_refuse(block, item,
+                             "a whole number of bytes, or with K, M, G or T, as \"64G\"");
+    *bytes = (uint64_t)number;
     return 0;
 }
 

@@ -35,8 +35,8 @@ int option_count(const char *block, const oconfig_item_t *item, size_t min, size
 int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_us, uint64_t max_us,
                    uint64_t *us);
 
-/** Reads one size: a number of bytes, or a text with the unit K, M, G or T ("64G"). @return 0 or
- * -1. */
+/** Reads one size: a whole number of bytes, or a text with the unit K, M, G or T ("64G"). @return 0
+ * or -1. */
 int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes);
 
 /** Reads one text that isn't empty. The item owns the text. @return 0 or -1. */

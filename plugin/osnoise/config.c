@@ -29,15 +29,15 @@ static const struct osnoise_config defaults = {
 
 static int parse_cpus(const oconfig_value_t *value, struct hr_cpu_set *cpus)
 {
-    char text[32];
-
     if (value->type == OCONFIG_TYPE_STRING && value->value.string[0] != '\0' &&
         strchr(value->value.string, '\n') == NULL)
         return hr_cpu_set_parse(value->value.string, strlen(value->value.string), cpus);
-    if (value->type != OCONFIG_TYPE_NUMBER)
+    double number = value->type == OCONFIG_TYPE_NUMBER ? value->value.number : -1;
+    if (!(number >= 0 && number < HR_CPU_MAX) || number != (double)(unsigned)number)
         return -1;
-    int length = snprintf(text, sizeof(text), "%.15g", value->value.number);
-    return hr_cpu_set_parse(text, (size_t)length, cpus);
+    *cpus = (struct hr_cpu_set){{0}};
+    hr_cpu_set_add(cpus, (unsigned)number);
+    return 0;
 }
 
 static int read_cpus(struct osnoise_config *config, const oconfig_item_t *item)

@@ -109,7 +109,9 @@ static int parse_mode(const char *title, struct options *options)
 static int parse_cpus(const char *title, struct options *options)
 {
     struct hr_cpu_set *cpus = &options->request.options.cpus;
-    int status = hr_cpu_set_parse(optarg, strlen(optarg), cpus);
+    /* The kernel's lists may end in a newline. */
+    int status =
+        strchr(optarg, '\n') == NULL ? hr_cpu_set_parse(optarg, strlen(optarg), cpus) : -EINVAL;
     if (status == -ERANGE)
         return command_misused(title, "--cpus takes numbers below %d, not '%s'", HR_CPU_MAX,
                                optarg);
