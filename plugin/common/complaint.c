@@ -4,20 +4,21 @@
 #include <stdarg.h>
 
 #include "common/log.h"
+#include "headroom/clock.h"
 
 /* What wasn't seen for so long is logged again. */
-#define FORGET_AFTER TIME_T_TO_CDTIME_T_STATIC(3600)
+#define FORGET_AFTER_NS (3600 * HR_NS_PER_S)
 
 bool tally_should_log(struct tally *tally, size_t count)
 {
-    cdtime_t now = cdtime();
+    const uint64_t now_ns = hr_clock_ns(); /* the wall clock may step */
 
     if (count == 0) {
-        if (now - tally->last_seen > FORGET_AFTER)
+        if (now_ns - tally->last_seen_ns > FORGET_AFTER_NS)
             tally->logged = 0;
         return false;
     }
-    tally->last_seen = now;
+    tally->last_seen_ns = now_ns;
     if (count < 2 * tally->logged)
         return false;
     tally->logged = count;

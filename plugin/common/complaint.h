@@ -15,7 +15,7 @@
 /** A count that is logged now and then, such as of groups with an error; all zeros: none yet. */
 struct tally {
     size_t logged;
-    cdtime_t last_seen;
+    uint64_t last_seen_ns; /**< hr_clock_ns() */
 };
 
 /**
