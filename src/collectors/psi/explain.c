@@ -52,7 +52,8 @@ static const struct explanation of_cgroup[] = {
 
 static const struct explanation of_irq[] = {
     {-ENOENT, "this kernel doesn't measure it",
-     "it needs Linux 6.1 or later with CONFIG_IRQ_TIME_ACCOUNTING=y"},
+     "it needs Linux 6.1 or later with CONFIG_IRQ_TIME_ACCOUNTING=y; where no pressure is measured "
+     "at all, " BOOT_WITH_PSI},
     {-EOPNOTSUPP, "the kernel accounts no irq time on this machine",
      "boot without tsc=noirqtime; it also needs a clock that is stable and fast"},
     {0},

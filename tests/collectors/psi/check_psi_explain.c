@@ -16,6 +16,9 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define PSI_1 "add psi=1 to the kernel's command line"
+#define NO_IRQ                                                                                     \
+    "this kernel doesn't measure it: it needs Linux 6.1 or later with "                            \
+    "CONFIG_IRQ_TIME_ACCOUNTING=y; where no pressure is measured at all, " PSI_1
 #define LIMIT_NOFILE                                                                               \
     "file descriptors ran out: raise LimitNOFILE= of collectd's service (ulimit -n)"
 #define NOT_UNDERSTOOD                                                                             \
@@ -38,9 +41,7 @@ static const struct {
      "; it needs Linux 4.20 or later with CONFIG_PSI=y"},
     {-ENOENT, HR_PSI_MEMORY, false,
      "cgroups have no such file: " PSI_1 ", without cgroup_disable=pressure"},
-    {-ENOENT, HR_PSI_IRQ, true,
-     "this kernel doesn't measure it: it needs Linux 6.1 or later with "
-     "CONFIG_IRQ_TIME_ACCOUNTING=y"},
+    {-ENOENT, HR_PSI_IRQ, true, NO_IRQ},
     {-EOPNOTSUPP, HR_PSI_IO, true, "it is switched off: " PSI_1},
     {-EOPNOTSUPP, HR_PSI_IO, false, "it is switched off: write 1 to cgroup.pressure, or " PSI_1},
     {-EOPNOTSUPP, HR_PSI_IRQ, false,
@@ -96,9 +97,7 @@ static const struct {
     {-ENOENT, HR_PSI_MEMORY, false,
      "cgroups have no such file: " PSI_1 ", without cgroup_disable=pressure"},
     {-EOPNOTSUPP, HR_PSI_CPU, true, "it is switched off: " PSI_1},
-    {-ENOENT, HR_PSI_IRQ, false,
-     "this kernel doesn't measure it: it needs Linux 6.1 or later with "
-     "CONFIG_IRQ_TIME_ACCOUNTING=y"},
+    {-ENOENT, HR_PSI_IRQ, false, NO_IRQ},
     {-EMFILE, HR_PSI_CPU, false, LIMIT_NOFILE},
     {-ENOMEM, HR_PSI_CPU, false, "Cannot allocate memory"},
 };

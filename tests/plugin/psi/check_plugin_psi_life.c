@@ -96,7 +96,33 @@ static void make_fail(unsigned call, unsigned error)
     ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-/* With psi=0 the files can be opened, but not read. */
+/* With psi=0 newer kernels have none of the files, not even a folder for them. */
+static const char *const without_pressure[] = {
+    "",
+    "Cgroup \"g\"\nSystem false",
+    "Cgroup \"g\"\nResource \"cpu\" \"memory\" \"io\" \"irq\"",
+    "Resource \"irq\"",
+    "Cgroup \"g\"\nResource \"irq\"\nSystem false",
+};
+
+START_TEST(reports_once_that_there_is_no_pressure_at_all)
+{
+    static const char *const resources[] = {"cpu", "memory", "io"};
+
+    tree_add_group(tree, "g", true);
+    for (size_t i = 0; i < COUNT(resources); i++)
+        tree_remove_pressure(tree, "g", resources[i]);
+    tree_remove(tree, "proc/pressure");
+    harness_begin(without_pressure[_i]);
+    for (int i = 0; i < 3; i++) {
+        harness_read();
+        harness_assert_count("*", 0);
+    }
+    harness_assert_logs(1, "add psi=1 to the kernel's command line");
+}
+END_TEST
+
+/* With psi=0 older kernels have the files, but they can't be read. */
 START_TEST(reports_once_that_the_kernel_has_pressure_switched_off)
 {
     harness_begin("");
@@ -141,6 +167,8 @@ int main(void)
     tcase_add_test(tests, exports_one_symbol);
     /* These disable a system call for the rest of the process: each needs a process of its own. */
     if (forks == NULL || strcmp(forks, "no") != 0) {
+        tcase_add_loop_test(tests, reports_once_that_there_is_no_pressure_at_all, 0,
+                            COUNT(without_pressure));
         tcase_add_test(tests, reports_once_that_the_kernel_has_pressure_switched_off);
         tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
     }
