@@ -31,14 +31,20 @@ struct series {
     bool has_previous;
 };
 
+/* The kinds of series that the option Report chooses of. */
+enum report { REPORT_PERCENT, REPORT_TOTAL, REPORT_COUNT };
+
 static struct {
     bool system;
     bool averages;
+    bool reports[REPORT_COUNT];
+    bool reports_given;
     bool resources[HR_PSI_RESOURCE_COUNT];
     bool resources_given;
     char *root;
 } config = {
     .system = true,
+    .reports = {true, true},
     .resources = {true, true, true, true},
 };
 
@@ -51,30 +57,63 @@ static struct psi_trouble system_trouble, cgroup_trouble;
 
 /* --- Configuration -------------------------------------------------------- */
 
-static int find_resource(const char *name)
+static const char *report_name(int report)
 {
-    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
-        if (strcasecmp(name, hr_psi_resource_name(i)) == 0)
-            return i;
+    return report == REPORT_PERCENT ? "percent" : "total";
+}
+
+static const char *resource_name(int resource)
+{
+    return hr_psi_resource_name(resource);
+}
+
+/* What an option with a list of names chooses of. */
+struct choices {
+    const char *accepted;
+    const char *(*name)(int choice);
+    int count;
+    bool *chosen;
+    bool *given; /* all are chosen until the option is first given */
+};
+
+static int choose(const struct choices *choices, const char *name)
+{
+    for (int i = 0; i < choices->count; i++)
+        if (strcasecmp(name, choices->name(i)) == 0) {
+            choices->chosen[i] = true;
+            return 0;
+        }
     return -1;
+}
+
+static int configure_choices(const oconfig_item_t *item, const struct choices *choices)
+{
+    if (option_texts(PLUGIN, item, choices->accepted) < 0)
+        return -1;
+    if (!*choices->given)
+        memset(choices->chosen, 0, (size_t)choices->count * sizeof(*choices->chosen));
+    *choices->given = true;
+    for (int i = 0; i < item->values_num; i++)
+        if (choose(choices, item->values[i].value.string) < 0)
+            return option_refuse(PLUGIN, item, choices->accepted);
+    return 0;
 }
 
 static int configure_resources(const oconfig_item_t *item)
 {
-    static const char accepted[] = "one or more of \"cpu\", \"memory\", \"io\" and \"irq\"";
+    static const struct choices choices = {"one or more of \"cpu\", \"memory\", \"io\" and \"irq\"",
+                                           resource_name, HR_PSI_RESOURCE_COUNT, config.resources,
+                                           &config.resources_given};
 
-    if (option_texts(PLUGIN, item, accepted) < 0)
-        return -1;
-    if (!config.resources_given)
-        memset(config.resources, 0, sizeof(config.resources));
-    config.resources_given = true;
-    for (int i = 0; i < item->values_num; i++) {
-        int resource = find_resource(item->values[i].value.string);
-        if (resource < 0)
-            return option_refuse(PLUGIN, item, accepted);
-        config.resources[resource] = true;
-    }
-    return 0;
+    return configure_choices(item, &choices);
+}
+
+static int configure_reports(const oconfig_item_t *item)
+{
+    static const struct choices choices = {"one or both of \"percent\" and \"total\"", report_name,
+                                           REPORT_COUNT, config.reports, &config.reports_given};
+
+    return configure_choices(item, &choices);
 }
 
 static int configure_option(const oconfig_item_t *item)
@@ -83,6 +122,8 @@ static int configure_option(const oconfig_item_t *item)
         return option_boolean(PLUGIN, item, &config.system);
     if (strcasecmp(item->key, "Resource") == 0)
         return configure_resources(item);
+    if (strcasecmp(item->key, "Report") == 0)
+        return configure_reports(item);
     if (strcasecmp(item->key, "ReportAverages") == 0)
         return option_boolean(PLUGIN, item, &config.averages);
     if (strcasecmp(item->key, "Root") == 0)
@@ -141,9 +182,11 @@ static void submit_resource(const struct submission *submission, enum hr_psi_res
 
         if (!stall->present)
             continue;
-        submit_derive(submission, "total_time_in_ms", type_instance,
-                      (int64_t)(stall->total_us / 1000));
-        if (before != NULL && hr_psi_delta(before, now, level, &pct) == 0)
+        if (config.reports[REPORT_TOTAL])
+            submit_derive(submission, "total_time_in_ms", type_instance,
+                          (int64_t)(stall->total_us / 1000));
+        if (config.reports[REPORT_PERCENT] && before != NULL &&
+            hr_psi_delta(before, now, level, &pct) == 0)
             submit_gauge(submission, "percent", type_instance, pct);
         if (config.averages)
             submit_averages(submission, type_instance, stall);

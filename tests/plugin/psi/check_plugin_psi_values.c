@@ -93,6 +93,39 @@ START_TEST(publishes_nothing_else)
 }
 END_TEST
 
+/* Which kinds are published of a group, three resources of two levels each. */
+static const struct {
+    const char *options;
+    size_t percent, total, averages; /* in a later read */
+} reports[] = {
+    {"", 6, 6, 0},
+    {"Report \"percent\"", 6, 0, 0},
+    {"Report \"total\"", 0, 6, 0},
+    {"Report \"total\" \"percent\"", 6, 6, 0},
+    {"Report \"total\"\nReport \"percent\"", 6, 6, 0},
+    {"Report \"total\"\nReportAverages true", 0, 6, 18},
+    {"Report \"percent\"\nReportAverages true", 6, 0, 18},
+};
+
+START_TEST(publishes_the_kinds_that_are_chosen)
+{
+    char options[128];
+
+    tree_add_group(tree, "g", true);
+    snprintf(options, sizeof(options), "System false\nCgroup \"g\"\n%s", reports[_i].options);
+    harness_begin(options);
+    harness_read();
+    harness_assert_count("*", reports[_i].total + reports[_i].averages);
+    harness_read();
+    harness_assert_count("psi-g/percent-*-some", reports[_i].percent / 2);
+    harness_assert_count("psi-g/percent-*-full", reports[_i].percent / 2);
+    harness_assert_count("psi-g/total_time_in_ms-*", reports[_i].total);
+    harness_assert_count("psi-g/percent-*-avg*", reports[_i].averages);
+    harness_assert_count("*", reports[_i].percent + reports[_i].total + reports[_i].averages);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 START_TEST(gives_all_values_of_a_read_one_time)
 {
     cdtime_t before = TIME_T_TO_CDTIME_T(1800000000);
@@ -464,6 +497,7 @@ int main(void)
     tcase_add_loop_test(tests, publishes_totals, 0, COUNT(published));
     tcase_add_loop_test(tests, publishes_percent_from_the_second_read_on, 0, COUNT(published));
     tcase_add_test(tests, publishes_nothing_else);
+    tcase_add_loop_test(tests, publishes_the_kinds_that_are_chosen, 0, COUNT(reports));
     tcase_add_test(tests, gives_all_values_of_a_read_one_time);
     tcase_add_loop_test(tests, reports_averages_if_asked, 0, COUNT(published));
     tcase_add_loop_test(tests, converts_totals_to_ms, 0, COUNT(totals));
