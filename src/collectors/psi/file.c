@@ -40,7 +40,7 @@ static bool parse_average(struct hr_text *text, double *pct)
 }
 
 /* Removes " KEY=VALUE" with a key that isn't known. @return whether the text began with it. */
-static bool skip_unknown_field(struct hr_text *text)
+static __attribute__((cold)) bool skip_unknown_field(struct hr_text *text)
 {
     static const char *const known[] = {" avg10=", " avg60=", " avg300=", " total="};
     struct hr_text copy = *text;
