@@ -66,7 +66,7 @@ struct hr_perf_options {
 /** What limits the descriptors. */
 enum hr_perf_limit {
     HR_PERF_BY_OPTION, /**< max_files */
-    HR_PERF_BY_RLIMIT, /**< RLIMIT_NOFILE, less a quarter for the rest of the process */
+    HR_PERF_BY_RLIMIT, /**< the share of RLIMIT_NOFILE (headroom/descriptor.h) */
     HR_PERF_BY_OTHERS  /**< descriptors ran out lately, below both of these limits */
 };
 
@@ -76,7 +76,6 @@ struct hr_perf_files {
     size_t wanted; /**< needed by all targets that were read, including those that don't fit */
     size_t limit;  /**< maximum of `open` */
     enum hr_perf_limit limited_by;
-    size_t raised_to; /**< what RLIMIT_NOFILE was raised to; 0: not raised */
 };
 
 /** One event of a target at the last read. */

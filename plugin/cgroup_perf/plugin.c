@@ -12,6 +12,7 @@
 #include "cgroup_perf/trouble.h"
 #include "cgroup_perf/values.h"
 #include "common/log.h"
+#include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
 #include "common/submit.h"
@@ -110,6 +111,7 @@ static int open_perf(void)
     const struct hr_perf_options options = {
         .groups = events.groups, .group_count = events.group_count, .max_files = config.max_files};
 
+    open_files_raise_limit(PLUGIN, config.max_files);
     return events.group_count > 0 ? hr_perf_open(root, &options, &perf) : 0;
 }
 

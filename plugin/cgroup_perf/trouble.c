@@ -314,15 +314,16 @@ static void log_files(struct perf_trouble *trouble, const struct hr_perf *perf)
 {
     const struct hr_perf_files files = hr_perf_files(perf);
 
-    if (files.raised_to != 0 && !trouble->raised_limit_logged) {
-        INFO(PLUGIN ": raised the limit of open files of collectd to %zu, as the counters need %zu "
-                    "(one for each event, cgroup and CPU) above those that other plugins use.",
-             files.raised_to, files.wanted);
-        trouble->raised_limit_logged = true;
-    }
-    if (tally_should_log(&trouble->logged_files,
-                         trouble->short_of_files + trouble->system_short_of_files))
+    const size_t count = trouble->short_of_files + trouble->system_short_of_files;
+
+    if (tally_should_log(&trouble->logged_files, count)) {
         log_file_shortage(trouble, &files);
+        trouble->shortage_logged = true;
+    }
+    if (count == 0 && trouble->shortage_logged) {
+        INFO(PLUGIN ": file descriptors suffice now for all counters.");
+        trouble->shortage_logged = false;
+    }
     trouble->short_of_files = 0;
     trouble->system_short_of_files = false;
 }

@@ -24,7 +24,7 @@ enum perf_trouble_kind {
 struct perf_trouble {
     struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_TROUBLE_COUNT];
     struct complaint cpus, system;
-    bool raised_limit_logged;
+    bool shortage_logged; /* of descriptors, which lasts */
     uint64_t
         starved; /**< bit mask of the groups of events that were logged as never having a turn */
 

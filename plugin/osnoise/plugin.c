@@ -7,6 +7,7 @@
 #include "plugin.h"
 
 #include "common/log.h"
+#include "common/open_files.h"
 #include "configfile.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -125,6 +126,7 @@ static int start_worker(struct hr_reason *reason)
         .retry_ns = RETRY_NS,
         .max_retry_ns = MAX_RETRY_NS,
     };
+    open_files_raise_limit(PLUGIN, 0);
     return osnoise_worker_start(&of_worker, &worker, reason);
 }
 

@@ -7,6 +7,7 @@
 #include "plugin.h"
 
 #include "common/log.h"
+#include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
 #include "common/submit.h"
@@ -346,6 +347,7 @@ static int psi_init(void)
 
     if (root != NULL)
         return 0; /* collectd may call this again */
+    open_files_raise_limit(PLUGIN, 0);
     int status = hr_root_open(path, &root);
     if (status == 0 && config.system)
         status = hr_psi_open_system(root, &system_options, &whole_system.psi);

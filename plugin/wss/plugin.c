@@ -7,6 +7,7 @@
 #include "plugin.h"
 
 #include "common/log.h"
+#include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
 #include "headroom/clock.h"
@@ -149,6 +150,7 @@ static int wss_init(void)
         is_started = true;
         return 0;
     }
+    open_files_raise_limit(PLUGIN, 0);
     int status = start_worker();
     if (status < 0) {
         ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(), STRERROR(-status));

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/descriptor.h - limiting the file descriptors that the collectors keep open.
- *
- * The collectors share the process with other code that needs descriptors, too. As open(2) returns
- * the lowest free number, a high one shows that many are in use: beyond a share of RLIMIT_NOFILE
- * the collectors keep none, but open, use and close each time.
+ * base/descriptor.h - keeping file descriptors open, and closing them.
  */
 #ifndef HEADROOM_COLLECTORS_BASE_DESCRIPTOR_H
 #define HEADROOM_COLLECTORS_BASE_DESCRIPTOR_H
@@ -12,14 +8,17 @@
 #include <dirent.h>
 #include <stdbool.h>
 
-/** The use of a descriptor, and the eighths of the limit up to which it may be kept. A file that is
- * read at each interval gains most from being kept, and no longer needs its directory, so
- * directories get two eighths and files six. A trigger only works while its file is open: it gets
- * seven. */
-enum hr_keep { HR_KEEP_DIRECTORY = 2, HR_KEEP_FILE = 6, HR_KEEP_TRIGGER = 7 };
+#include "headroom/descriptor.h"
 
-/** Whether a descriptor just opened may be kept, rather than closed after use. */
-bool hr_descriptor_may_keep(int fd, enum hr_keep what);
+/**
+ * Whether a descriptor that is open may be kept, rather than closed after use. If so, it is moved
+ * to a number from 1024 up where RLIMIT_NOFILE allows, as headroom/descriptor.h explains; so do it
+ * before the number is used elsewhere, such as in an epoll set. The flag O_CLOEXEC, which all
+ * descriptors of the collectors have, is set again.
+ *
+ * @param fd  receives the new number, if it may be kept. Open in any case.
+ */
+bool hr_descriptor_keep(int *fd, enum hr_keep what);
 
 /** Closes a descriptor unless it is negative, and sets it to -1. Preserves errno. */
 void hr_descriptor_close(int *fd);

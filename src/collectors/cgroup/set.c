@@ -145,16 +145,16 @@ static bool has_room(const struct hr_cgroup_set *set)
     return set->options.max_count == 0 || set->counts.selected < set->options.max_count;
 }
 
-/* Adds the node to the set. @return whether dirfd is kept. */
-static bool select_node(struct hr_node *node, int dirfd)
+/* Adds the node to the set. @return whether dirfd is kept, which may move it. */
+static bool select_node(struct hr_node *node, int *dirfd)
 {
     struct hr_cgroup_set *set = node->set;
-    bool kept = dirfd >= 0 && hr_descriptor_may_keep(dirfd, HR_KEEP_DIRECTORY);
+    bool kept = *dirfd >= 0 && hr_descriptor_keep(dirfd, HR_KEEP_DIRECTORY);
 
     node->role = SELECTED;
     set->counts.selected++;
     if (kept)
-        node->group.dirfd = dirfd;
+        node->group.dirfd = *dirfd;
     else
         set->counts.reopened++;
     report_event(node, HR_CGROUP_ADDED);
@@ -210,7 +210,7 @@ static void watch_and_select(struct hr_node *node, bool selected)
     }
     bool kept = false;
     if (selected && has_room(node->set))
-        kept = select_node(node, dirfd);
+        kept = select_node(node, &dirfd);
     else if (selected)
         add_to_excess(node);
     if (dirfd < 0) {
@@ -359,7 +359,7 @@ static void update_node_populated(struct hr_node *node)
     if (node->watches_missing > 0)
         hr_node_add_watches(node, dirfd);
     reread_populated(node, dirfd);
-    if (by_path >= 0 && hr_descriptor_may_keep(by_path, HR_KEEP_DIRECTORY)) {
+    if (by_path >= 0 && hr_descriptor_keep(&by_path, HR_KEEP_DIRECTORY)) {
         node->group.dirfd = by_path;
         node->set->counts.reopened--;
         return;

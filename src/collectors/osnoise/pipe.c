@@ -69,7 +69,7 @@ static void open_buffers(struct hr_osnoise_pipe *pipe, const struct hr_tracefs *
 {
     for (unsigned cpu = 0; (cpu = hr_cpu_set_next(cpus, cpu)) < HR_CPU_MAX; cpu++) {
         int fd = open_buffer(pipe, tracefs, cpu);
-        if (fd >= 0 && hr_descriptor_may_keep(fd, HR_KEEP_FILE))
+        if (fd >= 0 && hr_descriptor_keep(&fd, HR_KEEP_FILE))
             pipe->fds[cpu] = fd;
         else
             hr_descriptor_close(&fd);
@@ -160,7 +160,7 @@ int hr_osnoise_pipe_read(struct hr_osnoise_pipe *pipe, const struct hr_tracefs *
         return fd;
     int status = read_pages(pipe, fd, handle, context, lost);
     bool keep = status == 0 || status == -EBADMSG;
-    if (!keep || (pipe->fds[cpu] < 0 && !hr_descriptor_may_keep(fd, HR_KEEP_FILE)))
+    if (!keep || (pipe->fds[cpu] < 0 && !hr_descriptor_keep(&fd, HR_KEEP_FILE)))
         hr_descriptor_close(&fd);
     pipe->fds[cpu] = fd;
     return status;

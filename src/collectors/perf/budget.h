@@ -3,7 +3,6 @@
  * perf/budget.h - limits the descriptors of the counters.
  *
  * Descriptors are reserved before they are opened, so that a target that doesn't fit costs nothing.
- * A quarter of RLIMIT_NOFILE is left to the rest of the process.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_BUDGET_H
 #define HEADROOM_COLLECTORS_PERF_BUDGET_H
@@ -28,10 +27,7 @@ struct hr_perf_budget {
 
 void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t retry_ns);
 
-/** Raises RLIMIT_NOFILE, as far as the hard limit allows, so that `count` descriptors fit. */
-void hr_perf_budget_raise_limit(struct hr_perf_budget *budget, size_t count);
-
-/** Reserves descriptors; raises the limit if needed. @return whether they fit. */
+/** Reserves descriptors. @return whether they fit. */
 bool hr_perf_budget_reserve(struct hr_perf_budget *budget, size_t count);
 
 /** Releases reserved descriptors. */

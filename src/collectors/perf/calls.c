@@ -2,25 +2,11 @@
 #include "perf/calls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/select.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
-
-/* Moves a descriptor above those of select(2), if there is room. */
-static int move_above_select(int fd)
-{
-    if (fd >= FD_SETSIZE)
-        return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, FD_SETSIZE);
-    if (moved < 0)
-        return fd;
-    close(fd);
-    return moved;
-}
 
 static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                        unsigned long flags)
@@ -30,9 +16,8 @@ static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gro
 
     if (opened < 0)
         return -errno;
-    int fd = move_above_select((int)opened);
-    /* Other parts of the process that have many descriptors may need more. */
-    if (hr_descriptor_may_keep(fd, HR_KEEP_FILE))
+    int fd = (int)opened;
+    if (hr_descriptor_keep(&fd, HR_KEEP_FILE))
         return fd;
     close(fd);
     return -EMFILE;

@@ -8,9 +8,8 @@
 #include "headroom/perf.h"
 
 /**
- * The calls of the running kernel. Descriptors are numbered from 1024 up where RLIMIT_NOFILE
- * allows: the lower ones are left to users of select(2), which supports no others. open() returns
- * -EMFILE for a number beyond three quarters of that limit, whatever uses the numbers below.
+ * The calls of the running kernel. open() returns -EMFILE for a descriptor that may not be kept
+ * (base/descriptor.h), whatever uses the others.
  */
 extern const struct hr_perf_calls hr_perf_kernel_calls;
 

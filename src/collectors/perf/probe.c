@@ -193,7 +193,6 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
     int *status = calloc(perf->event_count, sizeof(*status));
     if (status == NULL)
         return -ENOMEM;
-    hr_perf_budget_raise_limit(&perf->budget, HR_PERF_GROUP_MAX);
     int result = try_all_groups(perf, cgroup, status);
     /* Nothing can be counted in a removed cgroup, which doesn't apply to others. */
     if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_cgroup_removed(group))

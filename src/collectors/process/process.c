@@ -69,7 +69,7 @@ int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *pr
     if (dirfd < 0)
         return dirfd;
     int status = read_process(root, pid, dirfd, process);
-    if (status == 0 && hr_descriptor_may_keep(dirfd, HR_KEEP_DIRECTORY))
+    if (status == 0 && hr_descriptor_keep(&dirfd, HR_KEEP_DIRECTORY))
         process->dirfd = dirfd;
     else
         hr_descriptor_close(&dirfd);

@@ -118,7 +118,7 @@ static int read_file(struct hr_psi *psi, enum hr_psi_resource resource, int dirf
     if (fd < 0)
         return fd;
     status = hr_psi_file_read(fd, &psi->target, resource, sample);
-    if (status == 0 && hr_descriptor_may_keep(fd, HR_KEEP_FILE))
+    if (status == 0 && hr_descriptor_keep(&fd, HR_KEEP_FILE))
         *kept = fd;
     else
         close(fd);

@@ -111,7 +111,7 @@ static int arm_in_kernel(struct hr_psi_trigger *trigger)
     if (fd < 0)
         return fd;
     /* Read before arming: a trigger may fire at once for a stall of long ago. */
-    int status = hr_descriptor_may_keep(fd, HR_KEEP_TRIGGER) ? 0 : -EMFILE;
+    int status = hr_descriptor_keep(&fd, HR_KEEP_TRIGGER) ? 0 : -EMFILE;
     if (status == 0)
         status = read_total(trigger, fd, &trigger->base);
     if (status == 0)
@@ -136,7 +136,7 @@ static int poll_total(struct hr_psi_trigger *trigger, struct reading *reading)
             return fd;
     }
     int status = read_total(trigger, fd, reading);
-    if (trigger->fd < 0 && status == 0 && hr_descriptor_may_keep(fd, HR_KEEP_FILE))
+    if (trigger->fd < 0 && status == 0 && hr_descriptor_keep(&fd, HR_KEEP_FILE))
         trigger->fd = fd;
     else if (trigger->fd < 0)
         close(fd);

@@ -378,7 +378,7 @@ static ino_t cgroup_id(const struct hr_wss *wss)
 static void release_cgroup(struct hr_wss *wss)
 {
     wss->cgroup_id = cgroup_id(wss);
-    if (!hr_descriptor_may_keep(wss->subject.cgroup_dirfd, HR_KEEP_DIRECTORY))
+    if (!hr_descriptor_keep(&wss->subject.cgroup_dirfd, HR_KEEP_DIRECTORY))
         hr_descriptor_close(&wss->subject.cgroup_dirfd);
 }
 

@@ -10,6 +10,7 @@
 #include "common/output.h"
 #include "common/usage.h"
 #include "doctor/checks.h"
+#include "headroom/descriptor.h"
 
 /* Longer lines are hard to read. */
 #define WIDTH_MAX 100
@@ -162,6 +163,7 @@ static int check_plugins(const char *title, const struct options *options)
                 strerror(-status));
         return COMMAND_MISUSED;
     }
+    hr_descriptor_raise_limit(0); /* as each plugin does */
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (!options->wanted[i])
             continue;

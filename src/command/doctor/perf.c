@@ -7,8 +7,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 
+#include "headroom/descriptor.h"
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
 
@@ -206,16 +206,6 @@ static void check_kind(struct check_context *context, const struct kind *kind)
 
 /* --- Descriptors ---------------------------------------------------------- */
 
-/* The collector raises the limit to the hard limit, and leaves a quarter of it to others. */
-static size_t descriptor_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max == RLIM_INFINITY)
-        return SIZE_MAX;
-    return (size_t)(limit.rlim_max - limit.rlim_max / 4);
-}
-
 /* Calculated, not tried: opening all counters would slow down each switch between groups. */
 static void check_descriptors(const struct check_context *context)
 {
@@ -223,15 +213,18 @@ static void check_descriptors(const struct check_context *context)
     const size_t needed = TYPICAL_EVENTS * groups * context->cpu_count;
     char cause[192];
 
+    hr_descriptor_raise_limit(needed); /* as the plugin does for MaxFiles */
+    const size_t allowed = hr_descriptor_share(HR_KEEP_FILE);
+
     if (context->cpu_count == 0) {
         findings_add(context->findings, FINDING_UNTRIED, descriptors, "nothing can be counted",
                      NULL);
-    } else if (needed <= descriptor_limit()) {
+    } else if (needed <= allowed) {
         findings_add(context->findings, FINDING_WORKS, descriptors, NULL, NULL);
     } else {
         snprintf(cause, sizeof(cause),
                  "%d events of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
-                 TYPICAL_EVENTS, groups, context->cpu_count, needed, descriptor_limit());
+                 TYPICAL_EVENTS, groups, context->cpu_count, needed, allowed);
         findings_add(
             context->findings, FINDING_LACKS, descriptors, cause,
             "raise LimitNOFILE= of collectd's service (ulimit -Hn), or count fewer cgroups "

@@ -25,7 +25,6 @@ START_TEST(keeps_to_max_files)
     ck_assert_uint_eq(files.wanted, 12);
     ck_assert_uint_eq(files.limit, 8);
     ck_assert_int_eq(files.limited_by, HR_PERF_BY_OPTION);
-    ck_assert_uint_eq(files.raised_to, 0);
     assert_absent(b, 0, 0, 0);
     hr_perf_target_pause(a);
     ck_assert_int_eq(read_target(b), 0); /* at once */
@@ -72,57 +71,36 @@ static void limit_files(rlim_t soft, rlim_t hard)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static rlim_t soft_limit(void)
-{
-    struct rlimit limit;
-
-    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    return limit.rlim_cur;
-}
-
 static const struct {
-    rlim_t soft, hard;
+    rlim_t limit;
     size_t max_files;
     int status;
-    size_t raised_to; /* 0: not raised */
-    size_t limit;
+    size_t expected;
     enum hr_perf_limit limited_by;
 } limits[] = {
-    /* 9 events on 30 CPUs: 270 descriptors, above the 1024 of select(2), plus a third for others.
-     */
-    {1789, 2000, 0, 0, 0, 1342, HR_PERF_BY_RLIMIT},
-    {1788, 2000, 0, 0, 1789, 1342, HR_PERF_BY_RLIMIT},
-    {200, 2000, 0, 0, 1789, 1342, HR_PERF_BY_RLIMIT},
-    {1000, 1500, 0, 0, 1500, 1125, HR_PERF_BY_RLIMIT},
-    {200, 361, 0, 0, 361, 271, HR_PERF_BY_RLIMIT},
-    {200, 360, 0, 0, 360, 270, HR_PERF_BY_RLIMIT},
-    {200, 300, 0, -EMFILE, 300, 225, HR_PERF_BY_RLIMIT},
-    {200, 200, 0, -EMFILE, 0, 150, HR_PERF_BY_RLIMIT},
-    {200, 2000, 270, 0, 1789, 270, HR_PERF_BY_OPTION},
-    {200, 2000, 210, -EMFILE, 1709, 210, HR_PERF_BY_OPTION},
-    {200, 2000, 100, -EMFILE, 1562, 100, HR_PERF_BY_OPTION},
-    {200, RLIM_INFINITY, 0, 0, 1789, 1342, HR_PERF_BY_RLIMIT},
+    /* 9 events on 30 CPUs: 270 descriptors. A quarter is left to others, ... */
+    {360, 0, 0, 270, HR_PERF_BY_RLIMIT},
+    {359, 0, -EMFILE, 264, HR_PERF_BY_RLIMIT},
+    {2000, 270, 0, 270, HR_PERF_BY_OPTION},
+    {2000, 269, -EMFILE, 269, HR_PERF_BY_OPTION},
+    {2047, 0, 0, 1530, HR_PERF_BY_RLIMIT},
+    /* ... and of larger limits, the numbers of select(2), too. */
+    {2048, 0, 0, 768, HR_PERF_BY_RLIMIT},
+    {9216, 0, 0, 6144, HR_PERF_BY_RLIMIT},
+    {9216, 6145, 0, 6144, HR_PERF_BY_RLIMIT},
+    {9216, 6144, 0, 6144, HR_PERF_BY_OPTION},
 };
 
-START_TEST(raises_the_limit_no_further_than_it_must)
+START_TEST(keeps_to_its_share_of_the_limit)
 {
     add_cpus(30);
     perf_options.max_files = limits[_i].max_files;
     open_perf("123456789");
     struct hr_perf_target *target = open_machine();
-    rlim_t hard = limits[_i].hard;
-    if (hard == RLIM_INFINITY) { /* as close as this process may */
-        struct rlimit limit;
-        getrlimit(RLIMIT_NOFILE, &limit);
-        hard = limit.rlim_max;
-    }
-    limit_files(limits[_i].soft, hard);
+    limit_files(limits[_i].limit, limits[_i].limit);
     ck_assert_int_eq(read_target(target), limits[_i].status);
-    ck_assert_uint_eq(soft_limit(),
-                      limits[_i].raised_to != 0 ? limits[_i].raised_to : limits[_i].soft);
     struct hr_perf_files files = hr_perf_files(perf);
-    ck_assert_uint_eq(files.raised_to, limits[_i].raised_to);
-    ck_assert_uint_eq(files.limit, limits[_i].limit);
+    ck_assert_uint_eq(files.limit, limits[_i].expected);
     ck_assert_int_eq(files.limited_by, limits[_i].limited_by);
     ck_assert_uint_eq(files.wanted, 270);
     ck_assert_uint_eq(files.open, limits[_i].status == 0 ? 270 : 0);
@@ -130,21 +108,19 @@ START_TEST(raises_the_limit_no_further_than_it_must)
 }
 END_TEST
 
-/* Another part of the process lowers the limit meanwhile, or targets are added. */
-START_TEST(raises_the_limit_step_by_step)
+/* Another part of the process changes the limit. */
+START_TEST(follows_the_limit)
 {
     limit_files(64, 4096);
     add_cpus(20);
     open_perf("12");
-    struct hr_perf_target *a = open_cgroup("a");
+    struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
     ck_assert_int_eq(read_target(a), 0);
-    ck_assert_uint_eq(soft_limit(), 1064 + 354 + 64);
-    struct hr_perf_target *b = open_cgroup("b");
-    ck_assert_int_eq(read_target(b), 0);
-    ck_assert_uint_eq(soft_limit(), 1104 + 368 + 64);
+    ck_assert_int_eq(read_target(b), -EMFILE);
+    limit_files(4096, 4096);
+    ck_assert_int_eq(read_target(b), 0); /* at once */
     limit_files(64, 4096);
     ck_assert_int_eq(read_target(b), 0);
-    ck_assert_uint_eq(soft_limit(), 64);
     ck_assert_uint_eq(hr_perf_files(perf).open, 80);
 }
 END_TEST
@@ -448,9 +424,9 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, keeps_to_max_files);
     tcase_add_test(tests, keeps_to_max_files_with_more_cpus);
-    tcase_add_loop_test(tests, raises_the_limit_no_further_than_it_must, 0,
+    tcase_add_loop_test(tests, keeps_to_its_share_of_the_limit, 0,
                         sizeof(limits) / sizeof(limits[0]));
-    tcase_add_test(tests, raises_the_limit_step_by_step);
+    tcase_add_test(tests, follows_the_limit);
     tcase_add_loop_test(tests, leaves_nothing_when_descriptors_run_out, 0, 12);
     tcase_add_loop_test(tests, concludes_nothing_from_a_shortage, 0, 9);
     tcase_add_test(tests, goes_on_when_trying_fails);
