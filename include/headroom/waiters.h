@@ -4,7 +4,7 @@
  * two samples of the kernel's delay accounting.
  *
  * Sources: see headroom/taskstats.h; Documentation/admin-guide/cgroup-v2.rst (cgroup.procs,
- * threaded mode).
+ * threaded mode); Documentation/filesystems/proc.rst (task/TID/children).
  */
 #ifndef HEADROOM_WAITERS_H
 #define HEADROOM_WAITERS_H
@@ -26,15 +26,14 @@ struct hr_waiter {
     /** Of its first thread (comm), made safe by hr_utf8_make_safe(); "?" if the process has ended
      * since, or has no name. */
     char name[HR_PROCESS_NAME_SIZE];
-    uint64_t waited_ns; /**< by all its threads between the two samples */
+    uint64_t waited_ns; /**< between the two samples, by all its threads that were sampled */
 };
 
 /** The outcome of the second sample. */
 struct hr_waiters_report {
-    size_t count; /**< waiters filled in */
-    size_t
-        sampled_count; /**< tasks in the first sample: processes, or a threaded group's threads */
-    size_t skipped_count; /**< tasks not sampled, as they were beyond the limit */
+    size_t count;         /**< waiters filled in */
+    size_t sampled_count; /**< threads in the first sample */
+    size_t skipped_count; /**< threads left out; a process that wasn't examined counts as one */
 };
 
 /** The first sample. */
@@ -49,7 +48,14 @@ struct hr_waiters;
 int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource);
 
 /**
- * Takes the first sample of the processes in the group and below it, or of the system.
+ * Takes the first sample of the processes in the group and below it, or of the system, without the
+ * kernel's threads.
+ *
+ * With more threads than the limit, those sampled are distributed evenly over the list, and begin
+ * elsewhere at each call: each has the same chance, limit / threads, in each report. A process of
+ * more than 128 threads is sampled thread by thread, as its sum would keep interrupts disabled for
+ * long: waits of threads that begin or end in between are then missing. It takes half of what is
+ * left of the limit at most, if the rest wouldn't suffice for the others.
  *
  * The delays that count are, for cpu: HR_DELAY_CPU; io: BLKIO; memory: SWAPIN, FREEPAGES,
  * THRASHING, COMPACT and WPCOPY; irq: IRQ.
@@ -57,9 +63,9 @@ int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource);
  * @param root       has /proc; must outlive the object.
  * @param group      NULL: the system. It need not outlive this call.
  * @param taskstats  must outlive the object.
- * @param limit      the largest number of tasks to sample: those with the highest PIDs, as most of
- *                   the lowest are kernel threads. In the second sample, also that of new tasks. Of
- *                   a big tree of groups, about 4 groups per task are read, the nearest first.
+ * @param limit      the largest number of threads to sample. In the second sample, also that of
+ *                   new ones. Of a big tree of groups, about 4 groups per thread are read, the
+ *                   nearest first.
  * @param waiters    receives the object; the caller closes it with hr_waiters_close().
  * @return 0; -EOPNOTSUPP as hr_waiters_check(); -ENODEV: the group was removed; -EXDEV: the root's
  *         /proc belongs to another pid namespace than ours; -EPERM; -ENODATA: the kernel reports
@@ -69,7 +75,7 @@ int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
                     struct hr_taskstats *taskstats, enum hr_psi_resource resource, size_t limit,
                     struct hr_waiters **waiters);
 
-/** @return the number of tasks in the first sample. */
+/** @return the number of threads in the first sample. */
 size_t hr_waiters_sampled_count(const struct hr_waiters *waiters);
 
 /**

@@ -4,14 +4,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/text.h"
 #include "cgroup/walk.h"
 #include "headroom/array.h"
 #include "headroom/root.h"
+#include "process/stat.h"
+
+/* The process that starts the kernel's threads. */
+#define KTHREADD 2
 
 /* --- PIDs ----------------------------------------------------------------- */
 
@@ -50,13 +56,23 @@ bool hr_task_list_has(const struct hr_task_list *list, pid_t id)
            bsearch(&id, list->ids, list->count, sizeof(*list->ids), compare_numbers) != NULL;
 }
 
+void hr_task_list_drop(struct hr_task_list *list, const struct hr_task_list *dropped)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (!hr_task_list_has(dropped, list->ids[i]))
+            list->ids[kept++] = list->ids[i];
+    list->count = kept;
+}
+
 void hr_task_list_free(struct hr_task_list *list)
 {
     free(list->ids);
     *list = (struct hr_task_list){0};
 }
 
-/* --- A group's file ------------------------------------------------------- */
+/* --- Files of PIDs -------------------------------------------------------- */
 
 /* A number whose end hasn't been read yet. */
 struct partial {
@@ -65,8 +81,8 @@ struct partial {
 };
 
 /* Parses a part of "4711\n4712\n"; 0 is a process of another pid namespace. */
-static int append_lines(struct hr_task_list *list, const char *text, size_t length,
-                        struct partial *partial)
+static int append_ids(struct hr_task_list *list, const char *text, size_t length, char terminator,
+                      struct partial *partial)
 {
     for (const char *byte = text; byte < text + length; byte++) {
         uint32_t digit = (uint32_t)(unsigned char)*byte - '0';
@@ -76,7 +92,7 @@ static int append_lines(struct hr_task_list *list, const char *text, size_t leng
             *partial = (struct partial){10 * partial->value + digit, true};
             continue;
         }
-        if (*byte != '\n' || !partial->begun)
+        if (*byte != terminator || !partial->begun)
             return -EBADMSG;
         if (partial->value != 0 && append_id(list, (pid_t)partial->value) < 0)
             return -ENOMEM;
@@ -85,8 +101,9 @@ static int append_lines(struct hr_task_list *list, const char *text, size_t leng
     return 0;
 }
 
-/* Reads the whole file in pieces, as it may be long. */
-static int append_file(struct hr_task_list *list, int fd)
+/* Reads the whole file in pieces, as it may be long.
+ * @param terminator  ends each PID. */
+static int append_file(struct hr_task_list *list, int fd, char terminator)
 {
     struct partial partial = {0};
     char text[16384];
@@ -97,7 +114,7 @@ static int append_file(struct hr_task_list *list, int fd)
             return partial.begun ? -EBADMSG : 0;
         if (got < 0 && errno == EINTR)
             continue;
-        int status = got < 0 ? -errno : append_lines(list, text, (size_t)got, &partial);
+        int status = got < 0 ? -errno : append_ids(list, text, (size_t)got, terminator, &partial);
         if (status < 0)
             return status;
     }
@@ -114,7 +131,7 @@ static int append_group(struct hr_task_list *list, int dirfd)
     const char *name = list->of_threads ? "cgroup.threads" : "cgroup.procs";
     int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
 
-    int status = fd < 0 ? -errno : append_file(list, fd);
+    int status = fd < 0 ? -errno : append_file(list, fd, '\n');
     hr_descriptor_close(&fd);
     return has_vanished(status) ? -ENODEV : status;
 }
@@ -166,9 +183,9 @@ static pid_t parse_name(const char *name)
     return *name == '\0' ? (pid_t)value : 0;
 }
 
-int hr_task_list_read_system(const struct hr_root *root, struct hr_task_list *list)
+static int read_directory(const struct hr_root *root, const char *path, struct hr_task_list *list)
 {
-    DIR *directory = hr_descriptor_opendir(hr_root_openat(root, "proc", O_RDONLY | O_DIRECTORY));
+    DIR *directory = hr_descriptor_opendir(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
     const struct dirent *entry;
     int status = 0;
 
@@ -180,4 +197,56 @@ int hr_task_list_read_system(const struct hr_root *root, struct hr_task_list *li
     }
     closedir(directory);
     return finish_list(list, status);
+}
+
+int hr_task_list_read_system(const struct hr_root *root, struct hr_task_list *list)
+{
+    return read_directory(root, "proc", list);
+}
+
+int hr_task_list_read_threads(const struct hr_root *root, pid_t process, struct hr_task_list *list)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "proc/%d/task", (int)process);
+    return read_directory(root, path, list);
+}
+
+/* --- Kernel threads ------------------------------------------------------- */
+
+/* In a pid namespace PID 2 is any process, whose children aren't the kernel's. */
+static bool is_kernel_thread(const struct hr_root *root, pid_t pid)
+{
+    struct hr_process_stat stat;
+    char path[32], text[2048];
+    size_t length;
+
+    snprintf(path, sizeof(path), "proc/%d/stat", (int)pid);
+    int fd = hr_root_openat(root, path, O_RDONLY);
+    return hr_text_read_and_close(fd, text, sizeof(text), &length) == 0 &&
+           hr_process_stat_parse(text, length, &stat) == 0 && stat.is_kernel_thread;
+}
+
+/* Lists kthreadd, and its children: "3 4 5 ". */
+static int read_kernel_threads(const struct hr_root *root, struct hr_task_list *list)
+{
+    if (!is_kernel_thread(root, KTHREADD))
+        return 0;
+    int status = append_id(list, KTHREADD);
+    int fd = hr_root_openat(root, "proc/2/task/2/children", O_RDONLY);
+    if (status == 0 && fd >= 0)
+        status = append_file(list, fd, ' ');
+    hr_descriptor_close(&fd);
+    return finish_list(list, status);
+}
+
+int hr_task_list_drop_kernel_threads(const struct hr_root *root, struct hr_task_list *list)
+{
+    struct hr_task_list threads = {0};
+
+    int status = read_kernel_threads(root, &threads);
+    if (status == 0)
+        hr_task_list_drop(list, &threads);
+    hr_task_list_free(&threads);
+    return status;
 }

@@ -17,6 +17,7 @@
 #include "headroom/taskstats.h"
 #include "headroom/utf8.h"
 #include "process/task_list.h"
+#include "process/task_sample.h"
 
 /* Groups usually have a process or more. More directories than this would be a tree of empty ones,
  * which must not take long to read. */
@@ -27,6 +28,9 @@
 #define FORK_US 10000
 
 #define AGE_TRIES 3
+
+/* 2^64 / 1.618…, whose multiples are evenly distributed. */
+#define GOLDEN_RATIO UINT64_C(0x9e3779b97f4a7c15)
 
 #define BIT(delay) (1u << (delay))
 
@@ -39,15 +43,17 @@ static const unsigned counted_delays[HR_PSI_RESOURCE_COUNT] = {
     [HR_PSI_IRQ] = BIT(HR_DELAY_IRQ),
 };
 
-/* The total wait of a task since its start. */
-struct task {
-    pid_t id;
-    uint64_t waited_ns;
+/* The total is unknown, as the task ended or its reply was lost. */
+#define UNKNOWN UINT64_MAX
+
+/* How long a process waited between the samples. */
+struct wait {
+    pid_t process;
+    uint64_t ns;
 };
 
-/* Tasks with their totals, or with their waits between the samples. */
-struct tasks {
-    struct task *entries;
+struct waits {
+    struct wait *entries;
     size_t count;
     size_t capacity;
 };
@@ -57,17 +63,19 @@ struct hr_waiters {
     struct hr_taskstats *taskstats;
     unsigned counted; /* delays, as bits */
     size_t limit;
-    int dirfd;                 /* the group's directory; -1: the system */
-    uint64_t begun_ns;         /* the start of the first sample */
-    struct hr_task_list first; /* all tasks listed for the first sample */
-    struct tasks sampled;      /* of these, the sampled ones, in ascending order */
+    int dirfd;                    /* the group's directory; -1: the system */
+    uint64_t begun_ns;            /* the start of the first sample */
+    struct hr_task_list first;    /* all tasks listed for the first sample */
+    struct hr_task_sample sample; /* of these */
+    uint64_t *totals;             /* the wait of each since its start, or UNKNOWN */
+    size_t sampled_count;         /* threads of which it is known */
 };
 
-static int append_task(struct tasks *tasks, pid_t id, uint64_t waited_ns)
+static int append_wait(struct waits *waits, pid_t process, uint64_t ns)
 {
-    if (HR_ARRAY_RESERVE(tasks->entries, tasks->capacity, tasks->count + 1) < 0)
+    if (HR_ARRAY_RESERVE(waits->entries, waits->capacity, waits->count + 1) < 0)
         return -ENOMEM;
-    tasks->entries[tasks->count++] = (struct task){id, waited_ns};
+    waits->entries[waits->count++] = (struct wait){process, ns};
     return 0;
 }
 
@@ -114,15 +122,18 @@ static bool is_transient(int status)
     return status == -ESRCH || status == -EAGAIN || status == -ENOBUFS;
 }
 
-/* @param of_threads  whether the PID is a thread's, rather than a process's. */
-static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t id,
-                       uint64_t *waited_ns)
+static int read_total(const struct hr_waiters *waiters, const struct hr_sampled_task *task,
+                      uint64_t *total_ns)
 {
     struct hr_task_delays delays;
     uint64_t sum = 0;
 
-    int status = of_threads ? hr_taskstats_read_thread(waiters->taskstats, id, &delays)
-                            : hr_taskstats_read_process(waiters->taskstats, id, &delays);
+    int status = task->is_thread ? hr_taskstats_read_thread(waiters->taskstats, task->id, &delays)
+                                 : hr_taskstats_read_process(waiters->taskstats, task->id, &delays);
+    if (is_transient(status)) {
+        *total_ns = UNKNOWN;
+        return 0;
+    }
     if (status < 0)
         return status;
     if ((delays.known & waiters->counted) == 0)
@@ -130,7 +141,7 @@ static int read_waited(const struct hr_waiters *waiters, bool of_threads, pid_t 
     for (int i = 0; i < HR_DELAY_COUNT; i++)
         if (waiters->counted & BIT(i))
             sum += delays.ns[i];
-    *waited_ns = sum;
+    *total_ns = sum;
     return 0;
 }
 
@@ -170,35 +181,79 @@ static int open_task_file(const struct hr_root *root, pid_t id, const char *name
     return hr_root_openat(root, path, O_RDONLY);
 }
 
+/* @return the process of a thread, 0 if that has ended. It is among the first lines of
+ * /proc/TID/status: "Name:\tx\n…Tgid:\t4711\n". */
+static pid_t read_process_id(const struct hr_root *root, pid_t thread)
+{
+    char buffer[512];
+    uint64_t pid;
+    int fd = open_task_file(root, thread, "status");
+
+    if (fd < 0)
+        return 0;
+    ssize_t got = pread(fd, buffer, sizeof(buffer), 0);
+    close(fd);
+    struct hr_text text = {buffer, got > 0 ? (size_t)got : 0};
+    do {
+        if (hr_text_skip(&text, "Tgid:\t"))
+            return hr_text_u64(&text, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
+    } while (hr_text_skip_line(&text));
+    return 0;
+}
+
 /* --- Listing -------------------------------------------------------------- */
+
+/* Kernel threads are of the system only. Some groups have their own (vhost), which count. */
+static int list_system(const struct hr_root *root, struct hr_task_list *list)
+{
+    int status = hr_task_list_read_system(root, list);
+
+    return status < 0 ? status : hr_task_list_drop_kernel_threads(root, list);
+}
 
 static int list_tasks(const struct hr_waiters *waiters, struct hr_task_list *list)
 {
     size_t directories = DIRECTORIES_PER_TASK * waiters->limit + MIN_DIRECTORIES;
 
     if (waiters->dirfd < 0)
-        return hr_task_list_read_system(waiters->root, list);
+        return list_system(waiters->root, list);
     return hr_task_list_read_group(waiters->dirfd, directories, list);
+}
+
+/* Chooses up to the limit. Each report begins elsewhere, so that none leaves out the same tasks. */
+static int choose_tasks(const struct hr_waiters *waiters, const struct hr_task_list *list,
+                        struct hr_task_sample *sample)
+{
+    uint64_t seed = waiters->begun_ns * GOLDEN_RATIO >> 32;
+
+    return hr_task_sample_choose(waiters->root, list, waiters->limit, seed, sample);
 }
 
 /* --- The first sample ----------------------------------------------------- */
 
-static int read_first_sample(struct hr_waiters *waiters)
+static int read_first_totals(struct hr_waiters *waiters)
 {
-    const struct hr_task_list *list = &waiters->first;
+    const struct hr_task_sample *sample = &waiters->sample;
+    int status = 0;
 
-    waiters->begun_ns = hr_clock_ns();
-    int status = list_tasks(waiters, &waiters->first);
-    size_t first = list->count > waiters->limit ? list->count - waiters->limit : 0;
-    for (size_t i = first; i < list->count && status == 0; i++) {
-        uint64_t waited_ns;
-        status = read_waited(waiters, list->of_threads, list->ids[i], &waited_ns);
-        if (status == 0)
-            status = append_task(&waiters->sampled, list->ids[i], waited_ns);
-        else if (is_transient(status))
-            status = 0;
+    waiters->totals = calloc(sample->count + 1, sizeof(*waiters->totals));
+    if (waiters->totals == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < sample->count && status == 0; i++) {
+        status = read_total(waiters, &sample->entries[i], &waiters->totals[i]);
+        if (waiters->totals[i] != UNKNOWN)
+            waiters->sampled_count += sample->entries[i].threads;
     }
     return status;
+}
+
+static int read_first_sample(struct hr_waiters *waiters)
+{
+    waiters->begun_ns = hr_clock_ns();
+    int status = list_tasks(waiters, &waiters->first);
+    if (status == 0)
+        status = choose_tasks(waiters, &waiters->first, &waiters->sample);
+    return status < 0 ? status : read_first_totals(waiters);
 }
 
 int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
@@ -235,7 +290,7 @@ int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
 
 size_t hr_waiters_sampled_count(const struct hr_waiters *waiters)
 {
-    return waiters->sampled.count;
+    return waiters->sampled_count;
 }
 
 void hr_waiters_close(struct hr_waiters *waiters)
@@ -244,130 +299,118 @@ void hr_waiters_close(struct hr_waiters *waiters)
         return;
     hr_descriptor_close(&waiters->dirfd);
     hr_task_list_free(&waiters->first);
-    free(waiters->sampled.entries);
+    hr_task_sample_free(&waiters->sample);
+    free(waiters->totals);
     free(waiters);
 }
 
 /* --- The second sample ---------------------------------------------------- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    const struct task *left = a, *right = b;
-
-    return (left->id > right->id) - (left->id < right->id);
-}
-
-static const struct task *find_sampled(const struct hr_waiters *waiters, pid_t id)
-{
-    const struct task key = {.id = id};
-
-    if (waiters->sampled.count == 0)
-        return NULL;
-    return bsearch(&key, waiters->sampled.entries, waiters->sampled.count, sizeof(key),
-                   compare_ids);
-}
-
 /* Computes the wait of a task since the first sample. A total that decreased is that of another
  * task that got the PID of one that ended.
- * @param before  the task in the first sample, NULL if it wasn't there. */
-static int measure_wait(const struct hr_waiters *waiters, bool of_threads, pid_t id,
-                        const struct task *before, uint64_t *waited_ns)
+ * @param before_ns  the total in the first sample, or UNKNOWN if it wasn't there. */
+static int measure_wait(const struct hr_waiters *waiters, const struct hr_sampled_task *task,
+                        uint64_t before_ns, uint64_t *waited_ns)
 {
     uint64_t total_ns;
 
-    int status = read_waited(waiters, of_threads, id, &total_ns);
+    int status = read_total(waiters, task, &total_ns);
     if (status < 0)
         return status;
-    if (before != NULL && total_ns >= before->waited_ns) {
-        *waited_ns = total_ns - before->waited_ns;
+    *waited_ns = 0;
+    if (total_ns == UNKNOWN || total_ns == 0)
+        return 0;
+    if (before_ns <= total_ns) {
+        *waited_ns = total_ns - before_ns;
         return 0;
     }
-    int began = total_ns > 0 ? is_new_task(waiters, id) : 0;
-    if (began < 0)
-        return began;
-    *waited_ns = began ? total_ns : 0;
-    return 0;
+    int began = is_new_task(waiters, task->id);
+    if (began > 0)
+        *waited_ns = total_ns;
+    return began < 0 && !is_transient(began) ? began : 0;
 }
 
-/* Tasks skipped in the first sample stay so, and new ones are sampled up to the limit. */
-static int read_second_sample(const struct hr_waiters *waiters, const struct hr_task_list *list,
-                              struct tasks *waited)
+/* @return the process of a task, 0 if that has ended. In a list of processes the task's own PID
+ * may be that of one of its threads. */
+static pid_t find_process(const struct hr_waiters *waiters, const struct hr_sampled_task *task)
 {
-    size_t new_count = 0;
+    return waiters->first.of_threads ? read_process_id(waiters->root, task->id) : task->listed;
+}
+
+static int append_wait_of(const struct hr_waiters *waiters, const struct hr_sampled_task *task,
+                          uint64_t before_ns, struct waits *waits)
+{
+    uint64_t waited_ns;
+
+    int status = measure_wait(waiters, task, before_ns, &waited_ns);
+    if (status < 0 || waited_ns == 0)
+        return status;
+    pid_t process = find_process(waiters, task);
+    return process != 0 ? append_wait(waits, process, waited_ns) : 0;
+}
+
+/* Those that are still there. Tasks that couldn't be read in the first sample stay unknown. */
+static int measure_sampled(const struct hr_waiters *waiters, const struct hr_task_list *list,
+                           struct waits *waits)
+{
+    const struct hr_task_sample *sample = &waiters->sample;
     int status = 0;
 
-    for (size_t i = 0; i < list->count && status == 0; i++) {
-        pid_t id = list->ids[i];
-        const struct task *before = find_sampled(waiters, id);
-        uint64_t waited_ns;
-        if (before == NULL &&
-            (hr_task_list_has(&waiters->first, id) || new_count++ >= waiters->limit))
-            continue;
-        status = measure_wait(waiters, list->of_threads, id, before, &waited_ns);
-        if (status == 0 && waited_ns > 0)
-            status = append_task(waited, id, waited_ns);
-        else if (is_transient(status))
-            status = 0;
-    }
+    for (size_t i = 0; i < sample->count && status == 0; i++)
+        if (waiters->totals[i] != UNKNOWN && hr_task_list_has(list, sample->entries[i].listed))
+            status = append_wait_of(waiters, &sample->entries[i], waiters->totals[i], waits);
     return status;
 }
 
-/* --- From threads to processes -------------------------------------------- */
-
-/* @return the process of a thread, 0 if that has ended. It is among the first lines of
- * /proc/TID/status: "Name:\tx\n…Tgid:\t4711\n". */
-static pid_t read_process_id(const struct hr_root *root, pid_t thread)
+/* New tasks, up to the limit. @param list  all tasks; those of the first sample are removed. */
+static int measure_new(const struct hr_waiters *waiters, struct hr_task_list *list,
+                       struct waits *waits)
 {
-    char buffer[512];
-    uint64_t pid;
-    int fd = open_task_file(root, thread, "status");
+    struct hr_task_sample sample = {0};
 
-    if (fd < 0)
-        return 0;
-    ssize_t got = pread(fd, buffer, sizeof(buffer), 0);
-    close(fd);
-    struct hr_text text = {buffer, got > 0 ? (size_t)got : 0};
-    do {
-        if (hr_text_skip(&text, "Tgid:\t"))
-            return hr_text_u64(&text, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
-    } while (hr_text_skip_line(&text));
-    return 0;
-}
-
-/* Replaces threads by their processes, each with the sum of its threads. */
-static void sum_by_process(const struct hr_root *root, struct tasks *waited)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < waited->count; i++) {
-        waited->entries[i].id = read_process_id(root, waited->entries[i].id);
-        if (waited->entries[i].id != 0)
-            waited->entries[kept++] = waited->entries[i];
-    }
-    waited->count = kept;
-    if (kept < 2)
-        return;
-    qsort(waited->entries, kept, sizeof(*waited->entries), compare_ids);
-    kept = 0;
-    for (size_t i = 1; i < waited->count; i++) {
-        if (waited->entries[i].id == waited->entries[kept].id)
-            waited->entries[kept].waited_ns += waited->entries[i].waited_ns;
-        else
-            waited->entries[++kept] = waited->entries[i];
-    }
-    waited->count = kept + 1;
+    hr_task_list_drop(list, &waiters->first);
+    int status = choose_tasks(waiters, list, &sample);
+    for (size_t i = 0; i < sample.count && status == 0; i++)
+        status = append_wait_of(waiters, &sample.entries[i], UNKNOWN, waits);
+    hr_task_sample_free(&sample);
+    return status;
 }
 
 /* --- Ranking -------------------------------------------------------------- */
 
+static int compare_processes(const void *a, const void *b)
+{
+    const struct wait *left = a, *right = b;
+
+    return (left->process > right->process) - (left->process < right->process);
+}
+
+/* Adds up the waits of each process's threads. */
+static void sum_by_process(struct waits *waits)
+{
+    struct wait *entries = waits->entries;
+    size_t kept = 0;
+
+    if (waits->count < 2)
+        return;
+    qsort(entries, waits->count, sizeof(*entries), compare_processes);
+    for (size_t i = 1; i < waits->count; i++) {
+        if (entries[i].process == entries[kept].process)
+            entries[kept].ns += entries[i].ns;
+        else
+            entries[++kept] = entries[i];
+    }
+    waits->count = kept + 1;
+}
+
 /* The longest wait first; of equal ones, the lower PID first. */
 static int compare_waits(const void *a, const void *b)
 {
-    const struct task *left = a, *right = b;
+    const struct wait *left = a, *right = b;
 
-    if (left->waited_ns != right->waited_ns)
-        return left->waited_ns < right->waited_ns ? 1 : -1;
-    return compare_ids(a, b);
+    if (left->ns != right->ns)
+        return left->ns < right->ns ? 1 : -1;
+    return compare_processes(a, b);
 }
 
 /* /proc/PID/comm has the name and a newline. The name may contain any byte, even a newline. */
@@ -390,16 +433,16 @@ static void read_task_name(const struct hr_root *root, pid_t pid, char name[HR_P
         strcpy(name, "?");
 }
 
-static size_t rank_waiters(const struct hr_waiters *waiters, const struct tasks *waited,
+static size_t rank_waiters(const struct hr_waiters *waiters, struct waits *waits,
                            struct hr_waiter *top, size_t max)
 {
-    size_t count = waited->count < max ? waited->count : max;
-
-    if (waited->count > 1)
-        qsort(waited->entries, waited->count, sizeof(*waited->entries), compare_waits);
+    sum_by_process(waits);
+    size_t count = waits->count < max ? waits->count : max;
+    if (waits->count > 1)
+        qsort(waits->entries, waits->count, sizeof(*waits->entries), compare_waits);
     for (size_t i = 0; i < count; i++) {
-        top[i].pid = waited->entries[i].id;
-        top[i].waited_ns = waited->entries[i].waited_ns;
+        top[i].pid = waits->entries[i].process;
+        top[i].waited_ns = waits->entries[i].ns;
         read_task_name(waiters->root, top[i].pid, top[i].name);
     }
     return count;
@@ -409,24 +452,24 @@ int hr_waiters_read(struct hr_waiters *waiters, struct hr_waiter *top, size_t ma
                     struct hr_waiters_report *report)
 {
     struct hr_task_list list = {0};
-    struct tasks waited = {0};
+    struct waits waits = {0};
 
     int status = list_tasks(waiters, &list);
     if (status == -ENODEV)
         status = 0; /* removed: it has no tasks */
     /* A group that became threaded, or ceased to be, has other PIDs now. */
-    else if (status == 0 && list.of_threads == waiters->first.of_threads)
-        status = read_second_sample(waiters, &list, &waited);
-    if (status == 0 && list.of_threads)
-        sum_by_process(waiters->root, &waited);
+    else if (status == 0 && list.of_threads == waiters->first.of_threads) {
+        status = measure_sampled(waiters, &list, &waits);
+        if (status == 0)
+            status = measure_new(waiters, &list, &waits);
+    }
     if (status == 0)
         *report = (struct hr_waiters_report){
-            .count = rank_waiters(waiters, &waited, top, max),
-            .sampled_count = waiters->sampled.count,
-            .skipped_count =
-                waiters->first.count > waiters->limit ? waiters->first.count - waiters->limit : 0,
+            .count = rank_waiters(waiters, &waits, top, max),
+            .sampled_count = waiters->sampled_count,
+            .skipped_count = waiters->sample.skipped_count,
         };
-    free(waited.entries);
+    free(waits.entries);
     hr_task_list_free(&list);
     return status;
 }

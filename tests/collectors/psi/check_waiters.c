@@ -377,7 +377,7 @@ END_TEST
 
 /* --- Limits --------------------------------------------------------------- */
 
-START_TEST(leaves_out_what_is_over_the_limit)
+START_TEST(samples_no_more_than_the_limit)
 {
     set_processes("a", "5\n6\n7\n8\n9\n");
     for (pid_t pid = 5; pid <= 9; pid++)
@@ -391,17 +391,77 @@ START_TEST(leaves_out_what_is_over_the_limit)
     ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_uint_eq(report.skipped_count, 3);
     ck_assert_uint_eq(report.count, 4);
-    require_waiter(0, 9, 9); /* two sampled ones, and two new ones */
-    require_waiter(1, 8, 8);
-    require_waiter(2, 2, 2);
-    require_waiter(3, 1, 1);
+    for (size_t i = 0; i < 4; i++) /* two sampled ones, and two new ones */
+        ck_assert_int_eq(top[i].pid >= 5, i < 2);
     ck_assert_uint_eq(fake->requests, 2 + 2 * 2);
 
     waiters = take_first_sample(group, 2);
-    set_processes("a", "5\n6\n7\n");
+    set_processes("a", "");
     fake->requests = 0;
     take_second_sample(waiters, MAX);
-    ck_assert_uint_eq(fake->requests, 0); /* they aren't new */
+    ck_assert_uint_eq(fake->requests, 0);
+}
+END_TEST
+
+/* Starts processes with PIDs from 100 on, of which nothing but the PID is known. */
+static void set_many(int count)
+{
+    static char text[400000];
+    size_t length = 0;
+
+    for (int i = 0; i < count; i++) {
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%d\n", 100 + i);
+        fake_taskstats_set_process(fake, 100 + i, &(struct hr_task_delays){0});
+    }
+    set_processes("a", text);
+}
+
+/* The highest PIDs are no more likely to be sampled than the lowest: each process is in 200 of 250
+ * reports, by chance 162 to 238 (six standard deviations), and of 25 neighbours 15 or more are. */
+START_TEST(samples_evenly)
+{
+    static struct hr_waiter all[250];
+    int seen[250] = {0};
+
+    set_many(250);
+    for (uint64_t round = 1; round <= 250; round++) {
+        int neighbours[10] = {0};
+        struct hr_waiters *waiters = take_first_sample(group, 200);
+        for (pid_t pid = 100; pid < 350; pid++)
+            fake_taskstats_set_process(fake, pid,
+                                       &(struct hr_task_delays){.ns = {[HR_DELAY_CPU] = round}});
+        ck_assert_int_eq(hr_waiters_read(waiters, all, 250, &report), 0);
+        hr_waiters_close(waiters);
+        ck_assert_uint_eq(report.count, 200);
+        ck_assert_uint_eq(report.sampled_count, 200);
+        ck_assert_uint_eq(report.skipped_count, 50);
+        for (int i = 0; i < 200; i++) {
+            seen[all[i].pid - 100]++;
+            neighbours[(all[i].pid - 100) / 25]++;
+        }
+        for (int i = 0; i < 10; i++)
+            ck_assert_int_ge(neighbours[i], 15);
+    }
+    for (int i = 0; i < 250; i++) {
+        ck_assert_int_ge(seen[i], 162);
+        ck_assert_int_le(seen[i], 238);
+    }
+}
+END_TEST
+
+/* Each report has it with a chance of 2000 in 2500. */
+START_TEST(finds_the_lowest_pid_of_many)
+{
+    int reports = 0;
+
+    set_many(2500);
+    do {
+        struct hr_waiters *waiters = take_first_sample(group, 2000);
+        set_waited(100, (uint64_t)++reports, OLD_US);
+        take_second_sample(waiters, MAX);
+    } while (report.count == 0 && reports < 30);
+    require_waiter(0, 100, 1);
+    ck_assert_uint_eq(report.skipped_count, 500);
 }
 END_TEST
 
@@ -582,6 +642,120 @@ START_TEST(refuses_another_pid_namespace)
 }
 END_TEST
 
+/* --- Kernel threads ------------------------------------------------------- */
+
+#define PF_KTHREAD 0x00200000
+
+/* Starts processes 1, 2 and 3, all of which wait. @return how many are sampled. */
+static size_t count_sampled_of_system(unsigned flags)
+{
+    for (int pid = 1; pid <= 3; pid++) {
+        tree_add_process(
+            tree, &(struct tree_process){.pid = pid, .name = "x", .flags = pid == 1 ? 0 : flags});
+        set_waited(pid, 0, OLD_US);
+    }
+    take_second_sample(take_first_sample(NULL, LIMIT), MAX);
+    ck_assert_uint_eq(report.skipped_count, 0);
+    return report.sampled_count;
+}
+
+START_TEST(leaves_out_kernel_threads)
+{
+    struct hr_waiters *waiters = NULL;
+
+    ck_assert_uint_eq(count_sampled_of_system(PF_KTHREAD), 2); /* without CONFIG_PROC_CHILDREN */
+    tree_write(tree, "proc/2/task/2/children", "3 44 555 ");
+    ck_assert_uint_eq(count_sampled_of_system(PF_KTHREAD), 1);
+    ck_assert_uint_eq(count_sampled_of_system(0), 3); /* a process, in a pid namespace */
+    tree_add_process(tree, &(struct tree_process){.pid = 2, .name = "x", .flags = PF_KTHREAD});
+    tree_write(tree, "proc/2/task/2/children", "3 4\n");
+    ck_assert_int_eq(hr_waiters_open(root, NULL, taskstats, HR_PSI_CPU, LIMIT, &waiters), -EBADMSG);
+}
+END_TEST
+
+/* --- Threads -------------------------------------------------------------- */
+
+/* Starts threads of a process: its first, and others from a PID on. */
+static void set_threads(pid_t process, pid_t from, int others)
+{
+    for (int i = 0; i <= others; i++) {
+        pid_t thread = i == 0 ? process : from + i - 1;
+        char path[64];
+
+        snprintf(path, sizeof(path), "proc/%d/task/%d", (int)process, (int)thread);
+        tree_add_directory(tree, path);
+        fake_taskstats_set_thread(fake, thread, &(struct hr_task_delays){0});
+    }
+}
+
+START_TEST(counts_threads)
+{
+    set_processes("a", "5\n6\n");
+    set_waited(5, 0, OLD_US);
+    set_waited(6, 0, OLD_US);
+    set_threads(5, 1000, 2);
+    fake->requests = 0;
+    struct hr_waiters *waiters = take_first_sample(group, 4);
+    ck_assert_uint_eq(hr_waiters_sampled_count(waiters), 4);
+    ck_assert_uint_eq(fake->requests, 2);
+    set_waited(5, 7, OLD_US);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 4);
+    ck_assert_uint_eq(report.skipped_count, 0);
+    require_waiter(0, 5, 7);
+}
+END_TEST
+
+/* There is no reply about the whole process. */
+START_TEST(reads_a_big_process_by_threads)
+{
+    set_processes("a", "5\n6\n");
+    set_waited(6, 0, OLD_US);
+    set_threads(5, 1000, 199);
+    struct hr_waiters *waiters = take_first_sample(group, LIMIT);
+    ck_assert_uint_eq(hr_waiters_sampled_count(waiters), 201);
+    fake_taskstats_set_thread(fake, 5, &(struct hr_task_delays){.ns = {[HR_DELAY_CPU] = 1}});
+    fake_taskstats_set_thread(fake, 1198, &(struct hr_task_delays){.ns = {[HR_DELAY_CPU] = 20}});
+    set_waited(6, 3, OLD_US);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    ck_assert_uint_eq(report.count, 2);
+    require_waiter(0, 5, 21);
+    require_waiter(1, 6, 3);
+    ck_assert_uint_eq(report.skipped_count, 0);
+    set_processes("a", "6\n"); /* its threads have moved away with it */
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.count, 1);
+
+    set_processes("a", "5\n6\n");
+    fake->requests = 0;
+    waiters = take_first_sample(group, 150);
+    ck_assert_uint_eq(fake->requests, 150);
+    take_second_sample(waiters, MAX);
+    ck_assert_uint_eq(report.sampled_count, 150); /* the other process, and 149 threads */
+    ck_assert_uint_eq(report.skipped_count, 51);
+}
+END_TEST
+
+/* It takes a half of the limit at most. */
+START_TEST(leaves_room_beside_a_big_process)
+{
+    static struct hr_waiter all[300];
+
+    set_many(300);
+    set_threads(200, 1000, 499);
+    for (int round = 1; round <= 20; round++) {
+        struct hr_waiters *waiters = take_first_sample(group, 100);
+        ck_assert_uint_eq(hr_waiters_sampled_count(waiters), 100);
+        for (pid_t pid = 100; pid < 400; pid++)
+            if (pid != 200)
+                set_waited(pid, (uint64_t)round, OLD_US);
+        ck_assert_int_eq(hr_waiters_read(waiters, all, 300, &report), 0);
+        hr_waiters_close(waiters);
+        ck_assert_uint_ge(report.count, 50);
+    }
+}
+END_TEST
+
 /* --- Missing requirements ------------------------------------------------- */
 
 START_TEST(detects_delay_accounting_switched_off)
@@ -685,7 +859,9 @@ int main(void)
     tcase_add_test(tests, passes_over_those_that_ended);
     tcase_add_test(tests, passes_over_those_that_moved_away);
     tcase_add_test(tests, passes_over_lost_replies);
-    tcase_add_test(tests, leaves_out_what_is_over_the_limit);
+    tcase_add_test(tests, samples_no_more_than_the_limit);
+    tcase_add_test(tests, samples_evenly);
+    tcase_add_test(tests, finds_the_lowest_pid_of_many);
     tcase_add_test(tests, reads_long_lists);
     tcase_add_loop_test(tests, refuses_odd_lists, 0, COUNT(bad_lists));
     tcase_add_test(tests, looks_below_a_group);
@@ -693,6 +869,10 @@ int main(void)
     tcase_add_test(tests, gets_over_groups_that_vanish);
     tcase_add_test(tests, outlives_its_group);
     tcase_add_test(tests, looks_at_the_system);
+    tcase_add_test(tests, leaves_out_kernel_threads);
+    tcase_add_test(tests, counts_threads);
+    tcase_add_test(tests, reads_a_big_process_by_threads);
+    tcase_add_test(tests, leaves_room_beside_a_big_process);
     tcase_add_test(tests, refuses_another_pid_namespace);
     tcase_add_test(tests, detects_delay_accounting_switched_off);
     tcase_add_test(tests, reports_what_the_kernel_lacks);

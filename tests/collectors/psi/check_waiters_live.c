@@ -23,9 +23,11 @@
 #include <unistd.h>
 
 #include "headroom/cgroup.h"
+#include "headroom/process.h"
 #include "headroom/root.h"
 #include "headroom/taskstats.h"
 #include "headroom/waiters.h"
+#include "process/task_list.h"
 #include "support/few_descriptors.h"
 #include "support/groups.h"
 #include "support/suite.h"
@@ -193,12 +195,17 @@ static const struct hr_cgroup *find_group(const char *name)
     return group;
 }
 
-static struct hr_waiters *take_first_sample(const struct hr_cgroup *group)
+static struct hr_waiters *take_sample_up_to(const struct hr_cgroup *group, size_t limit)
 {
     struct hr_waiters *waiters = NULL;
 
-    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, LIMIT, &waiters), 0);
+    ck_assert_int_eq(hr_waiters_open(root, group, taskstats, HR_PSI_CPU, limit, &waiters), 0);
     return waiters;
+}
+
+static struct hr_waiters *take_first_sample(const struct hr_cgroup *group)
+{
+    return take_sample_up_to(group, LIMIT);
 }
 
 /* The share of the time that a process waited, in percent. The true one is between the least, of
@@ -365,7 +372,7 @@ START_TEST(sums_over_threads)
     struct share share = measure_share(find_group("a"), busy);
     ck_assert_int_eq(top[0].pid, busy);
     ck_assert_str_eq(top[0].name, "two busy");
-    ck_assert_uint_eq(report.sampled_count, 1);
+    ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_double_gt(share.most, 75); /* each of them a half, or more */
     ck_assert_double_lt(share.least, 210);
@@ -464,7 +471,7 @@ START_TEST(sums_threads_of_a_threaded_group)
     ck_assert_str_eq(top[0].name, "two busy");
 
     measure_share(find_group(NULL), busy); /* only the group above has the process */
-    ck_assert_uint_eq(report.sampled_count, 1);
+    ck_assert_uint_eq(report.sampled_count, 2);
     ck_assert_uint_eq(report.count, 1);
     ck_assert_int_eq(top[0].pid, busy);
 }
@@ -521,6 +528,121 @@ START_TEST(gets_over_a_group_made_threaded)
 }
 END_TEST
 
+/* --- Many tasks ----------------------------------------------------------- */
+
+/* Each report has it with a chance of 2000 in 2500: in 30 it is there. */
+START_TEST(finds_the_lowest_pid_of_many)
+{
+    bool is_named = false;
+
+    groups_make(groups, "a");
+    pid_t busy = start_busy("a", 2);
+    for (int i = 0; i < 2498; i++)
+        groups_start_sleeper(groups, "a");
+    const struct hr_cgroup *group = find_group("a");
+    for (int reports = 0; reports < 30 && !is_named; reports++) {
+        struct hr_waiters *waiters = take_sample_up_to(group, 2000);
+        uint64_t before = read_schedstat(busy);
+        while (read_schedstat(busy) == before)
+            usleep(10000);
+        ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+        hr_waiters_close(waiters);
+        ck_assert_uint_eq(report.sampled_count, 2000);
+        ck_assert_uint_ge(report.skipped_count, 499); /* not examined, the busy one counts as one */
+        ck_assert_uint_le(report.skipped_count, 500);
+        for (size_t i = 0; i < report.count; i++)
+            is_named |= top[i].pid == busy;
+    }
+    ck_assert(is_named);
+}
+END_TEST
+
+/* As the flags in stat have it. */
+START_TEST(recognizes_kernel_threads)
+{
+    struct hr_task_list list = {0};
+    struct hr_process process;
+    size_t kept = 0;
+
+    if (access("/proc/2/task/2/children", F_OK) < 0)
+        return;
+    ck_assert_int_eq(hr_task_list_read_system(root, &list), 0);
+    size_t listed = list.count;
+    ck_assert_int_eq(hr_task_list_drop_kernel_threads(root, &list), 0);
+    for (; kept < list.count; kept++) {
+        int status = hr_process_open(root, list.ids[kept], &process);
+        ck_assert_int_ne(status, -ENXIO);
+        if (status == 0)
+            hr_process_close(&process);
+    }
+    ck_assert_uint_lt(kept, listed);
+    ck_assert(hr_task_list_has(&list, getpid()));
+    hr_task_list_free(&list);
+}
+END_TEST
+
+static void *sleep_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* A process of 3,002 threads, two of which are busy. */
+static pid_t start_big(const char *group)
+{
+    int ends[2];
+    char byte;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t parent = getpid(), pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, 16384);
+        for (int i = 0; i < 3000; i++)
+            if (pthread_create(&thread, &attributes, sleep_for_ever, NULL) != 0)
+                _exit(1);
+        be_busy(parent, group, 2, ends[1]);
+    }
+    started[started_count++] = pid;
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return pid;
+}
+
+/* By threads, as many as the limit allows: all, then a third of them. */
+START_TEST(reads_a_big_process_by_threads)
+{
+    groups_make(groups, "a");
+    pid_t busy = start_big("a");
+    const struct hr_cgroup *group = find_group("a");
+    uint64_t before_first = read_schedstat(busy);
+    struct hr_waiters *waiters = take_sample_up_to(group, 5000);
+    uint64_t after_first = read_schedstat(busy);
+    usleep(300000);
+    uint64_t before_second = read_schedstat(busy);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    uint64_t after_second = read_schedstat(busy);
+    hr_waiters_close(waiters);
+    ck_assert_uint_eq(report.sampled_count, 3002);
+    ck_assert_uint_eq(report.skipped_count, 0);
+    ck_assert_uint_eq(report.count, 1);
+    ck_assert_int_eq(top[0].pid, busy);
+    ck_assert_uint_ge(top[0].waited_ns, before_second - after_first);
+    ck_assert_uint_le(top[0].waited_ns, after_second - before_first);
+
+    waiters = take_sample_up_to(group, 1000);
+    ck_assert_uint_eq(hr_waiters_sampled_count(waiters), 1000);
+    ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
+    ck_assert_uint_eq(report.skipped_count, 2002);
+    hr_waiters_close(waiters);
+}
+END_TEST
+
 /* @return why these tests can't run here, or NULL. */
 static const char *find_obstacle(void)
 {
@@ -560,6 +682,9 @@ int main(void)
     tcase_add_test(tests, sums_threads_of_a_threaded_group);
     tcase_add_test(tests, leaves_out_threads_elsewhere);
     tcase_add_test(tests, gets_over_a_group_made_threaded);
-    tcase_set_timeout(tests, 30);
+    tcase_add_test(tests, finds_the_lowest_pid_of_many);
+    tcase_add_test(tests, recognizes_kernel_threads);
+    tcase_add_test(tests, reads_a_big_process_by_threads);
+    tcase_set_timeout(tests, 120);
     return run_suite("waiters live", tests);
 }
