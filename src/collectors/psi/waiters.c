@@ -122,27 +122,55 @@ static bool is_transient(int status)
     return status == -ESRCH || status == -EAGAIN || status == -ENOBUFS;
 }
 
-static int read_total(const struct hr_waiters *waiters, const struct hr_sampled_task *task,
+/* @return the sum of the delays that count, UNKNOWN if they couldn't be read, or an error. */
+static int sum_delays(const struct hr_waiters *waiters, const struct hr_taskstats_query *query,
                       uint64_t *total_ns)
 {
-    struct hr_task_delays delays;
-    uint64_t sum = 0;
-
-    int status = task->is_thread ? hr_taskstats_read_thread(waiters->taskstats, task->id, &delays)
-                                 : hr_taskstats_read_process(waiters->taskstats, task->id, &delays);
-    if (is_transient(status)) {
-        *total_ns = UNKNOWN;
-        return 0;
-    }
-    if (status < 0)
-        return status;
-    if ((delays.known & waiters->counted) == 0)
+    *total_ns = UNKNOWN;
+    if (query->status != 0)
+        return is_transient(query->status) ? 0 : query->status;
+    if ((query->delays.known & waiters->counted) == 0)
         return -ENODATA;
+    *total_ns = 0;
     for (int i = 0; i < HR_DELAY_COUNT; i++)
         if (waiters->counted & BIT(i))
-            sum += delays.ns[i];
-    *total_ns = sum;
+            *total_ns += query->delays.ns[i];
     return 0;
+}
+
+/* @param count  of HR_TASKSTATS_BATCH at most. */
+static int read_batch(const struct hr_waiters *waiters, const struct hr_sampled_task *tasks,
+                      size_t count, uint64_t *totals)
+{
+    struct hr_taskstats_query queries[HR_TASKSTATS_BATCH];
+
+    for (size_t i = 0; i < count; i++) {
+        queries[i].id = tasks[i].id;
+        queries[i].is_thread = tasks[i].is_thread;
+    }
+    int status = hr_taskstats_read_batch(waiters->taskstats, queries, count);
+    for (size_t i = 0; i < count && status == 0; i++)
+        status = sum_delays(waiters, &queries[i], &totals[i]);
+    return status;
+}
+
+/* @param totals  receives each task's wait since its start, or UNKNOWN; the caller frees them, even
+ *                on failure. */
+static int read_totals(const struct hr_waiters *waiters, const struct hr_task_sample *sample,
+                       uint64_t **totals)
+{
+    int status = 0;
+
+    *totals = calloc(sample->count + 1, sizeof(**totals));
+    if (*totals == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < sample->count && status == 0; i += HR_TASKSTATS_BATCH) {
+        size_t count = sample->count - i;
+        if (count > HR_TASKSTATS_BATCH)
+            count = HR_TASKSTATS_BATCH;
+        status = read_batch(waiters, &sample->entries[i], count, &(*totals)[i]);
+    }
+    return status;
 }
 
 /* @return the largest age of a task that is new since the first sample. */
@@ -231,29 +259,18 @@ static int choose_tasks(const struct hr_waiters *waiters, const struct hr_task_l
 
 /* --- The first sample ----------------------------------------------------- */
 
-static int read_first_totals(struct hr_waiters *waiters)
-{
-    const struct hr_task_sample *sample = &waiters->sample;
-    int status = 0;
-
-    waiters->totals = calloc(sample->count + 1, sizeof(*waiters->totals));
-    if (waiters->totals == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < sample->count && status == 0; i++) {
-        status = read_total(waiters, &sample->entries[i], &waiters->totals[i]);
-        if (waiters->totals[i] != UNKNOWN)
-            waiters->sampled_count += sample->entries[i].threads;
-    }
-    return status;
-}
-
 static int read_first_sample(struct hr_waiters *waiters)
 {
     waiters->begun_ns = hr_clock_ns();
     int status = list_tasks(waiters, &waiters->first);
     if (status == 0)
         status = choose_tasks(waiters, &waiters->first, &waiters->sample);
-    return status < 0 ? status : read_first_totals(waiters);
+    if (status == 0)
+        status = read_totals(waiters, &waiters->sample, &waiters->totals);
+    for (size_t i = 0; i < waiters->sample.count && status == 0; i++)
+        if (waiters->totals[i] != UNKNOWN)
+            waiters->sampled_count += waiters->sample.entries[i].threads;
+    return status;
 }
 
 int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,
@@ -310,13 +327,8 @@ void hr_waiters_close(struct hr_waiters *waiters)
  * task that got the PID of one that ended.
  * @param before_ns  the total in the first sample, or UNKNOWN if it wasn't there. */
 static int measure_wait(const struct hr_waiters *waiters, const struct hr_sampled_task *task,
-                        uint64_t before_ns, uint64_t *waited_ns)
+                        uint64_t before_ns, uint64_t total_ns, uint64_t *waited_ns)
 {
-    uint64_t total_ns;
-
-    int status = read_total(waiters, task, &total_ns);
-    if (status < 0)
-        return status;
     *waited_ns = 0;
     if (total_ns == UNKNOWN || total_ns == 0)
         return 0;
@@ -330,19 +342,18 @@ static int measure_wait(const struct hr_waiters *waiters, const struct hr_sample
     return began < 0 && !is_transient(began) ? began : 0;
 }
 
-/* @return the process of a task, 0 if that has ended. In a list of processes the task's own PID
- * may be that of one of its threads. */
+/* @return the process of a task, 0 if that has ended. */
 static pid_t find_process(const struct hr_waiters *waiters, const struct hr_sampled_task *task)
 {
     return waiters->first.of_threads ? read_process_id(waiters->root, task->id) : task->listed;
 }
 
 static int append_wait_of(const struct hr_waiters *waiters, const struct hr_sampled_task *task,
-                          uint64_t before_ns, struct waits *waits)
+                          uint64_t before_ns, uint64_t total_ns, struct waits *waits)
 {
     uint64_t waited_ns;
 
-    int status = measure_wait(waiters, task, before_ns, &waited_ns);
+    int status = measure_wait(waiters, task, before_ns, total_ns, &waited_ns);
     if (status < 0 || waited_ns == 0)
         return status;
     pid_t process = find_process(waiters, task);
@@ -354,11 +365,14 @@ static int measure_sampled(const struct hr_waiters *waiters, const struct hr_tas
                            struct waits *waits)
 {
     const struct hr_task_sample *sample = &waiters->sample;
-    int status = 0;
+    const uint64_t *before = waiters->totals;
+    uint64_t *totals = NULL;
 
+    int status = read_totals(waiters, sample, &totals);
     for (size_t i = 0; i < sample->count && status == 0; i++)
-        if (waiters->totals[i] != UNKNOWN && hr_task_list_has(list, sample->entries[i].listed))
-            status = append_wait_of(waiters, &sample->entries[i], waiters->totals[i], waits);
+        if (before[i] != UNKNOWN && hr_task_list_has(list, sample->entries[i].listed))
+            status = append_wait_of(waiters, &sample->entries[i], before[i], totals[i], waits);
+    free(totals);
     return status;
 }
 
@@ -367,11 +381,15 @@ static int measure_new(const struct hr_waiters *waiters, struct hr_task_list *li
                        struct waits *waits)
 {
     struct hr_task_sample sample = {0};
+    uint64_t *totals = NULL;
 
     hr_task_list_drop(list, &waiters->first);
     int status = choose_tasks(waiters, list, &sample);
+    if (status == 0)
+        status = read_totals(waiters, &sample, &totals);
     for (size_t i = 0; i < sample.count && status == 0; i++)
-        status = append_wait_of(waiters, &sample.entries[i], UNKNOWN, waits);
+        status = append_wait_of(waiters, &sample.entries[i], UNKNOWN, totals[i], waits);
+    free(totals);
     hr_task_sample_free(&sample);
     return status;
 }

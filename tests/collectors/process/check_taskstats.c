@@ -227,6 +227,60 @@ START_TEST(comes_to_an_end)
 }
 END_TEST
 
+/* --- Batches -------------------------------------------------------------- */
+
+static struct hr_taskstats_query queries[HR_TASKSTATS_BATCH];
+
+/* Queries 100, 101, …, all of them threads but the first; there are threads of odd numbers. */
+static void set_queries(void)
+{
+    for (int i = 0; i < HR_TASKSTATS_BATCH; i++) {
+        const struct hr_task_delays delays = {.ns = {[HR_DELAY_CPU] = 5000 + (uint64_t)i}};
+        queries[i] = (struct hr_taskstats_query){.id = 100 + i, .is_thread = i > 0, .status = 77};
+        if (i % 2 == 1)
+            fake_taskstats_set_thread(fake, 100 + i, &delays);
+    }
+}
+
+START_TEST(reads_batches)
+{
+    static const enum fake_trouble troubles[] = {FAKE_NONE, FAKE_STALE_FIRST, FAKE_TWO_MESSAGES,
+                                                 FAKE_OVERRUN};
+
+    open_fake();
+    set_queries();
+    fake->trouble = troubles[_i];
+    ck_assert_int_eq(hr_taskstats_read_batch(taskstats, queries, HR_TASKSTATS_BATCH), 0);
+    ck_assert_int_eq(queries[0].status, 0);
+    ck_assert_uint_eq(queries[0].delays.ns[HR_DELAY_CPU], 1000001);
+    for (int i = 1; i < HR_TASKSTATS_BATCH; i++) {
+        ck_assert_int_eq(queries[i].status, i % 2 == 1 ? 0 : -ESRCH);
+        if (i % 2 == 1)
+            ck_assert_uint_eq(queries[i].delays.ns[HR_DELAY_CPU], 5000 + (uint64_t)i);
+    }
+    ck_assert_int_eq(hr_taskstats_read_batch(taskstats, queries, 0), 0);
+    ck_assert_int_eq(hr_taskstats_read_batch(taskstats, queries, HR_TASKSTATS_BATCH + 1), -EINVAL);
+}
+END_TEST
+
+/* A reply to a request of a batch is still queued when the next is sent. */
+START_TEST(gets_over_a_batch_that_failed)
+{
+    struct hr_task_delays delays;
+
+    open_fake();
+    set_queries();
+    fake->trouble = FAKE_LOST;
+    ck_assert_int_eq(hr_taskstats_read_batch(taskstats, queries, 4), 0);
+    ck_assert_int_eq(queries[0].status, -ENOBUFS);
+    ck_assert_int_eq(queries[1].status, -ENOBUFS);
+    ck_assert_int_eq(queries[2].status, -ESRCH);
+    fake->trouble = FAKE_NONE;
+    ck_assert_int_eq(hr_taskstats_read_thread(taskstats, 103, &delays), 0);
+    ck_assert_uint_eq(delays.ns[HR_DELAY_CPU], 5003);
+}
+END_TEST
+
 /* --- Malformed replies ---------------------------------------------------- */
 
 START_TEST(refuses_a_reply_about_another_task)
@@ -289,6 +343,8 @@ int main(void)
     tcase_add_loop_test(tests, gets_over_a_lost_reply, 0, 3);
     tcase_add_loop_test(tests, passes_over_a_reply_to_an_earlier_request, 0, 3);
     tcase_add_test(tests, comes_to_an_end);
+    tcase_add_loop_test(tests, reads_batches, 0, 4);
+    tcase_add_test(tests, gets_over_a_batch_that_failed);
     tcase_add_test(tests, refuses_a_reply_about_another_task);
     tcase_add_loop_test(tests, refuses_bad_lengths_and_types, 0, COUNT(faults));
     tcase_add_test(tests, refuses_every_truncation);
