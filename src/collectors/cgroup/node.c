@@ -11,6 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
+
+#define FIRST_DELAY_NS HR_NS_PER_S
+#define LAST_DELAY_NS  (64 * HR_NS_PER_S)
+
 static int compare_ids(const void *a, const void *b)
 {
     const struct hr_cgroup *left = a, *right = b; /* a node begins with its group */
@@ -72,6 +77,7 @@ struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, c
         return NULL;
     }
     LIST_INSERT_HEAD(&set->nodes, node, any);
+    set->node_count++;
     if (parent != NULL)
         LIST_INSERT_HEAD(&parent->children, node, sibling);
     return node;
@@ -79,7 +85,7 @@ struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, c
 
 void hr_node_queue_listing(struct hr_node *node)
 {
-    if (node->listing_queued)
+    if (node->listing_queued || (node->held & HOLD_LISTING) != 0)
         return;
     node->listing_queued = true;
     TAILQ_INSERT_TAIL(&node->set->listings, node, listing);
@@ -87,7 +93,7 @@ void hr_node_queue_listing(struct hr_node *node)
 
 void hr_node_queue_events(struct hr_node *node)
 {
-    if (node->events_queued)
+    if (node->events_queued || (node->held & HOLD_EVENTS) != 0)
         return;
     node->events_queued = true;
     TAILQ_INSERT_TAIL(&node->set->events, node, event);
@@ -172,21 +178,12 @@ static void reset_missing_watches(struct hr_node *node)
     node->watches_missing = 0;
 }
 
-void hr_node_count_missing_watches(struct hr_node *node, int error)
-{
-    reset_missing_watches(node);
-    if (node->has_below)
-        count_missing_watch(node, error);
-    if (node->role == SELECTED)
-        count_missing_watch(node, error);
-}
-
 void hr_node_add_watches(struct hr_node *node, int dirfd)
 {
     reset_missing_watches(node);
     if (node->has_below)
         add_watch(node, &node->directory, dirfd, NULL, IN_CREATE | IN_DELETE | IN_ONLYDIR);
-    if (node->role == SELECTED)
+    if (node->selected)
         add_watch(node, &node->events, dirfd, "cgroup.events", IN_MODIFY);
 }
 
@@ -210,14 +207,93 @@ int hr_node_read_watches(struct hr_cgroup_set *set)
     return set->inotify != NULL ? hr_inotify_read(set->inotify, mark_changed_node, set) : 0;
 }
 
+static bool is_own_trouble(const struct hr_node *node, int error)
+{
+    return node->parent != NULL && error != -EMFILE && error != -ENFILE && error != -ENOMEM;
+}
+
+/* A node that fails long after its last retry has recovered in between. */
+static uint64_t next_delay(const struct hr_node *node, uint64_t now)
+{
+    const uint64_t last = node->retry_delay_ns;
+
+    if (now > node->retried_at_ns + last)
+        return FIRST_DELAY_NS;
+    return 2 * last < LAST_DELAY_NS ? 2 * last : LAST_DELAY_NS;
+}
+
+static void set_retry_time(struct hr_node *node, int error)
+{
+    uint64_t now = hr_clock_ns();
+
+    if (!is_own_trouble(node, error)) {
+        node->retry_at_ns = now;
+    } else if (node->held == 0) {
+        node->retry_delay_ns = next_delay(node, now);
+        node->retry_at_ns = now + node->retry_delay_ns;
+    }
+}
+
+void hr_node_hold(struct hr_node *node, enum hr_node_hold what, int error)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    set_retry_time(node, error);
+    if (node->held == 0)
+        TAILQ_INSERT_TAIL(&set->held, node, holding);
+    node->held |= what;
+    if ((what & HOLD_LISTING) != 0)
+        hr_node_unqueue_listing(node);
+    if ((what & HOLD_EVENTS) != 0)
+        hr_node_unqueue_events(node);
+    if (error == 0)
+        return;
+    set->counts.unreadable += node->error == 0;
+    node->error = error;
+    if (set->inotify != NULL)
+        reset_missing_watches(node); /* the retry adds them */
+}
+
+static void release_node(struct hr_node *node)
+{
+    if (node->held == 0)
+        return;
+    node->set->counts.unreadable -= node->error != 0;
+    node->held = 0;
+    node->error = 0;
+    TAILQ_REMOVE(&node->set->held, node, holding);
+}
+
+void hr_node_queue_retries(struct hr_cgroup_set *set)
+{
+    uint64_t now = hr_clock_ns();
+    struct hr_node *node = TAILQ_FIRST(&set->held);
+
+    while (node != NULL) {
+        struct hr_node *next = TAILQ_NEXT(node, holding);
+        if (node->retry_at_ns <= now) {
+            release_node(node);
+            node->retried_at_ns = now;
+            if (node->has_below)
+                hr_node_queue_listing(node);
+            if (node->selected)
+                hr_node_queue_events(node);
+        }
+        node = next;
+    }
+}
+
 void hr_node_free(struct hr_node *node)
 {
+    release_node(node);
     remove_watch(node, &node->directory);
     remove_watch(node, &node->events);
     reset_missing_watches(node);
     hr_node_unqueue_listing(node);
     hr_node_unqueue_events(node);
     tdelete(node, &node->set->by_id, compare_ids);
+    node->set->counts.unfollowed -= node->unfollowed_count;
+    node->set->node_count--;
     LIST_REMOVE(node, any);
     if (node->parent != NULL)
         LIST_REMOVE(node, sibling);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cgroup/node.h - the directories that a set of cgroups knows: their memory, their two indexes,
- * their watches, and the queues of those to list or read again. cgroup/set.c selects among them.
+ * their watches, the queues of those to list or read again, and when to retry those that can't be
+ * read. cgroup/set.c selects among them, cgroup/populated.c has what becomes of selected ones.
  */
 #ifndef HEADROOM_COLLECTORS_CGROUP_NODE_H
 #define HEADROOM_COLLECTORS_CGROUP_NODE_H
@@ -21,26 +22,36 @@ struct hr_node_watch {
     struct hr_node *node;
 };
 
+/** What isn't done for a node while it is held. */
+enum hr_node_hold { HOLD_LISTING = 1, HOLD_EVENTS = 2, HOLD_ALL = 3 };
+
 /** A directory that is selected, or may have selected ones below. */
 struct hr_node {
     struct hr_cgroup group; /**< first, so that a group's address is its node's */
     struct hr_cgroup_set *set;
     struct hr_node *parent;
-    /** ANCESTOR: only directories below may be selected. EXCESS: beyond max_count. */
-    enum { ANCESTOR, SELECTED, EXCESS } role;
+    bool selected;  /**< else only directories below may be selected */
+    bool waiting;   /**< populated, but beyond max_count, so that group.populated isn't set */
     bool has_below; /**< a pattern may match below */
     bool seen;      /**< by the current listing */
     bool listing_queued;
     bool events_queued;
+    unsigned held; /**< of enum hr_node_hold */
+    int error;     /**< why it is held: 0, or a negative errno */
+    uint64_t retry_at_ns;
+    uint64_t retried_at_ns;
+    uint64_t retry_delay_ns;
+    size_t unfollowed_count; /**< its children that aren't followed */
     unsigned watches_missing;
     struct hr_node_watch directory; /**< children created and removed; wanted if has_below */
-    struct hr_node_watch events;    /**< populated or not; wanted if SELECTED */
+    struct hr_node_watch events;    /**< populated or not; wanted if selected */
     LIST_HEAD(, hr_node) children;
     LIST_ENTRY(hr_node) sibling;
-    LIST_ENTRY(hr_node) any;               /**< in set->nodes */
-    TAILQ_ENTRY(hr_node) listing;          /**< in set->listings, if listing_queued */
-    TAILQ_ENTRY(hr_node) event;            /**< in set->events, if events_queued */
-    TAILQ_ENTRY(hr_node) populated_excess; /**< in set->populated or set->excess */
+    LIST_ENTRY(hr_node) any;           /**< in set->nodes */
+    TAILQ_ENTRY(hr_node) listing;      /**< in set->listings, if listing_queued */
+    TAILQ_ENTRY(hr_node) event;        /**< in set->events, if events_queued */
+    TAILQ_ENTRY(hr_node) by_populated; /**< in set->populated or set->waiting */
+    TAILQ_ENTRY(hr_node) holding;      /**< in set->held, if held */
 };
 
 TAILQ_HEAD(hr_nodes, hr_node);
@@ -54,12 +65,14 @@ struct hr_cgroup_set {
     int mount; /**< -1: not found yet */
     struct hr_node *top;
     LIST_HEAD(, hr_node) nodes;
+    size_t node_count;
     void *by_id;         /**< tsearch(3) tree of struct hr_node */
     void *by_descriptor; /**< tsearch(3) tree of struct hr_node_watch */
     struct hr_nodes listings;
     struct hr_nodes events;
     struct hr_nodes populated;
-    struct hr_nodes excess;
+    struct hr_nodes waiting;
+    struct hr_nodes held;
     struct hr_inotify *inotify; /**< NULL: there is none, and everything is polled */
     struct hr_scan scan;
     uint64_t rescan_at_ns;
@@ -83,19 +96,32 @@ struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr
 /** Opens the node's directory by its path. @return -ENODEV if that is no longer this directory. */
 int hr_node_open(const struct hr_node *node);
 
-/** Queues a node whose directory must be listed, or removes it from that queue. */
+/** Queues a node whose directory must be listed, unless that is held; or removes it from the queue.
+ */
 void hr_node_queue_listing(struct hr_node *node);
 void hr_node_unqueue_listing(struct hr_node *node);
 
-/** Queues a node whose cgroup.events must be read, or removes it from that queue. */
+/** Queues a node whose cgroup.events must be read, unless that is held; or removes it from the
+ * queue.
+ */
 void hr_node_queue_events(struct hr_node *node);
 void hr_node_unqueue_events(struct hr_node *node);
 
 /** Adds the watches that the node wants and lacks, and counts those that can't be added. */
 void hr_node_add_watches(struct hr_node *node, int dirfd);
 
-/** Counts all watches that the node wants as missing, as its directory can't be opened. */
-void hr_node_count_missing_watches(struct hr_node *node, int error);
+/**
+ * Holds a node, so that its trouble costs nothing at each read: what failed isn't done again until
+ * hr_node_queue_retries() finds that it is due. That is after a second, and after twice the time,
+ * up to 64 seconds, whenever it is held right after a retry. What isn't the directory's own trouble
+ * (descriptors, memory), and the top, is retried at the next read.
+ *
+ * @param error  a negative errno; 0: it has children that aren't followed.
+ */
+void hr_node_hold(struct hr_node *node, enum hr_node_hold what, int error);
+
+/** Queues the nodes whose time to be retried has come. */
+void hr_node_queue_retries(struct hr_cgroup_set *set);
 
 /** Queues the nodes whose watches report events. @return as hr_inotify_read(). */
 int hr_node_read_watches(struct hr_cgroup_set *set);

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "base/text.h"
-#include "cgroup/node.h"
+#include "cgroup/populated.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 
 #define DEFAULT_RESCAN_NS (300 * HR_NS_PER_S)
+#define LEAST_MAX_EMPTY   10000
 
 /* --- Patterns ------------------------------------------------------------- */
 
@@ -35,172 +35,60 @@ int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char *
     return 0;
 }
 
-/* --- Directories, populated or empty -------------------------------------- */
-
-/* A removed directory that is still open has no files any more; any other has this one. */
-static bool is_alive(int dirfd)
-{
-    return faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) == 0;
-}
-
-int hr_cgroup_openat(const struct hr_cgroup *group, const char *name, int flags)
-{
-    const struct hr_node *node = (const struct hr_node *)group;
-    int by_path = -1;
-
-    if (group->dirfd < 0) {
-        by_path = hr_node_open(node);
-        if (by_path < 0)
-            return by_path;
-    }
-    int dirfd = group->dirfd >= 0 ? group->dirfd : by_path;
-    int fd = openat(dirfd, name, flags | O_CLOEXEC);
-    int status = fd < 0 ? -errno : fd;
-    /* A removed directory itself can still be opened through its descriptor. */
-    if ((status == -ENOENT || (fd >= 0 && strcmp(name, ".") == 0)) && !is_alive(dirfd)) {
-        hr_descriptor_close(&fd);
-        status = -ENODEV;
-    }
-    hr_descriptor_close(&by_path);
-    return status;
-}
-
-/* cgroup.events holds lines like "populated 1" and "frozen 0". */
-static bool parse_populated(const char *buffer, size_t length, bool *populated)
-{
-    struct hr_text text = {buffer, length};
-    uint64_t value;
-
-    while (text.length > 0) {
-        if (hr_text_skip(&text, "populated ") && hr_text_u64(&text, &value)) {
-            *populated = value != 0;
-            return true;
-        }
-        if (!hr_text_skip_line(&text))
-            return false;
-    }
-    return false;
-}
-
-/* Where the kernel doesn't report it, an existing group counts as populated: that costs a few
- * reads, the opposite would lose the group.
- * @return 0, or a negative errno if it is unknown for now. */
-static int read_populated(int dirfd, bool *populated)
-{
-    char buffer[256];
-    size_t length;
-    int fd = openat(dirfd, "cgroup.events", O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0 && errno != ENOENT)
-        return -errno;
-    int status = hr_text_read_and_close(fd < 0 ? -ENODEV : fd, buffer, sizeof(buffer), &length);
-    if (status < 0 && status != -ENODEV)
-        return status;
-    if (status < 0 || !parse_populated(buffer, length, populated))
-        *populated = is_alive(dirfd);
-    return 0;
-}
-
-static void report_event(struct hr_node *node, enum hr_cgroup_event event)
-{
-    const struct hr_cgroup_options *options = &node->set->options;
-
-    if (options->event != NULL)
-        options->event(&node->group, event, options->context);
-}
-
-static void set_populated(struct hr_node *node, bool populated)
-{
-    struct hr_cgroup_set *set = node->set;
-
-    if (node->group.populated == populated)
-        return;
-    node->group.populated = populated;
-    if (populated) {
-        TAILQ_INSERT_TAIL(&set->populated, node, populated_excess);
-        set->counts.populated++;
-        report_event(node, HR_CGROUP_POPULATED);
-    } else {
-        TAILQ_REMOVE(&set->populated, node, populated_excess);
-        set->counts.populated--;
-        report_event(node, HR_CGROUP_EMPTIED);
-    }
-}
-
-/* An unknown state stays as it was, and is read again. */
-static void reread_populated(struct hr_node *node, int dirfd)
-{
-    bool populated;
-
-    if (read_populated(dirfd, &populated) == 0)
-        set_populated(node, populated);
-    else
-        node->set->rescan_now = true;
-}
-
-/* --- Selection ------------------------------------------------------------ */
-
-static bool has_room(const struct hr_cgroup_set *set)
-{
-    return set->options.max_count == 0 || set->counts.selected < set->options.max_count;
-}
-
-/* Adds the node to the set. @return whether dirfd is kept, which may move it. */
-static bool select_node(struct hr_node *node, int *dirfd)
-{
-    struct hr_cgroup_set *set = node->set;
-    bool kept = *dirfd >= 0 && hr_descriptor_keep(dirfd, HR_KEEP_DIRECTORY);
-
-    node->role = SELECTED;
-    set->counts.selected++;
-    if (kept)
-        node->group.dirfd = *dirfd;
-    else
-        set->counts.reopened++;
-    report_event(node, HR_CGROUP_ADDED);
-    return kept;
-}
-
-static void add_to_excess(struct hr_node *node)
-{
-    node->role = EXCESS;
-    node->set->counts.excess++;
-    TAILQ_INSERT_TAIL(&node->set->excess, node, populated_excess);
-}
-
-static void remove_from_excess(struct hr_node *node)
-{
-    node->role = ANCESTOR;
-    node->set->counts.excess--;
-    TAILQ_REMOVE(&node->set->excess, node, populated_excess);
-}
-
-static void deselect_node(struct hr_node *node)
-{
-    struct hr_cgroup_set *set = node->set;
-
-    set_populated(node, false);
-    report_event(node, HR_CGROUP_REMOVED);
-    set->counts.selected--;
-    if (node->group.dirfd < 0)
-        set->counts.reopened--;
-    hr_descriptor_close(&node->group.dirfd);
-}
+/* --- Nodes ---------------------------------------------------------------- */
 
 /* Removes a node and all below it. */
 static void remove_node(struct hr_node *node)
 {
     while (!LIST_EMPTY(&node->children))
         remove_node(LIST_FIRST(&node->children));
-    if (node->role == SELECTED)
-        deselect_node(node);
-    else if (node->role == EXCESS)
-        remove_from_excess(node);
+    if (node->selected)
+        hr_populated_deselect(node);
     hr_node_free(node);
 }
 
-/* Opens, watches and, below max_count, selects a node that is new or comes from the excess. */
-static void watch_and_select(struct hr_node *node, bool selected)
+/* Directories that are followed, but whose groups have no place and don't wait for one. */
+static size_t count_idle(const struct hr_cgroup_set *set)
+{
+    return set->node_count - 1 - set->counts.populated - set->counts.excess;
+}
+
+static bool has_too_many_idle(const struct hr_cgroup_set *set)
+{
+    return set->options.max_empty > 0 && count_idle(set) > set->options.max_empty;
+}
+
+/* Its parent is listed again after a while. */
+static void stop_following(struct hr_node *node)
+{
+    node->parent->unfollowed_count++;
+    node->set->counts.unfollowed++;
+    hr_node_hold(node->parent, HOLD_LISTING, 0);
+    remove_node(node);
+}
+
+/* Beyond max_empty only what has a process in it or below it is worth following. */
+static bool is_worth_following(const struct hr_node *node, int dirfd)
+{
+    bool populated = false;
+
+    return !has_too_many_idle(node->set) ||
+           (dirfd >= 0 && hr_populated_read(dirfd, &populated) == 0 && populated);
+}
+
+static void update_populated(struct hr_node *node, int dirfd, int *spare)
+{
+    bool populated;
+    int status = hr_populated_read(dirfd, &populated);
+
+    if (status < 0) /* unknown, so it stays as it was */
+        hr_node_hold(node, HOLD_EVENTS, status);
+    else
+        hr_populated_set(node, populated, spare);
+}
+
+/* Opens, watches and, if a pattern selects it, selects a new node. */
+static void follow_node(struct hr_node *node, bool selected)
 {
     int dirfd = hr_node_open(node);
 
@@ -208,26 +96,23 @@ static void watch_and_select(struct hr_node *node, bool selected)
         remove_node(node); /* its directory is gone again */
         return;
     }
-    bool kept = false;
-    if (selected && has_room(node->set))
-        kept = select_node(node, &dirfd);
-    else if (selected)
-        add_to_excess(node);
+    if (!is_worth_following(node, dirfd)) {
+        stop_following(node);
+        hr_descriptor_close(&dirfd);
+        return;
+    }
+    if (selected)
+        hr_populated_select(node);
     if (dirfd < 0) {
-        /* It exists but can't be opened: opening is retried, and reading the group's files
-         * reports the error. */
-        hr_node_count_missing_watches(node, dirfd);
-        if (node->role == SELECTED)
-            set_populated(node, true);
+        hr_node_hold(node, HOLD_ALL, dirfd);
         return;
     }
     hr_node_add_watches(node, dirfd);
-    if (node->role == SELECTED)
-        reread_populated(node, dirfd);
     if (node->has_below)
         hr_node_queue_listing(node);
-    if (!kept)
-        close(dirfd);
+    if (selected)
+        update_populated(node, dirfd, &dirfd);
+    hr_descriptor_close(&dirfd);
 }
 
 /* --- Listings ------------------------------------------------------------- */
@@ -264,7 +149,7 @@ static int add_child(struct hr_node *parent, const struct hr_scan_entry *entry)
     bool selected = node->group.pattern < set->patterns.count &&
                     hr_globs_find(&set->excludes, path) == set->excludes.count;
     if (selected || node->has_below)
-        watch_and_select(node, selected);
+        follow_node(node, selected);
     else
         remove_node(node);
     return 0;
@@ -283,6 +168,8 @@ static int update_children(struct hr_node *parent, const struct hr_scan *scan)
             child->seen = true;
     }
     remove_unseen_children(parent);
+    parent->set->counts.unfollowed -= parent->unfollowed_count;
+    parent->unfollowed_count = 0;
     for (size_t i = 0; i < scan->count; i++) {
         if (hr_node_find_child(parent, &scan->entries[i]) != NULL)
             continue;
@@ -298,8 +185,10 @@ static bool is_known_leaf(const struct hr_node *node)
     struct stat status;
 
     /* A directory without a watch must be listed after the watch is added, not before. */
-    return node->watches_missing == 0 && node->group.dirfd >= 0 && LIST_EMPTY(&node->children) &&
-           fstat(node->group.dirfd, &status) == 0 && status.st_nlink == 2;
+    return node->directory.descriptor != 0 && LIST_EMPTY(&node->children) &&
+           node->unfollowed_count == 0 && node->parent != NULL &&
+           fstatat(node->set->mount, node->group.path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           status.st_ino == node->group.id && status.st_nlink == 2;
 }
 
 static int list_node(struct hr_node *node)
@@ -315,8 +204,7 @@ static int list_node(struct hr_node *node)
     }
     if (fd < 0)
         return fd;
-    if (node->watches_missing > 0)
-        hr_node_add_watches(node, fd);
+    hr_node_add_watches(node, fd);
     int status = hr_scan_read(fd, &set->scan);
     close(fd);
     return status < 0 ? status : update_children(node, &set->scan);
@@ -330,59 +218,44 @@ static int list_queued(struct hr_cgroup_set *set)
 
     while (!TAILQ_EMPTY(&set->listings)) {
         struct hr_node *node = TAILQ_FIRST(&set->listings);
-        bool is_top = node == set->top;
         hr_node_unqueue_listing(node);
         int status = list_node(node);
-        if (status < 0) {
-            set->rescan_now = true;
-            if (is_top || status == -ENOMEM)
-                result = status;
-        }
+        if (status < 0)
+            hr_node_hold(node, HOLD_LISTING, status);
+        if (status == -ENOMEM)
+            result = status;
     }
-    return result;
+    return set->top->error != 0 ? set->top->error : result;
 }
 
 /* --- Updates --------------------------------------------------------------- */
 
-static void update_node_populated(struct hr_node *node)
+static void update_node(struct hr_node *node)
 {
-    int by_path = -1;
+    int opened = node->group.dirfd < 0 ? hr_node_open(node) : -1;
+    int dirfd = node->group.dirfd < 0 ? opened : node->group.dirfd;
 
-    if (node->group.dirfd < 0) {
-        by_path = hr_node_open(node);
-        if (by_path < 0) {
-            node->set->rescan_now |= by_path != -ENODEV;
-            return;
-        }
-    }
-    int dirfd = node->group.dirfd >= 0 ? node->group.dirfd : by_path;
-    if (node->watches_missing > 0)
+    if (dirfd >= 0) {
         hr_node_add_watches(node, dirfd);
-    reread_populated(node, dirfd);
-    if (by_path >= 0 && hr_descriptor_keep(&by_path, HR_KEEP_DIRECTORY)) {
-        node->group.dirfd = by_path;
-        node->set->counts.reopened--;
-        return;
+        update_populated(node, dirfd, &opened);
+    } else if (dirfd == -ENODEV) {
+        hr_populated_set(node, false, &opened);
+    } else {
+        hr_node_hold(node, HOLD_ALL, dirfd);
     }
-    hr_descriptor_close(&by_path);
+    hr_descriptor_close(&opened);
+    if (!node->group.populated && !node->waiting && has_too_many_idle(node->set))
+        stop_following(node);
 }
 
-static void update_queued_populated(struct hr_cgroup_set *set)
+static void update_queued_nodes(struct hr_cgroup_set *set)
 {
     while (!TAILQ_EMPTY(&set->events)) {
         struct hr_node *node = TAILQ_FIRST(&set->events);
         hr_node_unqueue_events(node);
-        update_node_populated(node);
+        update_node(node);
     }
-}
-
-static void promote_excess(struct hr_cgroup_set *set)
-{
-    while (!TAILQ_EMPTY(&set->excess) && has_room(set)) {
-        struct hr_node *node = TAILQ_FIRST(&set->excess);
-        remove_from_excess(node);
-        watch_and_select(node, true);
-    }
+    hr_populated_promote(set);
 }
 
 /* Queues all nodes, or only those that inotify doesn't cover. */
@@ -396,7 +269,7 @@ static void queue_nodes(struct hr_cgroup_set *set, bool only_unwatched)
             continue;
         if (node->has_below)
             hr_node_queue_listing(node);
-        if (node->role == SELECTED)
+        if (node->selected)
             hr_node_queue_events(node);
     }
 }
@@ -473,13 +346,13 @@ static int follow_moved_controller(struct hr_cgroup_set *set)
     return mount < 0 ? mount : start_at_mount(set, mount);
 }
 
-static int collect_changes(struct hr_cgroup_set *set)
+/* Queues what inotify doesn't report. */
+static int queue_scans(struct hr_cgroup_set *set)
 {
     uint64_t now = hr_clock_ns();
 
-    open_inotify(set);
-    int status = hr_node_read_watches(set);
-    if (status < 0 || set->rescan_now || now >= set->rescan_at_ns) {
+    hr_node_queue_retries(set);
+    if (set->rescan_now || now >= set->rescan_at_ns) {
         queue_nodes(set, false);
         set->rescan_now = false;
         set->rescan_at_ns = now + set->options.rescan_ns;
@@ -490,6 +363,16 @@ static int collect_changes(struct hr_cgroup_set *set)
     return 0;
 }
 
+int hr_cgroup_set_read_events(struct hr_cgroup_set *set)
+{
+    if (set->mount < 0)
+        return 0;
+    if (hr_node_read_watches(set) < 0)
+        set->rescan_now = true; /* events were lost */
+    update_queued_nodes(set);
+    return set->rescan_now || !TAILQ_EMPTY(&set->listings);
+}
+
 int hr_cgroup_set_read(struct hr_cgroup_set *set)
 {
     if (set->mount < 0) {
@@ -497,16 +380,16 @@ int hr_cgroup_set_read(struct hr_cgroup_set *set)
         if (status < 0)
             return status;
     }
-    int status = collect_changes(set);
+    open_inotify(set);
+    hr_cgroup_set_read_events(set);
+    int status = queue_scans(set);
     if (status < 0)
         return status;
     status = list_queued(set);
-    promote_excess(set);
-    int promoted = list_queued(set);
-    update_queued_populated(set);
+    update_queued_nodes(set);
     if (set->counts.unwatched == 0)
         set->counts.watch_error = 0;
-    return status < 0 ? status : promoted;
+    return status;
 }
 
 /* --- The set -------------------------------------------------------------- */
@@ -518,6 +401,11 @@ static int copy_text(const char *text, char **copy)
         return 0;
     *copy = strdup(text);
     return *copy != NULL ? 0 : -ENOMEM;
+}
+
+static size_t default_max_empty(size_t max_count)
+{
+    return max_count == 0 || max_count > LEAST_MAX_EMPTY / 10 ? 10 * max_count : LEAST_MAX_EMPTY;
 }
 
 int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_options *options,
@@ -533,12 +421,15 @@ int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_option
     opened->options.patterns = opened->options.excludes = NULL;
     if (opened->options.rescan_ns == 0)
         opened->options.rescan_ns = DEFAULT_RESCAN_NS;
+    if (opened->options.max_empty == 0)
+        opened->options.max_empty = default_max_empty(options->max_count);
     opened->mount = -1;
     LIST_INIT(&opened->nodes);
     TAILQ_INIT(&opened->listings);
     TAILQ_INIT(&opened->events);
     TAILQ_INIT(&opened->populated);
-    TAILQ_INIT(&opened->excess);
+    TAILQ_INIT(&opened->waiting);
+    TAILQ_INIT(&opened->held);
     int status = copy_text(options->controller, &opened->controller);
     if (status == 0)
         status = hr_globs_compile(options->patterns, options->pattern_count, &opened->patterns);
@@ -576,14 +467,25 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
 {
     struct hr_node *next = previous == NULL
                                ? TAILQ_FIRST(&set->populated)
-                               : TAILQ_NEXT((const struct hr_node *)previous, populated_excess);
+                               : TAILQ_NEXT((const struct hr_node *)previous, by_populated);
 
     return next != NULL ? &next->group : NULL;
 }
 
 struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set)
 {
-    return set->counts;
+    struct hr_cgroup_counts counts = set->counts;
+    struct hr_node *node;
+
+    TAILQ_FOREACH(node, &set->held, holding)
+    {
+        if (node->error == 0)
+            continue;
+        counts.read_error = node->error;
+        counts.unreadable_path = node->group.path;
+        break;
+    }
+    return counts;
 }
 
 int hr_cgroup_wildcard(const struct hr_cgroup *group, size_t number, const char **text,

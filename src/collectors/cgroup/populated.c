@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "cgroup/populated.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/text.h"
+
+/* A removed directory that is still open has no files any more; any other has this one. */
+static bool is_alive(int dirfd)
+{
+    return faccessat(dirfd, "cgroup.procs", F_OK, AT_EACCESS) == 0;
+}
+
+int hr_cgroup_openat(const struct hr_cgroup *group, const char *name, int flags)
+{
+    const struct hr_node *node = (const struct hr_node *)group;
+    int by_path = -1;
+
+    if (group->dirfd < 0) {
+        by_path = hr_node_open(node);
+        if (by_path < 0)
+            return by_path;
+    }
+    int dirfd = group->dirfd >= 0 ? group->dirfd : by_path;
+    int fd = openat(dirfd, name, flags | O_CLOEXEC);
+    int status = fd < 0 ? -errno : fd;
+    /* A removed directory itself can still be opened through its descriptor. */
+    if ((status == -ENOENT || (fd >= 0 && strcmp(name, ".") == 0)) && !is_alive(dirfd)) {
+        hr_descriptor_close(&fd);
+        status = -ENODEV;
+    }
+    hr_descriptor_close(&by_path);
+    return status;
+}
+
+/* cgroup.events holds lines like "populated 1" and "frozen 0". */
+static bool parse_populated(const char *buffer, size_t length, bool *populated)
+{
+    struct hr_text text = {buffer, length};
+    uint64_t value;
+
+    while (text.length > 0) {
+        if (hr_text_skip(&text, "populated ") && hr_text_u64(&text, &value)) {
+            *populated = value != 0;
+            return true;
+        }
+        if (!hr_text_skip_line(&text))
+            return false;
+    }
+    return false;
+}
+
+/* Where the kernel doesn't report it, an existing group counts as populated: that costs a few
+ * reads, the opposite would lose the group. */
+int hr_populated_read(int dirfd, bool *populated)
+{
+    char buffer[256];
+    size_t length;
+    int fd = openat(dirfd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 && errno != ENOENT)
+        return -errno;
+    int status = hr_text_read_and_close(fd < 0 ? -ENODEV : fd, buffer, sizeof(buffer), &length);
+    if (status < 0 && status != -ENODEV)
+        return status;
+    if (status < 0 || !parse_populated(buffer, length, populated))
+        *populated = is_alive(dirfd);
+    return 0;
+}
+
+static void report_event(struct hr_node *node, enum hr_cgroup_event event)
+{
+    const struct hr_cgroup_options *options = &node->set->options;
+
+    if (options->event != NULL)
+        options->event(&node->group, event, options->context);
+}
+
+static bool has_room(const struct hr_cgroup_set *set)
+{
+    return set->options.max_count == 0 || set->counts.populated < set->options.max_count;
+}
+
+static bool keep_directory(struct hr_node *node, int *dirfd)
+{
+    if (*dirfd < 0 || !hr_descriptor_keep(dirfd, HR_KEEP_DIRECTORY))
+        return false;
+    node->group.dirfd = *dirfd;
+    *dirfd = -1;
+    return true;
+}
+
+static void give_place(struct hr_node *node, int *dirfd)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    node->group.populated = true;
+    TAILQ_INSERT_TAIL(&set->populated, node, by_populated);
+    set->counts.populated++;
+    if (!keep_directory(node, dirfd))
+        set->counts.reopened++;
+    report_event(node, HR_CGROUP_POPULATED);
+}
+
+static void take_place(struct hr_node *node)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    node->group.populated = false;
+    TAILQ_REMOVE(&set->populated, node, by_populated);
+    set->counts.populated--;
+    report_event(node, HR_CGROUP_EMPTIED);
+    if (node->group.dirfd < 0)
+        set->counts.reopened--;
+    hr_descriptor_close(&node->group.dirfd);
+}
+
+static void begin_waiting(struct hr_node *node)
+{
+    node->waiting = true;
+    TAILQ_INSERT_TAIL(&node->set->waiting, node, by_populated);
+    node->set->counts.excess++;
+}
+
+static void end_waiting(struct hr_node *node)
+{
+    node->waiting = false;
+    TAILQ_REMOVE(&node->set->waiting, node, by_populated);
+    node->set->counts.excess--;
+}
+
+static void set_empty(struct hr_node *node)
+{
+    if (node->group.populated)
+        take_place(node);
+    else if (node->waiting)
+        end_waiting(node);
+}
+
+void hr_populated_set(struct hr_node *node, bool populated, int *dirfd)
+{
+    struct hr_cgroup_set *set = node->set;
+
+    if (!populated)
+        set_empty(node);
+    else if (node->group.populated && node->group.dirfd < 0)
+        set->counts.reopened -= keep_directory(node, dirfd);
+    else if (node->group.populated || node->waiting)
+        return;
+    else if (has_room(set) && TAILQ_EMPTY(&set->waiting))
+        give_place(node, dirfd);
+    else
+        begin_waiting(node);
+}
+
+void hr_populated_promote(struct hr_cgroup_set *set)
+{
+    while (!TAILQ_EMPTY(&set->waiting) && has_room(set)) {
+        struct hr_node *node = TAILQ_FIRST(&set->waiting);
+        int dirfd = hr_node_open(node);
+        end_waiting(node);
+        if (dirfd != -ENODEV)
+            give_place(node, &dirfd);
+        hr_descriptor_close(&dirfd);
+    }
+}
+
+void hr_populated_select(struct hr_node *node)
+{
+    node->selected = true;
+    node->set->counts.selected++;
+    report_event(node, HR_CGROUP_ADDED);
+}
+
+void hr_populated_deselect(struct hr_node *node)
+{
+    set_empty(node);
+    report_event(node, HR_CGROUP_REMOVED);
+    node->set->counts.selected--;
+}
