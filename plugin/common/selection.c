@@ -8,6 +8,7 @@
 #include "common/names.h"
 #include "common/options.h"
 #include "headroom/array.h"
+#include "headroom/utf8.h"
 #include "utils/common/common.h"
 
 #define DEFAULT_MAX_CGROUPS 1000
@@ -31,6 +32,8 @@ struct selection {
     struct complaint mount;
     struct tally excess;
     struct tally watches;
+    struct tally unreadable;
+    struct tally unfollowed;
 };
 
 struct selection *selection_new(const char *plugin, const char *controller)
@@ -280,8 +283,8 @@ static void report_mount(struct selection *selection, int status)
 static void report_excess(struct selection *selection, size_t excess)
 {
     if (tally_should_log(&selection->excess, excess))
-        WARNING("%s: %zu cgroups match but are left out: MaxCgroups is %zu. Raise it, or select "
-                "fewer.",
+        WARNING("%s: %zu cgroups with processes match but are left out: MaxCgroups is %zu. Raise "
+                "it, or select fewer.",
                 selection->plugin, excess, selection->max_count);
 }
 
@@ -300,6 +303,42 @@ static void report_watches(struct selection *selection, const struct hr_cgroup_c
             selection->plugin, counts->unwatched, remedy);
 }
 
+static const char *unreadable_remedy(int error)
+{
+    switch (error) {
+    case -EACCES:
+    case -EPERM:
+        return "let collectd's user read it, or run collectd as root";
+    case -EMFILE:
+    case -ENFILE:
+        return "raise LimitNOFILE= of collectd's service (ulimit -n)";
+    default:
+        return STRERROR(-error);
+    }
+}
+
+static void report_unreadable(struct selection *selection, const struct hr_cgroup_counts *counts)
+{
+    char path[256];
+
+    if (!tally_should_log(&selection->unreadable, counts->unreadable))
+        return;
+    bool is_cut = snprintf(path, sizeof(path), "%s", counts->unreadable_path) >= (int)sizeof(path);
+    hr_utf8_make_safe(path);
+    WARNING("%s: %zu cgroups can't be read, such as %s%s; each is retried, at least every 64 "
+            "seconds: %s.",
+            selection->plugin, counts->unreadable, path, is_cut ? "..." : "",
+            unreadable_remedy(counts->read_error));
+}
+
+static void report_unfollowed(struct selection *selection, size_t unfollowed)
+{
+    if (tally_should_log(&selection->unfollowed, unfollowed))
+        WARNING("%s: %zu cgroups without processes are too many to follow, so that processes in "
+                "them may be noticed a minute late: MaxCgroups is %zu. Raise it, or select fewer.",
+                selection->plugin, unfollowed, selection->max_count);
+}
+
 void selection_read(struct selection *selection, struct hr_cgroup_set *set)
 {
     if (set == NULL)
@@ -309,6 +348,8 @@ void selection_read(struct selection *selection, struct hr_cgroup_set *set)
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
     report_excess(selection, counts.excess);
     report_watches(selection, &counts);
+    report_unreadable(selection, &counts);
+    report_unfollowed(selection, counts.unfollowed);
 }
 
 /* --- Names ---------------------------------------------------------------- */

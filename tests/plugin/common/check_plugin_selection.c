@@ -194,6 +194,12 @@ START_TEST(excludes_what_is_selected)
 }
 END_TEST
 
+/* A user who isn't root is a plain one already. */
+static void set_user(uid_t user)
+{
+    ck_assert(getuid() != 0 || seteuid(user) == 0);
+}
+
 static void add_groups(const char *prefix, int count)
 {
     char name[32];
@@ -211,7 +217,7 @@ START_TEST(takes_no_more_than_the_limit)
     harness_read();
     harness_assert_count("psi-g*/total_time_in_ms-io-some", 100);
     harness_assert_count("psi-g00*", 200);
-    ck_assert_uint_eq(fake_logs(LOG_WARNING, "900 cgroups"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "900 cgroups with processes match"), 1);
     harness_assert_logs(1, "MaxCgroups is 100");
     tree_remove_group(tree, "g0050");
     harness_read();
@@ -219,6 +225,57 @@ START_TEST(takes_no_more_than_the_limit)
     assert_instance("g0050", 0);
     harness_assert_count("*/percent-*", 2 * 99);
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Groups without processes keep none out, and aren't counted as left out. */
+START_TEST(limits_groups_with_processes)
+{
+    char name[32];
+
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof(name), "empty%04d", i);
+        tree_add_group(tree, name, false);
+    }
+    add_groups("g", 3);
+    harness_begin("System false\nResource \"io\"\nCgroup \"*\"\nMaxCgroups 2");
+    harness_read();
+    harness_assert_count("psi-*/total_time_in_ms-io-some", 2);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "1 cgroups with processes match"), 1);
+    harness_assert_logs(1, "MaxCgroups is 2");
+    tree_set_populated(tree, "empty0007", true); /* waits behind g0002 */
+    tree_set_populated(tree, "g0000", false);
+    harness_read();
+    harness_assert_count("psi-g0002/total_time_in_ms-io-some", 1);
+    harness_assert_count("psi-empty*", 0);
+    tree_set_populated(tree, "g0001", false);
+    harness_read();
+    harness_assert_count("psi-empty0007/total_time_in_ms-io-some", 1);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* A cgroup that can't be read is logged once, safely, and costs the others nothing. */
+START_TEST(reports_groups_that_cannot_be_read)
+{
+    char folder[256];
+
+    add_groups("g", 3);
+    tree_add_group(tree, "bad\033name", true);
+    snprintf(folder, sizeof(folder), "%s/" TREE_CGROUPS "/bad\033name", tree_path(tree));
+    ck_assert_int_eq(chmod(tree_path(tree), 0755) + chmod(folder, 0), 0);
+    harness_begin("System false\nResource \"io\"\nCgroup \"*\"");
+    set_user(65534);
+    for (int i = 0; i < 5; i++) {
+        harness_read();
+        harness_assert_count("psi-g*/total_time_in_ms-io-some", 3);
+        harness_assert_count("psi-bad*", 0);
+        ck_assert_uint_eq(fake_logs(LOG_WARNING, "1 cgroups can't be read, such as bad?name; "),
+                          i == 0);
+        harness_assert_logs(i == 0, i == 0 ? "let collectd's user read it" : NULL);
+    }
+    set_user(0);
+    ck_assert_int_eq(chmod(folder, 0755), 0);
 }
 END_TEST
 
@@ -561,6 +618,8 @@ int main(void)
     tcase_add_loop_test(tests, waits_for_the_mount, 0, COUNT(without_mount));
     tcase_add_test(tests, excludes_what_is_selected);
     tcase_add_test(tests, takes_no_more_than_the_limit);
+    tcase_add_test(tests, limits_groups_with_processes);
+    tcase_add_test(tests, reports_groups_that_cannot_be_read);
     tcase_add_test(tests, goes_on_with_few_descriptors);
     tcase_add_loop_test(tests, names_groups, 0, COUNT(named));
     tcase_add_test(tests, names_groups_by_the_first_pattern_that_selects_them);
