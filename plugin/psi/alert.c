@@ -17,8 +17,6 @@ void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rul
                          struct psi_alert_context *context)
 {
     *rule_state = (struct psi_rule_state){.rule = rule, .context = context};
-    for (int i = 0; i < PSI_ROUNDS; i++)
-        TAILQ_INIT(&rule_state->rounds[i].list);
 }
 
 void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
@@ -34,8 +32,8 @@ void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
 
 /* --- Deadlines ------------------------------------------------------------ */
 
-/* When the quiet time ends: a quarter of a window later, as without CAP_SYS_RESOURCE the kernel
- * checks triggers a little less often than once per window. */
+/* When the quiet time ends: a quarter of a window later, as triggers are checked a little less
+ * often than once per window. */
 static uint64_t quiet_deadline(const struct psi_alert *alert)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
@@ -119,15 +117,29 @@ static void start_report(struct psi_alert *alert)
 
 /* --- Arming --------------------------------------------------------------- */
 
-/* The round of an interval, or an unused one, which gets the interval. */
-static struct psi_round *find_round(struct psi_rule_state *rule_state, uint64_t interval_us)
+static uint64_t poll_due(const struct psi_alert *alert)
 {
-    struct psi_round *round = rule_state->rounds;
+    return hr_psi_trigger_due_ns(alert->trigger);
+}
 
-    while (round->interval_us != interval_us && round->interval_us != 0)
-        round++;
-    round->interval_us = interval_us;
-    return round;
+/* Into the list by the time of the next read, from the nearer end: most go to one of the two. */
+static void queue_poll(struct psi_alert *alert)
+{
+    struct psi_alert_list *list = &alert->rule_state->context->polled;
+    struct psi_alert *first = TAILQ_FIRST(list), *last = TAILQ_LAST(list, psi_alert_list);
+    uint64_t due_ns = poll_due(alert);
+
+    if (first == NULL || poll_due(first) >= due_ns) {
+        TAILQ_INSERT_HEAD(list, alert, polled);
+    } else if (due_ns < poll_due(last) && due_ns - poll_due(first) < poll_due(last) - due_ns) {
+        while (poll_due(first) < due_ns)
+            first = TAILQ_NEXT(first, polled);
+        TAILQ_INSERT_BEFORE(first, alert, polled);
+    } else {
+        while (poll_due(last) > due_ns)
+            last = TAILQ_PREV(last, psi_alert_list, polled);
+        TAILQ_INSERT_AFTER(list, last, alert, polled);
+    }
 }
 
 static int attach_trigger(struct psi_alert *alert)
@@ -138,11 +150,8 @@ static int attach_trigger(struct psi_alert *alert)
 
     if (fd >= 0 && epoll_ctl(rule_state->context->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
         return -errno;
-    uint64_t interval_us = hr_psi_trigger_poll_us(alert->trigger);
-    if (interval_us == 0)
-        return 0;
-    alert->round = find_round(rule_state, interval_us);
-    TAILQ_INSERT_TAIL(&alert->round->list, alert, polled);
+    if (fd < 0)
+        queue_poll(alert);
     return 0;
 }
 
@@ -154,9 +163,8 @@ static void detach_trigger(struct psi_alert *alert)
 
     if (fd >= 0)
         epoll_ctl(alert->rule_state->context->epoll, EPOLL_CTL_DEL, fd, NULL);
-    if (alert->round != NULL)
-        TAILQ_REMOVE(&alert->round->list, alert, polled);
-    alert->round = NULL;
+    else
+        TAILQ_REMOVE(&alert->rule_state->context->polled, alert, polled);
 }
 
 static int open_trigger(struct psi_alert *alert)
@@ -264,6 +272,10 @@ void psi_alert_read(struct psi_alert *alert, uint32_t events)
     struct hr_psi_event event;
 
     int status = hr_psi_trigger_read(alert->trigger, events, &event);
+    if (hr_psi_trigger_fd(alert->trigger) < 0) {
+        TAILQ_REMOVE(&alert->rule_state->context->polled, alert, polled);
+        queue_poll(alert);
+    }
     if (status == 0)
         raise_alarm(alert, &event);
     else if (status != -EAGAIN && !is_shortage(status))

@@ -25,24 +25,14 @@ struct psi_alert_context {
     struct psi_outbox outbox;
     struct psi_task_source task_source;
     struct psi_counters *counters;
-    struct psi_alert_list due; /**< alerts with a deadline */
+    struct psi_alert_list due;    /**< alerts with a deadline */
+    struct psi_alert_list polled; /**< those to poll, the next first */
 };
-
-/** Alerts that are read at the same interval. */
-struct psi_round {
-    uint64_t interval_us; /**< 0: not in use */
-    struct psi_alert_list list;
-    uint64_t next_ns; /**< when they are read next */
-};
-
-/** Rounds of a rule: one for polled triggers, one for the kernel's that are polled besides. */
-enum { PSI_ROUNDS = 2 };
 
 /** What all alerts of a rule share. */
 struct psi_rule_state {
     const struct psi_rule *rule;
     struct psi_alert_context *context;
-    struct psi_round rounds[PSI_ROUNDS];
     struct psi_arming arming;
     struct psi_task_budget budget;
 };
@@ -54,7 +44,6 @@ struct psi_alert {
     struct psi_counter counter;
 
     struct hr_psi_trigger *trigger; /**< NULL: not armed */
-    struct psi_round *round;        /**< NULL: not polled */
     bool failed;                    /**< arming failed; retried at retry_ns */
     bool is_counted;                /**< in arming.unarmed_groups */
     uint64_t retry_ns;
@@ -68,7 +57,7 @@ struct psi_alert {
 
     bool is_due;
     TAILQ_ENTRY(psi_alert) due;
-    TAILQ_ENTRY(psi_alert) polled; /**< in a round */
+    TAILQ_ENTRY(psi_alert) polled;
 };
 
 void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rule *rule,

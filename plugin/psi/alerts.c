@@ -203,16 +203,6 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t next_poll(const struct psi_rule_state *rule_state)
-{
-    uint64_t next_ns = UINT64_MAX;
-
-    for (int i = 0; i < PSI_ROUNDS; i++)
-        if (!TAILQ_EMPTY(&rule_state->rounds[i].list))
-            next_ns = earlier(next_ns, rule_state->rounds[i].next_ns);
-    return next_ns;
-}
-
 static uint64_t next_deadline(const struct psi_alerts *alerts)
 {
     uint64_t deadline = psi_outbox_deadline(&alerts->context.outbox);
@@ -220,8 +210,9 @@ static uint64_t next_deadline(const struct psi_alerts *alerts)
 
     if (alerts->set != NULL)
         deadline = earlier(deadline, alerts->rescan_ns);
-    for (size_t i = 0; i < alerts->rule_count; i++)
-        deadline = earlier(deadline, next_poll(&alerts->rule_states[i]));
+    alert = TAILQ_FIRST(&alerts->context.polled);
+    if (alert != NULL)
+        deadline = earlier(deadline, hr_psi_trigger_due_ns(alert->trigger));
     TAILQ_FOREACH(alert, &alerts->context.due, due)
     deadline = earlier(deadline, psi_alert_deadline(alert));
     return deadline;
@@ -237,32 +228,20 @@ static int timeout_ms(const struct psi_alerts *alerts)
     return deadline <= now ? 0 : (int)((deadline - now + HR_NS_PER_MS - 1) / HR_NS_PER_MS);
 }
 
-static void poll_round(struct psi_round *round, uint64_t now_ns)
+static void poll_triggers(struct psi_alerts *alerts, uint64_t now_ns)
 {
-    struct psi_alert *alert = TAILQ_FIRST(&round->list);
+    struct psi_alert *alert;
 
-    if (alert == NULL || now_ns < round->next_ns)
-        return;
-    round->next_ns = now_ns + round->interval_us * HR_NS_PER_US;
-    while (alert != NULL) {
-        struct psi_alert *next = TAILQ_NEXT(alert, polled);
+    while ((alert = TAILQ_FIRST(&alerts->context.polled)) != NULL &&
+           hr_psi_trigger_due_ns(alert->trigger) <= now_ns)
         psi_alert_read(alert, 0);
-        alert = next;
-    }
-}
-
-static void poll_rule(struct psi_rule_state *rule_state, uint64_t now_ns)
-{
-    for (int i = 0; i < PSI_ROUNDS; i++)
-        poll_round(&rule_state->rounds[i], now_ns);
 }
 
 static void run_due_work(struct psi_alerts *alerts)
 {
     uint64_t now_ns = hr_clock_ns();
 
-    for (size_t i = 0; i < alerts->rule_count; i++)
-        poll_rule(&alerts->rule_states[i], now_ns);
+    poll_triggers(alerts, now_ns);
     struct psi_alert *alert = TAILQ_FIRST(&alerts->context.due);
     while (alert != NULL) {
         struct psi_alert *next = TAILQ_NEXT(alert, due);
@@ -329,6 +308,7 @@ static int open_context(struct psi_alerts *alerts)
     context->root = context->task_source.root = alerts->root;
     context->counters = &alerts->counters;
     TAILQ_INIT(&context->due);
+    TAILQ_INIT(&context->polled);
     psi_outbox_init(&context->outbox, alerts->limit);
     return 0;
 }

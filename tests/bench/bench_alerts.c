@@ -4,21 +4,28 @@
  *
  *     bench_alerts
  *
- * Latency: from the moment in which the kernel wakes the thread of the alerts (the tracepoint
- * sched:sched_waking) until collectd's handler of notifications is called, over 100 events or more;
- * against a bare loop of epoll and pread on triggers of its own, on the same groups, in the same
- * run.
+ * Latency of the kernel's triggers, where it accepts them: from the moment in which the kernel
+ * wakes the thread of the alerts (the tracepoint sched:sched_waking) until collectd's handler of
+ * notifications is called, over 100 events or more; against a bare loop of epoll and pread on
+ * triggers of its own, on the same groups, in the same run.
  *
- * Idle cost: CPU time of the thread while triggers of 1,000 groups are armed and nothing happens.
+ * Latency of polled triggers: from the limit's crossing, seen by a bare loop that reads the totals
+ * each millisecond, to the handler; where nothing had stalled before, and where something had.
+ *
+ * Cost: CPU time of the thread with triggers on 1,000 groups in which nothing happens, or 50 stall.
+ *
+ * Side effects: how long the removal of a group takes, with 1,000 a second that come and go.
  */
 #include "support/fake_collectd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "bench.h"
 #include "support/groups.h"
@@ -124,8 +131,7 @@ static uint64_t find_former(const struct handled *handled, size_t index)
 }
 
 /* When the kernel signalled the event that was handled: it wakes the bare loop and the plugin one
- * after the other. 0: it signalled none, or so early after the last that the plugin had to ignore
- * it; then the plugin found the stall by its own clock, as it does without CAP_SYS_RESOURCE. */
+ * after the other. 0: it signalled none to the bare loop. */
 static uint64_t find_kernel_event(const struct wakings *wakings, const struct handled *handled,
                                   size_t index)
 {
@@ -160,7 +166,7 @@ static void print_latencies(const char *who, const struct handled *handled,
            late_us[count / 2], late_us[(count * 99 + 99) / 100 - 1], late_us[count - 1]);
 }
 
-static void start_plugin(const char *pattern, const char *mode, double stall_s)
+static void start_plugin(const char *pattern, const char *mode, double stall_s, unsigned window_s)
 {
     char text[1024];
 
@@ -168,8 +174,8 @@ static void start_plugin(const char *pattern, const char *mode, double stall_s)
     snprintf(text, sizeof(text),
              "<Plugin psi>\nSystem false\nCgroup \"%s\"\nMaxCgroups 100000\n"
              "MaxNotificationsPerSecond 1000\n<Trigger \"bench\">\nResource \"cpu\"\nStall %.3f\n"
-             "Window 2\nScope \"cgroups\"\nMode \"%s\"\n</Trigger>\n</Plugin>\n",
-             pattern, stall_s, mode);
+             "Window %u\nQuiet 1\nScope \"cgroups\"\nMode \"%s\"\n</Trigger>\n</Plugin>\n",
+             pattern, stall_s, window_s, mode);
     require(fake_configure(text) == 0 && fake_init() == 0, "begin the plugin");
 }
 
@@ -203,7 +209,7 @@ static void measure_latency(struct groups *groups)
     pthread_setname_np(thread, BARE_THREAD);
     fake_on_notification(on_notification, NULL);
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    start_plugin(pattern, "kernel", 0.1);
+    start_plugin(pattern, "kernel", 0.1, 2);
     for (int i = 0; i < 10 * PATIENCE_S; i++) {
         usleep(100000);
         wakings_read(wakings);
@@ -266,21 +272,210 @@ static void await_armed(void)
     require(false, "not all groups were armed");
 }
 
-static void measure_idle(struct groups *groups, const char *mode)
+/* Prints the share of a CPU that the thread takes. */
+static void measure_cost(struct groups *groups, const char *mode, double stall_s, unsigned window_s,
+                         const char *what)
 {
     char pattern[128];
 
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    start_plugin(pattern, mode, 1.9);
+    start_plugin(pattern, mode, stall_s, window_s);
     await_armed();
+    sleep(3 * window_s);
     pid_t tid = find_thread(OUR_THREAD);
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
     double before = thread_us(tid);
     sleep(IDLE_S);
     double spent = thread_us(tid) - before;
     double elapsed = (double)(clock_ns(CLOCK_MONOTONIC) - start) / 1000;
-    printf("%d groups armed, mode %-8s %6.3f %% of a CPU\n", IDLE_GROUPS, mode,
-           100 * spent / elapsed);
+    printf("%d groups, %s, mode %-6s window %u s  %6.3f %% of a CPU\n", IDLE_GROUPS, what, mode,
+           window_s, 100 * spent / elapsed);
+    fake_shutdown();
+    fake_stop();
+}
+
+/* --- Latency of polling --------------------------------------------------- */
+
+#define POLL_LIMIT_US 150000
+#define CYCLES        10
+enum { WINDOW_MS = 1000, CYCLE_MS = 12000, START_MS = 9000 };
+
+static pid_t loads[HOGS];
+static int total_fds[HOGS];
+static uint64_t crossings_ns[HOGS];
+
+static uint64_t read_group_total(size_t group)
+{
+    char text[256];
+    unsigned long long total_us;
+
+    ssize_t length = pread(total_fds[group], text, sizeof(text) - 1, 0);
+    require(length > 0, "read a total");
+    text[length] = '\0';
+    require(sscanf(text, "some %*s %*s %*s total=%llu", &total_us) == 1, "read a total");
+    return total_us;
+}
+
+static void signal_loads(int signal)
+{
+    for (size_t i = 0; i < HOGS; i++)
+        kill(loads[i], signal);
+}
+
+/* Looks at the totals once: notes when the growth within the last window reaches the limit. */
+static void look(uint64_t totals_us[HOGS][WINDOW_MS], unsigned number)
+{
+    for (size_t i = 0; i < HOGS; i++) {
+        uint64_t total_us = read_group_total(i), *oldest_us = &totals_us[i][number % WINDOW_MS];
+        if (number >= WINDOW_MS && crossings_ns[i] == 0 && total_us - *oldest_us >= POLL_LIMIT_US)
+            crossings_ns[i] = clock_ns(CLOCK_MONOTONIC);
+        *oldest_us = total_us;
+    }
+}
+
+/* The loads are let run from START_MS of a cycle on until all have crossed the limit; before, if
+ * they are to be active, 2 ms in each 100. */
+static void run_cycle(bool is_active)
+{
+    static uint64_t totals_us[HOGS][WINDOW_MS];
+    uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+    memset(crossings_ns, 0, sizeof(crossings_ns));
+    for (unsigned ms = 0; ms < CYCLE_MS; ms++) {
+        if (ms == START_MS || (is_active && ms > START_MS - 3000 && ms < START_MS && ms % 100 == 0))
+            signal_loads(SIGCONT);
+        if (ms == START_MS + 500 || (ms < START_MS && ms % 100 == 3))
+            signal_loads(SIGSTOP);
+        look(totals_us, ms);
+        uint64_t next_ns = begin_ns + (ms + 1) * UINT64_C(1000000), now = clock_ns(CLOCK_MONOTONIC);
+        if (next_ns > now)
+            usleep((unsigned)((next_ns - now) / 1000));
+    }
+}
+
+static void add_late(double *late_us, size_t *count, size_t first_event)
+{
+    for (size_t i = first_event; i < ours.count; i++) {
+        uint64_t crossed_ns = crossings_ns[ours.events[i].group];
+        if (crossed_ns != 0) /* the first only */
+            late_us[(*count)++] = ((double)ours.events[i].time_ns - (double)crossed_ns) / 1000;
+        crossings_ns[ours.events[i].group] = 0;
+    }
+}
+
+static void measure_polled_latency(struct groups *groups)
+{
+    static double late_us[EVENTS_MAX];
+    char name[32], pattern[128], path[64];
+
+    leave_first_cpu();
+    for (size_t i = 0; i < HOGS; i++) {
+        name_group(name, i);
+        groups_make(groups, name);
+        loads[i] = groups_start_busy(groups, name, 0);
+        kill(loads[i], SIGSTOP);
+        snprintf(path, sizeof(path), "%s/cpu.pressure", name);
+        total_fds[i] = openat(groups_dirfd(groups), path, O_RDONLY);
+        require(total_fds[i] >= 0, path);
+    }
+    fake_on_notification(on_notification, NULL);
+    snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
+    start_plugin(pattern, "auto", POLL_LIMIT_US / 1e6, WINDOW_MS / 1000);
+    printf("alerts: from the total's crossing to the handler of notifications, polled, in ms\n\n"
+           "%-28s %6s %8s %8s %8s\n",
+           "", "events", "p50", "p99", "max");
+    for (int active = 0; active < 2; active++) {
+        size_t count = 0;
+        for (int cycle = 0; cycle < CYCLES; cycle++) {
+            size_t first_event = ours.count;
+            run_cycle(active);
+            add_late(late_us, &count, first_event);
+        }
+        require(count > 0, "no event was handled");
+        qsort(late_us, count, sizeof(late_us[0]), by_value);
+        printf("%-28s %6zu %8.1f %8.1f %8.1f\n", active ? "moved before" : "idle before", count,
+               late_us[count / 2] / 1000, late_us[(count * 99 + 99) / 100 - 1] / 1000,
+               late_us[count - 1] / 1000);
+    }
+    fake_shutdown();
+}
+
+/* --- Removals ------------------------------------------------------------- */
+
+enum { ALIVE = 100, REMOVALS = 5000 };
+
+static pid_t start_inside(int dirfd)
+{
+    struct clone_args arguments = {
+        .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)dirfd};
+    pid_t pid = (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+
+    require(pid >= 0, "clone3");
+    while (pid == 0)
+        pause();
+    return pid;
+}
+
+static pid_t make_churned(struct groups *groups, size_t number)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "c%zu", number);
+    require(mkdirat(groups_dirfd(groups), name, 0755) == 0, "make a group");
+    int fd = openat(groups_dirfd(groups), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    require(fd >= 0, "open a group");
+    pid_t pid = start_inside(fd);
+    close(fd);
+    return pid;
+}
+
+/* @return how long the rmdir took, in us. */
+static double remove_churned(struct groups *groups, size_t number, pid_t pid)
+{
+    char name[32];
+    double begin_us;
+    int status;
+
+    snprintf(name, sizeof(name), "c%zu", number);
+    kill(pid, SIGKILL);
+    require(waitpid(pid, NULL, 0) == pid, "wait");
+    do {
+        begin_us = read_us(CLOCK_MONOTONIC);
+        status = unlinkat(groups_dirfd(groups), name, AT_REMOVEDIR);
+    } while (status < 0 && errno == EBUSY);
+    require(status == 0, "remove a group");
+    return read_us(CLOCK_MONOTONIC) - begin_us;
+}
+
+static void churn(struct groups *groups, const char *what)
+{
+    static double spent_us[REMOVALS];
+    pid_t pids[ALIVE];
+    double begin_us = read_us(CLOCK_MONOTONIC);
+
+    for (size_t i = 0; i < REMOVALS + ALIVE; i++) {
+        if (i >= ALIVE)
+            spent_us[i - ALIVE] = remove_churned(groups, i - ALIVE, pids[i % ALIVE]);
+        if (i < REMOVALS)
+            pids[i % ALIVE] = make_churned(groups, i);
+        double next_us = begin_us + (double)(i + 1) * 1000, now_us = read_us(CLOCK_MONOTONIC);
+        if (next_us > now_us)
+            usleep((unsigned)(next_us - now_us));
+    }
+    double elapsed_s = (read_us(CLOCK_MONOTONIC) - begin_us) / 1e6;
+    qsort(spent_us, REMOVALS, sizeof(spent_us[0]), by_value);
+    printf("%-28s %6.0f %8.0f %8.0f %8.0f\n", what, REMOVALS / elapsed_s, spent_us[REMOVALS / 2],
+           spent_us[REMOVALS / 100 * 99], spent_us[REMOVALS - 1]);
+}
+
+static void churn_with(struct groups *groups, const char *mode, const char *what)
+{
+    char pattern[128];
+
+    snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
+    start_plugin(pattern, mode, 0.15, 1);
+    sleep(1);
+    churn(groups, what);
     fake_shutdown();
     fake_stop();
 }
@@ -305,35 +500,123 @@ static void in_child(void (*measure)(struct groups *groups), struct groups *grou
 
 static void measure_idle_kernel(struct groups *groups)
 {
-    measure_idle(groups, "kernel");
+    measure_cost(groups, "kernel", 0.15, 1, "idle");
 }
 
-static void measure_idle_poll(struct groups *groups)
+static void measure_idle_1(struct groups *groups)
 {
-    measure_idle(groups, "poll");
+    measure_cost(groups, "auto", 0.15, 1, "idle");
 }
 
-int main(void)
+static void measure_idle_2(struct groups *groups)
 {
-    struct rlimit limit = {20000, 20000};
+    measure_cost(groups, "auto", 1, 2, "idle");
+}
+
+static void measure_stalled_1(struct groups *groups)
+{
+    measure_cost(groups, "auto", 0.15, 1, "50 stalled");
+}
+
+static void measure_stalled_2(struct groups *groups)
+{
+    measure_cost(groups, "auto", 1, 2, "50 stalled");
+}
+
+static void churn_without(struct groups *groups)
+{
+    churn(groups, "without the plugin");
+}
+
+static void churn_auto(struct groups *groups)
+{
+    churn_with(groups, "auto", "mode auto");
+}
+
+static void churn_kernel(struct groups *groups)
+{
+    churn_with(groups, "kernel", "mode kernel");
+}
+
+/* Whether the kernel watches for us: it takes this window with CAP_SYS_RESOURCE only. */
+static bool is_privileged(void)
+{
+    static const char text[] = "some 1000000 1999999";
+    int fd = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    bool accepted = fd >= 0 && write(fd, text, sizeof(text)) == sizeof(text);
+
+    if (fd >= 0)
+        close(fd);
+    return accepted;
+}
+
+static void remove_groups(struct groups *groups, size_t count)
+{
     char name[32];
 
-    require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "raise the limit of descriptors");
-    struct groups *groups = groups_new();
-    require(groups != NULL, "make cgroups");
-    in_child(measure_latency, groups);
-    for (size_t i = 0; i < HOGS; i++) {
+    for (size_t i = 0; i < count; i++) {
         name_group(name, i);
         groups_remove(groups, name);
     }
+}
+
+static void measure_latencies(struct groups *groups, bool privileged)
+{
+    if (privileged) {
+        in_child(measure_latency, groups);
+        remove_groups(groups, HOGS);
+        putchar('\n');
+    }
+    in_child(measure_polled_latency, groups);
+    remove_groups(groups, HOGS);
+}
+
+static void measure_removals(struct groups *groups, bool privileged)
+{
+    printf("\n%-28s %6s %8s %8s %8s\n", "rmdir, in us", "a s", "p50", "p99", "max");
+    in_child(churn_without, groups);
+    in_child(churn_auto, groups);
+    if (privileged)
+        in_child(churn_kernel, groups);
+    putchar('\n');
+}
+
+static void measure_costs(struct groups *groups, bool privileged)
+{
+    char name[32];
+
     for (size_t i = 0; i < IDLE_GROUPS; i++) {
         name_group(name, i);
         groups_make(groups, name);
         groups_start_sleeper(groups, name);
     }
+    if (privileged)
+        in_child(measure_idle_kernel, groups);
+    in_child(measure_idle_1, groups);
+    in_child(measure_idle_2, groups);
+    for (size_t i = 0; i < 50; i++) {
+        name_group(name, i);
+        groups_start_busy(groups, name, 0);
+    }
+    in_child(measure_stalled_1, groups);
+    in_child(measure_stalled_2, groups);
+}
+
+int main(void)
+{
+    struct rlimit limit = {20000, 20000};
+
+    require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "raise the limit of descriptors");
+    struct groups *groups = groups_new();
+    require(groups != NULL, "make cgroups");
+    bool privileged = is_privileged();
+    if (!privileged)
+        printf("without CAP_SYS_RESOURCE the kernel's triggers aren't measured\n\n");
+    measure_removals(groups, privileged);
+    measure_costs(groups, privileged);
+    remove_groups(groups, IDLE_GROUPS);
     putchar('\n');
-    in_child(measure_idle_kernel, groups);
-    in_child(measure_idle_poll, groups);
+    measure_latencies(groups, privileged);
     groups_free(groups);
     return 0;
 }

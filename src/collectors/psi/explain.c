@@ -67,16 +67,12 @@ static const struct explanation of_text[] = {
 
 /* --- Triggers ------------------------------------------------------------- */
 
-#define WINDOWS                                                                                    \
-    "without CAP_SYS_RESOURCE the kernel takes windows of 2, 4, 6, 8 or 10 s only, and before "    \
-    "Linux 6.4 none; before Linux 6.5 it takes none below 0.5 s",                                  \
-        "add CAP_SYS_RESOURCE to collectd's service, or choose another Window"
-
 #define NO_TRIGGERS "this kernel has no triggers", "they need Linux 5.2 or later"
 
 static const struct explanation of_trigger[] = {
-    {-EINVAL, WINDOWS},
-    {-EPERM, WINDOWS},
+    {-EINVAL, "before Linux 6.5 the kernel takes no windows below 0.5 s", "choose a longer Window"},
+    {-EPERM, "the kernel watches for those with CAP_SYS_RESOURCE only",
+     "add CAP_SYS_RESOURCE to collectd's service"},
     {-EACCES, "the pressure file can't be opened for writing",
      "add CAP_DAC_OVERRIDE to collectd's service, let its user write the file, or run collectd as "
      "root"},

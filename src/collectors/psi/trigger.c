@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -13,32 +14,23 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "psi/file.h"
+#include "psi/window.h"
 
-/* The totals kept when polling: a window's, and a few more if the reader is late. */
-#define HISTORY_SIZE (HR_PSI_TRIGGER_POLLS + 4)
-
-/* Without CAP_SYS_RESOURCE the kernel checks at this interval, and a window must be a multiple. */
+/* Without CAP_SYS_RESOURCE the kernel takes only windows that are a multiple of this. */
 #define UNPRIVILEGED_WINDOW_US (2 * HR_US_PER_S)
 
-/* A total at a time. */
-struct reading {
-    uint64_t time_ns;
-    uint64_t total_us;
-};
+/* As many triggers of the kernel are closed at once. */
+#define CLOSING_THREADS 32
 
 struct hr_psi_trigger {
     struct hr_psi_target target;
     struct hr_psi_trigger_options options;
     int fd; /* armed; or, when polling, kept open; or -1 */
     bool by_kernel;
-    bool is_privileged;
     int refusal;
-    struct reading base; /* when armed, or at the last event */
+    struct hr_psi_reading base; /* at the last event, or when opened */
     bool has_fired;
-    bool fired_by_kernel; /* the last time */
-    /* since `base`, of the last window; when polling, always the newest; the oldest first */
-    struct reading history[HISTORY_SIZE];
-    size_t count;
+    struct hr_psi_window window; /* if polled */
 };
 
 int hr_psi_trigger_check(const struct hr_psi_trigger_options *options, bool of_system,
@@ -63,7 +55,7 @@ int hr_psi_trigger_check(const struct hr_psi_trigger_options *options, bool of_s
 
 /* --- Arming --------------------------------------------------------------- */
 
-static int read_total(const struct hr_psi_trigger *trigger, int fd, struct reading *reading)
+static int read_total(const struct hr_psi_trigger *trigger, int fd, struct hr_psi_reading *reading)
 {
     const struct hr_psi_trigger_options *options = &trigger->options;
     struct hr_psi_sample sample;
@@ -73,7 +65,7 @@ static int read_total(const struct hr_psi_trigger *trigger, int fd, struct readi
         return status;
     if (!sample.stall[options->level].present)
         return -ENOENT;
-    *reading = (struct reading){sample.time_ns, sample.stall[options->level].total_us};
+    *reading = (struct hr_psi_reading){sample.time_ns, sample.stall[options->level].total_us};
     return 0;
 }
 
@@ -88,20 +80,19 @@ static int write_trigger(int fd, const struct hr_psi_trigger_options *options, u
     return write(fd, text, (size_t)length + 1) < 0 ? -errno : 0;
 }
 
-/* The kernel accepts windows that aren't a multiple of 2 s only with CAP_SYS_RESOURCE; a window
- * that is a microsecond shorter shows whether we have it in the kernel's view. */
-static int register_trigger(struct hr_psi_trigger *trigger, int fd)
+/* Without CAP_SYS_RESOURCE the kernel checks every 2 s only, together with the update of the
+ * averages, which any reader of the file may do before it. So a window that it would take without
+ * the capability is made a microsecond shorter. EINVAL then means that we lack it in the kernel's
+ * view, or that the kernel takes no window below 0.5 s: a longer one shows which. */
+static int register_trigger(const struct hr_psi_trigger_options *options, int fd)
 {
-    uint64_t window_us = trigger->options.window_us;
+    uint64_t window_us = options->window_us;
+    bool is_multiple = window_us % UNPRIVILEGED_WINDOW_US == 0;
 
-    trigger->is_privileged = true;
-    if (window_us % UNPRIVILEGED_WINDOW_US != 0)
-        return write_trigger(fd, &trigger->options, window_us);
-    int status = write_trigger(fd, &trigger->options, window_us - 1);
-    if (status != -EINVAL && status != -EPERM)
+    int status = write_trigger(fd, options, is_multiple ? window_us - 1 : window_us);
+    if (status != -EINVAL)
         return status;
-    trigger->is_privileged = false;
-    return write_trigger(fd, &trigger->options, window_us);
+    return write_trigger(fd, options, UNPRIVILEGED_WINDOW_US - 1) == -EINVAL ? -EPERM : -EINVAL;
 }
 
 static int arm_in_kernel(struct hr_psi_trigger *trigger)
@@ -110,12 +101,11 @@ static int arm_in_kernel(struct hr_psi_trigger *trigger)
 
     if (fd < 0)
         return fd;
-    /* Read before arming: a trigger may fire at once for a stall of long ago. */
     int status = hr_descriptor_keep(&fd, HR_KEEP_TRIGGER) ? 0 : -EMFILE;
     if (status == 0)
         status = read_total(trigger, fd, &trigger->base);
     if (status == 0)
-        status = register_trigger(trigger, fd);
+        status = register_trigger(&trigger->options, fd);
     if (status < 0) {
         close(fd);
         return status;
@@ -126,7 +116,7 @@ static int arm_in_kernel(struct hr_psi_trigger *trigger)
 }
 
 /* Reads the total from the armed file, or, when polling, from one kept open if possible. */
-static int poll_total(struct hr_psi_trigger *trigger, struct reading *reading)
+static int poll_total(struct hr_psi_trigger *trigger, struct hr_psi_reading *reading)
 {
     int fd = trigger->fd;
 
@@ -143,24 +133,31 @@ static int poll_total(struct hr_psi_trigger *trigger, struct reading *reading)
     return status;
 }
 
+/* Whether the kernel may accept the trigger later. */
+static bool is_passing(int status)
+{
+    return status == -EMFILE || status == -ENFILE || status == -ENOMEM || status == -EAGAIN ||
+           status == -EINTR;
+}
+
 static int start_trigger(struct hr_psi_trigger *trigger)
 {
     enum hr_psi_trigger_mode mode = trigger->options.mode;
+    bool is_system = trigger->target.group == NULL;
 
-    if (mode != HR_PSI_TRIGGER_POLL) {
+    if (mode == HR_PSI_TRIGGER_KERNEL || (mode == HR_PSI_TRIGGER_AUTO && is_system)) {
         int status = arm_in_kernel(trigger);
-        if (status == 0 || status == -ENODEV || mode == HR_PSI_TRIGGER_KERNEL)
+        if (status == 0 || mode == HR_PSI_TRIGGER_KERNEL || is_passing(status))
             return status;
         trigger->refusal = status;
     }
-    return poll_total(trigger, &trigger->base);
-}
-
-/* Starts a new measurement: earlier stalls no longer count. */
-static void restart_from(struct hr_psi_trigger *trigger, const struct reading *now)
-{
-    trigger->base = trigger->history[0] = *now;
-    trigger->count = 1;
+    int status = poll_total(trigger, &trigger->base);
+    if (status < 0)
+        return status;
+    /* Triggers are spread by their addresses. */
+    hr_psi_window_start(&trigger->window, trigger->options.window_us, trigger->options.stall_us,
+                        (uintptr_t)trigger / sizeof(*trigger), &trigger->base);
+    return 0;
 }
 
 static int open_trigger(struct hr_psi_target target, const struct hr_psi_trigger_options *options,
@@ -178,7 +175,6 @@ static int open_trigger(struct hr_psi_target target, const struct hr_psi_trigger
         hr_psi_trigger_close(opened);
         return status;
     }
-    restart_from(opened, &opened->base);
     *trigger = opened;
     return 0;
 }
@@ -205,18 +201,58 @@ void hr_psi_trigger_close(struct hr_psi_trigger *trigger)
     free(trigger);
 }
 
+/* --- Closing many --------------------------------------------------------- */
+
+struct closing {
+    struct hr_psi_trigger **triggers;
+    size_t count;
+    size_t next; /* atomic */
+};
+
+static void *close_the_rest(void *context)
+{
+    struct closing *closing = context;
+    size_t i;
+
+    while ((i = __atomic_fetch_add(&closing->next, 1, __ATOMIC_RELAXED)) < closing->count)
+        hr_psi_trigger_close(closing->triggers[i]);
+    return NULL;
+}
+
+static size_t count_by_kernel(struct hr_psi_trigger *const *triggers, size_t count)
+{
+    size_t by_kernel = 0;
+
+    for (size_t i = 0; i < count; i++)
+        by_kernel += triggers[i] != NULL && triggers[i]->by_kernel;
+    return by_kernel;
+}
+
+/* The kernel waits for RCU at each; the waits of several threads are one. */
+void hr_psi_trigger_close_many(struct hr_psi_trigger **triggers, size_t count)
+{
+    struct closing closing = {triggers, count, 0};
+    size_t by_kernel = count_by_kernel(triggers, count), started = 0;
+    pthread_t threads[CLOSING_THREADS - 1];
+
+    while (started < CLOSING_THREADS - 1 && started + 1 < by_kernel &&
+           pthread_create(&threads[started], NULL, close_the_rest, &closing) == 0)
+        started++;
+    close_the_rest(&closing);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+}
+
+/* --- Events --------------------------------------------------------------- */
+
 int hr_psi_trigger_fd(const struct hr_psi_trigger *trigger)
 {
     return trigger->by_kernel ? trigger->fd : -1;
 }
 
-uint64_t hr_psi_trigger_poll_us(const struct hr_psi_trigger *trigger)
+uint64_t hr_psi_trigger_due_ns(const struct hr_psi_trigger *trigger)
 {
-    uint64_t window_us = trigger->options.window_us;
-
-    if (!trigger->by_kernel)
-        return window_us / HR_PSI_TRIGGER_POLLS;
-    return trigger->is_privileged ? 0 : window_us + window_us / 20;
+    return trigger->by_kernel ? UINT64_MAX : trigger->window.due_ns;
 }
 
 int hr_psi_trigger_refusal(const struct hr_psi_trigger *trigger)
@@ -224,123 +260,114 @@ int hr_psi_trigger_refusal(const struct hr_psi_trigger *trigger)
     return trigger->refusal;
 }
 
-/* --- Events --------------------------------------------------------------- */
-
-/* Whether the stall grew by the limit, less a microsecond, as both totals are rounded down. */
-static bool grew_by(const struct reading *from, const struct reading *to, uint64_t limit_us)
+/* Whether the last event, or the opening, was within about a window before. */
+static bool is_recent(const struct hr_psi_trigger *trigger, uint64_t now_ns)
 {
-    return to->total_us >= from->total_us && to->total_us - from->total_us + 1 >= limit_us;
+    return now_ns - trigger->base.time_ns <= trigger->options.window_us * HR_NS_PER_US * 3 / 2;
 }
 
-/* Whether the stall must have grown by the limit within a window. If more time than that passed,
- * all of the excess time may have been stalled. */
-static bool grew_in_window(const struct hr_psi_trigger *trigger, const struct reading *from,
-                           const struct reading *to)
+bool hr_psi_trigger_is_active(const struct hr_psi_trigger *trigger)
 {
-    const struct hr_psi_trigger_options *options = &trigger->options;
-    uint64_t elapsed_us = (to->time_ns - from->time_ns) / HR_NS_PER_US;
-    uint64_t excess_us = elapsed_us > options->window_us ? elapsed_us - options->window_us : 0;
-
-    return grew_by(from, to, options->stall_us + excess_us);
+    if (trigger->by_kernel)
+        return trigger->has_fired && is_recent(trigger, hr_clock_ns());
+    return hr_psi_window_is_active(&trigger->window);
 }
 
-/* Drops the readings older than a window, with some tolerance for the reader's timing. When
- * polling, the newest stays, however late the reader is: there is no other record of a stall since
- * then. */
-static void drop_old_readings(struct hr_psi_trigger *trigger, uint64_t now_ns)
-{
-    uint64_t oldest_ns = trigger->options.window_us * 1100;
-    size_t kept = trigger->by_kernel ? 0 : 1, old = 0;
-
-    while (old + kept < trigger->count && (now_ns - trigger->history[old].time_ns > oldest_ns ||
-                                           trigger->count - old >= HISTORY_SIZE))
-        old++;
-    trigger->count -= old;
-    for (size_t i = 0; i < trigger->count; i++)
-        trigger->history[i] = trigger->history[i + old];
-}
-
-/* Finds a reading since which the stall grew by the limit within a window: any of about the last
- * window, as part of the time since the oldest is beyond it; or, when polling, the last event's, as
- * a stall too soon after it would be lost if the next read is late. NULL if there is none. */
-static const struct reading *find_growth_start(const struct hr_psi_trigger *trigger,
-                                               const struct reading *now)
-{
-    for (size_t i = 0; i < trigger->count; i++)
-        if (grew_in_window(trigger, &trigger->history[i], now))
-            return &trigger->history[i];
-    if (!trigger->by_kernel && grew_in_window(trigger, &trigger->base, now))
-        return &trigger->base;
-    return NULL;
-}
-
-/* Finds the reading from which the stall is measured. NULL if there is none of about a window ago,
- * or the stall began before it. */
-static const struct reading *find_measurement_start(const struct hr_psi_trigger *trigger,
-                                                    const struct reading *now)
-{
-    const struct reading *since = find_growth_start(trigger, now);
-
-    if (since != NULL)
-        return since;
-    if (trigger->count > 0 && grew_by(&trigger->history[0], now, trigger->options.stall_us))
-        return &trigger->history[0];
-    if (now->time_ns - trigger->base.time_ns <= trigger->options.window_us * 1500)
-        return &trigger->base;
-    return NULL;
-}
-
-static void fill_in_event(struct hr_psi_trigger *trigger, const struct reading *now,
+static void fill_in_event(const struct hr_psi_reading *now, const struct hr_psi_growth *growth,
                           struct hr_psi_event *event)
 {
-    const struct reading *from = find_measurement_start(trigger, now);
-
     *event = (struct hr_psi_event){
         .time_ns = now->time_ns,
-        .measured = from != NULL,
-        .stalled_us = trigger->options.stall_us,
-        .elapsed_us = trigger->options.window_us,
+        .measured = true,
+        .stalled_us = growth->stalled_us,
+        .elapsed_us = growth->elapsed_us,
     };
-    if (from != NULL) {
-        event->stalled_us = now->total_us - from->total_us;
-        event->elapsed_us = (now->time_ns - from->time_ns) / HR_NS_PER_US;
-    }
-    trigger->has_fired = true;
-    restart_from(trigger, now);
 }
 
-/* The kernel itself ensures one event per window, by its own clock; ours only counts where the last
- * event wasn't the kernel's. Where both check, the kernel comes first. */
-static bool is_too_early(const struct hr_psi_trigger *trigger, uint32_t events,
-                         const struct reading *now)
+/* The growth since the last event, or since the trigger was opened; 0 if the total is another. */
+static struct hr_psi_growth growth_since_base(const struct hr_psi_trigger *trigger,
+                                              const struct hr_psi_reading *now)
 {
-    bool is_kernels = events & EPOLLPRI;
-    uint64_t permille = is_kernels ? 950 : trigger->by_kernel ? 1030 : 1000;
+    const struct hr_psi_reading *base = &trigger->base;
 
-    if (!trigger->has_fired || (is_kernels && trigger->fired_by_kernel))
-        return false;
-    return now->time_ns - trigger->base.time_ns < trigger->options.window_us * permille;
+    return (struct hr_psi_growth){
+        now->total_us > base->total_us ? now->total_us - base->total_us : 0,
+        (now->time_ns - base->time_ns) / HR_NS_PER_US,
+    };
+}
+
+/* Totals are rounded down to a microsecond, so that the difference may lack one. An event of the
+ * kernel's without as much growth is of the stall of the event before. */
+static int read_kernels(struct hr_psi_trigger *trigger, const struct hr_psi_reading *now,
+                        struct hr_psi_event *event)
+{
+    const struct hr_psi_trigger_options *options = &trigger->options;
+    struct hr_psi_growth growth = growth_since_base(trigger, now);
+
+    if (growth.stalled_us + 1 < options->stall_us)
+        return -EAGAIN;
+    fill_in_event(now, &growth, event);
+    if (!is_recent(trigger, now->time_ns)) {
+        event->measured = false;
+        event->stalled_us = options->stall_us;
+        event->elapsed_us = options->window_us;
+    }
+    return 0;
+}
+
+static int read_polled(struct hr_psi_trigger *trigger, const struct hr_psi_reading *now,
+                       struct hr_psi_event *event)
+{
+    struct hr_psi_growth growth;
+
+    if (!hr_psi_window_update(&trigger->window, now, &growth))
+        return -EAGAIN;
+    fill_in_event(now, &growth, event);
+    return 0;
+}
+
+static void set_base(struct hr_psi_trigger *trigger, const struct hr_psi_reading *now)
+{
+    trigger->base = *now;
+    trigger->has_fired = true;
 }
 
 int hr_psi_trigger_read(struct hr_psi_trigger *trigger, uint32_t events, struct hr_psi_event *event)
 {
-    struct reading now;
+    struct hr_psi_reading now;
 
     /* First, as it stays set. */
     if (events & (EPOLLERR | EPOLLHUP))
         return -ENODEV;
+    if (trigger->by_kernel && !(events & EPOLLPRI))
+        return -EAGAIN;
+    int status = poll_total(trigger, &now);
+    if (status < 0 && !trigger->by_kernel)
+        hr_psi_window_defer(&trigger->window, hr_clock_ns());
+    if (status < 0)
+        return status;
+    status =
+        trigger->by_kernel ? read_kernels(trigger, &now, event) : read_polled(trigger, &now, event);
+    if (status == 0)
+        set_base(trigger, &now);
+    return status;
+}
+
+int hr_psi_trigger_confirm(struct hr_psi_trigger *trigger, struct hr_psi_event *event)
+{
+    const struct hr_psi_trigger_options *options = &trigger->options;
+    struct hr_psi_reading now;
+
     int status = poll_total(trigger, &now);
     if (status < 0)
         return status;
-    drop_old_readings(trigger, now.time_ns);
-    bool stalled = events & EPOLLPRI ? grew_by(&trigger->base, &now, trigger->options.stall_us)
-                                     : find_growth_start(trigger, &now) != NULL;
-    if (stalled && !is_too_early(trigger, events, &now)) {
-        trigger->fired_by_kernel = events & EPOLLPRI;
-        fill_in_event(trigger, &now, event);
-        return 0;
-    }
-    if (hr_psi_trigger_poll_us(trigger) > 0)
-        trigger->history[trigger->count++] = now;
-    return -EAGAIN;
+    struct hr_psi_growth growth = growth_since_base(trigger, &now);
+    if (growth.stalled_us == 0 || (double)(growth.stalled_us + 1) * (double)options->window_us <
+                                      (double)options->stall_us * (double)growth.elapsed_us)
+        return -EAGAIN;
+    fill_in_event(&now, &growth, event);
+    set_base(trigger, &now);
+    if (!trigger->by_kernel)
+        hr_psi_window_restart(&trigger->window, &now);
+    return 0;
 }

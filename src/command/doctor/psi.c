@@ -132,8 +132,11 @@ static void check_pressure(struct check_context *exam)
 /* --- Alerts --------------------------------------------------------------- */
 
 /* A stall as long as the window, which hardly ever happens; the event isn't awaited. */
-static struct hr_psi_trigger_options make_trigger_options(uint64_t window_us)
+static struct hr_psi_trigger_options make_trigger_options(void)
 {
+    const uint64_t window_us = 1000000;
+
+
     return (struct hr_psi_trigger_options){
         .resource = HR_PSI_MEMORY,
         .level = HR_PSI_SOME,
@@ -143,9 +146,9 @@ static struct hr_psi_trigger_options make_trigger_options(uint64_t window_us)
     };
 }
 
-static int try_system(const struct hr_root *root, uint64_t window_us)
+static int try_system(const struct hr_root *root)
 {
-    const struct hr_psi_trigger_options options = make_trigger_options(window_us);
+    const struct hr_psi_trigger_options options = make_trigger_options();
     struct hr_psi_trigger *trigger;
 
     int status = hr_psi_trigger_open_system(root, &options, &trigger);
@@ -156,7 +159,7 @@ static int try_system(const struct hr_root *root, uint64_t window_us)
 
 static int try_group(const struct hr_cgroup *group)
 {
-    const struct hr_psi_trigger_options options = make_trigger_options(2000000);
+    const struct hr_psi_trigger_options options = make_trigger_options();
     struct hr_psi_trigger *trigger;
 
     int status = hr_psi_trigger_open_cgroup(group, &options, &trigger);
@@ -165,7 +168,7 @@ static int try_group(const struct hr_cgroup *group)
     return status;
 }
 
-/* What the kernel refuses the plugin polls, unless the pressure can't even be read. */
+/* What the kernel refuses of the system the plugin polls, unless the pressure can't even be read. */
 static bool is_polled(int status)
 {
     return status == -EINVAL || status == -EPERM || status == -EACCES || status == -EROFS;
@@ -180,8 +183,9 @@ static void add_trigger(const struct check_context *exam, const char *facility, 
         hr_psi_trigger_explain(status, HR_PSI_MEMORY, is_system, &reason);
     if (is_polled(status)) {
         size_t length = strlen(reason.text);
-        snprintf(reason.text + length, sizeof(reason.text) - length,
-                 "; until then such alerts are polled");
+        snprintf(reason.text + length, sizeof(reason.text) - length, "%s",
+                 is_system ? "; until then such alerts are polled"
+                           : "; only Mode \"kernel\" needs it, others are polled");
     }
     add_result(exam, facility, &reason);
 }
@@ -190,9 +194,7 @@ static void check_triggers(const struct check_context *exam)
 {
     static const char of_cgroups[] = "alerts by the kernel, of cgroups";
 
-    add_trigger(exam, "alerts by the kernel, in any window", try_system(exam->root, 1000000), true);
-    add_trigger(exam, "alerts by the kernel, in windows of 2, 4, 6, 8 or 10 s",
-                try_system(exam->root, 2000000), true);
+    add_trigger(exam, "alerts by the kernel, of the system", try_system(exam->root), true);
     if (exam->group != NULL)
         add_trigger(exam, of_cgroups, try_group(exam->group), false);
     else

@@ -23,10 +23,9 @@
     "file descriptors ran out: raise LimitNOFILE= of collectd's service (ulimit -n)"
 #define NOT_UNDERSTOOD                                                                             \
     "it is in a form that is not understood: a newer version of headroom may know it"
-#define WINDOWS                                                                                    \
-    "without CAP_SYS_RESOURCE the kernel takes windows of 2, 4, 6, 8 or 10 s only, and before "    \
-    "Linux 6.4 none; before Linux 6.5 it takes none below 0.5 s: add CAP_SYS_RESOURCE to "         \
-    "collectd's service, or choose another Window"
+#define PRIVILEGED                                                                                 \
+    "the kernel watches for those with CAP_SYS_RESOURCE only: add CAP_SYS_RESOURCE to "            \
+    "collectd's service"
 
 /* --- Pressure files ------------------------------------------------------- */
 
@@ -78,8 +77,9 @@ static const struct {
     bool is_system;
     const char *text;
 } triggers[] = {
-    {-EINVAL, HR_PSI_MEMORY, true, WINDOWS},
-    {-EPERM, HR_PSI_IRQ, false, WINDOWS},
+    {-EINVAL, HR_PSI_MEMORY, true,
+     "before Linux 6.5 the kernel takes no windows below 0.5 s: choose a longer Window"},
+    {-EPERM, HR_PSI_IRQ, false, PRIVILEGED},
     {-EACCES, HR_PSI_IO, true,
      "the pressure file can't be opened for writing: add CAP_DAC_OVERRIDE to collectd's service, "
      "let its user write the file, or run collectd as root"},
