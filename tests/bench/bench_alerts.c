@@ -297,8 +297,8 @@ static void measure_cost(struct groups *groups, const char *mode, double stall_s
 /* --- Latency of polling --------------------------------------------------- */
 
 #define POLL_LIMIT_US 150000
-#define CYCLES        10
-enum { WINDOW_MS = 1000, CYCLE_MS = 12000, START_MS = 9000 };
+#define CYCLES        8
+enum { WINDOW_MS = 1000, CYCLE_MS = 6500, START_MS = 5000 };
 
 static pid_t loads[HOGS];
 static int total_fds[HOGS];
@@ -613,10 +613,9 @@ int main(void)
     if (!privileged)
         printf("without CAP_SYS_RESOURCE the kernel's triggers aren't measured\n\n");
     measure_removals(groups, privileged);
-    measure_costs(groups, privileged);
-    remove_groups(groups, IDLE_GROUPS);
-    putchar('\n');
     measure_latencies(groups, privileged);
+    putchar('\n');
+    measure_costs(groups, privileged);
     groups_free(groups);
     return 0;
 }
