@@ -13,9 +13,10 @@ void psi_arming_log_refusal(struct psi_arming *arming, const struct psi_rule *ru
     arming->is_refusal_logged = true;
     struct hr_reason reason;
     hr_psi_trigger_explain(status, rule->trigger.resource, rule->of_system, &reason);
-    NOTICE(PLUGIN
-           ": trigger %s is polled, up to %d times per window, as the kernel doesn't accept it: %s.",
-           rule->name, HR_PSI_TRIGGER_POLLS, reason.text);
+    NOTICE(
+        PLUGIN
+        ": trigger %s is polled, up to %d times per window, as the kernel doesn't accept it: %s.",
+        rule->name, HR_PSI_TRIGGER_POLLS, reason.text);
 }
 
 void psi_arming_log_failure(struct psi_arming *arming, const struct psi_subject *subject,
