@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/open_files.h"
 
-#include "collectd.h"
-
+#include "common/log.h"
 #include "headroom/descriptor.h"
-#include "plugin.h"
 
 void open_files_raise_limit(const char *plugin, size_t count)
 {
