@@ -4,16 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/text.h"
+#include "headroom/state_file.h"
 #include "process/stat.h"
 
 /* Room for two lists of CPUs, and the rest. */
@@ -21,8 +19,6 @@
 
 #define FIRST_LINE "headroom's osnoise state 1\n"
 #define LAST_LINE  "end\n"
-
-#define BOOT_ID_LENGTH 36
 
 /* --- Parsing -------------------------------------------------------------- */
 
@@ -48,11 +44,6 @@ static bool take_number(struct hr_text *rest, const char *name, uint64_t max, ui
 {
     return hr_text_skip(rest, name) && hr_text_skip(rest, " ") && hr_text_u64(rest, value) &&
            *value <= max && hr_text_skip(rest, "\n");
-}
-
-static bool is_boot_id(const char *text)
-{
-    return strlen(text) == BOOT_ID_LENGTH && strspn(text, "0123456789abcdef-") == BOOT_ID_LENGTH;
 }
 
 /* The instance is going to be removed, so its name must have the prefix. */
@@ -112,7 +103,7 @@ static bool take_owner(struct hr_text *rest, struct hr_osnoise_state *state)
     uint64_t pid = 0;
 
     bool good = take_word(rest, "boot_id", state->boot_id, sizeof(state->boot_id)) &&
-                is_boot_id(state->boot_id) && take_number(rest, "pid", INT32_MAX, &pid) &&
+                hr_boot_id_is_valid(state->boot_id) && take_number(rest, "pid", INT32_MAX, &pid) &&
                 pid > 0 && take_number(rest, "started_ticks", UINT64_MAX, &state->started_ticks);
     state->pid = (pid_t)pid;
     return good;
@@ -217,22 +208,6 @@ static int read_file(const char *path, char *text, size_t size, size_t *length)
     return hr_text_read_and_close(fd < 0 ? -errno : fd, text, size, length);
 }
 
-static int read_boot_id(char boot_id[BOOT_ID_LENGTH + 1])
-{
-    char text[64];
-    size_t length;
-
-    int status = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text), &length);
-    if (status < 0)
-        return status;
-    text[length] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    if (!is_boot_id(text))
-        return -EBADMSG;
-    memcpy(boot_id, text, BOOT_ID_LENGTH + 1);
-    return 0;
-}
-
 /* @return 0; -ESRCH: the process doesn't exist, or has ended; … */
 static int read_start_time(pid_t pid, uint64_t *started_ticks)
 {
@@ -254,10 +229,10 @@ static int read_start_time(pid_t pid, uint64_t *started_ticks)
 
 int hr_osnoise_state_sign(struct hr_osnoise_state *state)
 {
-    char boot_id[BOOT_ID_LENGTH + 1];
+    char boot_id[HR_BOOT_ID_LENGTH + 1];
     uint64_t started_ticks;
 
-    int status = read_boot_id(boot_id);
+    int status = hr_boot_id_read(boot_id);
     if (status == 0)
         status = read_start_time(getpid(), &started_ticks);
     if (status < 0)
@@ -271,10 +246,10 @@ int hr_osnoise_state_sign(struct hr_osnoise_state *state)
 /* If in doubt, the process is taken to be alive: then its run isn't touched. */
 enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *state)
 {
-    char boot_id[BOOT_ID_LENGTH + 1];
+    char boot_id[HR_BOOT_ID_LENGTH + 1];
     uint64_t started_ticks = state->started_ticks;
 
-    if (read_boot_id(boot_id) == 0 && strcmp(boot_id, state->boot_id) != 0)
+    if (hr_boot_id_read(boot_id) == 0 && strcmp(boot_id, state->boot_id) != 0)
         return HR_OSNOISE_OWNER_OTHER_BOOT;
     if (read_start_time(state->pid, &started_ticks) == -ESRCH ||
         started_ticks != state->started_ticks)
@@ -284,132 +259,34 @@ enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *stat
 
 /* --- The file ------------------------------------------------------------- */
 
-/* Root writes what the file contains into the kernel: so no other user may have been able to write
- * it. O_NONBLOCK is for a FIFO in its place. */
-static int open_state_file(const char *path)
-{
-    struct stat stat;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    if (fd < 0)
-        return errno == ELOOP ? -EPERM : -errno;
-    if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) ||
-        (stat.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
-        (stat.st_uid != 0 && stat.st_uid != geteuid())) {
-        close(fd);
-        return -EPERM;
-    }
-    return fd;
-}
-
 int hr_osnoise_state_read(const char *path, struct hr_osnoise_state *state)
 {
     size_t length;
-    int fd = open_state_file(path);
-
-    if (fd < 0)
-        return fd;
     char *text = malloc(TEXT_SIZE);
-    int status = text == NULL ? -ENOMEM : hr_text_read_file(fd, text, TEXT_SIZE, &length);
+
+    int status = text == NULL ? -ENOMEM : hr_state_file_read(path, text, TEXT_SIZE, &length);
     if (status == 0)
         status = hr_osnoise_state_parse(text, length, state);
     free(text);
-    close(fd);
     return status;
-}
-
-static int write_all(int fd, const struct page *page)
-{
-    for (size_t done = 0; done < page->length;) {
-        ssize_t written = write(fd, page->text + done, page->length - done);
-        if (written < 0 && errno != EINTR)
-            return -errno;
-        if (written > 0)
-            done += (size_t)written;
-    }
-    return fsync(fd) < 0 ? -errno : 0;
-}
-
-/* A process that died before it renamed the file has left it here. */
-static int create_file(int folder, const char *name)
-{
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(folder, name, flags, 0600);
-
-    if (fd < 0 && errno == EEXIST && unlinkat(folder, name, 0) == 0)
-        fd = openat(folder, name, flags, 0600);
-    return fd < 0 ? -errno : fd;
-}
-
-static int write_file_in(int folder, const char *name, const struct page *page)
-{
-    char new_name[NAME_MAX + 1];
-
-    if (snprintf(new_name, sizeof(new_name), "%s.new", name) >= (int)sizeof(new_name))
-        return -ENAMETOOLONG;
-    int fd = create_file(folder, new_name);
-    if (fd < 0)
-        return fd;
-    int status = write_all(fd, page);
-    close(fd);
-    if (status == 0 && renameat(folder, new_name, folder, name) < 0)
-        status = -errno;
-    if (status < 0)
-        unlinkat(folder, new_name, 0);
-    else if (fsync(folder) < 0)
-        status = -errno;
-    return status;
-}
-
-/* Opens the directory of a file. @param name  receives the file's own name. */
-static int open_folder(const char *path, const char **name)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-
-    if (length >= sizeof(folder))
-        return -ENAMETOOLONG;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    int fd = open(length > 0 ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    *name = path + length;
-    return fd;
 }
 
 int hr_osnoise_state_write(const char *path, const struct hr_osnoise_state *state)
 {
     struct page page = {.text = malloc(TEXT_SIZE)};
     struct hr_osnoise_state again;
-    const char *name;
-    int status;
 
     if (page.text == NULL)
         return -ENOMEM;
     print_state(state, &page);
-    status = hr_osnoise_state_parse(page.text, page.length, &again) < 0 ? -EINVAL : 0;
-    int folder = status == 0 ? open_folder(path, &name) : status;
-    if (folder >= 0)
-        status = write_file_in(folder, name, &page);
-    else
-        status = folder;
-    hr_descriptor_close(&folder);
+    int status = hr_osnoise_state_parse(page.text, page.length, &again) < 0 ? -EINVAL : 0;
+    if (status == 0)
+        status = hr_state_file_write(path, page.text, page.length);
     free(page.text);
     return status;
 }
 
 int hr_osnoise_state_remove(const char *path)
 {
-    const char *name;
-    int folder = open_folder(path, &name);
-
-    if (folder < 0)
-        return folder == -ENOENT ? 0 : folder;
-    int status = unlinkat(folder, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-    if (status == 0 && fsync(folder) < 0)
-        status = -errno;
-    hr_descriptor_close(&folder);
-    return status;
+    return hr_state_file_remove(path);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/state_file.h - a small file that outlives the process, so that its successor can go on
+ * or restore: written as a whole, and trusted only if no other user can have written it.
+ *
+ * Sources: rename(2), fsync(2); /proc/sys/kernel/random/boot_id in random(4).
+ */
+#ifndef HEADROOM_STATE_FILE_H
+#define HEADROOM_STATE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** The length of a boot id: "6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11". */
+#define HR_BOOT_ID_LENGTH 36
+
+/** Reads the running kernel's boot id. @return 0, -EBADMSG, or another negative errno. */
+int hr_boot_id_read(char boot_id[HR_BOOT_ID_LENGTH + 1]);
+
+/** Whether a text has the form of a boot id. */
+bool hr_boot_id_is_valid(const char *text);
+
+/**
+ * Reads a state file.
+ *
+ * @param size    room in text; the text isn't terminated.
+ * @param length  receives the number of bytes read.
+ * @return 0; -ENOENT: there is none; -EPERM: it isn't a regular file, is a symbolic link, belongs
+ * to a user other than root and ours, or others may write it; -EBADMSG: it is longer; or another
+ * negative errno.
+ */
+int hr_state_file_read(const char *path, char *text, size_t size, size_t *length);
+
+/**
+ * Replaces a state file atomically, also in case of a crash. Only the user may read or write it,
+ * and a symbolic link in its place isn't followed. Waits for the disk.
+ *
+ * @return 0 or a negative errno; then the file is what it was before.
+ */
+int hr_state_file_write(const char *path, const char *text, size_t length);
+
+/** Removes a state file, if it is there. @return 0 or a negative errno. */
+int hr_state_file_remove(const char *path);
+
+#endif

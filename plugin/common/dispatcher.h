@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common/dispatcher.h - hands notifications to collectd's handlers, in a thread of its own: a
+ * handler that is slow or hangs delays nothing but later notifications.
+ *
+ * Beginnings of alarms go before their ends, so that a thousand ends don't hide a new alarm; but of
+ * one alarm all stay in their order. At most so many are dispatched per second, as collectd's exec
+ * plugin forks for each; the others wait. The ends that wait are bounded by the alarms that have
+ * begun, the beginnings by DISPATCHER_CAPACITY.
+ *
+ * But for dispatcher_close(), one thread may use a dispatcher.
+ */
+#ifndef HEADROOM_PLUGIN_COMMON_DISPATCHER_H
+#define HEADROOM_PLUGIN_COMMON_DISPATCHER_H
+
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** How many beginnings may wait. */
+#define DISPATCHER_CAPACITY 1000
+
+struct dispatcher;
+
+/**
+ * Opens a dispatcher and starts its thread.
+ *
+ * @param plugin      the plugin's name, for messages; kept.
+ * @param per_second  the limit.
+ * @return 0 or a negative errno.
+ */
+int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **dispatcher);
+
+/**
+ * Stops dispatching, after the notification that a handler has at the moment, and discards those
+ * that wait: they can still be asked for by dispatcher_has_beginning() and dispatcher_has_end().
+ * NULL is allowed.
+ */
+void dispatcher_stop(struct dispatcher *dispatcher);
+
+/** Stops, if it hasn't been, and frees the dispatcher. NULL is allowed. */
+void dispatcher_close(struct dispatcher *dispatcher);
+
+/**
+ * Queues the beginning of an alarm, or that it lasts.
+ *
+ * @param alarm   identifies the alarm: never that of another, not even of one that is long over.
+ * @param notice  copied; its metadata is taken over, also on failure.
+ * @return whether there was room. If not, that is logged, once until there is room again.
+ */
+bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice);
+
+/** Queues the end of an alarm, as dispatcher_begin() does. @return false for lack of memory. */
+bool dispatcher_end(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice);
+
+/** Whether a beginning would find room now. If not, that is logged as by dispatcher_begin(). */
+bool dispatcher_has_room(struct dispatcher *dispatcher);
+
+/** Withdraws the end of an alarm that goes on after all. @return whether the end still waited. */
+bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm);
+
+/** Whether a beginning, or an end, of an alarm hasn't been dispatched yet. */
+bool dispatcher_has_beginning(struct dispatcher *dispatcher, uint64_t alarm);
+bool dispatcher_has_end(struct dispatcher *dispatcher, uint64_t alarm);
+
+#endif
