@@ -10,14 +10,28 @@ snippets=$(readlink -f "$here/../../contrib/collectd.conf.d")
 
 # --- receivers ---------------------------------------------------------------
 
+# make_handlers: our programs, as the build made them, for collectd to run as the user nobody, with the folders that
+# the packages make.
+make_handlers() {
+    local handler
+    mkdir -p "$dir/bin" "$dir/handlers" "$dir/state/mail" "$dir/state/alert"
+    # The folder of the build may be one that the user nobody may not look into.
+    cp src/handlers/headroom-mail src/handlers/headroom-alert "$dir/handlers/"
+    for handler in mail alert; do
+        chown nobody "$dir/state/$handler"
+        printf '#!/bin/sh\nexec "%s/handlers/headroom-%s" -s "%s/state/%s" "$@"\n' "$dir" $handler "$dir" $handler \
+            >"$dir/bin/headroom-$handler"
+        chmod 755 "$dir/bin/headroom-$handler"
+    done
+}
+
 # start_receivers: a mail server; programs for collectd to run as the user nobody; and the syslog, in a /dev that
 # is to replace the machine's for collectd alone.
 start_receivers() {
     local device
-    mkdir "$dir/bin" "$dir/dev" "$dir/mails" "$dir/received" "$dir/tmp"
-    chmod 1777 "$dir/received" "$dir/tmp"
-    # The folder of the sources may be one that the user nobody may not look into.
-    cp "$here/../../src/handlers/headroom-mail" "$dir/bin/"
+    make_handlers
+    mkdir "$dir/dev" "$dir/mails" "$dir/received"
+    chmod 1777 "$dir/received"
     printf '#!/bin/sh\ncat >"%s/$$.new" && mv "%s/$$.new" "%s/$$.received"\n' \
         "$dir/received" "$dir/received" "$dir/received" >"$dir/bin/receive"
     cat >"$dir/bin/sendmail" <<'END'
@@ -58,7 +72,7 @@ END
 
 # start_alerting NAME: collectd, with its receivers.
 start_alerting() {
-    PATH=$dir/bin:$PATH TMPDIR=$dir/tmp start_daemon "$1" unshare --mount "$dir/bin/with-own-dev"
+    PATH=$dir/bin:$PATH start_daemon "$1" unshare --mount "$dir/bin/with-own-dev"
 }
 
 # --- what reached them -------------------------------------------------------
@@ -95,9 +109,11 @@ by_notify_email() {
         /^Type instance: / { which = $3 }
         /^Message: / && ours { print severity, plugin, instance, type, which }' | sed 's/ *$//'
 }
-# mails_due: of what is in the log the alarms that begin or get worse, and the OKAYs that end one
+# mails_due: of what is in the log all that psi's triggers notify; else the alarms that begin or get worse, and the
+# OKAYs that end one
 mails_due() {
-    in_log | awk '{ key = $0; sub(/^[A-Z]* /, "", key); now = $1 == "FAILURE" ? 2 : $1 == "WARNING" }
+    in_log | awk '$5 ~ /^trigger_/ { print; next }
+        { key = $0; sub(/^[A-Z]* /, "", key); now = $1 == "FAILURE" ? 2 : $1 == "WARNING" }
         now > state[key] || (!now && state[key]) { print }
         { state[key] = now }'
 }
@@ -118,7 +134,7 @@ agree() {
 all_received() {
     agree "the program that exec runs receives all" by_exec in_log
     agree "syslog the alarms" in_syslog alarms_in_log
-    agree "headroom-mail alarms that begin or get worse, and the ends of these" by_mail mails_due
+    agree "headroom-mail mails alarms that begin or get worse, and the ends of these" by_mail mails_due
 }
 
 # severities_of SERIES: those that were notified of it, in order, as in: severities_of psi system percent cpu-some

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web and InfluxDB, on
+# servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web, InfluxDB and Alertmanager, on
 # loopback in a network namespace of their own, with all they keep below $dir; they end with the test.
 # To be sourced after ../collectd/daemon.sh.
 # shellcheck disable=SC2154
@@ -9,6 +9,8 @@ system_python=/usr/bin/python3      # Debian's packages are for this one alone
 carbon=""           # pids of the servers
 graphite_web=""
 influxdb=""
+alertmanager=""
+webhook=""
 
 # in_private_network "$@": starts the test again in a network namespace of its own, with only loopback,
 # so that all ports are free and nothing of the machine's is touched.
@@ -249,11 +251,53 @@ note_losses() {
     processes="$processes $!"
 }
 
+# --- Alertmanager ------------------------------------------------------------
+
+# start_alertmanager: on 127.0.0.1:9093. What it has to notify, of each alert by itself, goes to a webhook whose
+# requests are lines of $dir/notified; started again it goes on with what it has kept.
+start_alertmanager() {
+    if [ -z "$webhook" ]; then
+        $system_python "$(dirname "${BASH_SOURCE[0]}")/webhook.py" 9094 "$dir/notified" >"$dir/webhook.log" 2>&1 &
+        webhook=$!
+        is_ready webhook "$webhook" is_listening 9094
+    fi
+    cat >"$dir/alertmanager.yml" <<EOC
+route:
+  receiver: webhook
+  group_by: ['...']
+  group_wait: 0s
+  group_interval: 1s
+receivers:
+  - name: webhook
+    webhook_configs:
+      - url: http://127.0.0.1:9094/
+        send_resolved: true
+EOC
+    prometheus-alertmanager --config.file="$dir/alertmanager.yml" --storage.path="$dir/alertmanager" \
+        --web.listen-address=127.0.0.1:9093 --cluster.listen-address= --log.level=warn >>"$dir/alertmanager.log" 2>&1 &
+    alertmanager=$!
+    is_ready alertmanager "$alertmanager" curl -fsS http://127.0.0.1:9093/-/ready
+}
+
+stop_alertmanager() {
+    stop_server "$alertmanager"
+    alertmanager=""
+}
+
+# alerts [FILTER]: those that are active, by jq, a line each.
+alerts() { curl -fsS http://127.0.0.1:9093/api/v2/alerts | jq -c ".[] | ${1:-.}"; }
+
+# alerts_notified FILTER: of each alert that Alertmanager notified, by jq, a line; in order.
+alerts_notified() { jq -rc ".alerts[] | $1" "$dir/notified" 2>/dev/null; }
+
 # --- the end -----------------------------------------------------------------
 
 stop_servers() {
     stop_graphite_web
     stop_carbon
     stop_influxdb
+    stop_alertmanager
+    stop_server "$webhook"
+    webhook=""
 }
 trap 'stop_servers; clean_up' EXIT

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# notification.sh - what headroom-mail and headroom-alert share: reading a notification as collectd's plugin exec
+# writes it, see collectd-exec(5), and a record of what was reported. The build puts it into both.
+# shellcheck disable=SC2034,SC2119,SC2120 # for them
+set -u
+umask 077
+export LC_ALL=C         # any bytes
+newline='
+'
+details="" message="" record=""
+
+# complain TEXT: to syslog.
+complain() { logger -t "${0##*/}" -- "$1" 2>/dev/null; }
+
+# read_notification: from standard input; sets a variable for each field; details, the lines with metadata; and
+# message. Fails if it is none.
+read_notification() {
+    severity="" time="" host="" plugin="" instance="" type="" type_instance=""
+    while IFS= read -r line && [ -n "$line" ]; do
+        value=${line#*: }
+        case $line in
+            *": nan") ;;        # a limit that isn't set
+            "Severity: "*) severity=$value ;;
+            "Time: "*) time=$value ;;
+            "Host: "*) host=$value ;;
+            "Plugin: "*) plugin=$value ;;
+            "PluginInstance: "*) instance=$value ;;
+            "Type: "*) type=$value ;;
+            "TypeInstance: "*) type_instance=$value ;;
+            *) details=$details$line$newline ;;
+        esac
+    done
+    message=$(cat)
+    series="$plugin${instance:+ $instance}${type:+ $type}${type_instance:+ $type_instance}"
+    case $severity in
+        OKAY | WARNING | FAILURE) ;;
+        *)
+            echo "${0##*/}: no collectd notification on standard input" >&2
+            return 1
+            ;;
+    esac
+    case $time in
+        "" | *[!0-9.]* | *.*.* | .*) time=$(date +%s) ;;
+    esac
+    decimals=${time#"${time%.*}"}000        # three
+    decimals=${decimals#.}
+    time=${time%.*}.${decimals%"${decimals#???}"}
+}
+
+# is_by_threshold: as that plugin marks what it sends; but for that of a value that doesn't come any more.
+is_by_threshold() {
+    case $newline$details in
+        *"${newline}DataSource: "*) return 0 ;;
+    esac
+    case $message in
+        *" has not been updated for "*) return 0 ;;
+    esac
+    return 1
+}
+
+# find_daemon: sets daemon to what distinguishes the collectd that runs us from one before it, even of its pid.
+find_daemon() {
+    read -r daemon <"/proc/$PPID/stat" || daemon=""
+    # shellcheck disable=SC2086 # the fields behind the name, in parentheses
+    set -- ${daemon##*) }
+    [ $# -lt 20 ] || shift 19
+    daemon=$PPID-${1:-0}
+}
+
+# --- what was reported -------------------------------------------------------
+# A file for each series: the severity last reported, the notification's time, and the collectd that sent it; then
+# what the program itself wants to know. Programs that run for the same series take turns, from open_record to
+# their ends: so no end is reported before the beginning that is still on its way.
+
+# open_record FOLDER: sets known, the severity last reported, OKAY if none was; known_time, known_by; and record, the
+# file, or "" if there is nothing to report. Fails if the folder isn't our own: others could hide alarms there.
+open_record() {
+    known=OKAY known_time=0.000 known_by=""
+    if [ ! -d "$1" ] || [ -L "$1" ] || [ ! -O "$1" ]; then
+        return 1
+    fi
+    find_daemon
+    record=$(printf '%s\n' "$host" "$series" | sha256sum)
+    record=$1/${record%% *}
+    # collectd starts with an OKAY for each of a thousand series that never had an alarm.
+    [ "$severity" != OKAY ] || [ -e "$record.lock" ] || return 0
+    command exec 9>"$record.lock" || return 1
+    flock 9
+    [ ! -e "$record" ] || read -r known known_time known_by <"$record"
+}
+
+# is_late: something newer was reported meanwhile; within minutes, as a clock may have been set back.
+is_late() {
+    late_ms=$((${known_time%.*}${known_time#*.} - ${time%.*}${time#*.}))
+    [ $late_ms -gt 0 ] && [ $late_ms -lt 600000 ]
+}
+
+# remember [LINE...]: that this was reported. Series that no longer exist are forgotten some day.
+remember() {
+    [ -n "$record" ] || return 0
+    printf '%s\n' "$severity $time $daemon" "$@" >"$record.new" && mv -f "$record.new" "$record"
+    find "${record%/*}" -type f -mtime +30 -exec rm -f {} +
+}
