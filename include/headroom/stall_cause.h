@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/stall_cause.h - why the tasks of a group, or of the system, were stalled: its own limit,
+ * that of a group above, other groups, the hypervisor, interrupts, or the machine's lack of memory.
+ *
+ * Take the counters before and after the stall, and compare. Counters of a group are those of its
+ * controllers: of cgroup2, or of a version 1 hierarchy that has the same group with the same
+ * processes. What can't be told isn't guessed: no cause is given then.
+ *
+ * Sources: Documentation/admin-guide/cgroup-v2.rst ("cpu.stat", "memory.events", "io.stat",
+ * "io.max"), Documentation/admin-guide/cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst,
+ * Documentation/filesystems/proc.rst ("/proc/stat"), kernel/sched/psi.c (test_states),
+ * kernel/sched/fair.c (unthrottle_cfs_rq), mm/vmscan.c (do_try_to_free_pages),
+ * mm/memcontrol.c (try_charge_memcg).
+ */
+#ifndef HEADROOM_STALL_CAUSE_H
+#define HEADROOM_STALL_CAUSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "headroom/psi.h"
+
+struct hr_cgroup;
+struct hr_root;
+
+/** The group and the groups above it whose limits are read, the nearest first. */
+#define HR_STALL_LEVELS 8
+
+/** Block devices of a group that are read, in the order of the kernel's file. */
+#define HR_STALL_DEVICES 4
+
+/** Bytes for the path of a group and its NUL; of one that is longer no limit above it is read. */
+#define HR_STALL_PATH_SIZE 512
+
+/** Causes at most; the smallest beyond that are dropped. */
+#define HR_STALL_CAUSES 8
+
+/** No limit. */
+#define HR_STALL_NO_LIMIT UINT64_MAX
+
+/** The four numbers of io.stat, and of io.max, in the order of the latter. */
+enum hr_stall_io {
+    HR_STALL_READ_BYTES,
+    HR_STALL_WRITTEN_BYTES,
+    HR_STALL_READS,
+    HR_STALL_WRITES,
+    HR_STALL_IO_COUNT
+};
+
+/** What a group's CPU limit is, and what it did since the group was created. */
+struct hr_stall_cpu {
+    uint64_t quota_us; /**< per period; HR_STALL_NO_LIMIT: none */
+    uint64_t period_us;
+    uint64_t throttled_count; /**< periods in which it was throttled */
+    uint64_t throttled_us;    /**< summed over its CPUs; added when throttling ends */
+};
+
+/** What a group's memory limits are, and how often they were reached. */
+struct hr_stall_memory {
+    uint64_t high_bytes; /**< HR_STALL_NO_LIMIT: none */
+    uint64_t max_bytes;
+    uint64_t high_count; /**< times that this group, not one below, exceeded high_bytes */
+    uint64_t max_count;
+};
+
+/** What a group did on a block device since it was created, and may do per second. */
+struct hr_stall_device {
+    uint32_t major, minor;
+    uint64_t done[HR_STALL_IO_COUNT];
+    uint64_t limit[HR_STALL_IO_COUNT]; /**< HR_STALL_NO_LIMIT: none */
+};
+
+struct hr_stall_devices {
+    size_t count;
+    struct hr_stall_device list[HR_STALL_DEVICES];
+};
+
+/** A group, or one above it. The member of the union is that of the resource. */
+struct hr_stall_level {
+    bool known; /**< the rest is valid */
+    union {
+        struct hr_stall_cpu cpu;
+        struct hr_stall_memory memory;
+        struct hr_stall_devices io; /**< of a group above: those with a limit */
+    };
+};
+
+/** The machine's CPUs since boot, summed over all of them. */
+struct hr_stall_machine_cpus {
+    bool known;
+    uint64_t busy_us; /**< neither idle nor waiting for I/O; has the two below */
+    uint64_t steal_us;
+    uint64_t irq_us; /**< hard and soft interrupts */
+};
+
+/** One read of what the causes of one resource of one group, or of the system, come from. */
+struct hr_stall_counters {
+    uint64_t time_ns;               /**< CLOCK_MONOTONIC */
+    char group[HR_STALL_PATH_SIZE]; /**< its path; "": the system, or a path that is too long */
+    struct hr_stall_level level[HR_STALL_LEVELS]; /**< [0]: the group, [1]: the one above, … */
+
+    /** Time in which, on some CPU, tasks of the group were ready and none of them ran. It can't be
+     * the group itself that they waited for. Groups only, cpu only, since Linux 5.13. */
+    bool has_cpu_full;
+    uint64_t cpu_full_us;
+
+    struct hr_stall_machine_cpus cpus; /**< cpu only */
+
+    /** memory only. What the machine reclaimed as it was short of memory, not for a group's limit:
+     * how often tasks had to do that, and how many pages kswapd reclaimed. */
+    bool has_reclaim;
+    uint64_t direct_reclaim_count, kswapd_page_count;
+    bool has_refaults;      /**< memory only */
+    uint64_t refault_count; /**< pages that the group, or the system, had to read again */
+
+    bool has_machine_io;                /**< io of groups only */
+    struct hr_stall_devices machine_io; /**< of all groups together, without limits */
+};
+
+enum hr_stall_kind {
+    HR_STALL_OWN_LIMIT,
+    HR_STALL_ANCESTOR_LIMIT, /**< of a group above */
+    HR_STALL_NEIGHBOURS,     /**< tasks outside of the group */
+    HR_STALL_ITSELF,         /**< more tasks of the group than CPUs */
+    HR_STALL_HYPERVISOR,     /**< steal */
+    HR_STALL_INTERRUPTS,
+    HR_STALL_MACHINE_RECLAIM, /**< the machine is short of memory */
+};
+
+enum hr_stall_limit {
+    HR_STALL_CPU_MAX,     /**< limit: CPUs */
+    HR_STALL_MEMORY_HIGH, /**< limit: bytes */
+    HR_STALL_MEMORY_MAX,
+    HR_STALL_IO_MAX, /**< limit: per second, of `io` */
+};
+
+struct hr_stall_cause {
+    enum hr_stall_kind kind;
+    uint64_t stalled_us;  /**< cpu: the part of the stall that is due to it; else 0 */
+    uint64_t event_count; /**< memory: how often the limit was reached, tasks had to reclaim memory,
+                             or pages were read again */
+
+    enum hr_stall_limit limit_kind; /**< these five: limits only */
+    double limit;
+    enum hr_stall_io io;
+    uint32_t device_major, device_minor; /**< HR_STALL_IO_MAX only */
+    /** HR_STALL_ANCESTOR_LIMIT only: whose it is, a path as struct hr_cgroup has it. Any bytes but
+     * NUL. */
+    char group[HR_STALL_PATH_SIZE];
+};
+
+/** The causes, the biggest first. */
+struct hr_stall_causes {
+    size_t count; /**< 0: it can't be told */
+    struct hr_stall_cause list[HR_STALL_CAUSES];
+};
+
+/**
+ * Reads the counters of one resource. What can't be read is marked as not known.
+ *
+ * @param group     of cgroup2; NULL: the system.
+ * @param resource  irq has no counters.
+ * @param counters  always filled in.
+ * @return 0, or -ENODEV if the group was removed.
+ */
+int hr_stall_counters_read(const struct hr_root *root, const struct hr_cgroup *group,
+                           enum hr_psi_resource resource, struct hr_stall_counters *counters);
+
+/**
+ * Compares two reads, and splits the stall between them by what it is due to.
+ *
+ * @param before, after  of the same group and resource.
+ * @param stalled_us     the stall between them, by the pressure file.
+ * @param elapsed_us     the time between them.
+ * @param causes         always filled in.
+ */
+void hr_stall_explain(const struct hr_stall_counters *before, const struct hr_stall_counters *after,
+                      enum hr_psi_resource resource, uint64_t stalled_us, uint64_t elapsed_us,
+                      struct hr_stall_causes *causes);
+
+#endif

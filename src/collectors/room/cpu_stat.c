@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "room/cpu_stat.h"
+
+#include <errno.h>
+
+#include "room/group_file.h"
+#include "room/keyed.h"
+
+int hr_cpu_stat_parse(const char *text, size_t length, struct hr_cpu_stat *stat)
+{
+    enum { COUNT, USEC, NANOSECONDS };
+    struct hr_keyed keys[] = {
+        [COUNT] = {.name = "nr_throttled"},
+        [USEC] = {.name = "throttled_usec"},
+        [NANOSECONDS] = {.name = "throttled_time"},
+    };
+
+    int status = hr_keyed_parse_flat(text, length, keys, 3);
+    if (status < 0)
+        return status;
+    if (!keys[COUNT].found || (!keys[USEC].found && !keys[NANOSECONDS].found))
+        return -ENODATA;
+    stat->throttled_count = keys[COUNT].value;
+    stat->throttled_us = keys[USEC].found ? keys[USEC].value : keys[NANOSECONDS].value / 1000;
+    return 0;
+}
+
+int hr_cpu_stat_read(int dirfd, struct hr_cpu_stat *stat)
+{
+    char text[4096];
+    size_t length;
+
+    int status = hr_group_file_read(dirfd, "cpu.stat", text, sizeof(text), &length);
+    return status < 0 ? status : hr_cpu_stat_parse(text, length, stat);
+}

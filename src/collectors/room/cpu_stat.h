@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/cpu_stat.h - cpu.stat: how a group's limit of CPU time was enforced.
+ *
+ * Source: kernel/sched/core.c (cpu_extra_stat_show for version 2, cpu_cfs_stat_show for version 1);
+ * kernel/sched/fair.c adds to the time when throttling ends, for each CPU.
+ */
+#ifndef HEADROOM_COLLECTORS_ROOM_CPU_STAT_H
+#define HEADROOM_COLLECTORS_ROOM_CPU_STAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Since the group was created. */
+struct hr_cpu_stat {
+    uint64_t throttled_count; /**< periods in which it was throttled */
+    uint64_t throttled_us;    /**< summed over CPUs */
+};
+
+/**
+ * Parses "nr_throttled 3\nthrottled_usec 1200\n", or version 1's "throttled_time", in nanoseconds.
+ *
+ * @return 0; -EBADMSG; -ENODATA: the controller isn't enabled for the group.
+ */
+int hr_cpu_stat_parse(const char *text, size_t length, struct hr_cpu_stat *stat);
+
+/** Reads the file in a group's directory. @return as above, or the negative errno of open(2). */
+int hr_cpu_stat_read(int dirfd, struct hr_cpu_stat *stat);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "room/group_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "room/process_cgroup.h"
+
+static int open_or_errno(int dirfd, const char *name, int flags)
+{
+    int fd = openat(dirfd, name, flags | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
+/* The first process of a group; the list may be longer than the buffer. */
+static int read_first_pid(int fd, uint64_t *pid)
+{
+    char buffer[32];
+    ssize_t got = pread(fd, buffer, sizeof(buffer), 0);
+
+    if (got < 0)
+        return -errno;
+    struct hr_text text = {buffer, (size_t)got};
+    if (got == 0)
+        return -ENODATA;
+    return hr_text_u64(&text, pid) ? 0 : -EBADMSG;
+}
+
+static int first_pid_of(int fd, uint64_t *pid)
+{
+    if (fd < 0)
+        return fd;
+    int status = read_first_pid(fd, pid);
+    close(fd);
+    return status;
+}
+
+static bool is_process_there(const struct hr_root *root, uint64_t pid, const char *controller,
+                             const char *path)
+{
+    char name[64], text[4096];
+    size_t length;
+
+    snprintf(name, sizeof(name), "proc/%" PRIu64 "/cgroup", pid);
+    return hr_text_read_and_close(hr_root_openat(root, name, O_RDONLY), text, sizeof(text),
+                                  &length) == 0 &&
+           hr_process_cgroup_is(text, length, controller, path);
+}
+
+/* A group without processes of its own has some below; of these version 1 has the parent. */
+static int check_same(const struct hr_root *root, const struct hr_cgroup *group,
+                      const char *controller, int dirfd)
+{
+    uint64_t pid;
+
+    int status = first_pid_of(hr_cgroup_openat(group, "cgroup.procs", O_RDONLY), &pid);
+    if (status == 0)
+        return is_process_there(root, pid, controller, group->path) ? 0 : -ENOENT;
+    if (status != -ENODATA)
+        return status;
+    status = first_pid_of(open_or_errno(dirfd, "cgroup.procs", O_RDONLY), &pid);
+    return status == -ENODATA ? 0 : -ENOENT;
+}
+
+static int open_version_1(const struct hr_root *root, const struct hr_cgroup *group,
+                          const char *controller, int mount)
+{
+    int dirfd = open_or_errno(mount, group->path, O_RDONLY | O_DIRECTORY);
+
+    close(mount);
+    if (dirfd < 0)
+        return dirfd;
+    int status = check_same(root, group, controller, dirfd);
+    if (status == 0)
+        return dirfd;
+    close(dirfd);
+    return status;
+}
+
+/* Finding the mount takes longer than all else, so that cgroup2 is tried without. */
+int hr_group_directory_open(const struct hr_root *root, const struct hr_cgroup *group,
+                            const char *controller, const char *file, int *version)
+{
+    int dirfd = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY), found = 2;
+
+    if (dirfd < 0)
+        return dirfd;
+    if (faccessat(dirfd, file, F_OK, 0) < 0) {
+        int mount = hr_root_open_cgroup(root, controller, &found);
+        if (mount >= 0 && found == 1) {
+            close(dirfd);
+            dirfd = open_version_1(root, group, controller, mount);
+        } else if (mount >= 0) {
+            close(mount);
+        }
+    }
+    if (dirfd >= 0)
+        *version = found;
+    return dirfd;
+}
+
+int hr_group_directory_ascend(int dirfd)
+{
+    int above = open_or_errno(dirfd, "..", O_RDONLY | O_DIRECTORY);
+
+    close(dirfd);
+    return above;
+}
+
+int hr_group_file_read(int dirfd, const char *name, char *buffer, size_t size, size_t *length)
+{
+    return hr_text_read_and_close(open_or_errno(dirfd, name, O_RDONLY), buffer, size, length);
+}

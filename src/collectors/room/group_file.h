@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/group_file.h - a group's directory in the hierarchy of a controller, and the files in it.
+ */
+#ifndef HEADROOM_COLLECTORS_ROOM_GROUP_FILE_H
+#define HEADROOM_COLLECTORS_ROOM_GROUP_FILE_H
+
+#include <stddef.h>
+
+struct hr_cgroup;
+struct hr_root;
+
+/**
+ * Opens the directory of a cgroup2 group in the hierarchy of a controller. That of version 1 has
+ * the same group if the path is the same, and the first process, if there is one, is in it.
+ *
+ * @param file     that a group of cgroup2 has if, and only if, the controller is enabled for it.
+ * @param version  receives 1 or 2: what the controller's files are called.
+ * @return a descriptor that the caller closes; -ENODEV: the group was removed; -ENOENT: version 1
+ *         has no such group; or another negative errno of open(2).
+ */
+int hr_group_directory_open(const struct hr_root *root, const struct hr_cgroup *group,
+                            const char *controller, const char *file, int *version);
+
+/** Opens the directory of the group above, and closes this one. @return as open(2), or the negative
+ * errno. */
+int hr_group_directory_ascend(int dirfd);
+
+/** Reads a file of a group. @return as hr_text_read_and_close(). */
+int hr_group_file_read(int dirfd, const char *name, char *buffer, size_t size, size_t *length);
+
+#endif

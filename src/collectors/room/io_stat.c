@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "room/io_stat.h"
+
+#include <errno.h>
+
+#include "base/text.h"
+#include "room/group_file.h"
+#include "room/io_devices.h"
+#include "room/keyed.h"
+
+static void set_done(struct hr_stall_device *device, const struct hr_keyed *keys)
+{
+    for (int i = 0; i < HR_STALL_IO_COUNT; i++)
+        device->done[i] = keys[i].value;
+}
+
+static void no_work(struct hr_stall_devices *devices)
+{
+    for (size_t i = 0; i < devices->count; i++)
+        for (int j = 0; j < HR_STALL_IO_COUNT; j++) {
+            devices->list[i].done[j] = 0;
+            devices->list[i].limit[j] = HR_STALL_NO_LIMIT;
+        }
+}
+
+int hr_io_stat_parse(const char *start, size_t length, const struct hr_stall_devices *wanted,
+                     struct hr_stall_devices *devices)
+{
+    struct hr_keyed keys[HR_STALL_IO_COUNT] = {
+        [HR_STALL_READ_BYTES] = {.name = "rbytes"},
+        [HR_STALL_WRITTEN_BYTES] = {.name = "wbytes"},
+        [HR_STALL_READS] = {.name = "rios"},
+        [HR_STALL_WRITES] = {.name = "wios"},
+    };
+    struct hr_text text = {start, length};
+    struct hr_stall_devices parsed = {0};
+    uint32_t major, minor;
+    int status;
+
+    if (wanted != NULL)
+        parsed = *wanted;
+    no_work(&parsed);
+    while ((status = hr_keyed_next_device(&text, &major, &minor, keys, HR_STALL_IO_COUNT)) == 0) {
+        struct hr_stall_device *device = hr_io_devices_find(&parsed, major, minor);
+        if (device == NULL && wanted == NULL && keys[0].found)
+            device = hr_io_devices_add(&parsed, major, minor);
+        if (device != NULL && keys[0].found)
+            set_done(device, keys);
+    }
+    if (status != -ENODATA)
+        return status;
+    *devices = parsed;
+    return 0;
+}
+
+int hr_io_stat_read(int dirfd, const struct hr_stall_devices *wanted,
+                    struct hr_stall_devices *devices)
+{
+    char text[16384];
+    size_t length;
+
+    int status = hr_group_file_read(dirfd, "io.stat", text, sizeof(text), &length);
+    return status < 0 ? status : hr_io_stat_parse(text, length, wanted, devices);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "room/machine_cpus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "headroom/root.h"
+
+/* USER_HZ, the same on all architectures that matter: fs/proc/stat.c, nsec_to_clock_t(). */
+#define US_PER_TICK 10000
+
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELD_COUNT };
+
+int hr_machine_cpus_parse(const char *start, size_t length, struct hr_stall_machine_cpus *cpus)
+{
+    struct hr_text text = {start, length};
+    uint64_t ticks[FIELD_COUNT];
+
+    if (!hr_text_skip(&text, "cpu "))
+        return -EBADMSG;
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (!hr_text_skip(&text, " ") || !hr_text_u64(&text, &ticks[i]) ||
+            ticks[i] > UINT64_MAX / US_PER_TICK / FIELD_COUNT)
+            return -EBADMSG;
+    if (!hr_text_skip(&text, " ") && !hr_text_skip(&text, "\n"))
+        return -EBADMSG;
+    *cpus = (struct hr_stall_machine_cpus){
+        .known = true,
+        .busy_us = (ticks[USER] + ticks[NICE] + ticks[SYSTEM] + ticks[IRQ] + ticks[SOFTIRQ] +
+                    ticks[STEAL]) *
+                   US_PER_TICK,
+        .steal_us = ticks[STEAL] * US_PER_TICK,
+        .irq_us = (ticks[IRQ] + ticks[SOFTIRQ]) * US_PER_TICK,
+    };
+    return 0;
+}
+
+int hr_machine_cpus_read(const struct hr_root *root, struct hr_stall_machine_cpus *cpus)
+{
+    char text[512];
+    int fd = hr_root_openat(root, "proc/stat", O_RDONLY);
+
+    if (fd < 0)
+        return fd;
+    ssize_t got = pread(fd, text, sizeof(text), 0);
+    int error = errno;
+    close(fd);
+    return got < 0 ? -error : hr_machine_cpus_parse(text, (size_t)got, cpus);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/room/check_room_files.c - parsing the files that causes of stalls come from.
+ */
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "room/cpu_max.h"
+#include "room/cpu_stat.h"
+#include "room/io_max.h"
+#include "room/io_stat.h"
+#include "room/machine_cpus.h"
+#include "room/memory_events.h"
+#include "room/memory_limit.h"
+#include "room/memory_stat.h"
+#include "room/process_cgroup.h"
+#include "room/vmstat.h"
+#include "support/suite.h"
+
+#define NONE UINT64_MAX
+
+START_TEST(cpu_stat)
+{
+    static const struct {
+        const char *text;
+        int status;
+        uint64_t count, us;
+    } rows[] = {
+        {"usage_usec 9\nnr_periods 5\nnr_throttled 3\nthrottled_usec 1200\nnr_bursts 0\n", 0, 3,
+         1200},
+        {"nr_periods 5\nnr_throttled 3\nthrottled_time 1200999\n", 0, 3, 1200},
+        {"nr_throttled 18446744073709551615\nthrottled_usec 0\n", 0, NONE, 0},
+        {"usage_usec 9\nuser_usec 1\n", -ENODATA, 0, 0},
+        {"nr_throttled 3\n", -ENODATA, 0, 0},
+        {"", -ENODATA, 0, 0},
+        {"nr_throttled 3\nthrottled_usec 12", -EBADMSG, 0, 0},
+        {"nr_throttled 3 4\nthrottled_usec 12\n", -EBADMSG, 0, 0},
+        {"nr_throttled -3\nthrottled_usec 12\n", -EBADMSG, 0, 0},
+        {"nr_throttled 3\nnr_throttled 3\nthrottled_usec 12\n", -EBADMSG, 0, 0},
+        {"nr_throttled 18446744073709551616\nthrottled_usec 12\n", -EBADMSG, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct hr_cpu_stat stat = {0};
+        ck_assert_int_eq(hr_cpu_stat_parse(rows[i].text, strlen(rows[i].text), &stat),
+                         rows[i].status);
+        ck_assert_uint_eq(stat.throttled_count, rows[i].count);
+        ck_assert_uint_eq(stat.throttled_us, rows[i].us);
+    }
+}
+END_TEST
+
+START_TEST(cpu_max)
+{
+    static const struct {
+        const char *text;
+        int status;
+        uint64_t quota_us, period_us;
+    } rows[] = {
+        {"50000 100000\n", 0, 50000, 100000}, {"max 100000\n", 0, NONE, 100000},
+        {"50000 0\n", -EBADMSG, 0, 0},        {"50000\n", -EBADMSG, 0, 0},
+        {"50000 100000", -EBADMSG, 0, 0},     {"max 100000\n1", -EBADMSG, 0, 0},
+        {"-1 100000\n", -EBADMSG, 0, 0},
+    };
+    uint64_t quota_us = 0;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct hr_cpu_max max = {0};
+        ck_assert_int_eq(hr_cpu_max_parse(rows[i].text, strlen(rows[i].text), &max),
+                         rows[i].status);
+        ck_assert_uint_eq(max.quota_us, rows[i].quota_us);
+        ck_assert_uint_eq(max.period_us, rows[i].period_us);
+    }
+    ck_assert_int_eq(hr_cpu_quota_parse("-1\n", 3, &quota_us), 0);
+    ck_assert_uint_eq(quota_us, NONE);
+    ck_assert_int_eq(hr_cpu_quota_parse("5000\n", 5, &quota_us), 0);
+    ck_assert_uint_eq(quota_us, 5000);
+    ck_assert_int_eq(hr_cpu_quota_parse("-2\n", 3, &quota_us), -EBADMSG);
+    ck_assert_int_eq(hr_cpu_quota_parse("-1\n7", 4, &quota_us), -EBADMSG);
+}
+END_TEST
+
+START_TEST(memory)
+{
+    static const char events_text[] = "low 0\nhigh 3\nmax 7\noom 1\noom_kill 1\noom_group_kill 0\n";
+    static const char old_text[] = "low 0\nhigh 3\n";
+    static const char bad_text[] = "high 3\nmax x\n";
+    struct hr_memory_events events = {0};
+    uint64_t bytes = 0;
+
+    ck_assert_int_eq(hr_memory_events_parse(events_text, strlen(events_text), &events), 0);
+    ck_assert_uint_eq(events.high_count, 3);
+    ck_assert_uint_eq(events.max_count, 7);
+    ck_assert_int_eq(hr_memory_events_parse(old_text, strlen(old_text), &events), -ENODATA);
+    ck_assert_int_eq(hr_memory_events_parse(bad_text, strlen(bad_text), &events), -EBADMSG);
+    ck_assert_int_eq(hr_memory_limit_parse("268435456\n", 10, &bytes), 0);
+    ck_assert_uint_eq(bytes, 256 << 20);
+    ck_assert_int_eq(hr_memory_limit_parse("max\n", 4, &bytes), 0);
+    ck_assert_uint_eq(bytes, NONE);
+    bytes = 0; /* version 1, without a limit */
+    ck_assert_int_eq(hr_memory_limit_parse("9223372036854771712\n", 20, &bytes), 0);
+    ck_assert_uint_eq(bytes, NONE);
+    ck_assert_int_eq(hr_memory_limit_parse("-1\n", 3, &bytes), -EBADMSG);
+    ck_assert_int_eq(hr_memory_limit_parse("max", 3, &bytes), -EBADMSG);
+}
+END_TEST
+
+START_TEST(machine_cpus)
+{
+    static const char text[] = "cpu  100 20 30 4000 50 6 7 80 90 0\ncpu0 1 2 3";
+    struct hr_stall_machine_cpus cpus = {0};
+
+    ck_assert_int_eq(hr_machine_cpus_parse(text, strlen(text), &cpus), 0);
+    ck_assert(cpus.known);
+    ck_assert_uint_eq(cpus.busy_us, (100 + 20 + 30 + 6 + 7 + 80) * 10000);
+    ck_assert_uint_eq(cpus.steal_us, 800000);
+    ck_assert_uint_eq(cpus.irq_us, 130000);
+    ck_assert_int_eq(hr_machine_cpus_parse(text, 20, &cpus), -EBADMSG); /* cut */
+    ck_assert_int_eq(hr_machine_cpus_parse("cpu0 1 2 3 4 5 6 7 8\n", 21, &cpus), -EBADMSG);
+    ck_assert_int_eq(hr_machine_cpus_parse("cpu  1 2 3 4 5 6 7\n", 19, &cpus), -EBADMSG);
+}
+END_TEST
+
+START_TEST(vmstat)
+{
+    static const char text[] =
+        "nr_free_pages 9\nallocstall_dma32 1\nallocstall_normal 20\nallocstall_movable 300\n"
+        "pgsteal_kswapd 7\nworkingset_refault_anon 4\nworkingset_refault_file 5\n";
+    struct hr_vmstat parsed = {0};
+
+    ck_assert_int_eq(hr_vmstat_parse(text, strlen(text), &parsed), 0);
+    ck_assert_uint_eq(parsed.direct_reclaim_count, 321);
+    ck_assert_uint_eq(parsed.kswapd_page_count, 7);
+    ck_assert_uint_eq(parsed.refault_count, 9);
+    ck_assert_int_eq(hr_vmstat_parse(text, 16, &parsed), -ENODATA);
+    ck_assert_int_eq(hr_vmstat_parse(text, strlen(text) - 1, &parsed), -EBADMSG);
+}
+END_TEST
+
+START_TEST(memory_stat)
+{
+    static const char old[] = "anon 1\nworkingset_refault 12\n";
+    static const char large[] =
+        "workingset_refault_anon 18446744073709551615\nworkingset_refault_file 1\n";
+    uint64_t count = 0;
+
+    ck_assert_int_eq(hr_memory_stat_parse(old, strlen(old), &count), 0);
+    ck_assert_uint_eq(count, 12);
+    ck_assert_int_eq(hr_memory_stat_parse(old, 7, &count), -ENODATA);
+    ck_assert_int_eq(hr_memory_stat_parse(large, strlen(large), &count), -EBADMSG);
+}
+END_TEST
+
+START_TEST(io_stat)
+{
+    static const char text[] = "7:0 \n"
+                               "8:16 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0 cost.usage=7\n"
+                               "(unknown) rbytes=9 wbytes=9 rios=9 wios=9\n"
+                               "253:0 rbytes=5 wbytes=6 rios=7 wios=8 dbytes=0 dios=0\n";
+    static const char bad_text[] = "8:16 rbytes=1 wbytes=x\n";
+    struct hr_stall_devices devices = {0};
+    const struct hr_stall_devices wanted = {.count = 2, .list = {{.major = 253}, {.major = 9}}};
+
+    ck_assert_int_eq(hr_io_stat_parse(text, strlen(text), NULL, &devices), 0);
+    ck_assert_uint_eq(devices.count, 2);
+    ck_assert_uint_eq(devices.list[0].major, 8);
+    ck_assert_uint_eq(devices.list[0].minor, 16);
+    for (uint64_t i = 0; i < HR_STALL_IO_COUNT; i++) {
+        ck_assert_uint_eq(devices.list[0].done[i], i + 1);
+        ck_assert_uint_eq(devices.list[1].done[i], i + 5);
+    }
+    ck_assert_int_eq(hr_io_stat_parse(text, strlen(text), &wanted, &devices), 0);
+    ck_assert_uint_eq(devices.count, 2);
+    ck_assert_uint_eq(devices.list[0].done[HR_STALL_WRITES], 8);
+    ck_assert_uint_eq(devices.list[1].done[HR_STALL_WRITES], 0);
+    ck_assert_int_eq(hr_io_stat_parse(bad_text, strlen(bad_text), NULL, &devices), -EBADMSG);
+    ck_assert_int_eq(hr_io_stat_parse(text, strlen(text) - 1, NULL, &devices), -EBADMSG);
+}
+END_TEST
+
+START_TEST(more_devices_than_there_is_room_for)
+{
+    static const char text[] =
+        "8:0 rbytes=1 wbytes=0 rios=0 wios=0\n8:1 rbytes=2 wbytes=0 rios=0 wios=0\n"
+        "8:2 rbytes=3 wbytes=0 rios=0 wios=0\n8:3 rbytes=4 wbytes=0 rios=0 wios=0\n"
+        "8:4 rbytes=5 wbytes=0 rios=0 wios=0\n";
+    struct hr_stall_devices devices = {0};
+
+    ck_assert_int_eq(hr_io_stat_parse(text, strlen(text), NULL, &devices), 0);
+    ck_assert_uint_eq(devices.count, HR_STALL_DEVICES);
+    ck_assert_uint_eq(devices.list[HR_STALL_DEVICES - 1].done[0], HR_STALL_DEVICES);
+}
+END_TEST
+
+START_TEST(io_max)
+{
+    static const char text[] = "8:16 rbps=2097152 wbps=max riops=max wiops=120\n";
+    struct hr_stall_devices devices = {0};
+
+    ck_assert_int_eq(hr_io_max_parse(text, strlen(text), &devices), 0);
+    ck_assert_uint_eq(devices.count, 1);
+    ck_assert_uint_eq(devices.list[0].limit[HR_STALL_READ_BYTES], 2097152);
+    ck_assert_uint_eq(devices.list[0].limit[HR_STALL_WRITTEN_BYTES], HR_STALL_NO_LIMIT);
+    ck_assert_uint_eq(devices.list[0].limit[HR_STALL_READS], HR_STALL_NO_LIMIT);
+    ck_assert_uint_eq(devices.list[0].limit[HR_STALL_WRITES], 120);
+    ck_assert_int_eq(hr_io_max_parse("", 0, &devices), 0);
+    ck_assert_uint_eq(devices.count, 0);
+    ck_assert_int_eq(hr_io_max_parse("8:16 rbps=max rbps=1\n", 21, &devices), -EBADMSG);
+    ck_assert_int_eq(hr_io_max_parse("8:16 rbps=1x\n", 13, &devices), -EBADMSG);
+}
+END_TEST
+
+START_TEST(process_cgroup)
+{
+    static const char text[] = "5:cpu,cpuacct:/a/b\n4:memory:/\n1:name=systemd:/a/c\n0::/a/b\n";
+    const size_t length = strlen(text);
+
+    ck_assert(hr_process_cgroup_is(text, length, "cpu", "a/b"));
+    ck_assert(hr_process_cgroup_is(text, length, "cpuacct", "a/b"));
+    ck_assert(!hr_process_cgroup_is(text, length, "cp", "a/b"));
+    ck_assert(!hr_process_cgroup_is(text, length, "cpu", "a"));
+    ck_assert(!hr_process_cgroup_is(text, length, "cpu", "a/b/c"));
+    ck_assert(!hr_process_cgroup_is(text, length, "memory", "a/b"));
+    ck_assert(!hr_process_cgroup_is(text, length, "io", "a/b"));
+    ck_assert(!hr_process_cgroup_is(text, 10, "cpu", "a/b"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("files");
+
+    tcase_add_test(tests, cpu_stat);
+    tcase_add_test(tests, cpu_max);
+    tcase_add_test(tests, memory);
+    tcase_add_test(tests, machine_cpus);
+    tcase_add_test(tests, vmstat);
+    tcase_add_test(tests, memory_stat);
+    tcase_add_test(tests, io_stat);
+    tcase_add_test(tests, more_devices_than_there_is_room_for);
+    tcase_add_test(tests, io_max);
+    tcase_add_test(tests, process_cgroup);
+    return run_suite("room", tests);
+}

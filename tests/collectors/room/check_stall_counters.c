@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/room/check_stall_counters.c - reading the counters of a group in a tree of files: of
+ * cgroup2, and of version 1 beside it.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+#include "headroom/stall_cause.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+#define GROUP "kubepods/pod/main"
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct hr_cgroup_set *set;
+static const struct hr_cgroup *group;
+static struct hr_stall_counters counters;
+
+static void set_up(void)
+{
+    const char *patterns[] = {GROUP};
+    const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = 1};
+
+    tree = tree_new();
+    tree_add_group(tree, GROUP, true);
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    group = hr_cgroup_set_next(set, NULL);
+    ck_assert_ptr_nonnull(group);
+    tree_write(tree, "proc/stat", "cpu  100 20 30 4000 50 6 7 80 90 0\n");
+    tree_write(tree, "proc/vmstat",
+               "allocstall_normal 20\npgsteal_kswapd 30\nworkingset_refault_anon 1\n");
+}
+
+static void tear_down(void)
+{
+    hr_cgroup_set_close(set);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+static void write_file(const char *of, const char *name, const char *text)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), TREE_CGROUPS "/%s/%s", of, name);
+    tree_write(tree, path, "%s", text);
+}
+
+static int read_counters(enum hr_psi_resource resource)
+{
+    memset(&counters, 0x55, sizeof(counters));
+    return hr_stall_counters_read(root, group, resource, &counters);
+}
+
+START_TEST(cpu_of_version_2)
+{
+    write_file(GROUP, "cpu.max", "50000 100000\n");
+    write_file(GROUP, "cpu.stat", "nr_throttled 3\nthrottled_usec 1200\n");
+    write_file("kubepods", "cpu.max", "max 100000\n");
+    write_file("kubepods", "cpu.stat", "nr_throttled 4\nthrottled_usec 1300\n");
+    tree_pressure(tree, GROUP, "cpu", 500, 400);
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert_str_eq(counters.group, GROUP);
+    ck_assert_uint_gt(counters.time_ns, 0);
+    ck_assert(counters.level[0].known);
+    ck_assert_uint_eq(counters.level[0].cpu.quota_us, 50000);
+    ck_assert_uint_eq(counters.level[0].cpu.throttled_us, 1200);
+    ck_assert(!counters.level[1].known);
+    ck_assert(counters.level[2].known);
+    ck_assert_uint_eq(counters.level[2].cpu.quota_us, HR_STALL_NO_LIMIT);
+    ck_assert_uint_eq(counters.level[2].cpu.throttled_count, 4);
+    ck_assert(!counters.level[3].known);
+    ck_assert(counters.has_cpu_full);
+    ck_assert_uint_eq(counters.cpu_full_us, 400);
+    ck_assert(counters.cpus.known);
+    ck_assert_uint_eq(counters.cpus.steal_us, 800000);
+    ck_assert(!counters.has_reclaim);
+}
+END_TEST
+
+/* /proc/stat of a machine with two CPUs, of which the hypervisor takes half of what they want: two
+ * seconds apart. */
+START_TEST(a_hypervisor_that_steals)
+{
+    struct hr_stall_counters before;
+    struct hr_stall_causes causes;
+
+    tree_write(tree, "proc/stat", "cpu  882459 700735 394581 725911 6823 0 4339 143072 0 0\n");
+    tree_pressure(tree, GROUP, "cpu", 0, 0);
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    before = counters;
+    tree_write(tree, "proc/stat", "cpu  882659 700735 394581 725911 6823 0 4339 143272 0 0\n");
+    tree_pressure(tree, GROUP, "cpu", 600000, 600000);
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    hr_stall_explain(&before, &counters, HR_PSI_CPU, 600000, 2000000, &causes);
+    ck_assert_uint_eq(causes.count, 2);
+    ck_assert_uint_eq(causes.list[0].stalled_us, 300000);
+    ck_assert_uint_eq(causes.list[1].stalled_us, 300000);
+    ck_assert_int_eq(causes.list[0].kind, HR_STALL_HYPERVISOR);
+    ck_assert_int_eq(causes.list[1].kind, HR_STALL_NEIGHBOURS);
+}
+END_TEST
+
+START_TEST(the_top_is_not_a_level)
+{
+    tree_write(tree, TREE_CGROUPS "/cpu.max", "50000 100000\n");
+    tree_write(tree, TREE_CGROUPS "/cpu.stat", "nr_throttled 3\nthrottled_usec 1200\n");
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    for (size_t i = 0; i < HR_STALL_LEVELS; i++)
+        ck_assert(!counters.level[i].known);
+}
+END_TEST
+
+START_TEST(memory_of_version_2)
+{
+    write_file(GROUP, "memory.max", "max\n");
+    write_file(GROUP, "memory.high", "4096\n");
+    write_file(GROUP, "memory.events", "low 0\nhigh 90\nmax 90\n");
+    write_file(GROUP, "memory.events.local", "low 0\nhigh 3\nmax 7\n");
+    write_file(GROUP, "memory.stat",
+               "anon 5\nworkingset_refault_anon 4\nworkingset_refault_file 5\n");
+    ck_assert_int_eq(read_counters(HR_PSI_MEMORY), 0);
+    ck_assert(counters.has_refaults);
+    ck_assert_uint_eq(counters.refault_count, 9);
+    ck_assert_uint_eq(counters.kswapd_page_count, 30);
+    ck_assert(counters.level[0].known);
+    ck_assert_uint_eq(counters.level[0].memory.high_bytes, 4096);
+    ck_assert_uint_eq(counters.level[0].memory.max_bytes, HR_STALL_NO_LIMIT);
+    ck_assert_uint_eq(counters.level[0].memory.high_count, 3);
+    ck_assert_uint_eq(counters.level[0].memory.max_count, 7);
+    ck_assert(counters.has_reclaim);
+    ck_assert_uint_eq(counters.direct_reclaim_count, 20);
+    ck_assert(!counters.cpus.known);
+}
+END_TEST
+
+START_TEST(io_of_version_2)
+{
+    write_file(GROUP, "io.stat",
+               "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n8:16 rbytes=5 wbytes=6 rios=7 "
+               "wios=8\n");
+    write_file(GROUP, "io.max", "8:16 rbps=1000 wbps=max riops=max wiops=max\n");
+    write_file("kubepods/pod", "io.stat", "8:0 rbytes=9 wbytes=9 rios=9 wios=9\n");
+    write_file("kubepods/pod", "io.max", "8:0 rbps=max wbps=max riops=50 wiops=max\n");
+    tree_write(tree, TREE_CGROUPS "/io.stat", "8:0 rbytes=100 wbytes=0 rios=0 wios=0\n");
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    const struct hr_stall_devices *own = &counters.level[0].io, *above = &counters.level[1].io;
+    ck_assert(counters.level[0].known && counters.level[1].known && !counters.level[2].known);
+    ck_assert_uint_eq(own->count, 2);
+    ck_assert_uint_eq(own->list[0].minor, 16);
+    ck_assert_uint_eq(own->list[0].limit[HR_STALL_READ_BYTES], 1000);
+    ck_assert_uint_eq(own->list[0].done[HR_STALL_WRITES], 8);
+    ck_assert_uint_eq(own->list[1].minor, 0);
+    ck_assert_uint_eq(own->list[1].limit[HR_STALL_READ_BYTES], HR_STALL_NO_LIMIT);
+    ck_assert_uint_eq(own->list[1].done[HR_STALL_WRITES], 4);
+    ck_assert_uint_eq(above->count, 1);
+    ck_assert_uint_eq(above->list[0].limit[HR_STALL_READS], 50);
+    ck_assert_uint_eq(above->list[0].done[HR_STALL_READS], 9);
+    ck_assert(counters.has_machine_io);
+    ck_assert_uint_eq(counters.machine_io.count, 2);
+    ck_assert_uint_eq(counters.machine_io.list[1].done[HR_STALL_READ_BYTES], 100);
+}
+END_TEST
+
+START_TEST(a_kernel_without_limits_of_io)
+{
+    write_file(GROUP, "io.stat", "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n");
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    ck_assert(counters.level[0].known);
+    ck_assert_uint_eq(counters.level[0].io.count, 1);
+    ck_assert(!counters.has_machine_io); /* older kernels have no io.stat at the top */
+}
+END_TEST
+
+/* --- version 1 ------------------------------------------------------------------ */
+
+static void add_version_1(const char *path_of_process)
+{
+    tree_write(tree, "proc/1/mounts",
+               "cgroup2 /" TREE_CGROUPS " cgroup2 rw 0 0\ncgroup /v1/cpu cgroup rw,cpu 0 0\n");
+    tree_write(tree, "v1/cpu/cgroup.procs", "1\n");
+    tree_write(tree, "v1/cpu/" GROUP "/cpu.cfs_quota_us", "50000\n");
+    tree_write(tree, "v1/cpu/" GROUP "/cpu.cfs_period_us", "100000\n");
+    tree_write(tree, "v1/cpu/" GROUP "/cpu.stat",
+               "nr_periods 9\nnr_throttled 3\nthrottled_time 1200000\n");
+    tree_write(tree, "v1/cpu/kubepods/pod/cpu.cfs_quota_us", "-1\n");
+    tree_write(tree, "v1/cpu/kubepods/pod/cpu.cfs_period_us", "100000\n");
+    tree_write(tree, "v1/cpu/kubepods/pod/cpu.stat", "nr_throttled 0\nthrottled_time 0\n");
+    write_file(GROUP, "cpu.stat", "usage_usec 5\n");
+    write_file(GROUP, "cgroup.procs", "4711\n4712\n");
+    tree_write(tree, "proc/4711/cgroup", "1:cpu:/%s\n0::/" GROUP "\n", path_of_process);
+}
+
+START_TEST(cpu_of_version_1)
+{
+    add_version_1(GROUP);
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(counters.level[0].known);
+    ck_assert_uint_eq(counters.level[0].cpu.quota_us, 50000);
+    ck_assert_uint_eq(counters.level[0].cpu.throttled_count, 3);
+    ck_assert_uint_eq(counters.level[0].cpu.throttled_us, 1200);
+    ck_assert(counters.level[1].known);
+    ck_assert_uint_eq(counters.level[1].cpu.quota_us, HR_STALL_NO_LIMIT);
+    ck_assert(!counters.level[2].known);
+}
+END_TEST
+
+START_TEST(a_group_of_version_1_with_other_processes_is_another)
+{
+    add_version_1("elsewhere");
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(!counters.level[0].known);
+    ck_assert(counters.cpus.known);
+    tree_remove(tree, "proc/4711"); /* it has just ended */
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(!counters.level[0].known);
+}
+END_TEST
+
+START_TEST(groups_without_processes_of_their_own_are_the_same)
+{
+    add_version_1("elsewhere");
+    write_file(GROUP, "cgroup.procs", "");
+    tree_write(tree, "v1/cpu/" GROUP "/cgroup.procs", "%s", "");
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(counters.level[0].known);
+    tree_write(tree, "v1/cpu/" GROUP "/cgroup.procs", "5\n");
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(!counters.level[0].known);
+}
+END_TEST
+
+START_TEST(without_any_of_it_nothing_is_known)
+{
+    tree_remove(tree, "proc/stat");
+    tree_remove(tree, "proc/vmstat");
+    for (enum hr_psi_resource i = HR_PSI_CPU; i < HR_PSI_RESOURCE_COUNT; i++) {
+        ck_assert_int_eq(read_counters(i), 0);
+        for (size_t level = 0; level < HR_STALL_LEVELS; level++)
+            ck_assert(!counters.level[level].known);
+        ck_assert(!counters.cpus.known && !counters.has_reclaim && !counters.has_machine_io);
+    }
+}
+END_TEST
+
+START_TEST(the_system)
+{
+    group = NULL;
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert_str_eq(counters.group, "");
+    ck_assert(counters.cpus.known && !counters.has_cpu_full && !counters.level[0].known);
+    ck_assert_int_eq(read_counters(HR_PSI_MEMORY), 0);
+    ck_assert(counters.has_reclaim && counters.has_refaults);
+    ck_assert_uint_eq(counters.refault_count, 1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("counters");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, cpu_of_version_2);
+    tcase_add_test(tests, a_hypervisor_that_steals);
+    tcase_add_test(tests, the_top_is_not_a_level);
+    tcase_add_test(tests, memory_of_version_2);
+    tcase_add_test(tests, io_of_version_2);
+    tcase_add_test(tests, a_kernel_without_limits_of_io);
+    tcase_add_test(tests, cpu_of_version_1);
+    tcase_add_test(tests, a_group_of_version_1_with_other_processes_is_another);
+    tcase_add_test(tests, groups_without_processes_of_their_own_are_the_same);
+    tcase_add_test(tests, without_any_of_it_nothing_is_known);
+    tcase_add_test(tests, the_system);
+    return run_suite("counters", tests);
+}
