@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "psi/cause.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "headroom/utf8.h"
+
+/* One cause, with a path and its limit. */
+#define CAUSE_SIZE (HR_STALL_PATH_SIZE + 256)
+
+static uint64_t round_ms(uint64_t us)
+{
+    return (us + 500) / 1000;
+}
+
+/* "256 MiB"; a limit that isn't a multiple has a decimal. */
+static void print_bytes(double bytes, char *buffer, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+
+    for (; bytes >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+        bytes /= 1024;
+    snprintf(buffer, size, bytes < 1000 ? "%.4g %s" : "%.0f %s", bytes, units[unit]);
+}
+
+static void print_io_limit(const struct hr_stall_cause *cause, char *buffer, size_t size)
+{
+    static const char *const what[HR_STALL_IO_COUNT] = {
+        [HR_STALL_READ_BYTES] = "rbps",
+        [HR_STALL_WRITTEN_BYTES] = "wbps",
+        [HR_STALL_READS] = "riops",
+        [HR_STALL_WRITES] = "wiops",
+    };
+
+    snprintf(buffer, size, "io.max %" PRIu32 ":%" PRIu32 " %s=%.0f: reached", cause->device_major,
+             cause->device_minor, what[cause->io], cause->limit);
+}
+
+static void print_limit(const struct hr_stall_cause *cause, char *buffer, size_t size)
+{
+    char bytes[32];
+
+    switch (cause->limit_kind) {
+    case HR_STALL_CPU_MAX:
+        snprintf(buffer, size, "cpu.max %.4g: throttled %" PRIu64 " ms", cause->limit,
+                 round_ms(cause->stalled_us));
+        break;
+    case HR_STALL_MEMORY_HIGH:
+    case HR_STALL_MEMORY_MAX:
+        print_bytes(cause->limit, bytes, sizeof(bytes));
+        snprintf(buffer, size, "memory.%s %s reached %" PRIu64 " time%s",
+                 cause->limit_kind == HR_STALL_MEMORY_HIGH ? "high" : "max", bytes,
+                 cause->event_count, cause->event_count == 1 ? "" : "s");
+        break;
+    case HR_STALL_IO_MAX:
+        print_io_limit(cause, buffer, size);
+        break;
+    }
+}
+
+static void print_ancestor(const struct hr_stall_cause *cause, const char *limit, char *buffer,
+                           size_t size)
+{
+    char name[HR_STALL_PATH_SIZE];
+
+    memcpy(name, cause->group, sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    hr_utf8_make_safe(name);
+    snprintf(buffer, size, "the limit of %s (%s)", name, limit);
+}
+
+/* "neighbours (240 ms)", without the time where there is none. */
+static void print_taken(const char *name, const char *before_time,
+                        const struct hr_stall_cause *cause, char *buffer, size_t size)
+{
+    if (cause->stalled_us == 0)
+        snprintf(buffer, size, "%s", name);
+    else
+        snprintf(buffer, size, "%s (%s%" PRIu64 " ms)", name, before_time,
+                 round_ms(cause->stalled_us));
+}
+
+static void print_one(const struct hr_stall_cause *cause, char *buffer, size_t size)
+{
+    char limit[128];
+
+    switch (cause->kind) {
+    case HR_STALL_OWN_LIMIT:
+        print_limit(cause, limit, sizeof(limit));
+        snprintf(buffer, size, "its own limit (%s)", limit);
+        break;
+    case HR_STALL_ANCESTOR_LIMIT:
+        print_limit(cause, limit, sizeof(limit));
+        print_ancestor(cause, limit, buffer, size);
+        break;
+    case HR_STALL_NEIGHBOURS:
+        print_taken("neighbours", "", cause, buffer, size);
+        break;
+    case HR_STALL_ITSELF:
+        print_taken("itself", "", cause, buffer, size);
+        break;
+    case HR_STALL_HYPERVISOR:
+        print_taken("the hypervisor", "steal ", cause, buffer, size);
+        break;
+    case HR_STALL_INTERRUPTS:
+        print_taken("interrupts", "", cause, buffer, size);
+        break;
+    case HR_STALL_MACHINE_RECLAIM:
+        snprintf(buffer, size, "the machine is short of memory (reclaim)");
+        break;
+    }
+}
+
+size_t psi_cause_print(const struct hr_stall_causes *causes, char *buffer, size_t size)
+{
+    char text[CAUSE_SIZE];
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (size_t i = 0; i < causes->count; i++) {
+        print_one(&causes->list[i], text, sizeof(text));
+        const char *separator = used > 0 ? ", " : "";
+        size_t length = strlen(separator) + strlen(text);
+        if (length >= size - used)
+            break;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", separator, text);
+    }
+    return used;
+}

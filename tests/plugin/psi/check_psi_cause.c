@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_psi_cause.c - the texts of causes.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "psi/cause.h"
+#include "support/suite.h"
+
+static const struct {
+    struct hr_stall_cause cause;
+    const char *text;
+} rows[] = {
+    {{.kind = HR_STALL_OWN_LIMIT,
+      .stalled_us = 1180400,
+      .limit_kind = HR_STALL_CPU_MAX,
+      .limit = 0.5},
+     "its own limit (cpu.max 0.5: throttled 1180 ms)"},
+    {{.kind = HR_STALL_OWN_LIMIT,
+      .event_count = 1,
+      .limit_kind = HR_STALL_MEMORY_HIGH,
+      .limit = 4096},
+     "its own limit (memory.high 4 KiB reached 1 time)"},
+    {{.kind = HR_STALL_OWN_LIMIT,
+      .limit_kind = HR_STALL_IO_MAX,
+      .limit = 2097152,
+      .io = HR_STALL_WRITTEN_BYTES,
+      .device_major = 8,
+      .device_minor = 16},
+     "its own limit (io.max 8:16 wbps=2097152: reached)"},
+    {{.kind = HR_STALL_ANCESTOR_LIMIT,
+      .event_count = 12,
+      .limit_kind = HR_STALL_MEMORY_MAX,
+      .limit = 256 << 20,
+      .group = "kubepods.slice"},
+     "the limit of kubepods.slice (memory.max 256 MiB reached 12 times)"},
+    {{.kind = HR_STALL_ANCESTOR_LIMIT,
+      .event_count = 12,
+      .limit_kind = HR_STALL_MEMORY_MAX,
+      .limit = 1536 << 20,
+      .group = "a\033\xff"},
+     "the limit of a?? (memory.max 1.5 GiB reached 12 times)"},
+    {{.kind = HR_STALL_NEIGHBOURS, .stalled_us = 240000}, "neighbours (240 ms)"},
+    {{.kind = HR_STALL_NEIGHBOURS}, "neighbours"},
+    {{.kind = HR_STALL_ITSELF, .stalled_us = 1600}, "itself (2 ms)"},
+    {{.kind = HR_STALL_HYPERVISOR, .stalled_us = 300000}, "the hypervisor (steal 300 ms)"},
+    {{.kind = HR_STALL_INTERRUPTS, .stalled_us = 300000}, "interrupts (300 ms)"},
+    {{.kind = HR_STALL_MACHINE_RECLAIM, .event_count = 9},
+     "the machine is short of memory (reclaim)"},
+};
+
+START_TEST(prints_each_kind)
+{
+    struct hr_stall_causes causes = {.count = 1};
+    char text[256];
+
+    causes.list[0] = rows[_i].cause;
+    size_t length = psi_cause_print(&causes, text, sizeof(text));
+    ck_assert_str_eq(text, rows[_i].text);
+    ck_assert_uint_eq(length, strlen(text));
+}
+END_TEST
+
+START_TEST(prints_as_many_as_fit)
+{
+    const struct hr_stall_causes causes = {
+        .count = 2,
+        .list = {{.kind = HR_STALL_NEIGHBOURS, .stalled_us = 240000},
+                 {.kind = HR_STALL_ITSELF, .stalled_us = 60000}},
+    };
+    static const char both[] = "neighbours (240 ms), itself (60 ms)";
+    char text[sizeof(both)];
+
+    ck_assert_uint_eq(psi_cause_print(&causes, text, sizeof(text)), strlen(both));
+    ck_assert_str_eq(text, both);
+    psi_cause_print(&causes, text, sizeof(both) - 1);
+    ck_assert_str_eq(text, "neighbours (240 ms)");
+    ck_assert_uint_eq(psi_cause_print(&causes, text, 5), 0);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+START_TEST(prints_nothing_where_nothing_is_known)
+{
+    const struct hr_stall_causes causes = {0};
+    char text[8] = "before";
+
+    ck_assert_uint_eq(psi_cause_print(&causes, text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+START_TEST(the_longest_name_fits)
+{
+    struct hr_stall_causes causes = {.count = 1};
+    char text[1024];
+
+    causes.list[0] = rows[3].cause;
+    memset(causes.list[0].group, 'x', sizeof(causes.list[0].group) - 1);
+    psi_cause_print(&causes, text, sizeof(text));
+    ck_assert_ptr_nonnull(strstr(text, "xx (memory.max 256 MiB reached 12 times)"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("cause");
+
+    tcase_add_loop_test(tests, prints_each_kind, 0, sizeof(rows) / sizeof(*rows));
+    tcase_add_test(tests, prints_as_many_as_fit);
+    tcase_add_test(tests, prints_nothing_where_nothing_is_known);
+    tcase_add_test(tests, the_longest_name_fits);
+    return run_suite("psi_cause", tests);
+}
