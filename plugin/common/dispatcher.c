@@ -138,17 +138,21 @@ bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm)
 bool dispatcher_has_room(struct dispatcher *dispatcher)
 {
     pthread_mutex_lock(&dispatcher->lock);
+    bool is_stopped = dispatcher->is_stopped;
     bool has_room = dispatcher->beginning_count < DISPATCHER_CAPACITY;
     pthread_mutex_unlock(&dispatcher->lock);
+    if (is_stopped)
+        return false;
     if (has_room)
         complaint_resolve(&dispatcher->is_full, "%s: new alarms can be reported again.",
                           dispatcher->plugin);
     else
-        complaint_log(&dispatcher->is_full, LOG_WARNING, 1,
-                      "%s: %d notifications wait, so further alarms are reported only once there is "
-                      "room, if they last: a notification handler is slow or hangs (mail.conf and "
-                      "the like), or there are more than MaxNotificationsPerSecond (%zu).",
-                      dispatcher->plugin, DISPATCHER_CAPACITY, dispatcher->per_second);
+        complaint_log(
+            &dispatcher->is_full, LOG_WARNING, 1,
+            "%s: %d notifications wait, so further alarms are reported only once there is "
+            "room, if they last: a notification handler is slow or hangs (mail.conf and "
+            "the like), or there are more than MaxNotificationsPerSecond (%zu).",
+            dispatcher->plugin, DISPATCHER_CAPACITY, dispatcher->per_second);
     return has_room;
 }
 

@@ -36,9 +36,9 @@ struct dispatcher;
 int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **dispatcher);
 
 /**
- * Stops dispatching, after the notification that a handler has at the moment, and discards those
- * that wait: they can still be asked for by dispatcher_has_beginning() and dispatcher_has_end().
- * NULL is allowed.
+ * Stops dispatching, after the notification that a handler has at the moment. Those that wait are
+ * never dispatched; there is no room for beginnings any more, but ends may be queued, and both
+ * asked for by dispatcher_has_beginning() and dispatcher_has_end(). NULL is allowed.
  */
 void dispatcher_stop(struct dispatcher *dispatcher);
 

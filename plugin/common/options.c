@@ -2,8 +2,10 @@
 #include "common/options.h"
 
 #include <errno.h>
+#include <limits.h>
 
 #include "common/log.h"
+#include "configfile.h"
 #include "headroom/root.h"
 #include "utils/common/common.h"
 
@@ -132,6 +134,39 @@ int option_text(const char *block, const oconfig_item_t *item, const char **valu
         return option_refuse(block, item, "one text in quotes, not empty");
     *value = item->values[0].value.string;
     return 0;
+}
+
+int option_state_file(const char *block, const oconfig_item_t *item, char **path)
+{
+    const char *text;
+
+    if (option_text(block, item, &text) < 0)
+        return -1;
+    if (text[0] != '/' || text[strlen(text) - 1] == '/')
+        return option_refuse(block, item, "the absolute path of a file");
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        ERROR("%s: out of memory.", block);
+        return -1;
+    }
+    free(*path);
+    *path = copy;
+    return 0;
+}
+
+/* collectd has made BaseDir the working directory by then. */
+char *option_state_path(const char *configured, const char *file)
+{
+    const char *base = global_option_get("BaseDir");
+    char here[PATH_MAX], *path;
+
+    if (configured != NULL)
+        return strdup(configured);
+    if (base == NULL || base[0] != '/')
+        base = getcwd(here, sizeof(here));
+    if (base == NULL || asprintf(&path, "%s/%s", base, file) < 0)
+        return NULL;
+    return path;
 }
 
 int option_texts(const char *block, const oconfig_item_t *item, const char *accepted)

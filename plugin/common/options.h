@@ -51,6 +51,22 @@ int option_text(const char *block, const oconfig_item_t *item, const char **valu
 int option_root(const char *block, const oconfig_item_t *item, char **path);
 
 /**
+ * Reads the absolute path of a state file, see headroom/state_file.h.
+ *
+ * @param path  receives a copy that the caller frees; its former text is freed.
+ * @return 0 or -1.
+ */
+int option_state_file(const char *block, const oconfig_item_t *item, char **path);
+
+/**
+ * Makes the path of a state file: a copy of the configured one; or, without one, of a file in
+ * collectd's BaseDir, to be called after the configuration.
+ *
+ * @return a path that the caller frees; NULL, with errno, on failure.
+ */
+char *option_state_path(const char *configured, const char *file);
+
+/**
  * Checks that there is at least one value and all are texts.
  *
  * @param accepted  what kind of texts, for the message.

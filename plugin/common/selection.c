@@ -339,17 +339,19 @@ static void report_unfollowed(struct selection *selection, size_t unfollowed)
                 selection->plugin, unfollowed, selection->max_count);
 }
 
-void selection_read(struct selection *selection, struct hr_cgroup_set *set)
+int selection_read(struct selection *selection, struct hr_cgroup_set *set)
 {
     if (set == NULL)
-        return;
-    report_mount(selection, hr_cgroup_set_read(set));
+        return 0;
+    int status = hr_cgroup_set_read(set);
+    report_mount(selection, status);
 
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
     report_excess(selection, counts.excess);
     report_watches(selection, &counts);
     report_unreadable(selection, &counts);
     report_unfollowed(selection, counts.unfollowed);
+    return status;
 }
 
 /* --- Names ---------------------------------------------------------------- */

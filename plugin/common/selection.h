@@ -72,8 +72,8 @@ int selection_open(const struct selection *selection, const struct hr_root *root
                    void *context, struct hr_cgroup_set **set);
 
 /** Brings a set up to date; errors are logged once, with cause and remedy. To be called for one set
- * only, as the others have the same errors. NULL is allowed. */
-void selection_read(struct selection *selection, struct hr_cgroup_set *set);
+ * only, as the others have the same errors. NULL is allowed. @return as hr_cgroup_set_read(). */
+int selection_read(struct selection *selection, struct hr_cgroup_set *set);
 
 /**
  * Takes the plugin instance of a group, made by its pattern's Instance; see names_take(). Any

@@ -90,24 +90,6 @@ static int read_top(struct osnoise_config *config, const oconfig_item_t *item)
     return option_count(PLUGIN, item, 0, 100, &config->top);
 }
 
-static int read_state_file(struct osnoise_config *config, const oconfig_item_t *item)
-{
-    const char *path;
-
-    if (option_text(PLUGIN, item, &path) < 0)
-        return -1;
-    if (path[0] != '/' || path[strlen(path) - 1] == '/')
-        return option_refuse(PLUGIN, item, "the absolute path of a file");
-    char *copy = strdup(path);
-    if (copy == NULL) {
-        ERROR(PLUGIN ": out of memory.");
-        return -1;
-    }
-    free(config->state_path);
-    config->state_path = copy;
-    return 0;
-}
-
 /* --- Alert ---------------------------------------------------------------- */
 
 static int read_severity(const oconfig_item_t *item, int *severity)
@@ -189,7 +171,7 @@ static int read_option(struct osnoise_config *config, const oconfig_item_t *item
     if (strcasecmp(key, "Histogram") == 0)
         return option_boolean(PLUGIN, item, &run->histogram);
     if (strcasecmp(key, "StateFile") == 0)
-        return read_state_file(config, item);
+        return option_state_file(PLUGIN, item, &config->state_path);
     if (strcasecmp(key, "Root") == 0)
         return option_root(PLUGIN, item, &config->root);
     if (strcasecmp(key, "Alert") == 0)

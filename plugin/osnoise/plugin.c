@@ -8,7 +8,7 @@
 
 #include "common/log.h"
 #include "common/open_files.h"
-#include "configfile.h"
+#include "common/options.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "osnoise/config.h"
@@ -42,25 +42,11 @@ static const char *root_path(void)
 
 /* --- The state file ------------------------------------------------------- */
 
-/* A path in collectd's BaseDir, which is the working directory by now. @return NULL if there is
- * none. */
-static char *default_state_path(void)
-{
-    const char *base = global_option_get("BaseDir");
-    char here[PATH_MAX], *path;
-
-    if (base == NULL || base[0] != '/')
-        base = getcwd(here, sizeof(here));
-    if (base == NULL || asprintf(&path, "%s/" STATE_FILE, base) < 0)
-        return NULL;
-    return path;
-}
-
 /* @return 0 or a negative errno. */
 static int find_state_path(void)
 {
     free(state_path);
-    state_path = config.state_path != NULL ? strdup(config.state_path) : default_state_path();
+    state_path = option_state_path(config.state_path, STATE_FILE);
     config.run.state_path = state_path;
     return state_path != NULL ? 0 : -errno;
 }

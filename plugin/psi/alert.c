@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
+#include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/waiters.h"
+#include "psi/cause.h"
+
+/* How long the causes are looked for of a stall that came at once: a period of cpu.max or two. */
+#define CAUSE_NS (250 * HR_NS_PER_MS)
 
 /* A trigger that can't be armed is retried so often; messages say so, too. */
 #define RETRY_NS (10 * HR_NS_PER_S)
-
-#define NEVER UINT64_MAX
 
 void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rule *rule,
                          struct psi_alert_context *context)
@@ -19,152 +22,252 @@ void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rul
     *rule_state = (struct psi_rule_state){.rule = rule, .context = context};
 }
 
+/* --- Timing --------------------------------------------------------------- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The kernel's trigger doesn't tell that pressure moves, so the counters are always taken; but of
+ * the system only, and only where they show causes. */
+static bool takes_causes_always(const struct psi_alert *alert)
+{
+    enum hr_psi_resource resource = alert->rule_state->rule->trigger.resource;
+
+    return alert->group == NULL && alert->trigger != NULL &&
+           hr_psi_trigger_fd(alert->trigger) >= 0 &&
+           (resource == HR_PSI_CPU || resource == HR_PSI_MEMORY);
+}
+
+static uint64_t next_cause_due(const struct psi_alert *alert)
+{
+    if (!takes_causes_always(alert))
+        return TIMER_NEVER; /* it is taken when the trigger is read */
+    return psi_cause_history_due_ns(&alert->causes, alert->rule_state->rule->trigger.window_us);
+}
+
+static uint64_t next_due(const struct psi_alert *alert)
+{
+    uint64_t due_ns = TIMER_NEVER;
+
+    if (alert->trigger != NULL)
+        due_ns = hr_psi_trigger_due_ns(alert->trigger);
+    if (alert->failed)
+        due_ns = earlier(due_ns, alert->retry_ns);
+    if (alert->alarmed)
+        due_ns = earlier(due_ns, alert->quiet_ns);
+    if (alert->is_preparing)
+        due_ns = earlier(due_ns, alert->report_ns);
+    return earlier(due_ns, next_cause_due(alert));
+}
+
+static void update_timer(struct psi_alert *alert)
+{
+    timer_set(&alert->rule_state->context->timers, &alert->timer, next_due(alert));
+}
+
+static uint64_t quiet_deadline(const struct psi_alert *alert, uint64_t since_ns)
+{
+    return since_ns + alert->rule_state->rule->quiet_us * HR_NS_PER_US;
+}
+
+/* --- Open alarms ---------------------------------------------------------- */
+
+static uint64_t get_inode(const struct psi_alert *alert)
+{
+    return alert->group != NULL ? alert->group->id : 0;
+}
+
+static void set_reported(struct psi_alert *alert, bool is_reported)
+{
+    struct psi_alert_context *context = alert->rule_state->context;
+
+    if (alert->is_reported == is_reported)
+        return;
+    alert->is_reported = is_reported;
+    if (is_reported)
+        TAILQ_INSERT_TAIL(&context->open, alert, open);
+    else
+        TAILQ_REMOVE(&context->open, alert, open);
+    context->has_changed = true;
+}
+
+/* An alarm that the run before left open goes on, silently: it ends after its first quiet time. */
+static void resume_alarm(struct psi_alert *alert)
+{
+    const uint64_t now_ns = hr_clock_ns();
+
+    alert->alarmed = true;
+    alert->begun_ns = alert->event.time_ns = now_ns;
+    alert->quiet_ns = quiet_deadline(alert, now_ns);
+    alert->repeat_ns = now_ns + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
+    set_reported(alert, true);
+    update_timer(alert);
+}
+
 void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
                     const char *instance, const struct hr_cgroup *group)
 {
+    struct psi_alert_context *context = rule_state->context;
+
     *alert = (struct psi_alert){
         .rule_state = rule_state,
         .subject = {rule_state->rule, instance, group != NULL ? group->path : NULL},
         .group = group,
-        .counter = {.instance = instance, .type_instance = rule_state->rule->type_instance},
+        .id = ++context->last_id,
     };
+    if (psi_open_alarms_claim(context->open_alarms, &alert->subject, get_inode(alert)))
+        resume_alarm(alert);
 }
 
-/* --- Deadlines ------------------------------------------------------------ */
+/* --- Reporting ------------------------------------------------------------ */
 
-/* When the quiet time ends: a quarter of a window later, as triggers are checked a little less
- * often than once per window. */
-static uint64_t quiet_deadline(const struct psi_alert *alert)
-{
-    const struct psi_rule *rule = alert->rule_state->rule;
-
-    return alert->event.time_ns + (4 * rule->quiet + 1) * rule->trigger.window_us * (1000 / 4);
-}
-
-uint64_t psi_alert_deadline(const struct psi_alert *alert)
+static void read_waiting(struct psi_alert *alert, struct psi_waiting *waiting)
 {
     if (alert->waiters != NULL)
-        return alert->report_ns;
-    if (alert->failed)
-        return alert->retry_ns;
-    return alert->alarmed ? quiet_deadline(alert) : NEVER;
+        psi_waiting_read(alert->waiters, alert->rule_state->rule, waiting);
+    else if (alert->waiting_status < 0)
+        psi_waiting_explain(alert->waiting_status, waiting);
+    alert->waiters = NULL;
 }
 
-static void update_due(struct psi_alert *alert)
+static void print_causes(const struct psi_alert *alert, char *buffer, size_t size)
 {
-    bool is_due = psi_alert_deadline(alert) != NEVER;
-    struct psi_alert_list *due = &alert->rule_state->context->due;
+    struct hr_stall_causes causes;
 
-    if (is_due && !alert->is_due)
-        TAILQ_INSERT_TAIL(due, alert, due);
-    else if (!is_due && alert->is_due)
-        TAILQ_REMOVE(due, alert, due);
-    alert->is_due = is_due;
+    psi_cause_history_explain(&alert->causes, alert->rule_state->context->root, alert->group,
+                              alert->rule_state->rule->trigger.resource, &alert->event, &causes);
+    psi_cause_print(&causes, buffer, size);
 }
 
-/* --- Notifications -------------------------------------------------------- */
-
-/* Sends the notification of the last event, with the waiting tasks if the rule names any. */
-static void send_stall(struct psi_alert *alert, int waiting_status)
+/* Reports the last event, with its causes, and the waiting tasks if the rule names any. */
+static void send_report(struct psi_alert *alert)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
+    const uint64_t lasting_ns = alert->is_reported ? hr_clock_ns() - alert->begun_ns : 0;
     struct psi_waiting waiting = {.unknown = ""};
+    struct psi_findings findings = {.lasting_s = lasting_ns / HR_NS_PER_S};
     notification_t notice;
 
-    if (waiting_status < 0)
-        psi_waiting_explain(waiting_status, &waiting);
-    if (alert->waiters != NULL) {
-        psi_waiting_read(alert->waiters, rule, &waiting);
-        alert->waiters = NULL;
+    alert->is_preparing = false;
+    print_causes(alert, findings.cause, sizeof(findings.cause));
+    read_waiting(alert, &waiting);
+    findings.waiting = rule->top_tasks > 0 ? &waiting : NULL;
+    psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
+    if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, &notice)) {
+        alert->report_count++;
+        set_reported(alert, true);
     }
-    psi_notification_stall(&notice, &alert->subject, &alert->event,
-                           rule->top_tasks > 0 ? &waiting : NULL);
-    alert->is_notified = true;
-    psi_outbox_send(&alert->rule_state->context->outbox, &notice);
+    alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
 }
 
-static void end_alarm(struct psi_alert *alert, const char *reason)
+static void take_causes(struct psi_alert *alert)
 {
-    notification_t notice;
+    psi_cause_history_take(&alert->causes, alert->rule_state->context->root, alert->group,
+                           alert->rule_state->rule->trigger.resource);
+}
 
-    alert->alarmed = false;
-    if (!alert->is_notified)
-        return;
-    alert->is_notified = false;
-    if (reason != NULL)
-        psi_notification_end(&notice, &alert->subject, reason);
-    else
-        psi_notification_quiet(&notice, &alert->subject);
-    psi_outbox_queue(&alert->rule_state->context->outbox, &notice);
+/* Where pressure hadn't moved before, its causes are those of the next moment. */
+static uint64_t start_finding_causes(struct psi_alert *alert)
+{
+    if (!psi_cause_history_is_empty(&alert->causes))
+        return 0;
+    take_causes(alert);
+    return CAUSE_NS;
 }
 
 static void start_report(struct psi_alert *alert)
 {
     struct psi_rule_state *rule_state = alert->rule_state;
-    struct psi_alert_context *context = rule_state->context;
-    int status = 0;
+    const struct psi_rule *rule = rule_state->rule;
+    uint64_t wait_ns = start_finding_causes(alert);
 
-    if (!psi_outbox_reserve(&context->outbox, &alert->subject))
+    alert->waiting_status = 0;
+    if (rule->top_tasks > 0)
+        alert->waiting_status =
+            psi_waiting_open(&rule_state->context->task_source, rule, &rule_state->budget,
+                             alert->group, &alert->waiters);
+    if (alert->waiters != NULL && wait_ns < rule->top_tasks_window_us * HR_NS_PER_US)
+        wait_ns = rule->top_tasks_window_us * HR_NS_PER_US;
+    alert->is_preparing = true;
+    alert->report_ns = hr_clock_ns() + wait_ns;
+    if (wait_ns == 0)
+        send_report(alert);
+}
+
+static bool is_report_due(const struct psi_alert *alert)
+{
+    if (alert->is_preparing)
+        return false;
+    return !alert->is_reported ||
+           (alert->rule_state->rule->repeat_us > 0 && alert->event.time_ns >= alert->repeat_ns);
+}
+
+/* Reports an alarm that has begun, or lasts, if that is due. One that begins again before its end
+ * has been dispatched goes on: its end is withdrawn. Without room in the queue the next event tries
+ * again. */
+static void report_if_due(struct psi_alert *alert)
+{
+    struct dispatcher *dispatcher = alert->rule_state->context->dispatcher;
+
+    if (!is_report_due(alert))
         return;
-    if (rule_state->rule->top_tasks > 0) {
-        status = psi_waiting_open(&context->task_source, rule_state->rule, &rule_state->budget,
-                                  alert->group, &alert->waiters);
-        alert->report_ns = hr_clock_ns() + rule_state->rule->top_tasks_window_us * 1000;
+    if (!alert->is_reported && dispatcher_withdraw_end(dispatcher, alert->id))
+        set_reported(alert, true);
+    else if (dispatcher_has_room(dispatcher))
+        start_report(alert);
+}
+
+static void send_end(struct psi_alert *alert, const char *reason)
+{
+    struct psi_alert_context *context = alert->rule_state->context;
+    notification_t notice;
+
+    if (reason != NULL)
+        psi_notification_end(&notice, &alert->subject, reason);
+    else
+        psi_notification_quiet(&notice, &alert->subject);
+    if (dispatcher_end(context->dispatcher, alert->id, &notice))
+        psi_open_alarms_add_ending(context->open_alarms, alert->id, &alert->subject,
+                                   get_inode(alert));
+}
+
+/* Where one was reported before, as it lasts, the alarm stays open. */
+void psi_alert_forget_unsent(struct psi_alert_context *context)
+{
+    struct psi_alert *alert = TAILQ_FIRST(&context->open);
+
+    while (alert != NULL) {
+        struct psi_alert *next = TAILQ_NEXT(alert, open);
+        if (alert->report_count == 1 && dispatcher_has_beginning(context->dispatcher, alert->id))
+            set_reported(alert, false);
+        alert = next;
     }
-    if (alert->waiters == NULL)
-        send_stall(alert, status);
+}
+
+/* Ends the alarm, after what is to be said of its beginning. */
+static void end_alarm(struct psi_alert *alert, const char *reason)
+{
+    if (alert->is_preparing)
+        send_report(alert);
+    alert->alarmed = false;
+    if (!alert->is_reported)
+        return;
+    send_end(alert, reason);
+    set_reported(alert, false);
 }
 
 /* --- Arming --------------------------------------------------------------- */
 
-static uint64_t poll_due(const struct psi_alert *alert)
+static int watch_trigger(struct psi_alert *alert)
 {
-    return hr_psi_trigger_due_ns(alert->trigger);
-}
-
-/* Into the list by the time of the next read, from the nearer end: most go to one of the two. */
-static void queue_poll(struct psi_alert *alert)
-{
-    struct psi_alert_list *list = &alert->rule_state->context->polled;
-    struct psi_alert *first = TAILQ_FIRST(list), *last = TAILQ_LAST(list, psi_alert_list);
-    uint64_t due_ns = poll_due(alert);
-
-    if (first == NULL || poll_due(first) >= due_ns) {
-        TAILQ_INSERT_HEAD(list, alert, polled);
-    } else if (due_ns < poll_due(last) && due_ns - poll_due(first) < poll_due(last) - due_ns) {
-        while (poll_due(first) < due_ns)
-            first = TAILQ_NEXT(first, polled);
-        TAILQ_INSERT_BEFORE(first, alert, polled);
-    } else {
-        while (poll_due(last) > due_ns)
-            last = TAILQ_PREV(last, psi_alert_list, polled);
-        TAILQ_INSERT_AFTER(list, last, alert, polled);
-    }
-}
-
-static int attach_trigger(struct psi_alert *alert)
-{
-    struct psi_rule_state *rule_state = alert->rule_state;
     int fd = hr_psi_trigger_fd(alert->trigger);
     struct epoll_event event = {.events = EPOLLPRI, .data.ptr = alert};
 
-    if (fd >= 0 && epoll_ctl(rule_state->context->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+    if (fd >= 0 && epoll_ctl(alert->rule_state->context->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
         return -errno;
-    if (fd < 0)
-        queue_poll(alert);
     return 0;
-}
-
-/* Removed from epoll explicitly: a child of collectd that has not called exec yet may hold the
- * file open. */
-static void detach_trigger(struct psi_alert *alert)
-{
-    int fd = hr_psi_trigger_fd(alert->trigger);
-
-    if (fd >= 0)
-        epoll_ctl(alert->rule_state->context->epoll, EPOLL_CTL_DEL, fd, NULL);
-    else
-        TAILQ_REMOVE(&alert->rule_state->context->polled, alert, polled);
 }
 
 static int open_trigger(struct psi_alert *alert)
@@ -189,73 +292,91 @@ static void set_failed(struct psi_alert *alert, int status)
     alert->retry_ns = hr_clock_ns() + RETRY_NS;
 }
 
-static void close_trigger(struct psi_alert *alert)
+static void log_armed(struct psi_alert *alert)
 {
-    psi_counters_hide(alert->rule_state->context->counters, &alert->counter);
-    hr_psi_trigger_close(alert->trigger);
+    struct psi_arming *arming = &alert->rule_state->arming;
+    int refusal = hr_psi_trigger_refusal(alert->trigger);
+
+    if (refusal != 0)
+        psi_arming_log_refusal(arming, alert->rule_state->rule, refusal);
+    psi_arming_log_success(arming, &alert->subject);
+}
+
+struct psi_trigger_list psi_alert_take_closing(struct psi_alert_context *context)
+{
+    struct psi_trigger_list taken = context->closing;
+
+    context->closing = (struct psi_trigger_list){.count = 0};
+    return taken;
+}
+
+/* Closing a kernel's trigger takes milliseconds, and many can be closed at the same time: so it is
+ * left to who takes the list. It is removed from epoll explicitly: a child of collectd that
+ * has not called exec yet may hold the file open. */
+static void detach_trigger(struct psi_alert *alert)
+{
+    struct psi_alert_context *context = alert->rule_state->context;
+    int fd = hr_psi_trigger_fd(alert->trigger);
+
+    if (fd >= 0)
+        epoll_ctl(context->epoll, EPOLL_CTL_DEL, fd, NULL);
+    struct psi_trigger_list *closing = &context->closing;
+    if (HR_ARRAY_RESERVE(closing->triggers, closing->capacity, closing->count + 1) == 0)
+        closing->triggers[closing->count++] = alert->trigger;
+    else
+        hr_psi_trigger_close(alert->trigger);
     alert->trigger = NULL;
+    alert->is_armed = false;
+    psi_cause_history_clear(&alert->causes);
 }
 
 void psi_alert_arm(struct psi_alert *alert)
 {
-    struct psi_rule_state *rule_state = alert->rule_state;
-
     int status = open_trigger(alert);
-    if (status == 0 && (status = attach_trigger(alert)) < 0)
-        close_trigger(alert);
-    set_failed(alert, status);
-    if (status == 0) {
-        psi_counters_show(rule_state->context->counters, &alert->counter);
-        if (hr_psi_trigger_refusal(alert->trigger) != 0)
-            psi_arming_log_refusal(&rule_state->arming, rule_state->rule,
-                                   hr_psi_trigger_refusal(alert->trigger));
-        psi_arming_log_success(&rule_state->arming, &alert->subject);
-    } else if (status != -ENODEV) {
-        psi_arming_log_failure(&rule_state->arming, &alert->subject, status);
-    }
-    update_due(alert);
-}
 
-/* Completes a pending notification and ends the alarm, in that order, and closes the trigger. */
-static void disarm_trigger(struct psi_alert *alert, const char *reason)
-{
-    if (alert->waiters != NULL)
-        send_stall(alert, 0);
-    if (alert->alarmed)
-        end_alarm(alert, reason);
-    if (alert->trigger == NULL)
-        return;
-    detach_trigger(alert);
-    close_trigger(alert);
+    if (status == 0 && (status = watch_trigger(alert)) < 0)
+        detach_trigger(alert);
+    set_failed(alert, status);
+    alert->is_armed = status == 0;
+    if (status == 0)
+        log_armed(alert);
+    else if (status != -ENODEV)
+        psi_arming_log_failure(&alert->rule_state->arming, &alert->subject, status);
+    update_timer(alert);
 }
 
 void psi_alert_disarm(struct psi_alert *alert, const char *reason)
 {
-    disarm_trigger(alert, reason);
+    if (alert->alarmed)
+        end_alarm(alert, reason);
+    if (alert->trigger != NULL)
+        detach_trigger(alert);
     set_failed(alert, 0);
-    update_due(alert);
+    update_timer(alert);
 }
 
 /* --- Events --------------------------------------------------------------- */
 
-static void raise_alarm(struct psi_alert *alert, const struct hr_psi_event *event)
+/* While a report is prepared it stays that of the event before. */
+static void take_event(struct psi_alert *alert, const struct hr_psi_event *event)
 {
-    psi_counters_count(alert->rule_state->context->counters, &alert->counter);
-    alert->alarmed = true;
-    if (alert->waiters != NULL) {
-        alert->event.time_ns = event->time_ns; /* the notification of the event before is pending */
-        return;
+    if (!alert->alarmed) {
+        alert->alarmed = true;
+        alert->begun_ns = event->time_ns;
+        alert->report_count = 0;
     }
-    alert->event = *event;
-    start_report(alert);
+    alert->quiet_ns = quiet_deadline(alert, event->time_ns);
+    if (!alert->is_preparing)
+        alert->event = *event;
+    report_if_due(alert);
 }
 
 /* The group was removed, which its set reports in a moment; or its pressure was switched off or
  * can't be read, and may come back. */
 static void lose_trigger(struct psi_alert *alert, int status)
 {
-    disarm_trigger(alert, status == -ENODEV ? "it was removed, or its pressure switched off"
-                                            : "its pressure can't be read");
+    psi_alert_disarm(alert, status == -ENODEV ? "it was removed, or its pressure switched off"
+                                              : "its pressure can't be read");
     set_failed(alert, status);
     if (status != -ENODEV)
         psi_arming_log_failure(&alert->rule_state->arming, &alert->subject, status);
@@ -267,29 +388,71 @@ static bool is_shortage(int status)
     return status == -EMFILE || status == -ENFILE || status == -ENOMEM;
 }
 
-void psi_alert_read(struct psi_alert *alert, uint32_t events)
+/* While pressure moves the counters are taken once a window; when it rests, they are dropped. */
+static void update_causes(struct psi_alert *alert)
+{
+    const uint64_t window_us = alert->rule_state->rule->trigger.window_us;
+
+    if (alert->is_preparing)
+        return;
+    if (!takes_causes_always(alert) && !hr_psi_trigger_is_active(alert->trigger))
+        psi_cause_history_clear(&alert->causes);
+    else if (hr_clock_ns() >= psi_cause_history_due_ns(&alert->causes, window_us))
+        take_causes(alert);
+}
+
+static void read_trigger(struct psi_alert *alert, uint32_t events)
 {
     struct hr_psi_event event;
 
     int status = hr_psi_trigger_read(alert->trigger, events, &event);
-    if (hr_psi_trigger_fd(alert->trigger) < 0) {
-        TAILQ_REMOVE(&alert->rule_state->context->polled, alert, polled);
-        queue_poll(alert);
-    }
-    if (status == 0)
-        raise_alarm(alert, &event);
-    else if (status != -EAGAIN && !is_shortage(status))
+    if (status == 0) {
+        alert->event_count++;
+        take_event(alert, &event);
+    } else if (status != -EAGAIN && !is_shortage(status)) {
         lose_trigger(alert, status);
-    update_due(alert);
+    }
+    if (alert->trigger != NULL)
+        update_causes(alert);
 }
 
-void psi_alert_tick(struct psi_alert *alert)
+void psi_alert_read(struct psi_alert *alert, uint32_t events)
 {
-    if (alert->waiters != NULL)
-        send_stall(alert, 0);
-    else if (alert->failed)
-        psi_alert_arm(alert);
-    else
+    if (alert->trigger == NULL)
+        return; /* detached since epoll_wait(2) */
+    read_trigger(alert, events);
+    update_timer(alert);
+}
+
+/* The quiet time is over. A trigger that couldn't be armed since the last run can't confirm it. */
+static void confirm_end(struct psi_alert *alert)
+{
+    struct hr_psi_event event;
+
+    int status = alert->trigger != NULL ? hr_psi_trigger_confirm(alert->trigger, &event) : -ENOENT;
+    if (status == 0)
+        take_event(alert, &event);
+    else if (status == -EAGAIN)
         end_alarm(alert, NULL);
-    update_due(alert);
+    else if (is_shortage(status))
+        alert->quiet_ns = hr_clock_ns() + RETRY_NS;
+    else if (alert->trigger != NULL)
+        lose_trigger(alert, status);
+    else
+        end_alarm(alert, alert->failed ? "its pressure can't be read" : "no process is left in it");
+}
+
+void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns)
+{
+    if (alert->is_preparing && now_ns >= alert->report_ns)
+        send_report(alert);
+    if (alert->failed && now_ns >= alert->retry_ns)
+        psi_alert_arm(alert);
+    if (alert->trigger != NULL && now_ns >= hr_psi_trigger_due_ns(alert->trigger))
+        read_trigger(alert, 0);
+    if (alert->alarmed && now_ns >= alert->quiet_ns)
+        confirm_end(alert);
+    if (now_ns >= next_cause_due(alert))
+        update_causes(alert);
+    update_timer(alert);
 }

@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * psi/alert.h - one rule applied to one group, or to the system: trigger, alarm, notifications.
+ * psi/alert.h - one rule applied to one group, or to the system: its trigger and its alarm.
  *
- * All functions run in the thread of psi/alerts.h.
+ * A stall is one alarm with one end. It begins with an event of the trigger, and is over when for
+ * the rule's quiet time there was none and the kernel's total confirms that. Its beginning and its
+ * end are reported, and that it lasts only if the rule says so.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ALERT_H
 #define HEADROOM_PLUGIN_PSI_ALERT_H
 
+#include <stdatomic.h>
 #include <sys/queue.h>
 
+#include "common/dispatcher.h"
+#include "common/timers.h"
 #include "psi/arming.h"
-#include "psi/counters.h"
+#include "psi/cause_history.h"
 #include "psi/notification.h"
-#include "psi/outbox.h"
+#include "psi/open_alarms.h"
 #include "psi/waiting_tasks.h"
 
 struct psi_alert;
 TAILQ_HEAD(psi_alert_list, psi_alert);
 
+/** Triggers, on the heap. */
+struct psi_trigger_list {
+    struct hr_psi_trigger **triggers;
+    size_t count, capacity;
+};
+
 /** What all alerts share. */
 struct psi_alert_context {
     const struct hr_root *root;
     int epoll;
-    struct psi_outbox outbox;
+    struct timers timers; /**< with room for all alerts */
+    struct dispatcher *dispatcher;
+    struct psi_open_alarms *open_alarms;
+    struct psi_alert_list open; /**< whose alarm was reported and isn't over */
+    bool has_changed;           /**< `open`, or the ends that wait, since they were saved */
+    uint64_t last_id;
     struct psi_task_source task_source;
-    struct psi_counters *counters;
-    struct psi_alert_list due;    /**< alerts with a deadline */
-    struct psi_alert_list polled; /**< those to poll, the next first */
+    struct psi_trigger_list closing; /**< detached, and to be closed */
 };
 
 /** What all alerts of a rule share. */
@@ -38,48 +52,64 @@ struct psi_rule_state {
 };
 
 struct psi_alert {
+    struct timer timer; /**< first: when psi_alert_tick() is due */
     struct psi_rule_state *rule_state;
     struct psi_subject subject;
     const struct hr_cgroup *group; /**< NULL: the system */
-    struct psi_counter counter;
+    uint64_t id;                   /**< no other alert has had it */
 
     struct hr_psi_trigger *trigger; /**< NULL: not armed */
     bool failed;                    /**< arming failed; retried at retry_ns */
     bool is_counted;                /**< in arming.unarmed_groups */
     uint64_t retry_ns;
+    _Atomic bool is_armed; /**< what the read callback may look at */
+    _Atomic int64_t event_count;
 
-    bool alarmed;              /**< since an event, until the quiet time is over */
-    bool is_notified;          /**< a notification of this alarm was sent */
+    bool alarmed;              /**< from an event until it is over */
+    bool is_reported;          /**< its beginning was, and it is in context->open */
+    unsigned report_count;     /**< of this alarm */
     struct hr_psi_event event; /**< the last */
+    uint64_t begun_ns;         /**< when the first was */
+    uint64_t quiet_ns;         /**< when the alarm is over, if there is no other event */
+    uint64_t repeat_ns;        /**< when it is reported again */
 
-    struct hr_waiters *waiters; /**< not NULL: waiting tasks are being sampled, until report_ns */
-    uint64_t report_ns;
+    bool is_preparing;          /**< a report: who waits and why is being found out */
+    uint64_t report_ns;         /**< when it is sent */
+    struct hr_waiters *waiters; /**< not NULL: waiting tasks are being sampled */
+    int waiting_status;         /**< why they aren't; 0 */
+    struct psi_cause_history causes;
 
-    bool is_due;
-    TAILQ_ENTRY(psi_alert) due;
-    TAILQ_ENTRY(psi_alert) polled;
+    TAILQ_ENTRY(psi_alert) open;
 };
 
 void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rule *rule,
                          struct psi_alert_context *context);
 
-/** Initializes an alert, not armed. @param instance, group  must outlive the alert. */
+/**
+ * Initializes an alert, not armed. An alarm that the run before left open goes on.
+ *
+ * @param instance, group  must outlive the alert.
+ */
 void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
                     const char *instance, const struct hr_cgroup *group);
 
 /** Arms the trigger; a failure is logged, and retried by psi_alert_tick(). */
 void psi_alert_arm(struct psi_alert *alert);
 
-/** Disarms the trigger. @param reason  why an alarm ends, if there is one. */
+/** Disarms the trigger, and ends the alarm, if there is one. @param reason  why it ends. */
 void psi_alert_disarm(struct psi_alert *alert, const char *reason);
 
-/** Reads the trigger. @param events  of epoll_wait(2); 0 when polling. */
+/** Reads the trigger. @param events  of epoll_wait(2). */
 void psi_alert_read(struct psi_alert *alert, uint32_t events);
 
-/** When psi_alert_tick() has something to do; UINT64_MAX: never. */
-uint64_t psi_alert_deadline(const struct psi_alert *alert);
+/** Does what is due: reads a polled trigger, reports, retries arming, ends the alarm. */
+void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns);
 
-/** Does what is due at the deadline: sends the notification, retries arming, or ends the alarm. */
-void psi_alert_tick(struct psi_alert *alert);
+/** At shutdown, once nothing is dispatched any more: forgets the alarms whose beginning waits. */
+void psi_alert_forget_unsent(struct psi_alert_context *context);
+
+/** Takes the triggers that were detached: the caller closes them, without a lock, and frees the
+ * list. */
+struct psi_trigger_list psi_alert_take_closing(struct psi_alert_context *context);
 
 #endif

@@ -3,53 +3,73 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #include "common/log.h"
 #include "common/options.h"
+#include "common/submit.h"
 #include "common/thread.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "psi/alert.h"
+#include "psi/groups.h"
 #include "utils/common/common.h"
 
-#define PLUGIN "psi"
+#define PLUGIN     "psi"
+#define STATE_FILE "headroom-psi.state"
 
 #define DEFAULT_LIMIT 50 /* notifications a second */
 
-/* Rescan SETTLE_NS after a change is signalled, so that a burst costs one scan; at least every
- * RESCAN_NS, or UNWATCHED_NS where inotify doesn't cover everything. */
+/* What happens in groups is read at once, but not more often than this; a change of directories
+ * after SETTLE_NS, so that a burst costs one scan; all at least every RESCAN_NS, or UNWATCHED_NS
+ * where inotify doesn't cover everything. */
+#define EVENTS_NS    (2 * HR_NS_PER_MS)
 #define SETTLE_NS    (HR_NS_PER_S / 20)
 #define RESCAN_NS    (10 * HR_NS_PER_S)
 #define UNWATCHED_NS HR_NS_PER_S
 
-enum { EVENTS = 64 };
+/* While the read callback samples, the set is tried again so often. */
+#define BUSY_NS (5 * HR_NS_PER_MS)
 
-/* The alerts of one group: as many as there are rules for groups. */
-struct group_alerts {
-    const char *instance;
-    size_t count;
-    struct psi_alert list[];
-};
+/* How long at least an alarm of the run before may take to find its group. */
+#define CLAIM_NS (30 * HR_NS_PER_S)
+
+/* Ends that wait are kept in the state file, and looked for so often. */
+#define ENDING_NS HR_NS_PER_S
+
+/* Polled triggers are read together that are due within a fraction of the shortest window. */
+#define SLACK_PER_WINDOW 40
+#define SLACK_MAX_NS     (25 * HR_NS_PER_MS)
+
+enum { EVENTS = 64 };
 
 struct psi_alerts {
     struct psi_rule *rules;
     size_t rule_count, rule_capacity;
     size_t limit;
+    char *state_path;
 
-    struct psi_counters counters;
     struct thread thread;
-
-    /* The thread's own. */
+    bool is_open;
     const struct hr_root *root;
-    struct selection *selection;
     struct psi_alert_context context;
     struct psi_rule_state *rule_states; /* as many as rules */
     struct psi_alert *of_system;
-    struct hr_cgroup_set *set; /* NULL if no rule is for groups */
-    int set_fd;                /* as it is in epoll; -1 */
-    uint64_t rescan_ns;        /* when the set is read next */
+    size_t system_count;
+    struct psi_groups groups;
+
+    int wake_fd; /* readable when the read callback has made something due; -1 */
+
+    /* The thread's own. */
+    int set_fd; /* as it is in epoll; -1 */
+    uint64_t slack_ns;
+    uint64_t events_ns; /* when what happened in groups is read; TIMER_NEVER */
+    uint64_t listen_ns; /* when the set's descriptor is listened to again; TIMER_NEVER */
+    uint64_t rescan_ns; /* when the set is read next */
+    uint64_t claim_ns;  /* when alarms of the run before end that weren't claimed; TIMER_NEVER */
+    uint64_t ending_ns; /* when ends that wait are looked for; TIMER_NEVER */
 };
 
 struct psi_alerts *psi_alerts_new(void)
@@ -59,9 +79,11 @@ struct psi_alerts *psi_alerts_new(void)
     if (alerts == NULL)
         return NULL;
     alerts->limit = DEFAULT_LIMIT;
-    alerts->context.epoll = alerts->set_fd = -1;
+    alerts->context.epoll = alerts->wake_fd = alerts->set_fd = -1;
+    TAILQ_INIT(&alerts->context.open);
     thread_init(&alerts->thread);
-    psi_counters_init(&alerts->counters);
+    pthread_mutex_init(&alerts->groups.set_lock, NULL);
+    pthread_mutex_init(&alerts->groups.alerts_lock, NULL);
     return alerts;
 }
 
@@ -89,6 +111,8 @@ int psi_alerts_option(struct psi_alerts *alerts, const oconfig_item_t *item)
         return read_rule(alerts, item);
     if (strcasecmp(item->key, "MaxNotificationsPerSecond") == 0)
         return option_count(PLUGIN, item, 1, 100000, &alerts->limit);
+    if (strcasecmp(item->key, "StateFile") == 0)
+        return option_state_file(PLUGIN, item, &alerts->state_path);
     return 1;
 }
 
@@ -97,282 +121,421 @@ bool psi_alerts_is_empty(const struct psi_alerts *alerts)
     return alerts->rule_count == 0;
 }
 
-/* How many rules apply to the system, or to groups. */
-static size_t count_rules(const struct psi_alerts *alerts, bool of_system)
+struct psi_groups *psi_alerts_groups(struct psi_alerts *alerts)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < alerts->rule_count; i++)
-        count += alerts->rules[i].of_system == of_system;
-    return count;
+    return &alerts->groups;
 }
-
-/* --- The system and the groups -------------------------------------------- */
-
-/* Initializes the alerts of the rules that apply to the system, or to groups. */
-static void init_alerts(struct psi_alerts *alerts, struct psi_alert *list, const char *instance,
-                        const struct hr_cgroup *group)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < alerts->rule_count; i++)
-        if (alerts->rules[i].of_system == (group == NULL))
-            psi_alert_init(&list[count++], &alerts->rule_states[i], instance, group);
-}
-
-static void arm_alerts(struct psi_alert *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        psi_alert_arm(&list[i]);
-}
-
-static void disarm_alerts(struct psi_alert *list, size_t count, const char *reason)
-{
-    for (size_t i = 0; i < count; i++)
-        psi_alert_disarm(&list[i], reason);
-}
-
-static void add_group(struct psi_alerts *alerts, struct hr_cgroup *group)
-{
-    size_t count = count_rules(alerts, false);
-    const char *instance = selection_name(alerts->selection, group);
-    struct group_alerts *added =
-        instance != NULL ? calloc(1, sizeof(*added) + count * sizeof(added->list[0])) : NULL;
-
-    if (added == NULL) {
-        selection_unname(alerts->selection, instance);
-        return; /* memory is short, which the values' thread logs */
-    }
-    added->instance = instance;
-    added->count = count;
-    init_alerts(alerts, added->list, instance, group);
-    group->data = added;
-}
-
-static void handle_group_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
-{
-    struct psi_alerts *alerts = context;
-    struct group_alerts *of_group = group->data;
-
-    if (of_group == NULL && event != HR_CGROUP_ADDED)
-        return;
-    switch (event) {
-    case HR_CGROUP_ADDED:
-        add_group(alerts, group);
-        break;
-    case HR_CGROUP_POPULATED:
-        arm_alerts(of_group->list, of_group->count);
-        break;
-    case HR_CGROUP_EMPTIED:
-        disarm_alerts(of_group->list, of_group->count, "no process is left in it");
-        break;
-    case HR_CGROUP_REMOVED:
-        selection_unname(alerts->selection, of_group->instance);
-        free(of_group);
-        break;
-    }
-}
-
-/* Adds the set to epoll for its next change only: later ones, until it is read, make no
- * difference. */
-static void await_set_change(struct psi_alerts *alerts)
-{
-    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = &alerts->set};
-    int fd = hr_cgroup_set_fd(alerts->set);
-    int operation = fd == alerts->set_fd ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-
-    bool awaited = fd >= 0 && epoll_ctl(alerts->context.epoll, operation, fd, &event) == 0;
-    alerts->set_fd = awaited ? fd : -1;
-}
-
-static void rescan_groups(struct psi_alerts *alerts)
-{
-    /* Errors are logged of the values' set, which mostly has the same. */
-    int status = hr_cgroup_set_read(alerts->set);
-    struct hr_cgroup_counts counts = hr_cgroup_set_counts(alerts->set);
-
-    await_set_change(alerts);
-    bool is_complete = status == 0 && alerts->set_fd >= 0 && counts.unwatched == 0;
-    alerts->rescan_ns = hr_clock_ns() + (is_complete ? RESCAN_NS : UNWATCHED_NS);
-}
-
-/* --- The thread ----------------------------------------------------------- */
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static uint64_t next_deadline(const struct psi_alerts *alerts)
+/* --- Following the groups -------------------------------------------------- */
+
+/* Listens for the set's next change only: later ones, until it is read, make no difference. */
+static void listen_to_set(struct psi_alerts *alerts)
 {
-    uint64_t deadline = psi_outbox_deadline(&alerts->context.outbox);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = &alerts->groups};
+    int fd = hr_cgroup_set_fd(alerts->groups.set);
+    int operation = fd == alerts->set_fd ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+    bool is_listening = fd >= 0 && epoll_ctl(alerts->context.epoll, operation, fd, &event) == 0;
+    alerts->set_fd = is_listening ? fd : -1;
+    alerts->listen_ns = TIMER_NEVER;
+}
+
+static void rescan_groups(struct psi_alerts *alerts, uint64_t now_ns)
+{
+    struct hr_cgroup_set *set = alerts->groups.set;
+
+    bool is_complete = selection_read(alerts->groups.selection, set) == 0;
+    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
+    listen_to_set(alerts);
+    is_complete = is_complete && alerts->set_fd >= 0 &&
+                  counts.unwatched + counts.unreadable + counts.unfollowed == 0;
+    alerts->rescan_ns = now_ns + (is_complete ? RESCAN_NS : UNWATCHED_NS);
+    alerts->events_ns = TIMER_NEVER;
+}
+
+static void read_group_events(struct psi_alerts *alerts, uint64_t now_ns)
+{
+    if (hr_cgroup_set_read_events(alerts->groups.set) != 0)
+        alerts->rescan_ns = earlier(alerts->rescan_ns, now_ns + SETTLE_NS);
+    alerts->events_ns = TIMER_NEVER;
+    alerts->listen_ns = now_ns + EVENTS_NS;
+}
+
+static void follow_groups(struct psi_alerts *alerts, uint64_t now_ns)
+{
+    if (alerts->groups.set == NULL)
+        return;
+    if (now_ns >= alerts->listen_ns)
+        listen_to_set(alerts);
+    if (now_ns < alerts->rescan_ns && now_ns < alerts->events_ns)
+        return;
+    if (pthread_mutex_trylock(&alerts->groups.set_lock) != 0) {
+        alerts->events_ns = now_ns + BUSY_NS;
+        return;
+    }
+    if (now_ns >= alerts->rescan_ns)
+        rescan_groups(alerts, now_ns);
+    else
+        read_group_events(alerts, now_ns);
+    pthread_mutex_unlock(&alerts->groups.set_lock);
+}
+
+/* --- Open alarms ---------------------------------------------------------- */
+
+/* Alarms of the run before whose group or rule is gone. */
+static void end_unclaimed(struct psi_alerts *alerts)
+{
+    struct psi_alert_context *context = &alerts->context;
+    struct psi_open_alarm *alarm;
+    notification_t notice;
+
+    while ((alarm = psi_open_alarms_unclaimed(context->open_alarms)) != NULL) {
+        const struct psi_subject subject = {&alarm->rule, alarm->instance, alarm->path};
+        const uint64_t id = ++context->last_id;
+        psi_notification_end(&notice, &subject,
+                             "its cgroup or its trigger is gone since collectd was restarted");
+        dispatcher_end(context->dispatcher, id, &notice);
+        psi_open_alarms_set_ending(context->open_alarms, alarm, id);
+        context->has_changed = true;
+    }
+    alerts->claim_ns = TIMER_NEVER;
+}
+
+static bool has_end(void *context, uint64_t id)
+{
+    return dispatcher_has_end(context, id);
+}
+
+static void save_open_alarms(struct psi_alerts *alerts)
+{
+    struct psi_alert_context *context = &alerts->context;
     const struct psi_alert *alert;
 
-    if (alerts->set != NULL)
-        deadline = earlier(deadline, alerts->rescan_ns);
-    alert = TAILQ_FIRST(&alerts->context.polled);
-    if (alert != NULL)
-        deadline = earlier(deadline, hr_psi_trigger_due_ns(alert->trigger));
-    TAILQ_FOREACH(alert, &alerts->context.due, due)
-    deadline = earlier(deadline, psi_alert_deadline(alert));
+    context->has_changed = false;
+    psi_open_alarms_begin(context->open_alarms);
+    TAILQ_FOREACH(alert, &context->open, open)
+    psi_open_alarms_add(context->open_alarms, &alert->subject,
+                        alert->group != NULL ? alert->group->id : 0);
+    psi_open_alarms_commit(context->open_alarms);
+}
+
+/* Saves what has changed, and looks again a little later for ends that have been dispatched. */
+static void update_open_alarms(struct psi_alerts *alerts, uint64_t now_ns)
+{
+    struct psi_alert_context *context = &alerts->context;
+
+    if (context->open_alarms == NULL)
+        return; /* there is no rule */
+    if (now_ns >= alerts->claim_ns)
+        end_unclaimed(alerts);
+    if (!context->has_changed && now_ns < alerts->ending_ns)
+        return;
+    size_t waiting =
+        psi_open_alarms_remove_ended(context->open_alarms, has_end, context->dispatcher);
+    alerts->ending_ns = waiting > 0 ? now_ns + ENDING_NS : TIMER_NEVER;
+    save_open_alarms(alerts);
+}
+
+/* --- The thread ----------------------------------------------------------- */
+
+static uint64_t next_deadline(const struct psi_alerts *alerts)
+{
+    const struct timer *first = timers_first(&alerts->context.timers);
+    uint64_t deadline = earlier(alerts->claim_ns, alerts->ending_ns);
+
+    if (first != NULL)
+        deadline = earlier(deadline, first->due_ns + alerts->slack_ns);
+    if (alerts->groups.set != NULL)
+        deadline = earlier(
+            deadline, earlier(alerts->rescan_ns, earlier(alerts->events_ns, alerts->listen_ns)));
     return deadline;
 }
 
 /* Until the next deadline, in ms, rounded up; -1: without a limit. */
-static int timeout_ms(const struct psi_alerts *alerts)
+static int get_timeout_ms(struct psi_alerts *alerts)
 {
-    uint64_t deadline = next_deadline(alerts), now = hr_clock_ns();
+    pthread_mutex_lock(&alerts->groups.alerts_lock);
+    uint64_t deadline = next_deadline(alerts), now_ns = hr_clock_ns();
+    pthread_mutex_unlock(&alerts->groups.alerts_lock);
 
-    if (deadline == UINT64_MAX)
+    if (deadline == TIMER_NEVER)
         return -1;
-    return deadline <= now ? 0 : (int)((deadline - now + HR_NS_PER_MS - 1) / HR_NS_PER_MS);
-}
-
-static void poll_triggers(struct psi_alerts *alerts, uint64_t now_ns)
-{
-    struct psi_alert *alert;
-
-    while ((alert = TAILQ_FIRST(&alerts->context.polled)) != NULL &&
-           hr_psi_trigger_due_ns(alert->trigger) <= now_ns)
-        psi_alert_read(alert, 0);
+    return deadline <= now_ns ? 0 : (int)((deadline - now_ns + HR_NS_PER_MS - 1) / HR_NS_PER_MS);
 }
 
 static void run_due_work(struct psi_alerts *alerts)
 {
-    uint64_t now_ns = hr_clock_ns();
+    const uint64_t now_ns = hr_clock_ns();
+    struct timer *first;
 
-    poll_triggers(alerts, now_ns);
-    struct psi_alert *alert = TAILQ_FIRST(&alerts->context.due);
-    while (alert != NULL) {
-        struct psi_alert *next = TAILQ_NEXT(alert, due);
-        if (now_ns >= psi_alert_deadline(alert))
-            psi_alert_tick(alert);
-        alert = next;
-    }
-    psi_outbox_tick(&alerts->context.outbox);
-    /* Last, as it frees alerts. */
-    if (alerts->set != NULL && now_ns >= alerts->rescan_ns)
-        rescan_groups(alerts);
+    while ((first = timers_first(&alerts->context.timers)) != NULL && first->due_ns <= now_ns)
+        psi_alert_tick((struct psi_alert *)first, now_ns);
+    follow_groups(alerts, now_ns);
+    update_open_alarms(alerts, now_ns);
 }
 
 /* @return false if the thread must end. */
 static bool handle_event(struct psi_alerts *alerts, const struct epoll_event *event)
 {
+    eventfd_t count;
+
     if (event->data.ptr == &alerts->thread)
         return false;
-    if (event->data.ptr == &alerts->set)
-        alerts->rescan_ns = earlier(alerts->rescan_ns, hr_clock_ns() + SETTLE_NS);
-    else
+    if (event->data.ptr == &alerts->wake_fd) {
+        eventfd_read(alerts->wake_fd, &count);
+    } else if (event->data.ptr == &alerts->groups) {
+        alerts->events_ns = 0;
+    } else {
         psi_alert_read(event->data.ptr, event->events);
+    }
     return true;
+}
+
+/* The groups that events name are there: those that the read callback removed meanwhile are freed
+ * after that. */
+static bool work(struct psi_alerts *alerts, const struct epoll_event *events, int count)
+{
+    bool goes_on = true;
+
+    pthread_mutex_lock(&alerts->groups.alerts_lock);
+    for (int i = 0; i < count; i++)
+        goes_on = handle_event(alerts, &events[i]) && goes_on;
+    psi_groups_free_removed(&alerts->groups);
+    if (goes_on)
+        run_due_work(alerts);
+    struct psi_trigger_list closing = psi_alert_take_closing(&alerts->context);
+    pthread_mutex_unlock(&alerts->groups.alerts_lock);
+    hr_psi_trigger_close_many(closing.triggers, closing.count);
+    free(closing.triggers);
+    return goes_on;
 }
 
 static void *alerts_main(void *context)
 {
     struct psi_alerts *alerts = context;
     struct epoll_event events[EVENTS];
+    int count = 0;
 
-    arm_alerts(alerts->of_system, count_rules(alerts, true));
-    for (;;) {
-        run_due_work(alerts);
-        int count = epoll_wait(alerts->context.epoll, events, EVENTS, timeout_ms(alerts));
-        for (int i = 0; i < count; i++)
-            if (!handle_event(alerts, &events[i]))
-                return NULL;
-    }
+    while (work(alerts, events, count))
+        count = epoll_wait(alerts->context.epoll, events, EVENTS, get_timeout_ms(alerts));
+    return NULL;
 }
 
-/* --- Starting and stopping ------------------------------------------------ */
+/* What has become due earlier than the thread expects it to wakes it. */
+void psi_alerts_read_groups(struct psi_alerts *alerts)
+{
+    pthread_mutex_lock(&alerts->groups.alerts_lock);
+    uint64_t before_ns = next_deadline(alerts);
+    selection_read(alerts->groups.selection, alerts->groups.set);
+    bool is_earlier = next_deadline(alerts) < before_ns;
+    pthread_mutex_unlock(&alerts->groups.alerts_lock);
+    if (is_earlier)
+        eventfd_write(alerts->wake_fd, 1);
+}
+
+/* --- Starting ------------------------------------------------------------- */
 
 static void warn_of_no_groups(const struct psi_alerts *alerts)
 {
-    if (count_rules(alerts, false) > 0 && selection_is_empty(alerts->selection))
+    if (psi_groups_count_rules(&alerts->groups, false) > 0 && alerts->groups.set == NULL)
         WARNING(PLUGIN
                 ": there are triggers with Scope \"cgroups\", but there is no Cgroup that they "
                 "could watch.");
 }
 
-static int open_context(struct psi_alerts *alerts)
+static int add_to_epoll(struct psi_alerts *alerts, int fd, void *pointer)
 {
-    struct psi_alert_context *context = &alerts->context;
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &alerts->thread};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = pointer};
 
-    context->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (context->epoll < 0)
-        return -errno;
-    int status = thread_open(&alerts->thread);
-    if (status < 0)
-        return status;
-    if (epoll_ctl(context->epoll, EPOLL_CTL_ADD, alerts->thread.stop_fd, &event) < 0)
-        return -errno;
-    context->root = context->task_source.root = alerts->root;
-    context->counters = &alerts->counters;
-    TAILQ_INIT(&context->due);
-    TAILQ_INIT(&context->polled);
-    psi_outbox_init(&context->outbox, alerts->limit);
-    return 0;
+    return epoll_ctl(alerts->context.epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static int open_rule_states(struct psi_alerts *alerts)
+static int open_thread(struct psi_alerts *alerts)
 {
-    alerts->rule_states = calloc(alerts->rule_count, sizeof(*alerts->rule_states));
-    alerts->of_system = calloc(count_rules(alerts, true) + 1, sizeof(*alerts->of_system));
+    alerts->context.epoll = epoll_create1(EPOLL_CLOEXEC);
+    alerts->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (alerts->context.epoll < 0 || alerts->wake_fd < 0)
+        return -errno;
+    int status = thread_open(&alerts->thread);
+    if (status == 0)
+        status = add_to_epoll(alerts, alerts->thread.stop_fd, &alerts->thread);
+    if (status == 0)
+        status = add_to_epoll(alerts, alerts->wake_fd, &alerts->wake_fd);
+    return status;
+}
+
+/* What reporting needs, if there are rules. */
+static int open_reporting(struct psi_alerts *alerts)
+{
+    struct psi_alert_context *context = &alerts->context;
+
+    char *path = option_state_path(alerts->state_path, STATE_FILE);
+    if (path == NULL)
+        return -errno;
+    free(alerts->state_path);
+    alerts->state_path = path;
+    int status = psi_open_alarms_open(path, &context->open_alarms);
+    if (status == 0)
+        status = dispatcher_open(PLUGIN, alerts->limit, &context->dispatcher);
+    return status;
+}
+
+static int open_rules(struct psi_alerts *alerts)
+{
+    alerts->rule_states = calloc(alerts->rule_count + 1, sizeof(*alerts->rule_states));
+    alerts->of_system = calloc(alerts->rule_count + 1, sizeof(*alerts->of_system));
     if (alerts->rule_states == NULL || alerts->of_system == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < alerts->rule_count; i++)
         psi_rule_state_init(&alerts->rule_states[i], &alerts->rules[i], &alerts->context);
-    init_alerts(alerts, alerts->of_system, "system", NULL);
-    if (count_rules(alerts, false) == 0)
-        return 0;
-    return selection_open(alerts->selection, alerts->root, handle_group_event, alerts,
-                          &alerts->set);
+    return timers_reserve(&alerts->context.timers, alerts->rule_count);
 }
 
-void psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
-                      struct selection *selection)
+/* The shortest window, and the longest quiet time, of all rules. */
+static void set_times(struct psi_alerts *alerts)
 {
-    if (psi_alerts_is_empty(alerts))
+    uint64_t quiet_ns = CLAIM_NS;
+
+    alerts->slack_ns = SLACK_MAX_NS;
+    for (size_t i = 0; i < alerts->rule_count; i++) {
+        const struct psi_rule *rule = &alerts->rules[i];
+        uint64_t window_ns = rule->trigger.window_us * HR_NS_PER_US;
+        alerts->slack_ns = earlier(alerts->slack_ns, window_ns / SLACK_PER_WINDOW);
+        if (rule->quiet_us * HR_NS_PER_US > quiet_ns)
+            quiet_ns = rule->quiet_us * HR_NS_PER_US;
+    }
+    alerts->claim_ns = alerts->rule_count > 0 ? hr_clock_ns() + quiet_ns : TIMER_NEVER;
+    alerts->ending_ns = alerts->events_ns = alerts->listen_ns = TIMER_NEVER;
+    alerts->rescan_ns = 0;
+}
+
+static int open_alerts(struct psi_alerts *alerts)
+{
+    int status = open_rules(alerts);
+
+    if (status == 0)
+        status = open_thread(alerts);
+    if (status == 0 && alerts->rule_count > 0)
+        status = open_reporting(alerts);
+    return status;
+}
+
+static void arm_system(struct psi_alerts *alerts)
+{
+    alerts->system_count =
+        psi_groups_init_alerts(&alerts->groups, alerts->of_system, "system", NULL);
+    for (size_t i = 0; i < alerts->system_count; i++)
+        psi_alert_arm(&alerts->of_system[i]);
+}
+
+static void start_thread(struct psi_alerts *alerts)
+{
+    if (alerts->groups.set == NULL && alerts->rule_count == 0)
         return;
-    alerts->root = root;
-    alerts->selection = selection;
     warn_of_no_groups(alerts);
-    int status = open_context(alerts);
-    if (status == 0)
-        status = open_rule_states(alerts);
-    if (status == 0)
-        status = thread_start(&alerts->thread, alerts_main, alerts, "psi alerts");
+    int status = thread_start(&alerts->thread, alerts_main, alerts, "psi alerts");
     if (status != 0)
         ERROR(PLUGIN ": there are no alerts, as their thread can't be started: %s.",
               STRERROR(-status));
 }
 
-void psi_alerts_publish(struct psi_alerts *alerts, cdtime_t time)
+int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
+                     struct selection *selection, const struct psi_series_options *series_options)
 {
-    psi_counters_publish(&alerts->counters, time);
+    alerts->root = alerts->context.root = alerts->context.task_source.root = root;
+    set_times(alerts);
+    int status = open_alerts(alerts);
+    if (status < 0) {
+        ERROR(PLUGIN ": there are no alerts: %s.", STRERROR(-status));
+        alerts->rule_count = 0;
+    }
+    status = psi_groups_open(&alerts->groups, root, selection, series_options, alerts->rule_states,
+                             alerts->rule_count);
+    if (status < 0)
+        return status;
+    alerts->is_open = true;
+    arm_system(alerts);
+    start_thread(alerts);
+    return 0;
 }
 
-static void close_context(struct psi_alerts *alerts)
+/* --- Values --------------------------------------------------------------- */
+
+static void publish(const struct psi_alert *alerts, size_t count, cdtime_t time)
 {
-    if (alerts->rule_states != NULL && alerts->of_system != NULL)
-        disarm_alerts(alerts->of_system, count_rules(alerts, true), "collectd stops");
-    hr_cgroup_set_close(alerts->set);
-    psi_outbox_end(&alerts->context.outbox);
-    psi_task_source_close(&alerts->context.task_source);
-    free(alerts->of_system);
-    free(alerts->rule_states);
+    for (size_t i = 0; i < count; i++) {
+        const struct psi_alert *alert = &alerts[i];
+        const struct submission submission = {
+            .plugin = PLUGIN, .instance = alert->subject.instance, .time = time};
+        if (alert->is_armed)
+            submit_derive(&submission, "derive", alert->subject.rule->type_instance,
+                          alert->event_count);
+    }
+}
+
+void psi_alerts_publish_system(const struct psi_alerts *alerts, cdtime_t time)
+{
+    publish(alerts->of_system, alerts->system_count, time);
+}
+
+void psi_alerts_publish_group(const struct hr_cgroup *group, cdtime_t time)
+{
+    const struct psi_group *of_group = group->data;
+
+    publish(of_group->alerts, of_group->alert_count, time);
+}
+
+/* --- Stopping ------------------------------------------------------------- */
+
+/* The alarms that are open stay so, in the state file, for the next run: what ends here is never
+ * dispatched. */
+static void close_alerts(struct psi_alerts *alerts)
+{
+    struct psi_alert_context *context = &alerts->context;
+
+    if (context->dispatcher != NULL)
+        psi_alert_forget_unsent(context);
+    for (size_t i = 0; i < alerts->system_count; i++)
+        psi_alert_disarm(&alerts->of_system[i], "collectd stops");
+    psi_groups_close(&alerts->groups);
+    if (context->dispatcher != NULL) {
+        psi_open_alarms_remove_ended(context->open_alarms, has_end, context->dispatcher);
+        save_open_alarms(alerts);
+    }
+    struct psi_trigger_list closing = psi_alert_take_closing(context);
+    hr_psi_trigger_close_many(closing.triggers, closing.count);
+    free(closing.triggers);
 }
 
 void psi_alerts_free(struct psi_alerts *alerts)
 {
+    struct psi_alert_context *context;
+
     if (alerts == NULL)
         return;
-    psi_outbox_close(&alerts->context.outbox);
+    context = &alerts->context;
+    dispatcher_stop(context->dispatcher);
     thread_stop(&alerts->thread);
-    if (alerts->root != NULL)
-        close_context(alerts);
-    if (alerts->context.epoll >= 0)
-        close(alerts->context.epoll);
-    psi_counters_end(&alerts->counters);
+    if (alerts->is_open)
+        close_alerts(alerts);
+    psi_open_alarms_close(context->open_alarms);
+    dispatcher_close(context->dispatcher);
+    psi_task_source_close(&context->task_source);
+    timers_free(&context->timers);
+    if (context->epoll >= 0)
+        close(context->epoll);
+    if (alerts->wake_fd >= 0)
+        close(alerts->wake_fd);
+    pthread_mutex_destroy(&alerts->groups.set_lock);
+    pthread_mutex_destroy(&alerts->groups.alerts_lock);
+    free(alerts->of_system);
+    free(alerts->rule_states);
+    free(alerts->state_path);
     free(alerts->rules);
     free(alerts);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * psi/alerts.h - the alerts of the plugin psi: a thread that arms the triggers, follows the groups,
- * and dispatches notifications as soon as the kernel reports a stall.
+ * psi/alerts.h - the alerts of the plugin psi: a thread that follows the groups, reads the
+ * triggers, and reports alarms as soon as they begin, and when they are over.
+ *
+ * The way of an event: trigger (collector) → alert.c, the alarm → waiting_tasks.c, who waits →
+ * notification.c, the text → dispatcher (common), collectd's handlers.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ALERTS_H
 #define HEADROOM_PLUGIN_PSI_ALERTS_H
@@ -11,8 +14,10 @@
 #include "plugin.h"
 
 #include "common/selection.h"
+#include "psi/series.h"
 
 struct psi_alerts;
+struct psi_groups;
 
 /** @return alerts without rules; NULL if memory is short. */
 struct psi_alerts *psi_alerts_new(void);
@@ -24,15 +29,26 @@ int psi_alerts_option(struct psi_alerts *alerts, const oconfig_item_t *item);
 bool psi_alerts_is_empty(const struct psi_alerts *alerts);
 
 /**
- * Starts the thread, if there is a rule. Errors are logged.
+ * Opens the selected groups, and starts the thread, if there is a rule or a group to follow. Errors
+ * are logged: then there are no alerts, and the groups are followed by psi_alerts_read_groups().
  *
- * @param root, selection  must outlive the thread.
+ * @param root, selection, series_options  must outlive the alerts.
+ * @return 0; a negative errno if the groups can't be opened.
  */
-void psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
-                      struct selection *selection);
+int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
+                     struct selection *selection, const struct psi_series_options *series_options);
 
-/** Publishes how often each armed trigger has fired. */
-void psi_alerts_publish(struct psi_alerts *alerts, cdtime_t time);
+/** The selected groups. */
+struct psi_groups *psi_alerts_groups(struct psi_alerts *alerts);
+
+/** Brings the groups up to date. With set_lock held. */
+void psi_alerts_read_groups(struct psi_alerts *alerts);
+
+/** Submits how often each armed trigger of the system has fired. */
+void psi_alerts_publish_system(const struct psi_alerts *alerts, cdtime_t time);
+
+/** Submits it of one group. With set_lock held. */
+void psi_alerts_publish_group(const struct hr_cgroup *group, cdtime_t time);
 
 /** Ends the thread, waits for it, and frees the alerts. NULL is allowed. */
 void psi_alerts_free(struct psi_alerts *alerts);

@@ -36,16 +36,6 @@ static void append_pressure(struct message *message, const struct psi_rule *rule
                    hr_psi_level_name(rule->trigger.level));
 }
 
-void psi_notification_title(const struct psi_subject *subject, char *buffer, size_t size)
-{
-    const struct psi_rule *rule = subject->rule;
-    char place[PATH_MAX_SHOWN + 1];
-
-    print_place(subject, place);
-    snprintf(buffer, size, "%s %s in %s", hr_psi_resource_name(rule->trigger.resource),
-             hr_psi_level_name(rule->trigger.level), place);
-}
-
 /* --- Common parts --------------------------------------------------------- */
 
 static struct message init_notification(notification_t *notice, const struct psi_subject *subject,
@@ -53,7 +43,7 @@ static struct message init_notification(notification_t *notice, const struct psi
 {
     const struct psi_rule *rule = subject->rule;
 
-    *notice = (notification_t){.severity = severity};
+    *notice = (notification_t){.severity = severity, .time = cdtime()};
     sstrncpy(notice->host, hostname_g, sizeof(notice->host));
     sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
     sstrncpy(notice->plugin_instance, subject->instance, sizeof(notice->plugin_instance));
@@ -71,6 +61,8 @@ static void add_subject_metadata(notification_t *notice, const struct psi_subjec
         message_add_text(notice, "Cgroup", subject->path);
     message_add_text(notice, "Resource", hr_psi_resource_name(trigger->resource));
     message_add_text(notice, "Level", hr_psi_level_name(trigger->level));
+    if (trigger->window_us == 0)
+        return; /* of the run before: not known */
     plugin_notification_meta_add_double(notice, "Stall", (double)trigger->stall_us / 1e6);
     plugin_notification_meta_add_double(notice, "Window", (double)trigger->window_us / 1e6);
 }
@@ -130,9 +122,10 @@ static void add_waiter_metadata(notification_t *notice, const struct psi_waiting
 }
 
 void psi_notification_stall(notification_t *notice, const struct psi_subject *subject,
-                            const struct hr_psi_event *event, const struct psi_waiting *waiting)
+                            const struct hr_psi_event *event, const struct psi_findings *findings)
 {
     const struct psi_rule *rule = subject->rule;
+    const struct psi_waiting *waiting = findings->waiting;
     const double elapsed_s = (double)event->elapsed_us / 1e6;
     struct message message = init_notification(notice, subject, rule->severity);
     char stalled[32], limit[32], place[PATH_MAX_SHOWN + 1];
@@ -144,12 +137,18 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     message_append(&message, ": stalled %s%s in ", event->measured ? "" : "at least ", stalled);
     message_append(&message, elapsed_s < 10 ? "%.2g s" : "%.0f s", elapsed_s);
     message_append(&message, " (limit %s) in %s", limit, place);
+    if (findings->lasting_s > 0)
+        message_append(&message, ", for %" PRIu64 " s now", findings->lasting_s);
     add_subject_metadata(notice, subject);
     if (event->measured) {
         plugin_notification_meta_add_double(notice, "MeasuredStall",
                                             (double)event->stalled_us / 1e6);
         plugin_notification_meta_add_double(notice, "MeasuredWindow",
                                             (double)event->elapsed_us / 1e6);
+    }
+    if (findings->cause[0] != '\0') {
+        message_append(&message, ": %s", findings->cause);
+        message_add_text(notice, "Cause", findings->cause);
     }
     if (waiting == NULL)
         return;
@@ -171,7 +170,7 @@ void psi_notification_quiet(notification_t *notice, const struct psi_subject *su
     print_place(subject, place);
     append_pressure(&message, rule);
     message_append(&message, ": below %s in %.6g s for %.6g s in %s", limit, window_s,
-                   (double)rule->quiet * window_s, place);
+                   (double)rule->quiet_us / 1e6, place);
     add_subject_metadata(notice, subject);
 }
 
@@ -185,31 +184,4 @@ void psi_notification_end(notification_t *notice, const struct psi_subject *subj
     append_pressure(&message, subject->rule);
     message_append(&message, ": no longer watched in %s: %s", place, reason);
     add_subject_metadata(notice, subject);
-}
-
-/* Without plugin instance and type: it is of all groups. */
-static void init_summary(notification_t *notice, int severity)
-{
-    *notice = (notification_t){.severity = severity};
-    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
-    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
-}
-
-void psi_notification_held(notification_t *notice, int severity, size_t count, size_t limit,
-                           const char *example)
-{
-    init_summary(notice, severity);
-    snprintf(notice->message, sizeof(notice->message),
-             "held back %zu notifications of stalls in a second, as MaxNotificationsPerSecond is "
-             "%zu; the last: %s",
-             count, limit, example);
-    plugin_notification_meta_add_unsigned_int(notice, "HeldBack", count);
-}
-
-void psi_notification_none_held(notification_t *notice, size_t limit)
-{
-    init_summary(notice, NOTIF_OKAY);
-    snprintf(notice->message, sizeof(notice->message),
-             "no notification was held back in the last second (MaxNotificationsPerSecond is %zu)",
-             limit);
 }

@@ -28,26 +28,22 @@ struct psi_waiting {
  * plugin_notification_meta_free().
  */
 
-/** There was a stall. @param waiting  NULL if the rule names no tasks. */
-void psi_notification_stall(notification_t *notice, const struct psi_subject *subject,
-                            const struct hr_psi_event *event, const struct psi_waiting *waiting);
+/** What was found out about a stall. */
+struct psi_findings {
+    char cause[200];                   /**< in words; empty: not known */
+    const struct psi_waiting *waiting; /**< NULL: the rule names no tasks */
+    uint64_t lasting_s;                /**< 0: the alarm begins; else for how long it has lasted */
+};
 
-/** The alarm ends: there was no event for the rule's quiet time. */
+/** There was a stall. */
+void psi_notification_stall(notification_t *notice, const struct psi_subject *subject,
+                            const struct hr_psi_event *event, const struct psi_findings *findings);
+
+/** The alarm is over: for the rule's quiet time there was no event. */
 void psi_notification_quiet(notification_t *notice, const struct psi_subject *subject);
 
 /** The alarm ends as the trigger is disarmed. @param reason  completes "…: ". */
 void psi_notification_end(notification_t *notice, const struct psi_subject *subject,
                           const char *reason);
-
-/** Notifications were held back. @param example  one of them, as psi_notification_title() writes
- * it. */
-void psi_notification_held(notification_t *notice, int severity, size_t count, size_t limit,
-                           const char *example);
-
-/** For a second no notification was held back. */
-void psi_notification_none_held(notification_t *notice, size_t limit);
-
-/** Writes "memory some in system.slice/a.service". */
-void psi_notification_title(const struct psi_subject *subject, char *buffer, size_t size);
 
 #endif

@@ -3,8 +3,11 @@
 
 #include "common/log.h"
 #include "common/options.h"
+#include "headroom/clock.h"
 
 #define PLUGIN "psi"
+
+#define LONGEST_US (24 * 60 * 60 * HR_US_PER_S)
 
 /* A word that an option accepts, and its value. */
 struct word {
@@ -85,7 +88,9 @@ static int read_option(struct block *block, const oconfig_item_t *item)
     if (strcasecmp(key, "Mode") == 0)
         return read_word(block, item, modes, &block->mode);
     if (strcasecmp(key, "Quiet") == 0)
-        return option_count(block->title, item, 1, 1000, &rule->quiet);
+        return option_seconds(block->title, item, HR_US_PER_S / 10, LONGEST_US, &rule->quiet_us);
+    if (strcasecmp(key, "Repeat") == 0)
+        return option_seconds(block->title, item, 0, LONGEST_US, &rule->repeat_us);
     if (strcasecmp(key, "TopTasks") == 0)
         return option_count(block->title, item, 0, PSI_TOP_TASKS_MAX, &rule->top_tasks);
     if (strcasecmp(key, "TopTasksWindow") == 0)
@@ -129,6 +134,10 @@ static int check_rule(struct block *block)
     rule->trigger.level = block->level;
     rule->trigger.mode = block->mode;
     rule->of_system = block->of_system;
+    /* At least a window and a quarter, as triggers are read a little less often than once per
+     * window where nothing happens. */
+    if (rule->quiet_us < rule->trigger.window_us * 5 / 4)
+        rule->quiet_us = rule->trigger.window_us * 5 / 4;
     if (hr_psi_trigger_check(&rule->trigger, rule->of_system, &reason) == 0)
         return 0;
     ERROR("%s: invalid combination: %s (Stall %.6g, Window %.6g).", block->title, reason,
@@ -150,7 +159,7 @@ int psi_rule_read(struct psi_rule *rule, const oconfig_item_t *item)
     *rule = (struct psi_rule){
         .trigger = {.window_us = 1000000},
         .severity = NOTIF_WARNING,
-        .quiet = 3,
+        .quiet_us = 30 * HR_US_PER_S,
         .top_tasks_window_us = 100000,
         .top_tasks_limit = 2000,
     };

@@ -17,8 +17,9 @@ struct psi_rule {
     char type_instance[80]; /**< "trigger_NAME" */
     bool of_system;         /**< Scope: the system; else every selected cgroup */
     struct hr_psi_trigger_options trigger;
-    int severity; /**< NOTIF_WARNING or NOTIF_FAILURE */
-    size_t quiet; /**< windows without an event until the alarm ends */
+    int severity;       /**< NOTIF_WARNING or NOTIF_FAILURE */
+    uint64_t quiet_us;  /**< without an event until the alarm is over */
+    uint64_t repeat_us; /**< until an alarm that lasts is reported again; 0: never */
     size_t top_tasks;
     uint64_t top_tasks_window_us;
     size_t top_tasks_limit; /**< tasks sampled per second */

@@ -34,6 +34,7 @@ void harness_set_up(void)
     tree = tree_new();
     descriptors_before = count_descriptors();
     fake_start(harness_plugin);
+    fake_set_base_dir(tree_path(tree));
 }
 
 /* "warning: psi: …." */

@@ -22,8 +22,8 @@
  * reads it seconds later, as the time beyond the window is subtracted. */
 #define STALL_US 9000000
 
-/** How long the quiet time is, with the quarter of a window on top. */
-#define QUIET_MS(windows) ((4 * (windows) + 1) * WINDOW_MS / 4)
+/** How long RULE()'s quiet time is. */
+#define QUIET_MS 1000
 
 /** How long to wait for what must come, also on a busy machine. */
 #define ALERTS_PATIENCE_MS 10000

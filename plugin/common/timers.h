@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common/timers.h - what is due next, of many: a binary heap.
+ */
+#ifndef HEADROOM_PLUGIN_COMMON_TIMERS_H
+#define HEADROOM_PLUGIN_COMMON_TIMERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A time that is never reached. */
+#define TIMER_NEVER UINT64_MAX
+
+/** A timer, to be embedded; all zeros: not set. */
+struct timer {
+    uint64_t due_ns; /**< of hr_clock_ns() */
+    size_t position; /**< in the heap, from 1; 0: not set */
+};
+
+/** The timers that are set; all zeros: none. */
+struct timers {
+    struct timer **heap;
+    size_t count, capacity;
+};
+
+/**
+ * Makes room, so that timer_set() can't fail.
+ *
+ * @param count  how many timers may be set at the same time.
+ * @return 0 or -ENOMEM.
+ */
+int timers_reserve(struct timers *timers, size_t count);
+
+/** Frees the heap. */
+void timers_free(struct timers *timers);
+
+/** Sets a timer, or sets it to another time; TIMER_NEVER: not at all. */
+void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns);
+
+/** The timer that is due first; NULL: none is set. */
+struct timer *timers_first(const struct timers *timers);
+
+#endif
