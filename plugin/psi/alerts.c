@@ -52,7 +52,7 @@ struct psi_alerts {
     char *state_path;
 
     struct thread thread;
-    bool is_open;
+    bool is_open, is_thread_open;
     const struct hr_root *root;
     struct psi_alert_context context;
     struct psi_rule_state *rule_states; /* as many as rules */
@@ -166,6 +166,14 @@ static void read_group_events(struct psi_alerts *alerts, uint64_t now_ns)
     alerts->listen_ns = now_ns + EVENTS_NS;
 }
 
+static void postpone_groups(struct psi_alerts *alerts, uint64_t now_ns)
+{
+    if (now_ns >= alerts->rescan_ns)
+        alerts->rescan_ns = now_ns + BUSY_NS;
+    if (now_ns >= alerts->events_ns)
+        alerts->events_ns = now_ns + BUSY_NS;
+}
+
 static void follow_groups(struct psi_alerts *alerts, uint64_t now_ns)
 {
     if (alerts->groups.set == NULL)
@@ -175,7 +183,7 @@ static void follow_groups(struct psi_alerts *alerts, uint64_t now_ns)
     if (now_ns < alerts->rescan_ns && now_ns < alerts->events_ns)
         return;
     if (pthread_mutex_trylock(&alerts->groups.set_lock) != 0) {
-        alerts->events_ns = now_ns + BUSY_NS;
+        postpone_groups(alerts, now_ns);
         return;
     }
     if (now_ns >= alerts->rescan_ns)
@@ -332,9 +340,9 @@ void psi_alerts_read_groups(struct psi_alerts *alerts)
     pthread_mutex_lock(&alerts->groups.alerts_lock);
     uint64_t before_ns = next_deadline(alerts);
     selection_read(alerts->groups.selection, alerts->groups.set);
-    bool is_earlier = next_deadline(alerts) < before_ns;
+    bool has_work = next_deadline(alerts) < before_ns || alerts->context.has_changed;
     pthread_mutex_unlock(&alerts->groups.alerts_lock);
-    if (is_earlier)
+    if (has_work)
         eventfd_write(alerts->wake_fd, 1);
 }
 
@@ -366,6 +374,7 @@ static int open_thread(struct psi_alerts *alerts)
         status = add_to_epoll(alerts, alerts->thread.stop_fd, &alerts->thread);
     if (status == 0)
         status = add_to_epoll(alerts, alerts->wake_fd, &alerts->wake_fd);
+    alerts->is_thread_open = status == 0;
     return status;
 }
 
@@ -437,6 +446,8 @@ static void start_thread(struct psi_alerts *alerts)
 {
     if (alerts->groups.set == NULL && alerts->rule_count == 0)
         return;
+    if (!alerts->is_thread_open)
+        return; /* which was logged */
     warn_of_no_groups(alerts);
     int status = thread_start(&alerts->thread, alerts_main, alerts, "psi alerts");
     if (status != 0)
