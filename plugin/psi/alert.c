@@ -29,15 +29,21 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The kernel's trigger doesn't tell that pressure moves, so the counters are always taken; but of
- * the system only, and only where they show causes. */
-static bool takes_causes_always(const struct psi_alert *alert)
+/* There are no counters for irq, and for io only those of groups. */
+static bool may_have_causes(const struct psi_alert *alert)
 {
     enum hr_psi_resource resource = alert->rule_state->rule->trigger.resource;
 
+    return resource == HR_PSI_CPU || resource == HR_PSI_MEMORY ||
+           (resource == HR_PSI_IO && alert->group != NULL);
+}
+
+/* The kernel's trigger doesn't report that pressure moves, so the counters are always taken; but of
+ * the system only. */
+static bool takes_causes_always(const struct psi_alert *alert)
+{
     return alert->group == NULL && alert->trigger != NULL &&
-           hr_psi_trigger_fd(alert->trigger) >= 0 &&
-           (resource == HR_PSI_CPU || resource == HR_PSI_MEMORY);
+           hr_psi_trigger_fd(alert->trigger) >= 0 && may_have_causes(alert);
 }
 
 static uint64_t next_cause_due(const struct psi_alert *alert)
@@ -171,7 +177,7 @@ static void take_causes(struct psi_alert *alert)
 /* Where pressure hadn't moved before, its causes are those of the next moment. */
 static uint64_t start_finding_causes(struct psi_alert *alert)
 {
-    if (!psi_cause_history_is_empty(&alert->causes))
+    if (!may_have_causes(alert) || !psi_cause_history_is_empty(&alert->causes))
         return 0;
     take_causes(alert);
     return CAUSE_NS;
@@ -393,7 +399,7 @@ static void update_causes(struct psi_alert *alert)
 {
     const uint64_t window_us = alert->rule_state->rule->trigger.window_us;
 
-    if (alert->is_preparing)
+    if (alert->is_preparing || !may_have_causes(alert))
         return;
     if (!takes_causes_always(alert) && !hr_psi_trigger_is_active(alert->trigger))
         psi_cause_history_clear(&alert->causes);

@@ -160,14 +160,10 @@ static void read_cgroup(const struct hr_cgroup *group, struct psi_series *series
     psi_trouble_add(&cgroup_trouble, group->path, &snapshot);
 }
 
-static void read_cgroups(struct psi_groups *groups, cdtime_t time)
+static void read_cgroups(const struct psi_groups *groups, cdtime_t time)
 {
     struct hr_cgroup *group = NULL;
 
-    if (groups->set == NULL)
-        return;
-    pthread_mutex_lock(&groups->set_lock);
-    psi_alerts_read_groups(alerts);
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
         struct psi_group *of_group = group->data;
         if (of_group == NULL)
@@ -176,18 +172,25 @@ static void read_cgroups(struct psi_groups *groups, cdtime_t time)
             read_cgroup(group, &of_group->series, time);
         psi_alerts_publish_group(group, time);
     }
-    pthread_mutex_unlock(&groups->set_lock);
     psi_trouble_log_cgroups(&cgroup_trouble);
 }
 
+/* The time is taken after the groups are up to date: what one did last before it emptied is older
+ * than what another does under the same name. */
 static int psi_read(__attribute__((unused)) user_data_t *data)
 {
-    cdtime_t time = cdtime();
+    struct psi_groups *groups = psi_alerts_groups(alerts);
 
+    pthread_mutex_lock(&groups->set_lock);
+    if (groups->set != NULL)
+        psi_alerts_read_groups(alerts);
+    cdtime_t time = cdtime();
     if (config.system)
         read_system(time);
     psi_alerts_publish_system(alerts, time);
-    read_cgroups(psi_alerts_groups(alerts), time);
+    if (groups->set != NULL)
+        read_cgroups(groups, time);
+    pthread_mutex_unlock(&groups->set_lock);
     return 0;
 }
 

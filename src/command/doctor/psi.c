@@ -136,7 +136,6 @@ static struct hr_psi_trigger_options make_trigger_options(void)
 {
     const uint64_t window_us = 1000000;
 
-
     return (struct hr_psi_trigger_options){
         .resource = HR_PSI_MEMORY,
         .level = HR_PSI_SOME,
@@ -168,7 +167,8 @@ static int try_group(const struct hr_cgroup *group)
     return status;
 }
 
-/* What the kernel refuses of the system the plugin polls, unless the pressure can't even be read. */
+/* What the kernel refuses of the system the plugin polls, unless the pressure can't even be read.
+ */
 static bool is_polled(int status)
 {
     return status == -EINVAL || status == -EPERM || status == -EACCES || status == -EROFS;

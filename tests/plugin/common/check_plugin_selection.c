@@ -45,6 +45,13 @@ static const char *only_instance(void)
 
 /* --- Coming and going ----------------------------------------------------- */
 
+/* A group that empties is read once more: by the plugin's thread, or by the next read callback. */
+static void read_last(void)
+{
+    harness_read();
+    harness_read();
+}
+
 START_TEST(follows_processes_in_and_out)
 {
     tree_add_group(tree, "a", false);
@@ -61,7 +68,7 @@ START_TEST(follows_processes_in_and_out)
     harness_read();
     assert_instance("a", LATER);
     tree_set_populated(tree, "a", false);
-    harness_read();
+    read_last();
     assert_instance("a", 0);
     tree_set_populated(tree, "a", true);
     harness_read();
@@ -84,7 +91,7 @@ START_TEST(follows_groups_that_are_made_and_removed)
     assert_instance("system.slice_sub.slice_b.service", FIRST);
     assert_instance("system.slice", 0);
     tree_remove_group(tree, "system.slice/sub.slice");
-    harness_read();
+    read_last();
     assert_instance("system.slice_a.service", LATER);
     assert_instance("system.slice_sub.slice_b.service", 0);
     harness_assert_logs(0, NULL);
@@ -135,8 +142,8 @@ START_TEST(takes_a_group_made_again_for_another)
     /* Above the former's, so that a share of the two would show. */
     tree_pressure(tree, "a", "io", 9500000, 8500000);
     harness_read();
-    assert_instance("a", FIRST);
-    harness_assert_count("psi-a/percent-*", 0);
+    ck_assert(fake_find("psi-a/percent-io-some") == NULL ||
+              harness_number("psi-a/percent-io-some") == 0);
     ck_assert_double_eq(harness_number("psi-a/total_time_in_ms-io-some"), 9500);
     harness_read();
     assert_instance("a", LATER);
@@ -220,10 +227,10 @@ START_TEST(takes_no_more_than_the_limit)
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "900 cgroups with processes match"), 1);
     harness_assert_logs(1, "MaxCgroups is 100");
     tree_remove_group(tree, "g0050");
-    harness_read();
+    read_last();
     harness_assert_count("psi-g*/total_time_in_ms-io-some", 100); /* another moved up */
     assert_instance("g0050", 0);
-    harness_assert_count("*/percent-*", 2 * 99);
+    harness_assert_count("*/percent-*", 2 * 100);
     harness_assert_logs(0, NULL);
 }
 END_TEST
@@ -264,8 +271,8 @@ START_TEST(reports_groups_that_cannot_be_read)
     tree_add_group(tree, "bad\033name", true);
     snprintf(folder, sizeof(folder), "%s/" TREE_CGROUPS "/bad\033name", tree_path(tree));
     ck_assert_int_eq(chmod(tree_path(tree), 0755) + chmod(folder, 0), 0);
+    set_user(65534); /* before the plugin's thread reads them */
     harness_begin("System false\nResource \"io\"\nCgroup \"*\"");
-    set_user(65534);
     for (int i = 0; i < 5; i++) {
         harness_read();
         harness_assert_count("psi-g*/total_time_in_ms-io-some", 3);
