@@ -8,7 +8,7 @@
  * plugin forks for each; the others wait. The ends that wait are bounded by the alarms that have
  * begun, the beginnings by DISPATCHER_CAPACITY.
  *
- * But for dispatcher_close(), one thread may use a dispatcher.
+ * But for dispatcher_stop(), one thread may use a dispatcher at a time.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_DISPATCHER_H
 #define HEADROOM_PLUGIN_COMMON_DISPATCHER_H

@@ -23,7 +23,6 @@
 struct psi_open_alarms {
     const char *path;
     char boot_id[HR_BOOT_ID_LENGTH + 1];
-    bool is_same_boot; /* as the file's */
     struct psi_open_alarm_list unclaimed, ending;
 
     FILE *stream; /* of the text that is being made; NULL: memory is short */
@@ -213,6 +212,15 @@ static void log_unusable(const char *path, int status)
             path, cause);
 }
 
+/* The inodes are those of another boot. */
+static void forget_inodes(struct psi_open_alarm_list *list)
+{
+    struct psi_open_alarm *alarm;
+
+    TAILQ_FOREACH(alarm, list, entry)
+    alarm->inode = 0;
+}
+
 static void load(struct psi_open_alarms *alarms)
 {
     struct psi_open_alarms_text parsed = {.boot_id = ""};
@@ -226,7 +234,8 @@ static void load(struct psi_open_alarms *alarms)
             log_unusable(alarms->path, status);
         return;
     }
-    alarms->is_same_boot = strcmp(alarms->boot_id, parsed.boot_id) == 0;
+    if (strcmp(alarms->boot_id, parsed.boot_id) != 0)
+        forget_inodes(&parsed.list);
     TAILQ_CONCAT(&alarms->unclaimed, &parsed.list, entry);
 }
 
@@ -248,7 +257,7 @@ bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subj
 
     TAILQ_FOREACH(alarm, &alarms->unclaimed, entry)
     {
-        if (!is_of(alarm, subject) || (alarms->is_same_boot && alarm->inode != inode))
+        if (!is_of(alarm, subject) || (alarm->inode != 0 && alarm->inode != inode))
             continue;
         TAILQ_REMOVE(&alarms->unclaimed, alarm, entry);
         free_alarm(alarm);

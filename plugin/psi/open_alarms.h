@@ -19,7 +19,7 @@ struct psi_open_alarm {
     struct psi_rule rule; /**< of which name, type_instance, resource and level are set */
     char instance[DATA_MAX_NAME_LEN];
     char *path;     /**< NULL: the system */
-    uint64_t inode; /**< of the group's directory */
+    uint64_t inode; /**< of the group's directory; 0: the system, or not known since a reboot */
     uint64_t id;    /**< of an alarm whose end waits; 0: of the run before */
     TAILQ_ENTRY(psi_open_alarm) entry;
 };
@@ -44,7 +44,7 @@ struct psi_open_alarms;
  * Reads the file of the run before, if there is one; bad content is logged, and ignored.
  *
  * @param path  kept.
- * @return 0 or -ENOMEM.
+ * @return 0 or a negative errno.
  */
 int psi_open_alarms_open(const char *path, struct psi_open_alarms **alarms);
 
@@ -54,7 +54,7 @@ void psi_open_alarms_close(struct psi_open_alarms *alarms);
 /**
  * Takes an alarm of the run before out of the list, for the alert that is going on with it.
  *
- * @param inode  of the group; ignored after a reboot.
+ * @param inode  of the group; ignored of an alarm of before a reboot.
  * @return whether there was one.
  */
 bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject,

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz/fuzz_psi_open_alarms.c - psi_open_alarms_parse: what it accepts has names that fit, and is
+ * the same text when printed, but for zeros before a number.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "psi/open_alarms.h"
+
+const char fuzz_corpus[] = "psi_open_alarms";
+
+static void print_alarm(FILE *stream, const struct psi_open_alarm *alarm)
+{
+    const struct psi_rule *rule = &alarm->rule;
+
+    require(strlen(rule->name) > 0 && strlen(alarm->instance) > 0 && alarm->id == 0);
+    require(memchr(alarm->instance, '\0', sizeof(alarm->instance)) != NULL);
+    require(strncmp(rule->type_instance, "trigger_", 8) == 0);
+    require(strcmp(rule->type_instance + 8, rule->name) == 0);
+    fprintf(stream, "%s\t%s\t%s\t%" PRIu64 "\t%s%s%s\n", rule->name,
+            hr_psi_resource_name(rule->trigger.resource), hr_psi_level_name(rule->trigger.level),
+            alarm->inode, alarm->instance, alarm->path != NULL ? "\t" : "",
+            alarm->path != NULL ? alarm->path : "");
+}
+
+static char *print(const struct psi_open_alarms_text *parsed, size_t *length)
+{
+    const struct psi_open_alarm *alarm;
+    char *text;
+    FILE *stream = open_memstream(&text, length);
+
+    fprintf(stream, "headroom's open pressure alarms 1\nboot %s\n", parsed->boot_id);
+    TAILQ_FOREACH(alarm, &parsed->list, entry)
+    print_alarm(stream, alarm);
+    fputs("end\n", stream);
+    fclose(stream);
+    return text;
+}
+
+/* Printing what was printed changes nothing; what was parsed had zeros at most in addition. */
+static void require_same(const struct psi_open_alarms_text *parsed, size_t size)
+{
+    struct psi_open_alarms_text again;
+    size_t length, length_again;
+    char *text = print(parsed, &length);
+
+    require(length <= size);
+    require(psi_open_alarms_parse(text, length, &again) == 0);
+    char *text_again = print(&again, &length_again);
+    require(length == length_again && memcmp(text, text_again, length) == 0);
+    psi_open_alarms_free_list(&again.list);
+    free(text);
+    free(text_again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct psi_open_alarms_text parsed;
+    char *text = malloc(size); /* of just this size, so that reading past it is seen */
+
+    memcpy(text, data, size);
+    memset(&parsed, 0x55, sizeof(parsed));
+    if (psi_open_alarms_parse(text, size, &parsed) == 0)
+        require_same(&parsed, size);
+    else
+        require(TAILQ_EMPTY(&parsed.list));
+    psi_open_alarms_free_list(&parsed.list);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/common/check_plugin_dispatcher.c - in which order notifications are dispatched, how many a
+ * second, what waits and what is refused while a handler hangs, and what stopping does with them.
+ */
+#include <check.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/dispatcher.h"
+#include "headroom/clock.h"
+#include "support/fake_collectd.h"
+#include "support/few_descriptors.h"
+#include "support/suite.h"
+
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+#define NO_LIMIT     1000000
+#define PATIENCE_MS  20000
+#define BLOCKER      1000000 /* the alarm whose beginning the handler keeps */
+
+static struct dispatcher *dispatcher;
+static sem_t entered, released;
+
+/* What the monotonic clock says in a test; 0: it is the kernel's. */
+static atomic_uint_fast64_t frozen_ns;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const uint64_t now_ns = atomic_load(&frozen_ns);
+
+    if (now_ns == 0 || clock != CLOCK_MONOTONIC)
+        return (int)syscall(SYS_clock_gettime, clock, time);
+    *time = (struct timespec){(time_t)(now_ns / HR_NS_PER_S), (long)(now_ns % HR_NS_PER_S)};
+    return 0;
+}
+
+static void set_up(void)
+{
+    fake_start_parts();
+    sem_init(&entered, 0, 0);
+    sem_init(&released, 0, 0);
+    ck_assert_int_eq(dispatcher_open("x", NO_LIMIT, &dispatcher), 0);
+}
+
+static void tear_down(void)
+{
+    atomic_store(&frozen_ns, 0);
+    dispatcher_close(dispatcher);
+    fake_stop();
+    sem_destroy(&entered);
+    sem_destroy(&released);
+}
+
+static void reopen(size_t per_second)
+{
+    dispatcher_close(dispatcher);
+    ck_assert_int_eq(dispatcher_open("x", per_second, &dispatcher), 0);
+}
+
+/* --- Queueing ------------------------------------------------------------- */
+
+/* "b7": the beginning of alarm 7; with metadata, which must be freed. */
+static notification_t make_notice(char kind, uint64_t alarm)
+{
+    notification_t notice = {.severity = kind == 'b' ? NOTIF_WARNING : NOTIF_OKAY};
+
+    snprintf(notice.message, sizeof(notice.message), "%c%d", kind, (int)alarm);
+    plugin_notification_meta_add_string(&notice, "Trigger", "of the alarm");
+    return notice;
+}
+
+static bool begin(uint64_t alarm)
+{
+    notification_t notice = make_notice('b', alarm);
+    bool is_queued = dispatcher_begin(dispatcher, alarm, &notice);
+
+    ck_assert_ptr_null(notice.meta);
+    return is_queued;
+}
+
+static bool end(uint64_t alarm)
+{
+    notification_t notice = make_notice('e', alarm);
+    bool is_queued = dispatcher_end(dispatcher, alarm, &notice);
+
+    ck_assert_ptr_null(notice.meta);
+    return is_queued;
+}
+
+static void await_count(size_t count)
+{
+    for (int waited = 0; fake_notifications() < count; waited++) {
+        ck_assert_int_lt(waited, PATIENCE_MS);
+        usleep(1000);
+    }
+}
+
+/* --- A handler that hangs --------------------------------------------------- */
+
+static void hang(const notification_t *notice, __attribute__((unused)) void *context)
+{
+    if (notice->message[0] != 'b' || atoi(notice->message + 1) != BLOCKER)
+        return;
+    sem_post(&entered);
+    while (sem_wait(&released) < 0)
+        continue;
+}
+
+/* From now on what is queued waits, until the handler is released. */
+static void keep_handler(void)
+{
+    fake_on_notification(hang, NULL);
+    ck_assert(begin(BLOCKER));
+    while (sem_wait(&entered) < 0)
+        continue;
+}
+
+/* --- Order ---------------------------------------------------------------- */
+
+/* What is called while the handler hangs: b: begin, e: end, w: withdraw an end that waits, n:
+ * withdraw one that doesn't. And what is dispatched afterwards. */
+static const struct {
+    const char *calls, *dispatched;
+} orders[] = {
+    {"b1 b2 b3", "b1 b2 b3"},
+    {"e1 e2 e3", "e1 e2 e3"},
+    {"e1 b2", "b2 e1"},
+    {"e1 b2 e3 b4 e5 b6", "b2 b4 b6 e1 e3 e5"},
+    {"b1 e1", "b1 e1"},
+    {"b1 b1 e1", "b1 b1 e1"}, /* it lasts */
+    {"b1 e1 b2 e2 b3 e3", "b1 b2 b3 e1 e2 e3"},
+    {"e1 w1", ""},
+    {"e1 w1 n1 e1", "e1"},
+    {"n1 b1 n1 e1 n2", "b1 e1"},
+    {"e1 e2 e3 w1 b4", "b4 e2 e3"}, /* the first, one between and the last of a queue */
+    {"e1 e2 e3 w2 e4", "e1 e3 e4"},
+    {"e1 e2 e3 w3 e4", "e1 e2 e4"},
+    {"b1 e1 w1 b1 e1", "b1 b1 e1"},
+};
+
+static void call(const char *word)
+{
+    const uint64_t alarm = strtoull(word + 1, NULL, 10);
+
+    switch (word[0]) {
+    case 'b':
+        ck_assert(begin(alarm));
+        ck_assert(dispatcher_has_beginning(dispatcher, alarm));
+        break;
+    case 'e':
+        ck_assert(end(alarm));
+        ck_assert(dispatcher_has_end(dispatcher, alarm));
+        break;
+    default:
+        ck_assert(dispatcher_has_end(dispatcher, alarm) == (word[0] == 'w'));
+        ck_assert(dispatcher_withdraw_end(dispatcher, alarm) == (word[0] == 'w'));
+        ck_assert(!dispatcher_has_end(dispatcher, alarm));
+    }
+}
+
+START_TEST(dispatches_beginnings_first)
+{
+    const char *const calls = orders[_i].calls, *const expected = orders[_i].dispatched;
+    char dispatched[64] = "";
+
+    keep_handler();
+    ck_assert(!dispatcher_has_beginning(dispatcher, BLOCKER)); /* the handler has it */
+    for (const char *word = calls; word != NULL; word = strchr(word, ' '))
+        call(word += *word == ' ');
+    ck_assert_uint_eq(fake_notifications(), 0);
+    sem_post(&released);
+    const size_t count = (strlen(expected) + 1) / 3;
+    await_count(1 + count);
+    for (size_t i = 1; i <= count; i++) {
+        strcat(dispatched, i > 1 ? " " : "");
+        strcat(dispatched, fake_notification(i)->message);
+        ck_assert_str_eq(fake_notification(i)->meta->nm_value.nm_string, "of the alarm");
+    }
+    ck_assert_str_eq(dispatched, expected);
+    ck_assert(!dispatcher_has_beginning(dispatcher, 1) && !dispatcher_has_end(dispatcher, 1));
+    ck_assert_ptr_null(fake_log(0));
+}
+END_TEST
+
+/* Alarms begin, end and begin again at random while the thread dispatches: each has a beginning, an
+ * end, a beginning, … */
+enum { ALARMS = 20, STEPS = 5000 };
+
+START_TEST(keeps_the_order_of_each_alarm)
+{
+    bool is_open[ALARMS] = {false}, has_begun[ALARMS] = {false};
+    size_t expected = 0;
+    unsigned seed = (unsigned)_i;
+
+    for (int i = 0; i < STEPS; i++) {
+        const int alarm = rand_r(&seed) % ALARMS;
+        if (is_open[alarm]) {
+            ck_assert(end((uint64_t)alarm));
+            is_open[alarm] = false;
+            expected++;
+        } else if (dispatcher_withdraw_end(dispatcher, (uint64_t)alarm)) {
+            is_open[alarm] = true;
+            expected--;
+        } else if (begin((uint64_t)alarm)) {
+            is_open[alarm] = true;
+            expected++;
+        }
+    }
+    await_count(expected);
+    ck_assert_uint_eq(fake_notifications(), expected);
+    for (size_t i = 0; i < expected; i++) {
+        const char *message = fake_notification(i)->message;
+        const int alarm = atoi(message + 1);
+        ck_assert_msg((message[0] == 'e') == has_begun[alarm], "%s, %zu", message, i);
+        has_begun[alarm] = message[0] == 'b';
+    }
+    for (int alarm = 0; alarm < ALARMS; alarm++)
+        ck_assert(has_begun[alarm] == is_open[alarm]);
+}
+END_TEST
+
+/* --- Limits --------------------------------------------------------------- */
+
+/* By a clock that stands still until a second's notifications have come. */
+START_TEST(limits_notifications_a_second)
+{
+    const uint64_t begun_ns = hr_clock_ns();
+
+    atomic_store(&frozen_ns, begun_ns);
+    reopen(4);
+    for (uint64_t alarm = 0; alarm < 6; alarm++)
+        ck_assert(begin(alarm));
+    await_count(4);
+    ck_assert(end(0)); /* which wakes nothing */
+    atomic_store(&frozen_ns, begun_ns + HR_NS_PER_S - 1);
+    usleep(1200000);
+    ck_assert_uint_eq(fake_notifications(), 4);
+    atomic_store(&frozen_ns, begun_ns + HR_NS_PER_S);
+    await_count(7);
+    ck_assert_str_eq(fake_notification(4)->message, "b4");
+    ck_assert_str_eq(fake_notification(6)->message, "e0");
+    ck_assert(begin(6)); /* the fourth of this second */
+    await_count(8);
+    ck_assert(begin(7));
+    ck_assert(dispatcher_has_beginning(dispatcher, 7));
+    atomic_store(&frozen_ns, 0);
+}
+END_TEST
+
+static void fill_up(void)
+{
+    keep_handler();
+    for (uint64_t alarm = 1; alarm < DISPATCHER_CAPACITY; alarm++)
+        ck_assert(begin(alarm));
+    ck_assert(dispatcher_has_room(dispatcher));
+    ck_assert(begin(DISPATCHER_CAPACITY));
+    ck_assert(!dispatcher_has_room(dispatcher));
+}
+
+START_TEST(refuses_beginnings_beyond_the_capacity)
+{
+    fill_up();
+    for (uint64_t alarm = 1; alarm < 5; alarm++) {
+        ck_assert(!begin(BLOCKER + alarm));
+        ck_assert(!dispatcher_has_beginning(dispatcher, BLOCKER + alarm));
+        ck_assert(end(alarm)); /* ends have room always */
+    }
+    ck_assert_str_eq(
+        fake_log(0),
+        "warning: x: 1000 notifications wait, so further alarms are reported only once there is "
+        "room, if they last: a notification handler is slow or hangs (mail.conf and the like), or "
+        "there are more than MaxNotificationsPerSecond (1000000).");
+    ck_assert_ptr_null(fake_log(1));
+    sem_post(&released);
+    await_count(1 + DISPATCHER_CAPACITY + 4);
+    ck_assert(dispatcher_has_room(dispatcher));
+    ck_assert(begin(BLOCKER + 1));
+    ck_assert_str_eq(fake_log(1), "info: x: new alarms can be reported again.");
+    ck_assert_ptr_null(fake_log(2));
+    await_count(1 + DISPATCHER_CAPACITY + 5);
+    fill_up(); /* which is logged again */
+    ck_assert(!begin(BLOCKER + 1));
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "1000 notifications wait"), 2);
+    ck_assert_uint_eq(fake_logs(0, NULL), 3);
+    sem_post(&released);
+}
+END_TEST
+
+/* --- Stopping ------------------------------------------------------------- */
+
+static void *stop(__attribute__((unused)) void *context)
+{
+    dispatcher_stop(dispatcher);
+    return NULL;
+}
+
+/* As stopping waits for the handler that hangs, another thread does it. */
+static void stop_while_handler_hangs(void)
+{
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, stop, NULL), 0);
+    while (dispatcher_has_room(dispatcher))
+        usleep(1000);
+    sem_post(&released);
+    pthread_join(thread, NULL);
+}
+
+START_TEST(stopping_dispatches_nothing_more)
+{
+    keep_handler();
+    ck_assert(begin(2) && end(3) && end(4));
+    stop_while_handler_hangs();
+    ck_assert_uint_eq(fake_notifications(), 1); /* which the handler had */
+    ck_assert_str_eq(fake_notification(0)->message, "b1000000");
+    ck_assert(!dispatcher_has_beginning(dispatcher, BLOCKER));
+    ck_assert(dispatcher_has_beginning(dispatcher, 2));
+    ck_assert(dispatcher_has_end(dispatcher, 3) && dispatcher_has_end(dispatcher, 4));
+    ck_assert(!begin(5) && !dispatcher_has_beginning(dispatcher, 5));
+    ck_assert(!dispatcher_has_room(dispatcher));
+    ck_assert(end(2) && dispatcher_has_end(dispatcher, 2));
+    ck_assert(dispatcher_withdraw_end(dispatcher, 3) && !dispatcher_has_end(dispatcher, 3));
+    dispatcher_stop(dispatcher);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    ck_assert_ptr_null(fake_log(0));
+}
+END_TEST
+
+/* While the limit is reached, too. */
+START_TEST(stopping_needs_no_second)
+{
+    atomic_store(&frozen_ns, hr_clock_ns());
+    reopen(1);
+    ck_assert(begin(1) && begin(2));
+    await_count(1);
+    dispatcher_stop(dispatcher);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    ck_assert(dispatcher_has_beginning(dispatcher, 2));
+}
+END_TEST
+
+START_TEST(closes_none)
+{
+    dispatcher_stop(NULL);
+    dispatcher_close(NULL);
+}
+END_TEST
+
+/* It needs two. */
+START_TEST(reports_a_lack_of_descriptors)
+{
+    struct dispatcher *none = NULL;
+
+    leave_descriptors(_i);
+    ck_assert_int_eq(dispatcher_open("x", 1, &none), -EMFILE);
+    ck_assert_ptr_null(none);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("dispatcher");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, dispatches_beginnings_first, 0, COUNT(orders));
+    tcase_add_loop_test(tests, keeps_the_order_of_each_alarm, 0, 3);
+    tcase_add_test(tests, limits_notifications_a_second);
+    tcase_add_test(tests, refuses_beginnings_beyond_the_capacity);
+    tcase_add_test(tests, stopping_dispatches_nothing_more);
+    tcase_add_test(tests, stopping_needs_no_second);
+    tcase_add_test(tests, closes_none);
+    tcase_add_loop_test(tests, reports_a_lack_of_descriptors, 0, 2);
+    return run_suite("plugin dispatcher", tests);
+}

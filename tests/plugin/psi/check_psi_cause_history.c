@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_psi_cause_history.c - which counters the causes of a stall come from: those of a
+ * window or two ago.
+ */
+#include <check.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "headroom/clock.h"
+#include "headroom/root.h"
+#include "psi/cause_history.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+/* What the monotonic clock says in a test; else, as for Check, it is the kernel's. */
+static uint64_t now_ns;
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct psi_cause_history history;
+static struct hr_stall_causes causes;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    if (now_ns == 0 || clock != CLOCK_MONOTONIC)
+        return (int)syscall(SYS_clock_gettime, clock, time);
+    *time = (struct timespec){(time_t)(now_ns / HR_NS_PER_S), (long)(now_ns % HR_NS_PER_S)};
+    return 0;
+}
+
+static void set_up(void)
+{
+    tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    history = (struct psi_cause_history){.older = NULL};
+    memset(&causes, 0x55, sizeof(causes));
+    now_ns = 5000 * HR_NS_PER_S;
+}
+
+static void tear_down(void)
+{
+    now_ns = 0;
+    psi_cause_history_clear(&history);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+/* How often tasks of the machine had to reclaim memory, since boot; a second later. */
+static void reclaim(unsigned count)
+{
+    now_ns += HR_NS_PER_S;
+    tree_write(tree, "proc/vmstat",
+               "allocstall_normal %u\npgsteal_kswapd 0\nworkingset_refault_anon 0\n", count);
+}
+
+static void take(unsigned count)
+{
+    reclaim(count);
+    psi_cause_history_take(&history, root, NULL, HR_PSI_MEMORY);
+}
+
+static void explain(uint64_t stalled_us, uint64_t elapsed_us)
+{
+    const struct hr_psi_event event = {.stalled_us = stalled_us, .elapsed_us = elapsed_us};
+
+    psi_cause_history_explain(&history, root, NULL, HR_PSI_MEMORY, &event, &causes);
+}
+
+START_TEST(knows_nothing_at_first)
+{
+    ck_assert(psi_cause_history_is_empty(&history));
+    ck_assert_uint_eq(psi_cause_history_due_ns(&history, 1000000), 0);
+    explain(500000, 1000000);
+    ck_assert_uint_eq(causes.count, 0);
+    psi_cause_history_clear(&history);
+}
+END_TEST
+
+START_TEST(compares_with_the_older_counters)
+{
+    static const unsigned added[] = {7, 7 + 30, 30 + 400, 400 + 5000};
+    unsigned count = 0, steps[] = {0, 7, 30, 400, 5000};
+
+    for (int i = 0; i < 4; i++) {
+        take(count += steps[i]);
+        ck_assert(!psi_cause_history_is_empty(&history));
+        ck_assert_uint_eq(psi_cause_history_due_ns(&history, 1500000),
+                          now_ns + 1500 * HR_NS_PER_MS);
+        reclaim(count + steps[i + 1]);
+        explain(500000, 1000000);
+        ck_assert_uint_eq(causes.count, 1);
+        ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
+        ck_assert_uint_eq(causes.list[0].event_count, added[i]);
+    }
+    psi_cause_history_clear(&history);
+    ck_assert(psi_cause_history_is_empty(&history));
+    explain(500000, 1000000);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
+/* Nothing elapsed, or more was stalled than elapsed. */
+START_TEST(survives_odd_events)
+{
+    take(0);
+    explain(500000, 1000000); /* at the same time */
+    ck_assert_uint_eq(causes.count, 0);
+    reclaim(9);
+    explain(500000, 0);
+    ck_assert_uint_eq(causes.count, 0);
+    explain(UINT64_MAX, 1);
+    ck_assert_uint_eq(causes.count, 1);
+    ck_assert_uint_eq(causes.list[0].event_count, 9);
+}
+END_TEST
+
+/* Per CPU, of one second: half of it stalled, by the event's rate over the time of the counters. */
+START_TEST(the_stall_is_that_between_the_counters)
+{
+    const struct hr_psi_event event = {.stalled_us = 250000, .elapsed_us = 500000};
+
+    tree_write(tree, "proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n");
+    psi_cause_history_take(&history, root, NULL, HR_PSI_CPU);
+    now_ns += 2 * HR_NS_PER_S;
+    tree_write(tree, "proc/stat", "cpu  100 0 0 0 0 0 0 100 0 0\n"); /* half of it stolen */
+    psi_cause_history_explain(&history, root, NULL, HR_PSI_CPU, &event, &causes);
+    ck_assert_uint_ge(causes.count, 1);
+    ck_assert_int_eq(causes.list[0].kind, HR_STALL_HYPERVISOR);
+    ck_assert_uint_eq(causes.list[0].stalled_us, 500000);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("cause history");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, knows_nothing_at_first);
+    tcase_add_test(tests, compares_with_the_older_counters);
+    tcase_add_test(tests, survives_odd_events);
+    tcase_add_test(tests, the_stall_is_that_between_the_counters);
+    return run_suite("psi cause history", tests);
+}
