@@ -378,7 +378,7 @@ static int open_thread(struct psi_alerts *alerts)
     return status;
 }
 
-/* What reporting needs, if there are rules. */
+/* What reporting needs, if there are rules. Open alarms need the dispatcher. */
 static int open_reporting(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
@@ -388,9 +388,9 @@ static int open_reporting(struct psi_alerts *alerts)
         return -errno;
     free(alerts->state_path);
     alerts->state_path = path;
-    int status = psi_open_alarms_open(path, &context->open_alarms);
+    int status = dispatcher_open(PLUGIN, alerts->limit, &context->dispatcher);
     if (status == 0)
-        status = dispatcher_open(PLUGIN, alerts->limit, &context->dispatcher);
+        status = psi_open_alarms_open(path, &context->open_alarms);
     return status;
 }
 
@@ -514,7 +514,7 @@ static void close_alerts(struct psi_alerts *alerts)
     for (size_t i = 0; i < alerts->system_count; i++)
         psi_alert_disarm(&alerts->of_system[i], "collectd stops");
     psi_groups_close(&alerts->groups);
-    if (context->dispatcher != NULL) {
+    if (context->open_alarms != NULL) {
         psi_open_alarms_remove_ended(context->open_alarms, has_end, context->dispatcher);
         save_open_alarms(alerts);
     }
