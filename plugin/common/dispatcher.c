@@ -11,8 +11,16 @@
 #include "common/thread.h"
 #include "headroom/clock.h"
 
+/* An end waits for so long, as handlers that are programs run side by side: that of an alarm's end
+ * must not overtake that of its beginning. */
+#define END_NS HR_NS_PER_S
+
+/* A handler that hangs doesn't hold up the shutdown for longer. */
+#define STOP_S 5
+
 struct queued {
     uint64_t alarm;
+    uint64_t ready_ns; /* of an end: when it may be dispatched */
     notification_t notice;
     STAILQ_ENTRY(queued) entry;
 };
@@ -28,6 +36,7 @@ struct dispatcher {
     pthread_mutex_t lock; /* of what follows */
     struct queue beginnings, ends;
     size_t beginning_count;
+    uint64_t ending; /* the alarm whose end a handler has at the moment; 0: none */
     bool is_stopped;
     struct complaint is_full;
 
@@ -37,19 +46,69 @@ struct dispatcher {
 
 /* --- The thread ----------------------------------------------------------- */
 
+/* The ends of an alarm whose beginning is being dispatched wait a little longer. */
+static struct queued *take_beginning(struct dispatcher *dispatcher)
+{
+    struct queued *next = STAILQ_FIRST(&dispatcher->beginnings), *end;
+
+    if (next == NULL)
+        return NULL;
+    STAILQ_REMOVE_HEAD(&dispatcher->beginnings, entry);
+    dispatcher->beginning_count--;
+    STAILQ_FOREACH(end, &dispatcher->ends, entry)
+    if (end->alarm == next->alarm)
+        end->ready_ns = hr_clock_ns() + END_NS;
+    return next;
+}
+
+static struct queued *take_end(struct dispatcher *dispatcher)
+{
+    const uint64_t now_ns = hr_clock_ns();
+    struct queued *next;
+
+    STAILQ_FOREACH(next, &dispatcher->ends, entry)
+    if (next->ready_ns <= now_ns)
+        break;
+    if (next == NULL)
+        return NULL;
+    STAILQ_REMOVE(&dispatcher->ends, next, queued, entry);
+    dispatcher->ending = next->alarm;
+    return next;
+}
+
 static struct queued *take_next(struct dispatcher *dispatcher)
 {
     struct queued *next = NULL;
 
     pthread_mutex_lock(&dispatcher->lock);
-    if (!dispatcher->is_stopped && (next = STAILQ_FIRST(&dispatcher->beginnings)) != NULL) {
-        STAILQ_REMOVE_HEAD(&dispatcher->beginnings, entry);
-        dispatcher->beginning_count--;
-    } else if (!dispatcher->is_stopped && (next = STAILQ_FIRST(&dispatcher->ends)) != NULL) {
-        STAILQ_REMOVE_HEAD(&dispatcher->ends, entry);
-    }
+    if (!dispatcher->is_stopped)
+        next = take_beginning(dispatcher);
+    if (!dispatcher->is_stopped && next == NULL)
+        next = take_end(dispatcher);
     pthread_mutex_unlock(&dispatcher->lock);
     return next;
+}
+
+/* @return when the next end may be dispatched; UINT64_MAX: none waits. */
+static uint64_t find_next_ready(struct dispatcher *dispatcher)
+{
+    uint64_t ready_ns = UINT64_MAX;
+    const struct queued *end;
+
+    pthread_mutex_lock(&dispatcher->lock);
+    STAILQ_FOREACH(end, &dispatcher->ends, entry)
+    if (end->ready_ns < ready_ns)
+        ready_ns = end->ready_ns;
+    pthread_mutex_unlock(&dispatcher->lock);
+    return ready_ns;
+}
+
+static void dispatch(struct dispatcher *dispatcher, struct queued *queued)
+{
+    plugin_dispatch_notification(&queued->notice);
+    pthread_mutex_lock(&dispatcher->lock);
+    dispatcher->ending = 0;
+    pthread_mutex_unlock(&dispatcher->lock);
 }
 
 static void free_queued(struct queued *queued)
@@ -70,12 +129,17 @@ static uint64_t send_what_waits(struct dispatcher *dispatcher)
     }
     while (dispatcher->sent_count < dispatcher->per_second) {
         if ((next = take_next(dispatcher)) == NULL)
-            return UINT64_MAX;
+            return find_next_ready(dispatcher);
         dispatcher->sent_count++;
-        plugin_dispatch_notification(&next->notice);
+        dispatch(dispatcher, next);
         free_queued(next);
     }
     return dispatcher->second_ns + HR_NS_PER_S;
+}
+
+static bool is_limit_reached(const struct dispatcher *dispatcher)
+{
+    return dispatcher->sent_count >= dispatcher->per_second;
 }
 
 /* While the limit is reached, what is queued doesn't wake the thread. */
@@ -86,7 +150,7 @@ static void *dispatcher_main(void *context)
     uint64_t next_ns = UINT64_MAX;
 
     while (thread_wait_until(&dispatcher->thread, next_ns,
-                             next_ns == UINT64_MAX ? dispatcher->wake_fd : -1)) {
+                             is_limit_reached(dispatcher) ? -1 : dispatcher->wake_fd)) {
         eventfd_read(dispatcher->wake_fd, &count);
         next_ns = send_what_waits(dispatcher);
     }
@@ -105,22 +169,20 @@ static struct queued *find(struct queue *queue, uint64_t alarm)
     return queued;
 }
 
-static bool has(struct dispatcher *dispatcher, struct queue *queue, uint64_t alarm)
+bool dispatcher_has_beginning(struct dispatcher *dispatcher, uint64_t alarm)
 {
     pthread_mutex_lock(&dispatcher->lock);
-    bool found = find(queue, alarm) != NULL;
+    bool found = find(&dispatcher->beginnings, alarm) != NULL;
     pthread_mutex_unlock(&dispatcher->lock);
     return found;
 }
 
-bool dispatcher_has_beginning(struct dispatcher *dispatcher, uint64_t alarm)
-{
-    return has(dispatcher, &dispatcher->beginnings, alarm);
-}
-
 bool dispatcher_has_end(struct dispatcher *dispatcher, uint64_t alarm)
 {
-    return has(dispatcher, &dispatcher->ends, alarm);
+    pthread_mutex_lock(&dispatcher->lock);
+    bool found = dispatcher->ending == alarm || find(&dispatcher->ends, alarm) != NULL;
+    pthread_mutex_unlock(&dispatcher->lock);
+    return found;
 }
 
 bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm)
@@ -140,10 +202,11 @@ bool dispatcher_has_room(struct dispatcher *dispatcher)
     pthread_mutex_lock(&dispatcher->lock);
     bool is_stopped = dispatcher->is_stopped;
     bool has_room = dispatcher->beginning_count < DISPATCHER_CAPACITY;
+    bool is_half_empty = dispatcher->beginning_count < DISPATCHER_CAPACITY / 2;
     pthread_mutex_unlock(&dispatcher->lock);
     if (is_stopped)
         return false;
-    if (has_room)
+    if (is_half_empty)
         complaint_resolve(&dispatcher->is_full, "%s: new alarms can be reported again.",
                           dispatcher->plugin);
     else
@@ -161,7 +224,8 @@ static struct queued *make_queued(uint64_t alarm, notification_t *notice)
     struct queued *queued = malloc(sizeof(*queued));
 
     if (queued != NULL)
-        *queued = (struct queued){.alarm = alarm, .notice = *notice};
+        *queued =
+            (struct queued){.alarm = alarm, .ready_ns = hr_clock_ns() + END_NS, .notice = *notice};
     else
         plugin_notification_meta_free(notice->meta);
     notice->meta = NULL;
@@ -234,14 +298,14 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
     return 0;
 }
 
-void dispatcher_stop(struct dispatcher *dispatcher)
+bool dispatcher_stop(struct dispatcher *dispatcher)
 {
     if (dispatcher == NULL)
-        return;
+        return true;
     pthread_mutex_lock(&dispatcher->lock);
     dispatcher->is_stopped = true;
     pthread_mutex_unlock(&dispatcher->lock);
-    thread_stop(&dispatcher->thread);
+    return thread_stop_within(&dispatcher->thread, STOP_S);
 }
 
 static void empty_queue(struct queue *queue)
@@ -258,7 +322,8 @@ void dispatcher_close(struct dispatcher *dispatcher)
 {
     if (dispatcher == NULL)
         return;
-    dispatcher_stop(dispatcher);
+    if (!dispatcher_stop(dispatcher))
+        return; /* the handler has it */
     empty_queue(&dispatcher->beginnings);
     empty_queue(&dispatcher->ends);
     if (dispatcher->wake_fd >= 0)

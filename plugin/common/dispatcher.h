@@ -6,7 +6,8 @@
  * Beginnings of alarms go before their ends, so that a thousand ends don't hide a new alarm; but of
  * one alarm all stay in their order. At most so many are dispatched per second, as collectd's exec
  * plugin forks for each; the others wait. The ends that wait are bounded by the alarms that have
- * begun, the beginnings by DISPATCHER_CAPACITY.
+ * begun, the beginnings by DISPATCHER_CAPACITY. An end waits a second, and so long after its
+ * beginning was dispatched: handlers that are programs run side by side.
  *
  * But for dispatcher_stop(), one thread may use a dispatcher at a time.
  */
@@ -39,8 +40,10 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
  * Stops dispatching, after the notification that a handler has at the moment. Those that wait are
  * never dispatched; there is no room for beginnings any more, but ends may be queued, and both
  * asked for by dispatcher_has_beginning() and dispatcher_has_end(). NULL is allowed.
+ *
+ * @return false if a handler has hung for five seconds: then the dispatcher must not be closed.
  */
-void dispatcher_stop(struct dispatcher *dispatcher);
+bool dispatcher_stop(struct dispatcher *dispatcher);
 
 /** Stops, if it hasn't been, and frees the dispatcher. NULL is allowed. */
 void dispatcher_close(struct dispatcher *dispatcher);
@@ -48,7 +51,7 @@ void dispatcher_close(struct dispatcher *dispatcher);
 /**
  * Queues the beginning of an alarm, or that it lasts.
  *
- * @param alarm   identifies the alarm: never that of another, not even of one that is long over.
+ * @param alarm   identifies the alarms of one series, which come one after the other; not 0.
  * @param notice  copied; its metadata is taken over, also on failure.
  * @return whether there was room. If not, that is logged, once until there is room again.
  */

@@ -45,6 +45,22 @@ bool thread_wait_until(const struct thread *thread, uint64_t until_ns, int fd)
     return count <= 0 || polled[0].revents == 0;
 }
 
+bool thread_stop_within(struct thread *thread, unsigned seconds)
+{
+    struct timespec until;
+
+    if (thread->is_running) {
+        eventfd_write(thread->stop_fd, 1);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += seconds;
+        if (pthread_timedjoin_np(thread->id, NULL, &until) != 0)
+            return false;
+        thread->is_running = false;
+    }
+    thread_stop(thread);
+    return true;
+}
+
 void thread_stop(struct thread *thread)
 {
     if (thread->is_running) {

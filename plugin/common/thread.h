@@ -50,6 +50,14 @@ int thread_start(struct thread *thread, void *(*thread_main)(void *), void *cont
  */
 bool thread_wait_until(const struct thread *thread, uint64_t until_ns, int fd);
 
+/**
+ * Asks the thread to end, and waits for it no longer than some seconds.
+ *
+ * @return whether it has ended, and stop_fd is closed, as by thread_stop(). If not, all that the
+ *         thread uses must be left to it.
+ */
+bool thread_stop_within(struct thread *thread, unsigned seconds);
+
 /** Ends the thread and waits for it, if it was started, and closes stop_fd, if it was opened. */
 void thread_stop(struct thread *thread);
 

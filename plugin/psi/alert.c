@@ -7,6 +7,7 @@
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/hash.h"
 #include "headroom/waiters.h"
 #include "psi/cause.h"
 
@@ -48,9 +49,9 @@ static bool takes_causes_always(const struct psi_alert *alert)
 
 static uint64_t next_cause_due(const struct psi_alert *alert)
 {
-    if (!takes_causes_always(alert))
-        return TIMER_NEVER; /* it is taken when the trigger is read */
-    return psi_cause_history_due_ns(&alert->causes, alert->rule_state->rule->trigger.window_us);
+    if (!takes_causes_always(alert) || alert->is_preparing)
+        return TIMER_NEVER; /* else they are taken when the trigger is read */
+    return alert->causes_due_ns;
 }
 
 static uint64_t next_due(const struct psi_alert *alert)
@@ -105,11 +106,21 @@ static void resume_alarm(struct psi_alert *alert)
     const uint64_t now_ns = hr_clock_ns();
 
     alert->alarmed = true;
-    alert->begun_ns = alert->event.time_ns = now_ns;
+    alert->event.time_ns = now_ns;
+    alert->report_count = 1;
     alert->quiet_ns = quiet_deadline(alert, now_ns);
     alert->repeat_ns = now_ns + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
     set_reported(alert, true);
     update_timer(alert);
+}
+
+/* Two hashes of 32 bits. */
+uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance)
+{
+    uint32_t sum = hr_hash_text(hr_hash(rule->name), "\n");
+
+    return (uint64_t)hr_hash_text(sum, instance) << 32 |
+           hr_hash_text(hr_hash(instance), rule->name);
 }
 
 void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
@@ -121,9 +132,9 @@ void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
         .rule_state = rule_state,
         .subject = {rule_state->rule, instance, group != NULL ? group->path : NULL},
         .group = group,
-        .id = ++context->last_id,
+        .id = psi_alert_id(rule_state->rule, instance),
     };
-    if (psi_open_alarms_claim(context->open_alarms, &alert->subject, get_inode(alert)))
+    if (psi_open_alarms_claim(context->open_alarms, &alert->subject))
         resume_alarm(alert);
 }
 
@@ -151,7 +162,8 @@ static void print_causes(const struct psi_alert *alert, char *buffer, size_t siz
 static void send_report(struct psi_alert *alert)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
-    const uint64_t lasting_ns = alert->is_reported ? hr_clock_ns() - alert->begun_ns : 0;
+    const uint64_t lasting_ns =
+        alert->is_reported && alert->begun_ns > 0 ? hr_clock_ns() - alert->begun_ns : 0;
     struct psi_waiting waiting = {.unknown = ""};
     struct psi_findings findings = {.lasting_s = lasting_ns / HR_NS_PER_S};
     notification_t notice;
@@ -170,6 +182,8 @@ static void send_report(struct psi_alert *alert)
 
 static void take_causes(struct psi_alert *alert)
 {
+    alert->causes_due_ns =
+        hr_clock_ns() + alert->rule_state->rule->trigger.window_us * HR_NS_PER_US;
     psi_cause_history_take(&alert->causes, alert->rule_state->context->root, alert->group,
                            alert->rule_state->rule->trigger.resource);
 }
@@ -177,7 +191,14 @@ static void take_causes(struct psi_alert *alert)
 /* Where pressure hadn't moved before, its causes are those of the next moment. */
 static uint64_t start_finding_causes(struct psi_alert *alert)
 {
-    if (!may_have_causes(alert) || !psi_cause_history_is_empty(&alert->causes))
+    const uint64_t window_ns = alert->rule_state->rule->trigger.window_us * HR_NS_PER_US;
+
+    if (!may_have_causes(alert))
+        return 0;
+    /* What a trigger of the kernel's left long ago says nothing of this stall. */
+    if (hr_clock_ns() > alert->causes_due_ns + window_ns)
+        psi_cause_history_clear(&alert->causes);
+    if (!psi_cause_history_is_empty(&alert->causes))
         return 0;
     take_causes(alert);
     return CAUSE_NS;
@@ -219,10 +240,12 @@ static void report_if_due(struct psi_alert *alert)
 
     if (!is_report_due(alert))
         return;
-    if (!alert->is_reported && dispatcher_withdraw_end(dispatcher, alert->id))
+    if (!alert->is_reported && dispatcher_withdraw_end(dispatcher, alert->id)) {
+        alert->report_count = 1;
         set_reported(alert, true);
-    else if (dispatcher_has_room(dispatcher))
+    } else if (dispatcher_has_room(dispatcher)) {
         start_report(alert);
+    }
 }
 
 static void send_end(struct psi_alert *alert, const char *reason)
@@ -295,6 +318,7 @@ static void set_failed(struct psi_alert *alert, int status)
         alert->rule_state->arming.unarmed_groups += is_counted ? 1 : -1;
     alert->is_counted = is_counted;
     alert->failed = status != 0;
+    alert->failure = status;
     alert->retry_ns = hr_clock_ns() + RETRY_NS;
 }
 
@@ -397,13 +421,11 @@ static bool is_shortage(int status)
 /* While pressure moves the counters are taken once a window; when it rests, they are dropped. */
 static void update_causes(struct psi_alert *alert)
 {
-    const uint64_t window_us = alert->rule_state->rule->trigger.window_us;
-
     if (alert->is_preparing || !may_have_causes(alert))
         return;
     if (!takes_causes_always(alert) && !hr_psi_trigger_is_active(alert->trigger))
         psi_cause_history_clear(&alert->causes);
-    else if (hr_clock_ns() >= psi_cause_history_due_ns(&alert->causes, window_us))
+    else if (hr_clock_ns() >= alert->causes_due_ns)
         take_causes(alert);
 }
 
@@ -440,7 +462,7 @@ static void confirm_end(struct psi_alert *alert)
         take_event(alert, &event);
     else if (status == -EAGAIN)
         end_alarm(alert, NULL);
-    else if (is_shortage(status))
+    else if (is_shortage(status) || (alert->trigger == NULL && is_shortage(alert->failure)))
         alert->quiet_ns = hr_clock_ns() + RETRY_NS;
     else if (alert->trigger != NULL)
         lose_trigger(alert, status);

@@ -38,7 +38,6 @@ struct psi_alert_context {
     struct psi_open_alarms *open_alarms;
     struct psi_alert_list open; /**< whose alarm was reported and isn't over */
     bool has_changed;           /**< `open`, or the ends that wait, since they were saved */
-    uint64_t last_id;
     struct psi_task_source task_source;
     struct psi_trigger_list closing; /**< detached, and to be closed */
 };
@@ -56,10 +55,11 @@ struct psi_alert {
     struct psi_rule_state *rule_state;
     struct psi_subject subject;
     const struct hr_cgroup *group; /**< NULL: the system */
-    uint64_t id;                   /**< no other alert has had it */
+    uint64_t id;                   /**< psi_alert_id() */
 
     struct hr_psi_trigger *trigger; /**< NULL: not armed */
     bool failed;                    /**< arming failed; retried at retry_ns */
+    int failure;                    /**< why, a negative errno */
     bool is_counted;                /**< in arming.unarmed_groups */
     uint64_t retry_ns;
     _Atomic bool is_armed; /**< what the read callback may look at */
@@ -69,7 +69,7 @@ struct psi_alert {
     bool is_reported;          /**< its beginning was, and it is in context->open */
     unsigned report_count;     /**< of this alarm */
     struct hr_psi_event event; /**< the last */
-    uint64_t begun_ns;         /**< when the first was */
+    uint64_t begun_ns;         /**< when the first was; 0: in the run before */
     uint64_t quiet_ns;         /**< when the alarm is over, if there is no other event */
     uint64_t repeat_ns;        /**< when it is reported again */
 
@@ -78,12 +78,17 @@ struct psi_alert {
     struct hr_waiters *waiters; /**< not NULL: waiting tasks are being sampled */
     int waiting_status;         /**< why they aren't; 0 */
     struct psi_cause_history causes;
+    uint64_t causes_due_ns; /**< when they are taken next */
 
     TAILQ_ENTRY(psi_alert) open;
 };
 
 void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rule *rule,
                          struct psi_alert_context *context);
+
+/** Identifies the alarms of a rule on an instance, which are one after the other, whichever group
+ * has the instance. */
+uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance);
 
 /**
  * Initializes an alert, not armed. An alarm that the run before left open goes on.

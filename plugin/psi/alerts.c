@@ -52,7 +52,7 @@ struct psi_alerts {
     char *state_path;
 
     struct thread thread;
-    bool is_open, is_thread_open;
+    bool is_open, can_run;
     const struct hr_root *root;
     struct psi_alert_context context;
     struct psi_rule_state *rule_states; /* as many as rules */
@@ -204,7 +204,7 @@ static void end_unclaimed(struct psi_alerts *alerts)
 
     while ((alarm = psi_open_alarms_unclaimed(context->open_alarms)) != NULL) {
         const struct psi_subject subject = {&alarm->rule, alarm->instance, alarm->path};
-        const uint64_t id = ++context->last_id;
+        const uint64_t id = psi_alert_id(&alarm->rule, alarm->instance);
         psi_notification_end(&notice, &subject,
                              "its cgroup or its trigger is gone since collectd was restarted");
         dispatcher_end(context->dispatcher, id, &notice);
@@ -217,6 +217,12 @@ static void end_unclaimed(struct psi_alerts *alerts)
 static bool has_end(void *context, uint64_t id)
 {
     return dispatcher_has_end(context, id);
+}
+
+/* At the shutdown: of an alarm whose beginning waits, too, nothing was ever reported. */
+static bool has_end_only(void *context, uint64_t id)
+{
+    return dispatcher_has_end(context, id) && !dispatcher_has_beginning(context, id);
 }
 
 static void save_open_alarms(struct psi_alerts *alerts)
@@ -340,7 +346,8 @@ void psi_alerts_read_groups(struct psi_alerts *alerts)
     pthread_mutex_lock(&alerts->groups.alerts_lock);
     uint64_t before_ns = next_deadline(alerts);
     selection_read(alerts->groups.selection, alerts->groups.set);
-    bool has_work = next_deadline(alerts) < before_ns || alerts->context.has_changed;
+    bool has_work = next_deadline(alerts) < before_ns || alerts->context.has_changed ||
+                    alerts->context.closing.count > 0;
     pthread_mutex_unlock(&alerts->groups.alerts_lock);
     if (has_work)
         eventfd_write(alerts->wake_fd, 1);
@@ -374,7 +381,6 @@ static int open_thread(struct psi_alerts *alerts)
         status = add_to_epoll(alerts, alerts->thread.stop_fd, &alerts->thread);
     if (status == 0)
         status = add_to_epoll(alerts, alerts->wake_fd, &alerts->wake_fd);
-    alerts->is_thread_open = status == 0;
     return status;
 }
 
@@ -382,12 +388,14 @@ static int open_thread(struct psi_alerts *alerts)
 static int open_reporting(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
-
     char *path = option_state_path(alerts->state_path, STATE_FILE);
+
     if (path == NULL)
-        return -errno;
+        return alerts->rule_count > 0 ? -errno : 0;
     free(alerts->state_path);
     alerts->state_path = path;
+    if (alerts->rule_count == 0 && access(path, F_OK) < 0)
+        return 0;
     int status = dispatcher_open(PLUGIN, alerts->limit, &context->dispatcher);
     if (status == 0)
         status = psi_open_alarms_open(path, &context->open_alarms);
@@ -418,7 +426,7 @@ static void set_times(struct psi_alerts *alerts)
         if (rule->quiet_us * HR_NS_PER_US > quiet_ns)
             quiet_ns = rule->quiet_us * HR_NS_PER_US;
     }
-    alerts->claim_ns = alerts->rule_count > 0 ? hr_clock_ns() + quiet_ns : TIMER_NEVER;
+    alerts->claim_ns = alerts->context.open_alarms != NULL ? hr_clock_ns() + quiet_ns : TIMER_NEVER;
     alerts->ending_ns = alerts->events_ns = alerts->listen_ns = TIMER_NEVER;
     alerts->rescan_ns = 0;
 }
@@ -429,7 +437,7 @@ static int open_alerts(struct psi_alerts *alerts)
 
     if (status == 0)
         status = open_thread(alerts);
-    if (status == 0 && alerts->rule_count > 0)
+    if (status == 0)
         status = open_reporting(alerts);
     return status;
 }
@@ -444,10 +452,10 @@ static void arm_system(struct psi_alerts *alerts)
 
 static void start_thread(struct psi_alerts *alerts)
 {
-    if (alerts->groups.set == NULL && alerts->rule_count == 0)
+    if (alerts->groups.set == NULL && alerts->context.open_alarms == NULL)
         return;
-    if (!alerts->is_thread_open)
-        return; /* which was logged */
+    if (!alerts->can_run)
+        return; /* which was logged; the read callback follows the groups */
     warn_of_no_groups(alerts);
     int status = thread_start(&alerts->thread, alerts_main, alerts, "psi alerts");
     if (status != 0)
@@ -459,12 +467,13 @@ int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
                      struct selection *selection, const struct psi_series_options *series_options)
 {
     alerts->root = alerts->context.root = alerts->context.task_source.root = root;
-    set_times(alerts);
     int status = open_alerts(alerts);
+    alerts->can_run = status == 0;
     if (status < 0) {
         ERROR(PLUGIN ": there are no alerts: %s.", STRERROR(-status));
         alerts->rule_count = 0;
     }
+    set_times(alerts);
     status = psi_groups_open(&alerts->groups, root, selection, series_options, alerts->rule_states,
                              alerts->rule_count);
     if (status < 0)
@@ -515,7 +524,7 @@ static void close_alerts(struct psi_alerts *alerts)
         psi_alert_disarm(&alerts->of_system[i], "collectd stops");
     psi_groups_close(&alerts->groups);
     if (context->open_alarms != NULL) {
-        psi_open_alarms_remove_ended(context->open_alarms, has_end, context->dispatcher);
+        psi_open_alarms_remove_ended(context->open_alarms, has_end_only, context->dispatcher);
         save_open_alarms(alerts);
     }
     struct psi_trigger_list closing = psi_alert_take_closing(context);
@@ -530,12 +539,13 @@ void psi_alerts_free(struct psi_alerts *alerts)
     if (alerts == NULL)
         return;
     context = &alerts->context;
-    dispatcher_stop(context->dispatcher);
+    bool has_stopped = dispatcher_stop(context->dispatcher);
     thread_stop(&alerts->thread);
     if (alerts->is_open)
         close_alerts(alerts);
     psi_open_alarms_close(context->open_alarms);
-    dispatcher_close(context->dispatcher);
+    if (has_stopped)
+        dispatcher_close(context->dispatcher);
     psi_task_source_close(&context->task_source);
     timers_free(&context->timers);
     if (context->epoll >= 0)

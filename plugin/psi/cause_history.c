@@ -17,11 +17,6 @@ bool psi_cause_history_is_empty(const struct psi_cause_history *history)
     return history->newer == NULL;
 }
 
-uint64_t psi_cause_history_due_ns(const struct psi_cause_history *history, uint64_t window_us)
-{
-    return history->newer != NULL ? history->newer->time_ns + window_us * HR_NS_PER_US : 0;
-}
-
 void psi_cause_history_take(struct psi_cause_history *history, const struct hr_root *root,
                             const struct hr_cgroup *group, enum hr_psi_resource resource)
 {

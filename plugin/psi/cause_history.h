@@ -20,9 +20,6 @@ void psi_cause_history_clear(struct psi_cause_history *history);
 /** Whether nothing was taken. */
 bool psi_cause_history_is_empty(const struct psi_cause_history *history);
 
-/** When the newer ones are a window old; 0: there are none. */
-uint64_t psi_cause_history_due_ns(const struct psi_cause_history *history, uint64_t window_us);
-
 /** Takes the counters of a group, or of the system (NULL). If memory is short, nothing happens. */
 void psi_cause_history_take(struct psi_cause_history *history, const struct hr_root *root,
                             const struct hr_cgroup *group, enum hr_psi_resource resource);

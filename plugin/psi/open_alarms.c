@@ -212,15 +212,6 @@ static void log_unusable(const char *path, int status)
             path, cause);
 }
 
-/* The inodes are those of another boot. */
-static void forget_inodes(struct psi_open_alarm_list *list)
-{
-    struct psi_open_alarm *alarm;
-
-    TAILQ_FOREACH(alarm, list, entry)
-    alarm->inode = 0;
-}
-
 static void load(struct psi_open_alarms *alarms)
 {
     struct psi_open_alarms_text parsed = {.boot_id = ""};
@@ -234,30 +225,28 @@ static void load(struct psi_open_alarms *alarms)
             log_unusable(alarms->path, status);
         return;
     }
-    if (strcmp(alarms->boot_id, parsed.boot_id) != 0)
-        forget_inodes(&parsed.list);
     TAILQ_CONCAT(&alarms->unclaimed, &parsed.list, entry);
 }
 
 /* --- The alarms ----------------------------------------------------------- */
 
+/* By what receivers know of it: a group that was made again meanwhile is the same to them. */
 static bool is_of(const struct psi_open_alarm *alarm, const struct psi_subject *subject)
 {
-    if (strcmp(alarm->rule.name, subject->rule->name) != 0)
-        return false;
-    if (alarm->path == NULL || subject->path == NULL)
-        return alarm->path == subject->path;
-    return strcmp(alarm->path, subject->path) == 0;
+    const struct hr_psi_trigger_options *was = &alarm->rule.trigger;
+    const struct hr_psi_trigger_options *is = &subject->rule->trigger;
+
+    return strcmp(alarm->rule.name, subject->rule->name) == 0 && was->resource == is->resource &&
+           was->level == is->level && strcmp(alarm->instance, subject->instance) == 0;
 }
 
-bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject,
-                           uint64_t inode)
+bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject)
 {
     struct psi_open_alarm *alarm;
 
     TAILQ_FOREACH(alarm, &alarms->unclaimed, entry)
     {
-        if (!is_of(alarm, subject) || (alarm->inode != 0 && alarm->inode != inode))
+        if (!is_of(alarm, subject))
             continue;
         TAILQ_REMOVE(&alarms->unclaimed, alarm, entry);
         free_alarm(alarm);

@@ -19,7 +19,7 @@ struct psi_open_alarm {
     struct psi_rule rule; /**< of which name, type_instance, resource and level are set */
     char instance[DATA_MAX_NAME_LEN];
     char *path;     /**< NULL: the system */
-    uint64_t inode; /**< of the group's directory; 0: the system, or not known since a reboot */
+    uint64_t inode; /**< of the group's directory, for those who look; 0: the system */
     uint64_t id;    /**< of an alarm whose end waits; 0: of the run before */
     TAILQ_ENTRY(psi_open_alarm) entry;
 };
@@ -51,14 +51,9 @@ int psi_open_alarms_open(const char *path, struct psi_open_alarms **alarms);
 /** Writes the file for the last time, and frees. NULL is allowed. */
 void psi_open_alarms_close(struct psi_open_alarms *alarms);
 
-/**
- * Takes an alarm of the run before out of the list, for the alert that is going on with it.
- *
- * @param inode  of the group; ignored of an alarm of before a reboot.
- * @return whether there was one.
- */
-bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject,
-                           uint64_t inode);
+/** Takes an alarm of the run before out of the list, for the alert that goes on with it: of the
+ * same trigger, resource, level and instance. @return whether there was one. */
+bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject);
 
 /** The first alarm of the run before that wasn't claimed; NULL: none. */
 struct psi_open_alarm *psi_open_alarms_unclaimed(struct psi_open_alarms *alarms);

@@ -125,7 +125,7 @@ int hr_keyed_next_device(struct hr_text *text, uint32_t *major, uint32_t *minor,
             return -EBADMSG;
     } while (!take_device(&line, major, minor));
     for (size_t i = 0; i < count; i++)
-        keys[i].found = false;
+        keys[i] = (struct hr_keyed){.name = keys[i].name};
     while (line.length > 0)
         if (!hr_text_skip(&line, " ") && !take_field(&line, keys, count))
             return -EBADMSG;

@@ -21,8 +21,19 @@ const char *const harness_plugin = "psi";
 
 static struct groups *groups;
 
+/* So that the plugin has no limit to raise, and to report, but in the tests of that. */
+static void raise_limit_of_files(void)
+{
+    struct rlimit limit;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 static void set_up(void)
 {
+    raise_limit_of_files();
     groups = groups_new();
     if (groups == NULL)
         ck_abort_msg("needs a cgroup2 hierarchy that can be written to");

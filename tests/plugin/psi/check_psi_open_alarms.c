@@ -277,8 +277,8 @@ START_TEST(reads_what_it_wrote)
     open_alarms();
     ck_assert_uint_eq(count_unclaimed(), COUNT(subjects));
     for (int i = COUNT(subjects) - 1; i >= 0; i--) {
-        ck_assert(psi_open_alarms_claim(alarms, &subjects[i], UINT64_MAX - (uint64_t)i));
-        ck_assert(!psi_open_alarms_claim(alarms, &subjects[i], UINT64_MAX - (uint64_t)i));
+        ck_assert(psi_open_alarms_claim(alarms, &subjects[i]));
+        ck_assert(!psi_open_alarms_claim(alarms, &subjects[i]));
     }
     ck_assert_uint_eq(count_unclaimed(), 0);
     ck_assert_ptr_null(fake_log(0));
@@ -363,7 +363,7 @@ START_TEST(ignores_files_that_it_did_not_write)
              path, unusable[_i].cause);
     ck_assert_str_eq(fake_log(0), expected);
     ck_assert_uint_eq(count_unclaimed(), 0);
-    ck_assert(!psi_open_alarms_claim(alarms, &group, 4711));
+    ck_assert(!psi_open_alarms_claim(alarms, &group));
     save(&group, NULL);
     close_alarms();
     assert_file(HEAD "%s" ALARM "end\n", our_boot); /* it has been replaced */
@@ -377,18 +377,21 @@ static const struct psi_rule of_io = {.name = "io"};
 static const struct psi_subject claimant_of_io = {&of_io, "a_b.service", "a/b.service"};
 static const struct psi_subject machine_of_memory = {&of_memory, "system", NULL};
 
+static const struct psi_subject group_made_again = {&of_memory, "a_b.service", "a/again.service"};
+static const struct psi_rule same_name = {.name = "m", .trigger = {.resource = HR_PSI_CPU}};
+static const struct psi_subject other_resource = {&same_name, "a_b.service", "a/b.service"};
+
 static const struct {
     const struct psi_subject *subject;
-    uint64_t inode;
-    bool after_restart, after_reboot; /* whether it goes on */
+    bool goes_on;
 } claims[] = {
-    {&group, 4711, true, true},
-    {&group, 4712, false, true}, /* made again; numbers of before a reboot mean nothing */
-    {&group, 0, false, true},
-    {&other, 4711, false, false},
-    {&claimant_of_io, 4711, false, false},
-    {&machine, 0, true, true},
-    {&machine_of_memory, 0, false, false},
+    {&group, true},
+    {&group_made_again, true},
+    {&other, false},
+    {&claimant_of_io, false},
+    {&other_resource, false},
+    {&machine, true},
+    {&machine_of_memory, false},
 };
 
 START_TEST(alarms_go_on_after_a_restart)
@@ -396,10 +399,9 @@ START_TEST(alarms_go_on_after_a_restart)
     put(HEAD "%s" ALARM SYSTEM "end\n", our_boot);
     open_alarms();
     ck_assert_uint_eq(count_unclaimed(), 2);
-    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject, claims[_i].inode) ==
-              claims[_i].after_restart);
-    ck_assert_uint_eq(count_unclaimed(), claims[_i].after_restart ? 1 : 2);
-    ck_assert(!psi_open_alarms_claim(alarms, claims[_i].subject, claims[_i].inode));
+    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject) == claims[_i].goes_on);
+    ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
+    ck_assert(!psi_open_alarms_claim(alarms, claims[_i].subject));
 }
 END_TEST
 
@@ -407,9 +409,8 @@ START_TEST(alarms_go_on_after_a_reboot)
 {
     put(GOOD);
     open_alarms();
-    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject, claims[_i].inode) ==
-              claims[_i].after_reboot);
-    ck_assert_uint_eq(count_unclaimed(), claims[_i].after_reboot ? 1 : 2);
+    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject) == claims[_i].goes_on);
+    ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
 END_TEST
 
@@ -421,9 +422,8 @@ START_TEST(alarms_go_on_after_a_reboot_and_a_restart)
     save(NULL, NULL);
     close_alarms();
     open_alarms();
-    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject, claims[_i].inode) ==
-              claims[_i].after_reboot);
-    ck_assert_uint_eq(count_unclaimed(), claims[_i].after_reboot ? 1 : 2);
+    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject) == claims[_i].goes_on);
+    ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
 END_TEST
 
@@ -445,8 +445,8 @@ START_TEST(keeps_alarms_until_their_end_is_dispatched)
     psi_open_alarms_add_ending(alarms, 2, &other, 99);
     psi_open_alarms_add_ending(alarms, 3, &machine_of_memory, 0);
     ck_assert_uint_eq(count_unclaimed(), 1);
-    ck_assert(!psi_open_alarms_claim(alarms, &group, 4711));
-    ck_assert(!psi_open_alarms_claim(alarms, &other, 99));
+    ck_assert(!psi_open_alarms_claim(alarms, &group));
+    ck_assert(!psi_open_alarms_claim(alarms, &other));
     ck_assert_uint_eq(psi_open_alarms_remove_ended(alarms, has_end, &waiting), 3);
     waiting = 1U << 1 | 1U << 3;
     ck_assert_uint_eq(psi_open_alarms_remove_ended(alarms, has_end, &waiting), 2);
@@ -500,7 +500,7 @@ START_TEST(what_has_not_changed_is_not_written)
 {
     put(GOOD);
     open_alarms();
-    ck_assert(psi_open_alarms_claim(alarms, &group, 4711));
+    ck_assert(psi_open_alarms_claim(alarms, &group));
     close_alarms();
     assert_file(GOOD);
 }
