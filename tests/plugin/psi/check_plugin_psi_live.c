@@ -5,11 +5,8 @@
  */
 #include "support/plugin_harness.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "support/few_descriptors.h"
 #include "support/groups.h"
 #include "support/suite.h"
 
@@ -21,7 +18,7 @@ const char *const harness_plugin = "psi";
 
 static struct groups *groups;
 
-/* So that the plugin has no limit to raise, and to report, but in the tests of that. */
+/* So that the plugin has no limit to raise, and to report. */
 static void raise_limit_of_files(void)
 {
     struct rlimit limit;
@@ -173,69 +170,6 @@ START_TEST(reports_once_that_a_group_is_switched_off)
 }
 END_TEST
 
-/* --- Descriptors ---------------------------------------------------------- */
-
-#define MANY 400
-
-/* With the machine's limit of 1,024, which may be raised or not. */
-static void begin_with_many_groups(rlim_t hard_limit)
-{
-    const struct rlimit limit = {1024, hard_limit};
-    char name[16];
-
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof(name), "g%d", i);
-        groups_make(groups, name);
-        groups_start_sleeper(groups, name);
-    }
-    begin("*");
-    harness_read();
-    harness_assert_count("psi-live.*", MANY * FIRST);
-    harness_read();
-    harness_assert_count("psi-live.*", MANY * LATER);
-}
-
-/* @return the number that the next descriptor of any other plugin has. */
-static int lowest_free(void)
-{
-    int fd = dup(STDOUT_FILENO);
-
-    close(fd);
-    return fd;
-}
-
-/* The number of descriptors from 1024 up. */
-static int count_high(void)
-{
-    int count = 0;
-
-    for (int fd = 1024; fd < 4096; fd++)
-        count += fcntl(fd, F_GETFD) >= 0;
-    return count;
-}
-
-START_TEST(leaves_low_descriptors_to_others)
-{
-    const int before = count_descriptors();
-
-    begin_with_many_groups(4096);
-    ck_assert_int_eq(count_high(), 3 + MANY * 4); /* three files and, of groups, a directory */
-    ck_assert_int_lt(lowest_free(), before + 10);
-    harness_assert_logs(1,
-                        "info: psi: raised the limit of open files of collectd from 1024 to 4096");
-}
-END_TEST
-
-START_TEST(leaves_a_quarter_of_a_fixed_limit)
-{
-    begin_with_many_groups(1024);
-    ck_assert_int_ge(lowest_free(), 768);
-    ck_assert_int_lt(lowest_free(), 768 + 10);
-    harness_assert_logs(1, "file descriptors are short, so");
-}
-END_TEST
-
 /* What can't run here is left out, but where all is required it fails. */
 static bool can_run(void)
 {
@@ -261,7 +195,5 @@ int main(void)
     tcase_add_test(tests, takes_a_group_made_again_for_another);
     tcase_add_loop_test(tests, gets_over_a_group_that_vanishes_before_it_is_read, 0, 2);
     tcase_add_test(tests, reports_once_that_a_group_is_switched_off);
-    tcase_add_test(tests, leaves_low_descriptors_to_others);
-    tcase_add_test(tests, leaves_a_quarter_of_a_fixed_limit);
     return run_suite("plugin live", tests);
 }

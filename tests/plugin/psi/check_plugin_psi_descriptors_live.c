@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_descriptors_live.c - the descriptors that the plugin psi keeps of
+ * many groups, on the running kernel.
+ */
+#include "support/plugin_harness.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/few_descriptors.h"
+#include "support/groups.h"
+#include "support/suite.h"
+
+const char *const harness_plugin = "psi";
+
+/* The values of a group in its first read, and in later ones. */
+#define FIRST 6
+#define LATER 12
+
+static struct groups *groups;
+
+static void set_up(void)
+{
+    groups = groups_new();
+    if (groups == NULL)
+        ck_abort_msg("needs a cgroup2 hierarchy that can be written to");
+    harness_set_up();
+}
+
+static void tear_down(void)
+{
+    harness_tear_down();
+    groups_free(groups);
+}
+
+/* Begins, with the groups of this test that a pattern selects, named as they are below it. */
+static void begin(const char *pattern)
+{
+    char options[256];
+
+    snprintf(options, sizeof(options),
+             "Resource \"cpu\" \"memory\" \"io\"\n<Cgroup \"%s/%s\">\nInstance \"live.%%l\"\n"
+             "</Cgroup>",
+             groups_path(groups), pattern);
+    harness_begin_live(options);
+}
+
+/* --- Descriptors ---------------------------------------------------------- */
+
+#define MANY 400
+
+/* With the machine's limit of 1,024, which may be raised or not. */
+static void begin_with_many_groups(rlim_t hard_limit)
+{
+    const struct rlimit limit = {1024, hard_limit};
+    char name[16];
+
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "g%d", i);
+        groups_make(groups, name);
+        groups_start_sleeper(groups, name);
+    }
+    begin("*");
+    harness_read();
+    harness_assert_count("psi-live.*", MANY * FIRST);
+    harness_read();
+    harness_assert_count("psi-live.*", MANY * LATER);
+}
+
+/* @return the number that the next descriptor of any other plugin has. */
+static int lowest_free(void)
+{
+    int fd = dup(STDOUT_FILENO);
+
+    close(fd);
+    return fd;
+}
+
+/* The number of descriptors from 1024 up. */
+static int count_high(void)
+{
+    int count = 0;
+
+    for (int fd = 1024; fd < 4096; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+START_TEST(leaves_low_descriptors_to_others)
+{
+    const int before = count_descriptors();
+
+    begin_with_many_groups(4096);
+    ck_assert_int_eq(count_high(), 3 + MANY * 4); /* three files and, of groups, a directory */
+    ck_assert_int_lt(lowest_free(), before + 10);
+    harness_assert_logs(1,
+                        "info: psi: raised the limit of open files of collectd from 1024 to 4096");
+}
+END_TEST
+
+START_TEST(leaves_a_quarter_of_a_fixed_limit)
+{
+    begin_with_many_groups(1024);
+    ck_assert_int_ge(lowest_free(), 768);
+    ck_assert_int_lt(lowest_free(), 768 + 10);
+    harness_assert_logs(1, "file descriptors are short, so");
+}
+END_TEST
+
+/* What can't run here is left out, but where all is required it fails. */
+static bool can_run(void)
+{
+    struct groups *tried = groups_new();
+
+    if (tried == NULL)
+        return getenv("HEADROOM_REQUIRE_ALL") != NULL;
+    groups_free(tried);
+    return true;
+}
+
+int main(void)
+{
+    TCase *tests = tcase_create("descriptors live");
+
+    if (!can_run()) {
+        puts("1..0 # SKIP no cgroup2 hierarchy that can be written to");
+        return 0;
+    }
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, leaves_low_descriptors_to_others);
+    tcase_add_test(tests, leaves_a_quarter_of_a_fixed_limit);
+    return run_suite("plugin psi descriptors live", tests);
+}
