@@ -209,7 +209,7 @@ bool dispatcher_has_room(struct dispatcher *dispatcher)
     if (is_half_empty)
         complaint_resolve(&dispatcher->is_full, "%s: new alarms can be reported again.",
                           dispatcher->plugin);
-    else
+    else if (!has_room)
         complaint_log(
             &dispatcher->is_full, LOG_WARNING, 1,
             "%s: %d notifications wait, so further alarms are reported only once there is "

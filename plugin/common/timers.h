@@ -37,6 +37,12 @@ void timers_free(struct timers *timers);
 /** Sets a timer, or sets it to another time; TIMER_NEVER: not at all. */
 void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns);
 
+/** The earlier of two times. */
+static inline uint64_t timer_earlier(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 /** The timer that is due first; NULL: none is set. */
 struct timer *timers_first(const struct timers *timers);
 

@@ -25,11 +25,6 @@ void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rul
 
 /* --- Timing --------------------------------------------------------------- */
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* There are no counters for irq, and for io only those of groups. */
 static bool may_have_causes(const struct psi_alert *alert)
 {
@@ -61,12 +56,12 @@ static uint64_t next_due(const struct psi_alert *alert)
     if (alert->trigger != NULL)
         due_ns = hr_psi_trigger_due_ns(alert->trigger);
     if (alert->failed)
-        due_ns = earlier(due_ns, alert->retry_ns);
+        due_ns = timer_earlier(due_ns, alert->retry_ns);
     if (alert->alarmed)
-        due_ns = earlier(due_ns, alert->quiet_ns);
+        due_ns = timer_earlier(due_ns, alert->quiet_ns);
     if (alert->is_preparing)
-        due_ns = earlier(due_ns, alert->report_ns);
-    return earlier(due_ns, next_cause_due(alert));
+        due_ns = timer_earlier(due_ns, alert->report_ns);
+    return timer_earlier(due_ns, next_cause_due(alert));
 }
 
 static void update_timer(struct psi_alert *alert)
@@ -81,7 +76,7 @@ static uint64_t quiet_deadline(const struct psi_alert *alert, uint64_t since_ns)
 
 /* --- Open alarms ---------------------------------------------------------- */
 
-static uint64_t get_inode(const struct psi_alert *alert)
+uint64_t psi_alert_inode(const struct psi_alert *alert)
 {
     return alert->group != NULL ? alert->group->id : 0;
 }
@@ -259,7 +254,7 @@ static void send_end(struct psi_alert *alert, const char *reason)
         psi_notification_quiet(&notice, &alert->subject);
     if (dispatcher_end(context->dispatcher, alert->id, &notice))
         psi_open_alarms_add_ending(context->open_alarms, alert->id, &alert->subject,
-                                   get_inode(alert));
+                                   psi_alert_inode(alert));
 }
 
 /* Where one was reported before, as it lasts, the alarm stays open. */

@@ -90,6 +90,9 @@ void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rul
  * has the instance. */
 uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance);
 
+/** The inode of the group's directory; 0: the system. */
+uint64_t psi_alert_inode(const struct psi_alert *alert);
+
 /**
  * Initializes an alert, not armed. An alarm that the run before left open goes on.
  *

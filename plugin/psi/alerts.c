@@ -53,7 +53,6 @@ struct psi_alerts {
 
     struct thread thread;
     bool is_open, can_run;
-    const struct hr_root *root;
     struct psi_alert_context context;
     struct psi_rule_state *rule_states; /* as many as rules */
     struct psi_alert *of_system;
@@ -126,11 +125,6 @@ struct psi_groups *psi_alerts_groups(struct psi_alerts *alerts)
     return &alerts->groups;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* --- Following the groups -------------------------------------------------- */
 
 /* Listens for the set's next change only: later ones, until it is read, make no difference. */
@@ -161,7 +155,7 @@ static void rescan_groups(struct psi_alerts *alerts, uint64_t now_ns)
 static void read_group_events(struct psi_alerts *alerts, uint64_t now_ns)
 {
     if (hr_cgroup_set_read_events(alerts->groups.set) != 0)
-        alerts->rescan_ns = earlier(alerts->rescan_ns, now_ns + SETTLE_NS);
+        alerts->rescan_ns = timer_earlier(alerts->rescan_ns, now_ns + SETTLE_NS);
     alerts->events_ns = TIMER_NEVER;
     alerts->listen_ns = now_ns + EVENTS_NS;
 }
@@ -233,8 +227,7 @@ static void save_open_alarms(struct psi_alerts *alerts)
     context->has_changed = false;
     psi_open_alarms_begin(context->open_alarms);
     TAILQ_FOREACH(alert, &context->open, open)
-    psi_open_alarms_add(context->open_alarms, &alert->subject,
-                        alert->group != NULL ? alert->group->id : 0);
+    psi_open_alarms_add(context->open_alarms, &alert->subject, psi_alert_inode(alert));
     psi_open_alarms_commit(context->open_alarms);
 }
 
@@ -244,7 +237,7 @@ static void update_open_alarms(struct psi_alerts *alerts, uint64_t now_ns)
     struct psi_alert_context *context = &alerts->context;
 
     if (context->open_alarms == NULL)
-        return; /* there is no rule */
+        return; /* there is no rule, and no alarm of a run before */
     if (now_ns >= alerts->claim_ns)
         end_unclaimed(alerts);
     if (!context->has_changed && now_ns < alerts->ending_ns)
@@ -260,13 +253,14 @@ static void update_open_alarms(struct psi_alerts *alerts, uint64_t now_ns)
 static uint64_t next_deadline(const struct psi_alerts *alerts)
 {
     const struct timer *first = timers_first(&alerts->context.timers);
-    uint64_t deadline = earlier(alerts->claim_ns, alerts->ending_ns);
+    uint64_t deadline = timer_earlier(alerts->claim_ns, alerts->ending_ns);
 
     if (first != NULL)
-        deadline = earlier(deadline, first->due_ns + alerts->slack_ns);
+        deadline = timer_earlier(deadline, first->due_ns + alerts->slack_ns);
     if (alerts->groups.set != NULL)
-        deadline = earlier(
-            deadline, earlier(alerts->rescan_ns, earlier(alerts->events_ns, alerts->listen_ns)));
+        deadline = timer_earlier(
+            deadline,
+            timer_earlier(alerts->rescan_ns, timer_earlier(alerts->events_ns, alerts->listen_ns)));
     return deadline;
 }
 
@@ -310,6 +304,12 @@ static bool handle_event(struct psi_alerts *alerts, const struct epoll_event *ev
     return true;
 }
 
+static void close_triggers(const struct psi_trigger_list *closing)
+{
+    hr_psi_trigger_close_many(closing->triggers, closing->count);
+    free(closing->triggers);
+}
+
 /* The groups that events name are there: those that the read callback removed meanwhile are freed
  * after that. */
 static bool work(struct psi_alerts *alerts, const struct epoll_event *events, int count)
@@ -324,8 +324,7 @@ static bool work(struct psi_alerts *alerts, const struct epoll_event *events, in
         run_due_work(alerts);
     struct psi_trigger_list closing = psi_alert_take_closing(&alerts->context);
     pthread_mutex_unlock(&alerts->groups.alerts_lock);
-    hr_psi_trigger_close_many(closing.triggers, closing.count);
-    free(closing.triggers);
+    close_triggers(&closing);
     return goes_on;
 }
 
@@ -384,7 +383,8 @@ static int open_thread(struct psi_alerts *alerts)
     return status;
 }
 
-/* What reporting needs, if there are rules. Open alarms need the dispatcher. */
+/* What reporting needs, if there are rules, or alarms of a run before that had some. Open alarms
+ * need the dispatcher. */
 static int open_reporting(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
@@ -422,7 +422,7 @@ static void set_times(struct psi_alerts *alerts)
     for (size_t i = 0; i < alerts->rule_count; i++) {
         const struct psi_rule *rule = &alerts->rules[i];
         uint64_t window_ns = rule->trigger.window_us * HR_NS_PER_US;
-        alerts->slack_ns = earlier(alerts->slack_ns, window_ns / SLACK_PER_WINDOW);
+        alerts->slack_ns = timer_earlier(alerts->slack_ns, window_ns / SLACK_PER_WINDOW);
         if (rule->quiet_us * HR_NS_PER_US > quiet_ns)
             quiet_ns = rule->quiet_us * HR_NS_PER_US;
     }
@@ -466,7 +466,7 @@ static void start_thread(struct psi_alerts *alerts)
 int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
                      struct selection *selection, const struct psi_series_options *series_options)
 {
-    alerts->root = alerts->context.root = alerts->context.task_source.root = root;
+    alerts->context.root = alerts->context.task_source.root = root;
     int status = open_alerts(alerts);
     alerts->can_run = status == 0;
     if (status < 0) {
@@ -528,8 +528,7 @@ static void close_alerts(struct psi_alerts *alerts)
         save_open_alarms(alerts);
     }
     struct psi_trigger_list closing = psi_alert_take_closing(context);
-    hr_psi_trigger_close_many(closing.triggers, closing.count);
-    free(closing.triggers);
+    close_triggers(&closing);
 }
 
 void psi_alerts_free(struct psi_alerts *alerts)
