@@ -215,8 +215,8 @@ struct share {
     double least, most;
 };
 
-/* Measures for a second, and compares with the scheduler's numbers of the process: these are read
- * before and after each sample, which must be in between. */
+/* Measures for half a second, and compares with the scheduler's numbers of the process: these are
+ * read before and after each sample, which must be in between. */
 static struct share measure_share(const struct hr_cgroup *group, pid_t pid)
 {
     uint64_t before_first = read_schedstat(pid);
@@ -224,7 +224,7 @@ static struct share measure_share(const struct hr_cgroup *group, pid_t pid)
     struct hr_waiters *waiters = take_first_sample(group);
     uint64_t begun = now_ns();
     uint64_t after_first = read_schedstat(pid);
-    usleep(1000000);
+    usleep(500000);
     uint64_t before_second = read_schedstat(pid);
     uint64_t asked = now_ns();
     ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
@@ -337,9 +337,9 @@ START_TEST(takes_neither_memory_nor_descriptors)
         ck_assert_int_eq(hr_taskstats_open(NULL, &another), 0);
         hr_taskstats_close(another);
     }
-    for (int i = 0; i < 10000; i++)
+    for (int i = 0; i < 2000; i++)
         ck_assert_int_eq(hr_taskstats_read_process(taskstats, getpid(), &delays), 0);
-    /* A leak would take ten times that. What malloc keeps in a cache counts as in use. */
+    /* A leak would take several times that. What malloc keeps in a cache counts as in use. */
     ck_assert_uint_le(mallinfo2().uordblks, heap + 4096);
     ck_assert_int_eq(count_descriptors(), descriptors);
     leave_descriptors(0);
@@ -530,26 +530,26 @@ END_TEST
 
 /* --- Many tasks ----------------------------------------------------------- */
 
-/* Each report has it with a chance of 2000 in 2500: in 30 it is there. */
+/* Each report has it with a chance of 500 in 625: in 30 it is there. */
 START_TEST(finds_the_lowest_pid_of_many)
 {
     bool is_named = false;
 
     groups_make(groups, "a");
     pid_t busy = start_busy("a", 2);
-    for (int i = 0; i < 2498; i++)
+    for (int i = 0; i < 623; i++)
         groups_start_sleeper(groups, "a");
     const struct hr_cgroup *group = find_group("a");
     for (int reports = 0; reports < 30 && !is_named; reports++) {
-        struct hr_waiters *waiters = take_sample_up_to(group, 2000);
+        struct hr_waiters *waiters = take_sample_up_to(group, 500);
         uint64_t before = read_schedstat(busy);
         while (read_schedstat(busy) == before)
             usleep(10000);
         ck_assert_int_eq(hr_waiters_read(waiters, top, MAX, &report), 0);
         hr_waiters_close(waiters);
-        ck_assert_uint_eq(report.sampled_count, 2000);
-        ck_assert_uint_ge(report.skipped_count, 499); /* not examined, the busy one counts as one */
-        ck_assert_uint_le(report.skipped_count, 500);
+        ck_assert_uint_eq(report.sampled_count, 500);
+        ck_assert_uint_ge(report.skipped_count, 124); /* not examined, the busy one counts as one */
+        ck_assert_uint_le(report.skipped_count, 125);
         for (size_t i = 0; i < report.count; i++)
             is_named |= top[i].pid == busy;
     }
