@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/timers.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "headroom/array.h"
@@ -16,53 +17,57 @@ void timers_free(struct timers *timers)
     *timers = (struct timers){0};
 }
 
-static void place(struct timers *timers, struct timer *timer, size_t position)
+static void place(struct timers *timers, struct timer_entry entry, size_t position)
 {
-    timers->heap[position] = timer;
-    timer->position = position;
+    timers->heap[position] = entry;
+    entry.timer->position = position;
 }
 
-/* Moves a timer towards the top, past those that are due later. */
-static void move_up(struct timers *timers, struct timer *timer, size_t position)
+static bool is_before(const struct timer_entry *a, const struct timer_entry *b)
 {
-    while (position > 1 && timers->heap[position / 2]->due_ns > timer->due_ns) {
+    return a->due_ns < b->due_ns || (a->due_ns == b->due_ns && a->timer < b->timer);
+}
+
+/* Moves an entry towards the top, past those that are due later. */
+static size_t move_up(struct timers *timers, struct timer_entry entry, size_t position)
+{
+    while (position > 1 && is_before(&entry, &timers->heap[position / 2])) {
         place(timers, timers->heap[position / 2], position);
         position /= 2;
     }
-    place(timers, timer, position);
+    return position;
 }
 
-static void move_down(struct timers *timers, struct timer *timer, size_t position)
+static size_t move_down(struct timers *timers, struct timer_entry entry, size_t position)
 {
     size_t child;
 
     while ((child = 2 * position) <= timers->count) {
-        if (child < timers->count && timers->heap[child + 1]->due_ns < timers->heap[child]->due_ns)
+        if (child < timers->count && is_before(&timers->heap[child + 1], &timers->heap[child]))
             child++;
-        if (timers->heap[child]->due_ns >= timer->due_ns)
+        if (!is_before(&timers->heap[child], &entry))
             break;
         place(timers, timers->heap[child], position);
         position = child;
     }
-    place(timers, timer, position);
+    return position;
 }
 
-static void restore_order(struct timers *timers, struct timer *timer)
+/* Places an entry where a position is free, in its order. */
+static void insert(struct timers *timers, struct timer_entry entry, size_t position)
 {
-    move_up(timers, timer, timer->position);
-    move_down(timers, timer, timer->position);
+    position = move_up(timers, entry, position);
+    place(timers, entry, move_down(timers, entry, position));
 }
 
 static void unset(struct timers *timers, struct timer *timer)
 {
-    struct timer *last = timers->heap[timers->count--];
-    size_t position = timer->position;
+    const struct timer_entry last = timers->heap[timers->count--];
+    const size_t position = timer->position;
 
     timer->position = 0;
-    if (last == timer)
-        return;
-    place(timers, last, position);
-    restore_order(timers, last);
+    if (last.timer != timer)
+        insert(timers, last, position);
 }
 
 void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns)
@@ -73,12 +78,11 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns)
         return;
     }
     timer->due_ns = due_ns;
-    if (timer->position == 0)
-        place(timers, timer, ++timers->count);
-    restore_order(timers, timer);
+    const size_t position = timer->position > 0 ? timer->position : ++timers->count;
+    insert(timers, (struct timer_entry){due_ns, timer}, position);
 }
 
 struct timer *timers_first(const struct timers *timers)
 {
-    return timers->count > 0 ? timers->heap[1] : NULL;
+    return timers->count > 0 ? timers->heap[1].timer : NULL;
 }

@@ -83,6 +83,21 @@ START_TEST(is_as_a_plain_list)
 }
 END_TEST
 
+START_TEST(orders_by_address_what_is_due_at_once)
+{
+    unsigned seed = (unsigned)_i;
+
+    for (int i = 0; i < OPERATIONS; i++)
+        set(rand_r(&seed) % TIMERS, 7);
+    for (int i = 0; i < TIMERS; i++)
+        set(i, 7);
+    for (int i = 0; i < TIMERS; i++) {
+        ck_assert_ptr_eq(timers_first(&timers), &many[i]);
+        set(i, 8);
+    }
+}
+END_TEST
+
 START_TEST(keeps_its_timers_when_it_grows)
 {
     set(0, 7);
@@ -105,6 +120,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, is_as_a_plain_list, 0, SEEDS);
+    tcase_add_loop_test(tests, orders_by_address_what_is_due_at_once, 0, SEEDS);
     tcase_add_test(tests, keeps_its_timers_when_it_grows);
     return run_suite("plugin timers", tests);
 }
