@@ -34,6 +34,17 @@ static bool may_have_causes(const struct psi_alert *alert)
            (resource == HR_PSI_IO && alert->group != NULL);
 }
 
+/* Whether an event may be reported of the next two windows, over which counters are compared. */
+static bool may_report_soon(const struct psi_alert *alert)
+{
+    const struct psi_rule *rule = alert->rule_state->rule;
+
+    if (!alert->is_reported)
+        return true;
+    return rule->repeat_us > 0 &&
+           hr_clock_ns() + 2 * rule->trigger.window_us * HR_NS_PER_US >= alert->repeat_ns;
+}
+
 /* The kernel's trigger doesn't report that pressure moves, so the counters are always taken; but of
  * the system only. */
 static bool takes_causes_always(const struct psi_alert *alert)
@@ -44,7 +55,7 @@ static bool takes_causes_always(const struct psi_alert *alert)
 
 static uint64_t next_cause_due(const struct psi_alert *alert)
 {
-    if (!takes_causes_always(alert) || alert->is_preparing)
+    if (!takes_causes_always(alert) || alert->is_preparing || !may_report_soon(alert))
         return TIMER_NEVER; /* else they are taken when the trigger is read */
     return alert->causes_due_ns;
 }
@@ -413,12 +424,14 @@ static bool is_shortage(int status)
     return status == -EMFILE || status == -ENFILE || status == -ENOMEM;
 }
 
-/* While pressure moves the counters are taken once a window; when it rests, they are dropped. */
+/* While pressure moves the counters are taken once a window; when it rests, or its stall has been
+ * reported, they are dropped. */
 static void update_causes(struct psi_alert *alert)
 {
     if (alert->is_preparing || !may_have_causes(alert))
         return;
-    if (!takes_causes_always(alert) && !hr_psi_trigger_is_active(alert->trigger))
+    if (!may_report_soon(alert) ||
+        (!takes_causes_always(alert) && !hr_psi_trigger_is_active(alert->trigger)))
         psi_cause_history_clear(&alert->causes);
     else if (hr_clock_ns() >= alert->causes_due_ns)
         take_causes(alert);

@@ -7,6 +7,8 @@
  */
 #include "plugin/psi/alerts_harness.h"
 
+#include <sys/inotify.h>
+
 #include "support/suite.h"
 
 const char *const harness_plugin = "psi";
@@ -124,12 +126,33 @@ static void stall_for(const char *instance, const char *group, int events, uint6
     } while (harness_number(identifier) < events || alerts_now_ms() - begun_ms < least_ms);
 }
 
+/* How often watched files were opened since the last call. */
+static size_t count_opens(int inotify)
+{
+    char buffer[16384];
+    ssize_t got = read(inotify, buffer, sizeof(buffer));
+
+    return got < 0 ? 0 : (size_t)got / sizeof(struct inotify_event); /* of a file: without a name */
+}
+
+/* Nor are its causes sought any more. */
 START_TEST(reports_a_lasting_stall_once)
 {
+    char path[512];
+    int inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
     alerts_prepare(NULL, "memory");
+    tree_write(tree, "proc/vmstat", "%s", "allocstall_normal 0\n");
+    snprintf(path, sizeof(path), "%s/proc/vmstat", tree_path(tree));
+    ck_assert_int_ge(inotify_add_watch(inotify, path, IN_OPEN), 0);
     harness_begin(RULE("m", "Quiet 20"));
     alerts_await_value("psi-system/derive-trigger_m", true);
+    alerts_stall(NULL, "memory", STALL_US);
+    alerts_await("system", NOTIF_WARNING, 1);
+    ck_assert_uint_gt(count_opens(inotify), 0);
     stall_for("system", NULL, 6, 0);
+    ck_assert_uint_eq(count_opens(inotify), 0);
+    close(inotify);
     ck_assert_uint_eq(alerts_count("system", NOTIF_WARNING), 1);
     ck_assert_uint_eq(fake_notifications(), 1);
     harness_assert_logs(0, NULL);
