@@ -2,7 +2,9 @@
 /*
  * bench/bench_alerts.c - the cost and the latency of alerts.
  *
- *     bench_alerts
+ *     bench_alerts [removals | latency | cost]
+ *
+ * Without an argument, all of it.
  *
  * Latency of the kernel's triggers, where it accepts them: from the moment in which the kernel
  * wakes the thread of the alerts (the tracepoint sched:sched_waking) until collectd's handler of
@@ -10,7 +12,7 @@
  * triggers of its own, on the same groups, in the same run.
  *
  * Latency of polled triggers: from the limit's crossing, seen by a bare loop that reads the totals
- * each millisecond, to the handler; where nothing had stalled before, and where something had.
+ * every 20 ms, to the handler; where nothing had stalled before, and where something had.
  *
  * Cost: CPU time of the thread with triggers on 1,000 groups in which nothing happens, or 50 stall.
  *
@@ -53,6 +55,7 @@ struct handled {
 };
 
 static struct handled ours, bare;
+static char state_file[64];
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -171,17 +174,22 @@ static void print_latencies(const char *who, const struct handled *handled,
            late_us[count / 2], late_us[(count * 99 + 99) / 100 - 1], late_us[count - 1]);
 }
 
-static void start_plugin(const char *pattern, const char *mode, double stall_s, unsigned window_s)
+/* Starts the plugin with a rule, as if for the first time: no alarm is open.
+ *
+ * @param more  further options of the rule. */
+static void start_plugin(const char *pattern, const char *mode, double stall_s, unsigned window_s,
+                         const char *more)
 {
     char text[1024];
 
+    unlink(state_file);
     fake_start("psi");
-    snprintf(
-        text, sizeof(text),
-        "<Plugin psi>\nSystem false\nCgroup \"%s\"\nMaxCgroups 100000\n"
-        "MaxNotificationsPerSecond 1000\n<Trigger \"bench\">\nResource \"cpu\"\nStall %.3f\n"
-        "Window %u\nQuiet 1\nRepeat 0.1\nScope \"cgroups\"\nMode \"%s\"\n</Trigger>\n</Plugin>\n",
-        pattern, stall_s, window_s, mode);
+    snprintf(text, sizeof(text),
+             "<Plugin psi>\nSystem false\nCgroup \"%s\"\nMaxCgroups 100000\n"
+             "MaxNotificationsPerSecond 1000\nStateFile \"%s\"\n<Trigger \"bench\">\nResource "
+             "\"cpu\"\nStall %.3f\n"
+             "Window %u\nQuiet 1\nScope \"cgroups\"\nMode \"%s\"\n%s</Trigger>\n</Plugin>\n",
+             pattern, state_file, stall_s, window_s, mode, more);
     require(fake_configure(text) == 0 && fake_init() == 0, "begin the plugin");
 }
 
@@ -216,7 +224,7 @@ static void measure_latency(struct groups *groups)
     fake_on_notification(on_notification, NULL);
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
     only_repeats = true;
-    start_plugin(pattern, "kernel", 0.1, 2);
+    start_plugin(pattern, "kernel", 0.1, 2, "Repeat 0.1\n");
     for (int i = 0; i < 10 * PATIENCE_S; i++) {
         usleep(100000);
         wakings_read(wakings);
@@ -286,7 +294,7 @@ static void measure_cost(struct groups *groups, const char *mode, double stall_s
     char pattern[128];
 
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    start_plugin(pattern, mode, stall_s, window_s);
+    start_plugin(pattern, mode, stall_s, window_s, "");
     await_armed();
     sleep(3 * window_s);
     pid_t tid = find_thread(OUR_THREAD);
@@ -305,7 +313,17 @@ static void measure_cost(struct groups *groups, const char *mode, double stall_s
 
 #define POLL_LIMIT_US 150000
 #define CYCLES        8
-enum { WINDOW_MS = 1000, CYCLE_MS = 6500, START_MS = 5000 };
+
+/* The totals are read seldom: what a CPU did in less than a jiffy between two reads is lost. A
+ * cycle isn't a multiple of the window, so that the loads begin at any time between two reads of
+ * ours. */
+enum {
+    WINDOW_MS = 1000,
+    LOOK_MS = 20,
+    CYCLE_MS = 6620,
+    START_MS = 5000,
+    LOOKS = WINDOW_MS / LOOK_MS
+};
 
 static pid_t loads[HOGS];
 static int total_fds[HOGS];
@@ -330,31 +348,39 @@ static void signal_loads(int signal)
 }
 
 /* Looks at the totals once: notes when the growth within the last window reaches the limit. */
-static void look(uint64_t totals_us[HOGS][WINDOW_MS], unsigned number)
+static void look(uint64_t totals_us[HOGS][LOOKS], unsigned number)
 {
     for (size_t i = 0; i < HOGS; i++) {
-        uint64_t total_us = read_group_total(i), *oldest_us = &totals_us[i][number % WINDOW_MS];
-        if (number >= WINDOW_MS && crossings_ns[i] == 0 && total_us - *oldest_us >= POLL_LIMIT_US)
+        uint64_t total_us = read_group_total(i), *oldest_us = &totals_us[i][number % LOOKS];
+        if (number >= LOOKS && crossings_ns[i] == 0 && total_us - *oldest_us >= POLL_LIMIT_US)
             crossings_ns[i] = clock_ns(CLOCK_MONOTONIC);
         *oldest_us = total_us;
     }
 }
 
-/* The loads are let run from START_MS of a cycle on until all have crossed the limit; before, if
- * they are to be active, 2 ms in each 100. */
+/* The loads run from START_MS of a cycle on until all have crossed the limit; before, if they are
+ * to be active, 20 ms in each 400. */
+static void run_loads(unsigned ms, bool is_active)
+{
+    const bool is_before = ms < START_MS;
+
+    if (ms == START_MS || (is_active && ms > START_MS - 3000 && is_before && ms % 400 == 0))
+        signal_loads(SIGCONT);
+    if (ms == START_MS + 500 || (is_before && ms % 400 == 20))
+        signal_loads(SIGSTOP);
+}
+
 static void run_cycle(bool is_active)
 {
-    static uint64_t totals_us[HOGS][WINDOW_MS];
+    static uint64_t totals_us[HOGS][LOOKS];
     uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 
     memset(crossings_ns, 0, sizeof(crossings_ns));
-    for (unsigned ms = 0; ms < CYCLE_MS; ms++) {
-        if (ms == START_MS || (is_active && ms > START_MS - 3000 && ms < START_MS && ms % 100 == 0))
-            signal_loads(SIGCONT);
-        if (ms == START_MS + 500 || (ms < START_MS && ms % 100 == 3))
-            signal_loads(SIGSTOP);
-        look(totals_us, ms);
-        uint64_t next_ns = begin_ns + (ms + 1) * UINT64_C(1000000), now = clock_ns(CLOCK_MONOTONIC);
+    for (unsigned ms = 0; ms < CYCLE_MS; ms += LOOK_MS) {
+        run_loads(ms, is_active);
+        look(totals_us, ms / LOOK_MS);
+        uint64_t next_ns = begin_ns + (ms + LOOK_MS) * UINT64_C(1000000),
+                 now = clock_ns(CLOCK_MONOTONIC);
         if (next_ns > now)
             usleep((unsigned)((next_ns - now) / 1000));
     }
@@ -387,7 +413,7 @@ static void measure_polled_latency(struct groups *groups)
     }
     fake_on_notification(on_notification, NULL);
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    start_plugin(pattern, "auto", POLL_LIMIT_US / 1e6, WINDOW_MS / 1000);
+    start_plugin(pattern, "auto", POLL_LIMIT_US / 1e6, WINDOW_MS / 1000, "");
     printf("alerts: from the total's crossing to the handler of notifications, polled, in ms\n\n"
            "%-28s %6s %8s %8s %8s\n",
            "", "events", "p50", "p99", "max");
@@ -480,7 +506,7 @@ static void churn_with(struct groups *groups, const char *mode, const char *what
     char pattern[128];
 
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    start_plugin(pattern, mode, 0.15, 1);
+    start_plugin(pattern, mode, 0.15, 1, "");
     sleep(1);
     churn(groups, what);
     fake_shutdown();
@@ -609,20 +635,29 @@ static void measure_costs(struct groups *groups, bool privileged)
     in_child(measure_stalled_2, groups);
 }
 
-int main(void)
+static bool is_wanted(const char *part, int argc, char **argv)
+{
+    return argc < 2 || strcmp(argv[1], part) == 0;
+}
+
+int main(int argc, char **argv)
 {
     struct rlimit limit = {20000, 20000};
 
     require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "raise the limit of descriptors");
     struct groups *groups = groups_new();
     require(groups != NULL, "make cgroups");
+    snprintf(state_file, sizeof(state_file), "/tmp/bench_alerts.%d", (int)getpid());
     bool privileged = is_privileged();
     if (!privileged)
         printf("without CAP_SYS_RESOURCE the kernel's triggers aren't measured\n\n");
-    measure_removals(groups, privileged);
-    measure_latencies(groups, privileged);
-    putchar('\n');
-    measure_costs(groups, privileged);
+    if (is_wanted("removals", argc, argv))
+        measure_removals(groups, privileged);
+    if (is_wanted("latency", argc, argv))
+        measure_latencies(groups, privileged);
+    if (is_wanted("cost", argc, argv))
+        measure_costs(groups, privileged);
+    unlink(state_file);
     groups_free(groups);
     return 0;
 }
