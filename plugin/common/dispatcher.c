@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/queue.h>
-#include <unistd.h>
 
 #include "common/complaint.h"
 #include "common/thread.h"
@@ -30,8 +28,7 @@ STAILQ_HEAD(queue, queued);
 struct dispatcher {
     const char *plugin;
     size_t per_second;
-    struct thread thread;
-    int wake_fd; /* readable when something was queued; -1 */
+    struct thread thread; /* is woken when something was queued */
 
     pthread_mutex_t lock; /* of what follows */
     struct queue beginnings, ends;
@@ -137,23 +134,13 @@ static uint64_t send_what_waits(struct dispatcher *dispatcher)
     return dispatcher->second_ns + HR_NS_PER_S;
 }
 
-static bool is_limit_reached(const struct dispatcher *dispatcher)
-{
-    return dispatcher->sent_count >= dispatcher->per_second;
-}
-
-/* While the limit is reached, what is queued doesn't wake the thread. */
 static void *dispatcher_main(void *context)
 {
     struct dispatcher *dispatcher = context;
-    eventfd_t count;
     uint64_t next_ns = UINT64_MAX;
 
-    while (thread_wait_until(&dispatcher->thread, next_ns,
-                             is_limit_reached(dispatcher) ? -1 : dispatcher->wake_fd)) {
-        eventfd_read(dispatcher->wake_fd, &count);
+    while (thread_wait_until(&dispatcher->thread, next_ns, -1))
         next_ns = send_what_waits(dispatcher);
-    }
     return NULL;
 }
 
@@ -246,7 +233,7 @@ bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, notificatio
     STAILQ_INSERT_TAIL(&dispatcher->beginnings, queued, entry);
     dispatcher->beginning_count++;
     pthread_mutex_unlock(&dispatcher->lock);
-    eventfd_write(dispatcher->wake_fd, 1);
+    thread_wake(&dispatcher->thread);
     return true;
 }
 
@@ -259,7 +246,7 @@ bool dispatcher_end(struct dispatcher *dispatcher, uint64_t alarm, notification_
     pthread_mutex_lock(&dispatcher->lock);
     STAILQ_INSERT_TAIL(&dispatcher->ends, queued, entry);
     pthread_mutex_unlock(&dispatcher->lock);
-    eventfd_write(dispatcher->wake_fd, 1);
+    thread_wake(&dispatcher->thread);
     return true;
 }
 
@@ -267,10 +254,8 @@ bool dispatcher_end(struct dispatcher *dispatcher, uint64_t alarm, notification_
 
 static int start(struct dispatcher *dispatcher)
 {
-    dispatcher->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (dispatcher->wake_fd < 0)
-        return -errno;
     int status = thread_open(&dispatcher->thread);
+
     if (status < 0)
         return status;
     return thread_start(&dispatcher->thread, dispatcher_main, dispatcher, "hr notify");
@@ -284,7 +269,6 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
         return -ENOMEM;
     opened->plugin = plugin;
     opened->per_second = per_second;
-    opened->wake_fd = -1;
     thread_init(&opened->thread);
     pthread_mutex_init(&opened->lock, NULL);
     STAILQ_INIT(&opened->beginnings);
@@ -326,8 +310,6 @@ void dispatcher_close(struct dispatcher *dispatcher)
         return; /* the handler has it */
     empty_queue(&dispatcher->beginnings);
     empty_queue(&dispatcher->ends);
-    if (dispatcher->wake_fd >= 0)
-        close(dispatcher->wake_fd);
     pthread_mutex_destroy(&dispatcher->lock);
     free(dispatcher);
 }

@@ -11,13 +11,13 @@
 
 void thread_init(struct thread *thread)
 {
-    *thread = (struct thread){.stop_fd = -1};
+    *thread = (struct thread){.wake_fd = -1};
 }
 
 int thread_open(struct thread *thread)
 {
-    thread->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return thread->stop_fd < 0 ? -errno : 0;
+    thread->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return thread->wake_fd < 0 ? -errno : 0;
 }
 
 int thread_start(struct thread *thread, void *(*thread_main)(void *), void *context,
@@ -29,9 +29,22 @@ int thread_start(struct thread *thread, void *(*thread_main)(void *), void *cont
     return status;
 }
 
+void thread_wake(const struct thread *thread)
+{
+    eventfd_write(thread->wake_fd, 1);
+}
+
+bool thread_goes_on(const struct thread *thread)
+{
+    eventfd_t count;
+
+    eventfd_read(thread->wake_fd, &count);
+    return !thread->must_end;
+}
+
 bool thread_wait_until(const struct thread *thread, uint64_t until_ns, int fd)
 {
-    struct pollfd polled[] = {{.fd = thread->stop_fd, .events = POLLIN},
+    struct pollfd polled[] = {{.fd = thread->wake_fd, .events = POLLIN},
                               {.fd = fd, .events = POLLIN}};
     int count;
 
@@ -42,7 +55,13 @@ bool thread_wait_until(const struct thread *thread, uint64_t until_ns, int fd)
                                          .tv_nsec = (long)(wait_ns % HR_NS_PER_S)};
         count = ppoll(polled, STATIC_ARRAY_SIZE(polled), &timeout, NULL);
     } while (count < 0 && errno == EINTR);
-    return count <= 0 || polled[0].revents == 0;
+    return count <= 0 || polled[0].revents == 0 || thread_goes_on(thread);
+}
+
+static void ask_to_end(struct thread *thread)
+{
+    thread->must_end = true;
+    thread_wake(thread);
 }
 
 bool thread_stop_within(struct thread *thread, unsigned seconds)
@@ -50,7 +69,7 @@ bool thread_stop_within(struct thread *thread, unsigned seconds)
     struct timespec until;
 
     if (thread->is_running) {
-        eventfd_write(thread->stop_fd, 1);
+        ask_to_end(thread);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += seconds;
         if (pthread_timedjoin_np(thread->id, NULL, &until) != 0)
@@ -64,10 +83,10 @@ bool thread_stop_within(struct thread *thread, unsigned seconds)
 void thread_stop(struct thread *thread)
 {
     if (thread->is_running) {
-        eventfd_write(thread->stop_fd, 1);
+        ask_to_end(thread);
         pthread_join(thread->id, NULL);
     }
-    if (thread->stop_fd >= 0)
-        close(thread->stop_fd);
+    if (thread->wake_fd >= 0)
+        close(thread->wake_fd);
     thread_init(thread);
 }

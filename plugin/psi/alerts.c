@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include "common/log.h"
 #include "common/options.h"
@@ -59,8 +58,6 @@ struct psi_alerts {
     size_t system_count;
     struct psi_groups groups;
 
-    int wake_fd; /* readable when the read callback has made something due; -1 */
-
     /* The thread's own. */
     int set_fd; /* as it is in epoll; -1 */
     uint64_t slack_ns;
@@ -78,7 +75,7 @@ struct psi_alerts *psi_alerts_new(void)
     if (alerts == NULL)
         return NULL;
     alerts->limit = DEFAULT_LIMIT;
-    alerts->context.epoll = alerts->wake_fd = alerts->set_fd = -1;
+    alerts->context.epoll = alerts->set_fd = -1;
     TAILQ_INIT(&alerts->context.open);
     thread_init(&alerts->thread);
     pthread_mutex_init(&alerts->groups.set_lock, NULL);
@@ -290,17 +287,12 @@ static void run_due_work(struct psi_alerts *alerts)
 /* @return false if the thread must end. */
 static bool handle_event(struct psi_alerts *alerts, const struct epoll_event *event)
 {
-    eventfd_t count;
-
     if (event->data.ptr == &alerts->thread)
-        return false;
-    if (event->data.ptr == &alerts->wake_fd) {
-        eventfd_read(alerts->wake_fd, &count);
-    } else if (event->data.ptr == &alerts->groups) {
+        return thread_goes_on(&alerts->thread);
+    if (event->data.ptr == &alerts->groups)
         alerts->events_ns = 0;
-    } else {
+    else
         psi_alert_read(event->data.ptr, event->events);
-    }
     return true;
 }
 
@@ -349,7 +341,7 @@ void psi_alerts_read_groups(struct psi_alerts *alerts)
                     alerts->context.closing.count > 0;
     pthread_mutex_unlock(&alerts->groups.alerts_lock);
     if (has_work)
-        eventfd_write(alerts->wake_fd, 1);
+        thread_wake(&alerts->thread);
 }
 
 /* --- Starting ------------------------------------------------------------- */
@@ -362,25 +354,18 @@ static void warn_of_no_groups(const struct psi_alerts *alerts)
                 "could watch.");
 }
 
-static int add_to_epoll(struct psi_alerts *alerts, int fd, void *pointer)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = pointer};
-
-    return epoll_ctl(alerts->context.epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
 static int open_thread(struct psi_alerts *alerts)
 {
-    alerts->context.epoll = epoll_create1(EPOLL_CLOEXEC);
-    alerts->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (alerts->context.epoll < 0 || alerts->wake_fd < 0)
-        return -errno;
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &alerts->thread};
     int status = thread_open(&alerts->thread);
-    if (status == 0)
-        status = add_to_epoll(alerts, alerts->thread.stop_fd, &alerts->thread);
-    if (status == 0)
-        status = add_to_epoll(alerts, alerts->wake_fd, &alerts->wake_fd);
-    return status;
+
+    if (status < 0)
+        return status;
+    alerts->context.epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (alerts->context.epoll < 0 ||
+        epoll_ctl(alerts->context.epoll, EPOLL_CTL_ADD, alerts->thread.wake_fd, &event) < 0)
+        return -errno;
+    return 0;
 }
 
 /* What reporting needs, if there are rules, or alarms of a run before that had some. Open alarms
@@ -549,8 +534,6 @@ void psi_alerts_free(struct psi_alerts *alerts)
     timers_free(&context->timers);
     if (context->epoll >= 0)
         close(context->epoll);
-    if (alerts->wake_fd >= 0)
-        close(alerts->wake_fd);
     pthread_mutex_destroy(&alerts->groups.set_lock);
     pthread_mutex_destroy(&alerts->groups.alerts_lock);
     free(alerts->of_system);

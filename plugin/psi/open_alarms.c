@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "common/complaint.h"
 #include "common/log.h"
@@ -29,8 +27,7 @@ struct psi_open_alarms {
     char *made;
     size_t made_length;
 
-    struct thread writer;
-    int wake_fd;          /* readable when there is a text to write */
+    struct thread writer; /* is woken when there is a text to write */
     pthread_mutex_t lock; /* of what follows */
     char *text;           /* NULL: it was written */
     size_t length;
@@ -370,7 +367,7 @@ void psi_open_alarms_commit(struct psi_open_alarms *alarms)
     alarms->length = alarms->made_length;
     pthread_mutex_unlock(&alarms->lock);
     free(superseded);
-    eventfd_write(alarms->wake_fd, 1);
+    thread_wake(&alarms->writer);
 }
 
 /* --- Writing -------------------------------------------------------------- */
@@ -403,12 +400,9 @@ static void write_text(struct psi_open_alarms *alarms)
 static void *writer_main(void *context)
 {
     struct psi_open_alarms *alarms = context;
-    eventfd_t count;
 
-    while (thread_wait_until(&alarms->writer, UINT64_MAX, alarms->wake_fd)) {
-        eventfd_read(alarms->wake_fd, &count);
+    while (thread_wait_until(&alarms->writer, UINT64_MAX, -1))
         write_text(alarms);
-    }
     return NULL;
 }
 
@@ -416,10 +410,8 @@ static void *writer_main(void *context)
 
 static int start_writer(struct psi_open_alarms *alarms)
 {
-    alarms->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (alarms->wake_fd < 0)
-        return -errno;
     int status = thread_open(&alarms->writer);
+
     if (status < 0)
         return status;
     return thread_start(&alarms->writer, writer_main, alarms, "psi state");
@@ -432,7 +424,6 @@ int psi_open_alarms_open(const char *path, struct psi_open_alarms **alarms)
     if (opened == NULL)
         return -ENOMEM;
     opened->path = path;
-    opened->wake_fd = -1;
     TAILQ_INIT(&opened->unclaimed);
     TAILQ_INIT(&opened->ending);
     pthread_mutex_init(&opened->lock, NULL);
@@ -455,8 +446,6 @@ void psi_open_alarms_close(struct psi_open_alarms *alarms)
     write_text(alarms);
     psi_open_alarms_free_list(&alarms->unclaimed);
     psi_open_alarms_free_list(&alarms->ending);
-    if (alarms->wake_fd >= 0)
-        close(alarms->wake_fd);
     pthread_mutex_destroy(&alarms->lock);
     free(alarms);
 }
