@@ -35,9 +35,29 @@ int hr_state_file_read(const char *path, char *text, size_t size, size_t *length
  * Replaces a state file atomically, also in case of a crash. Only the user may read or write it,
  * and a symbolic link in its place isn't followed. Waits for the disk.
  *
- * @return 0 or a negative errno; then the file is what it was before.
+ * @return 0 or a negative errno; then the file is what it was before. But if it was replaced, and
+ * only its folder couldn't be synchronized, it is the new one, and a crash of the machine may undo
+ * that.
  */
 int hr_state_file_write(const char *path, const char *text, size_t length);
+
+/*
+ * The same in two steps, for those who can't wait for the disk: from the first one on a process may
+ * be killed, but only the second one survives a crash of the machine.
+ */
+
+/** Writes what is to replace a state file, beside it, as PATH.new. @return 0 or a negative errno;
+ * then there is none. */
+int hr_state_file_prepare(const char *path, const char *text, size_t length);
+
+/** Replaces the file by what was prepared, and waits for the disk. @return as
+ * hr_state_file_write(); if the file is what it was before, what was prepared is removed. */
+int hr_state_file_commit(const char *path);
+
+/** Reads what was prepared by a process that was killed before it replaced the file, as
+ * hr_state_file_read(). It may have been killed while it wrote: so whether the text is whole must
+ * be seen from it. */
+int hr_state_file_read_prepared(const char *path, char *text, size_t size, size_t *length);
 
 /** Removes a state file, if it is there. @return 0 or a negative errno. */
 int hr_state_file_remove(const char *path);

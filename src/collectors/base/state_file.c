@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/text.h"
 
 /* --- The boot ------------------------------------------------------------- */
@@ -37,14 +36,47 @@ int hr_boot_id_read(char boot_id[HR_BOOT_ID_LENGTH + 1])
     return 0;
 }
 
+/* --- Folders and names ---------------------------------------------------- */
+
+/* A state file, and what replaces it, in its folder. */
+struct place {
+    int folder;
+    const char *name;
+    char new_name[NAME_MAX + 1];
+};
+
+static int open_folder(const char *path, size_t length)
+{
+    char folder[PATH_MAX];
+
+    if (length >= sizeof(folder))
+        return -ENAMETOOLONG;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    int fd = open(length > 0 ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static int open_place(const char *path, struct place *place)
+{
+    const char *slash = strrchr(path, '/');
+
+    place->name = slash == NULL ? path : slash + 1;
+    if (snprintf(place->new_name, sizeof(place->new_name), "%s.new", place->name) >=
+        (int)sizeof(place->new_name))
+        return -ENAMETOOLONG;
+    place->folder = open_folder(path, (size_t)(place->name - path));
+    return place->folder < 0 ? place->folder : 0;
+}
+
 /* --- Reading -------------------------------------------------------------- */
 
 /* What the file contains is acted upon, by root even in the kernel: so no other user may have been
  * able to write it. O_NONBLOCK is for a FIFO in its place. */
-static int open_state_file(const char *path)
+static int open_state_file(int folder, const char *path)
 {
     struct stat stat;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     if (fd < 0)
         return errno == ELOOP ? -EPERM : -errno;
@@ -59,12 +91,19 @@ static int open_state_file(const char *path)
 
 int hr_state_file_read(const char *path, char *text, size_t size, size_t *length)
 {
-    int fd = open_state_file(path);
+    return hr_text_read_and_close(open_state_file(AT_FDCWD, path), text, size, length);
+}
 
-    if (fd < 0)
-        return fd;
-    int status = hr_text_read_file(fd, text, size, length);
-    close(fd);
+int hr_state_file_read_prepared(const char *path, char *text, size_t size, size_t *length)
+{
+    struct place place;
+
+    int status = open_place(path, &place);
+    if (status < 0)
+        return status;
+    status =
+        hr_text_read_and_close(open_state_file(place.folder, place.new_name), text, size, length);
+    close(place.folder);
     return status;
 }
 
@@ -79,7 +118,7 @@ static int write_all(int fd, const char *text, size_t length)
         if (written > 0)
             done += (size_t)written;
     }
-    return fsync(fd) < 0 ? -errno : 0;
+    return 0;
 }
 
 /* A process that died before it renamed the file has left it here. */
@@ -93,66 +132,75 @@ static int create_file(int folder, const char *name)
     return fd < 0 ? -errno : fd;
 }
 
-static int write_file_in(int folder, const char *name, const char *text, size_t length)
+int hr_state_file_prepare(const char *path, const char *text, size_t length)
 {
-    char new_name[NAME_MAX + 1];
+    struct place place;
 
-    if (snprintf(new_name, sizeof(new_name), "%s.new", name) >= (int)sizeof(new_name))
-        return -ENAMETOOLONG;
-    int fd = create_file(folder, new_name);
-    if (fd < 0)
-        return fd;
-    int status = write_all(fd, text, length);
-    close(fd);
-    if (status == 0 && renameat(folder, new_name, folder, name) < 0)
-        status = -errno;
+    int status = open_place(path, &place);
     if (status < 0)
-        unlinkat(folder, new_name, 0);
-    else if (fsync(folder) < 0)
-        status = -errno;
+        return status;
+    int fd = create_file(place.folder, place.new_name);
+    status = fd < 0 ? fd : write_all(fd, text, length);
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && status < 0)
+        unlinkat(place.folder, place.new_name, 0);
+    close(place.folder);
     return status;
 }
 
-/* Opens the directory of a file. @param name  receives the file's own name. */
-static int open_folder(const char *path, const char **name)
+static int sync_file(int folder, const char *name)
 {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (length >= sizeof(folder))
-        return -ENAMETOOLONG;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    int fd = open(length > 0 ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    *name = path + length;
-    return fd;
+    int status = fsync(fd) < 0 ? -errno : 0;
+    close(fd);
+    return status;
+}
+
+/* Some filesystems have nothing to synchronize of a folder, and say so by EINVAL. */
+static int sync_folder(int folder)
+{
+    return fsync(folder) < 0 && errno != EINVAL ? -errno : 0;
+}
+
+int hr_state_file_commit(const char *path)
+{
+    struct place place;
+
+    int status = open_place(path, &place);
+    if (status < 0)
+        return status;
+    status = sync_file(place.folder, place.new_name);
+    if (status == 0 && renameat(place.folder, place.new_name, place.folder, place.name) < 0)
+        status = -errno;
+    if (status < 0)
+        unlinkat(place.folder, place.new_name, 0);
+    else
+        status = sync_folder(place.folder);
+    close(place.folder);
+    return status;
 }
 
 int hr_state_file_write(const char *path, const char *text, size_t length)
 {
-    const char *name;
-    int folder = open_folder(path, &name);
+    int status = hr_state_file_prepare(path, text, length);
 
-    if (folder < 0)
-        return folder;
-    int status = write_file_in(folder, name, text, length);
-    hr_descriptor_close(&folder);
-    return status;
+    return status == 0 ? hr_state_file_commit(path) : status;
 }
 
 int hr_state_file_remove(const char *path)
 {
-    const char *name;
-    int folder = open_folder(path, &name);
+    struct place place;
 
-    if (folder < 0)
-        return folder == -ENOENT ? 0 : folder;
-    int status = unlinkat(folder, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-    if (status == 0 && fsync(folder) < 0)
-        status = -errno;
-    hr_descriptor_close(&folder);
+    int status = open_place(path, &place);
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
+    status = unlinkat(place.folder, place.name, 0) < 0 && errno != ENOENT ? -errno : 0;
+    if (status == 0)
+        status = sync_folder(place.folder);
+    close(place.folder);
     return status;
 }
