@@ -13,12 +13,16 @@
  * must not overtake that of its beginning. */
 #define END_NS HR_NS_PER_S
 
+/* A beginning waits no longer for its record. */
+#define HOLD_NS (HR_NS_PER_S / 2)
+
 /* A handler that hangs doesn't hold up the shutdown for longer. */
 #define STOP_S 5
 
 struct queued {
     uint64_t alarm;
-    uint64_t ready_ns; /* of an end: when it may be dispatched */
+    uint64_t record;   /* of a beginning: what must be saved first */
+    uint64_t ready_ns; /* when it may be dispatched; a beginning in any case */
     notification_t notice;
     STAILQ_ENTRY(queued) entry;
 };
@@ -33,7 +37,9 @@ struct dispatcher {
     pthread_mutex_t lock; /* of what follows */
     struct queue beginnings, ends;
     size_t beginning_count;
-    uint64_t ending; /* the alarm whose end a handler has at the moment; 0: none */
+    size_t end_count;
+    uint64_t saved;   /* the last record */
+    uint64_t current; /* the alarm of which a handler has something at the moment; 0: none */
     bool is_stopped;
     struct complaint is_full;
 
@@ -48,7 +54,7 @@ static struct queued *take_beginning(struct dispatcher *dispatcher)
 {
     struct queued *next = STAILQ_FIRST(&dispatcher->beginnings), *end;
 
-    if (next == NULL)
+    if (next->record > dispatcher->saved && next->ready_ns > hr_clock_ns())
         return NULL;
     STAILQ_REMOVE_HEAD(&dispatcher->beginnings, entry);
     dispatcher->beginning_count--;
@@ -69,7 +75,7 @@ static struct queued *take_end(struct dispatcher *dispatcher)
     if (next == NULL)
         return NULL;
     STAILQ_REMOVE(&dispatcher->ends, next, queued, entry);
-    dispatcher->ending = next->alarm;
+    dispatcher->end_count--;
     return next;
 }
 
@@ -79,23 +85,26 @@ static struct queued *take_next(struct dispatcher *dispatcher)
 
     pthread_mutex_lock(&dispatcher->lock);
     if (!dispatcher->is_stopped)
-        next = take_beginning(dispatcher);
-    if (!dispatcher->is_stopped && next == NULL)
-        next = take_end(dispatcher);
+        next = STAILQ_EMPTY(&dispatcher->beginnings) ? take_end(dispatcher)
+                                                     : take_beginning(dispatcher);
+    dispatcher->current = next != NULL ? next->alarm : 0;
     pthread_mutex_unlock(&dispatcher->lock);
     return next;
 }
 
-/* @return when the next end may be dispatched; UINT64_MAX: none waits. */
+/* @return when the next may be dispatched; UINT64_MAX: none waits. */
 static uint64_t find_next_ready(struct dispatcher *dispatcher)
 {
     uint64_t ready_ns = UINT64_MAX;
-    const struct queued *end;
+    const struct queued *next;
 
     pthread_mutex_lock(&dispatcher->lock);
-    STAILQ_FOREACH(end, &dispatcher->ends, entry)
-    if (end->ready_ns < ready_ns)
-        ready_ns = end->ready_ns;
+    if ((next = STAILQ_FIRST(&dispatcher->beginnings)) != NULL)
+        ready_ns = next->ready_ns;
+    else
+        STAILQ_FOREACH(next, &dispatcher->ends, entry)
+    if (next->ready_ns < ready_ns)
+        ready_ns = next->ready_ns;
     pthread_mutex_unlock(&dispatcher->lock);
     return ready_ns;
 }
@@ -104,7 +113,7 @@ static void dispatch(struct dispatcher *dispatcher, struct queued *queued)
 {
     plugin_dispatch_notification(&queued->notice);
     pthread_mutex_lock(&dispatcher->lock);
-    dispatcher->ending = 0;
+    dispatcher->current = 0;
     pthread_mutex_unlock(&dispatcher->lock);
 }
 
@@ -156,28 +165,14 @@ static struct queued *find(struct queue *queue, uint64_t alarm)
     return queued;
 }
 
-bool dispatcher_has_beginning(struct dispatcher *dispatcher, uint64_t alarm)
-{
-    pthread_mutex_lock(&dispatcher->lock);
-    bool found = find(&dispatcher->beginnings, alarm) != NULL;
-    pthread_mutex_unlock(&dispatcher->lock);
-    return found;
-}
-
-bool dispatcher_has_end(struct dispatcher *dispatcher, uint64_t alarm)
-{
-    pthread_mutex_lock(&dispatcher->lock);
-    bool found = dispatcher->ending == alarm || find(&dispatcher->ends, alarm) != NULL;
-    pthread_mutex_unlock(&dispatcher->lock);
-    return found;
-}
-
 bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm)
 {
     pthread_mutex_lock(&dispatcher->lock);
     struct queued *queued = find(&dispatcher->ends, alarm);
-    if (queued != NULL)
+    if (queued != NULL) {
         STAILQ_REMOVE(&dispatcher->ends, queued, queued, entry);
+        dispatcher->end_count--;
+    }
     pthread_mutex_unlock(&dispatcher->lock);
     if (queued != NULL)
         free_queued(queued);
@@ -206,22 +201,23 @@ bool dispatcher_has_room(struct dispatcher *dispatcher)
     return has_room;
 }
 
-static struct queued *make_queued(uint64_t alarm, notification_t *notice)
+static struct queued *make_queued(uint64_t alarm, uint64_t wait_ns, notification_t *notice)
 {
     struct queued *queued = malloc(sizeof(*queued));
 
     if (queued != NULL)
         *queued =
-            (struct queued){.alarm = alarm, .ready_ns = hr_clock_ns() + END_NS, .notice = *notice};
+            (struct queued){.alarm = alarm, .ready_ns = hr_clock_ns() + wait_ns, .notice = *notice};
     else
         plugin_notification_meta_free(notice->meta);
     notice->meta = NULL;
     return queued;
 }
 
-bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice)
+bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, uint64_t record,
+                      notification_t *notice)
 {
-    struct queued *queued = make_queued(alarm, notice);
+    struct queued *queued = make_queued(alarm, HOLD_NS, notice);
 
     if (queued == NULL)
         return false;
@@ -229,6 +225,7 @@ bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, notificatio
         free_queued(queued);
         return false;
     }
+    queued->record = record;
     pthread_mutex_lock(&dispatcher->lock);
     STAILQ_INSERT_TAIL(&dispatcher->beginnings, queued, entry);
     dispatcher->beginning_count++;
@@ -239,15 +236,90 @@ bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, notificatio
 
 bool dispatcher_end(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice)
 {
-    struct queued *queued = make_queued(alarm, notice);
+    struct queued *queued = make_queued(alarm, END_NS, notice);
 
     if (queued == NULL)
         return false;
     pthread_mutex_lock(&dispatcher->lock);
     STAILQ_INSERT_TAIL(&dispatcher->ends, queued, entry);
+    dispatcher->end_count++;
     pthread_mutex_unlock(&dispatcher->lock);
     thread_wake(&dispatcher->thread);
     return true;
+}
+
+void dispatcher_set_saved(struct dispatcher *dispatcher, uint64_t record)
+{
+    pthread_mutex_lock(&dispatcher->lock);
+    if (record > dispatcher->saved)
+        dispatcher->saved = record;
+    pthread_mutex_unlock(&dispatcher->lock);
+    thread_wake(&dispatcher->thread);
+}
+
+/* --- What waits ----------------------------------------------------------- */
+
+static int compare_alarms(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* @param alarms  has room. */
+static void list_queue(const struct queue *queue, uint64_t *alarms)
+{
+    const struct queued *queued;
+    size_t count = 0;
+
+    STAILQ_FOREACH(queued, queue, entry)
+    alarms[count++] = queued->alarm;
+    qsort(alarms, count, sizeof(*alarms), compare_alarms);
+}
+
+/* What is allocated while the lock is held is small. */
+int dispatcher_list_waiting(struct dispatcher *dispatcher, struct dispatcher_waiting *waiting)
+{
+    pthread_mutex_lock(&dispatcher->lock);
+    *waiting = (struct dispatcher_waiting){
+        .beginnings = calloc(dispatcher->beginning_count + 1, sizeof(uint64_t)),
+        .ends = calloc(dispatcher->end_count + 1, sizeof(uint64_t)),
+        .beginning_count = dispatcher->beginning_count,
+        .end_count = dispatcher->end_count,
+        .current = dispatcher->current,
+    };
+    bool has_memory = waiting->beginnings != NULL && waiting->ends != NULL;
+    if (has_memory) {
+        list_queue(&dispatcher->beginnings, waiting->beginnings);
+        list_queue(&dispatcher->ends, waiting->ends);
+    }
+    pthread_mutex_unlock(&dispatcher->lock);
+    if (has_memory)
+        return 0;
+    dispatcher_waiting_free(waiting);
+    return -ENOMEM;
+}
+
+static bool has_alarm(const uint64_t *alarms, size_t count, uint64_t alarm)
+{
+    return count > 0 && bsearch(&alarm, alarms, count, sizeof(*alarms), compare_alarms) != NULL;
+}
+
+bool dispatcher_waiting_has_beginning(const struct dispatcher_waiting *waiting, uint64_t alarm)
+{
+    return has_alarm(waiting->beginnings, waiting->beginning_count, alarm);
+}
+
+bool dispatcher_waiting_has_end(const struct dispatcher_waiting *waiting, uint64_t alarm)
+{
+    return has_alarm(waiting->ends, waiting->end_count, alarm);
+}
+
+void dispatcher_waiting_free(struct dispatcher_waiting *waiting)
+{
+    free(waiting->beginnings);
+    free(waiting->ends);
+    *waiting = (struct dispatcher_waiting){.current = 0};
 }
 
 /* --- Life ----------------------------------------------------------------- */

@@ -9,7 +9,10 @@
  * begun, the beginnings by DISPATCHER_CAPACITY. An end waits a second, and so long after its
  * beginning was dispatched: handlers that are programs run side by side.
  *
- * But for dispatcher_stop(), one thread may use a dispatcher at a time.
+ * A beginning waits until it is on record that the alarm is open, so that a crash doesn't leave it
+ * open at the receivers; but for half a second at most, as the disk may be what is stalled.
+ *
+ * But for dispatcher_set_saved() and dispatcher_stop(), one thread may use a dispatcher at a time.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_DISPATCHER_H
 #define HEADROOM_PLUGIN_COMMON_DISPATCHER_H
@@ -38,8 +41,8 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
 
 /**
  * Stops dispatching, after the notification that a handler has at the moment. Those that wait are
- * never dispatched; there is no room for beginnings any more, but ends may be queued, and both
- * asked for by dispatcher_has_beginning() and dispatcher_has_end(). NULL is allowed.
+ * never dispatched; there is no room for beginnings any more, but ends may be queued, and what
+ * waits be listed. NULL is allowed.
  *
  * @return false if a handler has hung for five seconds: then the dispatcher must not be closed.
  */
@@ -52,10 +55,16 @@ void dispatcher_close(struct dispatcher *dispatcher);
  * Queues the beginning of an alarm, or that it lasts.
  *
  * @param alarm   identifies the alarms of one series, which come one after the other; not 0.
+ * @param record  the number of the record that the alarm is open, see dispatcher_set_saved(); 0:
+ *                it doesn't wait for one.
  * @param notice  copied; its metadata is taken over, also on failure.
  * @return whether there was room. If not, that is logged, once until there is room again.
  */
-bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice);
+bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, uint64_t record,
+                      notification_t *notice);
+
+/** All records up to this one are saved, or can't be. May be called by any thread. */
+void dispatcher_set_saved(struct dispatcher *dispatcher, uint64_t record);
 
 /** Queues the end of an alarm, as dispatcher_begin() does. @return false for lack of memory. */
 bool dispatcher_end(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice);
@@ -66,8 +75,20 @@ bool dispatcher_has_room(struct dispatcher *dispatcher);
 /** Withdraws the end of an alarm that goes on after all. @return whether the end still waited. */
 bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm);
 
-/** Whether a beginning, or an end, of an alarm hasn't been dispatched yet. */
-bool dispatcher_has_beginning(struct dispatcher *dispatcher, uint64_t alarm);
-bool dispatcher_has_end(struct dispatcher *dispatcher, uint64_t alarm);
+/** Alarms of which something hasn't been dispatched yet; each list is sorted. */
+struct dispatcher_waiting {
+    uint64_t *beginnings, *ends;
+    size_t beginning_count, end_count;
+    uint64_t current; /**< of which a handler has something at the moment; 0: none */
+};
+
+/** Lists what waits. @return 0; -ENOMEM: it is empty. */
+int dispatcher_list_waiting(struct dispatcher *dispatcher, struct dispatcher_waiting *waiting);
+
+/** Whether a beginning, or an end, of an alarm waits. That which a handler has doesn't. */
+bool dispatcher_waiting_has_beginning(const struct dispatcher_waiting *waiting, uint64_t alarm);
+bool dispatcher_waiting_has_end(const struct dispatcher_waiting *waiting, uint64_t alarm);
+
+void dispatcher_waiting_free(struct dispatcher_waiting *waiting);
 
 #endif

@@ -87,36 +87,35 @@ static uint64_t quiet_deadline(const struct psi_alert *alert, uint64_t since_ns)
 
 /* --- Open alarms ---------------------------------------------------------- */
 
-uint64_t psi_alert_inode(const struct psi_alert *alert)
-{
-    return alert->group != NULL ? alert->group->id : 0;
-}
-
-static void set_reported(struct psi_alert *alert, bool is_reported)
+static void set_recorded(struct psi_alert *alert, bool is_recorded)
 {
     struct psi_alert_context *context = alert->rule_state->context;
 
-    if (alert->is_reported == is_reported)
+    if (alert->is_recorded == is_recorded)
         return;
-    alert->is_reported = is_reported;
-    if (is_reported)
+    alert->is_recorded = is_recorded;
+    if (is_recorded) {
         TAILQ_INSERT_TAIL(&context->open, alert, open);
-    else
+        alert->record = psi_open_alarms_next_record(context->open_alarms);
+    } else {
         TAILQ_REMOVE(&context->open, alert, open);
+    }
     context->has_changed = true;
 }
 
-/* An alarm that the run before left open goes on, silently: it ends after its first quiet time. */
-static void resume_alarm(struct psi_alert *alert)
+/* An alarm that the run before left open goes on, silently: it ends after its first quiet time. One
+ * that it may not have reported is reported by the next event. */
+static void resume_alarm(struct psi_alert *alert, enum psi_sent sent)
 {
     const uint64_t now_ns = hr_clock_ns();
 
     alert->alarmed = true;
     alert->event.time_ns = now_ns;
-    alert->report_count = 1;
+    alert->sent = sent;
+    alert->is_reported = sent == PSI_SENT;
     alert->quiet_ns = quiet_deadline(alert, now_ns);
     alert->repeat_ns = now_ns + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
-    set_reported(alert, true);
+    set_recorded(alert, true);
     update_timer(alert);
 }
 
@@ -132,7 +131,7 @@ uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance)
 void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
                     const char *instance, const struct hr_cgroup *group)
 {
-    struct psi_alert_context *context = rule_state->context;
+    enum psi_sent sent;
 
     *alert = (struct psi_alert){
         .rule_state = rule_state,
@@ -140,8 +139,8 @@ void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
         .group = group,
         .id = psi_alert_id(rule_state->rule, instance),
     };
-    if (psi_open_alarms_claim(context->open_alarms, &alert->subject))
-        resume_alarm(alert);
+    if (psi_open_alarms_claim(rule_state->context->open_alarms, &alert->subject, &sent))
+        resume_alarm(alert, sent);
 }
 
 /* --- Reporting ------------------------------------------------------------ */
@@ -179,10 +178,10 @@ static void send_report(struct psi_alert *alert)
     read_waiting(alert, &waiting);
     findings.waiting = rule->top_tasks > 0 ? &waiting : NULL;
     psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
-    if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, &notice)) {
-        alert->report_count++;
-        set_reported(alert, true);
-    }
+    if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, alert->record, &notice))
+        alert->is_reported = true;
+    else if (!alert->is_reported && alert->sent == PSI_UNSENT)
+        set_recorded(alert, false);
     alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
 }
 
@@ -216,6 +215,7 @@ static void start_report(struct psi_alert *alert)
     const struct psi_rule *rule = rule_state->rule;
     uint64_t wait_ns = start_finding_causes(alert);
 
+    set_recorded(alert, true);
     alert->waiting_status = 0;
     if (rule->top_tasks > 0)
         alert->waiting_status =
@@ -237,21 +237,12 @@ static bool is_report_due(const struct psi_alert *alert)
            (alert->rule_state->rule->repeat_us > 0 && alert->event.time_ns >= alert->repeat_ns);
 }
 
-/* Reports an alarm that has begun, or lasts, if that is due. One that begins again before its end
- * has been dispatched goes on: its end is withdrawn. Without room in the queue the next event tries
- * again. */
+/* Reports an alarm that has begun, or lasts, if that is due. Without room in the queue the next
+ * event tries again. */
 static void report_if_due(struct psi_alert *alert)
 {
-    struct dispatcher *dispatcher = alert->rule_state->context->dispatcher;
-
-    if (!is_report_due(alert))
-        return;
-    if (!alert->is_reported && dispatcher_withdraw_end(dispatcher, alert->id)) {
-        alert->report_count = 1;
-        set_reported(alert, true);
-    } else if (dispatcher_has_room(dispatcher)) {
+    if (is_report_due(alert) && dispatcher_has_room(alert->rule_state->context->dispatcher))
         start_report(alert);
-    }
 }
 
 static void send_end(struct psi_alert *alert, const char *reason)
@@ -264,19 +255,34 @@ static void send_end(struct psi_alert *alert, const char *reason)
     else
         psi_notification_quiet(&notice, &alert->subject);
     if (dispatcher_end(context->dispatcher, alert->id, &notice))
-        psi_open_alarms_add_ending(context->open_alarms, alert->id, &alert->subject,
-                                   psi_alert_inode(alert));
+        psi_open_alarms_add_ending(context->open_alarms, alert->id, &alert->subject, alert->sent);
 }
 
-/* Where one was reported before, as it lasts, the alarm stays open. */
+size_t psi_alert_update_sent(struct psi_alert_context *context,
+                             const struct dispatcher_waiting *waiting)
+{
+    struct psi_alert *alert;
+    size_t left = 0;
+
+    TAILQ_FOREACH(alert, &context->open, open)
+    {
+        enum psi_sent was = alert->sent;
+        if (alert->is_reported)
+            alert->sent = psi_sent_now(was, alert->id, waiting);
+        context->has_changed = context->has_changed || alert->sent != was;
+        left += alert->sent != PSI_SENT && (alert->is_reported || alert->is_preparing);
+    }
+    return left;
+}
+
 void psi_alert_forget_unsent(struct psi_alert_context *context)
 {
     struct psi_alert *alert = TAILQ_FIRST(&context->open);
 
     while (alert != NULL) {
         struct psi_alert *next = TAILQ_NEXT(alert, open);
-        if (alert->report_count == 1 && dispatcher_has_beginning(context->dispatcher, alert->id))
-            set_reported(alert, false);
+        if (alert->sent == PSI_UNSENT)
+            set_recorded(alert, false);
         alert = next;
     }
 }
@@ -287,10 +293,10 @@ static void end_alarm(struct psi_alert *alert, const char *reason)
     if (alert->is_preparing)
         send_report(alert);
     alert->alarmed = false;
-    if (!alert->is_reported)
+    if (!alert->is_recorded)
         return;
     send_end(alert, reason);
-    set_reported(alert, false);
+    set_recorded(alert, false);
 }
 
 /* --- Arming --------------------------------------------------------------- */
@@ -393,14 +399,34 @@ void psi_alert_disarm(struct psi_alert *alert, const char *reason)
 
 /* --- Events --------------------------------------------------------------- */
 
+/* Whether the alarm before goes on, as its end hasn't been dispatched and is withdrawn. */
+static bool withdraw_end(struct psi_alert *alert)
+{
+    struct psi_alert_context *context = alert->rule_state->context;
+
+    if (!dispatcher_withdraw_end(context->dispatcher, alert->id))
+        return false;
+    alert->sent = psi_open_alarms_take_ending(context->open_alarms, alert->id);
+    alert->is_reported = alert->sent != PSI_UNSURE;
+    set_recorded(alert, true);
+    return true;
+}
+
+static void begin_alarm(struct psi_alert *alert, const struct hr_psi_event *event)
+{
+    alert->alarmed = true;
+    if (withdraw_end(alert))
+        return;
+    alert->begun_ns = event->time_ns;
+    alert->is_reported = false;
+    alert->sent = PSI_UNSENT;
+}
+
 /* While a report is prepared it stays that of the event before. */
 static void take_event(struct psi_alert *alert, const struct hr_psi_event *event)
 {
-    if (!alert->alarmed) {
-        alert->alarmed = true;
-        alert->begun_ns = event->time_ns;
-        alert->report_count = 0;
-    }
+    if (!alert->alarmed)
+        begin_alarm(alert, event);
     alert->quiet_ns = quiet_deadline(alert, event->time_ns);
     if (!alert->is_preparing)
         alert->event = *event;

@@ -36,7 +36,7 @@ struct psi_alert_context {
     struct timers timers; /**< with room for all alerts */
     struct dispatcher *dispatcher;
     struct psi_open_alarms *open_alarms;
-    struct psi_alert_list open; /**< whose alarm was reported and isn't over */
+    struct psi_alert_list open; /**< whose alarm is reported and isn't over */
     bool has_changed;           /**< `open`, or the ends that wait, since they were saved */
     struct psi_task_source task_source;
     struct psi_trigger_list closing; /**< detached, and to be closed */
@@ -66,8 +66,10 @@ struct psi_alert {
     _Atomic int64_t event_count;
 
     bool alarmed;              /**< from an event until it is over */
-    bool is_reported;          /**< its beginning was, and it is in context->open */
-    unsigned report_count;     /**< of this alarm */
+    bool is_reported;          /**< its beginning was queued, or sent by the run before */
+    bool is_recorded;          /**< it is in context->open */
+    enum psi_sent sent;        /**< of the alarm, or of the one before */
+    uint64_t record;           /**< the first that has it */
     struct hr_psi_event event; /**< the last */
     uint64_t begun_ns;         /**< when the first was; 0: in the run before */
     uint64_t quiet_ns;         /**< when the alarm is over, if there is no other event */
@@ -90,9 +92,6 @@ void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rul
  * has the instance. */
 uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance);
 
-/** The inode of the group's directory; 0: the system. */
-uint64_t psi_alert_inode(const struct psi_alert *alert);
-
 /**
  * Initializes an alert, not armed. An alarm that the run before left open goes on.
  *
@@ -113,7 +112,11 @@ void psi_alert_read(struct psi_alert *alert, uint32_t events);
 /** Does what is due: reads a polled trigger, reports, retries arming, ends the alarm. */
 void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns);
 
-/** At shutdown, once nothing is dispatched any more: forgets the alarms whose beginning waits. */
+/** Brings up to date which beginnings were sent. @return how many more are to be. */
+size_t psi_alert_update_sent(struct psi_alert_context *context,
+                             const struct dispatcher_waiting *waiting);
+
+/** At shutdown, once nothing is dispatched any more: forgets the alarms that weren't sent. */
 void psi_alert_forget_unsent(struct psi_alert_context *context);
 
 /** Takes the triggers that were detached: the caller closes them, without a lock, and frees the

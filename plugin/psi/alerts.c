@@ -35,8 +35,8 @@
 /* How long at least an alarm of the run before may take to find its group. */
 #define CLAIM_NS (30 * HR_NS_PER_S)
 
-/* Ends that wait are kept in the state file, and looked for so often. */
-#define ENDING_NS HR_NS_PER_S
+/* How often what waits to be dispatched is looked for, as the state file depends on it. */
+#define DISPATCHED_NS HR_NS_PER_S
 
 /* Polled triggers are read together that are due within a fraction of the shortest window. */
 #define SLACK_PER_WINDOW 40
@@ -65,7 +65,7 @@ struct psi_alerts {
     uint64_t listen_ns; /* when the set's descriptor is listened to again; TIMER_NEVER */
     uint64_t rescan_ns; /* when the set is read next */
     uint64_t claim_ns;  /* when alarms of the run before end that weren't claimed; TIMER_NEVER */
-    uint64_t ending_ns; /* when ends that wait are looked for; TIMER_NEVER */
+    uint64_t dispatched_ns; /* when what waits to be dispatched is looked for; TIMER_NEVER */
 };
 
 struct psi_alerts *psi_alerts_new(void)
@@ -205,17 +205,6 @@ static void end_unclaimed(struct psi_alerts *alerts)
     alerts->claim_ns = TIMER_NEVER;
 }
 
-static bool has_end(void *context, uint64_t id)
-{
-    return dispatcher_has_end(context, id);
-}
-
-/* At the shutdown: of an alarm whose beginning waits, too, nothing was ever reported. */
-static bool has_end_only(void *context, uint64_t id)
-{
-    return dispatcher_has_end(context, id) && !dispatcher_has_beginning(context, id);
-}
-
 static void save_open_alarms(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
@@ -224,11 +213,25 @@ static void save_open_alarms(struct psi_alerts *alerts)
     context->has_changed = false;
     psi_open_alarms_begin(context->open_alarms);
     TAILQ_FOREACH(alert, &context->open, open)
-    psi_open_alarms_add(context->open_alarms, &alert->subject, psi_alert_inode(alert));
+    psi_open_alarms_add(context->open_alarms, &alert->subject, alert->sent);
     psi_open_alarms_commit(context->open_alarms);
 }
 
-/* Saves what has changed, and looks again a little later for ends that have been dispatched. */
+/* What has been dispatched. @return how much hasn't. */
+static size_t update_dispatched(struct psi_alert_context *context, bool is_last)
+{
+    struct dispatcher_waiting waiting;
+
+    if (dispatcher_list_waiting(context->dispatcher, &waiting) < 0)
+        return 1; /* not known */
+    size_t left = psi_open_alarms_update_ending(context->open_alarms, &waiting, is_last,
+                                                &context->has_changed);
+    left += psi_alert_update_sent(context, &waiting);
+    dispatcher_waiting_free(&waiting);
+    return left;
+}
+
+/* Saves what has changed, and looks again a little later for what has been dispatched. */
 static void update_open_alarms(struct psi_alerts *alerts, uint64_t now_ns)
 {
     struct psi_alert_context *context = &alerts->context;
@@ -237,12 +240,12 @@ static void update_open_alarms(struct psi_alerts *alerts, uint64_t now_ns)
         return; /* there is no rule, and no alarm of a run before */
     if (now_ns >= alerts->claim_ns)
         end_unclaimed(alerts);
-    if (!context->has_changed && now_ns < alerts->ending_ns)
+    if (!context->has_changed && now_ns < alerts->dispatched_ns)
         return;
-    size_t waiting =
-        psi_open_alarms_remove_ended(context->open_alarms, has_end, context->dispatcher);
-    alerts->ending_ns = waiting > 0 ? now_ns + ENDING_NS : TIMER_NEVER;
-    save_open_alarms(alerts);
+    size_t waiting = update_dispatched(context, false);
+    alerts->dispatched_ns = waiting > 0 ? now_ns + DISPATCHED_NS : TIMER_NEVER;
+    if (context->has_changed)
+        save_open_alarms(alerts);
 }
 
 /* --- The thread ----------------------------------------------------------- */
@@ -250,7 +253,7 @@ static void update_open_alarms(struct psi_alerts *alerts, uint64_t now_ns)
 static uint64_t next_deadline(const struct psi_alerts *alerts)
 {
     const struct timer *first = timers_first(&alerts->context.timers);
-    uint64_t deadline = timer_earlier(alerts->claim_ns, alerts->ending_ns);
+    uint64_t deadline = timer_earlier(alerts->claim_ns, alerts->dispatched_ns);
 
     if (first != NULL)
         deadline = timer_earlier(deadline, first->due_ns + alerts->slack_ns);
@@ -383,7 +386,7 @@ static int open_reporting(struct psi_alerts *alerts)
         return 0;
     int status = dispatcher_open(PLUGIN, alerts->limit, &context->dispatcher);
     if (status == 0)
-        status = psi_open_alarms_open(path, &context->open_alarms);
+        status = psi_open_alarms_open(path, context->dispatcher, &context->open_alarms);
     return status;
 }
 
@@ -412,7 +415,7 @@ static void set_times(struct psi_alerts *alerts)
             quiet_ns = rule->quiet_us * HR_NS_PER_US;
     }
     alerts->claim_ns = alerts->context.open_alarms != NULL ? hr_clock_ns() + quiet_ns : TIMER_NEVER;
-    alerts->ending_ns = alerts->events_ns = alerts->listen_ns = TIMER_NEVER;
+    alerts->dispatched_ns = alerts->events_ns = alerts->listen_ns = TIMER_NEVER;
     alerts->rescan_ns = 0;
 }
 
@@ -503,13 +506,14 @@ static void close_alerts(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
 
-    if (context->dispatcher != NULL)
-        psi_alert_forget_unsent(context);
+    if (context->open_alarms != NULL)
+        update_dispatched(context, true);
+    psi_alert_forget_unsent(context);
     for (size_t i = 0; i < alerts->system_count; i++)
         psi_alert_disarm(&alerts->of_system[i], "collectd stops");
     psi_groups_close(&alerts->groups);
     if (context->open_alarms != NULL) {
-        psi_open_alarms_remove_ended(context->open_alarms, has_end_only, context->dispatcher);
+        update_dispatched(context, true);
         save_open_alarms(alerts);
     }
     struct psi_trigger_list closing = psi_alert_take_closing(context);

@@ -2,7 +2,6 @@
 #include "psi/open_alarms.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 
 #include "common/complaint.h"
@@ -15,22 +14,30 @@
 #define FIRST_LINE "headroom's open pressure alarms 1\n"
 #define LAST_LINE  "end\n"
 
-/* Some 50,000 alarms. */
+/* Longer texts aren't read, so they aren't written either: some 50,000 alarms. */
 #define TEXT_MAX (16 * 1024 * 1024)
+
+/* What a line has but for the path, and the last line. */
+#define LINE_MAX_WITHOUT_PATH 512
 
 struct psi_open_alarms {
     const char *path;
     char boot_id[HR_BOOT_ID_LENGTH + 1];
+    struct dispatcher *dispatcher;
     struct psi_open_alarm_list unclaimed, ending;
+    uint64_t record; /* the number of the last text that was committed */
 
     FILE *stream; /* of the text that is being made; NULL: memory is short */
     char *made;
     size_t made_length;
+    size_t left_out; /* alarms, as it would be too long */
+    struct complaint too_long;
 
     struct thread writer; /* is woken when there is a text to write */
     pthread_mutex_t lock; /* of what follows */
     char *text;           /* NULL: it was written */
     size_t length;
+    uint64_t text_record;
     struct complaint failure;
 };
 
@@ -72,13 +79,13 @@ static bool parse_level(const char *word, enum hr_psi_level *level)
     return false;
 }
 
-static bool parse_inode(const char *word, uint64_t *inode)
-{
-    char *end;
+#define BEGINS "begins"
+#define OPEN   "open"
 
-    errno = 0;
-    *inode = strtoull(word, &end, 10);
-    return errno == 0 && word[0] >= '0' && word[0] <= '9' && *end == '\0';
+static bool parse_sent(const char *word, enum psi_sent *sent)
+{
+    *sent = strcmp(word, OPEN) == 0 ? PSI_SENT : PSI_UNSURE;
+    return *sent == PSI_SENT || strcmp(word, BEGINS) == 0;
 }
 
 /* The names are part of series: psi_rule_read() has limited them. */
@@ -95,11 +102,11 @@ static bool parse_names(struct psi_open_alarm *alarm, const char *rule, const ch
     return true;
 }
 
-/* "memory-stall\tmemory\tsome\t4711\tsystem.slice_a.service\tsystem.slice/a.service": trigger,
- * resource, level, inode, instance and path; of the system without a path. */
+/* "memory-stall\tmemory\tsome\topen\tsystem.slice_a.service\tsystem.slice/a.service": trigger,
+ * resource, level, what was sent, instance and path; of the system without a path. */
 static int parse_alarm(char *line, struct psi_open_alarm_list *list)
 {
-    enum { RULE, RESOURCE, LEVEL, INODE, INSTANCE, FIELDS };
+    enum { RULE, RESOURCE, LEVEL, SENT, INSTANCE, FIELDS };
     char *fields[FIELDS];
     struct psi_open_alarm *alarm = calloc(1, sizeof(*alarm));
 
@@ -115,7 +122,7 @@ static int parse_alarm(char *line, struct psi_open_alarm_list *list)
     if (!parse_names(alarm, fields[RULE], fields[INSTANCE]) ||
         !parse_resource(fields[RESOURCE], &alarm->rule.trigger.resource) ||
         !parse_level(fields[LEVEL], &alarm->rule.trigger.level) ||
-        !parse_inode(fields[INODE], &alarm->inode)) {
+        !parse_sent(fields[SENT], &alarm->sent)) {
         free_alarm(alarm);
         return -EBADMSG;
     }
@@ -159,11 +166,11 @@ static int parse_lines(char *text, struct psi_open_alarms_text *parsed)
 /*
  *     headroom's open pressure alarms 1
  *     boot 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11
- *     memory-stall	memory	some	4711	system.slice_a.service	system.slice/a.service
+ *     memory-stall	memory	some	open	system.slice_a.service	system.slice/a.service
  *     end
  *
- * Fields are separated by tabs. The path is the last one, as it may have tabs itself; the kernel
- * allows all but newlines in it.
+ * "open": the beginning was dispatched; "begins": it may have been. Fields are separated by tabs.
+ * The path is the last one, as it may have tabs itself; the kernel allows all but newlines in it.
  */
 int psi_open_alarms_parse(const char *text, size_t length, struct psi_open_alarms_text *parsed)
 {
@@ -185,16 +192,27 @@ int psi_open_alarms_parse(const char *text, size_t length, struct psi_open_alarm
 
 /* --- Reading -------------------------------------------------------------- */
 
-static int read_file(const char *path, struct psi_open_alarms_text *parsed)
+static int read_file(const char *path, struct psi_open_alarms_text *parsed,
+                     int (*read)(const char *, char *, size_t, size_t *))
 {
     size_t length;
     char *text = malloc(TEXT_MAX);
 
-    int status = text == NULL ? -ENOMEM : hr_state_file_read(path, text, TEXT_MAX, &length);
+    int status = text == NULL ? -ENOMEM : read(path, text, TEXT_MAX, &length);
     if (status == 0)
         status = psi_open_alarms_parse(text, length, parsed);
     free(text);
     return status;
+}
+
+/* A run that was killed may have left a newer text that is whole. It replaces the file now, as the
+ * next text takes its place. */
+static int read_newest(const char *path, struct psi_open_alarms_text *parsed)
+{
+    if (read_file(path, parsed, hr_state_file_read_prepared) < 0)
+        return read_file(path, parsed, hr_state_file_read);
+    hr_state_file_commit(path);
+    return 0;
 }
 
 static void log_unusable(const char *path, int status)
@@ -216,7 +234,7 @@ static void load(struct psi_open_alarms *alarms)
     if (hr_boot_id_read(alarms->boot_id) < 0)
         memset(alarms->boot_id, '0', HR_BOOT_ID_LENGTH);
     TAILQ_INIT(&parsed.list);
-    int status = read_file(alarms->path, &parsed);
+    int status = read_newest(alarms->path, &parsed);
     if (status < 0) {
         if (status != -ENOENT)
             log_unusable(alarms->path, status);
@@ -237,7 +255,8 @@ static bool is_of(const struct psi_open_alarm *alarm, const struct psi_subject *
            was->level == is->level && strcmp(alarm->instance, subject->instance) == 0;
 }
 
-bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject)
+bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject,
+                           enum psi_sent *sent)
 {
     struct psi_open_alarm *alarm;
 
@@ -245,6 +264,7 @@ bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subj
     {
         if (!is_of(alarm, subject))
             continue;
+        *sent = alarm->sent;
         TAILQ_REMOVE(&alarms->unclaimed, alarm, entry);
         free_alarm(alarm);
         return true;
@@ -258,7 +278,7 @@ struct psi_open_alarm *psi_open_alarms_unclaimed(struct psi_open_alarms *alarms)
 }
 
 void psi_open_alarms_add_ending(struct psi_open_alarms *alarms, uint64_t id,
-                                const struct psi_subject *subject, uint64_t inode)
+                                const struct psi_subject *subject, enum psi_sent sent)
 {
     struct psi_open_alarm *alarm = calloc(1, sizeof(*alarm));
 
@@ -270,7 +290,7 @@ void psi_open_alarms_add_ending(struct psi_open_alarms *alarms, uint64_t id,
         free_alarm(alarm);
         return;
     }
-    alarm->inode = inode;
+    alarm->sent = sent;
     alarm->id = id;
     TAILQ_INSERT_TAIL(&alarms->ending, alarm, entry);
 }
@@ -283,17 +303,55 @@ void psi_open_alarms_set_ending(struct psi_open_alarms *alarms, struct psi_open_
     TAILQ_INSERT_TAIL(&alarms->ending, alarm, entry);
 }
 
-size_t psi_open_alarms_remove_ended(struct psi_open_alarms *alarms,
-                                    bool (*has_end)(void *context, uint64_t id), void *context)
+enum psi_sent psi_open_alarms_take_ending(struct psi_open_alarms *alarms, uint64_t id)
+{
+    struct psi_open_alarm *alarm;
+    enum psi_sent sent = PSI_SENT;
+
+    TAILQ_FOREACH(alarm, &alarms->ending, entry)
+    if (alarm->id == id)
+        break;
+    if (alarm != NULL) {
+        sent = alarm->sent;
+        TAILQ_REMOVE(&alarms->ending, alarm, entry);
+        free_alarm(alarm);
+    }
+    return sent;
+}
+
+enum psi_sent psi_sent_now(enum psi_sent was, uint64_t id, const struct dispatcher_waiting *waiting)
+{
+    if (was == PSI_SENT)
+        return PSI_SENT;
+    if (waiting->current == id)
+        return PSI_UNSURE;
+    return dispatcher_waiting_has_beginning(waiting, id) ? was : PSI_SENT;
+}
+
+/* Of the run before's the beginning isn't sent by this one. */
+static enum psi_sent ending_sent_now(const struct psi_open_alarm *alarm,
+                                     const struct dispatcher_waiting *waiting)
+{
+    return alarm->sent == PSI_UNSURE ? PSI_UNSURE : psi_sent_now(alarm->sent, alarm->id, waiting);
+}
+
+size_t psi_open_alarms_update_ending(struct psi_open_alarms *alarms,
+                                     const struct dispatcher_waiting *waiting, bool is_last,
+                                     bool *has_changed)
 {
     struct psi_open_alarm *alarm = TAILQ_FIRST(&alarms->ending);
     size_t left = 0;
 
     while (alarm != NULL) {
         struct psi_open_alarm *next = TAILQ_NEXT(alarm, entry);
-        if (has_end(context, alarm->id)) {
-            left++;
-        } else {
+        enum psi_sent sent = ending_sent_now(alarm, waiting);
+        bool is_kept =
+            (waiting->current == alarm->id || dispatcher_waiting_has_end(waiting, alarm->id)) &&
+            !(is_last && sent == PSI_UNSENT);
+        *has_changed = *has_changed || !is_kept || sent != alarm->sent;
+        alarm->sent = sent;
+        left += is_kept;
+        if (!is_kept) {
             TAILQ_REMOVE(&alarms->ending, alarm, entry);
             free_alarm(alarm);
         }
@@ -306,21 +364,27 @@ size_t psi_open_alarms_remove_ended(struct psi_open_alarms *alarms,
 
 void psi_open_alarms_begin(struct psi_open_alarms *alarms)
 {
+    alarms->left_out = 0;
     alarms->stream = open_memstream(&alarms->made, &alarms->made_length);
     if (alarms->stream != NULL)
         fprintf(alarms->stream, FIRST_LINE "boot %s\n", alarms->boot_id);
 }
 
 void psi_open_alarms_add(struct psi_open_alarms *alarms, const struct psi_subject *subject,
-                         uint64_t inode)
+                         enum psi_sent sent)
 {
     const struct psi_rule *rule = subject->rule;
+    const size_t path_length = subject->path != NULL ? strlen(subject->path) : 0;
 
     if (alarms->stream == NULL)
         return;
-    fprintf(alarms->stream, "%s\t%s\t%s\t%" PRIu64 "\t%s", rule->name,
+    if ((size_t)ftello(alarms->stream) + path_length + LINE_MAX_WITHOUT_PATH >= TEXT_MAX) {
+        alarms->left_out++;
+        return;
+    }
+    fprintf(alarms->stream, "%s\t%s\t%s\t%s\t%s", rule->name,
             hr_psi_resource_name(rule->trigger.resource), hr_psi_level_name(rule->trigger.level),
-            inode, subject->instance);
+            sent == PSI_SENT ? OPEN : BEGINS, subject->instance);
     if (subject->path != NULL)
         fprintf(alarms->stream, "\t%s", subject->path);
     fputc('\n', alarms->stream);
@@ -333,8 +397,19 @@ static void add_list(struct psi_open_alarms *alarms, const struct psi_open_alarm
     TAILQ_FOREACH(alarm, list, entry)
     {
         const struct psi_subject subject = {&alarm->rule, alarm->instance, alarm->path};
-        psi_open_alarms_add(alarms, &subject, alarm->inode);
+        psi_open_alarms_add(alarms, &subject, alarm->sent);
     }
+}
+
+static void log_left_out(struct psi_open_alarms *alarms)
+{
+    if (alarms->left_out == 0)
+        complaint_resolve(&alarms->too_long, PLUGIN ": all open alarms can be saved again.");
+    else
+        complaint_log(&alarms->too_long, LOG_WARNING, 1,
+                      PLUGIN ": %zu of the open alarms aren't saved, as %s would be larger than "
+                             "%d MiB: a restart of collectd leaves them open at the receivers.",
+                      alarms->left_out, alarms->path, TEXT_MAX / (1024 * 1024));
 }
 
 static bool finish_text(struct psi_open_alarms *alarms)
@@ -344,6 +419,7 @@ static bool finish_text(struct psi_open_alarms *alarms)
     add_list(alarms, &alarms->unclaimed);
     add_list(alarms, &alarms->ending);
     fputs(LAST_LINE, alarms->stream);
+    log_left_out(alarms);
     bool is_complete = !ferror(alarms->stream);
     return fclose(alarms->stream) == 0 && is_complete;
 }
@@ -365,9 +441,15 @@ void psi_open_alarms_commit(struct psi_open_alarms *alarms)
     superseded = alarms->text;
     alarms->text = made;
     alarms->length = alarms->made_length;
+    alarms->text_record = ++alarms->record;
     pthread_mutex_unlock(&alarms->lock);
     free(superseded);
     thread_wake(&alarms->writer);
+}
+
+uint64_t psi_open_alarms_next_record(const struct psi_open_alarms *alarms)
+{
+    return alarms->record + 1;
 }
 
 /* --- Writing -------------------------------------------------------------- */
@@ -383,17 +465,28 @@ static void log_written(struct psi_open_alarms *alarms, int status)
                       alarms->path, STRERROR(-status));
 }
 
+/* What is prepared is there after a crash of collectd: alarms needn't wait for the disk. */
+static int write_file(struct psi_open_alarms *alarms, const char *text, size_t length,
+                      uint64_t record)
+{
+    int status = hr_state_file_prepare(alarms->path, text, length);
+
+    dispatcher_set_saved(alarms->dispatcher, record); /* or it can't be */
+    return status == 0 ? hr_state_file_commit(alarms->path) : status;
+}
+
 /* The writer's, or, when it has ended, the last one's. */
 static void write_text(struct psi_open_alarms *alarms)
 {
     pthread_mutex_lock(&alarms->lock);
     char *text = alarms->text;
     size_t length = alarms->length;
+    uint64_t record = alarms->text_record;
     alarms->text = NULL;
     pthread_mutex_unlock(&alarms->lock);
     if (text == NULL)
         return;
-    log_written(alarms, hr_state_file_write(alarms->path, text, length));
+    log_written(alarms, write_file(alarms, text, length, record));
     free(text);
 }
 
@@ -417,13 +510,15 @@ static int start_writer(struct psi_open_alarms *alarms)
     return thread_start(&alarms->writer, writer_main, alarms, "psi state");
 }
 
-int psi_open_alarms_open(const char *path, struct psi_open_alarms **alarms)
+int psi_open_alarms_open(const char *path, struct dispatcher *dispatcher,
+                         struct psi_open_alarms **alarms)
 {
     struct psi_open_alarms *opened = calloc(1, sizeof(*opened));
 
     if (opened == NULL)
         return -ENOMEM;
     opened->path = path;
+    opened->dispatcher = dispatcher;
     TAILQ_INIT(&opened->unclaimed);
     TAILQ_INIT(&opened->ending);
     pthread_mutex_init(&opened->lock, NULL);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * psi/open_alarms.h - the alarms that were reported and aren't over: kept in a state file, so that
+ * psi/open_alarms.h - the alarms that are reported and aren't over: kept in a state file, so that
  * after a restart or a crash each goes on, or ends with one notification.
+ *
+ * An alarm is recorded before its beginning is dispatched, and until its end was. So what a crash
+ * can lead to is that either is sent twice, or an end without a beginning; never that an alarm
+ * stays open at the receivers.
+ *
+ * A group that was removed and made again is the same to receivers, who know its name only: so it
+ * is here.
  *
  * But for the file being written, which a thread of its own does, as disks may be what is stalled,
  * all functions are for the thread of the alerts, or for when it isn't running.
@@ -11,16 +18,28 @@
 
 #include <sys/queue.h>
 
+#include "common/dispatcher.h"
 #include "headroom/state_file.h"
 #include "psi/notification.h"
+
+/** Whether the beginning of an alarm was dispatched. */
+enum psi_sent {
+    PSI_UNSENT, /**< no, it is being prepared or waits */
+    PSI_UNSURE, /**< a handler has it at the moment, or the run before was about to dispatch it */
+    PSI_SENT,
+};
+
+/** @param was  of an alarm whose beginning was queued. @return what it is now. */
+enum psi_sent psi_sent_now(enum psi_sent was, uint64_t id,
+                           const struct dispatcher_waiting *waiting);
 
 /** One alarm, as the file has it. */
 struct psi_open_alarm {
     struct psi_rule rule; /**< of which name, type_instance, resource and level are set */
     char instance[DATA_MAX_NAME_LEN];
-    char *path;     /**< NULL: the system */
-    uint64_t inode; /**< of the group's directory, for those who look; 0: the system */
-    uint64_t id;    /**< of an alarm whose end waits; 0: of the run before */
+    char *path;         /**< NULL: the system */
+    enum psi_sent sent; /**< UNSURE or SENT of the run before's */
+    uint64_t id;        /**< of an alarm whose end waits; 0: of the run before */
     TAILQ_ENTRY(psi_open_alarm) entry;
 };
 
@@ -43,32 +62,45 @@ struct psi_open_alarms;
 /**
  * Reads the file of the run before, if there is one; bad content is logged, and ignored.
  *
- * @param path  kept.
+ * @param path        kept.
+ * @param dispatcher  learns what was saved; must outlive the open alarms.
  * @return 0 or a negative errno.
  */
-int psi_open_alarms_open(const char *path, struct psi_open_alarms **alarms);
+int psi_open_alarms_open(const char *path, struct dispatcher *dispatcher,
+                         struct psi_open_alarms **alarms);
 
 /** Writes the file for the last time, and frees. NULL is allowed. */
 void psi_open_alarms_close(struct psi_open_alarms *alarms);
 
 /** Takes an alarm of the run before out of the list, for the alert that goes on with it: of the
  * same trigger, resource, level and instance. @return whether there was one. */
-bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject);
+bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject,
+                           enum psi_sent *sent);
 
 /** The first alarm of the run before that wasn't claimed; NULL: none. */
 struct psi_open_alarm *psi_open_alarms_unclaimed(struct psi_open_alarms *alarms);
 
 /** Keeps an alarm until its end has been dispatched. @param id  as the dispatcher knows it. */
 void psi_open_alarms_add_ending(struct psi_open_alarms *alarms, uint64_t id,
-                                const struct psi_subject *subject, uint64_t inode);
+                                const struct psi_subject *subject, enum psi_sent sent);
 
 /** Keeps an alarm of the run before until its end has been dispatched. */
 void psi_open_alarms_set_ending(struct psi_open_alarms *alarms, struct psi_open_alarm *alarm,
                                 uint64_t id);
 
-/** Removes those whose end was dispatched. @return how many are left. */
-size_t psi_open_alarms_remove_ended(struct psi_open_alarms *alarms,
-                                    bool (*has_end)(void *context, uint64_t id), void *context);
+/** Forgets such an alarm, as its end was withdrawn. @return what was sent of it. */
+enum psi_sent psi_open_alarms_take_ending(struct psi_open_alarms *alarms, uint64_t id);
+
+/**
+ * Removes those whose end was dispatched.
+ *
+ * @param is_last      nothing is dispatched any more: also removes those that weren't sent.
+ * @param has_changed  set if the file's text has.
+ * @return how many are left.
+ */
+size_t psi_open_alarms_update_ending(struct psi_open_alarms *alarms,
+                                     const struct dispatcher_waiting *waiting, bool is_last,
+                                     bool *has_changed);
 
 /*
  * The file's text: begin, add each open alarm, and commit, which has it written; those of the run
@@ -77,7 +109,10 @@ size_t psi_open_alarms_remove_ended(struct psi_open_alarms *alarms,
  */
 void psi_open_alarms_begin(struct psi_open_alarms *alarms);
 void psi_open_alarms_add(struct psi_open_alarms *alarms, const struct psi_subject *subject,
-                         uint64_t inode);
+                         enum psi_sent sent);
 void psi_open_alarms_commit(struct psi_open_alarms *alarms);
+
+/** The number of the text that is committed next: of the record of an alarm that begins now. */
+uint64_t psi_open_alarms_next_record(const struct psi_open_alarms *alarms);
 
 #endif

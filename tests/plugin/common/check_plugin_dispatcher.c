@@ -24,6 +24,21 @@
 static struct dispatcher *dispatcher;
 static sem_t entered, released;
 
+/* What the wall clock said last. */
+static struct timespec wall;
+
+/* What waiting for a thread with a limit does in a test: nothing, but it remembers the limit. */
+static bool joins_nothing;
+static struct timespec join_limit;
+
+int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
+{
+    if (!joins_nothing)
+        return pthread_join(thread, result);
+    join_limit = *until;
+    return ETIMEDOUT;
+}
+
 /* What the monotonic clock says in a test; 0: it is the kernel's. */
 static atomic_uint_fast64_t frozen_ns;
 
@@ -31,8 +46,12 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 {
     const uint64_t now_ns = atomic_load(&frozen_ns);
 
-    if (now_ns == 0 || clock != CLOCK_MONOTONIC)
-        return (int)syscall(SYS_clock_gettime, clock, time);
+    if (now_ns == 0 || clock != CLOCK_MONOTONIC) {
+        int status = (int)syscall(SYS_clock_gettime, clock, time);
+        if (clock == CLOCK_REALTIME)
+            wall = *time;
+        return status;
+    }
     *time = (struct timespec){(time_t)(now_ns / HR_NS_PER_S), (long)(now_ns % HR_NS_PER_S)};
     return 0;
 }
@@ -72,13 +91,18 @@ static notification_t make_notice(char kind, uint64_t alarm)
     return notice;
 }
 
-static bool begin(uint64_t alarm)
+static bool begin_after(uint64_t record, uint64_t alarm)
 {
     notification_t notice = make_notice('b', alarm);
-    bool is_queued = dispatcher_begin(dispatcher, alarm, &notice);
+    bool is_queued = dispatcher_begin(dispatcher, alarm, record, &notice);
 
     ck_assert_ptr_null(notice.meta);
     return is_queued;
+}
+
+static bool begin(uint64_t alarm)
+{
+    return begin_after(0, alarm);
 }
 
 static bool end(uint64_t alarm)
@@ -88,6 +112,27 @@ static bool end(uint64_t alarm)
 
     ck_assert_ptr_null(notice.meta);
     return is_queued;
+}
+
+static bool has_beginning(uint64_t alarm)
+{
+    struct dispatcher_waiting waiting;
+
+    ck_assert_int_eq(dispatcher_list_waiting(dispatcher, &waiting), 0);
+    bool has = dispatcher_waiting_has_beginning(&waiting, alarm);
+    dispatcher_waiting_free(&waiting);
+    return has;
+}
+
+/* Or a handler has it. */
+static bool has_end(uint64_t alarm)
+{
+    struct dispatcher_waiting waiting;
+
+    ck_assert_int_eq(dispatcher_list_waiting(dispatcher, &waiting), 0);
+    bool has = waiting.current == alarm || dispatcher_waiting_has_end(&waiting, alarm);
+    dispatcher_waiting_free(&waiting);
+    return has;
 }
 
 static void await_count(size_t count)
@@ -148,16 +193,16 @@ static void call(const char *word)
     switch (word[0]) {
     case 'b':
         ck_assert(begin(alarm));
-        ck_assert(dispatcher_has_beginning(dispatcher, alarm));
+        ck_assert(has_beginning(alarm));
         break;
     case 'e':
         ck_assert(end(alarm));
-        ck_assert(dispatcher_has_end(dispatcher, alarm));
+        ck_assert(has_end(alarm));
         break;
     default:
-        ck_assert(dispatcher_has_end(dispatcher, alarm) == (word[0] == 'w'));
+        ck_assert(has_end(alarm) == (word[0] == 'w'));
         ck_assert(dispatcher_withdraw_end(dispatcher, alarm) == (word[0] == 'w'));
-        ck_assert(!dispatcher_has_end(dispatcher, alarm));
+        ck_assert(!has_end(alarm));
     }
 }
 
@@ -167,7 +212,7 @@ START_TEST(dispatches_beginnings_first)
     char dispatched[64] = "";
 
     keep_handler();
-    ck_assert(!dispatcher_has_beginning(dispatcher, BLOCKER)); /* the handler has it */
+    ck_assert(!has_beginning(BLOCKER)); /* the handler has it */
     for (const char *word = calls; word != NULL; word = strchr(word, ' '))
         call(word += *word == ' ');
     ck_assert_uint_eq(fake_notifications(), 0);
@@ -180,7 +225,7 @@ START_TEST(dispatches_beginnings_first)
         ck_assert_str_eq(fake_notification(i)->meta->nm_value.nm_string, "of the alarm");
     }
     ck_assert_str_eq(dispatched, expected);
-    ck_assert(!dispatcher_has_beginning(dispatcher, 1) && !dispatcher_has_end(dispatcher, 1));
+    ck_assert(!has_beginning(1) && !has_end(1));
     ck_assert_ptr_null(fake_log(0));
 }
 END_TEST
@@ -204,11 +249,14 @@ START_TEST(keeps_the_order_of_each_alarm)
         } else if (dispatcher_withdraw_end(dispatcher, (uint64_t)alarm)) {
             is_open[alarm] = true;
             expected--;
-        } else if (begin((uint64_t)alarm)) {
+        } else if (begin_after((uint64_t)rand_r(&seed) % 2 * (uint64_t)i, (uint64_t)alarm)) {
             is_open[alarm] = true;
             expected++;
         }
+        if (rand_r(&seed) % 50 == 0)
+            dispatcher_set_saved(dispatcher, (uint64_t)i);
     }
+    dispatcher_set_saved(dispatcher, STEPS);
     await_count(expected);
     ck_assert_uint_eq(fake_notifications(), expected);
     for (size_t i = 0; i < expected; i++) {
@@ -219,6 +267,68 @@ START_TEST(keeps_the_order_of_each_alarm)
     }
     for (int alarm = 0; alarm < ALARMS; alarm++)
         ck_assert(has_begun[alarm] == is_open[alarm]);
+}
+END_TEST
+
+/* --- Records -------------------------------------------------------------- */
+
+/* By a clock that stands still: only the record can make it go. */
+START_TEST(a_beginning_waits_for_its_record)
+{
+    atomic_store(&frozen_ns, hr_clock_ns());
+    ck_assert(begin_after(5, 1) && begin(2) && end(3));
+    dispatcher_set_saved(dispatcher, 4);
+    atomic_fetch_add(&frozen_ns, HR_NS_PER_S / 2 - 1);
+    usleep(100000);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    ck_assert(has_beginning(1) && has_beginning(2) && has_end(3));
+    dispatcher_set_saved(dispatcher, 5);
+    await_count(2);
+    ck_assert_str_eq(fake_notification(0)->message, "b1");
+    ck_assert_str_eq(fake_notification(1)->message, "b2");
+    dispatcher_set_saved(dispatcher, 3); /* which changes nothing */
+    ck_assert(begin_after(5, 4));
+    await_count(3);
+}
+END_TEST
+
+START_TEST(a_beginning_waits_for_half_a_second_at_most)
+{
+    atomic_store(&frozen_ns, hr_clock_ns());
+    ck_assert(begin_after(UINT64_MAX, 1));
+    usleep(100000);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    atomic_fetch_add(&frozen_ns, HR_NS_PER_S / 2);
+    await_count(1);
+}
+END_TEST
+
+START_TEST(lists_what_waits)
+{
+    struct dispatcher_waiting waiting;
+
+    keep_handler();
+    ck_assert(begin(3) && begin(1) && begin(3) && end(9) && end(2) && end(UINT64_MAX));
+    ck_assert_int_eq(dispatcher_list_waiting(dispatcher, &waiting), 0);
+    ck_assert_uint_eq(waiting.beginning_count, 3);
+    ck_assert_uint_eq(waiting.beginnings[0], 1);
+    ck_assert_uint_eq(waiting.beginnings[1], 3);
+    ck_assert_uint_eq(waiting.beginnings[2], 3);
+    ck_assert_uint_eq(waiting.end_count, 3);
+    ck_assert_uint_eq(waiting.ends[0], 2);
+    ck_assert_uint_eq(waiting.ends[2], UINT64_MAX);
+    ck_assert_uint_eq(waiting.current, BLOCKER);
+    ck_assert(!dispatcher_waiting_has_beginning(&waiting, BLOCKER));
+    ck_assert(!dispatcher_waiting_has_beginning(&waiting, 2));
+    ck_assert(!dispatcher_waiting_has_end(&waiting, 3));
+    dispatcher_waiting_free(&waiting);
+    ck_assert(!dispatcher_waiting_has_end(&waiting, 2));
+    sem_post(&released);
+    await_count(7);
+    for (int waited = 0; has_end(UINT64_MAX); waited++) {
+        ck_assert_int_lt(waited, PATIENCE_MS);
+        usleep(1000);
+    }
 }
 END_TEST
 
@@ -234,7 +344,7 @@ START_TEST(limits_notifications_a_second)
     for (uint64_t alarm = 0; alarm < 6; alarm++)
         ck_assert(begin(alarm));
     await_count(4);
-    ck_assert(end(0)); /* which wakes nothing */
+    ck_assert(end(0)); /* which doesn't make it sooner */
     atomic_store(&frozen_ns, begun_ns + HR_NS_PER_S - 1);
     usleep(1200000);
     ck_assert_uint_eq(fake_notifications(), 4);
@@ -245,7 +355,7 @@ START_TEST(limits_notifications_a_second)
     ck_assert(begin(6)); /* the fourth of this second */
     await_count(8);
     ck_assert(begin(7));
-    ck_assert(dispatcher_has_beginning(dispatcher, 7));
+    ck_assert(has_beginning(7));
     atomic_store(&frozen_ns, 0);
 }
 END_TEST
@@ -265,7 +375,7 @@ START_TEST(refuses_beginnings_beyond_the_capacity)
     fill_up();
     for (uint64_t alarm = 1; alarm < 5; alarm++) {
         ck_assert(!begin(BLOCKER + alarm));
-        ck_assert(!dispatcher_has_beginning(dispatcher, BLOCKER + alarm));
+        ck_assert(!has_beginning(BLOCKER + alarm));
         ck_assert(end(alarm)); /* ends have room always */
     }
     ck_assert_str_eq(
@@ -316,13 +426,13 @@ START_TEST(stopping_dispatches_nothing_more)
     stop_while_handler_hangs();
     ck_assert_uint_eq(fake_notifications(), 1); /* which the handler had */
     ck_assert_str_eq(fake_notification(0)->message, "b1000000");
-    ck_assert(!dispatcher_has_beginning(dispatcher, BLOCKER));
-    ck_assert(dispatcher_has_beginning(dispatcher, 2));
-    ck_assert(dispatcher_has_end(dispatcher, 3) && dispatcher_has_end(dispatcher, 4));
-    ck_assert(!begin(5) && !dispatcher_has_beginning(dispatcher, 5));
+    ck_assert(!has_beginning(BLOCKER));
+    ck_assert(has_beginning(2));
+    ck_assert(has_end(3) && has_end(4));
+    ck_assert(!begin(5) && !has_beginning(5));
     ck_assert(!dispatcher_has_room(dispatcher));
-    ck_assert(end(2) && dispatcher_has_end(dispatcher, 2));
-    ck_assert(dispatcher_withdraw_end(dispatcher, 3) && !dispatcher_has_end(dispatcher, 3));
+    ck_assert(end(2) && has_end(2));
+    ck_assert(dispatcher_withdraw_end(dispatcher, 3) && !has_end(3));
     dispatcher_stop(dispatcher);
     ck_assert_uint_eq(fake_notifications(), 1);
     ck_assert_ptr_null(fake_log(0));
@@ -338,7 +448,29 @@ START_TEST(stopping_needs_no_second)
     await_count(1);
     dispatcher_stop(dispatcher);
     ck_assert_uint_eq(fake_notifications(), 1);
-    ck_assert(dispatcher_has_beginning(dispatcher, 2));
+    ck_assert(has_beginning(2));
+}
+END_TEST
+
+/* The shutdown goes on, and leaves the handler what it uses. */
+START_TEST(stopping_waits_for_a_hanging_handler_for_five_seconds)
+{
+    keep_handler();
+    ck_assert(begin(2));
+    joins_nothing = true;
+    ck_assert(!dispatcher_stop(dispatcher));
+    ck_assert_int_eq(join_limit.tv_sec, wall.tv_sec + 5);
+    ck_assert_int_eq(join_limit.tv_nsec, wall.tv_nsec);
+    dispatcher_close(dispatcher);
+    struct dispatcher_waiting waiting;
+    ck_assert_int_eq(dispatcher_list_waiting(dispatcher, &waiting), 0);
+    ck_assert_uint_eq(waiting.current, BLOCKER);
+    dispatcher_waiting_free(&waiting);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    joins_nothing = false;
+    sem_post(&released);
+    ck_assert(dispatcher_stop(dispatcher)); /* it has ended at last */
+    ck_assert_uint_eq(fake_notifications(), 1);
 }
 END_TEST
 
@@ -349,12 +481,12 @@ START_TEST(closes_none)
 }
 END_TEST
 
-/* It needs two. */
+/* It needs one. */
 START_TEST(reports_a_lack_of_descriptors)
 {
     struct dispatcher *none = NULL;
 
-    leave_descriptors(_i);
+    leave_descriptors(0);
     ck_assert_int_eq(dispatcher_open("x", 1, &none), -EMFILE);
     ck_assert_ptr_null(none);
 }
@@ -368,11 +500,15 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, dispatches_beginnings_first, 0, COUNT(orders));
     tcase_add_loop_test(tests, keeps_the_order_of_each_alarm, 0, 3);
+    tcase_add_test(tests, a_beginning_waits_for_its_record);
+    tcase_add_test(tests, a_beginning_waits_for_half_a_second_at_most);
+    tcase_add_test(tests, lists_what_waits);
     tcase_add_test(tests, limits_notifications_a_second);
     tcase_add_test(tests, refuses_beginnings_beyond_the_capacity);
     tcase_add_test(tests, stopping_dispatches_nothing_more);
     tcase_add_test(tests, stopping_needs_no_second);
+    tcase_add_test(tests, stopping_waits_for_a_hanging_handler_for_five_seconds);
     tcase_add_test(tests, closes_none);
-    tcase_add_loop_test(tests, reports_a_lack_of_descriptors, 0, 2);
+    tcase_add_test(tests, reports_a_lack_of_descriptors);
     return run_suite("plugin dispatcher", tests);
 }

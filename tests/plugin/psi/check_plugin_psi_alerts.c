@@ -271,10 +271,108 @@ START_TEST(goes_on_with_an_alarm_of_the_run_before)
 }
 END_TEST
 
+#define STATE "headroom-psi.state"
+
+/* Whether a state file has a text. */
+static bool has_text(const char *name, const char *part)
+{
+    char path[512], content[4096];
+
+    snprintf(path, sizeof(path), "%s/%s", tree_path(tree), name);
+    FILE *stream = fopen(path, "r");
+    if (stream == NULL)
+        return false;
+    content[fread(content, 1, sizeof(content) - 1, stream)] = '\0';
+    fclose(stream);
+    return strstr(content, part) != NULL;
+}
+
+static bool is_saved(const char *part)
+{
+    return has_text(STATE, part);
+}
+
+static void await_saved(const char *part, bool is)
+{
+    for (int waited = 0; is_saved(part) != is; waited += 5) {
+        ck_assert_int_lt(waited, ALERTS_PATIENCE_MS);
+        harness_sleep(5);
+    }
+}
+
+static void count_recorded(const notification_t *notice, void *context)
+{
+    static const char line[] = "\tbegins\ta\ta\n";
+
+    /* replaced meanwhile, in the latter case */
+    if (notice->severity == NOTIF_WARNING &&
+        (has_text(STATE ".new", line) || has_text(STATE, line)))
+        ++*(_Atomic unsigned *)context;
+}
+
+/* Whenever collectd is killed, the alarm is in the file, or in what replaces it: also if there is
+ * no cause to be found out, as of irq, so that it is dispatched at once. */
+static const char *const recorded_resources[] = {"memory", "irq"};
+
+START_TEST(records_an_alarm_before_it_is_dispatched)
+{
+    const char *const resource = recorded_resources[_i];
+    _Atomic unsigned recorded = 0;
+    char text[512];
+
+    fake_on_notification(count_recorded, &recorded);
+    alerts_add_group("a", true);
+    alerts_prepare("a", resource);
+    snprintf(text, sizeof(text),
+             "Cgroup \"*\"\n" RULE("m", OF_GROUPS "Level \"full\"\nResource \"%s\""), resource);
+    harness_begin(text);
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    for (unsigned i = 1; i <= 3; i++) {
+        alerts_stall("a", resource, STALL_US);
+        alerts_await("a", NOTIF_WARNING, i);
+        ck_assert_uint_eq(recorded, i);
+        alerts_await("a", NOTIF_OKAY, i);
+        await_saved("\ta\n", false);
+    }
+}
+END_TEST
+
+START_TEST(records_that_it_was_dispatched)
+{
+    alerts_add_group("a", true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", LASTING));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    alerts_stall("a", "memory", STALL_US);
+    await_saved("m\tmemory\tsome\topen\ta\ta\n", true);
+    ck_assert_uint_eq(alerts_count("a", NOTIF_WARNING), 1);
+}
+END_TEST
+
+/* collectd was killed when it was about to dispatch it: if the stall lasts it is reported, maybe
+ * once more; and it ends. */
+START_TEST(reports_an_alarm_that_may_not_have_been)
+{
+    alerts_add_group("a", true);
+    tree_write(tree, STATE,
+               "headroom's open pressure alarms 1\nboot 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11\n"
+               "m\tmemory\tsome\tbegins\ta\ta\nend\n");
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS "Quiet 3"));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    if (_i == 1) {
+        alerts_stall("a", "memory", STALL_US);
+        alerts_await("a", NOTIF_WARNING, 1);
+    }
+    alerts_await("a", NOTIF_OKAY, 1);
+    ck_assert_uint_eq(fake_notifications(), (size_t)_i + 1);
+    await_saved("\ta\n", false);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 START_TEST(logs_a_state_file_that_is_not_one)
 {
     alerts_prepare(NULL, "memory");
-    tree_write(tree, "headroom-psi.state", "nonsense\n");
+    tree_write(tree, STATE, "nonsense\n");
     harness_begin(RULE("m", ""));
     harness_assert_logs(1, "it isn't what this plugin writes");
     alerts_await_value("psi-system/derive-trigger_m", true);
@@ -623,6 +721,10 @@ int main(void)
     tcase_add_test(tests, reports_again_if_asked_to);
     tcase_add_test(tests, ends_an_alarm_of_the_run_before);
     tcase_add_test(tests, goes_on_with_an_alarm_of_the_run_before);
+    tcase_add_loop_test(tests, records_an_alarm_before_it_is_dispatched, 0,
+                        COUNT(recorded_resources));
+    tcase_add_test(tests, records_that_it_was_dispatched);
+    tcase_add_loop_test(tests, reports_an_alarm_that_may_not_have_been, 0, 2);
     tcase_add_test(tests, logs_a_state_file_that_is_not_one);
     tcase_add_test(tests, reports_nothing_below_the_limit);
     tcase_add_test(tests, applies_to_selected_groups_with_a_process);

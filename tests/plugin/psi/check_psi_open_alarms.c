@@ -17,13 +17,14 @@
 #define BOOT_ID      "6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11"
 #define HEAD         "headroom's open pressure alarms 1\n"
 #define BOOT         "boot " BOOT_ID "\n"
-#define ALARM        "m\tmemory\tsome\t4711\ta_b.service\ta/b.service\n"
-#define SYSTEM       "c\tcpu\tfull\t0\tsystem\n"
+#define ALARM        "m\tmemory\tsome\topen\ta_b.service\ta/b.service\n"
+#define SYSTEM       "c\tcpu\tfull\tbegins\tsystem\n"
 #define GOOD         HEAD BOOT ALARM SYSTEM "end\n"
 #define PATIENCE_MS  20000
 
 static char folder[64], path[128], new_path[160], our_boot[64];
 static struct psi_open_alarms *alarms;
+static struct dispatcher *dispatcher;
 
 static const struct psi_rule of_memory = {
     .name = "m", .trigger = {.resource = HR_PSI_MEMORY, .level = HR_PSI_SOME}};
@@ -45,11 +46,13 @@ static void set_up(void)
     ck_assert_int_eq(hr_boot_id_read(boot_id), 0);
     snprintf(our_boot, sizeof(our_boot), "boot %s\n", boot_id);
     alarms = NULL;
+    ck_assert_int_eq(dispatcher_open("x", 1000, &dispatcher), 0);
 }
 
 static void tear_down(void)
 {
     psi_open_alarms_close(alarms);
+    dispatcher_close(dispatcher);
     remove(path);
     ck_assert_int_eq(rmdir(folder), 0); /* nothing else is in it */
     fake_stop();
@@ -87,7 +90,7 @@ __attribute__((format(printf, 1, 2))) static void assert_file(const char *format
 
 static void open_alarms(void)
 {
-    ck_assert_int_eq(psi_open_alarms_open(path, &alarms), 0);
+    ck_assert_int_eq(psi_open_alarms_open(path, dispatcher, &alarms), 0);
 }
 
 static void close_alarms(void)
@@ -101,9 +104,9 @@ static void save(const struct psi_subject *first, const struct psi_subject *seco
 {
     psi_open_alarms_begin(alarms);
     if (first != NULL)
-        psi_open_alarms_add(alarms, first, 4711);
+        psi_open_alarms_add(alarms, first, PSI_SENT);
     if (second != NULL)
-        psi_open_alarms_add(alarms, second, 0);
+        psi_open_alarms_add(alarms, second, PSI_UNSENT);
     psi_open_alarms_commit(alarms);
 }
 
@@ -113,6 +116,13 @@ static void await_log(const char *text)
         ck_assert_int_lt(waited, PATIENCE_MS);
         usleep(1000);
     }
+}
+
+static enum psi_sent claimed_sent;
+
+static bool claim(const struct psi_subject *subject)
+{
+    return psi_open_alarms_claim(alarms, subject, &claimed_sent);
 }
 
 static size_t count_unclaimed(void)
@@ -140,12 +150,13 @@ START_TEST(parses_a_text)
     ck_assert_int_eq(alarm->rule.trigger.level, HR_PSI_SOME);
     ck_assert_str_eq(alarm->instance, "a_b.service");
     ck_assert_str_eq(alarm->path, "a/b.service");
-    ck_assert_uint_eq(alarm->inode, 4711);
+    ck_assert_int_eq(alarm->sent, PSI_SENT);
     ck_assert_uint_eq(alarm->id, 0);
     alarm = TAILQ_NEXT(alarm, entry);
     ck_assert_str_eq(alarm->rule.name, "c");
     ck_assert_int_eq(alarm->rule.trigger.resource, HR_PSI_CPU);
     ck_assert_int_eq(alarm->rule.trigger.level, HR_PSI_FULL);
+    ck_assert_int_eq(alarm->sent, PSI_UNSURE);
     ck_assert_ptr_null(alarm->path);
     ck_assert_ptr_null(TAILQ_NEXT(alarm, entry));
     psi_open_alarms_free_list(&parsed.list);
@@ -182,15 +193,13 @@ static const struct {
     {"memory", "irq", 0},
     {"some", "none", -EBADMSG},
     {"some", "some ", -EBADMSG},
-    {"some\t4711", "some", -EBADMSG},
-    {"4711", "", -EBADMSG},
-    {"4711", "-4711", -EBADMSG},
-    {"4711", "+4711", -EBADMSG},
-    {"4711", " 4711", -EBADMSG},
-    {"4711", "4711 ", -EBADMSG},
-    {"4711", "0x4711", -EBADMSG},
-    {"4711", "18446744073709551615", 0},
-    {"4711", "18446744073709551616", -EBADMSG},
+    {"some\topen", "some", -EBADMSG},
+    {"open\t", "\t", -EBADMSG},
+    {"open\t", "opened\t", -EBADMSG},
+    {"open\t", "Open\t", -EBADMSG},
+    {"open\t", "open \t", -EBADMSG},
+    {"open\t", "begins\t", 0},
+    {"open\t", "4711\t", -EBADMSG},
     {"a_b.service", "", -EBADMSG},
     {"a_b.service", INSTANCE_127, 0},
     {"a_b.service", INSTANCE_127 "3", -EBADMSG},
@@ -201,7 +210,7 @@ static const struct {
     {ALARM, ALARM ALARM, 0},
     {ALARM SYSTEM, "", 0},
     {ALARM, "\n", -EBADMSG},
-    {SYSTEM, "c\tcpu\tfull\t0\n", -EBADMSG},
+    {SYSTEM, "c\tcpu\tfull\topen\n", -EBADMSG},
     {"end\n", "", -EBADMSG},
     {"end\n", "end", -EBADMSG},
     {"end\n", "end\n\n", -EBADMSG},
@@ -271,14 +280,15 @@ START_TEST(reads_what_it_wrote)
     open_alarms();
     psi_open_alarms_begin(alarms);
     for (int i = 0; i < COUNT(subjects); i++)
-        psi_open_alarms_add(alarms, &subjects[i], UINT64_MAX - (uint64_t)i);
+        psi_open_alarms_add(alarms, &subjects[i], i % 2 == 0 ? PSI_SENT : PSI_UNSENT);
     psi_open_alarms_commit(alarms);
     close_alarms();
     open_alarms();
     ck_assert_uint_eq(count_unclaimed(), COUNT(subjects));
     for (int i = COUNT(subjects) - 1; i >= 0; i--) {
-        ck_assert(psi_open_alarms_claim(alarms, &subjects[i]));
-        ck_assert(!psi_open_alarms_claim(alarms, &subjects[i]));
+        ck_assert(claim(&subjects[i]));
+        ck_assert_int_eq(claimed_sent, i % 2 == 0 ? PSI_SENT : PSI_UNSURE);
+        ck_assert(!claim(&subjects[i]));
     }
     ck_assert_uint_eq(count_unclaimed(), 0);
     ck_assert_ptr_null(fake_log(0));
@@ -363,7 +373,7 @@ START_TEST(ignores_files_that_it_did_not_write)
              path, unusable[_i].cause);
     ck_assert_str_eq(fake_log(0), expected);
     ck_assert_uint_eq(count_unclaimed(), 0);
-    ck_assert(!psi_open_alarms_claim(alarms, &group));
+    ck_assert(!claim(&group));
     save(&group, NULL);
     close_alarms();
     assert_file(HEAD "%s" ALARM "end\n", our_boot); /* it has been replaced */
@@ -399,9 +409,9 @@ START_TEST(alarms_go_on_after_a_restart)
     put(HEAD "%s" ALARM SYSTEM "end\n", our_boot);
     open_alarms();
     ck_assert_uint_eq(count_unclaimed(), 2);
-    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject) == claims[_i].goes_on);
+    ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
-    ck_assert(!psi_open_alarms_claim(alarms, claims[_i].subject));
+    ck_assert(!claim(claims[_i].subject));
 }
 END_TEST
 
@@ -409,7 +419,7 @@ START_TEST(alarms_go_on_after_a_reboot)
 {
     put(GOOD);
     open_alarms();
-    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject) == claims[_i].goes_on);
+    ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
 END_TEST
@@ -422,46 +432,110 @@ START_TEST(alarms_go_on_after_a_reboot_and_a_restart)
     save(NULL, NULL);
     close_alarms();
     open_alarms();
-    ck_assert(psi_open_alarms_claim(alarms, claims[_i].subject) == claims[_i].goes_on);
+    ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
 END_TEST
 
 /* --- Ends that wait --------------------------------------------------------- */
 
-/* The dispatcher: the ids whose end waits are bits. */
-static bool has_end(void *context, uint64_t id)
+static uint64_t waiting_beginnings[4], waiting_ends[4];
+static struct dispatcher_waiting waiting = {.beginnings = waiting_beginnings, .ends = waiting_ends};
+
+static void set_list(uint64_t *list, size_t *count, const char *text)
 {
-    return (*(const unsigned *)context & 1U << id) != 0;
+    *count = strlen(text);
+    for (size_t i = 0; i < *count; i++)
+        list[i] = (uint64_t)(text[i] - '0');
+}
+
+/* What waits in the dispatcher, a digit an alarm. @return how many of the ends are left. */
+static size_t update(const char *beginnings, const char *ends, uint64_t current, bool is_last,
+                     bool changes)
+{
+    bool has_changed = false;
+
+    set_list(waiting_beginnings, &waiting.beginning_count, beginnings);
+    set_list(waiting_ends, &waiting.end_count, ends);
+    waiting.current = current;
+    size_t left = psi_open_alarms_update_ending(alarms, &waiting, is_last, &has_changed);
+    ck_assert(has_changed == changes);
+    return left;
 }
 
 START_TEST(keeps_alarms_until_their_end_is_dispatched)
 {
-    unsigned waiting = 1U << 1 | 1U << 2 | 1U << 3;
-
     put(HEAD "%s" ALARM SYSTEM "end\n", our_boot);
     open_alarms();
     psi_open_alarms_set_ending(alarms, psi_open_alarms_unclaimed(alarms), 1);
-    psi_open_alarms_add_ending(alarms, 2, &other, 99);
-    psi_open_alarms_add_ending(alarms, 3, &machine_of_memory, 0);
+    psi_open_alarms_add_ending(alarms, 2, &other, PSI_SENT);
+    psi_open_alarms_add_ending(alarms, 3, &machine_of_memory, PSI_UNSURE);
     ck_assert_uint_eq(count_unclaimed(), 1);
-    ck_assert(!psi_open_alarms_claim(alarms, &group));
-    ck_assert(!psi_open_alarms_claim(alarms, &other));
-    ck_assert_uint_eq(psi_open_alarms_remove_ended(alarms, has_end, &waiting), 3);
-    waiting = 1U << 1 | 1U << 3;
-    ck_assert_uint_eq(psi_open_alarms_remove_ended(alarms, has_end, &waiting), 2);
+    ck_assert(!claim(&group));
+    ck_assert(!claim(&other));
+    ck_assert_uint_eq(update("", "123", 0, false, false), 3);
+    ck_assert_uint_eq(update("", "13", 2, false, false), 3); /* a handler has it */
+    ck_assert_uint_eq(update("", "13", 0, false, true), 2);
     save(NULL, NULL);
     close_alarms();
-    assert_file(HEAD "%s" SYSTEM ALARM "m\tmemory\tsome\t0\tsystem\nend\n", our_boot);
+    assert_file(HEAD "%s" SYSTEM ALARM "m\tmemory\tsome\tbegins\tsystem\nend\n", our_boot);
     open_alarms();
     ck_assert_uint_eq(count_unclaimed(), 3);
     while (count_unclaimed() > 0)
         psi_open_alarms_set_ending(alarms, psi_open_alarms_unclaimed(alarms), 5);
-    ck_assert_uint_eq(psi_open_alarms_remove_ended(alarms, has_end, &waiting), 0);
+    ck_assert_uint_eq(update("", "13", 0, false, true), 0);
     save(NULL, NULL);
     close_alarms();
     assert_file(HEAD "%send\n", our_boot);
     ck_assert_ptr_null(fake_log(0));
+}
+END_TEST
+
+/* What is known of an alarm whose end waits: what it was, what waits, and what it is then; and
+ * whether it is kept at the shutdown. */
+static const struct {
+    enum psi_sent was;
+    const char *beginnings;
+    uint64_t current;
+    enum psi_sent is;
+    bool is_kept;
+} sent_cases[] = {
+    {PSI_UNSENT, "2", 0, PSI_UNSENT, false},
+    {PSI_UNSENT, "2", 9, PSI_UNSENT, false},
+    {PSI_UNSENT, "2", 2, PSI_UNSURE, true},
+    {PSI_UNSENT, "", 2, PSI_UNSURE, true},
+    {PSI_UNSENT, "19", 0, PSI_SENT, true},
+    {PSI_UNSURE, "", 0, PSI_UNSURE, true}, /* this run hasn't sent it */
+    {PSI_UNSURE, "2", 0, PSI_UNSURE, true},
+    {PSI_SENT, "", 0, PSI_SENT, true},
+    {PSI_SENT, "2", 0, PSI_SENT, true}, /* that it lasts waits */
+    {PSI_SENT, "2", 2, PSI_SENT, true},
+};
+
+START_TEST(knows_whether_an_ending_alarm_was_sent)
+{
+    const bool changes = sent_cases[_i].is != sent_cases[_i].was;
+
+    open_alarms();
+    psi_open_alarms_add_ending(alarms, 2, &other, sent_cases[_i].was);
+    ck_assert_uint_eq(
+        update(sent_cases[_i].beginnings, "2", sent_cases[_i].current, false, changes), 1);
+    psi_open_alarms_add_ending(alarms, 2, &other, sent_cases[_i].was); /* its twin, to be closed */
+    ck_assert_int_eq(psi_open_alarms_take_ending(alarms, 2), sent_cases[_i].is);
+    ck_assert_uint_eq(update(sent_cases[_i].beginnings, "2", sent_cases[_i].current, true,
+                             changes || !sent_cases[_i].is_kept),
+                      sent_cases[_i].is_kept);
+}
+END_TEST
+
+START_TEST(an_end_that_is_withdrawn_is_forgotten)
+{
+    open_alarms();
+    psi_open_alarms_add_ending(alarms, 2, &other, PSI_UNSURE);
+    psi_open_alarms_add_ending(alarms, 3, &group, PSI_SENT);
+    ck_assert_int_eq(psi_open_alarms_take_ending(alarms, 2), PSI_UNSURE);
+    ck_assert_int_eq(psi_open_alarms_take_ending(alarms, 2), PSI_SENT); /* it isn't there */
+    ck_assert_uint_eq(update("", "3", 0, false, false), 1);
 }
 END_TEST
 
@@ -496,11 +570,142 @@ START_TEST(writes_without_being_closed)
 }
 END_TEST
 
+static void await_dispatched(size_t count)
+{
+    for (int waited = 0; fake_notifications() < count; waited++) {
+        ck_assert_int_lt(waited, PATIENCE_MS);
+        usleep(1000);
+    }
+}
+
+static bool begin(uint64_t record)
+{
+    notification_t notice = {.severity = NOTIF_WARNING};
+
+    return dispatcher_begin(dispatcher, 7, record, &notice);
+}
+
+static char content[256]; /* of the file, or what replaces it, when a notification was dispatched */
+
+static void read_content(__attribute__((unused)) const notification_t *notice,
+                         __attribute__((unused)) void *context)
+{
+    size_t length = 0;
+
+    if (hr_state_file_read(path, content, sizeof(content), &length) < 0)
+        hr_state_file_read_prepared(path, content, sizeof(content), &length);
+    content[length] = '\0';
+}
+
+/* While the disk is stalled. */
+static _Atomic bool hangs;
+
+int fsync(__attribute__((unused)) int fd)
+{
+    while (hangs)
+        usleep(1000);
+    return 0;
+}
+
+START_TEST(an_alarm_is_on_record_before_it_is_dispatched)
+{
+    char expected[256];
+
+    snprintf(expected, sizeof(expected), HEAD "%s" ALARM "end\n", our_boot);
+    open_alarms();
+    fake_on_notification(read_content, NULL);
+    hangs = _i == 1;
+    uint64_t record = psi_open_alarms_next_record(alarms);
+    ck_assert(begin(record));
+    save(&group, NULL);
+    ck_assert_uint_eq(psi_open_alarms_next_record(alarms), record + 1);
+    await_dispatched(1);
+    hangs = false;
+    ck_assert_str_eq(content, expected);
+}
+END_TEST
+
+/* It was killed before it replaced the file, or while it wrote. */
+static const struct {
+    const char *file, *prepared, *newest; /* NULL: there is none */
+} left[] = {
+    {GOOD, HEAD BOOT ALARM "end\n", HEAD BOOT ALARM "end\n"},
+    {NULL, GOOD, GOOD},
+    {GOOD, HEAD BOOT ALARM "en", GOOD},
+    {GOOD, "", GOOD},
+};
+
+START_TEST(takes_the_newest_that_is_whole)
+{
+    char text[512];
+    size_t length;
+
+    ck_assert_int_eq(hr_state_file_prepare(path, left[_i].prepared, strlen(left[_i].prepared)), 0);
+    if (left[_i].file != NULL)
+        put("%s", left[_i].file);
+    open_alarms();
+    ck_assert_uint_eq(count_unclaimed(), strstr(left[_i].newest, SYSTEM) != NULL ? 2 : 1);
+    assert_file("%s", left[_i].newest); /* it isn't lost by what is prepared next */
+    save(NULL, NULL);
+    close_alarms();
+    ck_assert_int_eq(hr_state_file_read_prepared(path, text, sizeof(text), &length), -ENOENT);
+    ck_assert_ptr_null(fake_log(0));
+}
+END_TEST
+
+/* What can't be saved delays nothing. */
+START_TEST(an_alarm_that_can_not_be_recorded_is_dispatched)
+{
+    struct dispatcher_waiting now;
+
+    ck_assert_int_eq(rmdir(folder), 0);
+    open_alarms();
+    save(&group, NULL);
+    await_log("the open alarms can't be saved to ");
+    for (int i = 0; i < 100; i++) { /* each would take half a second */
+        ck_assert(begin(1));
+        await_dispatched((size_t)i + 1);
+    }
+    ck_assert_int_eq(dispatcher_list_waiting(dispatcher, &now), 0);
+    dispatcher_waiting_free(&now);
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+}
+END_TEST
+
+/* A text that is too long would be refused as a whole. */
+START_TEST(writes_what_can_be_read)
+{
+    enum { ALARMS = 4200 };
+    char long_path[PATH_MAX];
+    const struct psi_subject longest = {&of_memory, "x", long_path};
+
+    memset(long_path, 'x', sizeof(long_path) - 1);
+    long_path[sizeof(long_path) - 1] = '\0';
+    open_alarms();
+    psi_open_alarms_begin(alarms);
+    for (int i = 0; i < ALARMS; i++)
+        psi_open_alarms_add(alarms, &longest, PSI_SENT);
+    psi_open_alarms_commit(alarms);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "of the open alarms aren't saved"), 1);
+    save(&group, NULL);
+    ck_assert_str_eq(fake_log(1), "info: psi: all open alarms can be saved again.");
+    psi_open_alarms_begin(alarms);
+    for (int i = 0; i < ALARMS; i++)
+        psi_open_alarms_add(alarms, &longest, PSI_SENT);
+    psi_open_alarms_commit(alarms);
+    close_alarms();
+    open_alarms();
+    ck_assert_uint_gt(count_unclaimed(), 4000);
+    ck_assert_uint_lt(count_unclaimed(), ALARMS);
+    ck_assert_uint_eq(fake_logs(0, NULL), 3);
+}
+END_TEST
+
 START_TEST(what_has_not_changed_is_not_written)
 {
     put(GOOD);
     open_alarms();
-    ck_assert(psi_open_alarms_claim(alarms, &group));
+    ck_assert(claim(&group));
     close_alarms();
     assert_file(GOOD);
 }
@@ -555,7 +760,13 @@ int main(void)
     tcase_add_loop_test(tests, alarms_go_on_after_a_reboot, 0, COUNT(claims));
     tcase_add_loop_test(tests, alarms_go_on_after_a_reboot_and_a_restart, 0, COUNT(claims));
     tcase_add_test(tests, keeps_alarms_until_their_end_is_dispatched);
+    tcase_add_loop_test(tests, knows_whether_an_ending_alarm_was_sent, 0, COUNT(sent_cases));
+    tcase_add_test(tests, an_end_that_is_withdrawn_is_forgotten);
     tcase_add_test(tests, the_last_text_is_written_on_closing);
+    tcase_add_loop_test(tests, an_alarm_is_on_record_before_it_is_dispatched, 0, 2);
+    tcase_add_loop_test(tests, takes_the_newest_that_is_whole, 0, COUNT(left));
+    tcase_add_test(tests, an_alarm_that_can_not_be_recorded_is_dispatched);
+    tcase_add_test(tests, writes_what_can_be_read);
     tcase_add_test(tests, writes_without_being_closed);
     tcase_add_test(tests, what_has_not_changed_is_not_written);
     tcase_add_test(tests, a_missing_folder_is_logged_once);
