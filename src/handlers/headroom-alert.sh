@@ -3,11 +3,15 @@
 # headroom-alert - posts one of collectd's notifications to Alertmanager, see headroom-alert(1). collectd's exec
 # plugin runs it for each of them, with the notification on standard input.
 #
-#     headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-s FOLDER] URL...
+#     headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s FOLDER] URL...
 #
 # To Alertmanager an alert is its labels. The severity is one of them, as routes go by it; so what gets worse ends
 # one alert and begins another, in the same request, and what was begun, with all its labels, is on record until
 # its end.
+#
+# An Alertmanager that is away may have alerts that end meanwhile. So what is to be posted of a series is on record
+# first, and as owed until it is taken; one process, which stays, tries that again. A newer notification of the series
+# takes its place, and ends all that may have begun: an old end that is posted late would end what is new.
 #
 # A shell and curl: curl brings TLS, proxies and authentication, and neither stays in memory.
 #
@@ -15,7 +19,7 @@
 . notification.sh
 
 usage() {
-    echo "usage: headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-s FOLDER] URL... <NOTIFICATION" >&2
+    echo "usage: headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s FOLDER] URL... <NOTIFICATION" >&2
     exit 2
 }
 
@@ -54,21 +58,24 @@ detail() {
     esac
 }
 
-lasting=604800 folder=/var/lib/headroom/alert config="" own_labels=""
-while getopts e:K:l:s: option; do
+lasting=604800 retry_after=60 folder=/var/lib/headroom/alert config="" own_labels=""
+while getopts e:K:l:r:s: option; do
     case $option in
         e) lasting=$OPTARG ;;
         K) config=$OPTARG ;;
         l) own_labels=$own_labels$OPTARG$newline ;;
+        r) retry_after=$OPTARG ;;
         s) folder=$OPTARG ;;
         *) usage ;;
     esac
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || usage
-case $lasting in
-    "" | *[!0-9]*) usage ;;
-esac
+for seconds in "$lasting" "$retry_after"; do
+    case $seconds in
+        "" | *[!0-9]* | 0) usage ;;
+    esac
+done
 while IFS='=' read -r name value && [ -n "$name$value" ]; do
     case $name in
         "" | [0-9]* | *[!A-Za-z0-9_]*) usage ;;
@@ -139,7 +146,7 @@ END
 # send URL: sets answer to the header, or to what went wrong.
 send() {
     answer=$(printf '[%s]' "$request" | curl -q ${config:+-K "$config"} -sSf -m 10 -D - -o /dev/null \
-        -H "Content-Type: application/json" --data-binary @- "${1%/}/api/v2/alerts" 2>&1 9>&-)
+        -H "Content-Type: application/json" --data-binary @- "$1/api/v2/alerts" 2>&1 9>&-)
 }
 
 # has_ended: no alert ends later than now by the clock of the Alertmanager that answered, which would take that for
@@ -153,48 +160,151 @@ has_ended() {
     return 1
 }
 
-# post URL: up to five times within about a minute.
-post() {
+# try URL: once more if its clock is behind ours. Fails with 1 if what is posted is refused, and with 2 if it may be taken
+# another time.
+try() {
     end=$((${time%.*} - 1)).${time#*.}
-    for pause in 1 2 5 10 0; do
+    for _ in 1 2; do
         make_request "$end"
-        if send "$1"; then
-            ! has_ended || return 0
-            continue
+        if ! send "$1"; then
+            case $answer in
+                *"error: 400"*) return 1 ;;
+            esac
+            return 2
         fi
-        case $answer in
-            *"error: 429"*) ;;
-            *"error: 4"[0-9][0-9]*) break ;;    # it would be refused again
-        esac
-        sleep $pause
+        ! has_ended || return 0
     done
-    complain "$1 has not taken $severity on $host: $series: $answer"
+    return 2
+}
+
+# try_repeatedly URL: up to five times within about a minute
+try_repeatedly() {
+    for pause in 1 2 5 10 0; do
+        try "$1"
+        tried=$?
+        [ $tried -eq 2 ] || break
+        [ $pause -le "$retry_after" ] || pause=$retry_after
+        sleep "$pause"
+    done
+    return "$tried"
+}
+
+# --- what is owed ------------------------------------------------------------
+# A file for each series and Alertmanager, beside its record: what remember() writes, then all that posting needs; what
+# begins; and what ends.
+
+owe() {
+    [ -n "$record" ] || return 0
+    printf '%s\n' "$severity $time $daemon" "$1" "$config" "$lasting" "$annotations" "$begun" "${ended%"$newline"}" \
+        >"$record.owed.new" && mv -f "$record.owed.new" "$record.owed"
+}
+
+# read_owed: what owe() wrote. Fails if nothing is owed.
+read_owed() {
+    [ -e "$record.owed" ] || return 1
+    {
+        read -r severity time daemon
+        IFS= read -r url
+        IFS= read -r config
+        IFS= read -r lasting
+        IFS= read -r annotations
+        IFS= read -r begun
+        ended=$(cat)
+    } <"$record.owed"
+}
+
+# settle STATUS URL: after try(). What can't be taken isn't owed.
+settle() {
+    [ "$1" -ne 0 ] || remember "$begun"
+    [ -z "$record" ] || [ "$1" -eq 2 ] || rm -f "$record.owed"
+}
+
+# retry: what is owed by a record, whose series has no notification on its way; in a process of its own.
+retry() {
+    exec 9>"$record.lock"
+    flock -n 9 && read_owed || return 0
+    if [ $(($(date +%s) - ${time%.*})) -gt "$lasting" ]; then
+        complain "$url has not taken $severity of ${time%.*} within $lasting seconds: given up"
+        rm -f "$record.owed" "$record"      # what was there has ended by itself
+        return 0
+    fi
+    try "$url"
+    tried=$?
+    settle "$tried"
+    return "$tried"
+}
+
+# retry_all: of what is owed to an Alertmanager that is away, one.
+retry_all() {
+    away=$newline
+    for owed in "$folder"/*.owed; do
+        record=${owed%.owed}
+        url=$(sed -n 2p "$owed" 2>/dev/null)
+        case $away in
+            *"$newline$url$newline"*) continue ;;
+        esac
+        (retry)
+        [ $? -ne 2 ] || away=$away$url$newline
+    done
+}
+
+is_anything_owed() {
+    for owed in "$folder"/*.owed; do
+        [ ! -e "$owed" ] || return 0
+    done
     return 1
 }
 
-# post_to_all URL...: side by side, so that none waits for one that hangs. Sets taken to how many took it.
-post_to_all() {
-    posts="" taken=0
-    for url in "$@"; do
-        post "$url" &
-        posts="$posts $!"
-    done
-    for post in $posts; do
-        ! wait "$post" || taken=$((taken + 1))
+# retry_until_taken: by one process for the folder. What one more owes once this has seen that nothing is owed, that one
+# tries again itself.
+retry_until_taken() {
+    while is_anything_owed; do
+        (
+            flock -n 8 || exit 1
+            retry_all
+            while is_anything_owed; do
+                sleep "$retry_after" 8>&-
+                retry_all
+            done
+        ) 8>"$folder/retrying" || return 0
     done
 }
 
 # --- what begins and what ends -----------------------------------------------
-begun="" ended=""
+
+# find_open: adds to ended, beside the alert that begins, those that may have begun.
+find_open() {
+    { sed -n '6,$p' "$record.owed" || sed -n 2p "$record"; } 2>/dev/null
+}
+
+# serve URL: in a process of its own; side by side, so that none waits for one that hangs.
+serve() {
+    if $has_folder; then
+        open_record "$folder" "$1" || return 1
+        [ ! -e "$record.owed" ] || read -r known known_time known_by <"$record.owed"
+        ! is_late || return 0
+        [ "$severity:$known" != OKAY:OKAY ] || return 0
+        ended=$(find_open | grep -vxF -e "$begun" -e "")
+    fi
+    owe "$1"
+    try_repeatedly "$1"
+    tried=$?
+    settle "$tried"
+    [ $tried -ne 0 ] || return 0
+    again=""
+    [ $tried -eq 1 ] || [ -z "$record" ] || again=" (tried again every $retry_after s)"
+    complain "$1 has not taken $severity on $host: $series: $answer$again"
+    return 1
+}
+
+begun="" ended="" has_folder=false
 case $severity in
     WARNING) make_labels warning && begun=$labels ;;
     FAILURE) make_labels critical && begun=$labels ;;
 esac
-if open_record "$folder"; then
-    ! is_late || exit 0
-    [ "$severity:$known" != OKAY:OKAY ] || exit 0
-    [ "$known" = OKAY ] || ended=$(sed -n 2p "$record")
-    [ "$ended" != "$begun" ] || ended=""
+make_annotations
+if is_own_folder "$folder"; then
+    has_folder=true
 else
     complain "$folder is no folder of the user $(id -un), see headroom-alert(1)"
     # Either may have begun.
@@ -203,7 +313,15 @@ else
         ended=$ended$labels$newline
     done
 fi
-make_annotations
-post_to_all "$@"
-[ $taken -eq 0 ] || remember "$begun"
-[ $taken -eq $# ]
+serving="" status=0
+for url in "$@"; do
+    serve "${url%/}" &
+    serving="$serving $!"
+done
+for each in $serving; do
+    wait "$each" || status=1
+done
+if $has_folder && is_anything_owed; then
+    retry_until_taken </dev/null >/dev/null 2>&1 &
+fi
+exit $status

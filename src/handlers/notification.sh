@@ -73,16 +73,19 @@ find_daemon() {
 # what the program itself wants to know. Programs that run for the same series take turns, from open_record to
 # their ends: so no end is reported before the beginning that is still on its way.
 
-# open_record FOLDER: sets known, the severity last reported, OKAY if none was; known_time, known_by; and record, the
-# file, or "" if there is nothing to report. Fails if the folder isn't our own: others could hide alarms there.
+# is_own_folder FOLDER: others could hide alarms in theirs.
+is_own_folder() { [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]; }
+
+# open_record FOLDER [TEXT...]: sets known, the severity last reported, OKAY if none was; known_time, known_by; and
+# record, the file, or "" if there is nothing to report. There is one for each series, and texts. Fails if the folder
+# isn't our own.
 open_record() {
-    known=OKAY known_time=0.000 known_by=""
-    if [ ! -d "$1" ] || [ -L "$1" ] || [ ! -O "$1" ]; then
-        return 1
-    fi
+    known=OKAY known_time=0.000 known_by="" record_folder=$1
+    is_own_folder "$1" || return 1
+    shift
     find_daemon
-    record=$(printf '%s\n' "$host" "$series" | sha256sum)
-    record=$1/${record%% *}
+    record=$(printf '%s\n' "$host" "$series" "$@" | sha256sum)
+    record=$record_folder/${record%% *}
     # collectd starts with an OKAY for each of a thousand series that never had an alarm.
     [ "$severity" != OKAY ] || [ -e "$record.lock" ] || return 0
     command exec 9>"$record.lock" || return 1
