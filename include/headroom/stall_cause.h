@@ -92,7 +92,8 @@ struct hr_stall_machine_cpus {
     bool known;
     uint64_t busy_us; /**< neither idle nor waiting for I/O; has the two below */
     uint64_t steal_us;
-    uint64_t irq_us; /**< hard and soft interrupts */
+    uint64_t irq_us;  /**< hard and soft interrupts */
+    uint64_t idle_us; /**< also while tasks wait for I/O */
 };
 
 /** One read of what the causes of one resource of one group, or of the system, come from. */
@@ -156,6 +157,22 @@ struct hr_stall_causes {
     size_t count; /**< 0: it can't be told */
     struct hr_stall_cause list[HR_STALL_CAUSES];
 };
+
+/**
+ * Reads what the machine's CPUs did, from /proc/stat.
+ *
+ * @return 0, -EBADMSG, or the negative errno of open(2) or pread(2).
+ */
+int hr_machine_cpus_read(const struct hr_root *root, struct hr_stall_machine_cpus *cpus);
+
+/**
+ * Finds the share of the time between two reads in which CPUs were idle.
+ *
+ * @param idle_pct  of all CPUs that were online, 0 to 100.
+ * @return 0, or -ENODATA: no tick passed between the two.
+ */
+int hr_machine_cpus_idle(const struct hr_stall_machine_cpus *before,
+                         const struct hr_stall_machine_cpus *after, double *idle_pct);
 
 /**
  * Reads the counters of one resource. What can't be read is marked as not known.

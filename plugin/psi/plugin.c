@@ -33,6 +33,7 @@ static struct selection *selection;
 static struct hr_root *root;
 static struct psi_alerts *alerts;
 static struct psi_series whole_system = {.instance = "system"};
+static struct hr_stall_machine_cpus machine_cpus;
 static struct psi_trouble system_trouble, cgroup_trouble;
 
 /* --- Configuration -------------------------------------------------------- */
@@ -142,6 +143,7 @@ static void read_system(cdtime_t time)
     struct hr_psi_snapshot snapshot;
 
     psi_series_sample(&whole_system, &config.series, time, &snapshot);
+    psi_series_sample_idle(&config.series, root, time, &machine_cpus);
     hide_missing_irq(&snapshot);
     psi_trouble_add(&system_trouble, NULL, &snapshot);
     psi_trouble_log_system(&system_trouble);
@@ -201,6 +203,7 @@ static int psi_shutdown(void)
     selection_free(selection);
     selection = NULL;
     psi_series_close(&whole_system);
+    machine_cpus.known = false;
     hr_root_close(root);
     root = NULL;
     free(config.root);

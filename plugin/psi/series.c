@@ -119,3 +119,17 @@ void psi_series_sample_last(struct psi_series *series, const struct psi_series_o
         series->has_previous = false;
     psi_series_sample(series, options, cdtime(), &snapshot);
 }
+
+void psi_series_sample_idle(const struct psi_series_options *options, const struct hr_root *root,
+                            cdtime_t time, struct hr_stall_machine_cpus *previous)
+{
+    const struct submission submission = {.plugin = PLUGIN, .instance = "system", .time = time};
+    struct hr_stall_machine_cpus now = {0};
+    double pct;
+
+    if (!options->resources[HR_PSI_CPU] || !options->reports[PSI_REPORT_PERCENT])
+        return;
+    if (hr_machine_cpus_read(root, &now) == 0 && hr_machine_cpus_idle(previous, &now, &pct) == 0)
+        submit_gauge(&submission, "percent", "cpu-idle", pct);
+    *previous = now;
+}

@@ -10,6 +10,7 @@
 #include "plugin.h"
 
 #include "headroom/psi.h"
+#include "headroom/stall_cause.h"
 
 /** The kinds of series that the option Report chooses of. */
 enum psi_report { PSI_REPORT_PERCENT, PSI_REPORT_TOTAL, PSI_REPORT_COUNT };
@@ -39,6 +40,11 @@ int psi_series_open_system(struct psi_series *series, const struct psi_series_op
 /** Opens a group's files. @return 0 or -ENOMEM. */
 int psi_series_open_cgroup(struct psi_series *series, const struct psi_series_options *options,
                            const struct hr_cgroup *group);
+
+/** Submits the share of the time since the previous read in which the machine's CPUs were idle,
+ * where it is known. @param previous  that read, which this one replaces. */
+void psi_series_sample_idle(const struct psi_series_options *options, const struct hr_root *root,
+                            cdtime_t time, struct hr_stall_machine_cpus *previous);
 
 /** Closes the files, and forgets the previous snapshot. */
 void psi_series_close(struct psi_series *series);

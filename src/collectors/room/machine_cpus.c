@@ -33,6 +33,7 @@ int hr_machine_cpus_parse(const char *start, size_t length, struct hr_stall_mach
                    US_PER_TICK,
         .steal_us = ticks[STEAL] * US_PER_TICK,
         .irq_us = (ticks[IRQ] + ticks[SOFTIRQ]) * US_PER_TICK,
+        .idle_us = (ticks[IDLE] + ticks[IOWAIT]) * US_PER_TICK,
     };
     return 0;
 }
@@ -48,4 +49,22 @@ int hr_machine_cpus_read(const struct hr_root *root, struct hr_stall_machine_cpu
     int error = errno;
     close(fd);
     return got < 0 ? -error : hr_machine_cpus_parse(text, (size_t)got, cpus);
+}
+
+/* The time that CPUs waited for I/O may shrink: fs/proc/stat.c, get_iowait_time(). */
+static uint64_t growth(uint64_t before, uint64_t after)
+{
+    return after > before ? after - before : 0;
+}
+
+int hr_machine_cpus_idle(const struct hr_stall_machine_cpus *before,
+                         const struct hr_stall_machine_cpus *after, double *idle_pct)
+{
+    const double idle_us = (double)growth(before->idle_us, after->idle_us);
+    const double busy_us = (double)growth(before->busy_us, after->busy_us);
+
+    if (!before->known || !after->known || idle_us + busy_us <= 0)
+        return -ENODATA;
+    *idle_pct = 100 * idle_us / (idle_us + busy_us);
+    return 0;
 }

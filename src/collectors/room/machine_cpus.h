@@ -19,7 +19,4 @@
  */
 int hr_machine_cpus_parse(const char *text, size_t length, struct hr_stall_machine_cpus *cpus);
 
-/** Reads the line. @return as above, or the negative errno of open(2) or pread(2). */
-int hr_machine_cpus_read(const struct hr_root *root, struct hr_stall_machine_cpus *cpus);
-
 #endif

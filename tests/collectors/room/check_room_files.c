@@ -117,9 +117,32 @@ START_TEST(machine_cpus)
     ck_assert_uint_eq(cpus.busy_us, (100 + 20 + 30 + 6 + 7 + 80) * 10000);
     ck_assert_uint_eq(cpus.steal_us, 800000);
     ck_assert_uint_eq(cpus.irq_us, 130000);
+    ck_assert_uint_eq(cpus.idle_us, 40500000);
     ck_assert_int_eq(hr_machine_cpus_parse(text, 20, &cpus), -EBADMSG); /* cut */
     ck_assert_int_eq(hr_machine_cpus_parse("cpu0 1 2 3 4 5 6 7 8\n", 21, &cpus), -EBADMSG);
     ck_assert_int_eq(hr_machine_cpus_parse("cpu  1 2 3 4 5 6 7\n", 19, &cpus), -EBADMSG);
+}
+END_TEST
+
+/* Two CPUs for a second: 150 ticks of work, of these 30 stolen and 10 of interrupts; 40 idle, 10
+ * for I/O. */
+START_TEST(machine_idle)
+{
+    static const char first[] = "cpu  100 20 30 4000 50 6 7 80 90 0\n";
+    static const char second[] = "cpu  200 20 40 4040 60 8 15 110 90 0\n";
+    static const char shrunk[] = "cpu  200 20 40 4040 40 8 15 110 90 0\n";
+    struct hr_stall_machine_cpus before = {0}, after = {0};
+    double pct = -1;
+
+    ck_assert_int_eq(hr_machine_cpus_parse(first, strlen(first), &before), 0);
+    ck_assert_int_eq(hr_machine_cpus_idle(&before, &after, &pct), -ENODATA);
+    ck_assert_int_eq(hr_machine_cpus_parse(second, strlen(second), &after), 0);
+    ck_assert_int_eq(hr_machine_cpus_idle(&before, &after, &pct), 0);
+    ck_assert_double_eq_tol(pct, 25, 1e-9);
+    ck_assert_int_eq(hr_machine_cpus_idle(&after, &after, &pct), -ENODATA);
+    ck_assert_int_eq(hr_machine_cpus_parse(shrunk, strlen(shrunk), &after), 0);
+    ck_assert_int_eq(hr_machine_cpus_idle(&before, &after, &pct), 0);
+    ck_assert_double_eq_tol(pct, 100 * 30. / 180, 1e-9);
 }
 END_TEST
 
@@ -236,6 +259,7 @@ int main(void)
     tcase_add_test(tests, cpu_max);
     tcase_add_test(tests, memory);
     tcase_add_test(tests, machine_cpus);
+    tcase_add_test(tests, machine_idle);
     tcase_add_test(tests, vmstat);
     tcase_add_test(tests, memory_stat);
     tcase_add_test(tests, io_stat);

@@ -40,8 +40,8 @@ static void set_outside(uint64_t us)
 
 static void set_cpus(uint64_t busy_us, uint64_t steal_us, uint64_t irq_us)
 {
-    before.cpus = (struct hr_stall_machine_cpus){true, 5, 5, 5};
-    after.cpus = (struct hr_stall_machine_cpus){true, 5 + busy_us, 5 + steal_us, 5 + irq_us};
+    before.cpus = (struct hr_stall_machine_cpus){true, 5, 5, 5, 5};
+    after.cpus = (struct hr_stall_machine_cpus){true, 5 + busy_us, 5 + steal_us, 5 + irq_us, 5};
 }
 
 static void explain(enum hr_psi_resource resource, uint64_t stalled_us, uint64_t elapsed_us)

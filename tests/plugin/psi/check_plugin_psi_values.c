@@ -144,6 +144,50 @@ START_TEST(gives_all_values_of_a_read_one_time)
 }
 END_TEST
 
+static void write_cpus(int user, int idle)
+{
+    tree_write(tree, "proc/stat", "cpu  %d 0 0 %d 0 0 0 0 0 0\ncpu0 1 2 3\n", user, idle);
+}
+
+/* 30 ticks of work, 90 idle. */
+START_TEST(publishes_idle_cpus_of_the_system)
+{
+    write_pressure();
+    write_cpus(1000, 5000);
+    harness_begin("Cgroup \"system.slice/*\"");
+    harness_read();
+    harness_assert_count("*idle*", 0);
+    write_cpus(1030, 5090);
+    harness_read();
+    harness_assert_count("*idle*", 1);
+    const struct fake_value *value = fake_find("psi-system/percent-cpu-idle");
+    ck_assert_ptr_nonnull(value);
+    ck_assert_double_eq_tol(value->value.gauge, 75, 1e-9);
+    harness_read(); /* no tick passed */
+    harness_assert_count("*idle*", 0);
+    tree_remove(tree, "proc/stat");
+    harness_read();
+    write_cpus(2030, 5090);
+    harness_read(); /* since when isn't known */
+    harness_assert_count("*idle*", 0);
+}
+END_TEST
+
+START_TEST(publishes_idle_cpus_only_where_chosen)
+{
+    static const char *const options[] = {"System false", "Resource \"memory\"",
+                                          "Report \"total\""};
+
+    write_pressure();
+    write_cpus(1000, 5000);
+    harness_begin(options[_i]);
+    harness_read();
+    write_cpus(1030, 5090);
+    harness_read();
+    harness_assert_count("*idle*", 0);
+}
+END_TEST
+
 START_TEST(reports_averages_if_asked)
 {
     bool is_full = strstr(published[_i].type_instance, "full") != NULL;
@@ -499,6 +543,8 @@ int main(void)
     tcase_add_test(tests, publishes_nothing_else);
     tcase_add_loop_test(tests, publishes_the_kinds_that_are_chosen, 0, COUNT(reports));
     tcase_add_test(tests, gives_all_values_of_a_read_one_time);
+    tcase_add_test(tests, publishes_idle_cpus_of_the_system);
+    tcase_add_loop_test(tests, publishes_idle_cpus_only_where_chosen, 0, 3);
     tcase_add_loop_test(tests, reports_averages_if_asked, 0, COUNT(published));
     tcase_add_loop_test(tests, converts_totals_to_ms, 0, COUNT(totals));
     tcase_add_test(tests, measures_the_share_of_the_interval);
