@@ -83,6 +83,8 @@ static const struct {
 } mappings[] = {
     {"h/psi-system/percent-cpu-some", "cpu_some"},
     {"h/psi-a/percent-cpu-full", "cpu_full"},
+    {"h/psi-system/percent-cpu-idle", "cpu_idle"},
+    {"h/wss-mysqld/count-processes", "processes"},
     {"h/psi-a/percent-memory-some", "memory_some"},
     {"h/psi-a/percent-memory-full", "memory_full"},
     {"h/psi-a/percent-io-some", "io_some"},
@@ -174,6 +176,7 @@ START_TEST(columns_are_consistent)
 {
     for (size_t i = 0; i < column_count; i++) {
         ck_assert_uint_le(strlen(columns[i].title), NUMBER_WIDTH);
+        ck_assert_int_ne(columns[i].sort_letter, '?');
         ck_assert(columns[i].divisor > 0);
         ck_assert_int_ge(columns[i].rank, 1);
         for (size_t j = 0; j < i; j++) {
@@ -265,6 +268,38 @@ START_TEST(sorts)
     }
     table_free(&table);
     ck_assert_str_eq(order, sortings[_i].order);
+}
+END_TEST
+
+/* The hog has the higher "some", the victim the higher "full"; less than a percent of that is
+ * chance. */
+static const struct {
+    const char *group;
+    double cpu_some, cpu_full, io_full;
+} hurting[] = {
+    {"victim", 42, 42.2, 0}, {"reader", 5, 0, 42.4}, {"hog", 100, 14, 0},
+    {"waits", 30, 0.2, 0.4}, {"old", 20, NAN, NAN},  {"calm", 1, 0.4, 0},
+};
+
+START_TEST(sorts_by_what_hurts)
+{
+    struct row rows[COUNT(hurting)] = {0};
+    struct table table = {.rows = rows, .count = COUNT(hurting)};
+    struct sort_key key;
+    for (int i = 0; i < COUNT(hurting); i++) {
+        struct row *row = &rows[COUNT(hurting) - 1 - i];
+        for (int column = 0; column < COLUMN_MAX; column++)
+            row->values[column] = NAN;
+        row->host = (char *)"h";
+        row->group = (char *)hurting[i].group;
+        row->values[column_of_key("cpu_some")] = hurting[i].cpu_some;
+        row->values[column_of_key("cpu_full")] = hurting[i].cpu_full;
+        row->values[column_of_key("io_full")] = hurting[i].io_full;
+    }
+    ck_assert_int_eq(sort_key_find("pressure", 0, &key), 0);
+    table_sort(&table, &key);
+    for (int i = 0; i < COUNT(hurting); i++)
+        ck_assert_str_eq(rows[i].group, hurting[i].group);
 }
 END_TEST
 
@@ -609,9 +644,9 @@ static const struct {
     {83, PSI "cpus_used ipc context_switches "},
     {77, PSI "cpus_used ipc "},
     {71, PSI "cpus_used "},
-    {65, "cpu_some memory_some memory_full io_some io_full cpus_used "},
-    {59, "cpu_some memory_some memory_full io_some cpus_used "},
-    {53, "cpu_some memory_some io_some cpus_used "},
+    {65, "cpu_some cpu_full memory_some memory_full io_some cpus_used "},
+    {59, "cpu_some cpu_full memory_some io_some cpus_used "},
+    {53, "cpu_some cpu_full memory_some io_some "},
     {47, "cpu_some memory_some io_some "},
     {25, "cpu_some memory_some "},
     {19, "cpu_some "},
@@ -708,12 +743,14 @@ START_TEST(prints_json)
     FILE *out = open_memstream(&text, &length);
     ck_assert_int_eq(print_json(out, &table, NULL), 0);
     fclose(out);
-    ck_assert_str_eq(text, "{\"time\":12.500,\"groups\":[{\"host\":\"h\",\"group\":\"a\","
-                           "\"cpu_some\":0.25,\"cpu_full\":null,\"memory_some\":null,"
-                           "\"memory_full\":null,\"io_some\":null,\"io_full\":null,"
-                           "\"irq_full\":null,\"cpus_used\":1.25,\"ipc\":null,"
-                           "\"context_switches\":1234567,\"page_faults\":0.5,"
-                           "\"referenced_bytes\":null,\"rss_bytes\":null}]}\n");
+    ck_assert_str_eq(text,
+                     "{\"time\":12.500,\"groups\":[{\"host\":\"h\",\"group\":\"a\","
+                     "\"cpu_some\":0.25,\"cpu_full\":null,\"cpu_idle\":null,\"memory_some\":null,"
+                     "\"memory_full\":null,\"io_some\":null,\"io_full\":null,"
+                     "\"irq_full\":null,\"cpus_used\":1.25,\"ipc\":null,"
+                     "\"context_switches\":1234567,\"page_faults\":0.5,"
+                     "\"referenced_bytes\":null,\"rss_bytes\":null,\"processes\":null,"
+                     "\"takes_most_cpu\":false}]}\n");
     free(text);
 }
 END_TEST
@@ -839,6 +876,7 @@ static Suite *make_suite(void)
     tcase_add_test(all, columns_are_consistent);
     tcase_add_test(all, finds_sort_key);
     tcase_add_loop_test(all, sorts, 0, COUNT(sortings));
+    tcase_add_test(all, sorts_by_what_hurts);
     tcase_add_test(all, finds_columns_present);
     tcase_add_test(all, merges_plugins_into_rows);
     tcase_add_test(all, names_rows);

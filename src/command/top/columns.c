@@ -11,55 +11,104 @@
  * takes nearly twice as long.
  */
 #define PRESSURE                                                                                   \
-    .plugin = "psi", .type = "percent", .unit = "% of time", .divisor = 1, .decimals = 1,          \
-    .warn = 10, .alarm = 40
+    .plugin = "psi", .type = "percent", .unit = "% of time", .head_unit = "%", .divisor = 1,       \
+    .decimals = 1, .warn = 10, .alarm = 40
+
+#define UNCOLOURED .warn = INFINITY, .alarm = INFINITY
 
 /* Counters have no limits: how much is too much depends on the load. */
-#define COUNTER .plugin = "cgroup_perf", .drawn = COLUMN_NUMBER, .warn = INFINITY, .alarm = INFINITY
+#define COUNTER .plugin = "cgroup_perf", .drawn = COLUMN_NUMBER, UNCOLOURED
 
-#define MEMORY                                                                                     \
-    .plugin = "wss", .type = "memory", .unit = "bytes", .divisor = 1, .decimals = 0,               \
-    .drawn = COLUMN_NUMBER, .warn = INFINITY, .alarm = INFINITY
+#define PER_SECOND .unit = "per second", .head_unit = "/s", .divisor = 1, .decimals = 0
+
+#define BYTES .unit = "bytes", .divisor = 1, .decimals = 0, .drawn = COLUMN_NUMBER, UNCOLOURED
 
 const struct column columns[] = {
     {PRESSURE, .title = "cpu", .type_instance = "cpu-some", .key = "cpu_some", .rank = 1,
-     .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "cpu", .sort_letter = 'c'},
-    {PRESSURE, .title = "full", .type_instance = "cpu-full", .key = "cpu_full", .rank = 8,
-     .drawn = COLUMN_NUMBER},
+     .meaning = "% of the time in which a task of the group waits for a CPU", .drawn = COLUMN_BAR,
+     .in_pressure = true, .sort_key = "cpu", .sort_letter = 'c'},
+    {PRESSURE, .title = "full", .type_instance = "cpu-full", .key = "cpu_full", .rank = 4,
+     .meaning = "all of them wait, none runs: others have the CPUs", .drawn = COLUMN_NUMBER,
+     .in_full = true},
+    {.title = "id",
+     .plugin = "psi",
+     .type = "percent",
+     .type_instance = "cpu-idle",
+     .key = "cpu_idle",
+     .rank = 14,
+     .unit = "% of the CPUs",
+     .head_unit = "%",
+     .divisor = 1,
+     .decimals = 0,
+     .meaning = "% of the machine's CPUs that are idle, in the row of the system",
+     .drawn = COLUMN_BESIDE,
+     UNCOLOURED},
     {PRESSURE, .title = "mem", .type_instance = "memory-some", .key = "memory_some", .rank = 2,
-     .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "memory", .sort_letter = 'm'},
+     .meaning = "the same for memory: it is reclaimed, or read again", .drawn = COLUMN_BAR,
+     .in_pressure = true, .sort_key = "memory", .sort_letter = 'm'},
     {PRESSURE, .title = "full", .type_instance = "memory-full", .key = "memory_full", .rank = 6,
-     .drawn = COLUMN_NUMBER},
+     .meaning = "all of them wait for memory", .drawn = COLUMN_NUMBER, .in_full = true},
     {PRESSURE, .title = "io", .type_instance = "io-some", .key = "io_some", .rank = 3,
-     .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "io", .sort_letter = 'i'},
+     .meaning = "the same for disks", .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "io",
+     .sort_letter = 'i'},
     {PRESSURE, .title = "full", .type_instance = "io-full", .key = "io_full", .rank = 7,
-     .drawn = COLUMN_NUMBER},
-    {PRESSURE, .title = "irq", .type_instance = "irq-full", .key = "irq_full", .rank = 11,
-     .drawn = COLUMN_NUMBER},
+     .meaning = "all of them wait for disks", .drawn = COLUMN_NUMBER, .in_full = true},
+    {PRESSURE, .title = "irq", .type_instance = "irq-full", .key = "irq_full", .rank = 13,
+     .meaning = "% of the time that interrupts take from it", .drawn = COLUMN_NUMBER},
     /* The CPU time of tasks, in ns. The machine's also counts idle CPUs. */
-    {COUNTER, .title = "cpus", .type_instance = "task-clock", .key = "cpus_used", .rank = 4,
+    {COUNTER, .title = "cpus", .type_instance = "task-clock", .key = "cpus_used", .rank = 5,
      .type = "perf", .unit = "CPUs", .divisor = 1e9, .decimals = 2, .not_of_system = true,
-     .sort_key = "cpus", .sort_letter = 'u'},
-    {COUNTER, .title = "ipc", .type_instance = "", .key = "ipc", .rank = 9, .type = "ipc",
-     .unit = "instructions/cycle", .divisor = 1, .decimals = 2},
-    {COUNTER, .title = "csw/s", .type_instance = "context-switches", .key = "context_switches",
-     .rank = 10, .type = "perf", .unit = "per second", .divisor = 1, .decimals = 0,
-     .sort_key = "switches", .sort_letter = 's'},
-    {COUNTER, .title = "flt/s", .type_instance = "page-faults", .key = "page_faults", .rank = 12,
-     .type = "perf", .unit = "per second", .divisor = 1, .decimals = 0, .sort_key = "faults",
+     .meaning = "CPUs used: 0.50 is half of one", .sort_key = "cpus", .sort_letter = 'u'},
+    {COUNTER, .title = "ipc", .type_instance = "", .key = "ipc", .rank = 11, .type = "ipc",
+     .unit = "instructions/cycle", .divisor = 1, .decimals = 2,
+     .meaning = "instructions per cycle: below 0.5 it waits for memory chips"},
+    {COUNTER, PER_SECOND, .title = "csw/s", .type_instance = "context-switches",
+     .key = "context_switches", .rank = 12, .type = "perf",
+     .meaning = "context switches per second", .sort_key = "switches", .sort_letter = 's'},
+    {COUNTER, PER_SECOND, .title = "flt/s", .type_instance = "page-faults", .key = "page_faults",
+     .rank = 15, .type = "perf", .meaning = "page faults per second", .sort_key = "faults",
      .sort_letter = 'f'},
-    {MEMORY, .title = "wss", .type_instance = "referenced", .key = "referenced_bytes", .rank = 5,
+    {BYTES, .title = "wss", .plugin = "wss", .type = "memory", .type_instance = "referenced",
+     .key = "referenced_bytes", .rank = 10, .meaning = "working set: memory touched in the window",
      .sort_key = "wss", .sort_letter = 'w'},
-    {MEMORY, .title = "rss", .type_instance = "rss", .key = "rss_bytes", .rank = 13},
+    {BYTES, .title = "rss", .plugin = "wss", .type = "memory", .type_instance = "rss",
+     .key = "rss_bytes", .rank = 16, .meaning = "memory resident, touched or not"},
+    {.title = "proc",
+     .plugin = "wss",
+     .type = "count",
+     .type_instance = "processes",
+     .key = "processes",
+     .rank = 17,
+     .unit = "processes",
+     .divisor = 1,
+     .decimals = 0,
+     .meaning = "",
+     .drawn = COLUMN_LABEL,
+     UNCOLOURED},
 };
 
 #undef PRESSURE
+#undef UNCOLOURED
 #undef COUNTER
-#undef MEMORY
+#undef PER_SECOND
+#undef BYTES
 
 const size_t column_count = sizeof(columns) / sizeof(columns[0]);
 
 _Static_assert(sizeof(columns) / sizeof(columns[0]) <= COLUMN_MAX, "raise COLUMN_MAX");
+
+size_t column_find(const char *key)
+{
+    size_t i = 0;
+    while (strcmp(columns[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+bool column_is_own(const struct column *column)
+{
+    return column->drawn == COLUMN_BAR || column->drawn == COLUMN_NUMBER;
+}
 
 enum severity column_severity(const struct column *column, double value)
 {

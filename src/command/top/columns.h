@@ -6,11 +6,12 @@
  * --help derive from it.
  *
  * Where the screen has no room for all columns, the least useful are left out first. The most
- * useful show which groups wait, and for what: cpu, memory, io "some". Then the groups that use the
- * CPUs, the first question that follows, and their working sets; then "full", the worse part of
- * waiting: of memory and io, then of cpu, which the system doesn't have. ipc and context switches
- * explain a load rather than find it. Interrupts matter on few machines, and most page faults mean
- * nothing; resident memory is for comparison with the working set.
+ * useful show which groups wait, and for what: cpu, memory, io "some"; and for a CPU also "full",
+ * as the group that takes it waits, too, but never with all of its tasks. Then the groups that use
+ * the CPUs, the first question that follows, and "full" of memory and io; then how close the memory
+ * is to its limit, and the working set. ipc and context switches explain a load rather than find
+ * it. Interrupts matter on few machines, and most page faults mean nothing; resident memory is for
+ * comparison with the working set.
  */
 #ifndef HEADROOM_COMMAND_TOP_COLUMNS_H
 #define HEADROOM_COMMAND_TOP_COLUMNS_H
@@ -20,8 +21,10 @@
 
 /** How the screen draws a column. */
 enum column_drawn {
-    COLUMN_BAR,   /**< a bar of 0..100, where there is room, and the number */
-    COLUMN_NUMBER /**< the number alone */
+    COLUMN_BAR,    /**< a bar of 0..100, where there is room, and the number */
+    COLUMN_NUMBER, /**< the number alone */
+    COLUMN_BESIDE, /**< of the system: in the column before it, where that has no value */
+    COLUMN_LABEL   /**< behind the name of the group, see row_label() */
 };
 
 /** One column. A group's value comes from series HOST/plugin-GROUP/type-type_instance. */
@@ -32,15 +35,18 @@ struct column {
     const char *type_instance; /**< of the series; "" for none */
     const char *key;           /**< in JSON, and the heading of plain lines */
     const char *unit;          /**< for --help */
+    const char *head_unit;     /**< behind the key in the heading of plain lines; NULL: none */
+    const char *meaning;       /**< for the help on the screen */
     double divisor;            /**< a value of the series, divided by this, is in that unit */
     int decimals;              /**< digits after the point, if there is room */
     int rank;                  /**< of usefulness, from 1; the highest is left out first */
     enum column_drawn drawn;
     bool not_of_system;   /**< absent in the system's row, where the series means something else */
-    bool in_pressure;     /**< the sort key "pressure" is the highest of these */
+    bool in_pressure;     /**< the sort key "pressure" is the highest of these, … */
+    bool in_full;         /**< … after the highest of these */
     double warn, alarm;   /**< from here on yellow, red; both INFINITY: no colour at all */
     const char *sort_key; /**< the name in --sort; NULL when one can't sort by it */
-    char sort_letter;     /**< the key on the screen; not q, p or n */
+    char sort_letter;     /**< the key on the screen; not q, p, n or ? */
 };
 
 /** The most columns there can be. */
@@ -48,6 +54,12 @@ struct column {
 
 extern const struct column columns[];
 extern const size_t column_count;
+
+/** @return the index of a column by its key, which there must be. */
+size_t column_find(const char *key);
+
+/** @return whether the screen has a column of it. */
+bool column_is_own(const struct column *column);
 
 /** How a value stands to its column's limits. */
 enum severity { SEVERITY_NONE, SEVERITY_CALM, SEVERITY_WARN, SEVERITY_ALARM };

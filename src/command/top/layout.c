@@ -72,7 +72,7 @@ void layout_fit(int width, int longest, const bool present[COLUMN_MAX], struct l
 {
     memset(layout, 0, sizeof(*layout));
     for (size_t i = 0; i < column_count; i++)
-        layout->shown[i] = present[i];
+        layout->shown[i] = present[i] && column_is_own(&columns[i]);
     if (fit_bars(layout, width, longest))
         return;
     while (!fit_numbers(layout, width, longest) && hide_least_useful(layout))

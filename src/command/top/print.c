@@ -11,6 +11,8 @@
 #include "common/output.h"
 #include "headroom/utf8.h"
 
+enum { TITLE_SIZE = 64 };
+
 static int print_name(FILE *out, const struct table *table, const struct row *row, int width)
 {
     char name[ROW_NAME_SIZE], label[ROW_NAME_SIZE];
@@ -21,10 +23,22 @@ static int print_name(FILE *out, const struct table *table, const struct row *ro
     return taken;
 }
 
+/* "cpu_some(%)" */
+static void write_title(const struct column *column, char title[TITLE_SIZE])
+{
+    const char *unit = column->head_unit;
+    if (unit != NULL)
+        snprintf(title, TITLE_SIZE, "%s(%s)", column->key, unit);
+    else
+        snprintf(title, TITLE_SIZE, "%s", column->key);
+}
+
 /* A column is as wide as its heading, or as its values. */
 static int line_width(const struct column *column)
 {
-    int width = (int)strlen(column->key);
+    char title[TITLE_SIZE];
+    write_title(column, title);
+    int width = (int)strlen(title);
     return width < VALUE_WIDTH ? VALUE_WIDTH : width;
 }
 
@@ -36,8 +50,11 @@ static void print_heading(FILE *out, const struct table *table, int name_width)
     localtime_r(&seconds, &local);
     strftime(clock, sizeof(clock), "%Y-%m-%dT%H:%M:%S", &local);
     fprintf(out, "%-*s", name_width, "group");
-    for (size_t i = 0; i < column_count; i++)
-        fprintf(out, " %*s", line_width(&columns[i]), columns[i].key);
+    for (size_t i = 0; i < column_count; i++) {
+        char title[TITLE_SIZE];
+        write_title(&columns[i], title);
+        fprintf(out, " %*s", line_width(&columns[i]), title);
+    }
     fprintf(out, "  %s\n", clock);
 }
 
@@ -86,7 +103,7 @@ static void print_json_row(FILE *out, const struct row *row)
         /* collectd sends seven digits. JSON has no infinity. */
         json_print_number(out, "\":", isfinite(row->values[i]), "%.7g", row->values[i]);
     }
-    putc('}', out);
+    fprintf(out, ",\"takes_most_cpu\":%s}", row->takes_most ? "true" : "false");
 }
 
 static void print_json_alert(FILE *out, const struct alert *alert)

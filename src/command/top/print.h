@@ -13,10 +13,10 @@
 #include "top/table.h"
 
 /**
- * Prints a heading (the columns' keys and the time of day) and a line per row, aligned. All columns
- * are printed, so that each keeps its place; an absent value is "-". Each new alert follows as a
- * line "alert TIME-OF-DAY SEVERITY MESSAGE"; a row of a group called "alert" has a number or "-"
- * where that has its severity. Flushes.
+ * Prints a heading (the columns' keys with their units, and the time of day) and a line per row,
+ * aligned. All columns are printed, so that each keeps its place; an absent value is "-". Each new
+ * alert follows as a line "alert TIME-OF-DAY SEVERITY MESSAGE"; a row of a group called "alert" has
+ * a number or "-" where that has its severity. Flushes.
  *
  * @param alerts  NULL: not asked for.
  * @return 0, or the negative errno of writing.
@@ -25,8 +25,8 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
 
 /**
  * Prints one line: {"time":SECONDS,"groups":[{"host":TEXT,"group":TEXT,KEY:NUMBER or
- * null,...},...]} It is valid JSON in UTF-8 whatever the names: bytes that are not UTF-8 become
- * U+FFFD. Flushes.
+ * null,...,"takes_most_cpu":BOOLEAN},...]} It is valid JSON in UTF-8 whatever the names: bytes that
+ * are not UTF-8 become U+FFFD. Flushes.
  *
  * @param alerts  the new ones become another member, "alerts":[{"time":TEXT,
  *                "severity":"failure", "warning" or "okay","host":TEXT,"instance":TEXT,

@@ -13,12 +13,14 @@
 
 #include "common/label.h"
 #include "headroom/utf8.h"
+#include "top/help.h"
 #include "top/layout.h"
 
 enum {
     TEXT_SIZE = 1024, /* of a line; terminals are narrower */
     HEAD_LINES = 2,   /* the header and the titles */
     ROWS_KEPT = 5,    /* rows of the table that alerts don't displace */
+    LEGEND_FROM = 18, /* lower terminals have no line that explains the columns */
     CLOCK_WIDTH = 8,
     WORD_WIDTH = 7,
     MESSAGE_COLUMN = CLOCK_WIDTH + 1 + WORD_WIDTH + 1,
@@ -176,17 +178,36 @@ static void draw_bar(const struct screen *screen, int width, double value)
     }
 }
 
+/* "12.5", "49id" of what belongs to the next column, "*0.86" with the mark. */
+static void format_cell(const struct row *row, size_t column, char text[16])
+{
+    const char *mark = row->takes_most && column == column_find("cpus_used") ? "*" : "";
+    int decimals = columns[column].decimals;
+    double beside = column + 1 < column_count && columns[column + 1].drawn == COLUMN_BESIDE
+                        ? row->values[column + 1]
+                        : NAN;
+    if (isnan(row->values[column]) && !isnan(beside)) {
+        snprintf(text, 16, beside < 99.5 ? "%.0f %s" : "%.0f%s", beside, columns[column + 1].title);
+        return;
+    }
+    do {
+        char number[16];
+        format_value(row->values[column], decimals, number);
+        snprintf(text, 16, "%s%.14s", mark, number);
+    } while (strlen(text) > NUMBER_WIDTH && decimals-- > 0);
+}
+
 static void draw_row(const struct screen *screen, int y, const struct layout *layout,
                      const struct table *table, const struct row *row)
 {
     char name[ROW_NAME_SIZE], text[16];
-    row_name(table, row, name, sizeof(name));
+    row_label(table, row, name, sizeof(name));
     draw_text(screen, y, 0, name, layout->name);
     move(y, layout->name);
     for (size_t i = 0; i < column_count; i++) {
         if (!layout->shown[i])
             continue;
-        attr_t attribute = severity_attribute(screen, column_severity(&columns[i], row->values[i]));
+        attr_t attribute = severity_attribute(screen, row_severity(row, i));
         if (layout->bar > 0 && columns[i].drawn == COLUMN_BAR) {
             addch(' ');
             /* Reversed, the empty part of a bar would look full. */
@@ -194,7 +215,7 @@ static void draw_row(const struct screen *screen, int y, const struct layout *la
             draw_bar(screen, layout->bar, row->values[i]);
             attrset(A_NORMAL);
         }
-        format_value(row->values[i], columns[i].decimals, text);
+        format_cell(row, i, text);
         addch(' ');
         attrset(attribute);
         printw("%*s", NUMBER_WIDTH, text);
@@ -453,7 +474,7 @@ static int longest_name(const struct screen *screen, const struct table *table)
     int longest = 0;
     for (size_t i = 0; i < table->count; i++) {
         char name[ROW_NAME_SIZE];
-        row_name(table, &table->rows[i], name, sizeof(name));
+        row_label(table, &table->rows[i], name, sizeof(name));
         int width = label_width(name, screen->charset);
         longest = width > longest ? width : longest;
     }
@@ -486,24 +507,56 @@ static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles,
     return pinned;
 }
 
+/* Draws the line that explains the columns. */
+static void draw_legend(const struct screen *screen, int y, int width, const struct table *table)
+{
+    bool present[COLUMN_MAX], marked = false;
+    char text[HELP_SIZE];
+    table_present(table, present);
+    for (size_t i = 0; i < table->count; i++)
+        marked |= table->rows[i].takes_most;
+    legend_fit(width, present, marked, text);
+    attrset(A_DIM);
+    draw_sentence(screen, y, 0, text, width);
+    attrset(A_NORMAL);
+}
+
+static void draw_help(const struct screen *screen, int top, int bottom, int width,
+                      const struct table *table)
+{
+    bool present[COLUMN_MAX];
+    char text[HELP_SIZE];
+    table_present(table, present);
+    for (int y = top; y < bottom && help_line((size_t)(y - top), present, text); y++)
+        draw_sentence(screen, y, 0, text, width);
+}
+
 void screen_draw(struct screen *screen, const struct screen_view *view)
 {
     int height, width;
     getmaxyx(stdscr, height, width);
     /* With little height, rows are more important than header and footer. */
     bool header = height >= 3, titles = height >= 4, footer = height >= 5;
+    bool legend = height >= LEGEND_FROM && view->problem[0] == '\0' && !view->help;
     int bottom = height - footer;
-    int alerts = count_lines_for_alerts(screen, view, bottom - header - titles, width);
+    int alerts =
+        view->help ? 0
+                   : count_lines_for_alerts(screen, view, bottom - header - titles - legend, width);
     erase();
     if (header)
         draw_header(screen, width, view);
     if (view->problem[0] != '\0') {
         screen->page = screen->scrolling = 0;
         draw_problem(screen, header ? HEAD_LINES : 0, bottom - alerts, width, view->problem);
+    } else if (view->help) {
+        draw_help(screen, header, bottom, width, view->table);
     } else {
-        draw_rows(screen, header, bottom - alerts, titles, width, view);
+        draw_rows(screen, header, bottom - alerts - legend, titles, width, view);
     }
-    draw_alerts(screen, bottom - alerts, bottom, width, view);
+    if (legend)
+        draw_legend(screen, bottom - alerts - 1, width, view->table);
+    if (!view->help)
+        draw_alerts(screen, bottom - alerts, bottom, width, view);
     if (footer)
         draw_footer(screen, height - 1, width, view->table);
     refresh();

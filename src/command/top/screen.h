@@ -20,6 +20,7 @@ struct screen_view {
     const char *problem; /**< shown instead of the rows; "" for none */
     const char *socket;
     const struct sort_key *sort;
+    bool help;                       /**< show the page of help instead of the rows and alerts */
     const struct alert_list *alerts; /**< shown below the rows; NULL: not asked for */
     const char *alerts_file;         /**< where they are read from */
     const char *alerts_problem;      /**< why they can't be read; "" if they can */

@@ -201,27 +201,56 @@ void table_free(struct table *table)
     *table = (struct table){0};
 }
 
-double row_pressure(const struct row *row)
-{
-    double highest = NAN;
-    for (size_t i = 0; i < column_count; i++) {
-        /* fmax() returns the other where one is NaN. */
-        if (columns[i].in_pressure)
-            highest = fmax(highest, row->values[i]);
-    }
-    return highest;
-}
-
 bool row_is_system(const struct row *row)
 {
     return strcmp(row->group, SYSTEM_GROUP) == 0;
 }
 
-static double sort_value(const struct row *row, const struct sort_key *key)
+enum severity row_severity(const struct row *row, size_t column)
 {
+    enum severity severity = column_severity(&columns[column], row->values[column]);
+    if (severity == SEVERITY_ALARM && column == column_find("cpu_some") &&
+        row->values[column_find("cpu_idle")] >= IDLE_PCT)
+        return SEVERITY_WARN;
+    return severity;
+}
+
+/* What the sort key "pressure" compares, in this order; NaN: absent. */
+enum { FULL, SOME, HURT_COUNT };
+
+static void find_hurt(const struct row *row, double hurt[HURT_COUNT])
+{
+    hurt[FULL] = hurt[SOME] = NAN;
+    for (size_t i = 0; i < column_count; i++) {
+        /* fmax() returns the other where one is NaN. */
+        if (columns[i].in_full)
+            hurt[FULL] = fmax(hurt[FULL], row->values[i]);
+        if (columns[i].in_pressure)
+            hurt[SOME] = fmax(hurt[SOME], row->values[i]);
+    }
+    /* Less than that is chance; and "full" of a CPU isn't known before Linux 5.13. */
+    hurt[FULL] = isnan(hurt[FULL]) && !isnan(hurt[SOME]) ? 0 : round(hurt[FULL]);
+}
+
+/* The highest first, absent ones last. */
+static int compare_values(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a < b) - (a > b);
+}
+
+static int compare_by_key(const struct row *a, const struct row *b, const struct sort_key *key)
+{
+    double hurt_a[HURT_COUNT], hurt_b[HURT_COUNT];
     if (key->column == SORT_NAME)
         return 0;
-    return key->column == SORT_PRESSURE ? row_pressure(row) : row->values[key->column];
+    if (key->column != SORT_PRESSURE)
+        return compare_values(a->values[key->column], b->values[key->column]);
+    find_hurt(a, hurt_a);
+    find_hurt(b, hurt_b);
+    int order = compare_values(hurt_a[FULL], hurt_b[FULL]);
+    return order != 0 ? order : compare_values(hurt_a[SOME], hurt_b[SOME]);
 }
 
 static int compare_rows(const void *first, const void *second, void *key)
@@ -229,12 +258,9 @@ static int compare_rows(const void *first, const void *second, void *key)
     const struct row *a = first, *b = second;
     if (row_is_system(a) != row_is_system(b))
         return row_is_system(a) ? -1 : 1;
-    double value_a = sort_value(a, key), value_b = sort_value(b, key);
-    if (isnan(value_a) != isnan(value_b))
-        return isnan(value_a) ? 1 : -1;
-    if (value_a != value_b && !isnan(value_a))
-        return value_a > value_b ? -1 : 1;
-    int order = strcmp(a->group, b->group);
+    int order = compare_by_key(a, b, key);
+    if (order == 0)
+        order = strcmp(a->group, b->group);
     return order != 0 ? order : strcmp(a->host, b->host);
 }
 
@@ -252,6 +278,8 @@ void table_present(const struct table *table, bool present[COLUMN_MAX])
         for (size_t i = 0; i < table->count && column < column_count; i++)
             present[column] = present[column] || !isnan(table->rows[i].values[column]);
     }
+    for (size_t column = 1; column < column_count; column++)
+        present[column - 1] |= present[column] && columns[column].drawn == COLUMN_BESIDE;
 }
 
 void row_name(const struct table *table, const struct row *row, char *name, size_t size)
@@ -260,4 +288,13 @@ void row_name(const struct table *table, const struct row *row, char *name, size
         snprintf(name, size, "%s: %s", row->host, row->group);
     else
         snprintf(name, size, "%s", row->group);
+}
+
+void row_label(const struct table *table, const struct row *row, char *label, size_t size)
+{
+    double count = row->values[column_find("processes")];
+    row_name(table, row, label, size);
+    size_t length = strlen(label);
+    if (!isnan(count))
+        snprintf(label + length, size - length, " (%.0f process%s)", count, count == 1 ? "" : "es");
 }

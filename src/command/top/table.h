@@ -39,11 +39,15 @@ int identifier_parse(const char *text, struct identifier *parts);
  */
 int identifier_column(const struct identifier *parts);
 
+/** A machine of which less is idle is full: that much is idle between any two tasks. */
+#define IDLE_PCT 5
+
 /** One group. */
 struct row {
     char *host;
     char *group;               /**< the plugin instance; SYSTEM_GROUP is the whole machine */
     double values[COLUMN_MAX]; /**< by index into columns, in their units; NaN: there is none */
+    bool takes_most;           /**< of the CPUs that are fought for, see table_mark_takers() */
 };
 
 /** The group that stands for the whole machine. */
@@ -71,16 +75,22 @@ void table_free(struct table *table);
 
 /**
  * Sorts: the systems first, then the highest value; absent ones last; equal ones by group and host.
+ *
+ * The key "pressure" is what hurts: the highest "full", in whole percent, then the highest "some".
+ * A group that takes a CPU from another waits, too, as it would take more; but some of its tasks
+ * run.
  */
 void table_sort(struct table *table, const struct sort_key *key);
 
-/** @return the row's highest value in the columns with in_pressure; NaN when all are absent. */
-double row_pressure(const struct row *row);
+/** @return how a value of the row stands to its column's limits. While CPUs are idle, the pressure
+ * of the system for them is no alarm: some tasks may use some of them only. */
+enum severity row_severity(const struct row *row, size_t column);
 
 /** @return whether the row stands for a whole machine. */
 bool row_is_system(const struct row *row);
 
-/** Finds out which columns have a value in any row. */
+/** Finds out which columns have a value in any row; of what is drawn beside a column, that one,
+ * too. */
 void table_present(const struct table *table, bool present[COLUMN_MAX]);
 
 /**
@@ -89,6 +99,11 @@ void table_present(const struct table *table, bool present[COLUMN_MAX]);
  * @param size  of name; a longer one is cut.
  */
 void row_name(const struct table *table, const struct row *row, char *name, size_t size);
+
+/** Writes the name of a row for people: that of processes, not of a cgroup, has their number behind
+ * it.
+ * @param size  of label; a longer one is cut. */
+void row_label(const struct table *table, const struct row *row, char *label, size_t size);
 
 /** Fits any name: collectd's host and instance have up to 127 bytes. */
 #define ROW_NAME_SIZE 512

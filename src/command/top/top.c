@@ -25,6 +25,7 @@
 #include "top/print.h"
 #include "top/screen.h"
 #include "top/table.h"
+#include "top/takers.h"
 
 #define DEFAULT_SOCKET "/var/run/collectd-unixsock"
 
@@ -54,6 +55,7 @@ struct top {
     struct alerts *alerts;    /* NULL: not asked for */
     char alerts_problem[512]; /* why the log file can't be read; "" if it can */
     int empty_reads;
+    bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
 };
 
@@ -112,6 +114,7 @@ static void draw_screen(struct top *top)
         .problem = top->problem,
         .socket = top->options.socket,
         .sort = &top->options.sort,
+        .help = top->help,
     };
     screen_draw(top->screen, &view);
 }
@@ -172,7 +175,7 @@ static void describe_problem(int error, const char *socket, char *text, size_t s
     if (error == -ENODATA) {
         list_plugins(plugins, sizeof(plugins));
         snprintf(text, size,
-                 "collectd has no series of headroom's plugins yet: is `%s' in its "
+                 "collectd has no values of headroom's plugins yet: is `%s' in its "
                  "collectd.conf? The first values take an interval or two",
                  plugins);
         return;
@@ -208,6 +211,18 @@ static void report_recovery(struct top *top)
 
 /* --- Waiting -------------------------------------------------------------- */
 
+/* Any letter leaves the help. Returns whether the screen changes. */
+static bool handle_event(struct top *top, enum screen_event event, int letter)
+{
+    if (event != SCREEN_LETTER)
+        return true;
+    if (top->help || letter == '?')
+        top->help = !top->help;
+    else if (sort_key_find(NULL, letter, &top->options.sort) != 0)
+        return false;
+    return true;
+}
+
 /* Handles the keys that were pressed. Returns 0, or -ECANCELED to end. */
 static int handle_keys(struct top *top, bool readable)
 {
@@ -220,9 +235,7 @@ static int handle_keys(struct top *top, bool readable)
     for (; event != SCREEN_IDLE; event = screen_read(top->screen, &letter)) {
         if (event == SCREEN_QUIT)
             return -ECANCELED;
-        if (event == SCREEN_LETTER && sort_key_find(NULL, letter, &top->options.sort) != 0)
-            continue;
-        changed = true;
+        changed |= handle_event(top, event, letter);
     }
     if (changed) {
         table_sort(&top->table, &top->options.sort);
@@ -291,6 +304,16 @@ static int wait_for_collectd(void *context, int fd, short events)
 
 /* --- The loop ------------------------------------------------------------- */
 
+/* Before its second interval collectd has series of counters without a rate. */
+static bool has_values(const struct table *table)
+{
+    bool present[COLUMN_MAX], any = false;
+    table_present(table, present);
+    for (size_t i = 0; i < column_count; i++)
+        any |= present[i];
+    return any;
+}
+
 /* Fetches a new table; the old one stays when that fails. */
 static int fetch_table(struct top *top)
 {
@@ -307,8 +330,9 @@ static int fetch_table(struct top *top)
     }
     table_free(&top->table);
     top->table = fetched;
+    table_mark_takers(&top->table);
     table_sort(&top->table, &top->options.sort);
-    return top->table.count > 0 ? 0 : -ENODATA;
+    return has_values(&top->table) ? 0 : -ENODATA;
 }
 
 /* Returns 0, a problem with collectd that was reported, or -ECANCELED to end. Sets *write_error. */
@@ -418,7 +442,8 @@ static void print_help(void)
         "  --sort KEY          what to sort by:\n                      ");
     print_sort_keys(stdout);
     printf(
-        "\n                      (default: pressure, the highest of a row's \"some\" values)\n"
+        "\n                      (default: pressure: what hurts most, by \"full\", then by "
+        "\"some\")\n"
         "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
         "  --alerts FILE       also show the latest notifications of headroom's plugins; FILE is\n"
         "                      the log that collectd's logfile plugin writes\n"

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top/takers.h - which group takes most of the CPUs that others wait for.
+ */
+#ifndef HEADROOM_COMMAND_TOP_TAKERS_H
+#define HEADROOM_COMMAND_TOP_TAKERS_H
+
+#include "top/table.h"
+
+/**
+ * Marks, of each host on which a group waits for CPUs, the group that uses most of those that are
+ * fought for, see row.takes_most.
+ *
+ * Which CPU a group uses isn't known. While CPUs are idle, those that are fought for are used by
+ * the groups that wait themselves, as each has more tasks than it gets CPUs; on a full machine by
+ * all. So a group that never waits, by its real-time priority, isn't found on a machine that isn't
+ * full. Of groups within one another it is the innermost that has at least half of the use.
+ *
+ * @param table  as table_fetch() has left it: not sorted yet.
+ */
+void table_mark_takers(struct table *table);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_top_help.c - which group `headroom top` marks as the one to blame, and what the
+ * screen says about itself.
+ */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/label.h"
+#include "support/suite.h"
+#include "top/help.h"
+#include "top/table.h"
+#include "top/takers.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* --- The mark ------------------------------------------------------------- */
+
+/* Rows in the order of table_fetch(): by host and group. */
+struct group {
+    const char *host, *group;
+    double cpu_some, cpus_used, cpu_idle;
+};
+
+static void expect_marked(const struct group *groups, int count, const char *expected)
+{
+    struct row rows[16] = {0};
+    struct table table = {.rows = rows, .count = (size_t)count};
+    char marked[256] = "";
+    for (int i = 0; i < count; i++) {
+        for (int column = 0; column < COLUMN_MAX; column++)
+            rows[i].values[column] = NAN;
+        rows[i].host = (char *)groups[i].host;
+        rows[i].group = (char *)groups[i].group;
+        rows[i].values[column_find("cpu_some")] = groups[i].cpu_some;
+        rows[i].values[column_find("cpus_used")] = groups[i].cpus_used;
+        rows[i].values[column_find("cpu_idle")] = groups[i].cpu_idle;
+    }
+    table_mark_takers(&table);
+    for (int i = 0; i < count; i++) {
+        if (rows[i].takes_most)
+            strcat(strcat(marked, rows[i].group), " ");
+    }
+    ck_assert_str_eq(marked, expected);
+}
+
+#define EXPECT_MARKED(groups, expected) expect_marked(groups, COUNT(groups), expected)
+
+START_TEST(marks_the_one_that_takes_most)
+{
+    static const struct group groups[] = {
+        {"h", "nc_batch", 100, 0.86, NAN},
+        {"h", "nc_web", 42, 0.5, NAN},
+        {"h", "system", 98.6, NAN, 50},
+    };
+    EXPECT_MARKED(groups, "nc_batch ");
+}
+END_TEST
+
+/* On a CPU of its own. */
+START_TEST(marks_no_group_that_is_alone_on_its_cpus)
+{
+    static const struct group groups[] = {
+        {"h", "alone", 0.1, 3, NAN},
+        {"h", "hog", 100, 0.8, NAN},
+        {"h", "system", 98, NAN, 12},
+        {"h", "web", 40, 0.2, NAN},
+    };
+    EXPECT_MARKED(groups, "hog ");
+}
+END_TEST
+
+/* There is no other CPU than those that are fought for. */
+START_TEST(marks_any_group_of_a_full_machine)
+{
+    static const struct group groups[] = {
+        {"h", "realtime", 0, 1.5, NAN},
+        {"h", "system", 98, NAN, 1},
+        {"h", "web", 40, 0.2, NAN},
+    };
+    EXPECT_MARKED(groups, "realtime ");
+}
+END_TEST
+
+START_TEST(marks_none_where_none_waits)
+{
+    static const struct group groups[] = {
+        {"h", "a", 9, 2, NAN}, {"h", "b", NAN, 1, NAN}, {"h", "system", 9, NAN, 0}};
+    EXPECT_MARKED(groups, "");
+}
+END_TEST
+
+START_TEST(marks_none_without_counters)
+{
+    static const struct group groups[] = {{"h", "a", 90, NAN, NAN}, {"h", "b", 50, 0, NAN}};
+    EXPECT_MARKED(groups, "");
+}
+END_TEST
+
+/* user.slice has the most, as it has all of what is within it; so has its session. */
+START_TEST(marks_the_innermost)
+{
+    static const struct group groups[] = {
+        {"h", "user", 90, 1.0, NAN},       {"h", "user-9", 90, 0.95, NAN},
+        {"h", "user_0", 90, 0.7, NAN},     {"h", "user_0_s", 90, 0.69, NAN},
+        {"h", "user_0_s_t", 90, 0.1, NAN}, {"h", "web", 90, 0.3, NAN},
+    };
+    EXPECT_MARKED(groups, "user-9 ");
+    EXPECT_MARKED(((const struct group[]){groups[0], groups[2], groups[3], groups[4], groups[5]}),
+                  "user_0_s ");
+}
+END_TEST
+
+START_TEST(marks_one_of_each_host)
+{
+    static const struct group groups[] = {
+        {"g", "a", 50, 0.2, NAN}, {"g", "b", 50, 0.3, NAN},   {"h", "a", 50, 0.9, NAN},
+        {"i", "a", 1, 0.9, NAN},  {"i", "system", 1, NAN, 0},
+    };
+    struct group copy[COUNT(groups)];
+    memcpy(copy, groups, sizeof(copy));
+    expect_marked(copy, COUNT(copy), "b a ");
+}
+END_TEST
+
+/* --- Colours -------------------------------------------------------------- */
+
+START_TEST(a_machine_with_idle_cpus_is_no_alarm)
+{
+    struct row row = {0};
+    size_t some = column_find("cpu_some"), memory = column_find("memory_some");
+    row.values[some] = row.values[memory] = 98.6;
+    row.values[column_find("cpu_idle")] = 50;
+    ck_assert_int_eq(row_severity(&row, some), SEVERITY_WARN);
+    ck_assert_int_eq(row_severity(&row, memory), SEVERITY_ALARM);
+    row.values[some] = 5;
+    ck_assert_int_eq(row_severity(&row, some), SEVERITY_CALM);
+    row.values[some] = 98.6;
+    row.values[column_find("cpu_idle")] = 4;
+    ck_assert_int_eq(row_severity(&row, some), SEVERITY_ALARM);
+    row.values[column_find("cpu_idle")] = NAN;
+    ck_assert_int_eq(row_severity(&row, some), SEVERITY_ALARM);
+}
+END_TEST
+
+/* --- What the screen says -------------------------------------------------- */
+
+static void mark_all_present(bool present[COLUMN_MAX])
+{
+    for (size_t i = 0; i < COLUMN_MAX; i++)
+        present[i] = i < column_count;
+}
+
+static const struct {
+    int width;
+    bool marked;
+    const char *text;
+} legends[] = {
+    {80, true, "% of time a task waits (full: all)  * takes most CPU  id: CPUs idle  ? help"},
+    {80, false, "% of time a task waits (full: all)  id: CPUs idle  cpus: CPUs used  ? help"},
+    {120, true,
+     "% of time a task waits (full: all)  * takes most CPU  id: CPUs idle  cpus: CPUs used  "
+     "wss: memory touched  ? help"},
+    {60, true, "% of time a task waits (full: all)  * takes most CPU  ? help"},
+    {42, true, "% of time a task waits (full: all)  ? help"},
+    {41, true, "? help"},
+    {1, true, "? help"},
+};
+
+START_TEST(fits_legend)
+{
+    bool present[COLUMN_MAX];
+    char text[HELP_SIZE];
+    mark_all_present(present);
+    legend_fit(legends[_i].width, present, legends[_i].marked, text);
+    ck_assert_str_eq(text, legends[_i].text);
+}
+END_TEST
+
+START_TEST(explains_what_there_is)
+{
+    bool present[COLUMN_MAX] = {false};
+    char text[HELP_SIZE];
+    legend_fit(80, present, false, text);
+    ck_assert_str_eq(text, "? help");
+    present[column_find("referenced_bytes")] = true;
+    legend_fit(80, present, false, text);
+    ck_assert_str_eq(text, "wss: memory touched  ? help");
+    ck_assert(help_line(0, present, text));
+    ck_assert_ptr_nonnull(strstr(text, columns[column_find("referenced_bytes")].meaning));
+    ck_assert(help_line(1, present, text));
+    ck_assert(strncmp(text, "* ", 2) == 0);
+}
+END_TEST
+
+/* Of a terminal of 80 x 24, two lines aren't the page's. */
+START_TEST(help_fits_a_terminal)
+{
+    bool present[COLUMN_MAX];
+    char text[HELP_SIZE];
+    size_t lines = 0;
+    mark_all_present(present);
+    for (; help_line(lines, present, text); lines++)
+        ck_assert_msg(label_width(text, LABEL_ASCII) <= 80, "%s", text);
+    ck_assert_uint_le(lines, 22);
+    ck_assert_uint_gt(lines, 15);
+}
+END_TEST
+
+START_TEST(labels_processes)
+{
+    struct row row = {.host = (char *)"h", .group = (char *)"mysqld"};
+    struct table table = {.rows = &row, .count = 1};
+    char label[ROW_NAME_SIZE], little[10];
+    row.values[column_find("processes")] = NAN;
+    row_label(&table, &row, label, sizeof(label));
+    ck_assert_str_eq(label, "mysqld");
+    row.values[column_find("processes")] = 1;
+    row_label(&table, &row, label, sizeof(label));
+    ck_assert_str_eq(label, "mysqld (1 process)");
+    row.values[column_find("processes")] = 12;
+    row_label(&table, &row, label, sizeof(label));
+    ck_assert_str_eq(label, "mysqld (12 processes)");
+    row_label(&table, &row, little, sizeof(little));
+    ck_assert_str_eq(little, "mysqld (1");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("help");
+
+    tcase_add_test(tests, marks_the_one_that_takes_most);
+    tcase_add_test(tests, marks_no_group_that_is_alone_on_its_cpus);
+    tcase_add_test(tests, marks_any_group_of_a_full_machine);
+    tcase_add_test(tests, marks_none_where_none_waits);
+    tcase_add_test(tests, marks_none_without_counters);
+    tcase_add_test(tests, marks_the_innermost);
+    tcase_add_test(tests, marks_one_of_each_host);
+    tcase_add_test(tests, a_machine_with_idle_cpus_is_no_alarm);
+    tcase_add_loop_test(tests, fits_legend, 0, COUNT(legends));
+    tcase_add_test(tests, explains_what_there_is);
+    tcase_add_test(tests, help_fits_a_terminal);
+    tcase_add_test(tests, labels_processes);
+    return run_suite("help", tests);
+}
