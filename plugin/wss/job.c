@@ -222,6 +222,7 @@ static void add_result(struct wss_job *job, const struct hr_wss_sample *sample, 
         .interval = every_ns > job->context->interval_ns ? NS_TO_CDTIME_T(every_ns) : 0,
         .window_ms = count_windows(job) > 1 ? job->target->windows_ms[job->next_window] : 0,
         .is_last = is_last,
+        .of_processes = job->target->scope == HR_WSS_PROCESSES,
         .scan_ns = job->scan_ns,
         .sample = *sample,
     };

@@ -112,6 +112,8 @@ static void submit_last(const struct submission *submission, const struct wss_re
         submit_gauge(submission, "memory", "rss", (double)sample->rss_bytes);
     if (sample->has_pss)
         submit_gauge(submission, "memory", "pss", (double)sample->pss_bytes);
+    if (result->of_processes)
+        submit_gauge(submission, "count", "processes", (double)sample->process_count);
     submit_gauge(submission, "duration", "window", (double)sample->window_ns / 1e9);
     submit_gauge(submission, "duration", "scan", (double)result->scan_ns / 1e9);
 }

@@ -19,6 +19,7 @@ struct wss_result {
     cdtime_t interval;  /**< until the next of its kind; 0: the plugin's interval */
     uint64_t window_ms; /**< in the names of its series; 0: the target has one window only */
     bool is_last;       /**< of its measurement: the longest window that was read */
+    bool of_processes;  /**< the target is a Process block */
     uint64_t scan_ns;   /**< of the last: scan time of the measurement */
     struct hr_wss_sample sample;
 };
