@@ -49,15 +49,6 @@ add() {
     members=$members${members:+,}\"$1\":\"$escaped\"
 }
 
-# detail NAME: sets value to that of the metadata.
-detail() {
-    value=${newline}$details
-    case $value in
-        *"$newline$1: "*) value=${value#*"$newline$1: "} value=${value%%"$newline"*} ;;
-        *) value="" ;;
-    esac
-}
-
 lasting=604800 retry_after=60 folder=/var/lib/headroom/alert config="" own_labels=""
 while getopts e:K:l:r:s: option; do
     case $option in
@@ -280,7 +271,7 @@ find_open() {
 # serve URL: in a process of its own; side by side, so that none waits for one that hangs.
 serve() {
     if $has_folder; then
-        open_record "$folder" "$1" || return 1
+        open_record "$folder" "" "$1" || return 1
         [ ! -e "$record.owed" ] || read -r known known_time known_by <"$record.owed"
         ! is_late || return 0
         [ "$severity:$known" != OKAY:OKAY ] || return 0

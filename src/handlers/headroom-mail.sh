@@ -3,7 +3,7 @@
 # headroom-mail - mails one of collectd's notifications, see headroom-mail(1). collectd's exec plugin
 # runs it for each of them, with the notification on standard input.
 #
-#     headroom-mail [-s FOLDER] ADDRESS...
+#     headroom-mail [-n HITS] [-s FOLDER] ADDRESS...
 #
 # psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends an OKAY
 # for every series when collectd starts, and its alarms once more; osnoise reports noises that are longer and
@@ -15,19 +15,270 @@
 PATH=$PATH:/usr/sbin:/usr/lib
 
 usage() {
-    echo "usage: headroom-mail [-s FOLDER] ADDRESS... <NOTIFICATION" >&2
+    echo "usage: headroom-mail [-n HITS] [-s FOLDER] ADDRESS... <NOTIFICATION" >&2
     exit 2
 }
-folder=/var/lib/headroom/mail
-while getopts s: option; do
+hits=4 folder=/var/lib/headroom/mail
+while getopts n:s: option; do
     case $option in
+        n) hits=$OPTARG ;;
         s) folder=$OPTARG ;;
         *) usage ;;
     esac
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || usage
+case $hits in
+    "" | *[!0-9]* | ?????*) usage ;;
+esac
 read_notification || exit 2
+
+# --- numbers, as people write them -------------------------------------------
+
+# print_number VALUE [FACTOR]: sets number: two digits, or all before the point.
+print_number() {
+    number=$(awk -v value="$1" -v factor="${2:-1}" 'BEGIN {
+        value *= factor
+        size = value < 0 ? -value : value
+        format = size >= 9.95 || value == int(value) ? "%.0f" : size >= 0.995 ? "%.1f" : "%.2g"
+        printf format, value }')
+}
+
+# print_scaled VALUE UNIT...: sets quantity, in the first unit that leaves less than a thousand of it, each being a
+# thousand of the one before.
+print_scaled() {
+    scaled=$1
+    shift
+    while [ $# -gt 1 ] && ! awk -v value="$scaled" 'BEGIN { exit value >= 999.5 }'; do
+        scaled=$(awk -v value="$scaled" 'BEGIN { printf "%.9g", value / 1000 }')
+        shift
+    done
+    print_number "$scaled"
+    quantity="$number $1"
+}
+
+# print_quantity VALUE: sets quantity, by the unit of the series.
+print_quantity() {
+    case $unit in
+        bytes) print_scaled "$1" bytes kB MB GB TB ;;
+        seconds) print_scaled "$(awk -v value="$1" 'BEGIN { printf "%.9g", value * 1e6 }')" us ms s ;;
+        *)
+            print_number "$1" "$factor"
+            quantity="$number${unit:+ $unit}"
+            ;;
+    esac
+}
+
+# print_duration SECONDS: sets duration: "12 min", "3 h 5 min".
+print_duration() {
+    if [ "$1" -lt 60 ]; then
+        duration="$1 s"
+    elif [ "$1" -lt 3570 ]; then
+        duration="$((($1 + 30) / 60)) min"
+    elif [ "$1" -lt 86400 ]; then
+        duration="$((($1 + 30) / 3600)) h $((($1 + 30) % 3600 / 60)) min"
+    else
+        duration="$(($1 / 86400)) d $(($1 % 86400 / 3600)) h"
+    fi
+}
+
+# --- where --------------------------------------------------------------------
+
+# find_groups FOLDER INSTANCE: appends to groups the cgroups below whose path gives that instance.
+find_groups() {
+    for child in "$1"/*/; do
+        set -- "$1" "$2" "${child%/}"
+        name=${3##*/}
+        case $2 in
+            "$name") groups=$groups$3$newline ;;
+            "${name}_"*) find_groups "$3" "${2#"${name}_"}" ;;
+        esac
+    done
+}
+
+# find_path: sets path to the one of the only cgroup that has the instance, "" if there is none or several.
+find_path() {
+    mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts) groups="" path=""
+    [ -n "$mount" ] || return 0
+    find_groups "$mount" "$instance"
+    path=${groups%"$newline"}
+    case $path in
+        *"$newline"*) path="" ;;
+        *) path=${path#"$mount/"} ;;
+    esac
+}
+
+# find_place: sets place.
+find_place() {
+    detail Cgroup
+    place=${value:-$instance}
+    [ -z "$value" ] || return 0
+    case $plugin:$instance in
+        *:system) place="the machine" ;;
+        osnoise:cpu*) place="CPU ${instance#cpu}" ;;
+        psi:*_* | cgroup_perf:*_* | wss:*_*)
+            find_path
+            place=${path:-$instance}
+            ;;
+    esac
+}
+
+# --- what ---------------------------------------------------------------------
+
+# find_resource: sets resource and level, of psi; "" of all else.
+find_resource() {
+    resource="" level=""
+    [ "$plugin" = psi ] || return 0
+    case $type:$type_instance in
+        percent:*-some | percent:*-full)
+            resource=${type_instance%-*} level=${type_instance##*-}
+            return 0
+            ;;
+    esac
+    detail Resource
+    resource=$value
+    detail Level
+    level=$value
+}
+
+# describe_wait: sets who waits for what, by resource and level.
+describe_wait() {
+    who=$place what=$resource
+    [ "$level" != full ] || who="all of $place"
+    case $resource in
+        cpu) what="a CPU" ;;
+        io) what=disks ;;
+        irq) what=interrupts who=$place ;;
+    esac
+}
+
+# describe_series: sets before, unit, factor and after: what stands around a value.
+describe_series() {
+    before="" unit="" factor=1 after=""
+    case $plugin:$type:$type_instance in
+        psi:percent:*-some | psi:percent:*-full)
+            describe_wait
+            before="$who waits for $what" unit="% of the time"
+            ;;
+        cgroup_perf:ipc:) before="$place runs" unit="instructions per cycle" ;;
+        wss:memory:referenced*) before="$place touches" unit=bytes after=" of memory" ;;
+        wss:memory:*) before="$place holds" unit=bytes after=" of memory" ;;
+        osnoise:percent:available) before="programs get" unit=% after=" of $place" ;;
+        osnoise:duration:max_single) before="a single noise takes $place for" unit=seconds ;;
+        osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $place" ;;
+        *) before="$series is" ;;
+    esac
+}
+
+# find_limit: sets value to the limit that was exceeded, or that of the WARNING.
+find_limit() {
+    limits="WarningMax WarningMin"
+    [ "$severity" != FAILURE ] || limits="FailureMax FailureMin"
+    for limit in $limits; do
+        detail "$limit"
+        [ -z "$value" ] || return 0
+    done
+}
+
+# --- how long -----------------------------------------------------------------
+
+# find_beginning: sets begun to when the alarm began, and duration to how long ago that is, "" if it isn't known.
+find_beginning() {
+    begun=${time%.*} duration=""
+    if [ -n "$record" ] && [ "$known" != OKAY ]; then
+        begun=$(sed -n 2p "$record")
+        case $begun in
+            "" | *[!0-9]*) begun=${known_time%.*} ;;
+        esac
+    elif is_by_threshold && [ "$severity" != OKAY ] && [ "$hits" -gt 0 ] && [ "$plugin" != wss ]; then
+        # wss has intervals of its own
+        begun=$(awk -v now="$begun" -v each="${COLLECTD_INTERVAL:-0}" -v hits="$hits" \
+            'BEGIN { printf "%.0f", now - (hits + 2) * each }')
+    fi
+    [ "$begun" -ge "${time%.*}" ] || print_duration $((${time%.*} - begun))
+}
+
+# --- in words -----------------------------------------------------------------
+
+# describe_threshold: sets summary and more, of a value; fails if it doesn't come any more.
+describe_threshold() {
+    detail CurrentValue
+    [ -n "$value" ] || return 1
+    describe_series
+    print_quantity "$value"
+    summary="$before $quantity$after"
+    if [ "$severity" = OKAY ]; then
+        summary="$summary${duration:+ again, after $duration}"
+        return 0
+    fi
+    summary="$summary${duration:+, for $duration}"
+    find_limit
+    [ -n "$value" ] || return 0
+    print_quantity "$value"
+    more="; the limit is ${quantity% of the time}"
+}
+
+# describe_trigger: sets summary, of a trigger of psi.
+describe_trigger() {
+    describe_wait
+    if [ "$severity" = OKAY ]; then
+        summary="$who no longer waits for $what${duration:+, after $duration}"
+        return 0
+    fi
+    summary="$who waits for $what"
+    detail MeasuredStall
+    stall=$value
+    detail MeasuredWindow
+    [ -n "$stall" ] && [ -n "$value" ] || return 0
+    print_number "$(awk -v stall="$stall" -v window="$value" 'BEGIN { print 100 * stall / window }')"
+    summary="$summary $number % of the time"
+    unit=seconds
+    print_quantity "$value"
+    summary="$summary, for ${duration:-$quantity}"
+}
+
+# describe: sets summary: what is so, where and how long; more: what else the first line of the text has; look: the
+# command that shows it; and message to what is left to say.
+describe() {
+    more="" look=""
+    find_place
+    find_beginning
+    if is_by_threshold && describe_threshold; then
+        message=""
+    elif [ "$kind" = trigger ]; then
+        describe_trigger
+    else
+        summary=${message%%"$newline"*}
+    fi
+    case $plugin:$resource in
+        psi:cpu | psi:memory | psi:io) look="headroom top --sort $resource" ;;
+        psi:* | cgroup_perf:*) look="headroom top" ;;
+        wss:*) look="headroom top --sort wss" ;;
+    esac
+}
+
+# print_details: the metadata, with numbers that people can read.
+print_details() {
+    printf '%s' "$details" | while IFS= read -r line; do
+        case $line in
+            "DataSource: "*) continue ;;
+            *": "[0-9-]*e[-+][0-9]*) number=$(printf '%.6g' "${line#*: }" 2>/dev/null) && line="${line%%: *}: $number" ;;
+        esac
+        printf '%s\n' "$line"
+    done
+}
+
+# print_text: the mail's, without its head.
+print_text() {
+    printf '%s%s\n' "$summary" "$more"
+    [ -z "$look" ] || printf 'look here: %s\n' "$look"
+    [ -z "$message" ] || [ "$message" = "$summary" ] || printf '\n%s\n' "$message"
+    printf '\n%s\n' "$(date -d "@${time%.*}" '+%Y-%m-%d %H:%M:%S %z' 2>/dev/null)"
+    print_details
+}
+
+# --- what was mailed ----------------------------------------------------------
+# Behind the first line of the record stand when the alarm began, and what it is about.
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new.
@@ -43,19 +294,57 @@ is_due() {
     fi
 }
 
+# covers RECORD: an alarm that isn't ours lasts, and is as severe. What began a day ago or, of a threshold, in
+# another run of collectd, may have ended unnoticed.
+covers() {
+    read -r its_severity its_time its_daemon <"$1" || return 1
+    case $severity:$its_severity in
+        WARNING:WARNING | WARNING:FAILURE | FAILURE:FAILURE) ;;
+        *) return 1 ;;
+    esac
+    [ "$1" != "$record" ] && [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
+    [ "$its_daemon" = "$daemon" ] || grep -qxF -e "trigger $about" -- "$1"
+}
+
+# is_covered: whether an alarm of the same group and resource was mailed already: of a trigger, or of the threshold of
+# the other level.
+is_covered() {
+    [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
+    while IFS= read -r other && [ -n "$other" ]; do
+        ! covers "$other" || return 0
+    done <<END
+$(grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null)
+END
+    return 1
+}
+
+# remember_alarm: when it began, and what it is about, too.
+remember_alarm() { remember "$begun" "$kind $about"; }
+
+kind=threshold
+find_resource
+about=${resource:+$host $instance $resource}
+detail Trigger
+[ "$plugin" != psi ] || [ -z "$value" ] || kind=trigger
+
 note=""
 if is_by_threshold || [ "$plugin" = osnoise ]; then
-    if open_record "$folder"; then
+    if open_record "$folder" "$about"; then
         ! is_late || exit 0
+        ! is_covered || exit 0
         if ! is_due; then
-            [ "$severity" = "$known" ] || remember
+            find_beginning
+            [ "$severity" = "$known" ] || remember_alarm
             exit 0
         fi
     else
         [ "$severity" != OKAY ] || exit 0
-        note="$newline${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
+        note="${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
     fi
+elif [ $kind = trigger ] && ! open_record "$folder" "$about"; then
+    record=""
 fi
+describe
 
 to=$1
 for address in "$@"; do
@@ -63,21 +352,21 @@ for address in "$@"; do
 done
 sendmail -oi -- "$@" 9>&- <<END
 To: $to
-Subject: $severity on $host: $series
+Subject: $severity on $host: $summary
+X-Collectd-Notification: $severity on $host: $series
 Auto-Submitted: auto-generated
 MIME-Version: 1.0
 Content-Type: text/plain; charset=UTF-8
 Content-Transfer-Encoding: 8bit
 
-$message
-
-$(date -d "@${time%.*}" '+%Y-%m-%d %H:%M:%S %z' 2>/dev/null)
-${details%?}$note
+$(print_text)
+$note
 END
 status=$?
-if [ $status -eq 0 ]; then
-    remember
-    exit 0
+# The end of a threshold that couldn't be mailed is notified again; that of a trigger isn't.
+if [ $status -eq 0 ] || [ "$kind:$severity" = trigger:OKAY ]; then
+    remember_alarm
 fi
+[ $status -ne 0 ] || exit 0
 complain "a mail was not sent: $severity on $host: $series"
 exit 1

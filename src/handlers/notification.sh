@@ -48,6 +48,15 @@ read_notification() {
     time=${time%.*}.${decimals%"${decimals#???}"}
 }
 
+# detail NAME: sets value to that of the metadata; "" if there is none.
+detail() {
+    value=${newline}$details
+    case $value in
+        *"$newline$1: "*) value=${value#*"$newline$1: "} value=${value%%"$newline"*} ;;
+        *) value="" ;;
+    esac
+}
+
 # is_by_threshold: as that plugin marks what it sends; but for that of a value that doesn't come any more.
 is_by_threshold() {
     case $newline$details in
@@ -76,20 +85,26 @@ find_daemon() {
 # is_own_folder FOLDER: others could hide alarms in theirs.
 is_own_folder() { [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]; }
 
-# open_record FOLDER [TEXT...]: sets known, the severity last reported, OKAY if none was; known_time, known_by; and
-# record, the file, or "" if there is nothing to report. There is one for each series, and texts. Fails if the folder
-# isn't our own.
+# hash_of TEXT...: sets hash.
+hash_of() { hash=$(printf '%s\n' "$@" | sha256sum) && hash=${hash%% *}; }
+
+# open_record FOLDER SUBJECT [TEXT...]: sets known, the severity last reported, OKAY if none was; known_time, known_by;
+# and record, the file, or "" if there is nothing to report. There is one for each series, and texts; those of one
+# subject, if it isn't "", take turns, too. Fails if the folder isn't our own.
 open_record() {
-    known=OKAY known_time=0.000 known_by="" record_folder=$1
+    known=OKAY known_time=0.000 known_by="" record_folder=$1 subject=$2
     is_own_folder "$1" || return 1
-    shift
+    shift 2
     find_daemon
-    record=$(printf '%s\n' "$host" "$series" "$@" | sha256sum)
-    record=$record_folder/${record%% *}
+    hash_of "$host" "$series" "$@"
+    own=$record_folder/$hash
+    [ -z "$subject" ] || hash_of "$subject"
+    lock=$record_folder/$hash.lock
     # collectd starts with an OKAY for each of a thousand series that never had an alarm.
-    [ "$severity" != OKAY ] || [ -e "$record.lock" ] || return 0
-    command exec 9>"$record.lock" || return 1
+    [ "$severity" != OKAY ] || [ -e "$lock" ] || return 0
+    command exec 9>"$lock" || return 1
     flock 9
+    record=$own
     [ ! -e "$record" ] || read -r known known_time known_by <"$record"
 }
 

@@ -97,8 +97,8 @@ by_exec() {
         $1 == "TypeInstance:" { which = $2 }
         $0 == "" { print severity, plugin, instance, type, which; done = 1 }' {} + | sed 's/ *$//'
 }
-# Mails of headroom-mail have it all in the subject, those of notify_email in the text.
-by_mail() { sed -n 's/^Subject: \([A-Z]*\) on h: /\1 /p' "$dir/mails/"*.mail; }
+# Mails of headroom-mail have it all in the head, those of notify_email in the text.
+by_mail() { sed -n 's/^X-Collectd-Notification: \([A-Z]*\) on h: /\1 /p' "$dir/mails/"*.mail; }
 by_notify_email() {
     cat "$dir/mails/"*.mail | awk '
         /^MAIL FROM/ { ours = 0; plugin = instance = type = which = "" }
