@@ -8,12 +8,14 @@
 #include <search.h>
 
 #include "common/complaint.h"
-#include "common/instance.h"
 #include "common/log.h"
+#include "headroom/instance.h"
 #include "utils/common/common.h"
 
 /* The instance of the system as a whole, reserved. */
 #define SYSTEM_INSTANCE "system"
+
+_Static_assert(HR_INSTANCE_SIZE == DATA_MAX_NAME_LEN, "names are those of collectd's series");
 
 /* A name in use. */
 struct name {
@@ -80,14 +82,14 @@ static const char *path_of_owner(const struct names *names, const char *instance
 /* Finds an instance that isn't in use. @return whether there is one. */
 static bool find_free_instance(struct names *names, const char *text, struct name *name)
 {
-    instance_make_name(text, name->path, false, name->instance);
+    hr_instance_make(text, name->path, false, name->instance);
     const char *owner = path_of_owner(names, name->instance);
     if (owner == NULL)
         return true;
 
     char taken[DATA_MAX_NAME_LEN];
     sstrncpy(taken, name->instance, sizeof(taken));
-    instance_make_name(text, name->path, true, name->instance);
+    hr_instance_make(text, name->path, true, name->instance);
     if (path_of_owner(names, name->instance) != NULL) {
         if (tally_should_log(&names->collisions, ++names->collision_count))
             ERROR("%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. "

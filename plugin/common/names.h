@@ -24,7 +24,7 @@ void names_free(struct names *names);
  * groups would get the same, the later one's has a hash of its path, and a warning names both.
  *
  * @param path  the group's path.
- * @param text  what the instance is made of, see instance_make_name().
+ * @param text  what the instance is made of, see hr_instance_make().
  * @return the instance, for names_release(); NULL on failure, which is logged.
  */
 const char *names_take(struct names *names, const char *path, const char *text);

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "common/instance.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "headroom/instance.h"
 
 #define PLUGIN "wss"
 
@@ -174,11 +174,11 @@ static bool is_taken(const struct wss_targets *targets, const char *label)
 {
     char instance[DATA_MAX_NAME_LEN], other[DATA_MAX_NAME_LEN];
 
-    instance_make_name(label, label, false, instance);
+    hr_instance_make(label, label, false, instance);
     if (strcmp(instance, SYSTEM_LABEL) == 0)
         return true;
     for (size_t i = 0; i < targets->block_count; i++) {
-        instance_make_name(targets->blocks[i].label, targets->blocks[i].label, false, other);
+        hr_instance_make(targets->blocks[i].label, targets->blocks[i].label, false, other);
         if (strcmp(instance, other) == 0)
             return true;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "common/instance.h"
+#include "headroom/instance.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,18 +22,18 @@ static void escape_name(char *text)
         *text = '_';
 }
 
-void instance_make_name(const char *text, const char *path, bool distinct,
-                        char instance[DATA_MAX_NAME_LEN])
+void hr_instance_make(const char *text, const char *path, bool distinct,
+                      char instance[HR_INSTANCE_SIZE])
 {
-    const size_t most = DATA_MAX_NAME_LEN - 1;
+    const size_t most = HR_INSTANCE_SIZE - 1;
     const size_t length = strlen(text);
     char mark[10];
 
     snprintf(mark, sizeof(mark), "~%08x", hr_hash(path));
     if (length <= most && !distinct) {
-        snprintf(instance, DATA_MAX_NAME_LEN, "%s", text);
+        snprintf(instance, HR_INSTANCE_SIZE, "%s", text);
     } else if (length + strlen(mark) <= most) {
-        snprintf(instance, DATA_MAX_NAME_LEN, "%s%s", text, mark);
+        snprintf(instance, HR_INSTANCE_SIZE, "%s%s", text, mark);
     } else {
         const size_t room = most - strlen(mark);
         const char *tail = strrchr(text, '/') != NULL ? strrchr(text, '/') : text;
@@ -44,7 +44,7 @@ void instance_make_name(const char *text, const char *path, bool distinct,
         size_t head = room - strlen(tail);
         while (head > 0 && is_inside_character(text[head]))
             head--;
-        snprintf(instance, DATA_MAX_NAME_LEN, "%.*s%s%s", (int)head, text, mark, tail);
+        snprintf(instance, HR_INSTANCE_SIZE, "%.*s%s%s", (int)head, text, mark, tail);
     }
     escape_name(instance);
 }
