@@ -202,6 +202,44 @@ int hr_cgroup_wildcard(const struct hr_cgroup *group, size_t number, const char 
                        size_t *length);
 
 /**
+ * Whether a pattern ever matched a directory, populated or not, excluded or not, since the set was
+ * opened.
+ *
+ * @param pattern  its index.
+ */
+bool hr_cgroup_set_matched(const struct hr_cgroup_set *set, size_t pattern);
+
+/**
+ * Checks the template of a name: a text in which "%0" stands for the path, "%l" for its last
+ * component, "%1" to "%9" for what a wildcard of the pattern matched, "%%" for a percent sign.
+ *
+ * @param wildcards  how many the pattern has.
+ * @return whether it has no other "%".
+ */
+bool hr_cgroup_template_check(const char *template, size_t wildcards);
+
+/**
+ * Makes what a template says of a group.
+ *
+ * @param template  one that passes hr_cgroup_template_check(); NULL: "%0".
+ * @return the text, or the group's path where it would be empty; the caller frees it; NULL: memory
+ *         is short.
+ */
+char *hr_cgroup_template_expand(const char *template, const struct hr_cgroup *group);
+
+/**
+ * Says what is there where a pattern ceases to match by its components without wildcards, for
+ * messages: "there are: init.scope, system.slice, user.slice", or for "system.slice/a.service",
+ * where there is no such service, "in system.slice there are: b.service, c.service and 30 more".
+ * Names are as the kernel has them, not made safe.
+ *
+ * @param controller  as of hr_cgroup_options.
+ * @param text        receives the text; "" if that can't be listed.
+ */
+void hr_cgroup_describe_nearest(const struct hr_root *root, const char *controller,
+                                const char *pattern, char *text, size_t size);
+
+/**
  * Opens a file of the group, whether its directory is kept open or not; never one of another group
  * created later under the same path.
  *

@@ -7,8 +7,11 @@
 #include "common/log.h"
 #include "common/names.h"
 #include "common/options.h"
+#include "common/unmatched.h"
+#include "configfile.h"
 #include "headroom/array.h"
 #include "headroom/utf8.h"
+#include "liboconfig/oconfig.h"
 #include "utils/common/common.h"
 
 #define DEFAULT_MAX_CGROUPS 1000
@@ -29,6 +32,8 @@ struct selection {
     int (*option)(const char *block, size_t pattern, const oconfig_item_t *item, void *context);
     void *option_context;
     struct names *names;
+    const struct hr_root *root; /* of the set that is read; NULL: none is open */
+    struct unmatched unmatched;
     struct complaint mount;
     struct tally excess;
     struct tally watches;
@@ -68,6 +73,7 @@ void selection_free(struct selection *selection)
     free_texts(&selection->patterns);
     free_texts(&selection->templates);
     free_texts(&selection->excludes);
+    unmatched_free(&selection->unmatched);
     free(selection);
 }
 
@@ -102,18 +108,6 @@ static int check_pattern(const char *plugin, const oconfig_item_t *item, const c
     return option_refuse(plugin, item, accepted);
 }
 
-/* "%0" the path, "%l" its last component, "%1" to "%9" what a wildcard matched, "%%" a "%" */
-static bool is_template(const char *text, size_t wildcards)
-{
-    for (; (text = strchr(text, '%')) != NULL; text += 2) {
-        char c = text[1];
-        bool is_wildcard = c >= '1' && c <= '9' && (size_t)(c - '0') <= wildcards;
-        if (c != '%' && c != '0' && c != 'l' && !is_wildcard)
-            return false;
-    }
-    return true;
-}
-
 static int read_instance(const char *block, const oconfig_item_t *item, size_t wildcards,
                          const char **template)
 {
@@ -121,7 +115,7 @@ static int read_instance(const char *block, const oconfig_item_t *item, size_t w
 
     if (option_text(block, item, template) < 0)
         return -1;
-    if (is_template(*template, wildcards))
+    if (hr_cgroup_template_check(*template, wildcards))
         return 0;
     snprintf(accepted, sizeof(accepted),
              "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 "
@@ -157,6 +151,7 @@ static int read_block(struct selection *selection, const oconfig_item_t *item, s
 static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
 {
     const char *accepted = "one path or pattern in quotes, or more";
+    const size_t first = selection->patterns.count;
 
     if (option_texts(selection->plugin, item, accepted) < 0)
         return -1;
@@ -172,7 +167,7 @@ static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
             append_text(selection->plugin, &selection->patterns, pattern) < 0)
             return -1;
     }
-    return 0;
+    return unmatched_add(&selection->unmatched, selection->plugin, first, item->values_num);
 }
 
 static int read_exclude(struct selection *selection, const oconfig_item_t *item)
@@ -188,8 +183,81 @@ static int read_exclude(struct selection *selection, const oconfig_item_t *item)
     return 0;
 }
 
+/* The folders that a relative path is looked for in: those of configurations, by distribution, and
+ * collectd's own. */
+static const char *include_folder(size_t index)
+{
+    static const char *const folders[] = {
+        "/etc/collectd/collectd.conf.d",
+        "/etc/collectd.d",
+        "/etc/collectd",
+    };
+
+    if (index < STATIC_ARRAY_SIZE(folders))
+        return folders[index];
+    return index == STATIC_ARRAY_SIZE(folders) ? global_option_get("BaseDir") : NULL;
+}
+
+/* @return the path to read, which the caller frees; NULL: there is no such file. */
+static char *find_include(const char *path)
+{
+    const char *folder;
+    char *found;
+
+    if (path[0] == '/')
+        return access(path, R_OK) == 0 ? strdup(path) : NULL;
+    for (size_t i = 0; (folder = include_folder(i)) != NULL; i++) {
+        if (asprintf(&found, "%s/%s", folder, path) < 0)
+            return NULL;
+        if (access(found, R_OK) == 0)
+            return found;
+        free(found);
+    }
+    return NULL;
+}
+
+static int read_included(struct selection *selection, const char *path,
+                         const oconfig_item_t *included)
+{
+    for (int i = 0; i < included->children_num; i++) {
+        const oconfig_item_t *child = &included->children[i];
+        bool is_include = strcasecmp(child->key, "Include") == 0;
+        int status = is_include ? 1 : selection_option(selection, child);
+        if (status < 0)
+            return -1;
+        if (status > 0)
+            WARNING("%s: %s: option %s has no effect there: it is for Cgroup, ExcludeCgroup and "
+                    "MaxCgroups.",
+                    selection->plugin, path, child->key);
+    }
+    return 0;
+}
+
+/* collectd's own Include works outside of blocks only. */
+static int read_include(struct selection *selection, const oconfig_item_t *item)
+{
+    static const char accepted[] =
+        "the path of a file with Cgroup options, such as headroom-cgroups.conf, that is there and "
+        "may be read; if it isn't absolute, in /etc/collectd/collectd.conf.d, /etc/collectd.d, "
+        "/etc/collectd or collectd's BaseDir";
+    const char *text;
+
+    if (option_text(selection->plugin, item, &text) < 0)
+        return -1;
+    char *path = find_include(text);
+    oconfig_item_t *included = path != NULL ? oconfig_parse_file(path) : NULL;
+    int status = included != NULL ? read_included(selection, path, included)
+                                  : option_refuse(selection->plugin, item, accepted);
+    if (included != NULL)
+        oconfig_free(included);
+    free(path);
+    return status;
+}
+
 int selection_option(struct selection *selection, const oconfig_item_t *item)
 {
+    if (strcasecmp(item->key, "Include") == 0)
+        return read_include(selection, item);
     if (strcasecmp(item->key, "Cgroup") == 0)
         return read_cgroup(selection, item);
     if (strcasecmp(item->key, "ExcludeCgroup") == 0)
@@ -220,13 +288,14 @@ bool selection_is_empty(const struct selection *selection)
 
 /* --- Following ------------------------------------------------------------ */
 
-int selection_open(const struct selection *selection, const struct hr_root *root,
+int selection_open(struct selection *selection, const struct hr_root *root,
                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
                                  void *context),
                    void *context, struct hr_cgroup_set **set)
 {
     if (selection_is_empty(selection))
         return 0;
+    selection->root = root;
 
     const struct hr_cgroup_options options = {
         .controller = selection->controller,
@@ -351,55 +420,19 @@ int selection_read(struct selection *selection, struct hr_cgroup_set *set)
     report_watches(selection, &counts);
     report_unreadable(selection, &counts);
     report_unfollowed(selection, counts.unfollowed);
+    if (status == 0)
+        unmatched_log(
+            &selection->unmatched,
+            &(struct unmatched_context){selection->plugin, selection->root, selection->controller,
+                                        (const char *const *)selection->patterns.list, set});
     return status;
 }
 
 /* --- Names ---------------------------------------------------------------- */
 
-/* Writes the text that one "%" sequence stands for. */
-static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
-{
-    const char *slash = strrchr(group->path, '/');
-    const char *text;
-    size_t length;
-
-    if (c == '0')
-        fputs(group->path, out);
-    else if (c == 'l')
-        fputs(slash != NULL ? slash + 1 : group->path, out);
-    else if (c == '%')
-        fputc('%', out);
-    else if (hr_cgroup_wildcard(group, (size_t)(c - '0'), &text, &length) == 0)
-        fwrite(text, 1, length, out);
-}
-
-/* @return what the template makes of the group, or its path if that is nothing; freed by the
- * caller; NULL if memory is short. */
-static char *expand_template(const char *template, const struct hr_cgroup *group)
-{
-    char *text = NULL;
-    size_t size;
-
-    if (template == NULL)
-        return strdup(group->path);
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
-    for (const char *c = template; *c != '\0'; c++) {
-        if (*c == '%')
-            expand_sequence(out, *++c, group);
-        else
-            fputc(*c, out);
-    }
-    if (fclose(out) != 0 || size > 0)
-        return text;
-    free(text);
-    return strdup(group->path);
-}
-
 const char *selection_name(struct selection *selection, const struct hr_cgroup *group)
 {
-    char *text = expand_template(selection->templates.list[group->pattern], group);
+    char *text = hr_cgroup_template_expand(selection->templates.list[group->pattern], group);
     const char *instance = NULL;
 
     if (text == NULL)

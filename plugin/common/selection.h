@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * common/selection.h - which cgroups a plugin samples, and under which names: the options Cgroup,
- * ExcludeCgroup and MaxCgroups, the same in every plugin.
+ * ExcludeCgroup, MaxCgroups and Include, the same in every plugin.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_SELECTION_H
 #define HEADROOM_PLUGIN_COMMON_SELECTION_H
@@ -62,11 +62,12 @@ bool selection_is_empty(const struct selection *selection);
  * Opens a set of the selected groups, if there is a Cgroup option. Several sets may be open, each
  * for a thread of its own.
  *
+ * @param root     must outlive the set.
  * @param event    called for each change, see hr_cgroup_options.event.
  * @param set      receives the set, for hr_cgroup_set_close(); untouched without a Cgroup option.
  * @return 0, or a negative errno.
  */
-int selection_open(const struct selection *selection, const struct hr_root *root,
+int selection_open(struct selection *selection, const struct hr_root *root,
                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
                                  void *context),
                    void *context, struct hr_cgroup_set **set);

@@ -122,6 +122,8 @@ write_config() {
         cp "$our_plugins/$plugin.so" "$dir/plugins/" 2>/dev/null ||
             cp "$collectd_plugins/$plugin.so" "$dir/plugins/" || return 1
     done
+    # where the snippets' Include finds it
+    cp "$(dirname "${BASH_SOURCE[0]}")/../../contrib/collectd.conf.d/headroom-cgroups.conf" "$dir/base/" || return 1
     cat >"$dir/collectd.conf" <<EOF
 Hostname "h"
 BaseDir "$dir/base"

@@ -255,3 +255,25 @@ void fake_config_free(oconfig_item_t *item)
     free_content(item);
     free(item);
 }
+
+/* --- What collectd exports of its parser ------------------------------------ */
+
+oconfig_item_t *oconfig_parse_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+
+    if (file == NULL)
+        return NULL;
+    ssize_t length = getdelim(&text, &size, '\0', file);
+    fclose(file);
+    oconfig_item_t *item = fake_config_parse(length > 0 ? text : "");
+    free(text);
+    return item;
+}
+
+void oconfig_free(oconfig_item_t *item)
+{
+    fake_config_free(item);
+}

@@ -4,7 +4,8 @@
  * options and blocks, texts in quotes with \" and \\, bare words, numbers, booleans, comments, and
  * lines that go on after a backslash.
  *
- * collectd's own parser lives in its daemon and can't be linked. As there, "1e12" and "True" are
+ * collectd's own parser lives in its daemon and can't be linked; what that exports of it,
+ * oconfig_parse_file() and oconfig_free(), is defined here. As there, "1e12" and "True" are
  * bare words, which are texts, and a backslash before any character stands for that character.
  * Unlike there, an option may do without values, so that a test can hand over what no file could.
  */

@@ -61,6 +61,7 @@ struct hr_cgroup_set {
     struct hr_cgroup_options options; /**< without its texts, which belong to the caller */
     char *controller;                 /**< NULL: always cgroup2 */
     struct hr_globs patterns;
+    bool *matched; /**< of each pattern: whether it ever matched */
     struct hr_globs excludes;
     int mount; /**< -1: not found yet */
     struct hr_node *top;

@@ -129,6 +129,14 @@ static void remove_unseen_children(struct hr_node *parent)
     }
 }
 
+/* @param first  the first pattern that matches; others may, too. */
+static void mark_matched(struct hr_cgroup_set *set, const char *path, size_t first)
+{
+    for (size_t i = first; i < set->patterns.count; i++)
+        if (!set->matched[i])
+            set->matched[i] = i == first || hr_glob_match(set->patterns.list[i], path);
+}
+
 static int add_child(struct hr_node *parent, const struct hr_scan_entry *entry)
 {
     struct hr_cgroup_set *set = parent->set;
@@ -146,6 +154,7 @@ static int add_child(struct hr_node *parent, const struct hr_scan_entry *entry)
     const char *path = node->group.path;
     node->group.pattern = hr_globs_find(&set->patterns, path);
     node->has_below = hr_globs_match_below(&set->patterns, path);
+    mark_matched(set, path, node->group.pattern);
     bool selected = node->group.pattern < set->patterns.count &&
                     hr_globs_find(&set->excludes, path) == set->excludes.count;
     if (selected || node->has_below)
@@ -403,6 +412,12 @@ static int copy_text(const char *text, char **copy)
     return *copy != NULL ? 0 : -ENOMEM;
 }
 
+static int allocate_matched(struct hr_cgroup_set *set)
+{
+    set->matched = calloc(set->patterns.count + 1, sizeof(*set->matched));
+    return set->matched != NULL ? 0 : -ENOMEM;
+}
+
 static size_t default_max_empty(size_t max_count)
 {
     return max_count == 0 || max_count > LEAST_MAX_EMPTY / 10 ? 10 * max_count : LEAST_MAX_EMPTY;
@@ -434,6 +449,8 @@ int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_option
     if (status == 0)
         status = hr_globs_compile(options->patterns, options->pattern_count, &opened->patterns);
     if (status == 0)
+        status = allocate_matched(opened);
+    if (status == 0)
         status = hr_globs_compile(options->excludes, options->exclude_count, &opened->excludes);
     if (status < 0) {
         hr_cgroup_set_close(opened);
@@ -454,6 +471,7 @@ void hr_cgroup_set_close(struct hr_cgroup_set *set)
     hr_scan_free(&set->scan);
     hr_globs_free(&set->patterns);
     hr_globs_free(&set->excludes);
+    free(set->matched);
     free(set->controller);
     free(set);
 }
@@ -486,6 +504,11 @@ struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set)
         break;
     }
     return counts;
+}
+
+bool hr_cgroup_set_matched(const struct hr_cgroup_set *set, size_t pattern)
+{
+    return set->matched[pattern];
 }
 
 int hr_cgroup_wildcard(const struct hr_cgroup *group, size_t number, const char **text,

@@ -446,6 +446,70 @@ START_TEST(stays_while_the_mount_table_cannot_be_read)
 }
 END_TEST
 
+static void assert_matched(bool first, bool second, bool third)
+{
+    ck_assert_int_eq(hr_cgroup_set_matched(set, 0), first);
+    ck_assert_int_eq(hr_cgroup_set_matched(set, 1), second);
+    ck_assert_int_eq(hr_cgroup_set_matched(set, 2), third);
+}
+
+/* Also one whose groups another pattern has, that are empty, or excluded; and for good. */
+START_TEST(knows_which_patterns_matched)
+{
+    const char *patterns[] = {"a/*", "a/b", "c/*"};
+
+    open_set(patterns, 3, "a/b", 0, 0);
+    read_set();
+    assert_matched(false, false, false);
+    tree_add_group(tree, "a/x", false);
+    tree_add_group(tree, "c", true);
+    read_set();
+    assert_matched(true, false, false);
+    tree_add_group(tree, "a/b", false);
+    read_set();
+    assert_matched(true, true, false);
+    tree_remove_group(tree, "a");
+    tree_add_group(tree, "c/x", true);
+    read_set();
+    assert_matched(true, true, true);
+}
+END_TEST
+
+/* What is there where a pattern ceases to match. */
+static const struct {
+    const char *pattern, *nearest;
+} nearest[] = {
+    {"sytem.slice/*", "there are: init.scope, many, system.slice"},
+    {"*.slice/x/*", "there are: init.scope, many, system.slice"},
+    {"/system.slice/c.service/", "in system.slice there are: a.service, b.service"},
+    {"system.slice/*/x", "in system.slice there are: a.service, b.service"},
+    {"system.slice/a.service/b/c", "in system.slice/a.service there is none"},
+    {"init.scope", "in init.scope there is none"},
+    {"many/7", "in many there are: 0, 1, 2, 3, 4 and 2 more"},
+    {"many/[0-9]x", "in many there are: 0, 1, 2, 3, 4 and 2 more"},
+};
+
+START_TEST(describes_what_is_there)
+{
+    char text[200], small[8];
+
+    tree_add_group(tree, "init.scope", true);
+    tree_add_group(tree, "system.slice/a.service", true);
+    tree_add_group(tree, "system.slice/b.service", false);
+    for (const char *name = "many/0\0many/1\0many/2\0many/3\0many/4\0many/5\0many/6\0";
+         *name != '\0'; name += strlen(name) + 1)
+        tree_add_group(tree, name, false);
+    hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, text, sizeof(text));
+    ck_assert_str_eq(text, nearest[_i].nearest);
+    hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, small, sizeof(small));
+    ck_assert_int_eq(strncmp(small, text, sizeof(small) - 1), 0);
+    ck_assert_uint_eq(strlen(small), sizeof(small) - 1);
+    tree_remove(tree, "proc/1/mounts");
+    hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, text, sizeof(text));
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
 static const char *const no_patterns[] = {"", "a//b", "["};
 
 START_TEST(refuses_patterns)
@@ -489,6 +553,8 @@ int main(void)
     tcase_add_test(tests, keeps_groups_while_the_controller_stays);
     tcase_add_test(tests, goes_where_the_controller_goes);
     tcase_add_test(tests, stays_while_the_mount_table_cannot_be_read);
+    tcase_add_test(tests, knows_which_patterns_matched);
+    tcase_add_loop_test(tests, describes_what_is_there, 0, sizeof(nearest) / sizeof(nearest[0]));
     tcase_add_loop_test(tests, refuses_patterns, 0, sizeof(no_patterns) / sizeof(no_patterns[0]));
     return run_suite("cgroup", tests);
 }

@@ -201,6 +201,104 @@ START_TEST(excludes_what_is_selected)
 }
 END_TEST
 
+/* --- Included files ------------------------------------------------------- */
+
+START_TEST(reads_an_included_file)
+{
+    char options[200];
+
+    tree_add_group(tree, "a/b", true);
+    tree_add_group(tree, "a/c", true);
+    tree_add_group(tree, "d", true);
+    tree_write(tree, "list.conf",
+               "# groups\nCgroup \"a/*\" \\\n \"x\"\nExcludeCgroup \"a/c\"\n"
+               "<Cgroup \"d\">\n  Instance \"the-%%l\"\n</Cgroup>\n");
+    /* relative to BaseDir, as it isn't in /etc; or absolute */
+    fake_set_base_dir(tree_path(tree));
+    snprintf(options, sizeof(options), "Include \"%s%s\"", _i == 0 ? "" : tree_path(tree),
+             _i == 0 ? "list.conf" : "/list.conf");
+    harness_begin(options);
+    harness_read();
+    assert_instance("a_b", FIRST);
+    assert_instance("a_c", 0);
+    assert_instance("the-d", FIRST);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(warns_of_what_an_included_file_may_not_have)
+{
+    tree_add_group(tree, "a", true);
+    tree_write(tree, "list.conf", "Cgroup \"a\"\nSystem false\nInclude \"list.conf\"\n");
+    fake_set_base_dir(tree_path(tree));
+    harness_begin("Include \"list.conf\"");
+    harness_read();
+    harness_assert_count("*", 5 + FIRST);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "list.conf: option System has no effect there"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "list.conf: option Include has no effect there"), 1);
+    harness_assert_logs(2, "no effect");
+}
+END_TEST
+
+static const char *const not_included[] = {
+    "Include \"none.conf\"", "Include \"/none.conf\"", "Include", "Include 1",
+    "Include \"bad.conf\"",
+};
+
+START_TEST(refuses_what_cannot_be_included)
+{
+    char text[100];
+
+    tree_write(tree, "bad.conf", "Cgroup \"[\"\n");
+    fake_set_base_dir(tree_path(tree));
+    snprintf(text, sizeof(text), "<Plugin psi>\n%s\n</Plugin>", not_included[_i]);
+    ck_assert_int_ne(fake_configure(text), 0);
+    harness_assert_logs(1, _i < 2 ? "option Include doesn't accept" : "psi: ");
+    harness_begin("Cgroup \"a\"");
+}
+END_TEST
+
+/* --- Patterns that match nothing ------------------------------------------ */
+
+/* Reads until two intervals are over. */
+static void read_for_two_intervals(void)
+{
+    for (int i = 0; i < 3; i++) {
+        harness_sleep(60);
+        harness_read();
+    }
+}
+
+START_TEST(reports_patterns_that_match_nothing)
+{
+    fake_set_interval(MS_TO_CDTIME_T(50));
+    tree_add_group(tree, "system.slice/a.service", true);
+    tree_add_group(tree, "user.slice", false);
+    harness_begin("Cgroup \"sytem.slice/*\"\nCgroup \"lxc/*\" \"system.slice/*\"\n"
+                  "Cgroup \"docker/*\" \"system.slice/b.*\"");
+    harness_read();
+    harness_assert_logs(0, NULL);
+    read_for_two_intervals();
+    ck_assert_uint_eq(fake_logs(LOG_WARNING,
+                                "psi: the pattern \"sytem.slice/*\" matches no cgroup (there "
+                                "are: system.slice, user.slice)."),
+                      1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING,
+                                "psi: none of the patterns \"docker/*\", \"system.slice/b.*\" "
+                                "matches a cgroup (there are: system.slice, user.slice)."),
+                      1);
+    harness_assert_logs(2, "\"headroom doctor --cgroups\" lists all");
+    read_for_two_intervals();
+    harness_assert_logs(0, NULL);
+    tree_add_group(tree, "system.slice/b.service", false);
+    harness_read();
+    harness_assert_logs(1, "info: psi: the Cgroup option of \"docker/*\" matches a cgroup now.");
+    tree_remove_group(tree, "system.slice/b.service");
+    read_for_two_intervals();
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 /* A user who isn't root is a plain one already. */
 static void set_user(uid_t user)
 {
@@ -624,6 +722,10 @@ int main(void)
     tcase_add_test(tests, takes_a_group_made_again_for_another);
     tcase_add_loop_test(tests, waits_for_the_mount, 0, COUNT(without_mount));
     tcase_add_test(tests, excludes_what_is_selected);
+    tcase_add_loop_test(tests, reads_an_included_file, 0, 2);
+    tcase_add_test(tests, warns_of_what_an_included_file_may_not_have);
+    tcase_add_loop_test(tests, refuses_what_cannot_be_included, 0, COUNT(not_included));
+    tcase_add_test(tests, reports_patterns_that_match_nothing);
     tcase_add_test(tests, takes_no_more_than_the_limit);
     tcase_add_test(tests, limits_groups_with_processes);
     tcase_add_test(tests, reports_groups_that_cannot_be_read);
