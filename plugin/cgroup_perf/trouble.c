@@ -220,13 +220,16 @@ static void record_system(struct perf_trouble *trouble, int status)
                       STRERROR(-status));
     else
         complaint_resolve(&trouble->system, PLUGIN ": the machine is being counted again.");
+    trouble->system_counted = status == 0;
 }
 
 static void record_group(struct perf_trouble *trouble, const char *group, int status)
 {
     if (is_shortage(status)) {
         trouble->short_of_files++;
-    } else if (status < 0 && trouble->failed++ == 0) {
+    } else if (status == 0) {
+        trouble->counted++;
+    } else if (trouble->failed++ == 0) {
         trouble->failed_status = status;
         snprintf(trouble->example, sizeof(trouble->example), "%s", group);
     }
@@ -265,22 +268,21 @@ static void print_cgroups(char *buffer, size_t size, size_t count)
 }
 
 /* "the machine is", "the machine and 1 cgroup are", "2 cgroups are" */
-static void print_short_of_files(const struct perf_trouble *trouble, char *buffer, size_t size)
+static void print_targets(bool system, size_t count, char *buffer, size_t size)
 {
-    const size_t count = trouble->short_of_files;
     char cgroups[40];
 
     print_cgroups(cgroups, sizeof(cgroups), count);
-    snprintf(buffer, size, "%s%s%s %s", trouble->system_short_of_files ? "the machine" : "",
-             trouble->system_short_of_files && count > 0 ? " and " : "", count > 0 ? cgroups : "",
-             count + trouble->system_short_of_files == 1 ? "is" : "are");
+    snprintf(buffer, size, "%s%s%s %s", system ? "the machine" : "",
+             system && count > 0 ? " and " : "", count > 0 ? cgroups : "",
+             count + system == 1 ? "is" : "are");
 }
 
 static void log_file_shortage(const struct perf_trouble *trouble, const struct hr_perf_files *files)
 {
     char what[80], limit[160];
 
-    print_short_of_files(trouble, what, sizeof(what));
+    print_targets(trouble->system_short_of_files, trouble->short_of_files, what, sizeof(what));
     if (files->wanted == 0) { /* too few even for probing */
         WARNING(PLUGIN ": %s not counted, as file descriptors ran out: raise LimitNOFILE= of "
                        "collectd's service (ulimit -n), or sysctl fs.file-max.",
@@ -310,18 +312,25 @@ static void log_file_shortage(const struct perf_trouble *trouble, const struct h
             what, files->wanted, limit);
 }
 
+static void log_enough_files(const struct perf_trouble *trouble)
+{
+    char what[80];
+
+    print_targets(trouble->system_counted, trouble->counted, what, sizeof(what));
+    INFO(PLUGIN ": %s counted now, as file descriptors suffice for all.", what);
+}
+
 static void log_files(struct perf_trouble *trouble, const struct hr_perf *perf)
 {
     const struct hr_perf_files files = hr_perf_files(perf);
-
     const size_t count = trouble->short_of_files + trouble->system_short_of_files;
 
     if (tally_should_log(&trouble->logged_files, count)) {
         log_file_shortage(trouble, &files);
         trouble->shortage_logged = true;
     }
-    if (count == 0 && trouble->shortage_logged) {
-        INFO(PLUGIN ": file descriptors suffice now for all counters.");
+    if (count == 0 && trouble->shortage_logged && trouble->counted + trouble->system_counted > 0) {
+        log_enough_files(trouble);
         trouble->shortage_logged = false;
     }
     trouble->short_of_files = 0;
@@ -337,11 +346,16 @@ static void log_failed_groups(struct perf_trouble *trouble)
     char cgroups[40];
 
     print_cgroups(cgroups, sizeof(cgroups), trouble->failed);
-    if (tally_should_log(&trouble->logged_failed, trouble->failed))
+    if (trouble->failed == 0 && trouble->failure_logged)
+        INFO(PLUGIN ": no cgroup is left that can't be counted.");
+    trouble->failure_logged = trouble->failure_logged && trouble->failed > 0;
+    if (tally_should_log(&trouble->logged_failed, trouble->failed)) {
+        trouble->failure_logged = true;
         WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. Retrying every minute.", cgroups,
                 trouble->example,
                 trouble->failed_status == -EXDEV ? no_controller
                                                  : STRERROR(-trouble->failed_status));
+    }
     trouble->failed = 0;
 }
 
@@ -352,4 +366,5 @@ void perf_trouble_log(struct perf_trouble *trouble, const struct perf_events *ev
     log_event_troubles(trouble, events, perf, root, HR_PERF_CGROUP);
     log_files(trouble, perf);
     log_failed_groups(trouble);
+    trouble->counted = 0;
 }

@@ -25,13 +25,14 @@ struct perf_trouble {
     struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_TROUBLE_COUNT];
     struct complaint cpus, system;
     bool shortage_logged; /* of descriptors, which lasts */
+    bool failure_logged;  /* of cgroups for another reason, which lasts */
     uint64_t
         starved; /**< bit mask of the groups of events that were logged as never having a turn */
 
-    /* Of this interval: whether the machine lacks descriptors, how many cgroups do, and how many
-     * cgroups can't be counted for another reason, with an example. */
-    bool system_short_of_files;
-    size_t short_of_files, failed;
+    /* Of this interval: whether the machine lacks descriptors, or is counted; how many cgroups do,
+     * are, and can't be counted for another reason, with an example. */
+    bool system_short_of_files, system_counted;
+    size_t short_of_files, counted, failed;
     int failed_status;
     char example[256];
     struct tally logged_files, logged_failed;

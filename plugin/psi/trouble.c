@@ -120,11 +120,17 @@ void psi_trouble_log_system(struct psi_trouble *trouble)
 
 static void log_reopened(struct psi_trouble *trouble)
 {
-    if (tally_should_log(&trouble->logged_reopened, trouble->reopened))
+    if (trouble->reopened == 0 && trouble->reopened_logged && trouble->files > 0) {
+        INFO(PLUGIN ": all %zu pressure files are kept open now.", trouble->files);
+        trouble->reopened_logged = false;
+    }
+    if (tally_should_log(&trouble->logged_reopened, trouble->reopened)) {
+        trouble->reopened_logged = true;
         NOTICE(PLUGIN ": file descriptors are short, so %zu of %zu pressure files are reopened at "
                       "each interval, which costs more: raise LimitNOFILE= of collectd's service "
                       "(ulimit -n).",
                trouble->reopened, trouble->files);
+    }
     trouble->reopened = 0;
     trouble->files = 0;
 }

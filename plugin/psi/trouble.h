@@ -42,6 +42,7 @@ struct psi_trouble {
     unsigned fine; /**< resources that were read */
     size_t files;  /**< that were read */
     size_t reopened;
+    bool reopened_logged; /**< which lasts */
     struct tally logged_reopened;
     struct psi_trouble_state kinds[PSI_TROUBLE_COUNT];
 };

@@ -113,6 +113,8 @@ daemon_as() {
         [ -e "$dir/plugins/$plugin.so" ] || cp "$our_plugins/$plugin.so" "$dir/plugins/" 2>/dev/null ||
             cp "$collectd_plugins/$plugin.so" "$dir/plugins/" || return 1
     done
+    # where the snippets' Include finds it
+    cp "$contrib/collectd.conf.d/headroom-cgroups.conf" "$dir/$name/base/" || return 1
     {
         printf '%s\n' 'Hostname "h"' "BaseDir \"$dir/$name/base\"" "PIDFile \"$dir/$name/pid\"" \
             "PluginDir \"$dir/plugins\"" "TypesDB \"$types_db\"" "Interval 1" \

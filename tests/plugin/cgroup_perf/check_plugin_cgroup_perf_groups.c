@@ -354,7 +354,9 @@ START_TEST(counts_another_group_when_files_are_free)
     perf_end(is_first ? &first : &second);
     perf_read_until(is_first ? "cgroup_perf-b/perf-cs" : "cgroup_perf-a/perf-cs", 1);
     perf_end(is_first ? &second : &first);
-    harness_assert_logs(1, "info: cgroup_perf: file descriptors suffice now for all counters.");
+    harness_assert_logs(1,
+                        "info: cgroup_perf: 1 cgroup is counted now, as file descriptors suffice "
+                        "for all.");
 }
 END_TEST
 

@@ -110,6 +110,22 @@ START_TEST(leaves_a_quarter_of_a_fixed_limit)
 }
 END_TEST
 
+/* An operator may raise the limit of a service that runs (prlimit). */
+START_TEST(reports_that_descriptors_suffice)
+{
+    const struct rlimit limit = {4096, 4096};
+
+    begin_with_many_groups(1024);
+    harness_assert_logs(1, "file descriptors are short, so");
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return; /* needs CAP_SYS_RESOURCE */
+    harness_read();
+    harness_read();
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "psi: all 1200 pressure files are kept open now."), 1);
+    harness_assert_logs(1, NULL);
+}
+END_TEST
+
 /* What can't run here is left out, but where all is required it fails. */
 static bool can_run(void)
 {
@@ -132,5 +148,6 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, leaves_low_descriptors_to_others);
     tcase_add_test(tests, leaves_a_quarter_of_a_fixed_limit);
+    tcase_add_test(tests, reports_that_descriptors_suffice);
     return run_suite("plugin psi descriptors live", tests);
 }
