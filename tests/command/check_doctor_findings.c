@@ -15,18 +15,27 @@ static const struct advice advice[] = {
     {0},
 };
 
+/* Of psi "a" to "c" are used, of wss "d". */
 static struct findings make_findings(void)
 {
-    struct findings findings = {.plugin = "psi"};
+    struct findings findings = {.count = 0};
 
+    findings_begin(&findings, "psi", FINDINGS_AS_CONFIGURED);
     findings_add_status(&findings, "a", 0, advice);
     findings_add_status(&findings, "b", -ENOENT, advice);
     findings_add_status(&findings, "c", -ENOENT, advice);
-    findings.plugin = "wss";
+    findings_use(&findings, false);
+    findings_add_status(&findings, "u", -EPERM, advice);
+    findings_begin(&findings, "wss", FINDINGS_ALL);
+    findings_use(&findings, false); /* there is nothing to judge by */
     findings_add(&findings, FINDING_UNTRIED, "d", "no d", NULL);
+    findings_begin(&findings, "osnoise", FINDINGS_NONE);
+    findings_use(&findings, true);
+    findings_add(&findings, FINDING_WORKS, "e", NULL, NULL);
     return findings;
 }
 
+/* @param style  of the table; NULL: lines. */
 static char *text_of(const struct findings *findings, const struct findings_style *style)
 {
     char *text = NULL;
@@ -34,18 +43,30 @@ static char *text_of(const struct findings *findings, const struct findings_styl
     FILE *out = open_memstream(&text, &size);
 
     ck_assert_ptr_nonnull(out);
-    ck_assert_int_eq(style != NULL ? findings_print(out, findings, style)
-                                   : findings_print_json(out, findings),
+    ck_assert_int_eq(style != NULL ? findings_print_table(out, findings, style)
+                                   : findings_print_lines(out, findings),
                      0);
     fclose(out);
     return text;
 }
 
-static void expect_line(const struct findings *findings, const struct findings_style *style,
+static void expect_text(const struct findings *findings, const struct findings_style *style,
                         const char *expected)
 {
     char *text = text_of(findings, style);
 
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+static void expect_json(const struct findings *findings, const char *expected)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    ck_assert_int_eq(findings_print_json(out, findings), 0);
+    fclose(out);
     ck_assert_str_eq(text, expected);
     free(text);
 }
@@ -63,62 +84,109 @@ START_TEST(looks_advice_up)
 }
 END_TEST
 
-START_TEST(counts_states)
+START_TEST(counts_states_of_what_is_used)
 {
     const struct findings findings = make_findings();
-    const struct findings_counts counts = findings_count(&findings);
+    const struct findings_counts all = findings_count(&findings, NULL);
+    const struct findings_counts psi = findings_count(&findings, "psi");
 
-    ck_assert_uint_eq(counts.of[FINDING_WORKS], 1);
-    ck_assert_uint_eq(counts.of[FINDING_LACKS], 2);
-    ck_assert_uint_eq(counts.of[FINDING_UNTRIED], 1);
+    ck_assert_uint_eq(all.of[FINDING_WORKS], 1);
+    ck_assert_uint_eq(all.of[FINDING_LACKS], 2);
+    ck_assert_uint_eq(all.of[FINDING_UNTRIED], 1);
+    ck_assert_uint_eq(all.unused, 2);
+    ck_assert_uint_eq(psi.of[FINDING_LACKS], 2);
+    ck_assert_uint_eq(psi.of[FINDING_UNTRIED], 0);
+    ck_assert_uint_eq(psi.unused, 1);
 }
 END_TEST
 
-START_TEST(prints_whole_lines)
+START_TEST(prints_lines)
 {
     const struct findings findings = make_findings();
 
-    expect_line(&findings, &(struct findings_style){.width = 0},
+    expect_text(&findings, NULL,
                 "works    psi: a\n"
                 "lacks    psi: b: it is missing: make it\n"
                 "lacks    psi: c: it is missing: make it\n"
-                "untried  wss: d: no d\n");
+                "unused   psi: u: it is forbidden\n"
+                "untried  wss: d: no d\n"
+                "unused   osnoise: e\n");
 }
 END_TEST
 
-START_TEST(prints_brief_lines)
+#define ROWS                                                                                       \
+    "plugin           works     lacks   untried  not used\n"                                       \
+    "psi                  1         2         -         1\n"                                       \
+    "wss                  -         -         1         -\n"                                       \
+    "osnoise              -         -         -         1\n\n"
+
+START_TEST(prints_a_table_and_what_is_lacking)
 {
     const struct findings findings = make_findings();
 
-    expect_line(&findings, &(struct findings_style){.brief = true, .colours = true},
-                "\033[32mworks\033[m    psi: a\n"
-                "\033[31mlacks\033[m    psi: b: it is missing: make it\n"
-                "\033[31mlacks\033[m    psi: c: as above\n"
-                "\033[33muntried\033[m  wss: d: no d\n");
+    expect_text(&findings, &(struct findings_style){.width = 80},
+                ROWS "lacks      psi: b\n"
+                     "lacks      psi: c\n"
+                     "  cause    it is missing\n"
+                     "  remedy   make it\n"
+                     "untried    wss: d\n"
+                     "  cause    no d\n");
 }
 END_TEST
 
-/* "lacks    psi: b: it is missing:" has 31 columns. */
+START_TEST(prints_all_if_asked)
+{
+    const struct findings findings = make_findings();
+
+    expect_text(&findings, &(struct findings_style){.width = 80, .all = true},
+                ROWS "works      psi: a\n"
+                     "lacks      psi: b\n"
+                     "lacks      psi: c\n"
+                     "  cause    it is missing\n"
+                     "  remedy   make it\n"
+                     "unused     psi: u\n"
+                     "  cause    it is forbidden\n"
+                     "untried    wss: d\n"
+                     "  cause    no d\n"
+                     "unused     osnoise: e\n");
+}
+END_TEST
+
+START_TEST(prints_in_colours)
+{
+    struct findings findings = {.count = 0};
+
+    findings_begin(&findings, "psi", FINDINGS_ALL);
+    findings_add_status(&findings, "b", -EPERM, advice);
+    expect_text(&findings, &(struct findings_style){.width = 80, .colours = true},
+                "plugin           works     lacks   untried  not used\n"
+                "psi                  -\033[31m         1\033[m         -         -\n\n"
+                "\033[31mlacks    \033[m  psi: b\n"
+                "  cause    it is forbidden\n");
+}
+END_TEST
+
+/* "  cause    it is missing" has 24 columns. */
 START_TEST(breaks_lines)
 {
     static const struct {
         size_t width;
-        const char *expected;
+        const char *cause;
     } cases[] = {
-        {39, "lacks    psi: b: it is missing: make it\n"},
-        {38, "lacks    psi: b: it is missing: make\n         it\n"},
-        {31, "lacks    psi: b: it is missing:\n         make it\n"},
-        {30, "lacks    psi: b: it is\n         missing: make it\n"},
+        {24, "  cause    it is missing\n"},
+        {23, "  cause    it is\n           missing\n"},
         /* a word that doesn't fit anywhere */
-        {1, "lacks    psi:\n         b:\n         it\n         is\n         missing:\n"
-            "         make\n         it\n"},
+        {1, "  cause    it\n           is\n           missing\n"},
     };
-    struct findings findings = {.plugin = "psi"};
+    struct findings findings = {.count = 0};
 
-    findings_add_status(&findings, "b", -ENOENT, advice);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        expect_line(&findings, &(struct findings_style){.width = cases[i].width},
-                    cases[i].expected);
+    findings_begin(&findings, "psi", FINDINGS_ALL);
+    findings_add(&findings, FINDING_LACKS, "b", "it is missing", NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text = text_of(&findings, &(struct findings_style){.width = cases[i].width});
+        ck_assert_str_eq(strstr(text, "  cause"), cases[i].cause);
+        free(text);
+    }
 }
 END_TEST
 
@@ -126,15 +194,20 @@ START_TEST(prints_json)
 {
     const struct findings findings = make_findings();
 
-    expect_line(
-        &findings, NULL,
+    expect_json(
+        &findings,
         "{\"facilities\":["
-        "{\"plugin\":\"psi\",\"facility\":\"a\",\"works\":true,\"cause\":null,\"remedy\":null},"
-        "{\"plugin\":\"psi\",\"facility\":\"b\",\"works\":false,\"cause\":\"it is missing\","
-        "\"remedy\":\"make it\"},"
-        "{\"plugin\":\"psi\",\"facility\":\"c\",\"works\":false,\"cause\":\"it is missing\","
-        "\"remedy\":\"make it\"},"
-        "{\"plugin\":\"wss\",\"facility\":\"d\",\"works\":null,\"cause\":\"no d\","
+        "{\"plugin\":\"psi\",\"facility\":\"a\",\"used\":true,\"works\":true,\"cause\":null,"
+        "\"remedy\":null},"
+        "{\"plugin\":\"psi\",\"facility\":\"b\",\"used\":true,\"works\":false,\"cause\":\"it is "
+        "missing\",\"remedy\":\"make it\"},"
+        "{\"plugin\":\"psi\",\"facility\":\"c\",\"used\":true,\"works\":false,\"cause\":\"it is "
+        "missing\",\"remedy\":\"make it\"},"
+        "{\"plugin\":\"psi\",\"facility\":\"u\",\"used\":false,\"works\":false,\"cause\":\"it is "
+        "forbidden\",\"remedy\":null},"
+        "{\"plugin\":\"wss\",\"facility\":\"d\",\"used\":true,\"works\":null,\"cause\":\"no d\","
+        "\"remedy\":null},"
+        "{\"plugin\":\"osnoise\",\"facility\":\"e\",\"used\":false,\"works\":true,\"cause\":null,"
         "\"remedy\":null}"
         "]}\n");
 }
@@ -142,12 +215,14 @@ END_TEST
 
 START_TEST(escapes_json)
 {
-    struct findings findings = {.plugin = "psi"};
+    struct findings findings = {.count = 0};
 
+    findings_begin(&findings, "psi", FINDINGS_ALL);
     findings_add(&findings, FINDING_LACKS, "a\\b", "say \"no\"\n", "\xff\xc3\xa4");
-    expect_line(&findings, NULL,
-                "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"a\\\\b\",\"works\":false,"
-                "\"cause\":\"say \\\"no\\\"\\u000a\",\"remedy\":\"\\ufffd\xc3\xa4\"}]}\n");
+    expect_json(&findings,
+                "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"a\\\\b\",\"used\":true,"
+                "\"works\":false,\"cause\":\"say "
+                "\\\"no\\\"\\u000a\",\"remedy\":\"\\ufffd\xc3\xa4\"}]}\n");
 }
 END_TEST
 
@@ -155,8 +230,8 @@ START_TEST(prints_nothing_of_an_empty_list)
 {
     const struct findings findings = {0};
 
-    expect_line(&findings, NULL, "{\"facilities\":[]}\n");
-    expect_line(&findings, &(struct findings_style){.width = 80}, "");
+    expect_json(&findings, "{\"facilities\":[]}\n");
+    expect_text(&findings, NULL, "");
 }
 END_TEST
 
@@ -191,9 +266,11 @@ int main(void)
     TCase *tests = tcase_create("doctor");
 
     tcase_add_test(tests, looks_advice_up);
-    tcase_add_test(tests, counts_states);
-    tcase_add_test(tests, prints_whole_lines);
-    tcase_add_test(tests, prints_brief_lines);
+    tcase_add_test(tests, counts_states_of_what_is_used);
+    tcase_add_test(tests, prints_lines);
+    tcase_add_test(tests, prints_a_table_and_what_is_lacking);
+    tcase_add_test(tests, prints_all_if_asked);
+    tcase_add_test(tests, prints_in_colours);
     tcase_add_test(tests, breaks_lines);
     tcase_add_test(tests, prints_json);
     tcase_add_test(tests, escapes_json);

@@ -3,14 +3,18 @@
  * doctor/checks.h - the checks of `headroom doctor`. Each plugin has a function that tries what the
  * plugin needs, and adds its findings to the list.
  *
- * A check leaves the machine as it was: whatever it arms or opens, it closes at once.
+ * A check leaves the machine as it was: whatever it arms, opens or makes, it closes or removes at
+ * once.
  */
 #ifndef HEADROOM_COMMAND_DOCTOR_CHECKS_H
 #define HEADROOM_COMMAND_DOCTOR_CHECKS_H
 
 #include "doctor/findings.h"
+#include "doctor/usage.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
+
+#include <signal.h>
 
 /** How many cgroups are counted; the plugins' default of MaxCgroups. */
 #define DOCTOR_MAX_CGROUPS 1000
@@ -18,15 +22,24 @@
 /** On how many cgroups a facility is tried: one may be about to end, or have it disabled. */
 #define DOCTOR_SAMPLES 8
 
+/** A cgroup that was made to try things on. While it is there, signals that would end the program
+ * wait, so that it doesn't stay. */
+struct doctor_own_group {
+    int mount; /**< where it is; -1: there is none */
+    char name[32];
+    sigset_t signals;
+};
+
 /** Cgroups to try things on. */
 struct doctor_groups {
     struct hr_cgroup_set *set;
     int status; /**< of finding them; -ENOENT: the hierarchy isn't mounted */
-    /** With processes; if there are none, one without. */
+    /** With processes; if there are none, one without; if there is none, and we may, our own. */
     struct hr_cgroup *samples[DOCTOR_SAMPLES];
     size_t sample_count;
     struct hr_cgroup *spare;
     struct hr_cgroup_counts counts;
+    struct doctor_own_group own;
 };
 
 /**
@@ -48,9 +61,13 @@ void doctor_add_missing_group(struct findings *findings, const char *facility,
 #define DOCTOR_NO_DESCRIPTORS                                                                      \
     "file descriptors ran out", "raise LimitNOFILE= of collectd's service (ulimit -n)"
 
-void doctor_check_psi(const struct hr_root *root, struct findings *findings);
-void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findings);
-void doctor_check_wss(const struct hr_root *root, struct findings *findings);
-void doctor_check_osnoise(const struct hr_root *root, struct findings *findings);
+void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
+                      struct findings *findings);
+void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *usage,
+                              struct findings *findings);
+void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
+                      struct findings *findings);
+void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
+                          struct findings *findings);
 
 #endif

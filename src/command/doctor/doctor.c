@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/doctor.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 
 #include "common/output.h"
 #include "common/usage.h"
+#include "doctor/cgroups.h"
 #include "doctor/checks.h"
+#include "doctor/costs.h"
 #include "headroom/descriptor.h"
 
 /* Longer lines are hard to read. */
@@ -17,7 +20,7 @@
 
 struct plugin {
     const char *name;
-    void (*check)(const struct hr_root *root, struct findings *findings);
+    void (*check)(const struct hr_root *root, const struct usage *usage, struct findings *findings);
 };
 
 static const struct plugin plugins[] = {
@@ -30,29 +33,35 @@ static const struct plugin plugins[] = {
 #define PLUGIN_COUNT (sizeof(plugins) / sizeof(plugins[0]))
 
 struct options {
-    const char *root;
-    bool json;
+    const char *root, *config; /* NULL: as configured; collectd's own */
+    bool json, all, cgroups;
+    bool named; /* plugins are */
     bool wanted[PLUGIN_COUNT];
 };
 
 static void print_help(void)
 {
-    fputs(
-        "Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
-        "Tries what each plugin needs of this machine, and reports what works, and for what\n"
-        "doesn't, the cause and the remedy. Nothing is changed. Run it as the user that collectd\n"
-        "runs as.\n\n"
-        "Plugins (default: all):",
-        stdout);
+    fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
+          "Tries what collectd's configuration uses of this machine, and reports what works, and\n"
+          "for what doesn't, the cause and the remedy; and what it costs. Without a configuration\n"
+          "that loads headroom's plugins all is tried that they have. Nothing is changed. Run it\n"
+          "as the user that collectd runs as.\n\n"
+          "Plugins (default: all):",
+          stdout);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
         printf(" %s", plugins[i].name);
     fputs(
         "\n\nOptions:\n"
-        "  --root PATH  where the host's / is mounted, as the plugins' option Root; default /\n"
-        "  --json       print JSON\n"
-        "  --help       show this\n\n"
-        "The exit status is 0 if nothing is lacking, 1 if something is, 2 for an invalid command\n"
-        "line.\n",
+        "  --config FILE  the configuration; default collectd's own, such as\n"
+        "                 /etc/collectd/collectd.conf\n"
+        "  --all          on a terminal, list also what works, and what isn't used\n"
+        "  --cgroups      list the cgroups that are selected, with their names in series; those\n"
+        "                 that aren't; and patterns that match nothing\n"
+        "  --root PATH    where the host's / is mounted; default the plugins' option Root, or /\n"
+        "  --json         print JSON\n"
+        "  --help         show this\n\n"
+        "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 2 for an\n"
+        "invalid command line or configuration.\n",
         stdout);
 }
 
@@ -76,6 +85,7 @@ static int select_plugin(const char *title, const char *name, struct options *op
 /* Without names: all. */
 static int select_plugins(const char *title, char **names, struct options *options)
 {
+    options->named = *names != NULL;
     for (size_t i = 0; *names == NULL && i < PLUGIN_COUNT; i++)
         options->wanted[i] = true;
     for (; *names != NULL; names++)
@@ -88,6 +98,9 @@ static int select_plugins(const char *title, char **names, struct options *optio
 static int parse_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
+        {"config", required_argument, NULL, 'c'},
+        {"all", no_argument, NULL, 'a'},
+        {"cgroups", no_argument, NULL, 'g'},
         {"root", required_argument, NULL, 'r'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -100,37 +113,47 @@ static int parse_options(int argc, char **argv, struct options *options)
             return -1;
         if (option == 'j')
             options->json = true;
+        else if (option == 'a')
+            options->all = true;
+        else if (option == 'g')
+            options->cgroups = true;
+        else if (option == 'c')
+            options->config = optarg;
         else if (option == 'r')
             options->root = optarg;
         else /* getopt_long() has named the option */
             return COMMAND_MISUSED;
+    }
+    if (options->json && options->cgroups) {
+        fprintf(stderr, "%s: --cgroups has no JSON\n", argv[0]);
+        return COMMAND_MISUSED;
     }
     return select_plugins(argv[0], argv + optind, options);
 }
 
 /* --- Output --------------------------------------------------------------- */
 
-static struct findings_style find_style(void)
+static struct findings_style find_style(bool all)
 {
-    struct findings_style style = {.width = 0};
+    struct findings_style style = {.width = WIDTH_MAX, .all = all};
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
     struct winsize size = {0};
 
-    if (!isatty(STDOUT_FILENO))
-        return style;
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    style.width = size.ws_col > 0 && size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
-    style.brief = true;
+    if (size.ws_col > 0 && size.ws_col < WIDTH_MAX)
+        style.width = size.ws_col;
     style.colours = (no_color == NULL || no_color[0] == '\0') && terminal != NULL &&
                     strcmp(terminal, "dumb") != 0;
     return style;
 }
 
-static void print_summary(const struct findings *findings)
+static void print_summary(const struct findings *findings, const struct usage *usage)
 {
-    const struct findings_counts counts = findings_count(findings);
+    const struct findings_counts counts = findings_count(findings, NULL);
 
-    printf("\n%zu of %zu facilities work", counts.of[FINDING_WORKS], findings->count);
+    printf("%s%zu of %zu facilities %swork", counts.of[FINDING_LACKS] > 0 ? "\n" : "",
+           counts.of[FINDING_WORKS], findings->count - counts.unused,
+           usage->path != NULL ? "that are used " : "");
     if (counts.of[FINDING_LACKS] > 0)
         printf(", %zu lack something", counts.of[FINDING_LACKS]);
     if (counts.of[FINDING_UNTRIED] > 0)
@@ -138,53 +161,182 @@ static void print_summary(const struct findings *findings)
     printf(" (as user %u).\n", (unsigned)geteuid());
 }
 
-/* @return a negative errno of writing. */
-static int print_all(const struct findings *findings, bool json)
+static void print_source(const struct usage *usage)
 {
-    const struct findings_style style = find_style();
+    if (usage->path != NULL)
+        printf("What %s uses:\n\n", usage->path);
+    else
+        puts("No configuration of collectd's that loads headroom's plugins, so all is tried:\n");
+}
 
-    if (json)
+static bool has_irq_pressure(const struct hr_root *root)
+{
+    int fd = hr_root_openat(root, "proc/pressure/irq", O_RDONLY);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* The plugins that select cgroups. */
+#define SELECTING 3
+
+static void find_selections(const struct usage *usage, struct cgroups_of_plugin of[SELECTING])
+{
+    of[0] = (struct cgroups_of_plugin){"psi", NULL, &usage->psi.groups};
+    of[1] = (struct cgroups_of_plugin){"cgroup_perf", "perf_event", &usage->perf.groups};
+    of[2] = (struct cgroups_of_plugin){"wss", NULL, &usage->wss.groups};
+}
+
+static void print_costs(const struct hr_root *root, const struct usage *usage)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    struct cgroups_of_plugin of[SELECTING];
+    struct costs costs[COSTS_PLUGINS];
+
+    if (usage->path == NULL)
+        return;
+    find_selections(usage, of);
+    costs_calculate(usage,
+                    &(struct costs_of_machine){
+                        .cpus = cpus > 0 ? (size_t)cpus : 1,
+                        .has_irq_pressure = has_irq_pressure(root),
+                        .psi_groups = cgroups_count(root, &of[0]),
+                        .perf_groups = cgroups_count(root, &of[1]),
+                        .wss_groups = cgroups_count(root, &of[2]),
+                    },
+                    costs);
+    putchar('\n');
+    costs_print(stdout, usage, costs);
+}
+
+/* @return a negative errno of writing. */
+static int print_all(const struct findings *findings, const struct options *options,
+                     const struct hr_root *root, const struct usage *usage)
+{
+    const bool is_terminal = isatty(STDOUT_FILENO);
+    const struct findings_style style = find_style(options->all);
+
+    if (options->json)
         return findings_print_json(stdout, findings);
-    int status = findings_print(stdout, findings, &style);
+    if (is_terminal)
+        print_source(usage);
+    int status = is_terminal ? findings_print_table(stdout, findings, &style)
+                             : findings_print_lines(stdout, findings);
     if (status < 0)
         return status;
-    print_summary(findings);
+    print_summary(findings, usage);
+    print_costs(root, usage);
     return output_flush(stdout);
 }
 
-static int check_plugins(const char *title, const struct options *options)
-{
-    struct findings findings = {.count = 0};
-    struct hr_root *root;
+/* --- Checks --------------------------------------------------------------- */
 
-    int status = hr_root_open(options->root, &root);
-    if (status < 0) {
-        fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, options->root,
-                strerror(-status));
-        return COMMAND_MISUSED;
-    }
+static bool is_loaded(const struct usage *usage, size_t plugin)
+{
+    const bool loaded[PLUGIN_COUNT] = {usage->psi.loaded, usage->perf.loaded, usage->wss.loaded,
+                                       usage->osnoise.loaded};
+
+    return loaded[plugin];
+}
+
+/* A plugin that is named is tried as a whole if the configuration doesn't load it. */
+static enum findings_judgement judge(const struct options *options, const struct usage *usage,
+                                     size_t plugin)
+{
+    if (usage->path != NULL && is_loaded(usage, plugin))
+        return FINDINGS_AS_CONFIGURED;
+    return usage->path == NULL || options->named ? FINDINGS_ALL : FINDINGS_NONE;
+}
+
+static void check_plugins(const struct options *options, const struct hr_root *root,
+                          const struct usage *usage, struct findings *findings)
+{
+    struct cgroups_of_plugin of[SELECTING];
+
+    find_selections(usage, of);
     hr_descriptor_raise_limit(0); /* as each plugin does */
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (!options->wanted[i])
             continue;
-        findings.plugin = plugins[i].name;
-        plugins[i].check(root, &findings);
+        findings_begin(findings, plugins[i].name, judge(options, usage, i));
+        plugins[i].check(root, usage, findings);
+        findings_use(findings, true);
+        if (findings->judgement == FINDINGS_AS_CONFIGURED && i < SELECTING)
+            cgroups_check(root, &of[i], findings);
     }
-    hr_root_close(root);
-    if (output_finish(title, print_all(&findings, options->json)) != COMMAND_DONE)
+}
+
+static int print_cgroups(const struct options *options, const struct hr_root *root,
+                         const struct usage *usage)
+{
+    struct cgroups_of_plugin of[SELECTING], selecting[SELECTING];
+    size_t count = 0;
+
+    find_selections(usage, of);
+    for (size_t i = 0; i < SELECTING; i++)
+        if (options->wanted[i] && of[i].selection->patterns.count > 0)
+            selecting[count++] = of[i];
+    return cgroups_print(stdout, root, selecting, count);
+}
+
+static int report(const char *title, const struct options *options, const struct hr_root *root,
+                  const struct usage *usage)
+{
+    struct findings findings = {.count = 0};
+
+    if (options->cgroups)
+        return output_finish(title, print_cgroups(options, root, usage));
+    check_plugins(options, root, usage, &findings);
+    if (output_finish(title, print_all(&findings, options, root, usage)) != COMMAND_DONE)
         return COMMAND_FAILED;
-    return findings_count(&findings).of[FINDING_LACKS] > 0 ? COMMAND_FAILED : COMMAND_DONE;
+    return findings_count(&findings, NULL).of[FINDING_LACKS] > 0 ? COMMAND_FAILED : COMMAND_DONE;
+}
+
+static int report_in_root(const char *title, const struct options *options,
+                          const struct usage *usage)
+{
+    const char *path = options->root != NULL ? options->root
+                       : usage->root != NULL ? usage->root
+                                             : "/";
+    struct hr_root *root;
+
+    int status = hr_root_open(path, &root);
+    if (status < 0) {
+        fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, path, strerror(-status));
+        return COMMAND_MISUSED;
+    }
+    status = report(title, options, root, usage);
+    hr_root_close(root);
+    return status;
+}
+
+/* Why the configuration can't be read; the machine's own only if it is understood. */
+static int report_fault(const char *title, const struct config_fault *fault, int status)
+{
+    if (fault->line > 0)
+        fprintf(stderr, "%s: %s isn't understood: line %u\n", title, fault->path, fault->line);
+    else
+        fprintf(stderr, "%s: can't read %s: %s\n", title, fault->path, strerror(-status));
+    return COMMAND_MISUSED;
 }
 
 int doctor_main(int argc, char **argv)
 {
-    struct options options = {.root = "/"};
+    struct options options = {.root = NULL};
     int status = parse_options(argc, argv, &options);
+    struct config_fault fault;
+    struct usage usage;
 
-    if (status == COMMAND_DONE)
-        return check_plugins(argv[0], &options);
-    if (status != -1)
+    if (status == -1) {
+        print_help();
+        return output_finish(argv[0], output_flush(stdout));
+    }
+    if (status != COMMAND_DONE)
         return status;
-    print_help();
-    return output_finish(argv[0], output_flush(stdout));
+    status = usage_read(options.config, &usage, &fault);
+    status = status < 0 ? report_fault(argv[0], &fault, status)
+                        : report_in_root(argv[0], &options, &usage);
+    usage_free(&usage);
+    return status;
 }

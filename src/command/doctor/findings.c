@@ -12,10 +12,30 @@ static const char *const words[FINDING_STATE_COUNT] = {
     [FINDING_UNTRIED] = "untried",
 };
 
+static const char *const escapes[FINDING_STATE_COUNT] = {
+    [FINDING_WORKS] = "\033[32m",
+    [FINDING_LACKS] = "\033[31m",
+    [FINDING_UNTRIED] = "\033[33m",
+};
+
 /* Width of the column of states. */
 #define INDENT 9
 
 /* --- The list ------------------------------------------------------------- */
+
+void findings_begin(struct findings *findings, const char *plugin,
+                    enum findings_judgement judgement)
+{
+    findings->plugin = plugin;
+    findings->judgement = judgement;
+    findings_use(findings, true);
+}
+
+void findings_use(struct findings *findings, bool used)
+{
+    findings->used =
+        findings->judgement == FINDINGS_AS_CONFIGURED ? used : findings->judgement == FINDINGS_ALL;
+}
 
 void findings_add(struct findings *findings, enum finding_state state, const char *facility,
                   const char *cause, const char *remedy)
@@ -25,6 +45,7 @@ void findings_add(struct findings *findings, enum finding_state state, const cha
     struct finding *finding = &findings->items[findings->count++];
     finding->plugin = findings->plugin;
     finding->state = state;
+    finding->used = findings->used;
     snprintf(finding->facility, sizeof(finding->facility), "%s", facility);
     snprintf(finding->cause, sizeof(finding->cause), "%s", cause != NULL ? cause : "");
     snprintf(finding->remedy, sizeof(finding->remedy), "%s", remedy != NULL ? remedy : "");
@@ -54,40 +75,52 @@ void findings_add_reason(struct findings *findings, enum finding_state state, co
     findings_add(findings, state, facility, cause, remedy != NULL ? remedy + 2 : NULL);
 }
 
-struct findings_counts findings_count(const struct findings *findings)
+static bool is_of(const struct finding *finding, const char *plugin)
 {
-    struct findings_counts counts = {{0}};
+    return plugin == NULL || strcmp(finding->plugin, plugin) == 0;
+}
 
-    for (size_t i = 0; i < findings->count; i++)
-        counts.of[findings->items[i].state]++;
+struct findings_counts findings_count(const struct findings *findings, const char *plugin)
+{
+    struct findings_counts counts = {.unused = 0};
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (is_of(finding, plugin) && finding->used)
+            counts.of[finding->state]++;
+        else if (is_of(finding, plugin))
+            counts.unused++;
+    }
     return counts;
 }
 
-/* --- Printing ------------------------------------------------------------- */
+/* --- Lines ---------------------------------------------------------------- */
 
-static void print_word(FILE *out, enum finding_state state, bool colours)
+int findings_print_lines(FILE *out, const struct findings *findings)
 {
-    static const char *const escapes[FINDING_STATE_COUNT] = {
-        [FINDING_WORKS] = "\033[32m",
-        [FINDING_LACKS] = "\033[31m",
-        [FINDING_UNTRIED] = "\033[33m",
-    };
-
-    fprintf(out, "%s%s%s%*s", colours ? escapes[state] : "", words[state], colours ? "\033[m" : "",
-            INDENT - (int)strlen(words[state]), "");
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        fprintf(out, "%-*s%s: %s%s%s%s%s\n", INDENT,
+                finding->used ? words[finding->state] : "unused", finding->plugin,
+                finding->facility, finding->cause[0] != '\0' ? ": " : "", finding->cause,
+                finding->remedy[0] != '\0' ? ": " : "", finding->remedy);
+    }
+    return output_flush(out);
 }
 
-/* Prints a text from column INDENT on, broken at blanks to fit `width`. */
-static void print_text(FILE *out, const char *text, size_t width)
-{
-    size_t column = INDENT;
+/* --- The table ------------------------------------------------------------ */
 
-    while (*text != '\0') {
+/* Prints a text after a label, broken at blanks to fit `width`. */
+static void print_text(FILE *out, const char *label, const char *text, size_t width)
+{
+    size_t column = INDENT + 2;
+
+    fprintf(out, "  %-*s", INDENT, label);
+    for (bool first = true; *text != '\0'; first = false) {
         size_t length = strcspn(text, " ");
-        bool first = column == INDENT;
-        if (!first && width > 0 && column + 1 + length > width) {
-            fprintf(out, "\n%*s", INDENT, "");
-            column = INDENT;
+        if (!first && column + 1 + length > width) {
+            fprintf(out, "\n%*s", INDENT + 2, "");
+            column = INDENT + 2;
         } else if (!first) {
             putc(' ', out);
             column++;
@@ -99,33 +132,85 @@ static void print_text(FILE *out, const char *text, size_t width)
     putc('\n', out);
 }
 
-static bool repeats_cause(const struct finding *finding, const struct finding *before)
+/* A number, or "-" for none, in a colour if there are any. */
+static void print_count(FILE *out, size_t count, const char *colour)
 {
-    return finding->cause[0] != '\0' && strcmp(finding->cause, before->cause) == 0 &&
-           strcmp(finding->remedy, before->remedy) == 0;
+    if (count > 0)
+        fprintf(out, "%s%10zu%s", colour, count, colour[0] != '\0' ? "\033[m" : "");
+    else
+        fprintf(out, "%10s", "-");
 }
 
-static void print_finding(FILE *out, const struct finding *finding, bool repeated,
+static void print_row(FILE *out, const struct findings *findings, const char *plugin, bool colours)
+{
+    const struct findings_counts counts = findings_count(findings, plugin);
+
+    fprintf(out, "%-12s", plugin);
+    for (int state = 0; state < FINDING_STATE_COUNT; state++)
+        print_count(out, counts.of[state], colours ? escapes[state] : "");
+    print_count(out, counts.unused, "");
+    putc('\n', out);
+}
+
+static void print_rows(FILE *out, const struct findings *findings, bool colours)
+{
+    const char *plugin = "";
+
+    fprintf(out, "%-12s", "plugin");
+    for (int state = 0; state < FINDING_STATE_COUNT; state++)
+        fprintf(out, "%10s", words[state]);
+    fprintf(out, "%10s\n", "not used");
+    for (size_t i = 0; i < findings->count; i++) {
+        if (strcmp(plugin, findings->items[i].plugin) != 0)
+            print_row(out, findings, findings->items[i].plugin, colours);
+        plugin = findings->items[i].plugin;
+    }
+}
+
+static bool is_shown(const struct finding *finding, const struct findings_style *style)
+{
+    return style->all || (finding->used && finding->state != FINDING_WORKS);
+}
+
+static bool shares_cause(const struct finding *finding, const struct finding *next)
+{
+    return finding->cause[0] != '\0' && finding->state == next->state &&
+           finding->used == next->used && strcmp(finding->cause, next->cause) == 0 &&
+           strcmp(finding->remedy, next->remedy) == 0;
+}
+
+static void print_finding(FILE *out, const struct finding *finding, const struct finding *next,
                           const struct findings_style *style)
 {
-    const char *cause = repeated ? "as above" : finding->cause;
-    const char *remedy = repeated ? "" : finding->remedy;
-    char text[sizeof(struct finding) + 64];
+    const char *word = finding->used ? words[finding->state] : "unused";
+    const char *colour = style->colours && finding->used ? escapes[finding->state] : "";
 
-    snprintf(text, sizeof(text), "%s: %s%s%s%s%s", finding->plugin, finding->facility,
-             cause[0] != '\0' ? ": " : "", cause, remedy[0] != '\0' ? ": " : "", remedy);
-    print_word(out, finding->state, style->colours);
-    print_text(out, text, style->width);
+    fprintf(out, "%s%-*s%s  %s: %s\n", colour, INDENT, word, colour[0] != '\0' ? "\033[m" : "",
+            finding->plugin, finding->facility);
+    if (next != NULL && shares_cause(finding, next))
+        return;
+    if (finding->cause[0] != '\0')
+        print_text(out, "cause", finding->cause, style->width);
+    if (finding->remedy[0] != '\0')
+        print_text(out, "remedy", finding->remedy, style->width);
 }
 
-int findings_print(FILE *out, const struct findings *findings, const struct findings_style *style)
+int findings_print_table(FILE *out, const struct findings *findings,
+                         const struct findings_style *style)
 {
-    const struct finding *items = findings->items;
+    const struct finding *last = NULL;
 
+    print_rows(out, findings, style->colours);
+    putc('\n', out);
     for (size_t i = 0; i < findings->count; i++) {
-        bool repeated = style->brief && i > 0 && repeats_cause(&items[i], &items[i - 1]);
-        print_finding(out, &items[i], repeated, style);
+        if (!is_shown(&findings->items[i], style))
+            continue;
+        if (last != NULL)
+            print_finding(out, last, &findings->items[i], style);
+        last = &findings->items[i];
     }
+    if (last != NULL)
+        print_finding(out, last, NULL, style);
     return output_flush(out);
 }
 
@@ -139,6 +224,7 @@ static void print_json_finding(FILE *out, const struct finding *finding)
 
     json_print_text(out, "{\"plugin\":", finding->plugin);
     json_print_text(out, ",\"facility\":", finding->facility);
+    fprintf(out, ",\"used\":%s", finding->used ? "true" : "false");
     fprintf(out, ",\"works\":%s", works[finding->state]);
     json_print_text(out, ",\"cause\":", finding->cause);
     json_print_text(out, ",\"remedy\":", finding->remedy);

@@ -24,13 +24,23 @@ struct finding {
     const char *plugin;
     char facility[80]; /**< such as "irq pressure of the system"; the same on every machine */
     enum finding_state state;
+    bool used;        /**< by the configuration */
     char cause[256];  /**< "" if it works */
     char remedy[256]; /**< may be "" */
+};
+
+/** Which facilities of a plugin count as used. */
+enum findings_judgement {
+    FINDINGS_ALL,          /**< there is no configuration to judge by */
+    FINDINGS_NONE,         /**< the configuration doesn't load the plugin */
+    FINDINGS_AS_CONFIGURED /**< those of which findings_use() says so */
 };
 
 /** All zeros is an empty list. */
 struct findings {
     const char *plugin; /**< of the findings that are added from now on */
+    enum findings_judgement judgement;
+    bool used;
     size_t count;
     struct finding items[48]; /**< more than there are facilities */
 };
@@ -41,10 +51,18 @@ struct advice {
     const char *cause, *remedy;
 };
 
-/** How many findings have each state. */
+/** How many findings that are used have each state, and how many aren't used. */
 struct findings_counts {
-    size_t of[FINDING_STATE_COUNT];
+    size_t of[FINDING_STATE_COUNT], unused;
 };
+
+/** Begins with a plugin's findings; all are used unless findings_use() says otherwise. */
+void findings_begin(struct findings *findings, const char *plugin,
+                    enum findings_judgement judgement);
+
+/** Whether the configuration uses what is added from now on; it counts if the plugin's findings are
+ * judged as configured. */
+void findings_use(struct findings *findings, bool used);
 
 /** Adds a finding. Cause and remedy are NULL if it works; texts that are too long are cut. */
 void findings_add(struct findings *findings, enum finding_state state, const char *facility,
@@ -66,27 +84,38 @@ void findings_add_status(struct findings *findings, const char *facility, int st
 void findings_add_reason(struct findings *findings, enum finding_state state, const char *facility,
                          const struct hr_reason *reason);
 
-struct findings_counts findings_count(const struct findings *findings);
+/** @param plugin  whose findings are counted; NULL: all. */
+struct findings_counts findings_count(const struct findings *findings, const char *plugin);
 
-/** How lines are printed. */
+/** How findings are printed on a terminal. */
 struct findings_style {
-    size_t width; /**< lines are broken to fit; 0: each finding is one line */
+    size_t width; /**< lines are broken to fit */
     bool colours;
-    bool brief; /**< a cause that repeats that of the line before is "as above" */
+    bool all; /**< also what works, and what isn't used */
 };
 
 /**
  * Prints a line for each finding: "works   PLUGIN: FACILITY", "lacks   PLUGIN: FACILITY: CAUSE:
- * REMEDY", or the same with "untried". If brief, a cause and remedy that repeat those of the line
- * before are printed as "as above". Flushes.
+ * REMEDY", or the same with "untried"; with "unused" in its place whatever the configuration
+ * doesn't use. Flushes.
  *
  * @return 0, or the negative errno of writing.
  */
-int findings_print(FILE *out, const struct findings *findings, const struct findings_style *style);
+int findings_print_lines(FILE *out, const struct findings *findings);
 
 /**
- * Prints one line: {"facilities":[{"plugin":TEXT,"facility":TEXT,"works":true, false or null,
- * "cause":TEXT or null,"remedy":TEXT or null},...]} Flushes.
+ * Prints for a reader: a table with a row for each plugin, and below it what is lacking or can't be
+ * tried, cause and remedy on lines of their own. Those that have the same cause and remedy share
+ * them. Flushes.
+ *
+ * @return 0, or the negative errno of writing.
+ */
+int findings_print_table(FILE *out, const struct findings *findings,
+                         const struct findings_style *style);
+
+/**
+ * Prints one line: {"facilities":[{"plugin":TEXT,"facility":TEXT,"used":true or false,"works":true,
+ * false or null,"cause":TEXT or null,"remedy":TEXT or null},...]} Flushes.
  *
  * @return 0, or the negative errno of writing.
  */

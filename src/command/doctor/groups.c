@@ -5,6 +5,10 @@
 #include "doctor/checks.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void collect_sample(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
@@ -15,6 +19,47 @@ static void collect_sample(struct hr_cgroup *group, enum hr_cgroup_event event, 
     if (event == HR_CGROUP_POPULATED && groups->sample_count < DOCTOR_SAMPLES)
         groups->samples[groups->sample_count++] = group;
 }
+
+/* --- One of our own ------------------------------------------------------- */
+
+static void hold_signals(sigset_t *before)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaddset(&set, signals[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+/* @return whether there is one now. */
+static bool make_own_group(const struct hr_root *root, const char *controller,
+                           struct doctor_own_group *own)
+{
+    own->mount = hr_root_open_cgroup(root, controller, NULL);
+    if (own->mount < 0)
+        return false;
+    snprintf(own->name, sizeof(own->name), "headroom-doctor-%d", (int)getpid());
+    hold_signals(&own->signals);
+    if (mkdirat(own->mount, own->name, 0755) == 0)
+        return true;
+    sigprocmask(SIG_SETMASK, &own->signals, NULL);
+    close(own->mount);
+    own->mount = -1;
+    return false;
+}
+
+static void remove_own_group(struct doctor_own_group *own)
+{
+    if (own->mount < 0)
+        return;
+    unlinkat(own->mount, own->name, AT_REMOVEDIR);
+    close(own->mount);
+    sigprocmask(SIG_SETMASK, &own->signals, NULL);
+}
+
+/* --- Those to try things on ----------------------------------------------- */
 
 void doctor_groups_open(const struct hr_root *root, const char *controller,
                         struct doctor_groups *groups)
@@ -29,12 +74,15 @@ void doctor_groups_open(const struct hr_root *root, const char *controller,
         .context = groups,
     };
 
-    *groups = (struct doctor_groups){0};
+    *groups = (struct doctor_groups){.own.mount = -1};
     groups->status = hr_cgroup_set_open(root, &options, &groups->set);
     if (groups->status < 0)
         return;
     groups->status = hr_cgroup_set_read(groups->set);
     groups->counts = hr_cgroup_set_counts(groups->set);
+    if (groups->status == 0 && groups->spare == NULL &&
+        make_own_group(root, controller, &groups->own))
+        hr_cgroup_set_read(groups->set);
     if (groups->sample_count == 0 && groups->spare != NULL)
         groups->samples[groups->sample_count++] = groups->spare;
 }
@@ -42,6 +90,7 @@ void doctor_groups_open(const struct hr_root *root, const char *controller,
 void doctor_groups_close(struct doctor_groups *groups)
 {
     hr_cgroup_set_close(groups->set);
+    remove_own_group(&groups->own);
     *groups = (struct doctor_groups){0};
 }
 
@@ -56,5 +105,6 @@ void doctor_add_missing_group(struct findings *findings, const char *facility,
         findings_add(findings, FINDING_UNTRIED, facility, "cgroups can't be listed",
                      "let collectd's user read the cgroup mount");
     else
-        findings_add(findings, FINDING_UNTRIED, facility, cause, "create one");
+        findings_add(findings, FINDING_UNTRIED, facility, cause,
+                     "run it as root, so that it can make one, or create one");
 }

@@ -142,16 +142,19 @@ static void check_leftovers(struct findings *findings)
                      worst.status == -ESTALE ? remedy : "check what it is, and remove it");
 }
 
-void doctor_check_osnoise(const struct hr_root *root, struct findings *findings)
+void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
+                          struct findings *findings)
 {
     bool has_tracer = check_tracer(root, findings);
 
     for (int mode = 0; mode < HR_OSNOISE_MODE_COUNT; mode++) {
+        findings_use(findings, usage->osnoise.modes[mode]);
         if (has_tracer)
             check_mode(root, mode, findings);
         else
             findings_add(findings, FINDING_UNTRIED, facilities[mode], "the tracer can't be found",
                          NULL);
     }
+    findings_use(findings, true);
     check_leftovers(findings);
 }

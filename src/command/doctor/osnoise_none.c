@@ -4,9 +4,11 @@
  */
 #include "doctor/checks.h"
 
-void doctor_check_osnoise(const struct hr_root *root, struct findings *findings)
+void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
+                          struct findings *findings)
 {
     (void)root;
+    (void)usage;
     findings_add(findings, FINDING_LACKS, "measuring noise",
                  "headroom was built without libtraceevent",
                  "build it with that library (libtraceevent-dev)");

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "doctor/cgroups.h"
 #include "headroom/descriptor.h"
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
@@ -19,28 +20,34 @@ struct kind {
     const char *facilities[HR_PERF_SCOPE_COUNT];
     const char *events[EVENTS_MAX];
     size_t count;
+    uint32_t type; /* of perf_event_attr; all others are counted by a PMU */
 };
 
 static const struct kind software = {{[HR_PERF_CGROUP] = "software events of cgroups",
                                       [HR_PERF_SYSTEM] = "software events of the machine"},
                                      {"task-clock", "context-switches"},
-                                     2};
+                                     2,
+                                     PERF_TYPE_SOFTWARE};
 static const struct kind hardware = {{[HR_PERF_CGROUP] = "hardware events of cgroups",
                                       [HR_PERF_SYSTEM] = "hardware events of the machine"},
                                      {"cycles", "instructions"},
-                                     2};
+                                     2,
+                                     PERF_TYPE_HARDWARE};
 static const struct kind tracepoints = {
     {[HR_PERF_CGROUP] = "tracepoints of cgroups", [HR_PERF_SYSTEM] = "tracepoints of the machine"},
     {"sched:sched_switch"},
-    1};
+    1,
+    PERF_TYPE_TRACEPOINT};
 
-static const char descriptors[] = "file descriptors for 4 events of each cgroup";
+static const char descriptors[] = "file descriptors for the events of each cgroup";
 
+/* Where there is no configuration. */
 #define TYPICAL_EVENTS 4
 
 /* What the checks of all kinds need. */
 struct check_context {
     const struct hr_root *root;
+    const struct usage_perf *usage;
     struct findings *findings;
     struct doctor_groups groups;
     struct hr_perf_vocabulary *vocabulary;
@@ -94,11 +101,51 @@ static void add_status(const struct check_context *context, const char *facility
         findings_add_status(context->findings, facility, status, event_advice);
 }
 
+/* Software events, tracepoints, and what a PMU counts. */
+static bool is_of_kind(const struct hr_perf_event *event, const struct kind *kind)
+{
+    const uint32_t type = event->encodings[0].attr.type;
+
+    if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT)
+        return type == kind->type;
+    return kind->type == PERF_TYPE_HARDWARE;
+}
+
+/* Where an event isn't known it is of no kind, but for tracepoints that can't be looked up. */
+static bool is_text_of_kind(const struct check_context *context, const char *text,
+                            const struct kind *kind)
+{
+    struct hr_perf_event_error fault;
+    struct hr_perf_event *event;
+
+    int status = hr_perf_event_find(context->vocabulary, text, &event, &fault);
+    if (status < 0)
+        return kind->type == PERF_TYPE_TRACEPOINT && (status == -EACCES || status == -ENODEV);
+    bool is = is_of_kind(event, kind);
+    hr_perf_event_free(event);
+    return is;
+}
+
+static void use_scope(const struct check_context *context, const struct kind *kind,
+                      enum hr_perf_scope scope)
+{
+    const struct usage_perf *usage = context->usage;
+    bool used = false;
+
+    for (size_t i = 0; i < usage->events.count && !used; i++)
+        used = is_text_of_kind(context, usage->events.list[i], kind);
+    findings_use(context->findings,
+                 used &&
+                     (scope == HR_PERF_SYSTEM ? usage->system : usage->groups.patterns.count > 0));
+}
+
 static void add_to_all_scopes(const struct check_context *context, const struct kind *kind,
                               const char *cause, const char *remedy)
 {
-    for (int scope = 0; scope < HR_PERF_SCOPE_COUNT; scope++)
+    for (int scope = 0; scope < HR_PERF_SCOPE_COUNT; scope++) {
+        use_scope(context, kind, scope);
         findings_add(context->findings, FINDING_LACKS, kind->facilities[scope], cause, remedy);
+    }
 }
 
 /* Adds why the name of an event can't be resolved. */
@@ -145,6 +192,7 @@ static void count_system(struct check_context *context, struct hr_perf *perf,
     int status = hr_perf_target_open_system(perf, &target);
     if (status == 0)
         status = count_once(context, perf, HR_PERF_SYSTEM, target, kind->count);
+    use_scope(context, kind, HR_PERF_SYSTEM);
     add_status(context, kind->facilities[HR_PERF_SYSTEM], status);
 }
 
@@ -154,6 +202,7 @@ static void count_group(struct check_context *context, struct hr_perf *perf,
     const char *facility = kind->facilities[HR_PERF_CGROUP];
     int status = -ENODEV;
 
+    use_scope(context, kind, HR_PERF_CGROUP);
     if (context->groups.sample_count == 0) {
         doctor_add_missing_group(context->findings, facility, &context->groups);
         return;
@@ -207,34 +256,67 @@ static void check_kind(struct check_context *context, const struct kind *kind)
 /* --- Descriptors ---------------------------------------------------------- */
 
 /* Calculated, not tried: opening all counters would slow down each switch between groups. */
-static void check_descriptors(const struct check_context *context)
+static void check_descriptors(const struct check_context *context, size_t groups)
 {
-    const size_t groups = context->groups.counts.populated;
-    const size_t needed = TYPICAL_EVENTS * groups * context->cpu_count;
+    const bool judged = context->findings->judgement == FINDINGS_AS_CONFIGURED;
+    const size_t events = judged ? context->usage->events.count : TYPICAL_EVENTS;
+    const size_t needed = events * (groups + context->usage->system) * context->cpu_count;
     char cause[192];
 
     hr_descriptor_raise_limit(needed); /* as the plugin does for MaxFiles */
-    const size_t allowed = hr_descriptor_share(HR_KEEP_FILE);
+    const size_t share = hr_descriptor_share(HR_KEEP_FILE);
+    const bool by_option = judged && context->usage->max_files < share;
+    const size_t allowed = by_option ? context->usage->max_files : share;
 
-    if (context->cpu_count == 0) {
+    snprintf(cause, sizeof(cause),
+             "%zu events of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
+             events, groups, context->cpu_count, needed, allowed);
+    if (context->cpu_count == 0)
         findings_add(context->findings, FINDING_UNTRIED, descriptors, "nothing can be counted",
                      NULL);
-    } else if (needed <= allowed) {
+    else if (needed <= allowed)
         findings_add(context->findings, FINDING_WORKS, descriptors, NULL, NULL);
-    } else {
-        snprintf(cause, sizeof(cause),
-                 "%d events of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
-                 TYPICAL_EVENTS, groups, context->cpu_count, needed, allowed);
-        findings_add(
-            context->findings, FINDING_LACKS, descriptors, cause,
-            "raise LimitNOFILE= of collectd's service (ulimit -Hn), or count fewer cgroups "
-            "or events");
+    else
+        findings_add(context->findings, FINDING_LACKS, descriptors, cause,
+                     by_option ? "raise MaxFiles, or count fewer cgroups or events"
+                               : "raise LimitNOFILE= of collectd's service (ulimit -Hn), or count "
+                                 "fewer cgroups or events");
+}
+
+/* Those that are selected; without a configuration all. */
+static size_t count_groups(const struct check_context *context)
+{
+    const struct cgroups_of_plugin of = {"cgroup_perf", "perf_event", &context->usage->groups};
+
+    return context->findings->judgement == FINDINGS_AS_CONFIGURED
+               ? cgroups_count(context->root, &of)
+               : context->groups.counts.populated;
+}
+
+/* Those of the configuration that this machine doesn't know. */
+static void check_names(const struct check_context *context)
+{
+    struct hr_perf_event_error fault;
+    struct hr_perf_event *event;
+    char facility[80];
+
+    for (size_t i = 0; i < context->usage->events.count; i++) {
+        const char *text = context->usage->events.list[i];
+        int status = hr_perf_event_find(context->vocabulary, text, &event, &fault);
+        if (status == 0) {
+            hr_perf_event_free(event);
+        } else if (status != -EACCES && status != -ENODEV) {
+            snprintf(facility, sizeof(facility), "event \"%s\"", text);
+            findings_add(context->findings, FINDING_LACKS, facility, fault.reason,
+                         "take another, see Events in collectd-cgroup_perf(5), or remove it");
+        }
     }
 }
 
-void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findings)
+void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *usage,
+                              struct findings *findings)
 {
-    struct check_context context = {.root = root, .findings = findings};
+    struct check_context context = {.root = root, .usage = &usage->perf, .findings = findings};
 
     int status = hr_perf_vocabulary_open(root, &context.vocabulary);
     if (status < 0) {
@@ -246,7 +328,9 @@ void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findi
     check_kind(&context, &software);
     check_kind(&context, &hardware);
     check_kind(&context, &tracepoints);
-    check_descriptors(&context);
+    findings_use(findings, true);
+    check_names(&context);
+    check_descriptors(&context, count_groups(&context));
     doctor_groups_close(&context.groups);
     hr_perf_vocabulary_close(context.vocabulary);
 }

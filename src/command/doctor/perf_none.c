@@ -4,9 +4,11 @@
  */
 #include "doctor/checks.h"
 
-void doctor_check_cgroup_perf(const struct hr_root *root, struct findings *findings)
+void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *usage,
+                              struct findings *findings)
 {
     (void)root;
+    (void)usage;
     findings_add(findings, FINDING_LACKS, "counting events", "headroom was built without libpfm4",
                  "build it with libpfm4 (libpfm4-dev)");
 }

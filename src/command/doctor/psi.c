@@ -15,6 +15,7 @@
 /* What the checks share. */
 struct check_context {
     const struct hr_root *root;
+    const struct usage_psi *usage;
     struct findings *findings;
     struct doctor_groups groups;
     const struct hr_cgroup *group; /* one with readable pressure, if there is; NULL: no group */
@@ -115,17 +116,33 @@ static void add_irq_pressure(const struct check_context *exam, const char *facil
                  is_system);
 }
 
+static bool samples_system(const struct usage_psi *usage)
+{
+    return usage->system || usage->system_trigger_count > 0;
+}
+
+static bool samples_groups(const struct usage_psi *usage)
+{
+    return usage->groups.patterns.count > 0;
+}
+
+/* That a kernel has no irq pressure matters to those only who asked for it. */
 static void check_pressure(struct check_context *exam)
 {
     int system[HR_PSI_RESOURCE_COUNT] = {-ENOMEM}, group[HR_PSI_RESOURCE_COUNT] = {-ENOMEM};
+    const struct usage_psi *usage = exam->usage;
 
     read_system(exam, system);
     read_groups(exam, group);
+    findings_use(exam->findings, samples_system(usage));
     add_pressure(exam, "cpu, memory and io pressure of the system", first_error(system), HR_PSI_CPU,
                  true);
+    findings_use(exam->findings, samples_groups(usage));
     add_pressure(exam, "cpu, memory and io pressure of cgroups", first_error(group), HR_PSI_CPU,
                  false);
+    findings_use(exam->findings, usage->irq_asked && samples_system(usage));
     add_irq_pressure(exam, "irq pressure of the system", system, true);
+    findings_use(exam->findings, usage->irq_asked && samples_groups(usage));
     add_irq_pressure(exam, "irq pressure of cgroups", group, false);
 }
 
@@ -194,7 +211,9 @@ static void check_triggers(const struct check_context *exam)
 {
     static const char of_cgroups[] = "alerts by the kernel, of cgroups";
 
+    findings_use(exam->findings, exam->usage->system_triggers);
     add_trigger(exam, "alerts by the kernel, of the system", try_system(exam->root), true);
+    findings_use(exam->findings, exam->usage->group_triggers);
     if (exam->group != NULL)
         add_trigger(exam, of_cgroups, try_group(exam->group), false);
     else
@@ -303,20 +322,24 @@ static void check_waiters(const struct check_context *exam)
         struct hr_reason reason = {0};
         if (status < 0)
             hr_waiters_explain(status, &reason);
+        findings_use(exam->findings, exam->usage->top_tasks[facilities[i].resource]);
         add_result(exam, facilities[i].facility, &reason);
     }
     hr_taskstats_close(taskstats);
 }
 
-void doctor_check_psi(const struct hr_root *root, struct findings *findings)
+void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
+                      struct findings *findings)
 {
-    struct check_context exam = {.root = root, .findings = findings};
+    struct check_context exam = {.root = root, .usage = &usage->psi, .findings = findings};
 
     doctor_groups_open(root, NULL, &exam.groups);
+    findings_use(findings, samples_groups(exam.usage));
     findings_add_status(findings, "cgroups of version 2", exam.groups.status, mount_advice);
     check_pressure(&exam);
     check_triggers(&exam);
     check_waiters(&exam);
+    findings_use(findings, samples_groups(exam.usage));
     check_following(&exam);
     check_keeping(&exam);
     doctor_groups_close(&exam.groups);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common/config.h - reads collectd's configuration, to find out what of headroom it uses.
+ *
+ * Source: collectd's liboconfig/scanner.l and parser.y, daemon/configfile.c (Include);
+ * collectd.conf(5).
+ */
+#ifndef HEADROOM_COMMAND_COMMON_CONFIG_H
+#define HEADROOM_COMMAND_COMMON_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** An option, "KEY VALUE ...", or a block, "<KEY VALUE ...> ... </KEY>". All zeros is an empty one.
+ */
+struct config_item {
+    char *key;
+    char **values; /**< without quotes and backslashes */
+    size_t value_count, value_capacity;
+    struct config_item *children;
+    size_t child_count, child_capacity;
+};
+
+/** What can't be read, for a message. */
+struct config_fault {
+    char path[256];
+    unsigned line; /**< where it isn't understood; 0: the file can't be read */
+};
+
+/**
+ * Reads a file, and what its Include options name: files, folders, patterns, with Filter.
+ *
+ * @param top    an empty item, which receives the options and blocks as its children; the caller
+ * frees it with config_free(), whatever is returned.
+ * @param fault  receives, on failure, which file it was; may be NULL.
+ * @return 0; -EBADMSG: a file isn't understood; -ELOOP: files include one another more than 8 deep;
+ *         -ENOMEM; or the negative errno of reading a file.
+ */
+int config_read(const char *path, struct config_item *top, struct config_fault *fault);
+
+/** Parses the text of one file; its Include options are children as others. As config_read(). */
+int config_parse(const char *text, struct config_item *top, unsigned *line);
+
+/** Frees what is in the item. */
+void config_free(struct config_item *item);
+
+/** Whether an item has a key, in any case of letters. */
+bool config_is(const struct config_item *item, const char *key);
+
+/** The first value; "" if there is none. */
+const char *config_text(const struct config_item *item);
+
+/** The last child with that key; NULL: none. */
+const struct config_item *config_find(const struct config_item *item, const char *key);
+
+/** The first value as true ("true", "yes", "on") or false; what it was where there is no item. */
+bool config_boolean(const struct config_item *item, bool otherwise);
+
+/** The first value as a number; what it was where there is no item, or it is none. */
+double config_number(const struct config_item *item, double otherwise);
+
+#endif

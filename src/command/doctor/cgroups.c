@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "doctor/cgroups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/output.h"
+#include "headroom/array.h"
+#include "headroom/cgroup.h"
+#include "headroom/instance.h"
+#include "headroom/utf8.h"
+
+/* Cgroups as they are now. */
+struct listing {
+    struct hr_cgroup_set *set; /* NULL: there are none, or they can't be listed */
+    const struct usage_selection *selection;
+};
+
+static struct listing list_cgroups(const struct hr_root *root, const struct cgroups_of_plugin *of)
+{
+    const struct usage_selection *selection = of->selection;
+    const struct hr_cgroup_options options = {
+        .controller = of->controller,
+        .patterns = selection->patterns.list,
+        .pattern_count = selection->patterns.count,
+        .excludes = selection->excludes.list,
+        .exclude_count = selection->excludes.count,
+        .max_count = selection->max_count,
+    };
+    struct listing listing = {.selection = selection};
+
+    if (hr_cgroup_set_open(root, &options, &listing.set) < 0)
+        return listing;
+    if (hr_cgroup_set_read(listing.set) < 0) {
+        hr_cgroup_set_close(listing.set);
+        listing.set = NULL;
+    }
+    return listing;
+}
+
+size_t cgroups_count(const struct hr_root *root, const struct cgroups_of_plugin *of)
+{
+    const struct listing listing = list_cgroups(root, of);
+    const size_t count = listing.set != NULL ? hr_cgroup_set_counts(listing.set).populated : 0;
+
+    hr_cgroup_set_close(listing.set);
+    return count;
+}
+
+/* --- Patterns that match nothing ------------------------------------------ */
+
+/* The patterns of one option have the same text here, by its address. */
+static size_t end_of_option(const struct usage_selection *selection, size_t first)
+{
+    size_t end = first;
+
+    while (end < selection->patterns.count &&
+           selection->options.list[end] == selection->options.list[first])
+        end++;
+    return end;
+}
+
+static bool has_matched(const struct listing *listing, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (hr_cgroup_set_matched(listing->set, i))
+            return true;
+    return false;
+}
+
+/* "the pattern "a" matches no cgroup (there are: b, c)", or of an option with several "neither the
+ * pattern "a" nor the other 2 of its option match a cgroup" */
+static void describe_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                               size_t first, size_t end, char *text, size_t size)
+{
+    const char *pattern = of->selection->patterns.list[first];
+    char nearest[160], matching[60] = "matches no cgroup";
+
+    hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
+    if (end > first + 1)
+        snprintf(matching, sizeof(matching), "nor the other %zu of its option match a cgroup",
+                 end - first - 1);
+    snprintf(text, size, "%sthe pattern \"%s\" %s%s%s%s", end > first + 1 ? "neither " : "",
+             pattern, matching, nearest[0] != '\0' ? " (" : "", nearest,
+             nearest[0] != '\0' ? ")" : "");
+    hr_utf8_make_safe(text);
+}
+
+void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                   struct findings *findings)
+{
+    static const char facility[] = "patterns that match cgroups";
+    const struct listing listing = list_cgroups(root, of);
+    const size_t count = listing.set != NULL ? of->selection->patterns.count : 0;
+    bool all = count > 0;
+    char cause[256];
+
+    for (size_t first = 0, end; first < count; first = end) {
+        end = end_of_option(of->selection, first);
+        if (has_matched(&listing, first, end))
+            continue;
+        describe_unmatched(root, of, first, end, cause, sizeof(cause));
+        findings_add(findings, FINDING_LACKS, facility, cause,
+                     "correct or remove it; headroom doctor --cgroups lists all that are there");
+        all = false;
+    }
+    if (all)
+        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+    hr_cgroup_set_close(listing.set);
+}
+
+/* --- Lists ---------------------------------------------------------------- */
+
+static void print_safely(FILE *out, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (copy == NULL)
+        return;
+    hr_utf8_make_safe(copy);
+    fputs(copy, out);
+    free(copy);
+}
+
+/* The path, and below it the name if that is another. */
+static void print_group(FILE *out, const struct hr_cgroup *group, const char *template)
+{
+    char instance[HR_INSTANCE_SIZE] = "";
+    char *text = hr_cgroup_template_expand(template, group);
+
+    if (text != NULL)
+        hr_instance_make(text, group->path, false, instance);
+    free(text);
+    fputs("  ", out);
+    print_safely(out, group->path);
+    fprintf(out, strcmp(instance, group->path) == 0 ? "\n" : "\n    %s\n", instance);
+}
+
+static size_t print_selected(FILE *out, const struct listing *listing)
+{
+    const struct usage_selection *selection = listing->selection;
+    struct hr_cgroup *group = NULL;
+    size_t count = 0;
+
+    for (; (group = hr_cgroup_set_next(listing->set, group)) != NULL; count++)
+        print_group(out, group,
+                    selection->templates.count > 0 ? selection->templates.list[group->pattern]
+                                                   : NULL);
+    return count;
+}
+
+static bool is_selected(const struct listing *listing, const struct hr_cgroup *group)
+{
+    const struct hr_cgroup *one = NULL;
+
+    while ((one = hr_cgroup_set_next(listing->set, one)) != NULL)
+        if (one->id == group->id)
+            return true;
+    return false;
+}
+
+static void print_others(FILE *out, const struct listing *all, const struct listing *selected)
+{
+    const struct hr_cgroup *group = NULL;
+
+    while ((group = hr_cgroup_set_next(all->set, group)) != NULL) {
+        if (is_selected(selected, group))
+            continue;
+        fputs("  ", out);
+        print_safely(out, group->path);
+        putc('\n', out);
+    }
+}
+
+/* What is there is printed once where it is the same for several. */
+static void print_unmatched(FILE *out, const struct hr_root *root,
+                            const struct cgroups_of_plugin *of, const struct listing *listing)
+{
+    char nearest[160], before[160] = "";
+
+    for (size_t i = 0; i < of->selection->patterns.count; i++) {
+        if (hr_cgroup_set_matched(listing->set, i))
+            continue;
+        const char *pattern = of->selection->patterns.list[i];
+        hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
+        hr_utf8_make_safe(nearest);
+        fprintf(out, strcmp(nearest, before) == 0 ? "  \"%s\"\n" : "  \"%s\" (%s)\n", pattern,
+                nearest);
+        snprintf(before, sizeof(before), "%s", nearest);
+    }
+}
+
+static const char *const everything[] = {"**"};
+
+static struct usage_selection select_all(void)
+{
+    return (struct usage_selection){.patterns = {.list = (const char **)everything, .count = 1}};
+}
+
+static void print_plugin(FILE *out, const struct hr_root *root, const struct cgroups_of_plugin *of)
+{
+    const struct usage_selection any = select_all();
+    const struct cgroups_of_plugin all = {of->plugin, of->controller, &any};
+    const struct listing listing = list_cgroups(root, of), others = list_cgroups(root, &all);
+
+    if (listing.set == NULL || others.set == NULL) {
+        fprintf(out, "%s: cgroups can't be listed; see headroom doctor %s\n", of->plugin,
+                of->plugin);
+    } else {
+        fprintf(out, "%s selects, with the name in series below each:\n", of->plugin);
+        print_selected(out, &listing);
+        fprintf(out, "\n%s doesn't select, of those with processes:\n", of->plugin);
+        print_others(out, &others, &listing);
+        fprintf(out, "\n%s: patterns that match nothing:\n", of->plugin);
+        print_unmatched(out, root, of, &listing);
+    }
+    hr_cgroup_set_close(listing.set);
+    hr_cgroup_set_close(others.set);
+}
+
+static bool are_same(const struct usage_texts *a, const struct usage_texts *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        if ((a->list[i] == NULL) != (b->list[i] == NULL) ||
+            (a->list[i] != NULL && strcmp(a->list[i], b->list[i]) != 0))
+            return false;
+    return a->count == b->count;
+}
+
+static bool is_same_selection(const struct usage_selection *a, const struct usage_selection *b)
+{
+    return are_same(&a->patterns, &b->patterns) && are_same(&a->templates, &b->templates) &&
+           are_same(&a->excludes, &b->excludes) && a->max_count == b->max_count;
+}
+
+/* Without a configuration. */
+static void print_candidates(FILE *out, const struct hr_root *root)
+{
+    const struct usage_selection any = select_all();
+    const struct cgroups_of_plugin all = {"headroom", NULL, &any};
+    const struct listing listing = list_cgroups(root, &all);
+
+    fputs("Cgroups with processes, and below each its name in series:\n", out);
+    if (listing.set == NULL || print_selected(out, &listing) == 0)
+        fputs("  none\n", out);
+    hr_cgroup_set_close(listing.set);
+}
+
+int cgroups_print(FILE *out, const struct hr_root *root, const struct cgroups_of_plugin *of,
+                  size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            putc('\n', out);
+        if (i > 0 && is_same_selection(of[i].selection, of[i - 1].selection))
+            fprintf(out, "%s selects the same.\n", of[i].plugin);
+        else
+            print_plugin(out, root, &of[i]);
+    }
+    if (count == 0)
+        print_candidates(out, root);
+    return output_flush(out);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor/costs.h - what a configuration costs on this machine, as far as it can be calculated.
+ */
+#ifndef HEADROOM_COMMAND_DOCTOR_COSTS_H
+#define HEADROOM_COMMAND_DOCTOR_COSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "doctor/usage.h"
+
+/** What the numbers depend on beside the configuration. */
+struct costs_of_machine {
+    size_t cpus;
+    bool has_irq_pressure;
+    size_t psi_groups, perf_groups, wss_groups; /**< with processes, that are selected */
+};
+
+/** Of one plugin. */
+struct costs {
+    const char *plugin; /**< NULL: it isn't loaded */
+    size_t groups;
+    size_t series_per_group, series; /**< at most: what can't be measured has no series */
+    size_t values;                   /**< an interval */
+    double interval;                 /**< seconds */
+    size_t files;                    /**< descriptors that are kept open */
+};
+
+#define COSTS_PLUGINS 4
+
+/** Calculates what each plugin costs. */
+void costs_calculate(const struct usage *usage, const struct costs_of_machine *machine,
+                     struct costs costs[COSTS_PLUGINS]);
+
+/** Prints a table of them, and what follows for disks, descriptors, carbon and the CPU. */
+void costs_print(FILE *out, const struct usage *usage, const struct costs costs[COSTS_PLUGINS]);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+#include "doctor/usage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "headroom/array.h"
+
+/* Where collectd's configuration is, by distribution; and where it looks for files of its own. */
+static const char *const usual_paths[] = {
+    "/etc/collectd/collectd.conf",
+    "/etc/collectd.conf",
+    "/usr/local/etc/collectd.conf",
+    "/opt/collectd/etc/collectd.conf",
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+#define DEFAULT_INTERVAL  10.0
+#define DEFAULT_MAX_FILES 8192
+#define DEFAULT_MAX_COUNT 1000
+
+static bool is_word(const char *text, const char *word)
+{
+    return strcasecmp(text, word) == 0;
+}
+
+static int add_text(struct usage_texts *texts, const char *text)
+{
+    if (HR_ARRAY_RESERVE(texts->list, texts->capacity, texts->count + 1) < 0)
+        return -ENOMEM;
+    texts->list[texts->count++] = text;
+    return 0;
+}
+
+static int add_values(struct usage_texts *texts, const struct config_item *item)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < item->value_count && status == 0; i++)
+        status = add_text(texts, item->values[i]);
+    return status;
+}
+
+/* --- Included selections -------------------------------------------------- */
+
+static const char *base_dir(const struct config_item *config)
+{
+    const struct config_item *item = config_find(config, "BaseDir");
+
+    return item != NULL ? config_text(item) : "/var/lib/collectd";
+}
+
+/* Reads the file of an Include within a block, from where the plugins find it. */
+static int read_included(const struct config_item *config, const char *path,
+                         struct config_item *included, struct config_fault *fault)
+{
+    const char *const folders[] = {"/etc/collectd/collectd.conf.d", "/etc/collectd.d",
+                                   "/etc/collectd", base_dir(config)};
+    char *whole = NULL;
+
+    if (path[0] == '/')
+        return config_read(path, included, fault);
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        free(whole);
+        if (asprintf(&whole, "%s/%s", folders[i], path) < 0)
+            return -ENOMEM;
+        if (access(whole, F_OK) == 0)
+            break;
+    }
+    int status = config_read(whole, included, fault);
+    free(whole);
+    return status;
+}
+
+/* Makes the Includes of a plugin's block the parents of what they include, so that all texts are of
+ * one tree. */
+static int include_selections(const struct config_item *config, struct config_item *block,
+                              struct config_fault *fault)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < block->child_count && status == 0; i++)
+        if (config_is(&block->children[i], "Include"))
+            status =
+                read_included(config, config_text(&block->children[i]), &block->children[i], fault);
+    return status;
+}
+
+/* --- Cgroups -------------------------------------------------------------- */
+
+static int add_patterns(struct usage_selection *groups, const struct config_item *item)
+{
+    const struct config_item *instance = config_find(item, "Instance");
+    int status = add_values(&groups->patterns, item);
+
+    while (status == 0 && groups->options.count < groups->patterns.count)
+        status = add_text(&groups->options, config_text(item));
+    while (status == 0 && groups->templates.count < groups->patterns.count)
+        status = add_text(&groups->templates, instance != NULL ? config_text(instance) : NULL);
+    return status;
+}
+
+static int read_groups(struct usage_selection *groups, const struct config_item *block)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < block->child_count && status == 0; i++) {
+        const struct config_item *item = &block->children[i];
+        if (config_is(item, "Cgroup"))
+            status = add_patterns(groups, item);
+        else if (config_is(item, "ExcludeCgroup"))
+            status = add_values(&groups->excludes, item);
+        else if (config_is(item, "MaxCgroups"))
+            groups->max_count = (size_t)config_number(item, DEFAULT_MAX_COUNT);
+        else if (config_is(item, "Include"))
+            status = read_groups(groups, item);
+    }
+    return status;
+}
+
+static void free_groups(struct usage_selection *groups)
+{
+    free(groups->patterns.list);
+    free(groups->templates.list);
+    free(groups->options.list);
+    free(groups->excludes.list);
+}
+
+/* --- psi ------------------------------------------------------------------ */
+
+static int find_resource(const char *name)
+{
+    int resource = 0;
+
+    while (resource < HR_PSI_RESOURCE_COUNT && !is_word(name, hr_psi_resource_name(resource)))
+        resource++;
+    return resource;
+}
+
+static void read_resources(struct usage_psi *psi, const struct config_item *item, bool first)
+{
+    if (first)
+        memset(psi->resources, 0, sizeof(psi->resources));
+    for (size_t i = 0; i < item->value_count; i++) {
+        int resource = find_resource(item->values[i]);
+        if (resource < HR_PSI_RESOURCE_COUNT)
+            psi->resources[resource] = true;
+        psi->irq_asked = psi->irq_asked || resource == HR_PSI_IRQ;
+    }
+}
+
+static void read_trigger(struct usage_psi *psi, const struct config_item *trigger)
+{
+    const struct config_item *scope = config_find(trigger, "Scope");
+    const struct config_item *mode = config_find(trigger, "Mode");
+    const struct config_item *resource = config_find(trigger, "Resource");
+    const bool of_groups = scope != NULL && is_word(config_text(scope), "cgroups");
+    const char *watcher = mode != NULL ? config_text(mode) : "auto";
+    const int index = resource != NULL ? find_resource(config_text(resource)) : HR_PSI_IRQ;
+
+    psi->system_trigger_count += !of_groups;
+    psi->group_trigger_count += of_groups;
+    if (of_groups && is_word(watcher, "kernel"))
+        psi->group_triggers = true;
+    if (!of_groups && !is_word(watcher, "poll"))
+        psi->system_triggers = true;
+    if (index < HR_PSI_RESOURCE_COUNT && config_number(config_find(trigger, "TopTasks"), 0) > 0)
+        psi->top_tasks[index] = true;
+}
+
+static int read_psi(struct usage *usage, const struct config_item *block)
+{
+    struct usage_psi *psi = &usage->psi;
+    bool first = true;
+
+    for (size_t i = 0; i < block->child_count; i++) {
+        const struct config_item *item = &block->children[i];
+        if (config_is(item, "System"))
+            psi->system = config_boolean(item, true);
+        else if (config_is(item, "Resource"))
+            read_resources(psi, item, first), first = false;
+        else if (config_is(item, "Report"))
+            psi->reports = item->value_count > 1 ? 2 : 1;
+        else if (config_is(item, "ReportAverages"))
+            psi->averages = config_boolean(item, false);
+        else if (config_is(item, "Trigger"))
+            read_trigger(psi, item);
+    }
+    return read_groups(&psi->groups, block);
+}
+
+/* --- The others ----------------------------------------------------------- */
+
+static int read_perf(struct usage *usage, const struct config_item *block)
+{
+    struct usage_perf *perf = &usage->perf;
+    int status = 0;
+
+    for (size_t i = 0; i < block->child_count && status == 0; i++) {
+        const struct config_item *item = &block->children[i];
+        if (config_is(item, "System"))
+            perf->system = config_boolean(item, true);
+        else if (config_is(item, "Event"))
+            status = add_values(&perf->events, item);
+        else if (config_is(item, "ReportRunning"))
+            perf->running = config_boolean(item, true);
+        else if (config_is(item, "ReportPerCPU"))
+            perf->per_cpu = config_boolean(item, false);
+        else if (config_is(item, "MaxFiles"))
+            perf->max_files = (size_t)config_number(item, DEFAULT_MAX_FILES);
+    }
+    return status < 0 ? status : read_groups(&perf->groups, block);
+}
+
+static int read_wss(struct usage *usage, const struct config_item *block)
+{
+    static const struct {
+        const char *key;
+        enum hr_wss_scope scope;
+    } targets[] = {
+        {"Process", HR_WSS_PROCESSES}, {"Cgroup", HR_WSS_CGROUP}, {"System", HR_WSS_SYSTEM}};
+
+    for (size_t i = 0; i < block->child_count; i++) {
+        const struct config_item *item = &block->children[i];
+        const struct config_item *named = config_find(item, "Method");
+        enum hr_wss_method method = HR_WSS_AUTO;
+        if (named != NULL)
+            hr_wss_method_parse(config_text(named), &method);
+        usage->wss.blocks += config_is(item, "Process") || config_is(item, "System");
+        for (size_t t = 0; t < COUNT(targets); t++)
+            if (config_is(item, targets[t].key))
+                usage->wss.methods[method][targets[t].scope] = true;
+    }
+    return read_groups(&usage->wss.groups, block);
+}
+
+static int read_osnoise(struct usage *usage, const struct config_item *block)
+{
+    /* A build without libtraceevent has no hr_osnoise_mode_name(). */
+    static const char *const names[HR_OSNOISE_MODE_COUNT] = {
+        [HR_OSNOISE_WORKLOAD] = "osnoise",
+        [HR_OSNOISE_HARDWARE] = "hwnoise",
+        [HR_OSNOISE_SOURCES] = "sources",
+        [HR_OSNOISE_ATTACH] = "attach",
+    };
+    const struct config_item *item = config_find(block, "Mode");
+    int mode = HR_OSNOISE_WORKLOAD;
+
+    for (int i = 0; item != NULL && i < HR_OSNOISE_MODE_COUNT; i++)
+        if (is_word(config_text(item), names[i]))
+            mode = i;
+    memset(usage->osnoise.modes, 0, sizeof(usage->osnoise.modes));
+    usage->osnoise.modes[mode] = true;
+    usage->osnoise.sources = (size_t)config_number(config_find(block, "Sources"), 0);
+    return 0;
+}
+
+/* --- All ------------------------------------------------------------------ */
+
+struct plugin {
+    const char *name;
+    bool *loaded;
+    double *interval;
+    int (*read)(struct usage *usage, const struct config_item *block);
+};
+
+#define PLUGINS(usage)                                                                             \
+    {                                                                                              \
+        {"psi", &(usage)->psi.loaded, &(usage)->psi.interval, read_psi},                           \
+            {"cgroup_perf", &(usage)->perf.loaded, &(usage)->perf.interval, read_perf},            \
+            {"wss", &(usage)->wss.loaded, &(usage)->wss.interval, read_wss},                       \
+            {"osnoise", &(usage)->osnoise.loaded, &(usage)->osnoise.interval, read_osnoise},       \
+    }
+
+/* A plugin has the interval that holds by the time it is loaded, unless its block has one. */
+static void load(struct usage *usage, const struct config_item *item, double interval)
+{
+    const struct plugin plugins[] = PLUGINS(usage);
+    const char *name = config_text(item);
+
+    for (size_t i = 0; i < COUNT(plugins); i++)
+        if (is_word(name, plugins[i].name)) {
+            *plugins[i].loaded = true;
+            *plugins[i].interval = config_number(config_find(item, "Interval"), interval);
+        }
+    usage->graphite = usage->graphite || is_word(name, "write_graphite");
+    usage->rrdtool = usage->rrdtool || is_word(name, "rrdtool");
+}
+
+static int configure(struct usage *usage, struct config_item *item, struct config_fault *fault)
+{
+    const struct plugin plugins[] = PLUGINS(usage);
+
+    for (size_t i = 0; i < COUNT(plugins); i++) {
+        if (!is_word(config_text(item), plugins[i].name))
+            continue;
+        const struct config_item *root = config_find(item, "Root");
+        if (root != NULL)
+            usage->root = config_text(root);
+        int status = include_selections(&usage->config, item, fault);
+        return status < 0 ? status : plugins[i].read(usage, item);
+    }
+    return 0;
+}
+
+static int interpret(struct usage *usage, struct config_fault *fault)
+{
+    const bool autoload = config_boolean(config_find(&usage->config, "AutoLoadPlugin"), false);
+    double interval = DEFAULT_INTERVAL;
+    int status = 0;
+
+    for (size_t i = 0; i < usage->config.child_count && status == 0; i++) {
+        struct config_item *item = &usage->config.children[i];
+        if (config_is(item, "Interval"))
+            interval = config_number(item, interval);
+        if (config_is(item, "LoadPlugin") || (autoload && config_is(item, "Plugin")))
+            load(usage, item, interval);
+        if (config_is(item, "Plugin"))
+            status = configure(usage, item, fault);
+    }
+    return status;
+}
+
+/* What cgroup_perf counts without an Event option. */
+static int add_default_events(struct usage_texts *events)
+{
+    static const char *const defaults[] = {"task-clock", "context-switches", "cpu-migrations",
+                                           "page-faults"};
+    int status = 0;
+
+    for (size_t i = 0; events->count == i && i < COUNT(defaults) && status == 0; i++)
+        status = add_text(events, defaults[i]);
+    return status;
+}
+
+static void set_defaults(struct usage *usage)
+{
+    *usage = (struct usage){
+        .psi = {.system = true, .reports = 2},
+        .perf = {.system = true, .running = true, .max_files = DEFAULT_MAX_FILES},
+        .osnoise = {.modes = {[HR_OSNOISE_WORKLOAD] = true}},
+    };
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        usage->psi.resources[i] = true;
+    usage->psi.groups.max_count = usage->perf.groups.max_count = usage->wss.groups.max_count =
+        DEFAULT_MAX_COUNT;
+}
+
+static const char *find_usual_path(void)
+{
+    for (size_t i = 0; i < COUNT(usual_paths); i++)
+        if (access(usual_paths[i], F_OK) == 0)
+            return usual_paths[i];
+    return NULL;
+}
+
+int usage_read(const char *path, struct usage *usage, struct config_fault *fault)
+{
+    set_defaults(usage);
+    if (path == NULL)
+        path = find_usual_path();
+    if (path == NULL)
+        return 0;
+    int status = config_read(path, &usage->config, fault);
+    if (status == 0)
+        status = interpret(usage, fault);
+    if (status == 0)
+        status = add_default_events(&usage->perf.events);
+    if (usage->psi.loaded || usage->perf.loaded || usage->wss.loaded || usage->osnoise.loaded)
+        usage->path = path;
+    return status;
+}
+
+void usage_free(struct usage *usage)
+{
+    free_groups(&usage->psi.groups);
+    free_groups(&usage->perf.groups);
+    free_groups(&usage->wss.groups);
+    free(usage->perf.events.list);
+    config_free(&usage->config);
+}

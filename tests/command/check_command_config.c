@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_command_config.c - collectd's configuration, as headroom doctor reads it.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* An item as "key(value,value){child child}". */
+static void print_item(FILE *out, const struct config_item *item)
+{
+    fprintf(out, "%s(", item->key);
+    for (size_t i = 0; i < item->value_count; i++)
+        fprintf(out, "%s%s", i > 0 ? "," : "", item->values[i]);
+    fputc(')', out);
+    if (item->child_count > 0)
+        fputc('{', out);
+    for (size_t i = 0; i < item->child_count; i++) {
+        if (i > 0)
+            fputc(' ', out);
+        print_item(out, &item->children[i]);
+    }
+    if (item->child_count > 0)
+        fputc('}', out);
+}
+
+static void assert_items(const struct config_item *top, const char *expected)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    for (size_t i = 0; i < top->child_count; i++) {
+        if (i > 0)
+            fputc(' ', out);
+        print_item(out, &top->children[i]);
+    }
+    fclose(out);
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+static const struct {
+    const char *text, *items;
+} understood[] = {
+    {"", ""},
+    {"\n # nothing\n\t\n", ""},
+    {"LoadPlugin psi", "LoadPlugin(psi)"},
+    {"LoadPlugin \"psi\"  # ours\r\nInterval 2.5\r\n", "LoadPlugin(psi) Interval(2.5)"},
+    {"Cgroup \"a/*\" \\\n       \"b # c\"\n", "Cgroup(a/*,b # c)"},
+    {"Cgroup \"a\\\\x2db\" \"say \\\"no\\\"\"", "Cgroup(a\\x2db,say \"no\")"},
+    {"Text \"two\nlines\"\nNext 1", "Text(two\nlines) Next(1)"},
+    {"<Plugin psi>\n</Plugin>", "Plugin(psi)"},
+    {"<Plugin \"psi\">\n  System false\n  <Trigger \"a\" >\n    Window 1\n  "
+     "</Trigger>\n</plugin>\n",
+     "Plugin(psi){System(false) Trigger(a){Window(1)}}"},
+    {"<Include \"/etc\">\n Filter \"*.conf\"\n</Include>\n", "Include(/etc){Filter(*.conf)}"},
+    {"Server 127.0.0.1:25826 ::1\n", "Server(127.0.0.1:25826,::1)"},
+};
+
+START_TEST(parses)
+{
+    struct config_item top = {0};
+    unsigned line;
+
+    ck_assert_int_eq(config_parse(understood[_i].text, &top, &line), 0);
+    assert_items(&top, understood[_i].items);
+    config_free(&top);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    unsigned line;
+} not_understood[] = {
+    {"\nText \"open", 2},
+    {"<Plugin psi>\n", 2},
+    {"<Plugin psi\n", 1},
+    {"<Plugin psi>\n</Plug>\n", 2},
+    {"<Plugin psi>\n</Plugin> x\n", 2},
+    {"</Plugin>\n", 1},
+    {"LoadPlugin psi\n\"psi\"\n", 2},
+    {"Value a\\b\n", 1},
+    {"<>\n</>", 1},
+};
+
+START_TEST(refuses)
+{
+    struct config_item top = {0};
+    unsigned line = 0;
+
+    ck_assert_int_eq(config_parse(not_understood[_i].text, &top, &line), -EBADMSG);
+    ck_assert_uint_eq(line, not_understood[_i].line);
+    config_free(&top);
+}
+END_TEST
+
+/* As deep as nobody's, so that the stack isn't at anybody's mercy. */
+START_TEST(refuses_deep_blocks)
+{
+    char text[40 * 5] = "";
+    struct config_item top = {0};
+    unsigned line;
+
+    for (int i = 0; i < 40; i++)
+        strcat(text, "<A>\n");
+    ck_assert_int_eq(config_parse(text, &top, &line), -EBADMSG);
+    config_free(&top);
+}
+END_TEST
+
+START_TEST(finds_values)
+{
+    struct config_item top = {0};
+    unsigned line;
+
+    ck_assert_int_eq(config_parse("A 1\na 2\nB TRUE\nC \"no\"\nD x\n<E>\n</E>\n", &top, &line), 0);
+    ck_assert_double_eq(config_number(config_find(&top, "A"), 7), 2);
+    ck_assert_double_eq(config_number(config_find(&top, "D"), 7), 7);
+    ck_assert_double_eq(config_number(config_find(&top, "E"), 7), 7);
+    ck_assert_double_eq(config_number(config_find(&top, "none"), 7), 7);
+    ck_assert(config_boolean(config_find(&top, "b"), false));
+    ck_assert(!config_boolean(config_find(&top, "C"), true));
+    ck_assert(config_boolean(config_find(&top, "E"), true));
+    ck_assert_str_eq(config_text(config_find(&top, "E")), "");
+    config_free(&top);
+}
+END_TEST
+
+/* --- Files ---------------------------------------------------------------- */
+
+static struct tree *tree;
+
+static void set_up(void)
+{
+    tree = tree_new();
+}
+
+static void tear_down(void)
+{
+    tree_free(tree);
+}
+
+static int read_main(struct config_item *top, struct config_fault *fault)
+{
+    char path[300];
+
+    snprintf(path, sizeof(path), "%s/main.conf", tree_path(tree));
+    return config_read(path, top, fault);
+}
+
+START_TEST(includes_files_and_folders)
+{
+    struct config_item top = {0};
+    struct config_fault fault;
+
+    tree_write(tree, "main.conf",
+               "A 1\n<Include \"%s/conf.d\">\n  Filter \"*.conf\"\n</Include>\nInclude \"%s/x?\"\n"
+               "Include \"%s/none\"\nZ 1\n",
+               tree_path(tree), tree_path(tree), tree_path(tree));
+    tree_write(tree, "conf.d/b.conf", "B 1\nInclude \"%s/deeper\"\n", tree_path(tree));
+    tree_write(tree, "conf.d/a.conf", "<Plugin a>\n Include \"b\"\n</Plugin>\n");
+    tree_write(tree, "conf.d/c.conf~", "No 1\n");
+    tree_write(tree, "conf.d/.d.conf", "No 1\n");
+    tree_write(tree, "deeper", "C 1\n");
+    tree_write(tree, "x2", "X 2\n");
+    tree_write(tree, "x1", "X 1\n");
+    ck_assert_int_eq(read_main(&top, &fault), 0);
+    /* not within a block, as collectd's doesn't work there */
+    assert_items(&top, "A(1) Plugin(a){Include(b)} B(1) C(1) X(1) X(2) Z(1)");
+    config_free(&top);
+}
+END_TEST
+
+START_TEST(names_the_file_that_is_not_understood)
+{
+    struct config_item top = {0};
+    struct config_fault fault;
+
+    tree_write(tree, "main.conf", "A 1\nInclude \"%s/bad\"\n", tree_path(tree));
+    tree_write(tree, "bad", "B 1\n\n<C>\n");
+    ck_assert_int_eq(read_main(&top, &fault), -EBADMSG);
+    ck_assert_str_eq(strrchr(fault.path, '/'), "/bad");
+    ck_assert_uint_eq(fault.line, 4);
+    config_free(&top);
+    tree_remove(tree, "main.conf");
+    ck_assert_int_eq(read_main(&top, &fault), -ENOENT);
+    ck_assert_str_eq(strrchr(fault.path, '/'), "/main.conf");
+    ck_assert_uint_eq(fault.line, 0);
+    config_free(&top);
+}
+END_TEST
+
+START_TEST(ends_where_files_include_one_another)
+{
+    struct config_item top = {0};
+
+    tree_write(tree, "main.conf", "A 1\nInclude \"%s/main.conf\"\n", tree_path(tree));
+    ck_assert_int_eq(read_main(&top, NULL), -ELOOP);
+    config_free(&top);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("config");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_loop_test(tests, parses, 0, COUNT(understood));
+    tcase_add_loop_test(tests, refuses, 0, COUNT(not_understood));
+    tcase_add_test(tests, refuses_deep_blocks);
+    tcase_add_test(tests, finds_values);
+    tcase_add_test(tests, includes_files_and_folders);
+    tcase_add_test(tests, names_the_file_that_is_not_understood);
+    tcase_add_test(tests, ends_where_files_include_one_another);
+    return run_suite("config", tests);
+}
