@@ -34,9 +34,11 @@ static size_t psi_series(const struct usage_psi *psi, bool has_irq, bool is_syst
            (is_system ? psi->system_trigger_count : psi->group_trigger_count);
 }
 
-static size_t psi_files(const struct usage_psi *psi, bool has_irq)
+/* Pressure files, and one for each trigger that isn't polled with those of all groups. */
+static size_t psi_files(const struct usage_psi *psi, bool has_irq, bool is_system)
 {
-    size_t files = 1; /* the directory */
+    size_t files =
+        is_system ? psi->system_trigger_count : psi->group_triggers * psi->group_trigger_count;
 
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
         files += psi->resources[i] && (i != HR_PSI_IRQ || has_irq);
@@ -53,7 +55,8 @@ static struct costs cost_psi(const struct usage_psi *psi, const struct costs_of_
     costs.series =
         groups * costs.series_per_group + (psi->system ? psi_series(psi, has_irq, true) : 0);
     costs.values = costs.series;
-    costs.files = (groups + psi->system) * psi_files(psi, has_irq);
+    costs.files = groups * (1 + psi_files(psi, has_irq, false)) + /* and the directory */
+                  (psi->system ? psi_files(psi, has_irq, true) : psi->system_trigger_count);
     return costs;
 }
 
