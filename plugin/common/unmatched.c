@@ -37,29 +37,42 @@ void unmatched_free(struct unmatched *unmatched)
     *unmatched = (struct unmatched){0};
 }
 
-/* "the pattern "a"", or "none of the patterns "a", "b"" */
+/* "a", "b" */
 static void print_patterns(char *buffer, size_t size, const struct unmatched_option *option,
                            const struct unmatched_context *context)
 {
-    const char *single = option->count == 1 ? "the pattern" : "none of the patterns";
-    size_t used = (size_t)snprintf(buffer, size, "%s", single);
+    size_t used = 0;
 
     for (size_t i = 0; i < option->count && used < size; i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s \"%s\"", i > 0 ? "," : "",
+        used += (size_t)snprintf(buffer + used, size - used, "%s\"%s\"", i > 0 ? ", " : "",
                                  context->patterns[option->first + i]);
+}
+
+/* " (there are: a, b)" */
+static void print_nearest(char *buffer, size_t size, const struct unmatched_option *option,
+                          const struct unmatched_context *context)
+{
+    char nearest[512];
+
+    hr_cgroup_describe_nearest(context->root, context->controller, context->patterns[option->first],
+                               nearest, sizeof(nearest));
+    snprintf(buffer, size, nearest[0] != '\0' ? " (%s)" : "%s", nearest);
 }
 
 static void log_option(const struct unmatched_option *option,
                        const struct unmatched_context *context)
 {
-    char patterns[512], nearest[512];
+    char patterns[512], nearest[520];
 
     print_patterns(patterns, sizeof(patterns), option, context);
-    hr_cgroup_describe_nearest(context->root, context->controller, context->patterns[option->first],
-                               nearest, sizeof(nearest));
-    WARNING("%s: %s matches %s cgroup%s%s%s. \"headroom doctor --cgroups\" lists all.",
-            context->plugin, patterns, option->count == 1 ? "no" : "a",
-            nearest[0] != '\0' ? " (" : "", nearest, nearest[0] != '\0' ? ")" : "");
+    print_nearest(nearest, sizeof(nearest), option, context);
+    if (option->count == 1)
+        WARNING("%s: the pattern %s matches no cgroup%s. \"headroom doctor --cgroups\" lists all.",
+                context->plugin, patterns, nearest);
+    else
+        WARNING("%s: none of the patterns %s matches a cgroup%s. \"headroom doctor --cgroups\" "
+                "lists all.",
+                context->plugin, patterns, nearest);
 }
 
 static bool has_matched(const struct unmatched_option *option, const struct hr_cgroup_set *set)

@@ -112,6 +112,9 @@ hiding() {
 
 # --- the daemon --------------------------------------------------------------
 
+# what the snippets include
+selection=$(realpath -- "$(dirname "${BASH_SOURCE[0]}")/../../contrib/collectd.conf.d/headroom-cgroups.conf")
+
 # write_config PLUGIN...: a configuration that loads csv, logfile and the plugins named, ours or
 # collectd's; the text on standard input is appended. One thread writes, or $write_threads.
 write_config() {
@@ -123,7 +126,7 @@ write_config() {
             cp "$collectd_plugins/$plugin.so" "$dir/plugins/" || return 1
     done
     # where the snippets' Include finds it
-    cp "$(dirname "${BASH_SOURCE[0]}")/../../contrib/collectd.conf.d/headroom-cgroups.conf" "$dir/base/" || return 1
+    cp "$selection" "$dir/base/" || return 1
     cat >"$dir/collectd.conf" <<EOF
 Hostname "h"
 BaseDir "$dir/base"
