@@ -271,6 +271,15 @@ void table_sort(struct table *table, const struct sort_key *key)
         qsort_r(table->rows, table->count, sizeof(*table->rows), compare_rows, &copy);
 }
 
+bool table_lacks_groups(const struct table *table)
+{
+    size_t systems = 0;
+
+    while (systems < table->count && row_is_system(&table->rows[systems]))
+        systems++;
+    return systems > 0 && systems == table->count;
+}
+
 void table_present(const struct table *table, bool present[COLUMN_MAX])
 {
     for (size_t column = 0; column < COLUMN_MAX; column++) {

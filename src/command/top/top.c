@@ -54,6 +54,7 @@ struct top {
     char problem[512];        /* why the table can't be shown; "" if it can */
     struct alerts *alerts;    /* NULL: not asked for */
     char alerts_problem[512]; /* why the log file can't be read; "" if it can */
+    bool lacked_groups;       /* which was reported, but on a screen */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -209,6 +210,15 @@ static void report_recovery(struct top *top)
     top->problem[0] = '\0';
 }
 
+static void report_lack_of_groups(struct top *top)
+{
+    const bool lacks = table_lacks_groups(&top->table);
+
+    if (lacks && !top->lacked_groups && top->screen == NULL && !top->options.json)
+        fprintf(stderr, "%s: %s\n", top->title, TABLE_LACKS_GROUPS);
+    top->lacked_groups = lacks;
+}
+
 /* --- Waiting -------------------------------------------------------------- */
 
 /* Any letter leaves the help. Returns whether the screen changes. */
@@ -346,6 +356,7 @@ static int refresh_once(struct top *top, int *write_error)
         return status;
     }
     report_recovery(top);
+    report_lack_of_groups(top);
     *write_error = show_table(top);
     return *write_error == 0 ? 0 : -ECANCELED;
 }
