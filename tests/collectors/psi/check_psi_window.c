@@ -240,6 +240,92 @@ START_TEST(finds_a_stall_as_long_as_the_window)
 }
 END_TEST
 
+/* --- Properties, with reads that are late at random ------------------------- */
+
+static uint64_t growth_until(uint64_t time_us, uint64_t length_us)
+{
+    return total_at(time_us) - total_at(time_us > length_us ? time_us - length_us : 0);
+}
+
+/* Whether there is an event after a time, up to another. */
+static bool has_event(uint64_t after_us, uint64_t until_us)
+{
+    for (size_t i = 0; i < event_count; i++)
+        if (events[i].time_us > after_us && events[i].time_us <= until_us)
+            return true;
+    return false;
+}
+
+/* All reads are late by less than a tenth of a window, but for the last cases: they find a stall
+ * of all the time even if they are late by more than a window. */
+static struct lateness choose_lateness(int i, double rate)
+{
+    static const uint64_t read_us[] = {0, 3000, 30000, 99000, 1500000};
+
+    return (struct lateness){read_us[i % (rate < 1 ? 4 : 5)], 500};
+}
+
+/* A rate that just fills the limit in each window, for a hundredth more as the totals are rounded.
+ */
+START_TEST(finds_a_lasting_stall_that_fills_the_limit)
+{
+    srand((unsigned)_i);
+    const double rate = _i % 3 == 0 ? 1 : (double)(2 + rand() % 98) / 100;
+    const uint64_t limit_us = rate < 1 ? (uint64_t)(rate * 990000) : WINDOW_US;
+    const uint64_t begin_us = (5000 + (uint64_t)rand() % 2000) * US;
+    const struct lateness lateness = choose_lateness(_i, rate);
+    const uint64_t longest_us = 3 * WINDOW_US + 2 * lateness.read_us;
+
+    stall_nothing();
+    stall(begin_us / US, DURATION_MS, rate);
+    read_until(limit_us, DURATION_MS * US, (unsigned)_i, lateness);
+    for (uint64_t us = begin_us; us + longest_us < DURATION_MS * US; us += TENTH_US)
+        ck_assert_msg(has_event(us, us + longest_us), "rate %.2f, lateness %d ms: none at %d ms",
+                      rate, (int)(lateness.read_us / US), (int)(us / US));
+}
+END_TEST
+
+/* What the estimate may miss: as the kernel's, of a stall on both sides of a window's end the
+ * lesser part; and of a read that is late, what may have been before the window. What it may add
+ * up: what was in the window before, and at first in the one before that; and of earlier growth,
+ * too small to wake an idle total, a sixteenth of the limit. */
+#define CUT_OFF_US  (3 * WINDOW_US / 20)
+#define ADDED_UP_US (5 * WINDOW_US / 2)
+
+static void assert_what_fills_the_limit_is_found(uint64_t limit_us)
+{
+    for (uint64_t us = WINDOW_US; us + 2 * WINDOW_US < DURATION_MS * US; us += 10 * US)
+        if (growth_until(us, WINDOW_US) >= 2 * (limit_us + CUT_OFF_US))
+            ck_assert_msg(has_event(us - 2 * WINDOW_US, us + 3 * WINDOW_US / 2),
+                          "limit %d ms: none at %d ms", (int)(limit_us / US), (int)(us / US));
+}
+
+static void assert_what_is_found_fills_the_limit(uint64_t limit_us, struct lateness lateness)
+{
+    for (size_t i = 0; i < event_count; i++)
+        ck_assert_uint_ge(growth_until(events[i].time_us + lateness.total_us, ADDED_UP_US) + 2,
+                          limit_us - limit_us / 16);
+}
+
+START_TEST(finds_what_fills_the_limit_and_nothing_else)
+{
+    srand((unsigned)_i);
+    const uint64_t limit_us = 10000 + (uint64_t)rand() % 900000;
+    const struct lateness lateness = choose_lateness(_i, 0);
+    uint64_t ms = 3000 + (uint64_t)rand() % 2000;
+
+    stall_nothing();
+    while (ms < DURATION_MS) {
+        uint64_t length_ms = 20 + (uint64_t)rand() % 1500;
+        stall(ms, ms + length_ms, rand() % 3 == 0 ? 1 : (double)(1 + rand() % 100) / 100);
+        ms += length_ms + (uint64_t)rand() % 3000;
+    }
+    read_until(limit_us, DURATION_MS * US, (unsigned)_i, lateness);
+    assert_what_fills_the_limit_is_found(limit_us);
+    assert_what_is_found_fills_the_limit(limit_us, lateness);
+}
+END_TEST
+
 /* Less than the limit in each window, for long. */
 START_TEST(finds_nothing_in_a_slow_stall)
 {
@@ -429,6 +515,8 @@ int main(void)
     tcase_add_loop_test(tests, misses_nothing_that_the_kernel_reports, 0, 1000);
     tcase_add_loop_test(tests, reports_what_was, 0, 100);
     tcase_add_loop_test(tests, finds_a_stall_as_long_as_the_window, 0, 60);
+    tcase_add_loop_test(tests, finds_a_lasting_stall_that_fills_the_limit, 0, 600);
+    tcase_add_loop_test(tests, finds_what_fills_the_limit_and_nothing_else, 0, 1000);
     tcase_add_loop_test(tests, finds_nothing_in_a_slow_stall, 0, 10);
     tcase_add_loop_test(tests, reports_an_active_total_within_a_tenth, 0, 50);
     tcase_add_loop_test(tests, reports_an_idle_total_within_a_window, 0, 80);
