@@ -62,8 +62,10 @@ struct psi_alert {
     int failure;                    /**< why, a negative errno */
     bool is_counted;                /**< in arming.unarmed_groups */
     uint64_t retry_ns;
-    _Atomic bool is_armed; /**< what the read callback may look at */
-    _Atomic int64_t event_count;
+    /** What the read callback may look at. At most ten events a second, so 32 bits do; 64 would
+     * need libatomic on some machines. */
+    _Atomic bool is_armed;
+    _Atomic uint32_t event_count;
 
     bool alarmed;              /**< from an event until it is over */
     bool is_reported;          /**< its beginning was queued, or sent by the run before */
