@@ -42,6 +42,7 @@ struct hr_cgroup {
     size_t pattern;   /**< index of the first pattern that selected it */
     bool populated;   /**< a process is in it or below it (in version 1: it exists), and it is one
                            of max_count */
+    bool excess;      /**< a process is in it, too, but it is beyond max_count */
     int dirfd;        /**< its directory, kept open while it is populated, up to its EMPTIED event;
                            -1 where descriptors are short */
     void *data;       /**< the caller's; NULL at first, never touched by the set */

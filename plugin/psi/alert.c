@@ -486,6 +486,15 @@ void psi_alert_read(struct psi_alert *alert, uint32_t events)
     update_timer(alert);
 }
 
+/* Why no trigger is armed that could confirm the end. */
+static const char *explain_unarmed(const struct psi_alert *alert)
+{
+    if (alert->failed)
+        return "its pressure can't be read";
+    return alert->group != NULL && alert->group->excess ? "it is beyond MaxCgroups"
+                                                        : "no process is left in it";
+}
+
 /* The quiet time is over. A trigger that couldn't be armed since the last run can't confirm it. */
 static void confirm_end(struct psi_alert *alert)
 {
@@ -501,7 +510,7 @@ static void confirm_end(struct psi_alert *alert)
     else if (alert->trigger != NULL)
         lose_trigger(alert, status);
     else
-        end_alarm(alert, alert->failed ? "its pressure can't be read" : "no process is left in it");
+        end_alarm(alert, explain_unarmed(alert));
 }
 
 void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns)

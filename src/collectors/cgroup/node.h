@@ -31,7 +31,6 @@ struct hr_node {
     struct hr_cgroup_set *set;
     struct hr_node *parent;
     bool selected;  /**< else only directories below may be selected */
-    bool waiting;   /**< populated, but beyond max_count, so that group.populated isn't set */
     bool has_below; /**< a pattern may match below */
     bool seen;      /**< by the current listing */
     bool listing_queued;

@@ -121,14 +121,14 @@ static void take_place(struct hr_node *node)
 
 static void begin_waiting(struct hr_node *node)
 {
-    node->waiting = true;
+    node->group.excess = true;
     TAILQ_INSERT_TAIL(&node->set->waiting, node, by_populated);
     node->set->counts.excess++;
 }
 
 static void end_waiting(struct hr_node *node)
 {
-    node->waiting = false;
+    node->group.excess = false;
     TAILQ_REMOVE(&node->set->waiting, node, by_populated);
     node->set->counts.excess--;
 }
@@ -137,7 +137,7 @@ static void set_empty(struct hr_node *node)
 {
     if (node->group.populated)
         take_place(node);
-    else if (node->waiting)
+    else if (node->group.excess)
         end_waiting(node);
 }
 
@@ -149,7 +149,7 @@ void hr_populated_set(struct hr_node *node, bool populated, int *dirfd)
         set_empty(node);
     else if (node->group.populated && node->group.dirfd < 0)
         set->counts.reopened -= keep_directory(node, dirfd);
-    else if (node->group.populated || node->waiting)
+    else if (node->group.populated || node->group.excess)
         return;
     else if (has_room(set) && TAILQ_EMPTY(&set->waiting))
         give_place(node, dirfd);

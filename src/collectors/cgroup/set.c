@@ -253,7 +253,7 @@ static void update_node(struct hr_node *node)
         hr_node_hold(node, HOLD_ALL, dirfd);
     }
     hr_descriptor_close(&opened);
-    if (!node->group.populated && !node->waiting && has_too_many_idle(node->set))
+    if (!node->group.populated && !node->group.excess && has_too_many_idle(node->set))
         stop_following(node);
 }
 

@@ -369,6 +369,22 @@ START_TEST(reports_an_alarm_that_may_not_have_been)
 }
 END_TEST
 
+/* Another group has the only place now. */
+START_TEST(ends_an_alarm_beyond_the_limit_of_groups)
+{
+    alerts_add_group("a", true);
+    alerts_add_group("b", true);
+    tree_write(tree, STATE,
+               "headroom's open pressure alarms 1\nboot 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11\n"
+               "m\tmemory\tsome\topen\tb\tb\nend\n");
+    harness_begin("Cgroup \"*\"\nMaxCgroups 1\n" RULE("m", OF_GROUPS));
+    ck_assert_str_eq(alerts_await("b", NOTIF_OKAY, 1)->message,
+                     "memory some: no longer watched in b: it is beyond MaxCgroups");
+    ck_assert_uint_eq(fake_notifications(), 1);
+    harness_assert_logs(1, "MaxCgroups is 1");
+}
+END_TEST
+
 START_TEST(logs_a_state_file_that_is_not_one)
 {
     alerts_prepare(NULL, "memory");
@@ -725,6 +741,7 @@ int main(void)
                         COUNT(recorded_resources));
     tcase_add_test(tests, records_that_it_was_dispatched);
     tcase_add_loop_test(tests, reports_an_alarm_that_may_not_have_been, 0, 2);
+    tcase_add_test(tests, ends_an_alarm_beyond_the_limit_of_groups);
     tcase_add_test(tests, logs_a_state_file_that_is_not_one);
     tcase_add_test(tests, reports_nothing_below_the_limit);
     tcase_add_test(tests, applies_to_selected_groups_with_a_process);
