@@ -94,7 +94,7 @@ static int open_root(void)
     root = NULL;
     int status = hr_root_open(path, &root);
     if (status < 0)
-        ERROR(PLUGIN ": can't use %s as root directory: %s.", path, STRERROR(-status));
+        log_start_failure(PLUGIN, status, path);
     return status;
 }
 
@@ -369,7 +369,7 @@ static int start_counting(void)
     if (status == 0 && perf != NULL)
         status = selection_open(selection, root, handle_group_event, NULL, &groups);
     if (status < 0) {
-        ERROR(PLUGIN ": can't start: %s.", STRERROR(-status));
+        log_start_failure(PLUGIN, status, NULL);
         stop_counting();
     }
     return status;

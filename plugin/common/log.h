@@ -21,6 +21,13 @@ __attribute__((format(printf, 2, 3))) void log_safely(int severity, const char *
 __attribute__((format(printf, 2, 0))) void log_safely_list(int severity, const char *format,
                                                            va_list arguments);
 
+/**
+ * Logs why a plugin can't start, and the remedy if the cause is a lack of descriptors.
+ *
+ * @param root  the root directory, if that is what couldn't be opened; else NULL.
+ */
+void log_start_failure(const char *plugin, int status, const char *root);
+
 #define plugin_log(...) log_safely(__VA_ARGS__)
 
 #endif

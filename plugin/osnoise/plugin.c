@@ -142,14 +142,12 @@ static int start_plugin(struct hr_reason *reason)
     return 0;
 }
 
-static void log_start_failure(int status, const struct hr_reason *reason)
+static void log_failure(int status, const struct hr_reason *reason)
 {
-    const char *cause = reason->text[0] != '\0' ? reason->text : STRERROR(-status);
-
-    if (root != NULL || state_path == NULL)
-        ERROR(PLUGIN ": can't start: %s.", cause);
+    if (reason->text[0] != '\0')
+        ERROR(PLUGIN ": can't start: %s.", reason->text);
     else
-        ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(), cause);
+        log_start_failure(PLUGIN, status, root == NULL && state_path != NULL ? root_path() : NULL);
 }
 
 static int init_plugin(void)
@@ -165,7 +163,7 @@ static int init_plugin(void)
     }
     int status = start_plugin(&reason);
     if (status < 0) {
-        log_start_failure(status, &reason);
+        log_failure(status, &reason);
         stop_plugin();
         return -1;
     }

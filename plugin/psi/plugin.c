@@ -226,7 +226,7 @@ static int psi_init(void)
     if (status == 0)
         status = psi_alerts_start(alerts, root, selection, &config.series);
     if (status < 0) {
-        ERROR(PLUGIN ": can't use %s as root directory: %s.", path, STRERROR(-status));
+        log_start_failure(PLUGIN, status, root == NULL ? path : NULL);
         hr_root_close(root);
         root = NULL;
         return -1;

@@ -153,7 +153,7 @@ static int wss_init(void)
     open_files_raise_limit(PLUGIN, 0);
     int status = start_worker();
     if (status < 0) {
-        ERROR(PLUGIN ": can't use %s as root directory: %s.", root_path(), STRERROR(-status));
+        log_start_failure(PLUGIN, status, root == NULL ? root_path() : NULL);
         stop_worker();
         return -1;
     }

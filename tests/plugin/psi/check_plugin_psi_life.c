@@ -153,6 +153,22 @@ START_TEST(reports_that_a_root_needs_a_later_kernel)
 }
 END_TEST
 
+/* The root isn't to blame for a lack of descriptors. */
+START_TEST(a_shortage_is_reported_as_that)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text), "<Plugin psi>\nRoot \"%s\"\n</Plugin>", tree_path(tree));
+    ck_assert_int_eq(fake_configure(text), 0);
+    make_fail(SYS_openat2, EMFILE);
+    ck_assert_int_ne(fake_init(), 0);
+    ck_assert_str_eq(fake_log(0),
+                     "error: psi: can't start: Too many open files: raise LimitNOFILE= "
+                     "of collectd's service (ulimit -n).");
+    harness_assert_logs(1, "LimitNOFILE");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("life");
@@ -170,6 +186,7 @@ int main(void)
         tcase_add_loop_test(tests, reports_once_that_there_is_no_pressure_at_all, 0,
                             COUNT(without_pressure));
         tcase_add_test(tests, reports_once_that_the_kernel_has_pressure_switched_off);
+        tcase_add_test(tests, a_shortage_is_reported_as_that);
         tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
     }
     return run_suite("plugin life", tests);
