@@ -4,6 +4,8 @@
 # ../collectd/daemon.sh.
 
 source=$(realpath -- "$(dirname "${BASH_SOURCE[0]}")/../..")
+# Of the make that runs the test: its jobs and variables are no others'.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 
 # value NAME: a variable of the build folder's makefile.
 value() { printf 'print: ; @echo $(%s)\n' "$1" | make -s --no-print-directory -f Makefile -f - print; }
