@@ -21,13 +21,17 @@
 
 #define DEFAULT_LIMIT 50 /* notifications a second */
 
-/* What happens in groups is read at once, but not more often than this; a change of directories
- * after SETTLE_NS, so that a burst costs one scan; all at least every RESCAN_NS, or UNWATCHED_NS
- * where inotify doesn't cover everything. */
-#define EVENTS_NS    (2 * HR_NS_PER_MS)
-#define SETTLE_NS    (HR_NS_PER_S / 20)
-#define RESCAN_NS    (10 * HR_NS_PER_S)
-#define UNWATCHED_NS HR_NS_PER_S
+/* What happens in groups is read at once, but not more often than this; all at least every
+ * RESCAN_NS, or UNWATCHED_NS where inotify doesn't cover everything. A change of directories is
+ * read after SETTLE_NS, so that a burst costs one scan; where each scan finds many, after so many
+ * times what the last took, but no later than SETTLE_MAX_NS: each lookup takes a lock of the
+ * kernel's that a removal takes sixty times. */
+#define EVENTS_NS     (2 * HR_NS_PER_MS)
+#define SETTLE_NS     (HR_NS_PER_S / 20)
+#define SETTLE_MAX_NS HR_NS_PER_S
+#define SCANS_APART   250
+#define RESCAN_NS     (10 * HR_NS_PER_S)
+#define UNWATCHED_NS  HR_NS_PER_S
 
 /* While the read callback samples, the set is tried again so often. */
 #define BUSY_NS (5 * HR_NS_PER_MS)
@@ -64,6 +68,7 @@ struct psi_alerts {
     uint64_t events_ns; /* when what happened in groups is read; TIMER_NEVER */
     uint64_t listen_ns; /* when the set's descriptor is listened to again; TIMER_NEVER */
     uint64_t rescan_ns; /* when the set is read next */
+    uint64_t settle_ns; /* how long after a change */
     uint64_t claim_ns;  /* when alarms of the run before end that weren't claimed; TIMER_NEVER */
     uint64_t dispatched_ns; /* when what waits to be dispatched is looked for; TIMER_NEVER */
 };
@@ -136,15 +141,24 @@ static void listen_to_set(struct psi_alerts *alerts)
     alerts->listen_ns = TIMER_NEVER;
 }
 
+static void set_settle_time(struct psi_alerts *alerts, uint64_t scan_ns)
+{
+    const uint64_t apart_ns = timer_earlier(SCANS_APART * scan_ns, SETTLE_MAX_NS);
+
+    alerts->settle_ns = apart_ns > SETTLE_NS ? apart_ns : SETTLE_NS;
+}
+
 static void rescan_groups(struct psi_alerts *alerts, uint64_t now_ns)
 {
     struct hr_cgroup_set *set = alerts->groups.set;
+    const uint64_t begin_ns = hr_clock_ns();
 
     bool is_complete = selection_read(alerts->groups.selection, set) == 0;
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
     listen_to_set(alerts);
     is_complete = is_complete && alerts->set_fd >= 0 &&
                   counts.unwatched + counts.unreadable + counts.unfollowed == 0;
+    set_settle_time(alerts, hr_clock_ns() - begin_ns);
     alerts->rescan_ns = now_ns + (is_complete ? RESCAN_NS : UNWATCHED_NS);
     alerts->events_ns = TIMER_NEVER;
 }
@@ -152,7 +166,7 @@ static void rescan_groups(struct psi_alerts *alerts, uint64_t now_ns)
 static void read_group_events(struct psi_alerts *alerts, uint64_t now_ns)
 {
     if (hr_cgroup_set_read_events(alerts->groups.set) != 0)
-        alerts->rescan_ns = timer_earlier(alerts->rescan_ns, now_ns + SETTLE_NS);
+        alerts->rescan_ns = timer_earlier(alerts->rescan_ns, now_ns + alerts->settle_ns);
     alerts->events_ns = TIMER_NEVER;
     alerts->listen_ns = now_ns + EVENTS_NS;
 }
@@ -417,6 +431,7 @@ static void set_times(struct psi_alerts *alerts)
     alerts->claim_ns = alerts->context.open_alarms != NULL ? hr_clock_ns() + quiet_ns : TIMER_NEVER;
     alerts->dispatched_ns = alerts->events_ns = alerts->listen_ns = TIMER_NEVER;
     alerts->rescan_ns = 0;
+    alerts->settle_ns = SETTLE_NS;
 }
 
 static int open_alerts(struct psi_alerts *alerts)

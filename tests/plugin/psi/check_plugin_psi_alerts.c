@@ -126,25 +126,41 @@ static void stall_for(const char *instance, const char *group, int events, uint6
     } while (harness_number(identifier) < events || alerts_now_ms() - begun_ms < least_ms);
 }
 
-/* How often watched files were opened since the last call. */
+/* Counts how often a file or a directory of the tree is opened. */
+static int watch_opens(const char *name)
+{
+    int inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/%s", tree_path(tree), name);
+    ck_assert_int_ge(inotify_add_watch(inotify, path, IN_OPEN), 0);
+    return inotify;
+}
+
+/* How often it was opened since the last call; of a directory, itself, not what is in it. */
 static size_t count_opens(int inotify)
 {
-    char buffer[16384];
-    ssize_t got = read(inotify, buffer, sizeof(buffer));
+    _Alignas(struct inotify_event) char buffer[16384];
+    size_t count = 0;
+    ssize_t got;
 
-    return got < 0 ? 0 : (size_t)got / sizeof(struct inotify_event); /* of a file: without a name */
+    while ((got = read(inotify, buffer, sizeof(buffer))) > 0) {
+        const char *at = buffer;
+        while (at < buffer + got) {
+            const struct inotify_event *event = (const void *)at;
+            count += event->len == 0 && (event->mask & IN_OPEN) != 0;
+            at += sizeof(*event) + event->len;
+        }
+    }
+    return count;
 }
 
 /* Nor are its causes sought any more. */
 START_TEST(reports_a_lasting_stall_once)
 {
-    char path[512];
-    int inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-
     alerts_prepare(NULL, "memory");
     tree_write(tree, "proc/vmstat", "%s", "allocstall_normal 0\n");
-    snprintf(path, sizeof(path), "%s/proc/vmstat", tree_path(tree));
-    ck_assert_int_ge(inotify_add_watch(inotify, path, IN_OPEN), 0);
+    const int inotify = watch_opens("proc/vmstat");
     harness_begin(RULE("m", "Quiet 20"));
     alerts_await_value("psi-system/derive-trigger_m", true);
     alerts_stall(NULL, "memory", STALL_US);
@@ -504,6 +520,27 @@ START_TEST(follows_groups)
 }
 END_TEST
 
+/* Each scan takes locks of the kernel's that others' removals need. */
+START_TEST(scans_seldom_while_many_groups_come)
+{
+    const int inotify = watch_opens(TREE_CGROUPS);
+    size_t scans = 0;
+    char name[32];
+
+    harness_begin("Cgroup \"*\"\n" RULE("m", LASTING));
+    const uint64_t begun_ms = alerts_now_ms();
+    for (unsigned i = 0; alerts_now_ms() - begun_ms < 2000; i++) {
+        snprintf(name, sizeof(name), "c%u", i);
+        tree_add_group(tree, name, true);
+        scans += count_opens(inotify);
+        harness_sleep(1);
+    }
+    close(inotify);
+    ck_assert_uint_gt(scans, 0);
+    ck_assert_uint_le(scans, 10);
+}
+END_TEST
+
 START_TEST(warns_of_rules_without_groups)
 {
     harness_begin(RULE("m", OF_GROUPS) RULE("n", OF_GROUPS));
@@ -746,6 +783,7 @@ int main(void)
     tcase_add_test(tests, reports_nothing_below_the_limit);
     tcase_add_test(tests, applies_to_selected_groups_with_a_process);
     tcase_add_test(tests, follows_groups);
+    tcase_add_test(tests, scans_seldom_while_many_groups_come);
     tcase_add_test(tests, warns_of_rules_without_groups);
     tcase_add_test(tests, needs_no_values_of_the_system);
     tcase_add_test(tests, takes_the_name_of_a_template);
