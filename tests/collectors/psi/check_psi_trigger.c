@@ -468,6 +468,38 @@ START_TEST(reports_what_can_no_longer_be_read)
 }
 END_TEST
 
+static int by_address(const void *a, const void *b)
+{
+    struct hr_psi_trigger *const *left = a, *const *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+/* Idle ones that are neighbours in memory, as those that are opened one after the other. */
+START_TEST(polls_neighbours_at_the_same_time)
+{
+    struct hr_psi_trigger *many[200];
+    struct hr_psi_event event;
+    size_t changes = 0;
+
+    for (size_t i = 0; i < COUNT(many); i++) {
+        ck_assert_int_eq(open_trigger(HR_PSI_TRIGGER_POLL, 50000, LONG), 0);
+        many[i] = trigger;
+    }
+    trigger = NULL;
+    for (int reads = 0; reads < 5; reads++) {
+        sleep_ms(10000);
+        for (size_t i = 0; i < COUNT(many); i++)
+            ck_assert_int_eq(hr_psi_trigger_read(many[i], 0, &event), -EAGAIN);
+    }
+    qsort(many, COUNT(many), sizeof(many[0]), by_address);
+    for (size_t i = 1; i < COUNT(many); i++)
+        changes += hr_psi_trigger_due_ns(many[i]) != hr_psi_trigger_due_ns(many[i - 1]);
+    ck_assert_uint_le(changes, COUNT(many) / 10);
+    hr_psi_trigger_close_many(many, COUNT(many));
+}
+END_TEST
+
 /* --- Groups --------------------------------------------------------------- */
 
 static struct hr_cgroup *open_group(const char *path, struct hr_cgroup_set **set)
@@ -744,6 +776,7 @@ int main(void)
     tcase_add_loop_test(tests, reports_that_it_can_not_be_confirmed, 0, COUNT(both));
     tcase_add_loop_test(tests, reports_what_can_not_be_read, 0, COUNT(faults));
     tcase_add_loop_test(tests, reports_what_can_no_longer_be_read, 0, COUNT(turns));
+    tcase_add_test(tests, polls_neighbours_at_the_same_time);
     tcase_add_test(tests, watches_a_group);
     tcase_add_test(tests, reports_why_a_group_can_not_be_watched);
     tcase_add_test(tests, polls_without_keeping_a_file);
