@@ -5,7 +5,7 @@
  *
  * Take the counters before and after the stall, and compare. Counters of a group are those of its
  * controllers: of cgroup2, or of a version 1 hierarchy that has the same group with the same
- * processes. What can't be told isn't guessed: no cause is given then.
+ * processes. A cause that these counters don't show isn't guessed: none is given then.
  *
  * Sources: Documentation/admin-guide/cgroup-v2.rst ("cpu.stat", "memory.events", "io.stat",
  * "io.max"), Documentation/admin-guide/cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst,
@@ -27,6 +27,9 @@ struct hr_root;
 
 /** The group and the groups above it whose limits are read, the nearest first. */
 #define HR_STALL_LEVELS 8
+
+/** Groups below a group whose limits are read; of a group with more of them nothing is known. */
+#define HR_STALL_GROUPS_BELOW 64
 
 /** Block devices of a group that are read, in the order of the kernel's file. */
 #define HR_STALL_DEVICES 4
@@ -70,6 +73,7 @@ struct hr_stall_device {
     uint32_t major, minor;
     uint64_t done[HR_STALL_IO_COUNT];
     uint64_t limit[HR_STALL_IO_COUNT]; /**< HR_STALL_NO_LIMIT: none */
+    uint64_t request_ms; /**< of all groups together only: how long each request took, added up */
 };
 
 struct hr_stall_devices {
@@ -87,6 +91,17 @@ struct hr_stall_level {
     };
 };
 
+/** All groups below a group that have a limit on the resource, added up. Below the system none is
+ * read. */
+struct hr_stall_below {
+    bool
+        known; /**< the rest is valid; false: there are too many groups, or a limit can't be read */
+    size_t limited_count;
+    uint64_t throttled_us;  /**< cpu */
+    uint64_t period_us;     /**< cpu: the longest */
+    uint64_t reached_count; /**< memory */
+};
+
 /** The machine's CPUs since boot, summed over all of them. */
 struct hr_stall_machine_cpus {
     bool known;
@@ -102,6 +117,8 @@ struct hr_stall_counters {
     char group[HR_STALL_PATH_SIZE]; /**< its path; "": the system, or a path that is too long */
     struct hr_stall_level level[HR_STALL_LEVELS]; /**< [0]: the group, [1]: the one above, … */
 
+    struct hr_stall_below below;
+
     /** Time in which, on some CPU, tasks of the group were ready and none of them ran. It can't be
      * the group itself that they waited for. Groups only, cpu only, since Linux 5.13. */
     bool has_cpu_full;
@@ -109,10 +126,17 @@ struct hr_stall_counters {
 
     struct hr_stall_machine_cpus cpus; /**< cpu only */
 
-    /** memory only. What the machine reclaimed as it was short of memory, not for a group's limit:
-     * how often tasks had to do that, and how many pages kswapd reclaimed. */
+    /** memory only. What the machine reclaimed as it was short of memory: how often tasks, of any
+     * group, had to do that. */
     bool has_reclaim;
-    uint64_t direct_reclaim_count, kswapd_page_count;
+    uint64_t direct_reclaim_count;
+    /** memory only: pages that kswapd reclaimed, of the group if has_own_kswapd (version 2,
+     * Linux 6.1), else of the machine. */
+    bool has_own_kswapd;
+    uint64_t kswapd_page_count;
+    /** memory of the system only: pages reclaimed as the machine was short of memory, and for
+     * limits of groups. */
+    uint64_t machine_page_count, limit_page_count;
     bool has_refaults;      /**< memory only */
     uint64_t refault_count; /**< pages that the group, or the system, had to read again */
 
@@ -123,6 +147,7 @@ struct hr_stall_counters {
 enum hr_stall_kind {
     HR_STALL_OWN_LIMIT,
     HR_STALL_ANCESTOR_LIMIT, /**< of a group above */
+    HR_STALL_LIMITS_BELOW,   /**< of groups below */
     HR_STALL_NEIGHBOURS,     /**< tasks outside of the group */
     HR_STALL_ITSELF,         /**< more tasks of the group than CPUs */
     HR_STALL_HYPERVISOR,     /**< steal */
@@ -154,7 +179,7 @@ struct hr_stall_cause {
 
 /** The causes, the biggest first. */
 struct hr_stall_causes {
-    size_t count; /**< 0: it can't be told */
+    size_t count; /**< 0: none is known */
     struct hr_stall_cause list[HR_STALL_CAUSES];
 };
 

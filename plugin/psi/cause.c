@@ -72,6 +72,16 @@ static void print_ancestor(const struct hr_stall_cause *cause, const char *limit
     snprintf(buffer, size, "the limit of %s (%s)", name, limit);
 }
 
+static void print_limits_below(const struct hr_stall_cause *cause, char *buffer, size_t size)
+{
+    if (cause->stalled_us > 0)
+        snprintf(buffer, size, "limits of groups below it (cpu.max: throttled %" PRIu64 " ms)",
+                 round_ms(cause->stalled_us));
+    else
+        snprintf(buffer, size, "limits of groups below it (memory: reached %" PRIu64 " time%s)",
+                 cause->event_count, cause->event_count == 1 ? "" : "s");
+}
+
 /* "neighbours (240 ms)", without the time where there is none. */
 static void print_taken(const char *name, const char *before_time,
                         const struct hr_stall_cause *cause, char *buffer, size_t size)
@@ -95,6 +105,9 @@ static void print_one(const struct hr_stall_cause *cause, char *buffer, size_t s
     case HR_STALL_ANCESTOR_LIMIT:
         print_limit(cause, limit, sizeof(limit));
         print_ancestor(cause, limit, buffer, size);
+        break;
+    case HR_STALL_LIMITS_BELOW:
+        print_limits_below(cause, buffer, size);
         break;
     case HR_STALL_NEIGHBOURS:
         print_taken("neighbours", "", cause, buffer, size);

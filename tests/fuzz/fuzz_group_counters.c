@@ -50,16 +50,16 @@ static void try_memory_events(const char *text, size_t size)
 static void try_machine(const char *text, size_t size)
 {
     struct hr_stall_machine_cpus cpus = {0};
-    struct hr_vmstat vmstat = {7, 7, 7};
-    uint64_t count = 7;
+    struct hr_vmstat vmstat = {.machine_page_count = 7};
+    struct hr_memory_stat stat = {.refault_count = 7};
 
     if (hr_machine_cpus_parse(text, size, &cpus) == 0)
         require(cpus.known && cpus.steal_us <= cpus.busy_us &&
                 cpus.irq_us <= cpus.busy_us - cpus.steal_us);
     else
         require(!cpus.known);
-    require(hr_vmstat_parse(text, size, &vmstat) == 0 || vmstat.refault_count == 7);
-    require(hr_memory_stat_parse(text, size, &count) == 0 || count == 7);
+    require(hr_vmstat_parse(text, size, &vmstat) == 0 || vmstat.machine_page_count == 7);
+    require(hr_memory_stat_parse(text, size, &stat) == 0 || stat.refault_count == 7);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -10,9 +10,17 @@
 /* What has a smaller part in the stall than this isn't its cause. */
 #define WORTH_NAMING 0.1
 
+/* Pages that are reclaimed at a time: for a limit, or by a task when the machine is short of memory
+ * (include/linux/swap.h: SWAP_CLUSTER_MAX). */
+#define RECLAIM_PAGES 32
+
 /* A limit of I/O makes tasks wait if this part of it was used. The kernel lets pieces of I/O pass
- * in time slices, so that a short window may have one piece less. */
-#define IO_LIMIT_USED 0.9
+ * in time slices, and on a busy machine late, so that a short window may have less. */
+#define IO_LIMIT_USED 0.8
+
+/* No piece of I/O has more bytes (include/linux/blkdev.h: BLK_DEF_MAX_SECTORS_CAP, and what devices
+ * are usually set to). */
+#define LARGEST_IO_BYTES (4 << 20)
 
 /* --- The list -------------------------------------------------------------- */
 
@@ -87,7 +95,7 @@ static struct hr_stall_cause limit_cause(const struct hr_stall_counters *after, 
 struct remainder {
     uint64_t outside_us; /* no task of the group ran */
     uint64_t inside_us;  /* another of the group ran; or it isn't known whether */
-    bool is_split;       /* it is known */
+    bool is_split;       /* it is known, and so are all limits that may be why */
 };
 
 static struct remainder split_stall(const struct hr_stall_counters *before,
@@ -96,7 +104,9 @@ static struct remainder split_stall(const struct hr_stall_counters *before,
     if (!before->has_cpu_full || !after->has_cpu_full)
         return (struct remainder){.outside_us = stalled_us};
     uint64_t outside_us = smaller(grown(before->cpu_full_us, after->cpu_full_us), stalled_us);
-    return (struct remainder){outside_us, stalled_us - outside_us, true};
+    return (struct remainder){outside_us, stalled_us - outside_us,
+                              before->below.known && after->below.known &&
+                                  before->below.limited_count == after->below.limited_count};
 }
 
 /* The kernel adds up the throttled time of all CPUs, but a period can't be throttled for longer
@@ -136,6 +146,26 @@ static void explain_cpu_limits(const struct hr_stall_counters *before,
     rest->outside_us -= smaller(uncounted_us, rest->outside_us);
 }
 
+/* While a group below was throttled, other tasks of the group may have run, or none: so much is
+ * neither for sure anyone else's. */
+static void explain_cpu_limits_below(const struct hr_stall_counters *before,
+                                     const struct hr_stall_counters *after, struct remainder *rest,
+                                     struct hr_stall_causes *causes)
+{
+    struct hr_stall_cause cause = {.kind = HR_STALL_LIMITS_BELOW, .limit_kind = HR_STALL_CPU_MAX};
+
+    if (!before->below.known || !after->below.known)
+        return;
+    uint64_t us = grown(before->below.throttled_us, after->below.throttled_us);
+    if (us == 0)
+        return;
+    cause.stalled_us = smaller(us, rest->outside_us + rest->inside_us);
+    add_cause(causes, &cause);
+    us += after->below.period_us;
+    rest->outside_us -= smaller(us, rest->outside_us);
+    rest->inside_us -= smaller(us, rest->inside_us);
+}
+
 static void add_stalled(struct hr_stall_causes *causes, enum hr_stall_kind kind, double stalled_us)
 {
     const struct hr_stall_cause cause = {.kind = kind, .stalled_us = (uint64_t)stalled_us};
@@ -167,6 +197,7 @@ static void explain_cpu(const struct hr_stall_counters *before,
     double tasks_share = 1;
 
     explain_cpu_limits(before, after, &rest, causes);
+    explain_cpu_limits_below(before, after, &rest, causes);
     if (a->known && b->known) {
         uint64_t rest_us = rest.outside_us + rest.inside_us;
         uint64_t busy_us = grown(a->busy_us, b->busy_us);
@@ -195,27 +226,11 @@ static void add_memory_limit(const struct hr_stall_counters *after, size_t level
         add_cause(causes, &cause);
 }
 
-/* Direct reclaim delays tasks at once; pages that kswapd reclaims delay who reads them again. The
- * latter happens with limits, too. */
-static void add_machine_reclaim(const struct hr_stall_counters *before,
-                                const struct hr_stall_counters *after,
-                                struct hr_stall_causes *causes)
+static void add_memory_limits(const struct hr_stall_counters *before,
+                              const struct hr_stall_counters *after, struct hr_stall_causes *causes)
 {
-    struct hr_stall_cause cause = {.kind = HR_STALL_MACHINE_RECLAIM};
+    struct hr_stall_cause below = {.kind = HR_STALL_LIMITS_BELOW};
 
-    if (!before->has_reclaim || !after->has_reclaim)
-        return;
-    cause.event_count = grown(before->direct_reclaim_count, after->direct_reclaim_count);
-    if (cause.event_count == 0 && causes->count == 0 && before->has_refaults &&
-        after->has_refaults && after->kswapd_page_count > before->kswapd_page_count)
-        cause.event_count = grown(before->refault_count, after->refault_count);
-    if (cause.event_count > 0)
-        add_cause(causes, &cause);
-}
-
-static void explain_memory(const struct hr_stall_counters *before,
-                           const struct hr_stall_counters *after, struct hr_stall_causes *causes)
-{
     for (size_t i = 0; i < HR_STALL_LEVELS; i++) {
         if (!before->level[i].known || !after->level[i].known)
             continue;
@@ -225,75 +240,186 @@ static void explain_memory(const struct hr_stall_counters *before,
         add_memory_limit(after, i, HR_STALL_MEMORY_MAX, b->max_bytes,
                          grown(a->max_count, b->max_count), causes);
     }
-    add_machine_reclaim(before, after, causes);
+    below.event_count = grown(before->below.reached_count, after->below.reached_count);
+    if (before->below.known && after->below.known && below.event_count > 0)
+        add_cause(causes, &below);
+}
+
+/* How often the machine reclaimed memory from the group. Limits take pages away, too, and only
+ * where the kernel counts those that kswapd took from the group it is known which did it. Tasks
+ * that had to reclaim memory themselves, as the machine is short of it, may be those of any group;
+ * but if no limit was reached, that is all there is. */
+static uint64_t count_machine_reclaim(const struct hr_stall_counters *before,
+                                      const struct hr_stall_counters *after, bool limit_reached)
+{
+    uint64_t direct_count = grown(before->direct_reclaim_count, after->direct_reclaim_count);
+    uint64_t pages = grown(before->kswapd_page_count, after->kswapd_page_count);
+    uint64_t kswapd_count = (pages + RECLAIM_PAGES - 1) / RECLAIM_PAGES;
+
+    if (!before->has_reclaim || !after->has_reclaim)
+        direct_count = 0;
+    if (limit_reached && (!before->has_own_kswapd || !after->has_own_kswapd))
+        return 0;
+    /* Pages that nobody reads again delay nobody. */
+    if (direct_count == 0 && grown(before->refault_count, after->refault_count) == 0)
+        return 0;
+    return limit_reached || kswapd_count > 0 ? kswapd_count : direct_count;
+}
+
+/* In the system as a whole tasks may wait for limits of groups. */
+static bool is_mostly_for_limits(const struct hr_stall_counters *before,
+                                 const struct hr_stall_counters *after)
+{
+    return grown(before->limit_page_count, after->limit_page_count) >
+           grown(before->machine_page_count, after->machine_page_count);
+}
+
+static void explain_memory(const struct hr_stall_counters *before,
+                           const struct hr_stall_counters *after, struct hr_stall_causes *causes)
+{
+    struct hr_stall_cause machine = {.kind = HR_STALL_MACHINE_RECLAIM};
+
+    add_memory_limits(before, after, causes);
+    if (before->below.known && after->below.known && !is_mostly_for_limits(before, after))
+        machine.event_count = count_machine_reclaim(before, after, causes->count > 0);
+    if (machine.event_count > 0)
+        add_cause(causes, &machine);
     if (causes->count > 0)
         drop_small(causes, (double)causes->list[0].event_count);
 }
 
 /* --- io -------------------------------------------------------------------- */
 
-static bool is_at_limit(const struct hr_stall_device *before, const struct hr_stall_device *after,
-                        int io, double seconds)
+/* Whether a limit was used up. Pieces are let through as a whole, so that one may be missing. */
+static bool is_used_up(const struct hr_stall_device *before, const struct hr_stall_device *after,
+                       int io, double seconds)
 {
-    return after->limit[io] != HR_STALL_NO_LIMIT &&
-           (double)grown(before->done[io], after->done[io]) >=
-               IO_LIMIT_USED * (double)after->limit[io] * seconds;
+    bool is_bytes = io == HR_STALL_READ_BYTES || io == HR_STALL_WRITTEN_BYTES;
+    double allowed = (double)after->limit[io] * seconds;
+    double done = (double)grown(before->done[io], after->done[io]), piece = 1;
+
+    if (is_bytes) {
+        int pieces = io == HR_STALL_READ_BYTES ? HR_STALL_READS : HR_STALL_WRITES;
+        uint64_t count = grown(before->done[pieces], after->done[pieces]);
+        piece = count > 0 ? done / (double)count : 0;
+    }
+    return done > 0 && (done >= IO_LIMIT_USED * allowed || done + piece >= allowed);
 }
 
-static void add_io_limits(const struct hr_stall_counters *before,
-                          const struct hr_stall_counters *after, size_t level, double seconds,
-                          struct hr_stall_causes *causes)
+/* Whether a limit may have made tasks wait in that part of the time in which they did. */
+static bool may_be_used_up(const struct hr_stall_device *before,
+                           const struct hr_stall_device *after, int io, double stalled)
+{
+    bool is_bytes = io == HR_STALL_READ_BYTES || io == HR_STALL_WRITTEN_BYTES;
+    double done = (double)grown(before->done[io], after->done[io]);
+
+    return done + (is_bytes ? LARGEST_IO_BYTES : 1) >=
+           IO_LIMIT_USED * (double)after->limit[io] * stalled;
+}
+
+static void add_io_limit(const struct hr_stall_counters *after, size_t level,
+                         const struct hr_stall_device *device, int io,
+                         struct hr_stall_causes *causes)
+{
+    struct hr_stall_cause cause =
+        limit_cause(after, level, HR_STALL_IO_MAX, (double)device->limit[io]);
+
+    cause.io = (enum hr_stall_io)io;
+    cause.device_major = device->major;
+    cause.device_minor = device->minor;
+    add_cause(causes, &cause);
+}
+
+/* Adds the limits of a level that were used up. @return whether others may have been, too. */
+static bool add_io_limits(const struct hr_stall_counters *before,
+                          const struct hr_stall_counters *after, size_t level, double stalled,
+                          double seconds, struct hr_stall_causes *causes)
 {
     struct hr_stall_devices devices = before->level[level].io;
+    bool may_be_others = false;
 
     for (size_t i = 0; i < after->level[level].io.count; i++) {
         const struct hr_stall_device *device = &after->level[level].io.list[i];
         const struct hr_stall_device *was =
             hr_io_devices_find(&devices, device->major, device->minor);
-        for (int io = 0; was != NULL && io < HR_STALL_IO_COUNT; io++) {
-            if (!is_at_limit(was, device, io, seconds))
+        for (int io = 0; io < HR_STALL_IO_COUNT; io++) {
+            if (device->limit[io] == HR_STALL_NO_LIMIT)
                 continue;
-            struct hr_stall_cause cause =
-                limit_cause(after, level, HR_STALL_IO_MAX, (double)device->limit[io]);
-            cause.io = (enum hr_stall_io)io;
-            cause.device_major = device->major;
-            cause.device_minor = device->minor;
-            add_cause(causes, &cause);
+            if (was != NULL && is_used_up(was, device, io, seconds))
+                add_io_limit(after, level, device, io, causes);
+            may_be_others |= was == NULL || may_be_used_up(was, device, io, stalled);
         }
     }
+    return may_be_others;
 }
 
-/* Bytes read and written by all of the devices of one list, as far as the other has them. */
-static double moved_bytes(const struct hr_stall_devices *before,
-                          const struct hr_stall_devices *after)
+/* What a group, or all of them, did on its devices. */
+struct traffic {
+    double bytes, pieces;
+    double request_us; /* how long requests took; of all groups only */
+};
+
+static double grown_sum(const struct hr_stall_device *before, const struct hr_stall_device *after,
+                        enum hr_stall_io a, enum hr_stall_io b)
+{
+    return (double)grown(before->done[a], after->done[a]) +
+           (double)grown(before->done[b], after->done[b]);
+}
+
+static struct traffic sum_traffic(const struct hr_stall_devices *before,
+                                  const struct hr_stall_devices *after)
 {
     struct hr_stall_devices devices = *before;
-    double bytes = 0;
+    struct traffic sum = {0};
 
     for (size_t i = 0; i < after->count; i++) {
         const struct hr_stall_device *device = &after->list[i];
         const struct hr_stall_device *was =
             hr_io_devices_find(&devices, device->major, device->minor);
-        for (int io = HR_STALL_READ_BYTES; was != NULL && io <= HR_STALL_WRITTEN_BYTES; io++)
-            bytes += (double)grown(was->done[io], device->done[io]);
+        if (was == NULL)
+            continue;
+        sum.bytes += grown_sum(was, device, HR_STALL_READ_BYTES, HR_STALL_WRITTEN_BYTES);
+        sum.pieces += grown_sum(was, device, HR_STALL_READS, HR_STALL_WRITES);
+        sum.request_us += 1e3 * (double)grown(was->request_ms, device->request_ms);
     }
-    return bytes;
+    return sum;
+}
+
+/* Others are why if they moved more bytes than the group, and if their requests, each of which is
+ * taken to last as long as any, were under way for half of the time in which the group waited:
+ * a device that has time for both delays neither. */
+static bool is_io_of_others(const struct hr_stall_counters *before,
+                            const struct hr_stall_counters *after, double stalled)
+{
+    struct traffic own = sum_traffic(&before->level[0].io, &after->level[0].io);
+    struct traffic all = sum_traffic(&before->machine_io, &after->machine_io);
+
+    if (own.bytes <= 0 || all.bytes - own.bytes <= own.bytes || all.pieces <= own.pieces)
+        return false;
+    double others_us = all.request_us * (all.pieces - own.pieces) / all.pieces;
+    return others_us >= stalled * 1e6 / 2;
+}
+
+/* Whether it is known that no group below has a limit. */
+static bool no_limits_below(const struct hr_stall_counters *before,
+                            const struct hr_stall_counters *after)
+{
+    return before->below.known && after->below.known &&
+           before->below.limited_count + after->below.limited_count == 0;
 }
 
 static void explain_io(const struct hr_stall_counters *before,
-                       const struct hr_stall_counters *after, double seconds,
+                       const struct hr_stall_counters *after, double stalled, double seconds,
                        struct hr_stall_causes *causes)
 {
-    if (seconds <= 0)
-        return;
+    bool may_be_limits = !no_limits_below(before, after);
+
     for (size_t i = 0; i < HR_STALL_LEVELS; i++)
         if (before->level[i].known && after->level[i].known)
-            add_io_limits(before, after, i, seconds, causes);
-    if (causes->count > 0 || !before->has_machine_io || !after->has_machine_io)
+            may_be_limits |= add_io_limits(before, after, i, stalled, seconds, causes);
+    if (may_be_limits || causes->count > 0 || !before->has_machine_io || !after->has_machine_io)
         return;
-    double own = moved_bytes(&before->level[0].io, &after->level[0].io);
-    double all = moved_bytes(&before->machine_io, &after->machine_io);
-    if (own > 0 && all - own > own)
+    if (is_io_of_others(before, after, stalled))
         add_cause(causes, &(struct hr_stall_cause){.kind = HR_STALL_NEIGHBOURS});
 }
 
@@ -312,7 +438,7 @@ void hr_stall_explain(const struct hr_stall_counters *before, const struct hr_st
         explain_memory(before, after, causes);
         break;
     case HR_PSI_IO:
-        explain_io(before, after, (double)elapsed_us / 1e6, causes);
+        explain_io(before, after, (double)stalled_us / 1e6, (double)elapsed_us / 1e6, causes);
         break;
     case HR_PSI_IRQ:
     case HR_PSI_RESOURCE_COUNT:

@@ -13,76 +13,14 @@
 #include "headroom/root.h"
 #include "headroom/stall_cause.h"
 #include "psi/file.h"
-#include "room/cpu_max.h"
-#include "room/cpu_stat.h"
+#include "room/disk_stat.h"
 #include "room/group_file.h"
 #include "room/io_devices.h"
-#include "room/io_max.h"
 #include "room/io_stat.h"
+#include "room/level.h"
 #include "room/machine_cpus.h"
-#include "room/memory_events.h"
-#include "room/memory_limit.h"
 #include "room/memory_stat.h"
 #include "room/vmstat.h"
-
-/* --- A group --------------------------------------------------------------- */
-
-static int read_cpu_level(int dirfd, int version, struct hr_stall_level *level)
-{
-    struct hr_cpu_max max;
-    struct hr_cpu_stat stat;
-
-    int status = hr_cpu_max_read(dirfd, version, &max);
-    if (status == 0)
-        status = hr_cpu_stat_read(dirfd, &stat);
-    if (status == 0)
-        level->cpu = (struct hr_stall_cpu){
-            .quota_us = max.quota_us,
-            .period_us = max.period_us,
-            .throttled_count = stat.throttled_count,
-            .throttled_us = stat.throttled_us,
-        };
-    return status;
-}
-
-static int read_memory_level(int dirfd, int version, struct hr_stall_level *level)
-{
-    struct hr_memory_limit limit;
-    struct hr_memory_events events;
-
-    int status = hr_memory_limit_read(dirfd, version, &limit);
-    if (status == 0)
-        status = hr_memory_events_read(dirfd, version, &events);
-    if (status == 0)
-        level->memory = (struct hr_stall_memory){
-            .high_bytes = limit.high_bytes,
-            .max_bytes = limit.max_bytes,
-            .high_count = events.high_count,
-            .max_count = events.max_count,
-        };
-    return status;
-}
-
-/* The limits of devices, and what was done on these. */
-static int read_limited_devices(int dirfd, struct hr_stall_devices *devices)
-{
-    struct hr_stall_devices limited = {0}, done;
-
-    int status = hr_io_max_read(dirfd, &limited);
-    if (status == 0 || status == -ENOENT) /* a kernel without CONFIG_BLK_DEV_THROTTLING */
-        status = hr_io_stat_read(dirfd, &limited, &done);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < limited.count; i++)
-        memcpy(limited.list[i].done, done.list[i].done, sizeof(done.list[i].done));
-    *devices = limited;
-    return 0;
-}
-
-static int read_io_level(int dirfd, int version, struct hr_stall_level *level)
-{
-    return version == 2 ? read_limited_devices(dirfd, &level->io) : -ENOENT;
-}
 
 /* Adds the devices without a limit, as far as there is room. */
 static int read_own_devices(int dirfd, struct hr_stall_devices *devices)
@@ -102,13 +40,12 @@ static int read_own_devices(int dirfd, struct hr_stall_devices *devices)
 }
 
 static const struct {
-    const char *controller;
-    const char *file; /* see hr_group_directory_open() */
-    int (*read_level)(int dirfd, int version, struct hr_stall_level *level);
+    const char *controller; /* of version 1; of cgroup2 the file says it */
+    const char *file;       /* see hr_group_directory_open() */
 } of_resource[HR_PSI_RESOURCE_COUNT] = {
-    [HR_PSI_CPU] = {"cpu", "cpu.max", read_cpu_level},
-    [HR_PSI_MEMORY] = {"memory", "memory.max", read_memory_level},
-    [HR_PSI_IO] = {"io", "io.stat", read_io_level},
+    [HR_PSI_CPU] = {"cpu", "cpu.max"},
+    [HR_PSI_MEMORY] = {"memory", "memory.max"},
+    [HR_PSI_IO] = {"blkio", "io.stat"},
 };
 
 /* --- A group and those above it -------------------------------------------- */
@@ -122,24 +59,59 @@ static size_t count_levels(const char *path)
     return count < HR_STALL_LEVELS ? count : HR_STALL_LEVELS;
 }
 
+static void read_group_memory(int dirfd, struct hr_stall_counters *counters)
+{
+    struct hr_memory_stat stat;
+
+    if (hr_memory_stat_read(dirfd, &stat) < 0)
+        return;
+    counters->has_refaults = true;
+    counters->refault_count = stat.refault_count;
+    counters->has_own_kswapd = stat.has_kswapd;
+    counters->kswapd_page_count = stat.kswapd_page_count;
+}
+
+/* What is read of the group alone. */
+static void read_own(int dirfd, int version, enum hr_psi_resource resource,
+                     struct hr_stall_counters *counters)
+{
+    struct hr_stall_level *own = &counters->level[0];
+
+    if (counters->group[0] != '\0') /* else limits above aren't known */
+        hr_stall_below_read(dirfd, version, resource, &counters->below);
+    if (resource == HR_PSI_MEMORY)
+        read_group_memory(dirfd, counters);
+    if (resource == HR_PSI_IO && version == 2 && own->known)
+        own->known = read_own_devices(dirfd, &own->io) == 0;
+}
+
+/* Version 1's limits of I/O don't hold for groups below. With a path too long to name groups above,
+ * only its own limit is read. */
+static size_t count_limits(const struct hr_stall_counters *counters, int version,
+                           enum hr_psi_resource resource)
+{
+    if (counters->group[0] == '\0' || (resource == HR_PSI_IO && version == 1))
+        return 1;
+    return count_levels(counters->group);
+}
+
 static int read_levels(const struct hr_root *root, const struct hr_cgroup *group,
                        enum hr_psi_resource resource, struct hr_stall_counters *counters)
 {
+    const char *controller = of_resource[resource].controller;
     int version;
-    /* With a path too long to name groups above, only its own limit is read. */
-    size_t count = counters->group[0] == '\0' ? 1 : count_levels(group->path);
 
-    int dirfd = hr_group_directory_open(root, group, of_resource[resource].controller,
-                                        of_resource[resource].file, &version);
-    if (dirfd < 0)
+    int dirfd =
+        hr_group_directory_open(root, group, controller, of_resource[resource].file, &version);
+    if (dirfd < 0) {
+        counters->below.known = hr_group_is_at_top(root, group, controller);
         return dirfd;
+    }
+    size_t count = count_limits(counters, version, resource);
     for (size_t i = 0; i < count && dirfd >= 0; i++) {
-        struct hr_stall_level *level = &counters->level[i];
-        level->known = of_resource[resource].read_level(dirfd, version, level) == 0;
-        if (i == 0 && resource == HR_PSI_MEMORY)
-            counters->has_refaults = hr_memory_stat_read(dirfd, &counters->refault_count) == 0;
-        if (i == 0 && resource == HR_PSI_IO && level->known)
-            level->known = read_own_devices(dirfd, &level->io) == 0;
+        hr_stall_level_read(dirfd, version, resource, &counters->level[i]);
+        if (i == 0)
+            read_own(dirfd, version, resource, counters);
         dirfd = hr_group_directory_ascend(dirfd);
     }
     if (dirfd >= 0)
@@ -174,11 +146,14 @@ static void read_reclaim(const struct hr_root *root, const struct hr_cgroup *gro
     if (!counters->has_reclaim)
         return;
     counters->direct_reclaim_count = vmstat.direct_reclaim_count;
-    counters->kswapd_page_count = vmstat.kswapd_page_count;
+    if (!counters->has_own_kswapd)
+        counters->kswapd_page_count = vmstat.memory.kswapd_page_count;
     if (group != NULL)
         return; /* its own are read with its limits */
     counters->has_refaults = true;
-    counters->refault_count = vmstat.refault_count;
+    counters->refault_count = vmstat.memory.refault_count;
+    counters->machine_page_count = vmstat.machine_page_count;
+    counters->limit_page_count = vmstat.limit_page_count;
 }
 
 static void read_machine_io(const struct hr_root *root, struct hr_stall_counters *counters)
@@ -190,6 +165,11 @@ static void read_machine_io(const struct hr_root *root, struct hr_stall_counters
     counters->has_machine_io =
         hr_io_stat_read(mount, &counters->level[0].io, &counters->machine_io) == 0;
     close(mount);
+    for (size_t i = 0; counters->has_machine_io && i < counters->machine_io.count; i++) {
+        struct hr_stall_device *device = &counters->machine_io.list[i];
+        counters->has_machine_io =
+            hr_disk_stat_read(root, device->major, device->minor, &device->request_ms) == 0;
+    }
 }
 
 static void read_machine(const struct hr_root *root, const struct hr_cgroup *group,
@@ -223,6 +203,7 @@ int hr_stall_counters_read(const struct hr_root *root, const struct hr_cgroup *g
     counters->time_ns = hr_clock_ns();
     if (resource >= HR_PSI_IRQ)
         return 0;
+    counters->below.known = group == NULL;
     if (group != NULL) {
         if (strlen(group->path) < sizeof(counters->group))
             strcpy(counters->group, group->path);

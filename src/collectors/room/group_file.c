@@ -70,6 +70,15 @@ static int check_same(const struct hr_root *root, const struct hr_cgroup *group,
     return status == -ENODATA ? 0 : -ENOENT;
 }
 
+bool hr_group_is_at_top(const struct hr_root *root, const struct hr_cgroup *group,
+                        const char *controller)
+{
+    uint64_t pid;
+
+    return first_pid_of(hr_cgroup_openat(group, "cgroup.procs", O_RDONLY), &pid) == 0 &&
+           is_process_there(root, pid, controller, "");
+}
+
 static int open_version_1(const struct hr_root *root, const struct hr_cgroup *group,
                           const char *controller, int mount)
 {

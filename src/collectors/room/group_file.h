@@ -5,6 +5,7 @@
 #ifndef HEADROOM_COLLECTORS_ROOM_GROUP_FILE_H
 #define HEADROOM_COLLECTORS_ROOM_GROUP_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct hr_cgroup;
@@ -21,6 +22,11 @@ struct hr_root;
  */
 int hr_group_directory_open(const struct hr_root *root, const struct hr_cgroup *group,
                             const char *controller, const char *file, int *version);
+
+/** Whether the first process of a cgroup2 group is in no group of a version 1 controller, but at
+ * the top, where there are no limits. */
+bool hr_group_is_at_top(const struct hr_root *root, const struct hr_cgroup *group,
+                        const char *controller);
 
 /** Opens the directory of the group above, and closes this one. @return as open(2), or the negative
  * errno. */

@@ -113,17 +113,25 @@ static bool take_field(struct hr_text *line, struct hr_keyed *keys, size_t count
     return set_key(key, value) && (line->length == 0 || *line->start == ' ');
 }
 
+int hr_keyed_next_line(struct hr_text *text, uint32_t *major, uint32_t *minor, struct hr_text *line)
+{
+    do {
+        if (text->length == 0)
+            return -ENODATA;
+        if (!take_line(text, line))
+            return -EBADMSG;
+    } while (!take_device(line, major, minor));
+    return 0;
+}
+
 int hr_keyed_next_device(struct hr_text *text, uint32_t *major, uint32_t *minor,
                          struct hr_keyed *keys, size_t count)
 {
     struct hr_text line;
 
-    do {
-        if (text->length == 0)
-            return -ENODATA;
-        if (!take_line(text, &line))
-            return -EBADMSG;
-    } while (!take_device(&line, major, minor));
+    int status = hr_keyed_next_line(text, major, minor, &line);
+    if (status < 0)
+        return status;
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct hr_keyed){.name = keys[i].name};
     while (line.length > 0)

@@ -33,6 +33,15 @@ int hr_keyed_sum(const struct hr_keyed *keys, size_t count, uint64_t *sum);
 struct hr_text;
 
 /**
+ * Removes the next line about a block device, "MAJOR:MINOR…\n", from the front of a text.
+ *
+ * @param line  receives what follows the device: nothing, or a blank and more.
+ * @return 0; -ENODATA: there is no more; -EBADMSG: a line doesn't end.
+ */
+int hr_keyed_next_line(struct hr_text *text, uint32_t *major, uint32_t *minor,
+                       struct hr_text *line);
+
+/**
  * Parses the next line about a block device, "MAJOR:MINOR NAME=VALUE NAME=VALUE…\n". The value
  * "max" is UINT64_MAX. Fields of other names and lines about anything else are skipped.
  *

@@ -6,23 +6,32 @@
 #include "room/group_file.h"
 #include "room/keyed.h"
 
-int hr_memory_stat_parse(const char *text, size_t length, uint64_t *refault_count)
+int hr_memory_stat_parse(const char *text, size_t length, struct hr_memory_stat *stat)
 {
     struct hr_keyed keys[] = {
         {.name = "workingset_refault_anon"},
         {.name = "workingset_refault_file"},
         {.name = "workingset_refault"},
+        {.name = "pgsteal_kswapd"},
     };
+    struct hr_memory_stat parsed;
 
-    int status = hr_keyed_parse_flat(text, length, keys, 3);
-    return status < 0 ? status : hr_keyed_sum(keys, 3, refault_count);
+    int status = hr_keyed_parse_flat(text, length, keys, 4);
+    if (status == 0)
+        status = hr_keyed_sum(keys, 3, &parsed.refault_count);
+    if (status < 0)
+        return status;
+    parsed.has_kswapd = keys[3].found;
+    parsed.kswapd_page_count = keys[3].value;
+    *stat = parsed;
+    return 0;
 }
 
-int hr_memory_stat_read(int dirfd, uint64_t *refault_count)
+int hr_memory_stat_read(int dirfd, struct hr_memory_stat *stat)
 {
     char text[8192];
     size_t length;
 
     int status = hr_group_file_read(dirfd, "memory.stat", text, sizeof(text), &length);
-    return status < 0 ? status : hr_memory_stat_parse(text, length, refault_count);
+    return status < 0 ? status : hr_memory_stat_parse(text, length, stat);
 }

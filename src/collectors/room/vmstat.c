@@ -9,26 +9,55 @@
 #include "room/keyed.h"
 #include "room/memory_stat.h"
 
-int hr_vmstat_parse(const char *text, size_t length, struct hr_vmstat *vmstat)
+static int parse_reclaim_counts(const char *text, size_t length, uint64_t *count)
 {
-    struct hr_keyed keys[] = {
+    struct hr_keyed zones[] = {
         {.name = "allocstall_dma"},  {.name = "allocstall_dma32"},   {.name = "allocstall_normal"},
         {.name = "allocstall_high"}, {.name = "allocstall_movable"}, {.name = "allocstall_device"},
-        {.name = "pgsteal_kswapd"},
     };
-    const size_t zones = sizeof(keys) / sizeof(*keys) - 1;
+    const size_t zone_count = sizeof(zones) / sizeof(*zones);
+
+    int status = hr_keyed_parse_flat(text, length, zones, zone_count);
+    return status < 0 ? status : hr_keyed_sum(zones, zone_count, count);
+}
+
+/* Those of groups' limits are in the sum of anonymous memory and files only. */
+static int parse_pages(const char *text, size_t length, struct hr_vmstat *vmstat)
+{
+    struct hr_keyed whose[] = {
+        {.name = "pgsteal_kswapd"},
+        {.name = "pgsteal_direct"},
+        {.name = "pgsteal_khugepaged"},
+        {.name = "pgsteal_proactive"},
+    };
+    struct hr_keyed what[] = {{.name = "pgsteal_anon"}, {.name = "pgsteal_file"}};
+    uint64_t all = 0;
+
+    vmstat->machine_page_count = vmstat->limit_page_count = 0;
+    int status = hr_keyed_parse_flat(text, length, whose, 4);
+    if (status == 0)
+        status = hr_keyed_parse_flat(text, length, what, 2);
+    if (status == 0)
+        status = hr_keyed_sum(whose, 4, &vmstat->machine_page_count);
+    if (status == 0)
+        status = hr_keyed_sum(what, 2, &all);
+    if (all > vmstat->machine_page_count)
+        vmstat->limit_page_count = all - vmstat->machine_page_count;
+    return status == -ENODATA ? 0 : status;
+}
+
+int hr_vmstat_parse(const char *text, size_t length, struct hr_vmstat *vmstat)
+{
     struct hr_vmstat parsed;
 
-    int status = hr_keyed_parse_flat(text, length, keys, zones + 1);
+    int status = parse_reclaim_counts(text, length, &parsed.direct_reclaim_count);
     if (status == 0)
-        status = hr_keyed_sum(keys, zones, &parsed.direct_reclaim_count);
+        status = hr_memory_stat_parse(text, length, &parsed.memory);
     if (status == 0)
-        status = hr_memory_stat_parse(text, length, &parsed.refault_count);
-    if (status < 0)
-        return status;
-    parsed.kswapd_page_count = keys[zones].value;
-    *vmstat = parsed;
-    return 0;
+        status = parse_pages(text, length, &parsed);
+    if (status == 0)
+        *vmstat = parsed;
+    return status;
 }
 
 int hr_vmstat_read(const struct hr_root *root, struct hr_vmstat *vmstat)

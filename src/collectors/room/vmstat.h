@@ -2,8 +2,8 @@
 /*
  * room/vmstat.h - /proc/vmstat: what was reclaimed as the machine was short of memory.
  *
- * Source: mm/vmstat.c (vmstat_text), mm/vmscan.c (do_try_to_free_pages): reclaim for a group's
- * limit isn't counted there.
+ * Source: mm/vmstat.c (vmstat_text), mm/vmscan.c (do_try_to_free_pages, shrink_inactive_list,
+ * evict_folios). A kernel without CONFIG_VM_EVENT_COUNTERS has none of it.
  */
 #ifndef HEADROOM_COLLECTORS_ROOM_VMSTAT_H
 #define HEADROOM_COLLECTORS_ROOM_VMSTAT_H
@@ -11,18 +11,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "room/memory_stat.h"
+
 struct hr_root;
 
 /** Since boot. */
 struct hr_vmstat {
-    uint64_t direct_reclaim_count; /**< times that a task reclaimed memory before it went on */
-    uint64_t kswapd_page_count;    /**< pages that kswapd reclaimed; 0 if the kernel has no sum */
-    uint64_t refault_count;        /**< pages read again that had been reclaimed */
+    uint64_t direct_reclaim_count; /**< times that a task reclaimed memory before it went on, not
+                                      for a group's limit */
+    uint64_t machine_page_count;   /**< pages reclaimed because the machine was short of memory */
+    uint64_t limit_page_count;     /**< pages reclaimed for limits of groups; 0 before Linux 5.8 */
+    struct hr_memory_stat memory;  /**< of the machine */
 };
 
 /**
- * Sums up "allocstall_ZONE COUNT\n" of all zones, a kernel has some of them; and what is read again
- * of anonymous memory and files.
+ * Sums up "allocstall_ZONE COUNT\n" of all zones, of which a kernel has some, and "pgsteal_…
+ * COUNT\n".
  *
  * @return 0; -EBADMSG; -ENODATA: there is none.
  */

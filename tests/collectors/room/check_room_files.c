@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "room/blkio.h"
 #include "room/cpu_max.h"
 #include "room/cpu_stat.h"
+#include "room/disk_stat.h"
 #include "room/io_max.h"
 #include "room/io_stat.h"
 #include "room/machine_cpus.h"
@@ -150,13 +152,17 @@ START_TEST(vmstat)
 {
     static const char text[] =
         "nr_free_pages 9\nallocstall_dma32 1\nallocstall_normal 20\nallocstall_movable 300\n"
-        "pgsteal_kswapd 7\nworkingset_refault_anon 4\nworkingset_refault_file 5\n";
+        "pgsteal_kswapd 7\npgsteal_direct 2\npgsteal_anon 4\npgsteal_file 90\n"
+        "workingset_refault_anon 4\nworkingset_refault_file 5\n";
     struct hr_vmstat parsed = {0};
 
     ck_assert_int_eq(hr_vmstat_parse(text, strlen(text), &parsed), 0);
     ck_assert_uint_eq(parsed.direct_reclaim_count, 321);
-    ck_assert_uint_eq(parsed.kswapd_page_count, 7);
-    ck_assert_uint_eq(parsed.refault_count, 9);
+    ck_assert_uint_eq(parsed.machine_page_count, 9);
+    ck_assert_uint_eq(parsed.limit_page_count, 85);
+    ck_assert(parsed.memory.has_kswapd);
+    ck_assert_uint_eq(parsed.memory.kswapd_page_count, 7);
+    ck_assert_uint_eq(parsed.memory.refault_count, 9);
     ck_assert_int_eq(hr_vmstat_parse(text, 16, &parsed), -ENODATA);
     ck_assert_int_eq(hr_vmstat_parse(text, strlen(text) - 1, &parsed), -EBADMSG);
 }
@@ -167,12 +173,13 @@ START_TEST(memory_stat)
     static const char old[] = "anon 1\nworkingset_refault 12\n";
     static const char large[] =
         "workingset_refault_anon 18446744073709551615\nworkingset_refault_file 1\n";
-    uint64_t count = 0;
+    struct hr_memory_stat stat = {0};
 
-    ck_assert_int_eq(hr_memory_stat_parse(old, strlen(old), &count), 0);
-    ck_assert_uint_eq(count, 12);
-    ck_assert_int_eq(hr_memory_stat_parse(old, 7, &count), -ENODATA);
-    ck_assert_int_eq(hr_memory_stat_parse(large, strlen(large), &count), -EBADMSG);
+    ck_assert_int_eq(hr_memory_stat_parse(old, strlen(old), &stat), 0);
+    ck_assert_uint_eq(stat.refault_count, 12);
+    ck_assert(!stat.has_kswapd);
+    ck_assert_int_eq(hr_memory_stat_parse(old, 7, &stat), -ENODATA);
+    ck_assert_int_eq(hr_memory_stat_parse(large, strlen(large), &stat), -EBADMSG);
 }
 END_TEST
 
@@ -235,6 +242,50 @@ START_TEST(io_max)
 }
 END_TEST
 
+START_TEST(blkio)
+{
+    static const char done[] = "8:16 Read 5\n8:16 Write 6\n8:16 Sync 11\n8:16 Async 0\n"
+                               "8:16 Discard 0\n8:16 Total 11\n8:0 Read 9\nTotal 20\n";
+    struct hr_stall_devices devices = {0};
+    const struct hr_stall_device *device = &devices.list[0];
+
+    ck_assert_int_eq(hr_blkio_parse_limits("8:16 1000\n", 10, HR_STALL_READ_BYTES, &devices), 0);
+    ck_assert_int_eq(hr_blkio_parse_limits("8:16 70\n", 8, HR_STALL_WRITES, &devices), 0);
+    ck_assert_int_eq(hr_blkio_parse_limits("", 0, HR_STALL_READS, &devices), 0);
+    ck_assert_int_eq(hr_blkio_parse_limits("8:16 x\n", 7, HR_STALL_READS, &devices), -EBADMSG);
+    ck_assert_int_eq(hr_blkio_parse_limits("8:16 7", 6, HR_STALL_READS, &devices), -EBADMSG);
+    ck_assert_int_eq(hr_blkio_parse_done(done, strlen(done), HR_STALL_READ_BYTES,
+                                         HR_STALL_WRITTEN_BYTES, &devices),
+                     0);
+    ck_assert_int_eq(
+        hr_blkio_parse_done("8:16 Read -1\n", 13, HR_STALL_READS, HR_STALL_WRITES, &devices),
+        -EBADMSG);
+    ck_assert_uint_eq(devices.count, 1);
+    ck_assert_uint_eq(device->minor, 16);
+    ck_assert_uint_eq(device->limit[HR_STALL_READ_BYTES], 1000);
+    ck_assert_uint_eq(device->limit[HR_STALL_WRITTEN_BYTES], HR_STALL_NO_LIMIT);
+    ck_assert_uint_eq(device->limit[HR_STALL_WRITES], 70);
+    ck_assert_uint_eq(device->done[HR_STALL_READ_BYTES], 5);
+    ck_assert_uint_eq(device->done[HR_STALL_WRITTEN_BYTES], 6);
+    ck_assert_uint_eq(device->done[HR_STALL_READS], 0);
+}
+END_TEST
+
+START_TEST(disk_stat)
+{
+    static const char old[] = "     1        2    3      4  5 6 7 8 9 10 11\n";
+    uint64_t ms = 0;
+
+    ck_assert_int_eq(hr_disk_stat_parse(old, strlen(old), &ms), 0);
+    ck_assert_uint_eq(ms, 11);
+    ck_assert_int_eq(hr_disk_stat_parse(old, strlen(old) - 1, &ms), -EBADMSG);
+    ck_assert_int_eq(hr_disk_stat_parse("1 2 3 4 5 6 7 8 9 10 12 13\n", 27, &ms), 0);
+    ck_assert_uint_eq(ms, 12);
+    ck_assert_int_eq(hr_disk_stat_parse("1 2 3 4 5 6 7 8 9 10\n", 21, &ms), -EBADMSG);
+    ck_assert_int_eq(hr_disk_stat_parse("1 2 3 4 5 6 7 8 9 10 x\n", 23, &ms), -EBADMSG);
+}
+END_TEST
+
 START_TEST(process_cgroup)
 {
     static const char text[] = "5:cpu,cpuacct:/a/b\n4:memory:/\n1:name=systemd:/a/c\n0::/a/b\n";
@@ -246,6 +297,8 @@ START_TEST(process_cgroup)
     ck_assert(!hr_process_cgroup_is(text, length, "cpu", "a"));
     ck_assert(!hr_process_cgroup_is(text, length, "cpu", "a/b/c"));
     ck_assert(!hr_process_cgroup_is(text, length, "memory", "a/b"));
+    ck_assert(hr_process_cgroup_is(text, length, "memory", "")); /* at the top */
+    ck_assert(!hr_process_cgroup_is(text, length, "cpu", ""));
     ck_assert(!hr_process_cgroup_is(text, length, "io", "a/b"));
     ck_assert(!hr_process_cgroup_is(text, 10, "cpu", "a/b"));
 }
@@ -265,6 +318,8 @@ int main(void)
     tcase_add_test(tests, io_stat);
     tcase_add_test(tests, more_devices_than_there_is_room_for);
     tcase_add_test(tests, io_max);
+    tcase_add_test(tests, blkio);
+    tcase_add_test(tests, disk_stat);
     tcase_add_test(tests, process_cgroup);
     return run_suite("room", tests);
 }

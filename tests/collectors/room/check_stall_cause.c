@@ -19,6 +19,7 @@ static void set_up(void)
     memset(&after, 0, sizeof(after));
     strcpy(before.group, "kubepods/pod/main");
     strcpy(after.group, before.group);
+    before.below.known = after.below.known = true;
 }
 
 /* In both reads a level has a limit of half a CPU; it was throttled meanwhile. */
@@ -194,6 +195,34 @@ START_TEST(counters_that_began_again_say_nothing)
 }
 END_TEST
 
+START_TEST(limits_of_groups_below)
+{
+    set_outside(700000);
+    before.below.limited_count = after.below.limited_count = 1;
+    after.below.throttled_us = 600000;
+    after.below.period_us = 100000;
+    explain(HR_PSI_CPU, 800000, S);
+    ck_assert_uint_eq(causes.count, 1);
+    expect_stalled(0, HR_STALL_LIMITS_BELOW, 600000);
+    before.below.throttled_us = after.below.throttled_us; /* they weren't reached */
+    explain(HR_PSI_CPU, 800000, S);
+    expect_stalled(0, HR_STALL_NEIGHBOURS, 700000);
+}
+END_TEST
+
+START_TEST(where_limits_of_groups_below_are_unknown_neighbours_are_not_blamed)
+{
+    set_outside(700000);
+    after.below.known = false;
+    explain(HR_PSI_CPU, 800000, S);
+    ck_assert_uint_eq(causes.count, 0);
+    after.below.known = true;
+    after.below.limited_count = 1; /* new, or another */
+    explain(HR_PSI_CPU, 800000, S);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
 /* --- memory ------------------------------------------------------------------ */
 
 static void set_memory(size_t level, uint64_t high_count, uint64_t max_count)
@@ -234,6 +263,14 @@ START_TEST(limits_of_memory)
 }
 END_TEST
 
+static void set_kswapd(uint64_t pages)
+{
+    before.has_own_kswapd = after.has_own_kswapd = true;
+    after.kswapd_page_count = pages;
+    before.has_refaults = after.has_refaults = true;
+    after.refault_count = pages;
+}
+
 START_TEST(the_machine_is_short_of_memory)
 {
     set_memory(0, 0, 0);
@@ -242,7 +279,19 @@ START_TEST(the_machine_is_short_of_memory)
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
     ck_assert_uint_eq(causes.list[0].event_count, 50);
-    set_memory(0, 0, 501);
+    set_kswapd(640);
+    explain(HR_PSI_MEMORY, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 1);
+    ck_assert_uint_eq(causes.list[0].event_count, 20);
+}
+END_TEST
+
+/* Both at once: what was taken from the group shows which it was. */
+START_TEST(a_limit_while_the_machine_is_short_of_memory)
+{
+    set_reclaim(50000); /* of whichever group */
+    set_kswapd(640);
+    set_memory(0, 0, 201);
     explain(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
@@ -250,26 +299,71 @@ START_TEST(the_machine_is_short_of_memory)
     explain(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 2);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
+    ck_assert_int_eq(causes.list[1].kind, HR_STALL_OWN_LIMIT);
+}
+END_TEST
+
+/* As of version 1: then the limit is all that is known. */
+START_TEST(a_limit_where_the_group_has_no_count_of_its_own)
+{
+    set_reclaim(50000);
+    before.has_refaults = after.has_refaults = true;
+    after.refault_count = 70;
+    set_memory(0, 0, 5);
+    explain(HR_PSI_MEMORY, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 1);
+    ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
 }
 END_TEST
 
 START_TEST(what_kswapd_reclaimed_is_read_again)
 {
     set_memory(0, 0, 0);
-    set_reclaim(0);
-    before.has_refaults = after.has_refaults = true;
-    after.refault_count = 70;
+    set_kswapd(640);
+    after.refault_count = 0;
     explain(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
-    after.kswapd_page_count = 9;
+    after.refault_count = 9;
     explain(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
-    ck_assert_uint_eq(causes.list[0].event_count, 70);
-    set_memory(0, 0, 10); /* then the limit is why */
+    after.kswapd_page_count = 0; /* reclaimed long ago, or by memory.reclaim */
+    explain(HR_PSI_MEMORY, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
+START_TEST(limits_of_memory_below)
+{
+    set_memory(0, 0, 0);
+    set_reclaim(50);
+    before.below.limited_count = after.below.limited_count = 3;
+    before.below.reached_count = 10;
+    after.below.reached_count = 40;
     explain(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
-    ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
+    ck_assert_int_eq(causes.list[0].kind, HR_STALL_LIMITS_BELOW);
+    ck_assert_uint_eq(causes.list[0].event_count, 30);
+    after.below.known = false;
+    explain(HR_PSI_MEMORY, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
+/* kswapd keeps the page cache small, as ever, while a group reclaims for its limit. */
+START_TEST(the_system_waits_for_limits_of_groups)
+{
+    before.group[0] = after.group[0] = '\0';
+    set_reclaim(3);
+    set_kswapd(1000);
+    after.machine_page_count = 1000;
+    after.limit_page_count = 1001;
+    explain(HR_PSI_MEMORY, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+    after.limit_page_count = 999;
+    explain(HR_PSI_MEMORY, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 1);
+    ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
 }
 END_TEST
 
@@ -292,17 +386,26 @@ static void set_io(size_t level, uint64_t read_bytes, uint64_t limit)
     after.level[level].io = (struct hr_stall_devices){1, {device_of(100 + read_bytes, limit)}};
 }
 
-static void set_machine_io(uint64_t read_bytes)
+static uint64_t grown_by(enum hr_stall_io io)
+{
+    return after.level[0].io.list[0].done[io] - before.level[0].io.list[0].done[io];
+}
+
+/* A request of 4 KiB each, of which all groups together have so many, and how long they took. */
+static void set_machine_io(uint64_t read_bytes, uint64_t request_ms)
 {
     before.has_machine_io = after.has_machine_io = true;
     before.machine_io = (struct hr_stall_devices){1, {device_of(9, HR_STALL_NO_LIMIT)}};
     after.machine_io = (struct hr_stall_devices){1, {device_of(9 + read_bytes, HR_STALL_NO_LIMIT)}};
+    after.machine_io.list[0].done[HR_STALL_READS] = read_bytes / 4096;
+    after.machine_io.list[0].request_ms = request_ms;
+    after.level[0].io.list[0].done[HR_STALL_READS] = grown_by(HR_STALL_READ_BYTES) / 4096;
 }
 
 START_TEST(limits_of_io)
 {
     set_io(0, 2000000, 1000000);
-    set_machine_io(90000000);
+    set_machine_io(90000000, 4000);
     explain(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
@@ -320,15 +423,52 @@ END_TEST
 
 START_TEST(io_of_others)
 {
-    set_io(0, 1000000, 1000000); /* half of the limit */
-    set_machine_io(2100000);
+    set_io(0, 40000000, 100000000);
+    set_machine_io(84000000, 4000);
     explain(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_NEIGHBOURS);
-    set_machine_io(1900000);
+    set_machine_io(84000000, 900); /* the device was idle for most of the time */
+    explain(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+    set_machine_io(76000000, 4000);
     explain(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
     set_io(0, 0, HR_STALL_NO_LIMIT);
+    explain(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
+/* In 0.4 of two seconds a group may have used up its limit, of which the average shows a fifth. */
+START_TEST(io_in_bursts_may_be_the_limit)
+{
+    set_io(0, 40000000, 100000000);
+    set_machine_io(90000000, 4000);
+    explain(HR_PSI_IO, 400000, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
+START_TEST(large_pieces_of_io_use_up_a_limit)
+{
+    set_io(0, 1500000, 1000000);
+    set_machine_io(90000000, 4000);
+    after.level[0].io.list[0].done[HR_STALL_READS] = 3;
+    explain(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 1);
+    ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
+    after.level[0].io.list[0].done[HR_STALL_READS] = 8; /* then not, and it isn't known */
+    explain(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
+START_TEST(limits_of_io_below_may_be_why)
+{
+    set_io(0, 40000000, HR_STALL_NO_LIMIT);
+    set_machine_io(84000000, 4000);
+    after.below.limited_count = 1;
     explain(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
@@ -364,11 +504,20 @@ int main(void)
     tcase_add_test(tests, hypervisor_and_interrupts_prolong_all_waits);
     tcase_add_test(tests, the_hypervisor_takes_no_more_than_was_stolen);
     tcase_add_test(tests, counters_that_began_again_say_nothing);
+    tcase_add_test(tests, limits_of_groups_below);
+    tcase_add_test(tests, where_limits_of_groups_below_are_unknown_neighbours_are_not_blamed);
     tcase_add_test(tests, limits_of_memory);
     tcase_add_test(tests, the_machine_is_short_of_memory);
+    tcase_add_test(tests, a_limit_while_the_machine_is_short_of_memory);
+    tcase_add_test(tests, a_limit_where_the_group_has_no_count_of_its_own);
     tcase_add_test(tests, what_kswapd_reclaimed_is_read_again);
+    tcase_add_test(tests, limits_of_memory_below);
+    tcase_add_test(tests, the_system_waits_for_limits_of_groups);
     tcase_add_test(tests, limits_of_io);
     tcase_add_test(tests, io_of_others);
+    tcase_add_test(tests, io_in_bursts_may_be_the_limit);
+    tcase_add_test(tests, large_pieces_of_io_use_up_a_limit);
+    tcase_add_test(tests, limits_of_io_below_may_be_why);
     tcase_add_test(tests, more_causes_than_there_is_room_for);
     return run_suite("cause", tests);
 }

@@ -72,6 +72,17 @@ START_TEST(finds_the_cpu_limit_of_the_group_above)
 }
 END_TEST
 
+START_TEST(finds_the_cpu_limit_of_a_group_below)
+{
+    make_parent("p");
+    make_group("p/a");
+    prefer("p");
+    limit_cpu("p/a", 30000);
+    start_loop("p/a");
+    ck_assert_int_eq(first_cause("p", HR_PSI_CPU).kind, HR_STALL_LIMITS_BELOW);
+}
+END_TEST
+
 START_TEST(finds_neighbours)
 {
     make_group("a");
@@ -120,7 +131,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("live");
-    const char *reason = why_not("cpu", "cpu.cfs_quota_us");
+    const char *reason = why_not("cpu", "cpu.max", "cpu.cfs_quota_us");
 
     if (reason != NULL) {
         printf("1..0 # SKIP %s\n", reason);
@@ -129,6 +140,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down_groups);
     tcase_add_loop_test(tests, finds_its_own_cpu_limit, 0, rounds());
     tcase_add_loop_test(tests, finds_the_cpu_limit_of_the_group_above, 0, rounds());
+    tcase_add_loop_test(tests, finds_the_cpu_limit_of_a_group_below, 0, rounds());
     tcase_add_loop_test(tests, finds_neighbours, 0, rounds());
     tcase_add_loop_test(tests, a_limit_that_is_not_reached_leaves_it_to_neighbours, 0, rounds());
     tcase_add_loop_test(tests, finds_the_group_itself, 0, rounds());

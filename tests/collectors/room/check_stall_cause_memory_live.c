@@ -96,6 +96,27 @@ static void forget_file(void)
         ck_assert_int_eq(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED), 0);
 }
 
+/* Takes memory that can't be reclaimed, and returns once it has it. */
+static pid_t start_hog(size_t size)
+{
+    int ends[2];
+    char byte;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t pid = fork_into_group(NULL);
+    if (pid == 0) {
+        void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED || mlock(memory, size) < 0 || write(ends[1], "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return pid;
+}
+
 static void end(pid_t pid)
 {
     kill(pid, SIGKILL);
@@ -147,10 +168,57 @@ START_TEST(finds_the_high_limit_of_memory)
 }
 END_TEST
 
+START_TEST(finds_the_limit_of_memory_of_a_group_below)
+{
+    make_parent("p");
+    make_group("p/a");
+    limit_group("p/a", "memory.max", LIMIT, "memory.limit_in_bytes", LIMIT);
+    forget_file();
+    pid_t pid = start_toucher("p/a", WORKING_SET);
+    ck_assert_int_eq(first_cause("p", HR_PSI_MEMORY).kind, HR_STALL_LIMITS_BELOW);
+    end(pid);
+}
+END_TEST
+
+/* Its limit is far away, but a process outside leaves less than the group wants. */
+START_TEST(finds_the_machine_short_of_memory)
+{
+    pid_t outside = start_hog(read_meminfo("MemAvailable:") - 64 * MIB);
+
+    make_group("a");
+    limit_group("a", "memory.max", "1073741824", NULL, NULL);
+    for (int i = 0; i < rounds(); i++) {
+        pid_t pid = start_toucher("a", 2 * WORKING_SET);
+        ck_assert_int_eq(first_cause("a", HR_PSI_MEMORY).kind, HR_STALL_MACHINE_RECLAIM);
+        end(pid);
+    }
+    end(outside);
+}
+END_TEST
+
+/* So it is short of memory for another group, too; but this one doesn't wait for that. */
+START_TEST(finds_its_own_limit_while_the_machine_is_short_of_memory)
+{
+    pid_t outside = start_hog(read_meminfo("MemAvailable:") - 80 * MIB);
+
+    make_group("a");
+    make_group("b");
+    limit_group("a", "memory.max", "16777216", NULL, NULL);
+    pid_t other = start_toucher("b", 2 * WORKING_SET);
+    for (int i = 0; i < rounds(); i++) {
+        pid_t pid = start_toucher("a", WORKING_SET);
+        ck_assert_int_eq(first_cause("a", HR_PSI_MEMORY).kind, HR_STALL_OWN_LIMIT);
+        end(pid);
+    }
+    end(other);
+    end(outside);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("live");
-    const char *reason = why_not("memory", "memory.limit_in_bytes");
+    const char *reason = why_not("memory", "memory.max", "memory.limit_in_bytes");
     const bool has_swap = read_meminfo("SwapTotal:") > 0;
 
     if (reason == NULL && !has_swap && !make_file())
@@ -162,9 +230,13 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down_groups);
     tcase_add_loop_test(tests, finds_its_own_limit_of_memory, 0, rounds());
     tcase_add_loop_test(tests, finds_the_limit_of_memory_of_the_group_above, 0, rounds());
-    /* Version 2 alone, with swap space. */
-    if (getenv("HEADROOM_EMULATED") != NULL)
+    tcase_add_loop_test(tests, finds_the_limit_of_memory_of_a_group_below, 0, rounds());
+    /* Version 2 alone, with swap space; and nothing else needs the machine's memory. */
+    if (getenv("HEADROOM_EMULATED") != NULL) {
         tcase_add_loop_test(tests, finds_the_high_limit_of_memory, 0, rounds());
+        tcase_add_test(tests, finds_the_machine_short_of_memory);
+        tcase_add_test(tests, finds_its_own_limit_while_the_machine_is_short_of_memory);
+    }
     tcase_set_timeout(tests, 120);
     return run_suite("live", tests);
 }

@@ -130,7 +130,12 @@ START_TEST(memory_of_version_2)
     ck_assert_int_eq(read_counters(HR_PSI_MEMORY), 0);
     ck_assert(counters.has_refaults);
     ck_assert_uint_eq(counters.refault_count, 9);
+    ck_assert(!counters.has_own_kswapd); /* then it is the machine's */
     ck_assert_uint_eq(counters.kswapd_page_count, 30);
+    write_file(GROUP, "memory.stat", "workingset_refault_anon 4\npgsteal_kswapd 8\n");
+    ck_assert_int_eq(read_counters(HR_PSI_MEMORY), 0);
+    ck_assert(counters.has_own_kswapd);
+    ck_assert_uint_eq(counters.kswapd_page_count, 8);
     ck_assert(counters.level[0].known);
     ck_assert_uint_eq(counters.level[0].memory.high_bytes, 4096);
     ck_assert_uint_eq(counters.level[0].memory.max_bytes, HR_STALL_NO_LIMIT);
@@ -139,6 +144,46 @@ START_TEST(memory_of_version_2)
     ck_assert(counters.has_reclaim);
     ck_assert_uint_eq(counters.direct_reclaim_count, 20);
     ck_assert(!counters.cpus.known);
+}
+END_TEST
+
+/* Of those below one has no limit, and one doesn't have the controller. */
+START_TEST(limits_of_groups_below)
+{
+    write_file(GROUP "/a", "cpu.max", "50000 100000\n");
+    write_file(GROUP "/a", "cpu.stat", "nr_throttled 3\nthrottled_usec 1200\n");
+    write_file(GROUP "/a/b", "cpu.max", "50000 200000\n");
+    write_file(GROUP "/a/b", "cpu.stat", "nr_throttled 3\nthrottled_usec 300\n");
+    write_file(GROUP "/c", "cpu.max", "max 100000\n");
+    write_file(GROUP "/c", "cpu.stat", "nr_throttled 3\nthrottled_usec 7000\n");
+    write_file(GROUP "/d", "cpu.stat", "usage_usec 5\n");
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(counters.below.known);
+    ck_assert_uint_eq(counters.below.limited_count, 2);
+    ck_assert_uint_eq(counters.below.throttled_us, 1500);
+    ck_assert_uint_eq(counters.below.period_us, 200000);
+    write_file(GROUP "/a/b", "cpu.max", "what\n");
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(!counters.below.known);
+}
+END_TEST
+
+START_TEST(more_groups_below_than_are_read)
+{
+    char name[64];
+
+    for (int i = 0; i <= HR_STALL_GROUPS_BELOW; i++) {
+        ck_assert_int_eq(read_counters(HR_PSI_MEMORY), 0);
+        ck_assert(counters.below.known);
+        snprintf(name, sizeof(name), GROUP "/%d", i);
+        write_file(name, "memory.max", "4096\n");
+        write_file(name, "memory.high", "max\n");
+        write_file(name, "memory.events.local", "low 0\nhigh 0\nmax 2\n");
+    }
+    ck_assert_uint_eq(counters.below.limited_count, HR_STALL_GROUPS_BELOW);
+    ck_assert_uint_eq(counters.below.reached_count, 2 * HR_STALL_GROUPS_BELOW);
+    ck_assert_int_eq(read_counters(HR_PSI_MEMORY), 0);
+    ck_assert(!counters.below.known);
 }
 END_TEST
 
@@ -151,6 +196,8 @@ START_TEST(io_of_version_2)
     write_file("kubepods/pod", "io.stat", "8:0 rbytes=9 wbytes=9 rios=9 wios=9\n");
     write_file("kubepods/pod", "io.max", "8:0 rbps=max wbps=max riops=50 wiops=max\n");
     tree_write(tree, TREE_CGROUPS "/io.stat", "8:0 rbytes=100 wbytes=0 rios=0 wios=0\n");
+    tree_write(tree, "sys/dev/block/8:0/stat", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
+    tree_write(tree, "sys/dev/block/8:16/stat", "1 2 3 4 5 6 7 8 9 10 12\n");
     ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
     const struct hr_stall_devices *own = &counters.level[0].io, *above = &counters.level[1].io;
     ck_assert(counters.level[0].known && counters.level[1].known && !counters.level[2].known);
@@ -167,6 +214,11 @@ START_TEST(io_of_version_2)
     ck_assert(counters.has_machine_io);
     ck_assert_uint_eq(counters.machine_io.count, 2);
     ck_assert_uint_eq(counters.machine_io.list[1].done[HR_STALL_READ_BYTES], 100);
+    ck_assert_uint_eq(counters.machine_io.list[0].request_ms, 12);
+    ck_assert_uint_eq(counters.machine_io.list[1].request_ms, 11);
+    tree_remove(tree, "sys/dev/block/8:0");
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    ck_assert(!counters.has_machine_io);
 }
 END_TEST
 
@@ -177,6 +229,46 @@ START_TEST(a_kernel_without_limits_of_io)
     ck_assert(counters.level[0].known);
     ck_assert_uint_eq(counters.level[0].io.count, 1);
     ck_assert(!counters.has_machine_io); /* older kernels have no io.stat at the top */
+}
+END_TEST
+
+START_TEST(io_of_version_1)
+{
+    static const char directory[] = "v1/blkio/" GROUP "/blkio.throttle.";
+    static const struct {
+        const char *file, *text;
+    } files[] = {
+        {"read_bps_device", "8:16 1000\n"},
+        {"write_bps_device", ""},
+        {"read_iops_device", ""},
+        {"write_iops_device", "8:16 50\n"},
+        {"io_service_bytes", "8:0 Read 1\n8:16 Read 7\n8:16 Write 8\n8:16 Total 15\nTotal 16\n"},
+        {"io_serviced", "8:16 Read 3\n8:16 Write 4\n8:16 Total 7\nTotal 7\n"},
+    };
+    char path[128];
+
+    tree_write(tree, "proc/1/mounts",
+               "cgroup2 /" TREE_CGROUPS " cgroup2 rw 0 0\ncgroup /v1/blkio cgroup rw,blkio 0 0\n");
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        snprintf(path, sizeof(path), "%s%s", directory, files[i].file);
+        tree_write(tree, path, "%s", files[i].text);
+    }
+    tree_write(tree, "v1/blkio/cgroup.procs", "1\n");
+    tree_write(tree, "v1/blkio/kubepods/pod/blkio.throttle.read_bps_device", "8:16 5\n");
+    write_file(GROUP, "cgroup.procs", "4711\n");
+    tree_write(tree, "proc/4711/cgroup", "1:blkio:/" GROUP "\n0::/" GROUP "\n");
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    const struct hr_stall_device *device = &counters.level[0].io.list[0];
+    ck_assert(counters.level[0].known && !counters.level[1].known);
+    ck_assert_uint_eq(counters.level[0].io.count, 1);
+    ck_assert_uint_eq(device->limit[HR_STALL_READ_BYTES], 1000);
+    ck_assert_uint_eq(device->limit[HR_STALL_WRITES], 50);
+    ck_assert_uint_eq(device->limit[HR_STALL_READS], HR_STALL_NO_LIMIT);
+    ck_assert_uint_eq(device->done[HR_STALL_READ_BYTES], 7);
+    ck_assert_uint_eq(device->done[HR_STALL_WRITTEN_BYTES], 8);
+    ck_assert_uint_eq(device->done[HR_STALL_READS], 3);
+    ck_assert_uint_eq(device->done[HR_STALL_WRITES], 4);
+    ck_assert(!counters.has_machine_io);
 }
 END_TEST
 
@@ -217,8 +309,11 @@ START_TEST(a_group_of_version_1_with_other_processes_is_another)
 {
     add_version_1("elsewhere");
     ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
-    ck_assert(!counters.level[0].known);
+    ck_assert(!counters.level[0].known && !counters.below.known);
     ck_assert(counters.cpus.known);
+    add_version_1(""); /* in no group, so that it has no limits */
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(!counters.level[0].known && counters.below.known);
     tree_remove(tree, "proc/4711"); /* it has just ended */
     ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
     ck_assert(!counters.level[0].known);
@@ -272,7 +367,10 @@ int main(void)
     tcase_add_test(tests, a_hypervisor_that_steals);
     tcase_add_test(tests, the_top_is_not_a_level);
     tcase_add_test(tests, memory_of_version_2);
+    tcase_add_test(tests, limits_of_groups_below);
+    tcase_add_test(tests, more_groups_below_than_are_read);
     tcase_add_test(tests, io_of_version_2);
+    tcase_add_test(tests, io_of_version_1);
     tcase_add_test(tests, a_kernel_without_limits_of_io);
     tcase_add_test(tests, cpu_of_version_1);
     tcase_add_test(tests, a_group_of_version_1_with_other_processes_is_another);

@@ -24,10 +24,16 @@ static struct groups *limiting; /* with the controller: the same, or version 1's
 static struct hr_cgroup_set *set;
 static char enable[32];
 
+/* What version 1 calls a controller. */
+static const char *name_in_version_1(const char *controller)
+{
+    return strcmp(controller, "io") == 0 ? "blkio" : controller;
+}
+
 static int version_of(const char *controller)
 {
     int version = 0;
-    int mount = hr_root_open_cgroup(root, controller, &version);
+    int mount = hr_root_open_cgroup(root, name_in_version_1(controller), &version);
 
     if (mount >= 0)
         close(mount);
@@ -39,7 +45,7 @@ void set_up_groups(const char *controller)
     ck_assert_int_eq(hr_root_open("/", &root), 0);
     groups = groups_new();
     ck_assert_ptr_nonnull(groups);
-    limiting = version_of(controller) == 1 ? groups_new_v1(controller) : groups;
+    limiting = version_of(controller) == 1 ? groups_new_v1(name_in_version_1(controller)) : groups;
     ck_assert_ptr_nonnull(limiting);
     snprintf(enable, sizeof(enable), "+%s", controller);
     if (limiting == groups)
@@ -153,17 +159,19 @@ static void print_causes(const struct hr_stall_causes *causes, uint64_t stalled_
 }
 
 /* Explains the stall of a window that has at least some; waits for it, as a busy machine, or one
- * that reads from disk, may take its time. */
+ * that reads from disk, may take its time. Limits of I/O are averages, so that their window is
+ * longer. */
 static void explain_window(const struct hr_cgroup *group, enum hr_psi_resource resource,
                            struct hr_stall_causes *causes)
 {
     struct hr_stall_counters before, after;
+    const useconds_t window_us = resource == HR_PSI_IO ? 5 * WINDOW_US : WINDOW_US;
     uint64_t stalled_us = 0;
 
     uint64_t was_us = read_stall_us(group, resource);
     ck_assert_int_eq(hr_stall_counters_read(root, group, resource, &before), 0);
     for (int i = 0; i < 100 && stalled_us < WINDOW_US / 10; i++) {
-        usleep(WINDOW_US);
+        usleep(window_us);
         stalled_us = read_stall_us(group, resource) - was_us;
     }
     ck_assert_int_eq(hr_stall_counters_read(root, group, resource, &after), 0);
@@ -182,6 +190,14 @@ struct hr_stall_cause first_cause(const char *name, enum hr_psi_resource resourc
         first++;
     ck_assert_uint_lt(first, causes.count);
     return causes.list[first];
+}
+
+void expect_no_cause(const char *name, enum hr_psi_resource resource)
+{
+    struct hr_stall_causes causes;
+
+    explain_window(find_group(name), resource, &causes);
+    ck_assert_uint_eq(causes.count, 0);
 }
 
 /* --- What this machine can do ------------------------------------------------ */
@@ -203,30 +219,46 @@ static bool has_file(struct groups *in, const char *name)
     return has;
 }
 
-const char *why_not(const char *controller, const char *v1_limit)
+/* Enables the controller for groups of version 2, and looks for the file in one. */
+static const char *why_not_version_2(struct groups *probe, const char *controller,
+                                     const char *limit)
+{
+    char text[256] = "", add[32];
+    int fd = openat(groups_dirfd(probe), "cgroup.controllers", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+    if (fd >= 0)
+        close(fd);
+    if (got < 0 || strstr(text, controller) == NULL)
+        return "the controller isn't enabled";
+    snprintf(add, sizeof(add), "+%s", controller);
+    groups_write(probe, ".", "cgroup.subtree_control", add);
+    return has_file(probe, limit) ? NULL : "the kernel lacks the controller's limit";
+}
+
+static const char *why_not_version_1(const char *controller, const char *limit)
+{
+    struct groups *v1 = groups_new_v1(name_in_version_1(controller));
+    bool has_limit = v1 != NULL && has_file(v1, limit);
+
+    if (v1 != NULL)
+        groups_free(v1);
+    return has_limit ? NULL : "the controller of version 1 can't be used";
+}
+
+const char *why_not(const char *controller, const char *v2_limit, const char *v1_limit)
 {
     struct groups *probe = groups_new();
-    const char *reason = NULL;
+    const char *reason;
 
     if (probe == NULL)
         return "no cgroup2 hierarchy that can be written to (root is needed)";
     if (hr_root_open("/", &root) < 0)
         reason = "no root";
-    else if (version_of(controller) == 1) {
-        struct groups *v1 = groups_new_v1(controller);
-        if (v1 == NULL || !has_file(v1, v1_limit))
-            reason = "the controller of version 1 can't be used";
-        if (v1 != NULL)
-            groups_free(v1);
-    } else {
-        char path[64], text[256] = "";
-        int fd = openat(groups_dirfd(probe), "cgroup.controllers", O_RDONLY | O_CLOEXEC);
-        snprintf(path, sizeof(path), "%s", controller);
-        if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0 || strstr(text, path) == NULL)
-            reason = "the controller isn't enabled";
-        if (fd >= 0)
-            close(fd);
-    }
+    else if (version_of(controller) == 1)
+        reason = why_not_version_1(controller, v1_limit);
+    else
+        reason = why_not_version_2(probe, controller, v2_limit);
     hr_root_close(root);
     groups_free(probe);
     return reason;

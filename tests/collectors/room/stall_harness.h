@@ -25,9 +25,10 @@ int rounds(void);
 /**
  * Why groups can't be limited here, or NULL.
  *
- * @param v1_limit  a file of the limit in version 1.
+ * @param controller          as version 2 calls it.
+ * @param v2_limit, v1_limit  a file of the limit in version 2, and in version 1.
  */
-const char *why_not(const char *controller, const char *v1_limit);
+const char *why_not(const char *controller, const char *v2_limit, const char *v1_limit);
 
 /** Makes the group that holds the others; and removes it. */
 void set_up_groups(const char *controller);
@@ -49,11 +50,14 @@ pid_t join_group(const char *name, pid_t pid);
 pid_t fork_into_group(const char *name);
 
 /**
- * Explains the stall of a group in a window of half a second, or as many as it takes until there is
- * some.
+ * Explains the stall of a group in a window of half a second, of io of two and a half, or as many
+ * as it takes until there is some.
  *
  * @return the first cause; but for a hypervisor that takes CPUs from this machine.
  */
 struct hr_stall_cause first_cause(const char *name, enum hr_psi_resource resource);
+
+/** The same, where there must be none. */
+void expect_no_cause(const char *name, enum hr_psi_resource resource);
 
 #endif

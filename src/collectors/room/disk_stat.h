@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/disk_stat.h - /sys/dev/block/MAJOR:MINOR/stat: how long requests took on a block device.
+ *
+ * Source: Documentation/block/stat.rst, block/genhd.c (part_stat_show).
+ */
+#ifndef HEADROOM_COLLECTORS_ROOM_DISK_STAT_H
+#define HEADROOM_COLLECTORS_ROOM_DISK_STAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hr_root;
+
+/**
+ * Parses the 11th number: the time that each request took, added up. More may follow.
+ *
+ * @return 0, or -EBADMSG.
+ */
+int hr_disk_stat_parse(const char *text, size_t length, uint64_t *request_ms);
+
+/** Reads the file of a device. @return as above, or the negative errno of open(2). */
+int hr_disk_stat_read(const struct hr_root *root, uint32_t major, uint32_t minor,
+                      uint64_t *request_ms);
+
+#endif
