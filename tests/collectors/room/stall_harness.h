@@ -53,6 +53,8 @@ pid_t fork_into_group(const char *name);
  * Explains the stall of a group in a window of half a second, of io of two and a half, or as many
  * as it takes until there is some.
  *
+ * On a busy machine a window may show none: then there are up to four.
+ *
  * @return the first cause; but for a hypervisor that takes CPUs from this machine.
  */
 struct hr_stall_cause first_cause(const char *name, enum hr_psi_resource resource);
