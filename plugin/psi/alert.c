@@ -2,6 +2,7 @@
 #include "psi/alert.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
 
 #include "headroom/array.h"
@@ -60,6 +61,12 @@ static uint64_t next_cause_due(const struct psi_alert *alert)
     return alert->causes_due_ns;
 }
 
+/* Waiting tasks are sampled, or are to be. */
+static bool is_scanning(const struct psi_alert *alert)
+{
+    return alert->is_in_scans || alert->scan != NULL;
+}
+
 static uint64_t next_due(const struct psi_alert *alert)
 {
     uint64_t due_ns = TIMER_NEVER;
@@ -70,7 +77,7 @@ static uint64_t next_due(const struct psi_alert *alert)
         due_ns = timer_earlier(due_ns, alert->retry_ns);
     if (alert->alarmed)
         due_ns = timer_earlier(due_ns, alert->quiet_ns);
-    if (alert->is_preparing)
+    if (alert->is_preparing && !is_scanning(alert))
         due_ns = timer_earlier(due_ns, alert->report_ns);
     return timer_earlier(due_ns, next_cause_due(alert));
 }
@@ -145,15 +152,6 @@ void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
 
 /* --- Reporting ------------------------------------------------------------ */
 
-static void read_waiting(struct psi_alert *alert, struct psi_waiting *waiting)
-{
-    if (alert->waiters != NULL)
-        psi_waiting_read(alert->waiters, alert->rule_state->rule, waiting);
-    else if (alert->waiting_status < 0)
-        psi_waiting_explain(alert->waiting_status, waiting);
-    alert->waiters = NULL;
-}
-
 static void print_causes(const struct psi_alert *alert, char *buffer, size_t size)
 {
     struct hr_stall_causes causes;
@@ -164,19 +162,17 @@ static void print_causes(const struct psi_alert *alert, char *buffer, size_t siz
 }
 
 /* Reports the last event, with its causes, and the waiting tasks if the rule names any. */
-static void send_report(struct psi_alert *alert)
+static void send_report(struct psi_alert *alert, const struct psi_waiting *waiting)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
     const uint64_t lasting_ns =
         alert->is_reported && alert->begun_ns > 0 ? hr_clock_ns() - alert->begun_ns : 0;
-    struct psi_waiting waiting = {.unknown = ""};
     struct psi_findings findings = {.lasting_s = lasting_ns / HR_NS_PER_S};
     notification_t notice;
 
     alert->is_preparing = false;
     print_causes(alert, findings.cause, sizeof(findings.cause));
-    read_waiting(alert, &waiting);
-    findings.waiting = rule->top_tasks > 0 ? &waiting : NULL;
+    findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
     psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
     if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, alert->record, &notice))
         alert->is_reported = true;
@@ -184,6 +180,73 @@ static void send_report(struct psi_alert *alert)
         set_recorded(alert, false);
     alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
 }
+
+/* --- Waiting tasks -------------------------------------------------------- */
+
+static void request_scan(struct psi_alert *alert)
+{
+    TAILQ_INSERT_TAIL(&alert->rule_state->context->scans, alert, scans);
+    alert->is_in_scans = true;
+}
+
+static void leave_scans(struct psi_alert *alert)
+{
+    if (alert->is_in_scans)
+        TAILQ_REMOVE(&alert->rule_state->context->scans, alert, scans);
+    alert->is_in_scans = false;
+}
+
+/* One that is being taken is dropped at its end. */
+static void cancel_scan(struct psi_alert *alert)
+{
+    leave_scans(alert);
+    alert->scan = NULL;
+    hr_waiters_close(alert->waiters);
+    alert->waiters = NULL;
+}
+
+struct psi_alert *psi_alert_begin_scan(struct psi_alert_context *context, struct psi_scan *scan)
+{
+    struct psi_alert *alert = TAILQ_FIRST(&context->scans);
+
+    if (alert == NULL)
+        return NULL;
+    leave_scans(alert);
+    *scan = (struct psi_scan){
+        .source = &context->task_source,
+        .rule = alert->rule_state->rule,
+        .budget = &alert->rule_state->budget,
+        .of_system = alert->group == NULL,
+        .dirfd = -1,
+        .waiters = alert->waiters,
+    };
+    if (alert->waiters == NULL && alert->group != NULL)
+        scan->dirfd = hr_cgroup_openat(alert->group, ".", O_RDONLY | O_DIRECTORY);
+    alert->waiters = NULL;
+    alert->scan = scan;
+    return alert;
+}
+
+void psi_alert_end_scan(struct psi_alert *alert, struct psi_scan *scan)
+{
+    if (alert->scan != scan) {
+        hr_waiters_close(scan->waiters);
+        return;
+    }
+    alert->scan = NULL;
+    if (scan->is_second) {
+        send_report(alert, &scan->waiting);
+    } else {
+        uint64_t read_ns = hr_clock_ns() + scan->rule->top_tasks_window_us * HR_NS_PER_US;
+        alert->waiters = scan->waiters;
+        alert->waiting_status = scan->status;
+        if (alert->waiters != NULL && alert->report_ns < read_ns)
+            alert->report_ns = read_ns;
+    }
+    update_timer(alert);
+}
+
+/* --- Beginning and end ---------------------------------------------------- */
 
 static void take_causes(struct psi_alert *alert)
 {
@@ -211,22 +274,30 @@ static uint64_t start_finding_causes(struct psi_alert *alert)
 
 static void start_report(struct psi_alert *alert)
 {
-    struct psi_rule_state *rule_state = alert->rule_state;
-    const struct psi_rule *rule = rule_state->rule;
+    const struct psi_rule *rule = alert->rule_state->rule;
     uint64_t wait_ns = start_finding_causes(alert);
 
     set_recorded(alert, true);
-    alert->waiting_status = 0;
-    if (rule->top_tasks > 0)
-        alert->waiting_status =
-            psi_waiting_open(&rule_state->context->task_source, rule, &rule_state->budget,
-                             alert->group, &alert->waiters);
-    if (alert->waiters != NULL && wait_ns < rule->top_tasks_window_us * HR_NS_PER_US)
-        wait_ns = rule->top_tasks_window_us * HR_NS_PER_US;
     alert->is_preparing = true;
     alert->report_ns = hr_clock_ns() + wait_ns;
-    if (wait_ns == 0)
-        send_report(alert);
+    if (rule->top_tasks > 0)
+        request_scan(alert);
+    else if (wait_ns == 0)
+        send_report(alert, NULL);
+}
+
+/* The time of preparing it is over, but maybe for the second sample of the waiting tasks. */
+static void finish_report(struct psi_alert *alert)
+{
+    struct psi_waiting waiting = {.unknown = ""};
+
+    if (alert->waiters != NULL) {
+        request_scan(alert);
+        return;
+    }
+    if (alert->waiting_status < 0)
+        psi_waiting_explain(alert->waiting_status, &waiting);
+    send_report(alert, &waiting);
 }
 
 static bool is_report_due(const struct psi_alert *alert)
@@ -290,8 +361,11 @@ void psi_alert_forget_unsent(struct psi_alert_context *context)
 /* Ends the alarm, after what is to be said of its beginning. */
 static void end_alarm(struct psi_alert *alert, const char *reason)
 {
+    static const struct psi_waiting too_late = {.unknown = "the alarm ended meanwhile"};
+
+    cancel_scan(alert);
     if (alert->is_preparing)
-        send_report(alert);
+        send_report(alert, &too_late);
     alert->alarmed = false;
     if (!alert->is_recorded)
         return;
@@ -515,8 +589,8 @@ static void confirm_end(struct psi_alert *alert)
 
 void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns)
 {
-    if (alert->is_preparing && now_ns >= alert->report_ns)
-        send_report(alert);
+    if (alert->is_preparing && !is_scanning(alert) && now_ns >= alert->report_ns)
+        finish_report(alert);
     if (alert->failed && now_ns >= alert->retry_ns)
         psi_alert_arm(alert);
     if (alert->trigger != NULL && now_ns >= hr_psi_trigger_due_ns(alert->trigger))

@@ -36,8 +36,9 @@ struct psi_alert_context {
     struct timers timers; /**< with room for all alerts */
     struct dispatcher *dispatcher;
     struct psi_open_alarms *open_alarms;
-    struct psi_alert_list open; /**< whose alarm is reported and isn't over */
-    bool has_changed;           /**< `open`, or the ends that wait, since they were saved */
+    struct psi_alert_list open;  /**< whose alarm is reported and isn't over */
+    bool has_changed;            /**< `open`, or the ends that wait, since they were saved */
+    struct psi_alert_list scans; /**< whose waiting tasks are to be sampled */
     struct psi_task_source task_source;
     struct psi_trigger_list closing; /**< detached, and to be closed */
 };
@@ -79,12 +80,14 @@ struct psi_alert {
 
     bool is_preparing;          /**< a report: who waits and why is being found out */
     uint64_t report_ns;         /**< when it is sent */
-    struct hr_waiters *waiters; /**< not NULL: waiting tasks are being sampled */
-    int waiting_status;         /**< why they aren't; 0 */
+    struct hr_waiters *waiters; /**< not NULL: the first sample of the waiting tasks */
+    int waiting_status;         /**< why there is none; 0 */
+    bool is_in_scans;           /**< it is in context->scans */
+    struct psi_scan *scan;      /**< not NULL: a sample is being taken */
     struct psi_cause_history causes;
     uint64_t causes_due_ns; /**< when they are taken next */
 
-    TAILQ_ENTRY(psi_alert) open;
+    TAILQ_ENTRY(psi_alert) open, scans;
 };
 
 void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rule *rule,
@@ -120,6 +123,17 @@ size_t psi_alert_update_sent(struct psi_alert_context *context,
 
 /** At shutdown, once nothing is dispatched any more: forgets the alarms that weren't sent. */
 void psi_alert_forget_unsent(struct psi_alert_context *context);
+
+/*
+ * Sampling waiting tasks takes long, so it is done without a lock: begin a scan, release the lock,
+ * psi_scan_run(), lock, and end the scan. Meanwhile no alert may be freed.
+ */
+
+/** @return the alert whose waiting tasks are to be sampled, NULL: none. */
+struct psi_alert *psi_alert_begin_scan(struct psi_alert_context *context, struct psi_scan *scan);
+
+/** Takes what was sampled, unless the alarm is over. */
+void psi_alert_end_scan(struct psi_alert *alert, struct psi_scan *scan);
 
 /** Takes the triggers that were detached: the caller closes them, without a lock, and frees the
  * list. */

@@ -82,6 +82,7 @@ struct psi_alerts *psi_alerts_new(void)
     alerts->limit = DEFAULT_LIMIT;
     alerts->context.epoll = alerts->set_fd = -1;
     TAILQ_INIT(&alerts->context.open);
+    TAILQ_INIT(&alerts->context.scans);
     thread_init(&alerts->thread);
     pthread_mutex_init(&alerts->groups.set_lock, NULL);
     pthread_mutex_init(&alerts->groups.alerts_lock, NULL);
@@ -319,6 +320,20 @@ static void close_triggers(const struct psi_trigger_list *closing)
     free(closing->triggers);
 }
 
+/* With alerts_lock held, but for the sampling itself: so the read callback doesn't wait for it. */
+static void scan_waiting_tasks(struct psi_alerts *alerts)
+{
+    struct psi_alert *alert;
+    struct psi_scan scan;
+
+    while ((alert = psi_alert_begin_scan(&alerts->context, &scan)) != NULL) {
+        pthread_mutex_unlock(&alerts->groups.alerts_lock);
+        psi_scan_run(&scan);
+        pthread_mutex_lock(&alerts->groups.alerts_lock);
+        psi_alert_end_scan(alert, &scan);
+    }
+}
+
 /* The groups that events name are there: those that the read callback removed meanwhile are freed
  * after that. */
 static bool work(struct psi_alerts *alerts, const struct epoll_event *events, int count)
@@ -329,8 +344,10 @@ static bool work(struct psi_alerts *alerts, const struct epoll_event *events, in
     for (int i = 0; i < count; i++)
         goes_on = handle_event(alerts, &events[i]) && goes_on;
     psi_groups_free_removed(&alerts->groups);
-    if (goes_on)
+    if (goes_on) {
         run_due_work(alerts);
+        scan_waiting_tasks(alerts);
+    }
     struct psi_trigger_list closing = psi_alert_take_closing(&alerts->context);
     pthread_mutex_unlock(&alerts->groups.alerts_lock);
     close_triggers(&closing);

@@ -2,8 +2,10 @@
 #include "psi/waiting_tasks.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "common/complaint.h"
+#include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/taskstats.h"
 #include "headroom/waiters.h"
@@ -78,9 +80,9 @@ static size_t remaining_tasks(const struct psi_rule *rule, struct psi_task_budge
                : 0;
 }
 
-int psi_waiting_open(struct psi_task_source *source, const struct psi_rule *rule,
-                     struct psi_task_budget *budget, const struct hr_cgroup *group,
-                     struct hr_waiters **waiters)
+static int open_waiters(struct psi_task_source *source, const struct psi_rule *rule,
+                        struct psi_task_budget *budget, const struct hr_cgroup *group,
+                        struct hr_waiters **waiters)
 {
     const enum hr_psi_resource resource = rule->trigger.resource;
     size_t limit = remaining_tasks(rule, budget);
@@ -104,8 +106,8 @@ int psi_waiting_open(struct psi_task_source *source, const struct psi_rule *rule
     return status;
 }
 
-void psi_waiting_read(struct hr_waiters *waiters, const struct psi_rule *rule,
-                      struct psi_waiting *waiting)
+static void read_waiters(struct hr_waiters *waiters, const struct psi_rule *rule,
+                         struct psi_waiting *waiting)
 {
     int status = hr_waiters_read(waiters, waiting->top, rule->top_tasks, &waiting->report);
 
@@ -131,4 +133,29 @@ void psi_waiting_explain(int status, struct psi_waiting *waiting)
     if (remedy != NULL)
         *remedy = '\0';
     sstrncpy(waiting->unknown, reason.text, sizeof(waiting->unknown));
+}
+
+/* The group itself may be gone: it is known by its directory only. */
+static int run_first(struct psi_scan *scan)
+{
+    const struct hr_cgroup group = {.dirfd = scan->dirfd};
+
+    if (!scan->of_system && scan->dirfd < 0)
+        return scan->dirfd;
+    int status = open_waiters(scan->source, scan->rule, scan->budget,
+                              scan->of_system ? NULL : &group, &scan->waiters);
+    if (!scan->of_system)
+        close(scan->dirfd);
+    return status;
+}
+
+void psi_scan_run(struct psi_scan *scan)
+{
+    scan->is_second = scan->waiters != NULL;
+    if (scan->is_second) {
+        read_waiters(scan->waiters, scan->rule, &scan->waiting);
+        scan->waiters = NULL;
+    } else {
+        scan->status = run_first(scan);
+    }
 }

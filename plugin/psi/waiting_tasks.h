@@ -25,25 +25,26 @@ struct psi_task_budget {
     size_t sampled_count;
 };
 
+/** A sample that is to be taken, by a thread that holds no lock: it may take long. */
+struct psi_scan {
+    struct psi_task_source *source;
+    const struct psi_rule *rule;
+    struct psi_task_budget *budget;
+    bool of_system;
+    int dirfd;                  /**< the group's directory; a negative errno: it can't be opened */
+    struct hr_waiters *waiters; /**< the first sample, before the second or after the first */
+    bool is_second;
+    int status;                 /**< of the first sample */
+    struct psi_waiting waiting; /**< of the second */
+};
+
+/** Takes the first sample, or, if there is one, the second. */
+void psi_scan_run(struct psi_scan *scan);
+
 /** Closes the connection. */
 void psi_task_source_close(struct psi_task_source *source);
 
-/**
- * Takes the first sample of a group, or of the system if group is NULL.
- *
- * @param waiters  receives the sample, for psi_waiting_read(); NULL on failure.
- * @return 0, or a negative errno for psi_waiting_explain().
- */
-int psi_waiting_open(struct psi_task_source *source, const struct psi_rule *rule,
-                     struct psi_task_budget *budget, const struct hr_cgroup *group,
-                     struct hr_waiters **waiters);
-
-/** Takes the second sample, and closes the waiters. */
-void psi_waiting_read(struct hr_waiters *waiters, const struct psi_rule *rule,
-                      struct psi_waiting *waiting);
-
-/** Fills in why the waiting tasks are unknown: an error of psi_waiting_open(), without its remedy.
- */
+/** Fills in why the waiting tasks are unknown: the status of a first sample, without its remedy. */
 void psi_waiting_explain(int status, struct psi_waiting *waiting);
 
 #endif

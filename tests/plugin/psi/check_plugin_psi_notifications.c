@@ -5,6 +5,9 @@
  */
 #include "plugin/psi/alerts_harness.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <semaphore.h>
 
 #include "support/suite.h"
@@ -170,6 +173,36 @@ START_TEST(samples_tasks_for_the_time_that_the_rule_says)
 }
 END_TEST
 
+/* Sampling tasks takes as long as opening a pipe that nobody writes to: values are sampled all the
+ * same, groups are followed, and the alarm ends. */
+START_TEST(samples_values_while_tasks_are_sampled)
+{
+    char path[512];
+
+    tree_write(tree, "proc/sys/kernel/none", "%s", "");
+    snprintf(path, sizeof(path), "%s/proc/sys/kernel/task_delayacct", tree_path(tree));
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    alerts_add_group("a", true);
+    harness_begin("Cgroup \"*\"\n" RULE("m", OF_GROUPS "Quiet 1000\nTopTasks 3"));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    alerts_stall("a", "memory", STALL_US);
+    while (harness_number("psi-a/derive-trigger_m") < 1)
+        harness_read();
+    alerts_add_group("b", true);
+    alerts_await_value("psi-b/derive-trigger_m", true);
+    tree_remove_group(tree, "a");
+    alerts_await_value("psi-a/derive-trigger_m", false);
+    alerts_assert_message(alerts_await("a", NOTIF_WARNING, 1),
+                          "; waiting: unknown, the alarm ended meanwhile");
+    alerts_await("a", NOTIF_OKAY, 1);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    harness_assert_logs(0, NULL);
+    ck_assert_int_eq(fake_shutdown(), 0);
+    close(fd);
+}
+END_TEST
+
 /* The stall is notified before its end, without waiting for the second sample of waiting tasks. */
 START_TEST(reports_a_stall_before_its_end)
 {
@@ -294,6 +327,7 @@ int main(void)
     tcase_add_test(tests, publishes_values_while_a_notification_is_handled);
     tcase_add_test(tests, reports_why_no_task_can_be_named);
     tcase_add_test(tests, says_something_of_waiting_tasks);
+    tcase_add_test(tests, samples_values_while_tasks_are_sampled);
     tcase_add_test(tests, samples_tasks_for_the_time_that_the_rule_says);
     tcase_add_test(tests, a_slow_handler_ends_no_alarm);
     tcase_add_test(tests, reports_a_stall_before_its_end);
