@@ -311,21 +311,32 @@ static int report_in_root(const char *title, const struct options *options,
     return status;
 }
 
-/* Why the configuration can't be read; the machine's own only if it is understood. */
-static int report_fault(const char *title, const struct config_fault *fault, int status)
+/* Why the configuration can't be read. */
+static void report_fault(const char *title, const struct config_fault *fault, int status)
 {
     if (fault->line > 0)
         fprintf(stderr, "%s: %s isn't understood: line %u\n", title, fault->path, fault->line);
     else
         fprintf(stderr, "%s: can't read %s: %s\n", title, fault->path, strerror(-status));
-    return COMMAND_MISUSED;
+}
+
+/* collectd's own may be readable by root only, and then says nothing of what is used. */
+static int read_usage(const char *title, const struct options *options, struct usage *usage)
+{
+    struct config_fault fault;
+    int status = usage_read(options->config, usage, &fault);
+
+    if (status == 0)
+        return COMMAND_DONE;
+    report_fault(title, &fault, status);
+    usage->path = NULL;
+    return options->config == NULL ? COMMAND_DONE : COMMAND_MISUSED;
 }
 
 int doctor_main(int argc, char **argv)
 {
     struct options options = {.root = NULL};
     int status = parse_options(argc, argv, &options);
-    struct config_fault fault;
     struct usage usage;
 
     if (status == -1) {
@@ -334,9 +345,9 @@ int doctor_main(int argc, char **argv)
     }
     if (status != COMMAND_DONE)
         return status;
-    status = usage_read(options.config, &usage, &fault);
-    status = status < 0 ? report_fault(argv[0], &fault, status)
-                        : report_in_root(argv[0], &options, &usage);
+    status = read_usage(argv[0], &options, &usage);
+    if (status == COMMAND_DONE)
+        status = report_in_root(argv[0], &options, &usage);
     usage_free(&usage);
     return status;
 }

@@ -142,10 +142,12 @@ static int find_resource(const char *name)
     return resource;
 }
 
-static void read_resources(struct usage_psi *psi, const struct config_item *item, bool first)
+/* All are sampled until the option is first given. */
+static void read_resources(struct usage_psi *psi, const struct config_item *item)
 {
-    if (first)
+    if (!psi->resources_given)
         memset(psi->resources, 0, sizeof(psi->resources));
+    psi->resources_given = true;
     for (size_t i = 0; i < item->value_count; i++) {
         int resource = find_resource(item->values[i]);
         if (resource < HR_PSI_RESOURCE_COUNT)
@@ -176,14 +178,13 @@ static void read_trigger(struct usage_psi *psi, const struct config_item *trigge
 static int read_psi(struct usage *usage, const struct config_item *block)
 {
     struct usage_psi *psi = &usage->psi;
-    bool first = true;
 
     for (size_t i = 0; i < block->child_count; i++) {
         const struct config_item *item = &block->children[i];
         if (config_is(item, "System"))
             psi->system = config_boolean(item, true);
         else if (config_is(item, "Resource"))
-            read_resources(psi, item, first), first = false;
+            read_resources(psi, item);
         else if (config_is(item, "Report"))
             psi->reports = item->value_count > 1 ? 2 : 1;
         else if (config_is(item, "ReportAverages"))

@@ -29,7 +29,7 @@ struct usage_selection {
 };
 
 struct usage_psi {
-    bool loaded, system, resources[HR_PSI_RESOURCE_COUNT], irq_asked;
+    bool loaded, system, resources[HR_PSI_RESOURCE_COUNT], resources_given, irq_asked;
     size_t reports; /**< kinds of series: 1 or 2 */
     bool averages;
     bool system_triggers, group_triggers; /**< that the kernel watches */
