@@ -35,7 +35,7 @@ static struct findings make_findings(void)
     return findings;
 }
 
-/* @param style  of the table; NULL: lines. */
+/* @param style  of the table; NULL: all lines. */
 static char *text_of(const struct findings *findings, const struct findings_style *style)
 {
     char *text = NULL;
@@ -44,7 +44,7 @@ static char *text_of(const struct findings *findings, const struct findings_styl
 
     ck_assert_ptr_nonnull(out);
     ck_assert_int_eq(style != NULL ? findings_print_table(out, findings, style)
-                                   : findings_print_lines(out, findings),
+                                   : findings_print_lines(out, findings, true),
                      0);
     fclose(out);
     return text;
@@ -110,7 +110,23 @@ START_TEST(prints_lines)
                 "lacks    psi: c: it is missing: make it\n"
                 "unused   psi: u: it is forbidden\n"
                 "untried  wss: d: no d\n"
-                "unused   osnoise: e\n");
+                "unused   osnoise: e\n\n");
+}
+END_TEST
+
+START_TEST(prints_no_lines_of_what_is_not_used)
+{
+    struct findings findings = {.count = 0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    findings_begin(&findings, "wss", FINDINGS_NONE);
+    findings_add(&findings, FINDING_WORKS, "e", NULL, NULL);
+    ck_assert_int_eq(findings_print_lines(out, &findings, false), 0);
+    fclose(out);
+    ck_assert_str_eq(text, "\n");
+    free(text);
 }
 END_TEST
 
@@ -130,7 +146,7 @@ START_TEST(prints_a_table_and_what_is_lacking)
                      "  cause    it is missing\n"
                      "  remedy   make it\n"
                      "untried    wss: d\n"
-                     "  cause    no d\n");
+                     "  cause    no d\n\n");
 }
 END_TEST
 
@@ -148,7 +164,7 @@ START_TEST(prints_all_if_asked)
                      "  cause    it is forbidden\n"
                      "untried    wss: d\n"
                      "  cause    no d\n"
-                     "unused     osnoise: e\n");
+                     "unused     osnoise: e\n\n");
 }
 END_TEST
 
@@ -162,7 +178,7 @@ START_TEST(prints_in_colours)
                 "plugin           works     lacks   untried  not used\n"
                 "psi                  -\033[31m         1\033[m         -         -\n\n"
                 "\033[31mlacks    \033[m  psi: b\n"
-                "  cause    it is forbidden\n");
+                "  cause    it is forbidden\n\n");
 }
 END_TEST
 
@@ -173,10 +189,10 @@ START_TEST(breaks_lines)
         size_t width;
         const char *cause;
     } cases[] = {
-        {24, "  cause    it is missing\n"},
-        {23, "  cause    it is\n           missing\n"},
+        {24, "  cause    it is missing\n\n"},
+        {23, "  cause    it is\n           missing\n\n"},
         /* a word that doesn't fit anywhere */
-        {1, "  cause    it\n           is\n           missing\n"},
+        {1, "  cause    it\n           is\n           missing\n\n"},
     };
     struct findings findings = {.count = 0};
 
@@ -231,7 +247,7 @@ START_TEST(prints_nothing_of_an_empty_list)
     const struct findings findings = {0};
 
     expect_json(&findings, "{\"facilities\":[]}\n");
-    expect_text(&findings, NULL, "");
+    expect_text(&findings, NULL, "\n");
 }
 END_TEST
 
@@ -268,6 +284,7 @@ int main(void)
     tcase_add_test(tests, looks_advice_up);
     tcase_add_test(tests, counts_states_of_what_is_used);
     tcase_add_test(tests, prints_lines);
+    tcase_add_test(tests, prints_no_lines_of_what_is_not_used);
     tcase_add_test(tests, prints_a_table_and_what_is_lacking);
     tcase_add_test(tests, prints_all_if_asked);
     tcase_add_test(tests, prints_in_colours);

@@ -42,27 +42,27 @@ struct options {
 static void print_help(void)
 {
     fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
-          "Tries what collectd's configuration uses of this machine, and reports what works, and\n"
-          "for what doesn't, the cause and the remedy; and what it costs. Without a configuration\n"
-          "that loads headroom's plugins all is tried that they have. Nothing is changed. Run it\n"
-          "as the user that collectd runs as.\n\n"
+          "Tries what collectd's configuration uses of this machine, and reports what works,\n"
+          "and for what doesn't, the cause and the remedy; and what it costs. Without a\n"
+          "configuration that loads headroom's plugins all that they have is tried. Nothing\n"
+          "is changed. Run it as the user that collectd runs as.\n\n"
           "Plugins (default: all):",
           stdout);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
         printf(" %s", plugins[i].name);
-    fputs(
-        "\n\nOptions:\n"
-        "  --config FILE  the configuration; default collectd's own, such as\n"
-        "                 /etc/collectd/collectd.conf\n"
-        "  --all          on a terminal, list also what works, and what isn't used\n"
-        "  --cgroups      list the cgroups that are selected, with their names in series; those\n"
-        "                 that aren't; and patterns that match nothing\n"
-        "  --root PATH    where the host's / is mounted; default the plugins' option Root, or /\n"
-        "  --json         print JSON\n"
-        "  --help         show this\n\n"
-        "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 2 for an\n"
-        "invalid command line or configuration.\n",
-        stdout);
+    fputs("\n\nOptions:\n"
+          "  --config FILE  the configuration; default collectd's own, such as\n"
+          "                 /etc/collectd/collectd.conf\n"
+          "  --all          list also what isn't used, and on a terminal what works\n"
+          "  --cgroups      list the cgroups that are selected, with their names in series;\n"
+          "                 those that aren't; and patterns that match nothing\n"
+          "  --root PATH    where the host's / is mounted; default the plugins' option Root,\n"
+          "                 or /\n"
+          "  --json         print JSON\n"
+          "  --help         show this\n\n"
+          "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 2\n"
+          "for an invalid command line or configuration.\n",
+          stdout);
 }
 
 /* --- Options -------------------------------------------------------------- */
@@ -147,18 +147,19 @@ static struct findings_style find_style(bool all)
     return style;
 }
 
-static void print_summary(const struct findings *findings, const struct usage *usage)
+static void print_summary(const struct findings *findings, const struct usage *usage, bool all)
 {
     const struct findings_counts counts = findings_count(findings, NULL);
 
-    printf("%s%zu of %zu facilities %swork", counts.of[FINDING_LACKS] > 0 ? "\n" : "",
-           counts.of[FINDING_WORKS], findings->count - counts.unused,
-           usage->path != NULL ? "that are used " : "");
+    printf("%zu of %zu facilities %swork", counts.of[FINDING_WORKS],
+           findings->count - counts.unused, usage->path != NULL ? "that are used " : "");
     if (counts.of[FINDING_LACKS] > 0)
         printf(", %zu lack something", counts.of[FINDING_LACKS]);
     if (counts.of[FINDING_UNTRIED] > 0)
         printf(", %zu can't be tried", counts.of[FINDING_UNTRIED]);
     printf(" (as user %u).\n", (unsigned)geteuid());
+    if (counts.unused > 0 && !all)
+        printf("%zu aren't used: --all lists them.\n", counts.unused);
 }
 
 static void print_source(const struct usage *usage)
@@ -222,10 +223,10 @@ static int print_all(const struct findings *findings, const struct options *opti
     if (is_terminal)
         print_source(usage);
     int status = is_terminal ? findings_print_table(stdout, findings, &style)
-                             : findings_print_lines(stdout, findings);
+                             : findings_print_lines(stdout, findings, options->all);
     if (status < 0)
         return status;
-    print_summary(findings, usage);
+    print_summary(findings, usage, options->all);
     print_costs(root, usage);
     return output_flush(stdout);
 }

@@ -96,15 +96,18 @@ struct findings_counts findings_count(const struct findings *findings, const cha
 
 /* --- Lines ---------------------------------------------------------------- */
 
-int findings_print_lines(FILE *out, const struct findings *findings)
+int findings_print_lines(FILE *out, const struct findings *findings, bool all)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
+        if (!finding->used && !all)
+            continue;
         fprintf(out, "%-*s%s: %s%s%s%s%s\n", INDENT,
                 finding->used ? words[finding->state] : "unused", finding->plugin,
                 finding->facility, finding->cause[0] != '\0' ? ": " : "", finding->cause,
                 finding->remedy[0] != '\0' ? ": " : "", finding->remedy);
     }
+    putc('\n', out);
     return output_flush(out);
 }
 
@@ -209,8 +212,10 @@ int findings_print_table(FILE *out, const struct findings *findings,
             print_finding(out, last, &findings->items[i], style);
         last = &findings->items[i];
     }
-    if (last != NULL)
+    if (last != NULL) {
         print_finding(out, last, NULL, style);
+        putc('\n', out);
+    }
     return output_flush(out);
 }
 

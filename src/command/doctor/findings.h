@@ -96,17 +96,17 @@ struct findings_style {
 
 /**
  * Prints a line for each finding: "works   PLUGIN: FACILITY", "lacks   PLUGIN: FACILITY: CAUSE:
- * REMEDY", or the same with "untried"; with "unused" in its place whatever the configuration
- * doesn't use. Flushes.
+ * REMEDY", or the same with "untried"; and an empty one. Flushes.
  *
+ * @param all  also print what the configuration doesn't use, with "unused" in that place.
  * @return 0, or the negative errno of writing.
  */
-int findings_print_lines(FILE *out, const struct findings *findings);
+int findings_print_lines(FILE *out, const struct findings *findings, bool all);
 
 /**
  * Prints for a reader: a table with a row for each plugin, and below it what is lacking or can't be
- * tried, cause and remedy on lines of their own. Those that have the same cause and remedy share
- * them. Flushes.
+ * tried, cause and remedy on lines of their own, and an empty line. Those that have the same cause
+ * and remedy share them. Flushes.
  *
  * @return 0, or the negative errno of writing.
  */

@@ -58,7 +58,7 @@ struct check_context {
 
 #define NO_PMU                                                                                     \
     "no PMU of this machine counts them, as in most virtual machines",                             \
-        "let the hypervisor pass one through, or count other events"
+        "let the hypervisor pass one through, or leave these events out"
 
 static const struct advice event_advice[] = {
     {-ENOENT, NO_PMU},
