@@ -42,10 +42,10 @@ struct options {
 static void print_help(void)
 {
     fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
-          "Tries what collectd's configuration uses of this machine, and reports what works,\n"
-          "and for what doesn't, the cause and the remedy; and what it costs. Without a\n"
-          "configuration that loads headroom's plugins all that they have is tried. Nothing\n"
-          "is changed. Run it as the user that collectd runs as.\n\n"
+          "Tries what collectd's configuration uses of this machine, and reports what\n"
+          "works, and for what doesn't, the cause and the remedy; and what it costs.\n"
+          "Without a configuration that loads headroom's plugins all that they have is\n"
+          "tried. Nothing is changed. Run it as the user that collectd runs as.\n\n"
           "Plugins (default: all):",
           stdout);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
@@ -56,8 +56,8 @@ static void print_help(void)
           "  --all          list also what isn't used, and on a terminal what works\n"
           "  --cgroups      list the cgroups that are selected, with their names in series;\n"
           "                 those that aren't; and patterns that match nothing\n"
-          "  --root PATH    where the host's / is mounted; default the plugins' option Root,\n"
-          "                 or /\n"
+          "  --root PATH    where the host's / is mounted; default the plugins' option\n"
+          "                 Root, or /\n"
           "  --json         print JSON\n"
           "  --help         show this\n\n"
           "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 2\n"
