@@ -161,7 +161,7 @@ static const struct {
     {80, false, "% of time a task waits (full: all)  id: CPUs idle  cpus: CPUs used  ? help"},
     {120, true,
      "% of time a task waits (full: all)  * takes most CPU  id: CPUs idle  cpus: CPUs used  "
-     "wss: memory touched  ? help"},
+     "used: memory  ? help"},
     {60, true, "% of time a task waits (full: all)  * takes most CPU  ? help"},
     {42, true, "% of time a task waits (full: all)  ? help"},
     {41, true, "? help"},
@@ -186,7 +186,7 @@ START_TEST(explains_what_there_is)
     ck_assert_str_eq(text, "? help");
     present[column_find("referenced_bytes")] = true;
     legend_fit(80, present, false, text);
-    ck_assert_str_eq(text, "wss: memory touched  ? help");
+    ck_assert_str_eq(text, "wss: touched of it  ? help");
     ck_assert(help_line(0, present, text));
     ck_assert_ptr_nonnull(strstr(text, columns[column_find("referenced_bytes")].meaning));
     ck_assert(help_line(1, present, text));

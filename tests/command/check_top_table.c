@@ -749,7 +749,8 @@ START_TEST(prints_json)
                      "\"memory_full\":null,\"io_some\":null,\"io_full\":null,"
                      "\"irq_full\":null,\"cpus_used\":1.25,\"ipc\":null,"
                      "\"context_switches\":1234567,\"page_faults\":0.5,"
-                     "\"referenced_bytes\":null,\"rss_bytes\":null,\"processes\":null,"
+                     "\"referenced_bytes\":null,\"memory_used_bytes\":null,"
+                     "\"memory_limit_bytes\":null,\"rss_bytes\":null,\"processes\":null,"
                      "\"takes_most_cpu\":false}]}\n");
     free(text);
 }

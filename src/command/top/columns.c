@@ -21,6 +21,9 @@
 
 #define PER_SECOND .unit = "per second", .head_unit = "/s", .divisor = 1, .decimals = 0
 
+/* Read from the cgroups of this machine, see top/memory.h. */
+#define LOCAL .plugin = "", .type = "", .type_instance = ""
+
 #define BYTES .unit = "bytes", .divisor = 1, .decimals = 0, .drawn = COLUMN_NUMBER, UNCOLOURED
 
 const struct column columns[] = {
@@ -71,6 +74,10 @@ const struct column columns[] = {
     {BYTES, .title = "wss", .plugin = "wss", .type = "memory", .type_instance = "referenced",
      .key = "referenced_bytes", .rank = 10, .meaning = "working set: memory touched in the window",
      .sort_key = "wss", .sort_letter = 'w'},
+    {BYTES, LOCAL, .title = "used", .key = "memory_used_bytes", .rank = 8,
+     .meaning = "memory of the group with its page cache: memory.current"},
+    {BYTES, LOCAL, .title = "limit", .key = "memory_limit_bytes", .rank = 9,
+     .meaning = "the tightest memory.high or memory.max, its own or above it"},
     {BYTES, .title = "rss", .plugin = "wss", .type = "memory", .type_instance = "rss",
      .key = "rss_bytes", .rank = 16, .meaning = "memory resident, touched or not"},
     {.title = "proc",
@@ -91,6 +98,7 @@ const struct column columns[] = {
 #undef UNCOLOURED
 #undef COUNTER
 #undef PER_SECOND
+#undef LOCAL
 #undef BYTES
 
 const size_t column_count = sizeof(columns) / sizeof(columns[0]);

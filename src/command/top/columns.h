@@ -30,7 +30,7 @@ enum column_drawn {
 /** One column. A group's value comes from series HOST/plugin-GROUP/type-type_instance. */
 struct column {
     const char *title;         /**< on the screen; up to VALUE_WIDTH characters */
-    const char *plugin;        /**< of the series */
+    const char *plugin;        /**< of the series; "": it has none, see top/memory.h */
     const char *type;          /**< of the series */
     const char *type_instance; /**< of the series; "" for none */
     const char *key;           /**< in JSON, and the heading of plain lines */

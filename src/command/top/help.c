@@ -16,7 +16,8 @@ static const struct {
     {"* takes most CPU", "cpus_used", true},
     {"id: CPUs idle", "cpu_idle", false},
     {"cpus: CPUs used", "cpus_used", false},
-    {"wss: memory touched", "referenced_bytes", false},
+    {"used: memory", "memory_used_bytes", false},
+    {"wss: touched of it", "referenced_bytes", false},
 };
 
 static const char last[] = "? help";

@@ -19,9 +19,11 @@
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/clock.h"
+#include "headroom/root.h"
 #include "top/alerts.h"
 #include "top/client.h"
 #include "top/columns.h"
+#include "top/memory.h"
 #include "top/print.h"
 #include "top/screen.h"
 #include "top/table.h"
@@ -51,10 +53,12 @@ struct top {
     struct client *client; /* NULL: not connected */
     struct screen *screen; /* NULL: lines or JSON */
     struct table table;
-    char problem[512];        /* why the table can't be shown; "" if it can */
-    struct alerts *alerts;    /* NULL: not asked for */
-    char alerts_problem[512]; /* why the log file can't be read; "" if it can */
-    bool lacked_groups;       /* which was reported, but on a screen */
+    struct hr_root *root;         /* NULL: cgroups can't be read */
+    struct memory_reader *memory; /* NULL: the same */
+    char problem[512];            /* why the table can't be shown; "" if it can */
+    struct alerts *alerts;        /* NULL: not asked for */
+    char alerts_problem[512];     /* why the log file can't be read; "" if it can */
+    bool lacked_groups;           /* which was reported, but on a screen */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -164,7 +168,7 @@ static void list_plugins(char *text, size_t size)
         size_t seen = 0;
         while (strcmp(columns[seen].plugin, columns[i].plugin) != 0)
             seen++;
-        if (seen == i)
+        if (seen == i && columns[i].plugin[0] != '\0')
             used += (size_t)snprintf(text + used, size - used, "%sLoadPlugin %s",
                                      used > 0 ? "' or `" : "", columns[i].plugin);
     }
@@ -314,13 +318,14 @@ static int wait_for_collectd(void *context, int fd, short events)
 
 /* --- The loop ------------------------------------------------------------- */
 
-/* Before its second interval collectd has series of counters without a rate. */
+/* Before its second interval collectd has series of counters without a rate. Memory isn't
+ * collectd's. */
 static bool has_values(const struct table *table)
 {
     bool present[COLUMN_MAX], any = false;
     table_present(table, present);
     for (size_t i = 0; i < column_count; i++)
-        any |= present[i];
+        any |= present[i] && columns[i].plugin[0] != '\0';
     return any;
 }
 
@@ -340,6 +345,8 @@ static int fetch_table(struct top *top)
     }
     table_free(&top->table);
     top->table = fetched;
+    if (top->memory != NULL)
+        memory_fill(top->memory, &top->table);
     table_mark_takers(&top->table);
     table_sort(&top->table, &top->options.sort);
     return has_values(&top->table) ? 0 : -ENODATA;
@@ -418,6 +425,14 @@ static void handle_signals(struct top *top)
     }
 }
 
+/* What isn't there is absent in the table. */
+static void open_memory(struct top *top)
+{
+    char host[256] = "";
+    if (gethostname(host, sizeof(host) - 1) == 0 && hr_root_open("/", &top->root) == 0)
+        memory_open(top->root, host, &top->memory);
+}
+
 static void open_screen(struct top *top)
 {
     if (top->options.once || top->options.json)
@@ -442,6 +457,16 @@ static void print_sort_keys(FILE *out)
         fprintf(out, "%s%s", i > 0 ? ", " : "", keys[i].name);
 }
 
+static void print_column(const struct column *column)
+{
+    printf("  %-18s %-18s ", column->key, column->unit);
+    if (column->plugin[0] == '\0')
+        printf("the cgroups of this machine\n");
+    else
+        printf("%s-GROUP/%s%s%s\n", column->plugin, column->type,
+               column->type_instance[0] ? "-" : "", column->type_instance);
+}
+
 static void print_help(void)
 {
     printf(
@@ -464,9 +489,7 @@ static void print_help(void)
         "Columns, by their names in JSON and plain lines:\n",
         interval_min, interval_max);
     for (size_t i = 0; i < column_count; i++)
-        printf("  %-16s %-18s %s-GROUP/%s%s%s\n", columns[i].key, columns[i].unit,
-               columns[i].plugin, columns[i].type, columns[i].type_instance[0] ? "-" : "",
-               columns[i].type_instance);
+        print_column(&columns[i]);
     printf("\nThe group \"" SYSTEM_GROUP "\" is the whole machine");
     for (size_t i = 0; i < column_count; i++) {
         if (columns[i].not_of_system)
@@ -567,6 +590,7 @@ int top_main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", top.title, strerror(-status));
         return COMMAND_FAILED;
     }
+    open_memory(&top);
     open_screen(&top);
     handle_signals(&top);
     status = refresh_until_end(&top);
@@ -574,6 +598,8 @@ int top_main(int argc, char **argv)
     alerts_close(top.alerts);
     client_close(top.client);
     table_free(&top.table);
+    memory_close(top.memory);
+    hr_root_close(top.root);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)
         waiting_end_by_signal(ending_signal); /* now that the terminal is restored */
     return status;

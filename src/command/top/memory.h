@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top/memory.h - the memory that the groups of this machine have, and their limits, beside what
+ * collectd has of them.
+ *
+ * Read from the cgroups themselves, so only of groups whose name is that of their path, and of the
+ * host that we run on, if that has the same name in collectd.
+ */
+#ifndef HEADROOM_COMMAND_TOP_MEMORY_H
+#define HEADROOM_COMMAND_TOP_MEMORY_H
+
+#include "top/table.h"
+
+struct hr_root;
+struct memory_reader;
+
+/**
+ * @param root    must outlive the reader.
+ * @param host    this machine's name, see gethostname(2).
+ * @param reader  the caller ends it with memory_close(); untouched on failure.
+ * @return 0 or -ENOMEM.
+ */
+int memory_open(const struct hr_root *root, const char *host, struct memory_reader **reader);
+
+/** NULL is allowed. */
+void memory_close(struct memory_reader *reader);
+
+/**
+ * Sets the columns of a table that are read here. What can't be read, or isn't a group's only
+ * name, stays absent. Limits are read again every ten seconds.
+ *
+ * It takes 5 microseconds a row, and 10 for each level of its path when limits are read; the first
+ * call finds all groups of the machine.
+ */
+void memory_fill(struct memory_reader *reader, struct table *table);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_top_memory.c - the memory of groups beside what collectd has of them, in a tree of
+ * files.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "headroom/root.h"
+#include "support/suite.h"
+#include "support/tree.h"
+#include "top/memory.h"
+
+#define LONG_LEAF                                                                                  \
+    "cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"
+#define LONG_PATH                                                                                  \
+    "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0123.slice/" LONG_LEAF
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct memory_reader *reader;
+
+static void set_up(void)
+{
+    tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    ck_assert_int_eq(memory_open(root, "web1.example.org", &reader), 0);
+}
+
+static void tear_down(void)
+{
+    memory_close(reader);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+/* A group that has `current` bytes, and a limit. */
+static void add_group(const char *group, const char *current, const char *max)
+{
+    static const char *const names[] = {"memory.current", "memory.max", "memory.high"};
+    const char *const texts[] = {current, max, "max\n"};
+    char path[512];
+
+    tree_add_group(tree, group, true);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), TREE_CGROUPS "/%s/%s", group, names[i]);
+        tree_write(tree, path, "%s", texts[i]);
+    }
+}
+
+/* Fills a table with one row. @return its memory; NaN: absent. */
+static double fill(const char *host, const char *group, double processes, double *limit)
+{
+    struct row row = {.host = (char *)host, .group = (char *)group};
+    struct table table = {.rows = &row, .count = 1};
+
+    for (int column = 0; column < COLUMN_MAX; column++)
+        row.values[column] = NAN;
+    row.values[column_find("processes")] = processes;
+    memory_fill(reader, &table);
+    *limit = row.values[column_find("memory_limit_bytes")];
+    return row.values[column_find("memory_used_bytes")];
+}
+
+START_TEST(finds_a_group_by_its_name)
+{
+    double limit;
+
+    add_group("a.slice", "700\n", "5000\n");
+    add_group("a.slice/b.service", "300\n", "max\n");
+    ck_assert_double_eq(fill("web1", "a.slice_b.service", NAN, &limit), 300);
+    ck_assert_double_eq(limit, 5000);
+    ck_assert_double_eq(fill("web1", "a.slice", NAN, &limit), 700);
+    ck_assert_double_eq(limit, 5000);
+    add_group("new", "1\n", "max\n");
+    ck_assert_double_eq(fill("web1", "new", NAN, &limit), 1);
+    ck_assert(isnan(limit));
+}
+END_TEST
+
+START_TEST(finds_a_long_name)
+{
+    double limit;
+
+    add_group("kubepods.slice", "1\n", "max\n");
+    add_group("kubepods.slice/kubepods-burstable.slice", "1\n", "max\n");
+    add_group("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0123.slice", "1\n",
+              "9000\n");
+    add_group(LONG_PATH, "300\n", "max\n");
+    /* As collectd has it: 127 bytes, with the hash of the path. */
+    ck_assert_double_eq(fill("web1",
+                             "kubepods.slice_kubepods-burstabl~9b84cdbc_cri-containerd-012"
+                             "3456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+                             NAN, &limit),
+                        300);
+    ck_assert_double_eq(limit, 9000);
+}
+END_TEST
+
+static const struct {
+    const char *host, *group;
+    double processes;
+} strangers[] = {
+    {"web2", "a", NAN}, {"web1.example.com", "a", NAN}, {"web", "a", NAN}, {"web1", "b", NAN},
+    {"web1", "a", 1},   {"web1", "system", NAN},        {"web1", "", NAN},
+};
+
+START_TEST(leaves_others_alone)
+{
+    double limit;
+
+    add_group("a", "300\n", "max\n");
+    add_group("system", "300\n", "max\n");
+    ck_assert_double_eq(fill("WEB1", "a", NAN, &limit), 300);
+    ck_assert_double_eq(fill("web1.example.org", "a", NAN, &limit), 300);
+    ck_assert(
+        isnan(fill(strangers[_i].host, strangers[_i].group, strangers[_i].processes, &limit)));
+    ck_assert(isnan(limit));
+}
+END_TEST
+
+/* Which of the two has the name in collectd isn't known. */
+START_TEST(a_name_of_two_groups_is_neither)
+{
+    double limit;
+
+    add_group("a", "1\n", "max\n");
+    add_group("a/b", "2\n", "max\n");
+    add_group("a_b", "3\n", "max\n");
+    ck_assert(isnan(fill("web1", "a_b", NAN, &limit)));
+    tree_remove_group(tree, "a_b");
+}
+END_TEST
+
+START_TEST(a_group_without_the_controller)
+{
+    double limit;
+
+    tree_add_group(tree, "a", true);
+    ck_assert(isnan(fill("web1", "a", NAN, &limit)));
+    ck_assert(isnan(limit));
+}
+END_TEST
+
+START_TEST(without_cgroups)
+{
+    double limit;
+
+    tree_write(tree, "proc/1/mounts", "proc /proc proc rw 0 0\n");
+    ck_assert(isnan(fill("web1", "a", NAN, &limit)));
+    ck_assert(isnan(fill("web1", "a", NAN, &limit)));
+}
+END_TEST
+
+/* Groups of perf_event are those of memory by their path, and their processes. */
+START_TEST(version_1_alone)
+{
+    double limit;
+
+    tree_write(
+        tree, "proc/1/mounts",
+        "cgroup /v1/memory cgroup rw,memory 0 0\ncgroup /v1/perf cgroup rw,perf_event 0 0\n");
+    tree_write(tree, "v1/memory/cgroup.procs", "1\n");
+    tree_write(tree, "v1/perf/cgroup.procs", "1\n");
+    tree_write(tree, "v1/perf/a/cgroup.procs", "77\n");
+    tree_write(tree, "v1/memory/a/cgroup.procs", "77\n");
+    tree_write(tree, "v1/memory/a/memory.usage_in_bytes", "300\n");
+    tree_write(tree, "v1/memory/a/memory.limit_in_bytes", "4096\n");
+    tree_write(tree, "proc/77/cgroup", "2:memory:/a\n1:perf_event:/a\n");
+    fill("web1", "a", NAN, &limit); /* there is no cgroup2 */
+    ck_assert_double_eq(fill("web1", "a", NAN, &limit), 300);
+    ck_assert_double_eq(limit, 4096);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("memory");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, finds_a_group_by_its_name);
+    tcase_add_test(tests, finds_a_long_name);
+    tcase_add_loop_test(tests, leaves_others_alone, 0, sizeof(strangers) / sizeof(*strangers));
+    tcase_add_test(tests, a_name_of_two_groups_is_neither);
+    tcase_add_test(tests, a_group_without_the_controller);
+    tcase_add_test(tests, without_cgroups);
+    tcase_add_test(tests, version_1_alone);
+    return run_suite("memory", tests);
+}
