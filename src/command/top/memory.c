@@ -111,13 +111,15 @@ static void open_set(struct memory_reader *reader)
 /* Without cgroup2 the rows are those of cgroup_perf. */
 static void read_set(struct memory_reader *reader)
 {
-    if (reader->set == NULL)
-        open_set(reader);
-    if (reader->set == NULL || hr_cgroup_set_read(reader->set) != -ENOENT)
-        return;
-    hr_cgroup_set_close(reader->set);
-    reader->set = NULL;
-    reader->by_perf_event = !reader->by_perf_event;
+    for (int hierarchies = 0; hierarchies < 2; hierarchies++) {
+        if (reader->set == NULL)
+            open_set(reader);
+        if (reader->set == NULL || hr_cgroup_set_read(reader->set) != -ENOENT)
+            return;
+        hr_cgroup_set_close(reader->set);
+        reader->set = NULL;
+        reader->by_perf_event = !reader->by_perf_event;
+    }
 }
 
 int memory_open(const struct hr_root *root, const char *host, struct memory_reader **reader)
