@@ -11,12 +11,12 @@
 
 #include "common/osnoise_state.h"
 #include "common/output.h"
+#include "common/redraw.h"
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "osnoise/json.h"
-#include "osnoise/screen.h"
 #include "osnoise/table.h"
 
 #define READ_NS UINT64_C(1000000000) /* the interval of readings */
@@ -115,14 +115,14 @@ static void print_single_noises(const struct run *run, FILE *file, size_t most)
 
 static void begin_screen(struct run *run)
 {
-    run->live = !run->request->json && osnoise_screen_fits(stdout);
+    run->live = !run->request->json && redraw_fits(stdout);
     if (!run->live)
         return;
     run->later = open_memstream(&run->later_text, &run->later_size);
     /* Stopped by Ctrl-Z it would leave the terminal on the other screen, and the tracer running
      * with no reader. */
     run->on_stop = signal(SIGTSTP, SIG_IGN);
-    osnoise_screen_begin(stdout);
+    redraw_begin(stdout);
 }
 
 /* Messages are printed after it, where they stay. */
@@ -130,7 +130,7 @@ static void end_screen(struct run *run)
 {
     if (!run->live)
         return;
-    osnoise_screen_end(stdout);
+    redraw_end(stdout);
     if (run->on_stop != SIG_ERR)
         signal(SIGTSTP, run->on_stop);
     run->live = false;
@@ -160,7 +160,7 @@ static int draw_screen(struct run *run)
         free(text);
         return out_of_memory(run);
     }
-    status = osnoise_screen_draw(stdout, text);
+    status = redraw_draw(stdout, text);
     free(text);
     if (status != 0)
         print_error(run, "cannot write: %s", strerror(-status));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "osnoise/screen.h"
+#include "common/redraw.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,19 +16,19 @@
 #define CLEAR_LINE   "\033[K"
 #define CLEAR_BELOW  "\033[J"
 
-bool osnoise_screen_fits(FILE *file)
+bool redraw_fits(FILE *file)
 {
     const char *terminal = getenv("TERM");
     return isatty(fileno(file)) && terminal != NULL && terminal[0] != '\0' &&
            strcmp(terminal, "dumb") != 0;
 }
 
-void osnoise_screen_begin(FILE *file)
+void redraw_begin(FILE *file)
 {
     fputs(OTHER_SCREEN NO_WRAP, file);
 }
 
-void osnoise_screen_end(FILE *file)
+void redraw_end(FILE *file)
 {
     fputs(WRAP OWN_SCREEN, file);
     fflush(file);
@@ -49,7 +49,7 @@ static size_t height_of(FILE *file)
     return size.ws_row > 1 ? size.ws_row : 24;
 }
 
-int osnoise_screen_draw(FILE *file, const char *text)
+int redraw_draw(FILE *file, const char *text)
 {
     size_t lines = count_lines(text), room = height_of(file);
     /* No newline after the last line: it would scroll. */
