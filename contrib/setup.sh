@@ -4,8 +4,9 @@
 # sourced from the top folder.
 
 build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
-    collectd-core collectd-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
-check_packages=(check clang clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
+    collectd-core collectd-dev clang
+    libbpf-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
+check_packages=(check clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6
     debhelper dpkg-dev lintian mmdebstrap rpm rpmlint graphite-carbon graphite-web curl jq iproute2 systemd)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
@@ -76,7 +77,8 @@ list_requirements() {
     [ ${#lacking[@]} -eq 0 ] && return
     say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
     say "autoconf, automake, libtool, pkg-config, collectd with its development headers, and the"
-    say "development files of libcgroup, libmnl, libpfm4, libtraceevent and ncurses (wide characters)."
+    say "development files of libbpf, libcgroup, libmnl, libpfm4, libtraceevent and ncurses (wide"
+    say "characters), and clang, which compiles what libbpf loads into the kernel."
     fail "Not found: ${lacking[*]}"
 }
 

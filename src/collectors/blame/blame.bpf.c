@@ -1,0 +1,788 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * blame.bpf.c - splits the waits for a CPU by what the CPU did meanwhile.
+ *
+ * Each CPU has a ring of its last slices: who began to run when. When a task of a watched group
+ * begins to run, sched_info.last_queued still has when it was queued, by the clock of the CPU's run
+ * queue, as the kernel is about to add the difference to run_delay. Walking the ring back to that
+ * moment gives who had the CPU. A task that moves while it waits has its wait added to run_delay
+ * by then; the difference to what it was is the wait on the CPU that it leaves.
+ *
+ * All of it runs with the run queue's lock held: no map allocates memory here.
+ */
+#include "blame/kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "blame/shared.h"
+
+#define RING_MASK  (BLAME_SLICES - 1)
+#define ROOT_ID    1  /* of the cgroup at the top of a hierarchy */
+#define MAX_DEPTH  48 /* of cgroups */
+#define MAX_LIMITS 16 /* of run queues, one within the other */
+
+/* Slices that are walked where the kernel has no bpf_loop(), before 5.17. */
+#define SHORT_WALK 128
+
+/* One task's time on a CPU; it ends when the next one begins. */
+struct slice {
+    __u64 begin;
+    __u64 irq, steal; /* the CPU's sums when it began */
+    __u32 taker;      /* BLAME_TOTAL: unknown */
+    __u32 tid;
+};
+
+struct ring {
+    __u32 count; /* slices so far; the newest is that of the task that runs */
+    __u32 epoch;
+    __u32 tid;      /* of the task that runs */
+    __u64 since;    /* when that began */
+    __u64 cgroup;   /* the id of the cgroup of the task that runs */
+    __u64 switches; /* of the run queue, by then */
+    struct slice slices[BLAME_SLICES];
+};
+
+/* What is kept of a task of a watched group, by its tid. */
+struct task {
+    __u64 start_time; /* tids are used again */
+    __u64 run_delay;  /* so much of it has been split, */
+    __u64 arrivals;   /* when it was known after so many */
+    __u64 queued;     /* when it was queued last; the rest are the sums of the CPU by then */
+    __u64 irq, steal, throttled;
+};
+
+/* The number of the watched group of a cgroup; one of an older generation is worthless. */
+struct resolved {
+    __u32 generation;
+    __u32 number; /* BLAME_OTHER: none */
+};
+
+/* The sums of a CPU at one moment. */
+struct moment {
+    __u64 now; /* by the run queue's clock */
+    __u64 irq, steal;
+};
+
+const volatile struct blame_settings settings = {0};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct blame_control);
+} control SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct blame_status);
+} status SEC(".maps");
+
+/* The numbers of the watched groups. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1);
+    __type(key, __u64);
+    __type(value, __u32);
+} watched SEC(".maps");
+
+/* Cgroups that were seen. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 16384);
+    __type(key, __u64);
+    __type(value, struct resolved);
+} cgroups SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct ring);
+} rings SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, BLAME_TASKS);
+    __type(key, __u32);
+    __type(value, struct task);
+} tasks SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1);
+    __type(key, struct blame_key);
+    __type(value, __u64);
+} cells SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct blame_name);
+} names SEC(".maps");
+
+/* --- Groups --------------------------------------------------------------- */
+
+static __always_inline struct cgroup *cgroup_of(struct task_struct *task)
+{
+    struct cgroup_subsys_state *css = 0;
+
+    if (!settings.of_cpu_controller)
+        return task->cgroups->dfl_cgrp;
+    bpf_probe_read_kernel(
+        &css, sizeof(css),
+        &task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
+    return css ? BPF_CORE_READ(css, cgroup) : 0;
+}
+
+static __always_inline __u64 id_of(struct cgroup *cgroup)
+{
+    return settings.of_cpu_controller ? BPF_CORE_READ(cgroup, kn, id) : cgroup->kn->id;
+}
+
+/* The deepest watched group that a cgroup is in or below. */
+static __noinline __u32 find_watched(struct cgroup *cgroup)
+{
+    for (int level = 0; level < MAX_DEPTH && cgroup; level++) {
+        __u64 id = BPF_CORE_READ(cgroup, kn, id);
+        __u32 *number = bpf_map_lookup_elem(&watched, &id);
+        if (number)
+            return *number;
+        struct cgroup_subsys_state *parent = BPF_CORE_READ(cgroup, self.parent);
+        if (!parent)
+            break;
+        cgroup = BPF_CORE_READ(parent, cgroup);
+    }
+    return BLAME_OTHER;
+}
+
+static __always_inline __u32 group_of(struct cgroup *cgroup, __u64 id, __u32 generation)
+{
+    struct resolved *known = bpf_map_lookup_elem(&cgroups, &id);
+
+    if (known && known->generation == generation)
+        return known->number;
+    struct resolved found = {.generation = generation, .number = find_watched(cgroup)};
+    bpf_map_update_elem(&cgroups, &id, &found, BPF_ANY);
+    return found.number;
+}
+
+/* --- Kernel threads ------------------------------------------------------- */
+
+static __always_inline bool begins_with(const char *text, const char *begin, int length)
+{
+    for (int i = 0; i < length; i++)
+        if (text[i] != begin[i])
+            return 0;
+    return 1;
+}
+
+#define BEGINS_WITH(text, begin) begins_with(text, begin, sizeof(begin) - 1)
+
+static __noinline __u32 class_of_kernel_thread(struct task_struct *task)
+{
+    char name[16] = {0};
+
+    bpf_probe_read_kernel(name, sizeof(name), task->comm);
+    if (BEGINS_WITH(name, "kworker"))
+        return BLAME_KWORKER;
+    if (BEGINS_WITH(name, "ksoftirqd"))
+        return BLAME_KSOFTIRQD;
+    if (BEGINS_WITH(name, "migration"))
+        return BLAME_MIGRATION;
+    if (BEGINS_WITH(name, "rcu"))
+        return BLAME_RCU;
+    if (BEGINS_WITH(name, "kswapd") || BEGINS_WITH(name, "kcompactd"))
+        return BLAME_RECLAIM;
+    if (BEGINS_WITH(name, "irq/"))
+        return BLAME_IRQ_THREAD;
+    return BLAME_KERNEL;
+}
+
+static __always_inline __u32 taker_of(struct task_struct *task, struct cgroup *cgroup, __u64 id,
+                                      __u32 generation)
+{
+    if (task->pid == 0)
+        return BLAME_IDLE;
+    __u32 number = group_of(cgroup, id, generation);
+    if (task->flags & PF_KTHREAD && (number == BLAME_OTHER || id == ROOT_ID))
+        return class_of_kernel_thread(task);
+    return number;
+}
+
+/* --- Clocks --------------------------------------------------------------- */
+
+/* The clock of tasks stands still during interrupts that are accounted for, and steal. */
+static __always_inline struct moment moment_of(struct rq *rq)
+{
+    struct moment moment = {.now = rq->clock};
+    __u64 behind = moment.now - rq->clock_task;
+
+    if (bpf_core_field_exists(rq->prev_irq_time))
+        moment.irq = rq->prev_irq_time;
+    moment.steal = behind - moment.irq;
+    return moment;
+}
+
+/* How long a task's run queue has been throttled, by itself or with one above. */
+static __always_inline __u64 throttled_of(struct task_struct *task, __u64 now)
+{
+    struct cfs_rq *cfs_rq = task->se.cfs_rq;
+
+    if (!bpf_core_field_exists(cfs_rq->throttled_clock_self_time))
+        return 0;
+    __u64 since = cfs_rq->throttled_clock_self;
+    return cfs_rq->throttled_clock_self_time + (since && now > since ? now - since : 0);
+}
+
+/* --- Cells ---------------------------------------------------------------- */
+
+static __always_inline void charge(const struct blame_key *key, __u64 ns)
+{
+    __u32 zero = 0;
+    __u64 *sum = bpf_map_lookup_elem(&cells, key);
+
+    if (!sum) {
+        __u64 none = 0;
+        bpf_map_update_elem(&cells, key, &none, BPF_NOEXIST);
+        sum = bpf_map_lookup_elem(&cells, key);
+    }
+    if (sum) {
+        __sync_fetch_and_add(sum, ns);
+        return;
+    }
+    struct blame_status *known = bpf_map_lookup_elem(&status, &zero);
+    if (known && key->taker == BLAME_TOTAL)
+        __sync_fetch_and_add(&known->lost_ns, ns);
+}
+
+static __always_inline void keep_name(struct task_struct *task)
+{
+    struct blame_name name = {0};
+    __u32 tid = task->pid;
+
+    bpf_probe_read_kernel(&name, sizeof(name), task->comm);
+    bpf_map_update_elem(&names, &tid, &name, BPF_ANY);
+}
+
+/* --- Walking the ring ----------------------------------------------------- */
+
+struct walk {
+    __u64 queued, end;              /* what is still to be split */
+    __u64 irq, steal;               /* the CPU's sums at its end, */
+    __u64 queued_irq, queued_steal; /* and when it was queued, if that is known */
+    __u64 ran_self, idle;           /* sums of measure_slices() */
+    __u64 limited_idle, unlimited;  /* how much is still due to the limit of the idle slices, and
+                                       isn't of others' */
+    __u64 throttled;                /* for how much of it */
+    __u64 limited_from;             /* where it isn't known how much: since when; 0: never */
+    struct blame_key key;
+    __u32 cpu;
+    bool queued_known;
+    bool limited; /* throttled for a known part of it */
+};
+
+static __always_inline void charge_to(struct walk *walk, __u32 taker, __u32 tid, __u64 ns)
+{
+    if (ns == 0 || taker == BLAME_TOTAL)
+        return;
+    walk->key.taker = taker;
+    walk->key.taker_tid = settings.by_task ? tid : 0;
+    charge(&walk->key, ns);
+}
+
+/* Takes interrupts and steal out of the part of a slice from `begin` to walk->end. */
+static __always_inline __u64 charge_interruptions(struct walk *walk, const struct slice *slice,
+                                                  bool whole, __u64 ns)
+{
+    if (!whole && !walk->queued_known)
+        return ns;
+    __u64 irq = walk->irq - (whole ? slice->irq : walk->queued_irq);
+    __u64 steal = walk->steal - (whole ? slice->steal : walk->queued_steal);
+    if (irq > ns) /* also if a sum went back */
+        irq = 0;
+    if (steal > ns - irq)
+        steal = 0;
+    charge_to(walk, BLAME_INTERRUPTS, 0, irq);
+    charge_to(walk, BLAME_STEAL, 0, steal);
+    return ns - irq - steal;
+}
+
+/*
+ * What the limit takes is nobody else's, whoever ran meanwhile; tasks of the group itself can't.
+ * How long the group was throttled is known, but not when: in idle slices, and in the oldest of
+ * others, as throttling begins while the group runs.
+ */
+static __always_inline __u64 charge_limit(struct walk *walk, __u32 taker, __u64 ns)
+{
+    if (!walk->limited || taker == walk->key.waiter)
+        return ns;
+    __u64 *budget = taker == BLAME_IDLE ? &walk->limited_idle : &walk->unlimited;
+    __u64 part = ns < *budget ? ns : *budget;
+    __u64 limited = taker == BLAME_IDLE ? part : ns - part;
+    *budget -= part;
+    charge_to(walk, BLAME_LIMIT, 0, limited);
+    return ns - limited;
+}
+
+/* The same where only the beginning is known: what others ran since may be the limit's. */
+static __always_inline __u64 charge_limit_since(struct walk *walk, __u32 taker, __u64 begin,
+                                                __u64 ns)
+{
+    if (taker == walk->key.waiter || !walk->limited_from || walk->end <= walk->limited_from)
+        return ns;
+    __u64 limited = walk->end - (begin > walk->limited_from ? begin : walk->limited_from);
+    if (taker == BLAME_IDLE)
+        charge_to(walk, BLAME_LIMIT, 0, limited);
+    return ns - limited;
+}
+
+static __always_inline void charge_slice(struct walk *walk, const struct slice *slice)
+{
+    bool whole = slice->begin >= walk->queued;
+    __u64 begin = whole ? slice->begin : walk->queued;
+    __u64 ns = walk->end - begin;
+    __u64 left = charge_limit(walk, slice->taker, ns);
+
+    left = charge_limit_since(walk, slice->taker, begin, left);
+    if (left == ns)
+        left = charge_interruptions(walk, slice, whole, ns);
+    charge_to(walk, slice->taker, slice->tid, left);
+    walk->end = begin;
+    walk->irq = slice->irq;
+    walk->steal = slice->steal;
+}
+
+/* The slice before those that were walked; NULL: the walk is at its end. */
+static __always_inline struct slice *slice_before(__u32 step, const struct walk *walk)
+{
+    __u32 cpu = walk->cpu;
+    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+    if (!ring || step >= ring->count || step >= BLAME_SLICES || walk->end <= walk->queued)
+        return 0;
+    struct slice *slice = &ring->slices[(ring->count - 1 - step) & RING_MASK];
+    return slice->begin > walk->end ? 0 : slice;
+}
+
+static long charge_slices(__u32 step, struct walk *walk)
+{
+    struct slice *slice = slice_before(step, walk);
+
+    if (!slice)
+        return 1;
+    charge_slice(walk, slice);
+    return 0;
+}
+
+static long measure_slices(__u32 step, struct walk *walk)
+{
+    struct slice *slice = slice_before(step, walk);
+
+    if (!slice)
+        return 1;
+    __u64 begin = slice->begin > walk->queued ? slice->begin : walk->queued;
+    if (slice->taker == walk->key.waiter)
+        walk->ran_self += walk->end - begin;
+    else if (slice->taker == BLAME_IDLE)
+        walk->idle += walk->end - begin;
+    walk->end = begin;
+    return 0;
+}
+
+#define WALK(each, walk)                                                                           \
+    do {                                                                                           \
+        if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))                           \
+            bpf_loop(BLAME_SLICES, each, walk, 0);                                                 \
+        else                                                                                       \
+            for (__u32 step = 0; step < SHORT_WALK && !each(step, walk); step++)                   \
+                ;                                                                                  \
+    } while (0)
+
+static __always_inline void find_limited(struct walk *walk)
+{
+    const __u64 end = walk->end, waited = end - walk->queued;
+    __u64 throttled = walk->throttled < waited ? walk->throttled : waited;
+
+    if (throttled == 0)
+        return;
+    WALK(measure_slices, walk);
+    walk->end = end;
+    walk->limited = 1;
+    const __u64 others = waited - walk->ran_self - walk->idle;
+    walk->limited_idle = throttled < walk->idle ? throttled : walk->idle;
+    throttled -= walk->limited_idle;
+    walk->unlimited = throttled < others ? others - throttled : 0;
+}
+
+/* Splits a wait. Not static: so it is verified once, not for each of its callers. */
+__noinline int split_wait(const struct walk *wait)
+{
+    if (!wait)
+        return 0;
+    struct walk walk = *wait; /* bpf_loop() takes what is on this stack only */
+    find_limited(&walk);
+    WALK(charge_slices, &walk);
+    return 0;
+}
+
+/* --- Waits ---------------------------------------------------------------- */
+
+static __always_inline bool is_real_time(struct task_struct *task)
+{
+    return task->prio < MAX_RT_PRIO;
+}
+
+/* When a run queue that the task is on was throttled last, if that was since it was queued. */
+static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
+{
+    struct sched_entity *entity = &task->se;
+    __u64 latest = 0;
+
+    for (int level = 0; level < MAX_LIMITS && entity; level++) {
+        __u64 clock = BPF_CORE_READ(entity, cfs_rq, throttled_clock);
+        if (clock >= queued && clock > 0 && (latest == 0 || clock < latest))
+            latest = clock;
+        entity = BPF_CORE_READ(entity, parent);
+    }
+    return latest;
+}
+
+static __always_inline void find_limit(struct walk *walk, struct task_struct *waiter,
+                                       const struct task *task)
+{
+    struct cfs_rq *cfs_rq = waiter->se.cfs_rq;
+
+    if (is_real_time(waiter))
+        return;
+    if (bpf_core_field_exists(cfs_rq->throttled_clock_self_time)) {
+        if (walk->queued_known)
+            walk->throttled = throttled_of(waiter, walk->end) - task->throttled;
+    } else if (bpf_core_field_exists(cfs_rq->throttled_clock)) {
+        walk->limited_from = throttled_since(waiter, walk->queued);
+    }
+}
+
+struct wait {
+    __u64 queued;
+    __u32 number; /* of the group */
+    __u32 cpu;
+};
+
+/* Splits a wait that ends at the moment. */
+static __noinline void split(struct task_struct *waiter, const struct task *task,
+                             const struct wait *wait, const struct moment *moment)
+{
+    struct walk walk = {
+        .queued = wait->queued,
+        .end = moment->now,
+        .irq = moment->irq,
+        .steal = moment->steal,
+        .queued_known = task->queued == wait->queued,
+        .queued_irq = task->irq,
+        .queued_steal = task->steal,
+        .cpu = wait->cpu,
+        .key = {.waiter = wait->number, .waiter_tid = settings.by_task ? waiter->pid : 0},
+    };
+
+    find_limit(&walk, waiter, task);
+    split_wait(&walk);
+}
+
+/* --- Tasks ---------------------------------------------------------------- */
+
+static __always_inline struct task *find_task(struct task_struct *task)
+{
+    __u32 tid = task->pid;
+    struct task *kept = bpf_map_lookup_elem(&tasks, &tid);
+
+    return kept && kept->start_time == task->start_time ? kept : 0;
+}
+
+/* A task that isn't known yet: what it waited for before isn't, either. */
+static __noinline struct task *add_task(struct task_struct *task)
+{
+    __u32 tid = task->pid;
+    const struct task kept = {.start_time = task->start_time};
+
+    bpf_map_update_elem(&tasks, &tid, &kept, BPF_ANY);
+    return bpf_map_lookup_elem(&tasks, &tid);
+}
+
+/* Waits that ended since its last arrival without another, by moving. If there was another one, it
+ * was in a group that isn't watched. */
+static __always_inline __u64 waited_since_arrival(struct task_struct *task, const struct task *kept)
+{
+    __u64 run_delay = task->sched_info.run_delay;
+
+    return kept->arrivals == task->sched_info.pcount && run_delay > kept->run_delay
+               ? run_delay - kept->run_delay
+               : 0;
+}
+
+static __always_inline void keep_queued(struct task_struct *task, struct task *kept, __u64 queued,
+                                        const struct moment *moment)
+{
+    kept->queued = queued;
+    kept->irq = moment->irq;
+    kept->steal = moment->steal;
+    kept->throttled = throttled_of(task, moment->now);
+}
+
+static __always_inline void charge_total(struct task_struct *task, __u32 number, __u64 ns)
+{
+    const struct blame_key key = {
+        .waiter = number, .taker = BLAME_TOTAL, .waiter_tid = settings.by_task ? task->pid : 0};
+
+    if (ns > 0)
+        charge(&key, ns);
+}
+
+/* The task that ran until a moment, though the ring doesn't have its arrival. */
+struct late {
+    struct moment moment;
+    __u64 switches; /* of the run queue by then */
+    __u32 epoch;
+    __u32 taker;
+    __u32 cpu;
+};
+
+/* --- Slices --------------------------------------------------------------- */
+
+static __always_inline struct slice *newest(struct ring *ring)
+{
+    return &ring->slices[(ring->count - 1) & RING_MASK];
+}
+
+/* Slices of one taker that follow one another are one, unless tasks matter. */
+static __always_inline void add_slice(struct ring *ring, const struct slice *slice)
+{
+    ring->tid = slice->tid;
+    ring->since = slice->begin;
+    if (!settings.by_task && ring->count > 0 && newest(ring)->taker == slice->taker)
+        return;
+    ring->slices[ring->count & RING_MASK] = *slice;
+    ring->count++;
+    /* Still a whole ring, and never 0 again. */
+    if (ring->count == 0)
+        ring->count = BLAME_SLICES;
+}
+
+static __noinline int keep_status(void)
+{
+    __u32 zero = 0;
+    struct blame_status *known = bpf_map_lookup_elem(&status, &zero);
+    struct rq *rq = 0;
+    struct cfs_rq *cfs_rq = 0;
+
+    if (!known)
+        return 0;
+    known->knows_interrupts = bpf_core_field_exists(rq->prev_irq_time);
+    known->knows_limit = bpf_core_field_exists(cfs_rq->throttled_clock_self_time);
+    return 0;
+}
+
+/* A task that runs, from its arrival on; the idle task's isn't kept by the kernel. */
+static __always_inline void add_running(struct ring *ring, struct task_struct *task, __u32 taker,
+                                        const struct moment *moment)
+{
+    const struct slice slice = {.begin = task->sched_info.last_arrival,
+                                .irq = moment->irq,
+                                .steal = moment->steal,
+                                .taker = taker,
+                                .tid = task->pid};
+
+    if (slice.tid != 0 && slice.begin < moment->now)
+        add_slice(ring, &slice);
+}
+
+/* Splits the wait that ended with the arrival of a task, now that it leaves. */
+static __noinline int arrive_late(struct task_struct *task, const struct late *late)
+{
+    struct task *kept = find_task(task);
+    const __u64 run_delay = task->sched_info.run_delay, arrivals = task->sched_info.pcount;
+
+    if (!kept)
+        kept = add_task(task);
+    if (!kept)
+        return 0;
+    const __u64 waited = run_delay - kept->run_delay;
+    struct moment arrival = late->moment;
+    arrival.now = task->sched_info.last_arrival;
+    const struct wait wait = {
+        .queued = arrival.now - waited, .number = late->taker, .cpu = late->cpu};
+    if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now) {
+        charge_total(task, late->taker, waited);
+        split(task, kept, &wait, &arrival);
+    }
+    kept->run_delay = run_delay;
+    kept->arrivals = arrivals;
+    return 0;
+}
+
+/* Brings the ring up to date at attaching, and where switches went by without the program. If that
+ * was one, the task before ran until the arrival of the one that runs; else that isn't known. */
+static __noinline int mend_ring(struct ring *ring, struct task_struct *task,
+                                const struct late *late)
+{
+    if (ring->epoch != late->epoch) {
+        keep_status();
+        ring->epoch = late->epoch;
+        ring->count = 0;
+    } else if (ring->count > 0 && (late->switches != ring->switches + 2 || task->pid == 0)) {
+        const struct slice unknown = {.begin = ring->since,
+                                      .irq = late->moment.irq,
+                                      .steal = late->moment.steal,
+                                      .taker = BLAME_TOTAL};
+        add_slice(ring, &unknown);
+    }
+    if (late->taker >= BLAME_FIRST_GROUP)
+        arrive_late(task, late);
+    add_running(ring, task, late->taker, &late->moment);
+    return 0;
+}
+
+/* Who had the CPU until now; the task may have been moved to another group meanwhile. */
+static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *task,
+                                       const struct blame_control *state, __u64 switches,
+                                       const struct moment *moment)
+{
+    struct slice *slice = newest(ring);
+    bool follows = ring->epoch == state->epoch && ring->count > 0 && ring->tid == (__u32)task->pid;
+    struct cgroup *cgroup = cgroup_of(task);
+    __u64 id = id_of(cgroup);
+
+    if (follows && ring->cgroup == id)
+        return slice->taker;
+    __u32 taker = taker_of(task, cgroup, id, state->generation);
+    const struct late late = {.moment = *moment,
+                              .switches = switches,
+                              .epoch = state->epoch,
+                              .taker = taker,
+                              .cpu = bpf_get_smp_processor_id()};
+    if (follows && slice->taker != taker)
+        add_running(ring, task, taker, moment);
+    else if (!follows)
+        mend_ring(ring, task, &late);
+    return taker;
+}
+
+/* --- Programs ------------------------------------------------------------- */
+
+static __always_inline bool is_runnable(struct task_struct *task)
+{
+    if (bpf_core_field_exists(task->__state))
+        return task->__state == TASK_RUNNING;
+    return BPF_CORE_READ((struct task_struct___with_state *)task, state) == TASK_RUNNING;
+}
+
+static __always_inline void leave(struct task_struct *task, const struct moment *moment)
+{
+    struct task *kept = is_runnable(task) ? find_task(task) : 0;
+
+    if (kept)
+        keep_queued(task, kept, moment->now, moment);
+}
+
+static __always_inline void arrive(struct task_struct *task, __u32 number, __u32 cpu,
+                                   const struct moment *moment)
+{
+    struct task *kept = find_task(task);
+    __u64 queued = task->sched_info.last_queued;
+    __u64 waited = queued && queued < moment->now ? moment->now - queued : 0;
+
+    if (!kept)
+        kept = add_task(task);
+    if (!kept)
+        return;
+    charge_total(task, number, waited_since_arrival(task, kept) + waited);
+    kept->run_delay = task->sched_info.run_delay + waited;
+    kept->arrivals = task->sched_info.pcount + 1;
+    const struct wait wait = {.queued = queued, .number = number, .cpu = cpu};
+    if (waited > 0)
+        split(task, kept, &wait, moment);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_struct *next)
+{
+    __u32 zero = 0, cpu = bpf_get_smp_processor_id();
+    struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
+    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+    if (!state || !ring)
+        return 0;
+    struct rq *rq = next->se.cfs_rq->rq;
+    const __u64 switches = rq->nr_switches;
+    const struct moment moment = moment_of(rq);
+    if (end_slice(ring, previous, state, switches, &moment) >= BLAME_FIRST_GROUP)
+        leave(previous, &moment);
+    struct cgroup *cgroup = cgroup_of(next);
+    __u64 id = id_of(cgroup);
+    const struct slice slice = {.begin = moment.now,
+                                .irq = moment.irq,
+                                .steal = moment.steal,
+                                .taker = taker_of(next, cgroup, id, state->generation),
+                                .tid = next->pid};
+    if (slice.taker >= BLAME_FIRST_GROUP)
+        arrive(next, slice.taker, cpu, &moment);
+    add_slice(ring, &slice);
+    ring->cgroup = id;
+    ring->switches = switches;
+    if (settings.by_task)
+        keep_name(next);
+    return 0;
+}
+
+/* The run queue is locked, and its clock that of the queueing. Tasks that haven't run yet aren't
+ * known. */
+static __always_inline int wake(struct task_struct *task)
+{
+    struct task *kept = find_task(task);
+
+    if (!kept)
+        return 0;
+    const struct moment moment = moment_of(task->se.cfs_rq->rq);
+    keep_queued(task, kept, task->sched_info.last_queued, &moment);
+    return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task)
+{
+    return wake(task);
+}
+
+/* A queued task leaves a run queue, which is locked, for another one. */
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *task, int destination)
+{
+    __u32 zero = 0;
+    struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
+    struct task *kept = task->on_rq == TASK_ON_RQ_MIGRATING ? find_task(task) : 0;
+
+    if (!state || !kept)
+        return 0;
+    const __u64 waited = waited_since_arrival(task, kept);
+    if (waited == 0)
+        return 0;
+    struct cgroup *cgroup = cgroup_of(task);
+    __u32 number = group_of(cgroup, id_of(cgroup), state->generation);
+    struct rq *rq = task->se.cfs_rq->rq;
+    const struct moment moment = moment_of(rq);
+    kept->run_delay = task->sched_info.run_delay;
+    if (number < BLAME_FIRST_GROUP)
+        return 0;
+    charge_total(task, number, waited);
+    const struct wait wait = {.queued = moment.now - waited, .number = number, .cpu = rq->cpu};
+    if (waited < moment.now)
+        split(task, kept, &wait, &moment);
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blame/groups.h - the watched groups and their numbers in the programs' maps.
+ *
+ * A number is never used for another group: the slices of CPUs may still have it.
+ */
+#ifndef HEADROOM_COLLECTORS_BLAME_GROUPS_H
+#define HEADROOM_COLLECTORS_BLAME_GROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct blame_group {
+    uint64_t id;
+    uint32_t number;
+    bool watched;                   /**< false: its cells are still there */
+    bool wanted;                    /**< for the caller's use */
+    uint64_t wait_ns, last_wait_ns; /**< sums of the cells that it is in, for the caller's use */
+};
+
+/** All zeros is empty but for next_number. Sorted by number. */
+struct blame_groups {
+    struct blame_group *items;
+    size_t count, capacity;
+    uint32_t next_number;
+};
+
+/** @return NULL if there is none. */
+struct blame_group *blame_groups_find_id(const struct blame_groups *groups, uint64_t id);
+struct blame_group *blame_groups_find_number(const struct blame_groups *groups, uint32_t number);
+
+/** Adds a group, with the next number. @return 0 or -ENOMEM. */
+int blame_groups_add(struct blame_groups *groups, uint64_t id, struct blame_group **group);
+
+/** Removes those for which `is_done` returns true. */
+void blame_groups_remove(struct blame_groups *groups,
+                         bool (*is_done)(const struct blame_group *group));
+
+void blame_groups_free(struct blame_groups *groups);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blame/kernel.h - what the BPF program needs of the kernel's types. The names are the kernel's,
+ * the offsets are found when the program is loaded (CO-RE), so that any build machine will do.
+ *
+ * Sources: include/linux/sched.h, kernel/sched/sched.h, include/linux/cgroup-defs.h,
+ * include/linux/kernfs.h, include/uapi/linux/bpf.h.
+ */
+#ifndef HEADROOM_COLLECTORS_BLAME_KERNEL_H
+#define HEADROOM_COLLECTORS_BLAME_KERNEL_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef _Bool bool;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u16 __sum16;
+
+enum { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_LRU_HASH = 9 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+
+#define TASK_RUNNING         0
+#define TASK_ON_RQ_MIGRATING 2
+#define PF_KTHREAD           0x00200000
+#define MAX_RT_PRIO          100
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+    __u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+    struct cgroup *cgroup;
+    struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+    struct cgroup_subsys_state self;
+    struct kernfs_node *kn;
+};
+
+struct css_set {
+    struct cgroup_subsys_state *subsys[16];
+    struct cgroup *dfl_cgrp;
+};
+
+enum cgroup_subsys_id { cpu_cgrp_id = 1 };
+
+enum bpf_func_id { BPF_FUNC_loop = 181 };
+
+/* Not all kernels have the accounting of interrupts, nor the throttled time of each CPU. */
+struct rq {
+    int cpu;
+    __u64 nr_switches;
+    __u64 clock;
+    __u64 clock_task;
+    __u64 prev_irq_time;
+};
+
+struct cfs_rq {
+    struct rq *rq;
+    __u64 throttled_clock;
+    __u64 throttled_clock_self;
+    __u64 throttled_clock_self_time;
+};
+
+struct sched_entity {
+    struct sched_entity *parent;
+    struct cfs_rq *cfs_rq;
+};
+
+struct sched_info {
+    unsigned long pcount;
+    unsigned long long run_delay;
+    unsigned long long last_arrival;
+    unsigned long long last_queued;
+};
+
+struct task_struct {
+    unsigned int __state;
+    unsigned int flags;
+    int on_rq;
+    int prio;
+    struct sched_entity se;
+    struct sched_info sched_info;
+    int pid;
+    __u64 start_time;
+    struct css_set *cgroups;
+    char comm[16];
+};
+
+/* Before 5.14. */
+struct task_struct___with_state {
+    long state;
+};
+
+#pragma clang attribute pop
+
+#endif

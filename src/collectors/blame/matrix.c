@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "blame/matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "headroom/array.h"
+
+static const char *const taker_names[HR_BLAME_TAKER_COUNT] = {
+    [HR_BLAME_GROUP] = "group",
+    [HR_BLAME_ITSELF] = "itself",
+    [HR_BLAME_OTHER] = "other",
+    [HR_BLAME_KWORKER] = "kworker",
+    [HR_BLAME_KSOFTIRQD] = "ksoftirqd",
+    [HR_BLAME_MIGRATION] = "migration",
+    [HR_BLAME_RCU] = "rcu",
+    [HR_BLAME_RECLAIM] = "kswapd",
+    [HR_BLAME_IRQ_THREAD] = "irq-thread",
+    [HR_BLAME_KERNEL] = "kernel",
+    [HR_BLAME_INTERRUPTS] = "interrupts",
+    [HR_BLAME_STEAL] = "steal",
+    [HR_BLAME_LIMIT] = "limit",
+    [HR_BLAME_IDLE] = "idle",
+    [HR_BLAME_UNKNOWN] = "unattributed",
+};
+
+const char *hr_blame_taker_name(enum hr_blame_taker taker)
+{
+    return taker_names[taker];
+}
+
+void hr_blame_matrix_free(struct hr_blame_matrix *matrix)
+{
+    free(matrix->cells);
+    *matrix = (struct hr_blame_matrix){0};
+}
+
+void hr_blame_matrix_clear(struct hr_blame_matrix *matrix)
+{
+    *matrix = (struct hr_blame_matrix){.cells = matrix->cells, .capacity = matrix->capacity};
+}
+
+int hr_blame_matrix_add(struct hr_blame_matrix *matrix, const struct hr_blame_cell *cell)
+{
+    int status = HR_ARRAY_RESERVE(matrix->cells, matrix->capacity, matrix->count + 1);
+
+    if (status == 0)
+        matrix->cells[matrix->count++] = *cell;
+    return status;
+}
+
+/* --- Order ---------------------------------------------------------------- */
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare_waiters(const struct hr_blame_cell *a, const struct hr_blame_cell *b)
+{
+    int order = COMPARE(a->waiter, b->waiter);
+
+    return order != 0 ? order : COMPARE(a->waiter_tid, b->waiter_tid);
+}
+
+static int compare_cells(const void *first, const void *second)
+{
+    const struct hr_blame_cell *a = first, *b = second;
+    int order = compare_waiters(a, b);
+
+    if (order == 0)
+        order = COMPARE(a->taker, b->taker);
+    if (order == 0)
+        order = COMPARE(a->group, b->group);
+    return order != 0 ? order : COMPARE(a->taker_tid, b->taker_tid);
+}
+
+/* The unknown cell is the last of its waiter's. */
+void hr_blame_matrix_finish(struct hr_blame_matrix *matrix)
+{
+    uint64_t known_ns = 0;
+
+    if (matrix->count > 0)
+        qsort(matrix->cells, matrix->count, sizeof(*matrix->cells), compare_cells);
+    for (size_t i = 0; i < matrix->count; i++) {
+        struct hr_blame_cell *cell = &matrix->cells[i];
+        if (i > 0 && compare_waiters(cell, cell - 1) != 0)
+            known_ns = 0;
+        if (cell->taker == HR_BLAME_UNKNOWN)
+            cell->wait_ns -= known_ns < cell->wait_ns ? known_ns : cell->wait_ns;
+        else
+            known_ns += cell->wait_ns;
+    }
+}
+
+/* --- Intervals ------------------------------------------------------------ */
+
+/* The wait of a cell before; both walk through their matrices in the same order. */
+static uint64_t find_before(const struct hr_blame_matrix *before, size_t *at,
+                            const struct hr_blame_cell *cell)
+{
+    while (*at < before->count && compare_cells(&before->cells[*at], cell) < 0)
+        ++*at;
+    bool found = *at < before->count && compare_cells(&before->cells[*at], cell) == 0;
+    return found ? before->cells[*at].wait_ns : 0;
+}
+
+int hr_blame_delta(const struct hr_blame_matrix *before, const struct hr_blame_matrix *after,
+                   struct hr_blame_matrix *delta)
+{
+    size_t at = 0;
+    int status = 0;
+
+    hr_blame_matrix_clear(delta);
+    delta->time_ns = after->time_ns - before->time_ns;
+    delta->lost_ns = after->lost_ns > before->lost_ns ? after->lost_ns - before->lost_ns : 0;
+    for (size_t i = 0; status == 0 && i < after->count; i++) {
+        struct hr_blame_cell cell = after->cells[i];
+        uint64_t was_ns = find_before(before, &at, &cell);
+        /* What is unknown may decrease, as the cells aren't read at one moment. */
+        if (cell.wait_ns <= was_ns)
+            continue;
+        cell.wait_ns -= was_ns;
+        status = hr_blame_matrix_add(delta, &cell);
+    }
+    return status;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/blame/blame_live.h - measuring on the running kernel, beside the kernel's own sums of
+ * the same tasks in /proc/PID/schedstat.
+ *
+ * What else the machine does is in the measurement, as `other`, and delays the test itself: sums
+ * are read before and after each reading of the matrix, so that it must be between two bounds.
+ */
+#ifndef HEADROOM_TESTS_COLLECTORS_BLAME_BLAME_LIVE_H
+#define HEADROOM_TESTS_COLLECTORS_BLAME_BLAME_LIVE_H
+
+#include <sys/types.h>
+
+#include "headroom/blame.h"
+#include "support/groups.h"
+
+#define LIVE_TASKS 16
+
+/** A task's sums since it began. */
+struct live_sums {
+    double ran_ms, waited_ms;
+};
+
+struct live_task {
+    const char *group;
+    pid_t pid;
+    struct live_sums before[2], after[2]; /**< around both readings */
+};
+
+struct live {
+    struct groups *groups;
+    struct hr_blame *blame;
+    struct live_task tasks[LIVE_TASKS];
+    size_t task_count;
+    struct hr_blame_matrix before, after, delta;
+};
+
+struct live_bounds {
+    double least_ms, most_ms;
+};
+
+/** Opens the measurement, or prints why it can't be and ends the program, as skipped. */
+void live_open(struct live *live, const struct hr_blame_options *options, struct groups *groups);
+void live_close(struct live *live);
+
+/** Adds a task, to be measured beside, once it spins in its group. */
+void live_add(struct live *live, const char *group, pid_t pid);
+
+/** Watches groups; NULL ends the list. */
+void live_watch(struct live *live, ...);
+
+/** The id of a group. */
+uint64_t live_id(const struct live *live, const char *group);
+
+/** Measures for so long: live->delta has the matrix. */
+void live_measure(struct live *live, unsigned ms);
+
+/** What the kernel says that the tasks of a group have waited for, and have run, meanwhile. */
+struct live_bounds live_waited(const struct live *live, const char *group);
+struct live_bounds live_ran(const struct live *live, const char *group);
+
+/** What was measured; group is of the taker, for HR_BLAME_GROUP. */
+double live_cell(const struct live *live, const char *waiter, enum hr_blame_taker taker,
+                 const char *group);
+double live_total(const struct live *live, const char *waiter);
+
+/** Checks that a measured time is within bounds, widened by some percent, and a time: waits count
+ * when they end, what others ran counts at once. */
+void live_expect(const char *what, double ms, struct live_bounds bounds, double pct,
+                 double edge_ms);
+
+#endif

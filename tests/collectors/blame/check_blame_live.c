@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/blame/check_blame_live.c - known loads on the running kernel, compared with the
+ * kernel's own sums of the same tasks.
+ *
+ * A task that spins on one CPU either runs or waits. So what it waits for another task of that CPU
+ * is what that one ran, whatever else the machine does.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/blame/blame_live.h"
+#include "support/suite.h"
+
+/* How far what is measured may be off. */
+#define TAKEN_PCT 2.0
+#define SUM_PCT   1.0
+#define EDGE_MS   15.0 /* what others ran within one wait */
+
+static struct groups *groups;
+static struct live live;
+static int cpu; /* the last one that may be used */
+
+static int last_cpu(void)
+{
+    cpu_set_t own;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(own), &own), 0);
+    for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+        if (CPU_ISSET(i, &own))
+            return i;
+    return 0;
+}
+
+static void set_up(void)
+{
+    const struct hr_blame_options options = {.max_groups = 16};
+
+    cpu = last_cpu();
+    groups = groups_new();
+    live_open(&live, &options, groups);
+}
+
+static void tear_down(void)
+{
+    live_close(&live);
+    groups_free(groups);
+}
+
+static void spin(const char *group)
+{
+    live_add(&live, group, groups_start_busy(groups, group, cpu));
+}
+
+static void expect_sum(const char *group)
+{
+    char what[64];
+
+    snprintf(what, sizeof(what), "waits of %s", group);
+    live_expect(what, live_total(&live, group), live_waited(&live, group), SUM_PCT, 0);
+    double unknown = live_cell(&live, group, HR_BLAME_UNKNOWN, NULL);
+    ck_assert_msg(unknown <= live_total(&live, group) / 100, "%s: %.1f ms unattributed", what,
+                  unknown);
+}
+
+static void expect_taken(const char *waiter, const char *taker)
+{
+    char what[64];
+
+    snprintf(what, sizeof(what), "%s by %s", waiter, taker);
+    live_expect(what, live_cell(&live, waiter, HR_BLAME_GROUP, taker), live_ran(&live, taker),
+                TAKEN_PCT, EDGE_MS);
+}
+
+START_TEST(test_waits_are_split_by_who_ran)
+{
+    groups_make(groups, "web");
+    groups_make(groups, "backup");
+    groups_make(groups, "cron");
+    live_watch(&live, "web", "backup", "cron", NULL);
+    spin("web");
+    spin("backup");
+    spin("backup");
+    spin("cron");
+    live_measure(&live, 4000);
+    expect_sum("web");
+    expect_sum("backup");
+    expect_sum("cron");
+    expect_taken("web", "backup");
+    expect_taken("web", "cron");
+    expect_taken("cron", "web");
+    /* Two tasks of one group wait for each other, too. */
+    live_expect("backup by itself", live_cell(&live, "backup", HR_BLAME_ITSELF, NULL),
+                live_ran(&live, "backup"), TAKEN_PCT, EDGE_MS);
+}
+END_TEST
+
+START_TEST(test_a_task_is_of_the_deepest_watched_group)
+{
+    groups_make(groups, "web");
+    groups_make(groups, "web/inner");
+    groups_make(groups, "backup");
+    groups_make(groups, "backup/unwatched");
+    groups_make(groups, "backup/unwatched/deep");
+    groups_make(groups, "cron");
+    live_watch(&live, "web", "web/inner", "backup", NULL);
+    spin("web");
+    spin("web/inner");
+    spin("backup/unwatched/deep");
+    spin("cron");
+    live_measure(&live, 3000);
+    expect_sum("web");
+    expect_sum("web/inner");
+    expect_taken("web", "web/inner");
+    expect_taken("web/inner", "web");
+    live_expect("web by backup", live_cell(&live, "web", HR_BLAME_GROUP, "backup"),
+                live_ran(&live, "backup/unwatched/deep"), TAKEN_PCT, EDGE_MS);
+    /* The group that isn't watched, with the rest of the machine. */
+    ck_assert_double_ge(live_cell(&live, "web", HR_BLAME_OTHER, NULL),
+                        live_ran(&live, "cron").least_ms * (1 - TAKEN_PCT / 100));
+}
+END_TEST
+
+/* Spins for 5 ms, sleeps for 5 ms, with the priority of real time. */
+static pid_t start_real_time(const char *group)
+{
+    const struct sched_param priority = {.sched_priority = 10};
+    const struct timespec nap = {.tv_nsec = 5000000};
+    cpu_set_t only;
+    char number[32];
+    pid_t pid = fork();
+
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    if (pid == 0) {
+        if (sched_setaffinity(0, sizeof(only), &only) < 0 ||
+            sched_setscheduler(0, SCHED_FIFO, &priority) < 0)
+            _exit(1);
+        for (;;) {
+            struct timespec begin, now;
+            clock_gettime(CLOCK_MONOTONIC, &begin);
+            do
+                clock_gettime(CLOCK_MONOTONIC, &now);
+            while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec <
+                   5000000);
+            nanosleep(&nap, NULL);
+        }
+    }
+    snprintf(number, sizeof(number), "%d", (int)pid);
+    groups_write(groups, group, "cgroup.procs", number);
+    return pid;
+}
+
+START_TEST(test_real_time_takes_too)
+{
+    groups_make(groups, "web");
+    groups_make(groups, "fast");
+    live_watch(&live, "web", "fast", NULL);
+    spin("web");
+    pid_t fast = start_real_time("fast");
+    live_add(&live, "fast", fast);
+    live_measure(&live, 3000);
+    kill(fast, SIGKILL);
+    int status;
+    waitpid(fast, &status, 0);
+    ck_assert(WIFSIGNALED(status));
+    expect_sum("web");
+    expect_taken("web", "fast");
+}
+END_TEST
+
+/* Each wait is split on the CPU where it was. */
+START_TEST(test_waits_on_several_cpus)
+{
+    cpu_set_t both, one;
+
+    groups_make(groups, "web");
+    groups_make(groups, "backup");
+    live_watch(&live, "web", "backup", NULL);
+    for (int i = 0; i < 3; i++) {
+        spin("web");
+        spin("backup");
+    }
+    pid_t mover = fork();
+    if (mover == 0) {
+        for (unsigned round = 0;;
+             round++) { /* two of them to another CPU, while they wait or run */
+            CPU_ZERO(&one);
+            CPU_SET(round % 2 == 0 ? 0 : cpu, &one);
+            sched_setaffinity(live.tasks[round / 2 % 2].pid, sizeof(one), &one);
+            usleep(7000);
+        }
+    }
+    CPU_ZERO(&both);
+    CPU_SET(0, &both);
+    CPU_SET(cpu, &both);
+    for (size_t i = 2; i < live.task_count; i++)
+        ck_assert_int_eq(sched_setaffinity(live.tasks[i].pid, sizeof(both), &both), 0);
+    live_measure(&live, 4000);
+    kill(mover, SIGKILL);
+    waitpid(mover, NULL, 0);
+    live_expect("waits of web", live_total(&live, "web"), live_waited(&live, "web"), SUM_PCT, 0);
+    live_expect("waits of backup", live_total(&live, "backup"), live_waited(&live, "backup"),
+                SUM_PCT, 0);
+    double unknown = live_cell(&live, "web", HR_BLAME_UNKNOWN, NULL);
+    printf("# unattributed: %.1f ms of %.1f\n", unknown, live_total(&live, "web"));
+    ck_assert_double_le(unknown, live_total(&live, "web") / 20);
+}
+END_TEST
+
+START_TEST(test_detached_it_measures_nothing)
+{
+    const struct hr_blame_options options = {.max_groups = 16};
+    groups_make(groups, "web");
+    groups_make(groups, "backup");
+    pid_t web = groups_start_busy(groups, "web", cpu);
+    groups_start_busy(groups, "backup", cpu);
+    /* These have the descriptors of what was attached before, which keep it attached. */
+    live_close(&live);
+    live_open(&live, &options, groups);
+    live_add(&live, "web", web);
+    live_watch(&live, "web", NULL);
+    live_measure(&live, 300);
+    ck_assert_double_gt(live_total(&live, "web"), 0);
+    hr_blame_detach(live.blame);
+    live_measure(&live, 300);
+    ck_assert_double_eq(live_total(&live, "web"), 0);
+    /* What was before attaching again is no slice. */
+    struct hr_reason reason;
+    ck_assert_int_eq(hr_blame_attach(live.blame, &reason), 0);
+    live_measure(&live, 1000);
+    expect_sum("web");
+}
+END_TEST
+
+START_TEST(test_a_removed_group_makes_room)
+{
+    groups_make(groups, "web");
+    groups_make(groups, "brief");
+    live_watch(&live, "web", "brief", NULL);
+    spin("web");
+    pid_t brief = groups_start_busy(groups, "brief", cpu);
+    live_measure(&live, 500);
+    ck_assert_double_gt(live_cell(&live, "web", HR_BLAME_GROUP, "brief"), 0);
+    uint64_t id = live_id(&live, "brief");
+    groups_end(groups, brief);
+    live_watch(&live, "web", NULL);
+    size_t cells = 0;
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(hr_blame_read(live.blame, &live.after), 0);
+        cells = 0;
+        for (size_t at = 0; at < live.after.count; at++)
+            cells += live.after.cells[at].group == id || live.after.cells[at].waiter == id;
+        usleep(200 * 1000);
+    }
+    ck_assert_uint_eq(cells, 0);
+}
+END_TEST
+
+static bool can_measure(void)
+{
+    const struct hr_blame_options options = {.max_groups = 16};
+    struct hr_reason reason = {0};
+    struct hr_blame *blame;
+    int status = hr_blame_open(&options, &blame, &reason);
+
+    if (status != 0) {
+        printf("1..0 # SKIP %s\n", reason.text);
+        return false;
+    }
+    hr_blame_close(blame);
+    struct groups *some = groups_new();
+    if (some == NULL)
+        puts("1..0 # SKIP no cgroup2 hierarchy to make groups in");
+    else
+        groups_free(some);
+    return some != NULL;
+}
+
+int main(void)
+{
+    TCase *tests = tcase_create("blame_live");
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!can_measure())
+        return 0;
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_waits_are_split_by_who_ran);
+    tcase_add_test(tests, test_a_task_is_of_the_deepest_watched_group);
+    tcase_add_test(tests, test_real_time_takes_too);
+    tcase_add_test(tests, test_waits_on_several_cpus);
+    tcase_add_test(tests, test_detached_it_measures_nothing);
+    tcase_add_test(tests, test_a_removed_group_makes_room);
+    return run_suite("blame_live", tests);
+}
