@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "blame/blame.h"
 #include "common/output.h"
 #include "common/usage.h"
 #include "doctor/doctor.h"
@@ -23,11 +24,13 @@ struct subcommand {
     const char *summary;
 };
 
-static char top_title[] = "headroom top", wss_title[] = "headroom wss",
-            osnoise_title[] = "headroom osnoise", doctor_title[] = "headroom doctor";
+static char top_title[] = "headroom top", blame_title[] = "headroom blame",
+            wss_title[] = "headroom wss", osnoise_title[] = "headroom osnoise",
+            doctor_title[] = "headroom doctor";
 
 static const struct subcommand subcommands[] = {
     {"top", top_title, top_main, "a live table of the pressure collectd measures, by group"},
+    {"blame", blame_title, blame_main, "who took the CPU from whom"},
     {"wss", wss_title, wss_main, "how much memory a process, a cgroup or the machine touches"},
     {"osnoise", osnoise_title, osnoise_main, "the time the system takes from what runs on a CPU"},
     {"doctor", doctor_title, doctor_main, "what works on this machine, and what the rest needs"},

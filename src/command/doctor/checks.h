@@ -61,6 +61,9 @@ void doctor_add_missing_group(struct findings *findings, const char *facility,
 #define DOCTOR_NO_DESCRIPTORS                                                                      \
     "file descriptors ran out", "raise LimitNOFILE= of collectd's service (ulimit -n)"
 
+/** Who took the CPU. */
+void doctor_check_blame(struct findings *findings);
+
 void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings);
 void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *usage,

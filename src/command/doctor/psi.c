@@ -342,5 +342,7 @@ void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
     findings_use(findings, samples_groups(exam.usage));
     check_following(&exam);
     check_keeping(&exam);
+    findings_use(findings, false);
+    doctor_check_blame(findings);
     doctor_groups_close(&exam.groups);
 }

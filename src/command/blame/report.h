@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blame/report.h - what was measured in an interval, as a table or as JSON.
+ */
+#ifndef HEADROOM_COMMAND_BLAME_REPORT_H
+#define HEADROOM_COMMAND_BLAME_REPORT_H
+
+#include <stdio.h>
+
+#include "blame/watched.h"
+#include "common/label.h"
+#include "headroom/blame.h"
+
+struct blame_report {
+    const struct hr_blame_matrix *matrix; /**< of the interval */
+    const struct watched *watched;
+    const struct hr_blame *blame; /**< for names of tasks; NULL: there are none */
+    bool by_task;
+    bool interrupts_known, limit_exact;
+    enum label_charset charset;
+    int width; /**< columns of the terminal */
+};
+
+/** The wait of one group, or task, and where its cells are in the matrix. */
+struct blame_waiter {
+    size_t first, count;
+    uint64_t wait_ns;
+};
+
+/**
+ * Finds the waiters of a matrix, the one that waited longest first.
+ *
+ * @param waiters  receives an array that the caller frees.
+ * @return 0 or -ENOMEM.
+ */
+int blame_find_waiters(const struct hr_blame_matrix *matrix, struct blame_waiter **waiters,
+                       size_t *count);
+
+/**
+ * Prints who waited for whom, in milliseconds: a row for each group that waited, and a column for
+ * each taker, worst first. By task: a row for each pair of tasks.
+ *
+ * @return 0 or -ENOMEM. Check the file for errors of writing.
+ */
+int blame_table_print(FILE *file, const struct blame_report *report);
+
+/** Prints all of it as a JSON object on a line. @return 0 or -ENOMEM. */
+int blame_json_print(FILE *file, const struct blame_report *report);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "blame/run.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "blame/report.h"
+#include "blame/watched.h"
+#include "common/output.h"
+#include "common/redraw.h"
+#include "common/usage.h"
+#include "common/waiting.h"
+#include "headroom/clock.h"
+#include "headroom/root.h"
+
+/* Groups that are new are found so often. */
+#define UPDATE_NS HR_NS_PER_S
+
+/* Waits that began before attaching aren't known: most of them end in this time. */
+#define SETTLING_NS (HR_NS_PER_S / 4)
+
+/* Of lines that don't go to a terminal. */
+#define FILE_WIDTH 200
+
+struct run {
+    const struct blame_request *request;
+    struct hr_root *root;
+    struct hr_blame *blame;
+    struct watched watched;
+    struct hr_blame_matrix before, after, delta;
+    enum label_charset charset;
+    bool redraws; /* on a screen of its own */
+};
+
+/* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or STOP: the run ends. */
+enum { STOP = -1 };
+
+__attribute__((format(printf, 2, 3))) static int fail(struct run *run, const char *format, ...)
+{
+    va_list arguments;
+
+    if (run->redraws)
+        redraw_end(stdout);
+    run->redraws = false;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", run->request->title);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    putc('\n', stderr);
+    return COMMAND_FAILED;
+}
+
+/* --- Beginning ------------------------------------------------------------ */
+
+static int open_blame(struct run *run)
+{
+    const struct hr_blame_options options = {.by_task = run->request->by_task};
+    struct hr_reason reason = {0};
+    int status = hr_blame_open(&options, &run->blame, &reason);
+
+    if (status == 0)
+        status = hr_blame_attach(run->blame, &reason);
+    return status == 0 ? COMMAND_DONE : fail(run, "%s", reason.text);
+}
+
+static int update_groups(struct run *run)
+{
+    int status = watched_update(&run->watched, run->blame);
+
+    if (status == -ENOENT)
+        return fail(run, "no cgroup2 hierarchy is mounted: mount -t cgroup2 none /sys/fs/cgroup");
+    if (status != 0)
+        return fail(run, "cannot follow the cgroups: %s", strerror(-status));
+    return COMMAND_DONE;
+}
+
+static int begin_run(struct run *run)
+{
+    int status = hr_root_open("/", &run->root);
+
+    if (status != 0)
+        return fail(run, "cannot use / as root directory: %s", strerror(-status));
+    status = watched_open(&run->watched, run->root, run->request);
+    if (status != 0 && status != -ENOENT)
+        return fail(run, "cannot list the cgroups: %s", strerror(-status));
+    if (status == -ENOENT)
+        return fail(run, "no cgroup2 hierarchy is mounted: mount -t cgroup2 none /sys/fs/cgroup");
+    status = open_blame(run);
+    if (status == COMMAND_DONE)
+        status = update_groups(run);
+    if (status == COMMAND_DONE && run->request->pattern_count > 0 && run->watched.id_count == 0)
+        return fail(run, "no group with processes has such a path below the cgroup mount; see "
+                         "systemd-cgls or ls /sys/fs/cgroup");
+    return status;
+}
+
+/* --- An interval ---------------------------------------------------------- */
+
+static int read_matrix(struct run *run, struct hr_blame_matrix *matrix)
+{
+    int status = hr_blame_read(run->blame, matrix);
+
+    return status == 0 ? COMMAND_DONE
+                       : fail(run, "cannot read the measurement: %s", strerror(-status));
+}
+
+static int wait_until(struct run *run, uint64_t until_ns)
+{
+    const struct waiting wait = {.from_ns = hr_clock_ns(), .until_ns = until_ns, .what = ""};
+    int status = waiting_wait(&wait);
+
+    if (status == -EINTR || status == -EPIPE)
+        return STOP;
+    return status == 0 ? COMMAND_DONE : fail(run, "%s", strerror(-status));
+}
+
+static int wait_interval(struct run *run)
+{
+    const uint64_t end_ns = hr_clock_ns() + run->request->interval_ns;
+    int status = COMMAND_DONE;
+
+    for (uint64_t now_ns; status == COMMAND_DONE && (now_ns = hr_clock_ns()) < end_ns;) {
+        status = wait_until(run, now_ns + UPDATE_NS < end_ns ? now_ns + UPDATE_NS : end_ns);
+        if (status == COMMAND_DONE)
+            status = update_groups(run);
+    }
+    return status;
+}
+
+static int width_of_output(void)
+{
+    struct winsize size = {0};
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return FILE_WIDTH;
+    return size.ws_col;
+}
+
+static int print_report(struct run *run, FILE *file)
+{
+    const struct blame_report report = {
+        .matrix = &run->delta,
+        .watched = &run->watched,
+        .blame = run->blame,
+        .by_task = run->request->by_task,
+        .interrupts_known = hr_blame_knows_interrupts(run->blame),
+        .limit_exact = hr_blame_knows_limit(run->blame),
+        .charset = run->charset,
+        .width = width_of_output(),
+    };
+
+    return run->request->json ? blame_json_print(file, &report) : blame_table_print(file, &report);
+}
+
+static int redraw(struct run *run)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+
+    if (file == NULL)
+        return -ENOMEM;
+    int status = print_report(run, file);
+    if (fclose(file) != 0)
+        status = -ENOMEM;
+    if (status == 0)
+        status = redraw_draw(stdout, text);
+    free(text);
+    return status;
+}
+
+static int show(struct run *run)
+{
+    int status = run->redraws ? redraw(run) : print_report(run, stdout);
+
+    if (status == 0)
+        status = output_flush(stdout);
+    /* A reader that closes the pipe has read enough. */
+    if (status == -EPIPE)
+        return STOP;
+    return status == 0 ? COMMAND_DONE : fail(run, "cannot write: %s", strerror(-status));
+}
+
+static int measure_interval(struct run *run)
+{
+    struct hr_blame_matrix before = run->after;
+    int waited = wait_interval(run);
+
+    if (waited == COMMAND_FAILED)
+        return waited;
+    run->after = run->before;
+    run->before = before;
+    int status = read_matrix(run, &run->after);
+    if (status == COMMAND_DONE && hr_blame_delta(&run->before, &run->after, &run->delta) != 0)
+        status = fail(run, "%s", strerror(ENOMEM));
+    /* What was measured until Ctrl-C is shown, too, but where it was shown before. */
+    if (status == COMMAND_DONE && !(waited == STOP && run->request->live))
+        status = show(run);
+    return status != COMMAND_DONE ? status : waited;
+}
+
+/* --- The run -------------------------------------------------------------- */
+
+static int measure(struct run *run)
+{
+    int status = wait_until(run, hr_clock_ns() + SETTLING_NS);
+
+    if (status == COMMAND_DONE)
+        status = read_matrix(run, &run->after);
+    run->redraws = run->request->live && !run->request->json && redraw_fits(stdout);
+    if (status == COMMAND_DONE && run->redraws)
+        redraw_begin(stdout);
+    do {
+        if (status == COMMAND_DONE)
+            status = measure_interval(run);
+    } while (status == COMMAND_DONE && run->request->live);
+    if (!run->redraws)
+        return status;
+    /* The last one stays on the terminal. */
+    redraw_end(stdout);
+    run->redraws = false;
+    return status == COMMAND_FAILED ? status : show(run);
+}
+
+static void end_run(struct run *run)
+{
+    hr_blame_close(run->blame);
+    watched_close(&run->watched);
+    hr_root_close(run->root);
+    hr_blame_matrix_free(&run->before);
+    hr_blame_matrix_free(&run->after);
+    hr_blame_matrix_free(&run->delta);
+}
+
+int blame_run(const struct blame_request *request)
+{
+    struct run run = {
+        .request = request,
+        .charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII,
+    };
+
+    waiting_hold_signals();
+    int status = begin_run(&run);
+    if (status == COMMAND_DONE)
+        status = measure(&run);
+    end_run(&run);
+    int number = waiting_signal();
+    if (number != 0 && number != SIGINT)
+        waiting_end_by_signal(number);
+    return status == STOP ? COMMAND_DONE : status;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "blame/watched.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "headroom/array.h"
+#include "headroom/blame.h"
+#include "headroom/root.h"
+
+/* As many as collectd's plugins take by default. */
+#define GROUPS_MOST 1000
+
+static void add_name(struct watched *watched, uint64_t id, const char *path)
+{
+    char *copy = strdup(path);
+
+    if (copy == NULL ||
+        HR_ARRAY_RESERVE(watched->names, watched->name_capacity, watched->name_count + 1) != 0) {
+        free(copy);
+        watched->failed = true;
+        return;
+    }
+    watched->names[watched->name_count++] = (struct watched_name){id, copy};
+}
+
+const char *watched_path(const struct watched *watched, uint64_t id)
+{
+    for (size_t i = watched->name_count; i-- > 0;)
+        if (watched->names[i].id == id)
+            return watched->names[i].path;
+    return "?";
+}
+
+static void note_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    struct watched *watched = context;
+
+    watched->changed = true;
+    if (event == HR_CGROUP_ADDED)
+        add_name(watched, group->id, group->path);
+}
+
+/* Tasks of no other group are in the one at the top. */
+static int find_top(struct watched *watched, const struct hr_root *root)
+{
+    struct stat status;
+    int fd = hr_root_open_cgroup2(root);
+
+    if (fd < 0)
+        return fd;
+    int error = fstat(fd, &status) == 0 ? 0 : -errno;
+    close(fd);
+    if (error != 0)
+        return error;
+    watched->top = status.st_ino;
+    add_name(watched, watched->top, "/");
+    return 0;
+}
+
+int watched_open(struct watched *watched, const struct hr_root *root,
+                 const struct blame_request *request)
+{
+    static const char *const everywhere[] = {"**"};
+    bool all = request->pattern_count == 0;
+    const struct hr_cgroup_options options = {
+        .patterns = all ? everywhere : request->patterns,
+        .pattern_count = all ? 1 : request->pattern_count,
+        .max_count = GROUPS_MOST - 1,
+        .event = note_event,
+        .context = watched,
+    };
+
+    *watched = (struct watched){.changed = true};
+    int status = all ? find_top(watched, root) : 0;
+    return status == 0 ? hr_cgroup_set_open(root, &options, &watched->set) : status;
+}
+
+static int add_id(struct watched *watched, uint64_t id)
+{
+    int status = HR_ARRAY_RESERVE(watched->ids, watched->id_capacity, watched->id_count + 1);
+
+    if (status == 0)
+        watched->ids[watched->id_count++] = id;
+    return status;
+}
+
+static int list_ids(struct watched *watched)
+{
+    int status = 0;
+
+    watched->id_count = 0;
+    if (watched->top != 0)
+        status = add_id(watched, watched->top);
+    for (struct hr_cgroup *group = hr_cgroup_set_next(watched->set, NULL);
+         status == 0 && group != NULL; group = hr_cgroup_set_next(watched->set, group))
+        status = add_id(watched, group->id);
+    return status;
+}
+
+int watched_update(struct watched *watched, struct hr_blame *blame)
+{
+    int status = hr_cgroup_set_read(watched->set);
+
+    if (status == 0 && watched->failed)
+        status = -ENOMEM;
+    if (status != 0 || !watched->changed)
+        return status;
+    status = list_ids(watched);
+    if (status == 0)
+        status = hr_blame_watch(blame, watched->ids, watched->id_count);
+    watched->changed = status != 0;
+    return status;
+}
+
+void watched_close(struct watched *watched)
+{
+    hr_cgroup_set_close(watched->set);
+    for (size_t i = 0; i < watched->name_count; i++)
+        free(watched->names[i].path);
+    free(watched->names);
+    free(watched->ids);
+    *watched = (struct watched){0};
+}

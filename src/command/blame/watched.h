@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blame/watched.h - the groups that are measured, and their names, also of those that were removed.
+ */
+#ifndef HEADROOM_COMMAND_BLAME_WATCHED_H
+#define HEADROOM_COMMAND_BLAME_WATCHED_H
+
+#include "blame/run.h"
+#include "headroom/cgroup.h"
+
+struct hr_blame;
+struct hr_root;
+
+struct watched_name {
+    uint64_t id;
+    char *path;
+};
+
+struct watched {
+    struct hr_cgroup_set *set;
+    bool changed; /**< since watched_update() */
+    bool failed;  /**< memory ran out */
+    uint64_t top; /**< the id of the group at the top, if all are measured; else 0 */
+    struct watched_name *names;
+    size_t name_count, name_capacity;
+    uint64_t *ids;
+    size_t id_count, id_capacity;
+};
+
+/** Opens the set of groups. @return 0 or a negative errno. @param watched  stays where it is until
+ * watched_close(). */
+int watched_open(struct watched *watched, const struct hr_root *root,
+                 const struct blame_request *request);
+
+/** Finds groups that are new, and has them measured. @return 0; -ENOENT: no hierarchy is mounted;
+ * or another negative errno. */
+int watched_update(struct watched *watched, struct hr_blame *blame);
+
+/** @return the path of a group, "/" for the one at the top, "?" if it isn't known. */
+const char *watched_path(const struct watched *watched, uint64_t id);
+
+void watched_close(struct watched *watched);
+
+#endif
