@@ -28,7 +28,7 @@
  * kernel's that a removal takes sixty times. */
 #define EVENTS_NS     (2 * HR_NS_PER_MS)
 #define SETTLE_NS     (HR_NS_PER_S / 20)
-#define SETTLE_MAX_NS HR_NS_PER_S
+#define SETTLE_MAX_NS (2 * HR_NS_PER_S)
 #define SCANS_APART   250
 #define RESCAN_NS     (10 * HR_NS_PER_S)
 #define UNWATCHED_NS  HR_NS_PER_S

@@ -39,7 +39,7 @@
 #define EVENTS_MAX  4096
 #define WINDOW_NS   UINT64_C(2000000000)
 #define IDLE_GROUPS 1000
-#define IDLE_S      10
+#define IDLE_S      30
 
 #define OUR_THREAD  "psi alerts"
 #define BARE_THREAD "bare loop"
