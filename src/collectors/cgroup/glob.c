@@ -10,6 +10,8 @@
 /* A pattern is compiled to two POSIX extended regular expressions: one that matches the same paths,
  * with each wildcard in a group of its own, and one that matches the directories above. */
 struct hr_glob {
+    char *prefix; /* up to the first wildcard: what most paths differ in, which is quick to see */
+    size_t prefix_length;
     regex_t whole;
     regex_t above;
     size_t wildcard_count;
@@ -270,8 +272,15 @@ int hr_glob_compile(const char *pattern, struct hr_glob **glob, const char **rea
     if (compiled == NULL)
         return -ENOMEM;
     compiled->group = calloc(length, sizeof(*compiled->group));
-    int status = compiled->group ? compile_both(compiled, pattern, length, reason) : -ENOMEM;
+    compiled->prefix_length = strcspn(pattern, "*?[");
+    if (compiled->prefix_length > length)
+        compiled->prefix_length = length;
+    compiled->prefix = strndup(pattern, compiled->prefix_length);
+    int status = compiled->group != NULL && compiled->prefix != NULL
+                     ? compile_both(compiled, pattern, length, reason)
+                     : -ENOMEM;
     if (status < 0) {
+        free(compiled->prefix);
         free(compiled->group);
         free(compiled);
         return status;
@@ -286,6 +295,7 @@ void hr_glob_free(struct hr_glob *glob)
         return;
     regfree(&glob->whole);
     regfree(&glob->above);
+    free(glob->prefix);
     free(glob->group);
     free(glob);
 }
@@ -297,7 +307,8 @@ size_t hr_glob_wildcards(const struct hr_glob *glob)
 
 bool hr_glob_match(const struct hr_glob *glob, const char *path)
 {
-    return regexec(&glob->whole, path, 0, NULL, 0) == 0;
+    return strncmp(path, glob->prefix, glob->prefix_length) == 0 &&
+           regexec(&glob->whole, path, 0, NULL, 0) == 0;
 }
 
 bool hr_glob_match_below(const struct hr_glob *glob, const char *path)
