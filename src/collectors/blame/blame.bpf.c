@@ -128,26 +128,33 @@ struct {
 
 /* --- Groups --------------------------------------------------------------- */
 
-static __always_inline struct cgroup *cgroup_of(struct task_struct *task)
+/* The address of a task's cgroup. */
+static __always_inline struct cgroup *read_cgroup(struct task_struct *task)
 {
     struct cgroup_subsys_state *css = 0;
 
     if (!settings.of_cpu_controller)
-        return task->cgroups->dfl_cgrp;
+        return BPF_CORE_READ(task, cgroups, dfl_cgrp);
     bpf_probe_read_kernel(
         &css, sizeof(css),
         &task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
     return css ? BPF_CORE_READ(css, cgroup) : 0;
 }
 
-static __always_inline __u64 id_of(struct cgroup *cgroup)
+/* The id of a task's cgroup. */
+static __always_inline __u64 cgroup_id_of(struct task_struct *task)
 {
-    return settings.of_cpu_controller ? BPF_CORE_READ(cgroup, kn, id) : cgroup->kn->id;
+    return settings.of_cpu_controller ? BPF_CORE_READ(read_cgroup(task), kn, id)
+                                      : task->cgroups->dfl_cgrp->kn->id;
 }
 
-/* The deepest watched group that a cgroup is in or below. */
-static __noinline __u32 find_watched(struct cgroup *cgroup)
+/* The deepest watched group that a cgroup is in or below. Like others that are rarely needed it
+ * isn't static: so it is verified once, not for each of its callers. These take addresses as
+ * numbers. */
+__noinline __u32 find_watched(__u64 address)
 {
+    struct cgroup *cgroup = (struct cgroup *)address;
+
     for (int level = 0; level < MAX_DEPTH && cgroup; level++) {
         __u64 id = BPF_CORE_READ(cgroup, kn, id);
         __u32 *number = bpf_map_lookup_elem(&watched, &id);
@@ -161,58 +168,67 @@ static __noinline __u32 find_watched(struct cgroup *cgroup)
     return BLAME_OTHER;
 }
 
-static __always_inline __u32 group_of(struct cgroup *cgroup, __u64 id, __u32 generation)
+static __always_inline __u32 group_of(struct task_struct *task, __u64 id, __u32 generation)
 {
     struct resolved *known = bpf_map_lookup_elem(&cgroups, &id);
 
     if (known && known->generation == generation)
         return known->number;
-    struct resolved found = {.generation = generation, .number = find_watched(cgroup)};
+    const struct resolved found = {.generation = generation,
+                                   .number = find_watched((__u64)read_cgroup(task))};
     bpf_map_update_elem(&cgroups, &id, &found, BPF_ANY);
     return found.number;
 }
 
 /* --- Kernel threads ------------------------------------------------------- */
 
-static __always_inline bool begins_with(const char *text, const char *begin, int length)
+#define COMPARED 8 /* bytes of a name */
+
+/* The first bytes of a name as one number. */
+static __always_inline __u64 word_of(const char *text, int length)
 {
+    union {
+        char bytes[COMPARED];
+        __u64 word;
+    } packed = {.word = 0};
+
     for (int i = 0; i < length; i++)
-        if (text[i] != begin[i])
-            return 0;
-    return 1;
+        packed.bytes[i] = text[i];
+    return packed.word;
 }
 
-#define BEGINS_WITH(text, begin) begins_with(text, begin, sizeof(begin) - 1)
+#define BEGINS_WITH(word, begin)                                                                   \
+    (((word)&word_of("\377\377\377\377\377\377\377\377", sizeof(begin) - 1)) ==                    \
+     word_of(begin, sizeof(begin) - 1))
 
-static __noinline __u32 class_of_kernel_thread(struct task_struct *task)
+/* @param name  its first bytes. */
+__noinline __u32 class_of_kernel_thread(__u64 name)
 {
-    char name[16] = {0};
-
-    bpf_probe_read_kernel(name, sizeof(name), task->comm);
     if (BEGINS_WITH(name, "kworker"))
         return BLAME_KWORKER;
-    if (BEGINS_WITH(name, "ksoftirqd"))
+    if (BEGINS_WITH(name, "ksoftirq"))
         return BLAME_KSOFTIRQD;
-    if (BEGINS_WITH(name, "migration"))
+    if (BEGINS_WITH(name, "migratio"))
         return BLAME_MIGRATION;
     if (BEGINS_WITH(name, "rcu"))
         return BLAME_RCU;
-    if (BEGINS_WITH(name, "kswapd") || BEGINS_WITH(name, "kcompactd"))
+    if (BEGINS_WITH(name, "kswapd") || BEGINS_WITH(name, "kcompact"))
         return BLAME_RECLAIM;
     if (BEGINS_WITH(name, "irq/"))
         return BLAME_IRQ_THREAD;
     return BLAME_KERNEL;
 }
 
-static __always_inline __u32 taker_of(struct task_struct *task, struct cgroup *cgroup, __u64 id,
-                                      __u32 generation)
+static __always_inline __u32 taker_of(struct task_struct *task, __u64 id, __u32 generation)
 {
     if (task->pid == 0)
         return BLAME_IDLE;
-    __u32 number = group_of(cgroup, id, generation);
-    if (task->flags & PF_KTHREAD && (number == BLAME_OTHER || id == ROOT_ID))
-        return class_of_kernel_thread(task);
-    return number;
+    __u32 number = group_of(task, id, generation);
+    if (!(task->flags & PF_KTHREAD) || (number != BLAME_OTHER && id != ROOT_ID))
+        return number;
+    __u64 name = 0;
+    bpf_core_read(&name, COMPARED, &task->comm);
+    return class_of_kernel_thread(name);
 }
 
 /* --- Clocks --------------------------------------------------------------- */
@@ -654,12 +670,11 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
 {
     struct slice *slice = newest(ring);
     bool follows = ring->epoch == state->epoch && ring->count > 0 && ring->tid == (__u32)task->pid;
-    struct cgroup *cgroup = cgroup_of(task);
-    __u64 id = id_of(cgroup);
+    const __u64 id = cgroup_id_of(task);
 
     if (follows && ring->cgroup == id)
         return slice->taker;
-    __u32 taker = taker_of(task, cgroup, id, state->generation);
+    __u32 taker = taker_of(task, id, state->generation);
     const struct late late = {.moment = *moment,
                               .switches = switches,
                               .epoch = state->epoch,
@@ -722,12 +737,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
     const struct moment moment = moment_of(rq);
     if (end_slice(ring, previous, state, switches, &moment) >= BLAME_FIRST_GROUP)
         leave(previous, &moment);
-    struct cgroup *cgroup = cgroup_of(next);
-    __u64 id = id_of(cgroup);
+    const __u64 id = cgroup_id_of(next);
     const struct slice slice = {.begin = moment.now,
                                 .irq = moment.irq,
                                 .steal = moment.steal,
-                                .taker = taker_of(next, cgroup, id, state->generation),
+                                .taker = taker_of(next, id, state->generation),
                                 .tid = next->pid};
     if (slice.taker >= BLAME_FIRST_GROUP)
         arrive(next, slice.taker, cpu, &moment);
@@ -771,8 +785,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
     const __u64 waited = waited_since_arrival(task, kept);
     if (waited == 0)
         return 0;
-    struct cgroup *cgroup = cgroup_of(task);
-    __u32 number = group_of(cgroup, id_of(cgroup), state->generation);
+    const __u32 number = group_of(task, cgroup_id_of(task), state->generation);
     struct rq *rq = task->se.cfs_rq->rq;
     const struct moment moment = moment_of(rq);
     kept->run_delay = task->sched_info.run_delay;
