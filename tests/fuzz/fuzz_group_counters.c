@@ -10,15 +10,17 @@
 #include "fuzz.h"
 #include "room/cpu_stat.h"
 #include "room/machine_cpus.h"
+#include "room/meminfo.h"
 #include "room/memory_events.h"
 #include "room/memory_stat.h"
+#include "room/memory_use.h"
 #include "room/vmstat.h"
 
 const char fuzz_corpus[] = "group_counters";
 
 static void try_cpu_stat(const char *text, size_t size)
 {
-    struct hr_cpu_stat stat = {7, 7}, again;
+    struct hr_cpu_stat stat = {7, 7, 7}, again;
     char printed[128];
 
     if (hr_cpu_stat_parse(text, size, &stat) < 0) {
@@ -26,8 +28,9 @@ static void try_cpu_stat(const char *text, size_t size)
         return;
     }
     int length =
-        snprintf(printed, sizeof(printed), "nr_throttled %" PRIu64 "\nthrottled_usec %" PRIu64 "\n",
-                 stat.throttled_count, stat.throttled_us);
+        snprintf(printed, sizeof(printed),
+                 "nr_periods %" PRIu64 "\nnr_throttled %" PRIu64 "\nthrottled_usec %" PRIu64 "\n",
+                 stat.period_count, stat.throttled_count, stat.throttled_us);
     require(hr_cpu_stat_parse(printed, (size_t)length, &again) == 0);
     require(memcmp(&stat, &again, sizeof(stat)) == 0);
 }
@@ -62,6 +65,25 @@ static void try_machine(const char *text, size_t size)
     require(hr_memory_stat_parse(text, size, &stat) == 0 || stat.refault_count == 7);
 }
 
+static void try_room(const char *text, size_t size)
+{
+    struct hr_memory_use use = {7, 7, 7, 7, 7};
+    struct hr_meminfo meminfo = {7, 7, 7, 7};
+    uint64_t count = 7, busy_us[4];
+    size_t cpus = 7;
+
+    for (int version = 1; version <= 2; version++)
+        if (hr_memory_use_parse(text, size, version, &use) < 0)
+            require(use.active_file_bytes == 7);
+        else
+            use.active_file_bytes = 7;
+    require(hr_meminfo_parse(text, size, &meminfo) == 0 || meminfo.total_bytes == 7);
+    require(hr_cpu_usage_parse(text, size, &count) == 0 || count == 7);
+    count = 7;
+    require(hr_oom_kills_parse(text, size, &count) == 0 || count == 7);
+    require(hr_machine_cpus_parse_each(text, size, busy_us, 4, &cpus) == 0 || cpus == 7);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1); /* of just this size, so that reading past it is seen */
@@ -70,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_cpu_stat(text, size);
     try_memory_events(text, size);
     try_machine(text, size);
+    try_room(text, size);
     free(text);
     return 0;
 }

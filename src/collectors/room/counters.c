@@ -50,15 +50,6 @@ static const struct {
 
 /* --- A group and those above it -------------------------------------------- */
 
-static size_t count_levels(const char *path)
-{
-    size_t count = 1;
-
-    for (; *path != '\0'; path++)
-        count += *path == '/';
-    return count < HR_STALL_LEVELS ? count : HR_STALL_LEVELS;
-}
-
 static void read_group_memory(int dirfd, struct hr_stall_counters *counters)
 {
     struct hr_memory_stat stat;
@@ -92,7 +83,7 @@ static size_t count_limits(const struct hr_stall_counters *counters, int version
 {
     if (counters->group[0] == '\0' || (resource == HR_PSI_IO && version == 1))
         return 1;
-    return count_levels(counters->group);
+    return hr_group_count_levels(counters->group, HR_STALL_LEVELS);
 }
 
 static int read_levels(const struct hr_root *root, const struct hr_cgroup *group,

@@ -13,6 +13,7 @@
 
 /** Since the group was created. */
 struct hr_cpu_stat {
+    uint64_t period_count;    /**< in which it ran; 0 if the kernel doesn't say */
     uint64_t throttled_count; /**< periods in which it was throttled */
     uint64_t throttled_us;    /**< summed over CPUs */
 };
@@ -23,6 +24,10 @@ struct hr_cpu_stat {
  * @return 0; -EBADMSG; -ENODATA: the controller isn't enabled for the group.
  */
 int hr_cpu_stat_parse(const char *text, size_t length, struct hr_cpu_stat *stat);
+
+/** Parses the CPU time that a group of cgroup2 used, "usage_usec 1200\n". Every group has it,
+ * whatever controllers are enabled. @return 0; -EBADMSG; -ENODATA: there is none. */
+int hr_cpu_usage_parse(const char *text, size_t length, uint64_t *used_us);
 
 /** Reads the file in a group's directory. @return as above, or the negative errno of open(2). */
 int hr_cpu_stat_read(int dirfd, struct hr_cpu_stat *stat);

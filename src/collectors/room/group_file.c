@@ -124,6 +124,15 @@ int hr_group_directory_ascend(int dirfd)
     return above;
 }
 
+size_t hr_group_count_levels(const char *path, size_t max)
+{
+    size_t count = 1;
+
+    for (; *path != '\0'; path++)
+        count += *path == '/';
+    return count < max ? count : max;
+}
+
 int hr_group_file_read(int dirfd, const char *name, char *buffer, size_t size, size_t *length)
 {
     return hr_text_read_and_close(open_or_errno(dirfd, name, O_RDONLY), buffer, size, length);

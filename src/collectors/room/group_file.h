@@ -32,6 +32,9 @@ bool hr_group_is_at_top(const struct hr_root *root, const struct hr_cgroup *grou
  * errno. */
 int hr_group_directory_ascend(int dirfd);
 
+/** How many groups a path is long, itself included; at most `max`. */
+size_t hr_group_count_levels(const char *path, size_t max);
+
 /** Reads a file of a group. @return as hr_text_read_and_close(). */
 int hr_group_file_read(int dirfd, const char *name, char *buffer, size_t size, size_t *length);
 

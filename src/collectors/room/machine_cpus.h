@@ -19,4 +19,16 @@
  */
 int hr_machine_cpus_parse(const char *text, size_t length, struct hr_stall_machine_cpus *cpus);
 
+/**
+ * Parses the lines of single CPUs, "cpu3 USER NICE …\n", which follow that of all, as far as the
+ * text is whole.
+ *
+ * @param busy_us  receives what each was busy since boot, by its number; the others are unchanged.
+ * @param size     of the array.
+ * @param count    receives the number of lines; offline CPUs have none.
+ * @return 0; -EBADMSG; -ENODATA: there is none.
+ */
+int hr_machine_cpus_parse_each(const char *text, size_t length, uint64_t *busy_us, size_t size,
+                               size_t *count);
+
 #endif

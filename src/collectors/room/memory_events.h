@@ -30,4 +30,16 @@ int hr_memory_events_parse(const char *text, size_t length, struct hr_memory_eve
  */
 int hr_memory_events_read(int dirfd, int version, struct hr_memory_events *events);
 
+/**
+ * Parses how many processes of the group, and of those below it, the kernel killed for lack of
+ * memory: "oom_kill 1\n" of memory.events, of version 1's memory.oom_control (since Linux 4.13), or
+ * of /proc/vmstat.
+ *
+ * @return 0; -EBADMSG; -ENODATA: there is no such line.
+ */
+int hr_oom_kills_parse(const char *text, size_t length, uint64_t *count);
+
+/** Reads it of a group. @return as above, or the negative errno of open(2). */
+int hr_oom_kills_read(int dirfd, int version, uint64_t *count);
+
 #endif

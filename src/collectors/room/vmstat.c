@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "headroom/root.h"
 #include "room/keyed.h"
+#include "room/memory_events.h"
 #include "room/memory_stat.h"
 
 static int parse_reclaim_counts(const char *text, size_t length, uint64_t *count)
@@ -60,12 +61,26 @@ int hr_vmstat_parse(const char *text, size_t length, struct hr_vmstat *vmstat)
     return status;
 }
 
+static int read_text(const struct hr_root *root, char *text, size_t size, size_t *length)
+{
+    return hr_text_read_and_close(hr_root_openat(root, "proc/vmstat", O_RDONLY), text, size,
+                                  length);
+}
+
 int hr_vmstat_read(const struct hr_root *root, struct hr_vmstat *vmstat)
 {
     char text[16384];
     size_t length;
 
-    int status = hr_text_read_and_close(hr_root_openat(root, "proc/vmstat", O_RDONLY), text,
-                                        sizeof(text), &length);
+    int status = read_text(root, text, sizeof(text), &length);
     return status < 0 ? status : hr_vmstat_parse(text, length, vmstat);
+}
+
+int hr_vmstat_read_oom_kills(const struct hr_root *root, uint64_t *count)
+{
+    char text[16384];
+    size_t length;
+
+    int status = read_text(root, text, sizeof(text), &length);
+    return status < 0 ? status : hr_oom_kills_parse(text, length, count);
 }

@@ -35,4 +35,8 @@ int hr_vmstat_parse(const char *text, size_t length, struct hr_vmstat *vmstat);
 /** Reads the file. @return as above, or the negative errno of open(2) or pread(2). */
 int hr_vmstat_read(const struct hr_root *root, struct hr_vmstat *vmstat);
 
+/** Reads how many processes the kernel killed for lack of memory, of all groups. @return 0;
+ * -ENODATA: it doesn't say, before Linux 4.13; or as above. */
+int hr_vmstat_read_oom_kills(const struct hr_root *root, uint64_t *count);
+
 #endif

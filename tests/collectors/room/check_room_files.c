@@ -14,9 +14,11 @@
 #include "room/io_max.h"
 #include "room/io_stat.h"
 #include "room/machine_cpus.h"
+#include "room/meminfo.h"
 #include "room/memory_events.h"
 #include "room/memory_limit.h"
 #include "room/memory_stat.h"
+#include "room/memory_use.h"
 #include "room/process_cgroup.h"
 #include "room/vmstat.h"
 #include "support/suite.h"
@@ -304,6 +306,109 @@ START_TEST(process_cgroup)
 }
 END_TEST
 
+START_TEST(cpu_usage)
+{
+    static const char known[] = "usage_usec 1200\nuser_usec 9\n", cut[] = "usage_usec 12";
+    uint64_t used_us = 0;
+
+    ck_assert_int_eq(hr_cpu_usage_parse(known, strlen(known), &used_us), 0);
+    ck_assert_uint_eq(used_us, 1200);
+    ck_assert_int_eq(hr_cpu_usage_parse(known + 16, strlen(known) - 16, &used_us), -ENODATA);
+    ck_assert_int_eq(hr_cpu_usage_parse(cut, strlen(cut), &used_us), -EBADMSG);
+    ck_assert_uint_eq(used_us, 1200);
+}
+END_TEST
+
+START_TEST(oom_kills)
+{
+    static const char known[] = "max 1\noom 3\noom_kill 2\noom_group_kill 0\n",
+                      old[] = "oom_kill_disable 0\nunder_oom 0\n";
+    uint64_t count = 7;
+
+    ck_assert_int_eq(hr_oom_kills_parse(old, strlen(old), &count), -ENODATA);
+    ck_assert_uint_eq(count, 7);
+    ck_assert_int_eq(hr_oom_kills_parse(known, strlen(known), &count), 0);
+    ck_assert_uint_eq(count, 2);
+}
+END_TEST
+
+START_TEST(memory_use)
+{
+    static const char version_2[] = "anon 9\ninactive_file 30\nactive_file 20\n"
+                                    "slab_reclaimable 4\nslab_unreclaimable 5\n",
+                      version_1[] = "inactive_file 1\nactive_file 1\ntotal_inactive_file 30\n"
+                                    "total_active_file 20\n",
+                      without[] = "anon 9\ninactive_file 30\n",
+                      wrong[] = "inactive_file 30\nactive_file x\n";
+    struct hr_memory_use use = {.current_bytes = 7};
+
+    ck_assert_int_eq(hr_memory_use_parse(version_2, strlen(version_2), 2, &use), 0);
+    ck_assert_uint_eq(use.active_file_bytes, 20);
+    ck_assert_uint_eq(use.inactive_file_bytes, 30);
+    ck_assert_uint_eq(use.slab_reclaimable_bytes, 4);
+    ck_assert_int_eq(hr_memory_use_parse(version_1, strlen(version_1), 1, &use), 0);
+    ck_assert_uint_eq(use.active_file_bytes, 20);
+    ck_assert_uint_eq(use.inactive_file_bytes, 30);
+    ck_assert_uint_eq(use.slab_reclaimable_bytes, 0);
+    ck_assert_int_eq(hr_memory_use_parse(version_2, strlen(version_2), 1, &use), -ENODATA);
+    ck_assert_int_eq(hr_memory_use_parse(without, strlen(without), 2, &use), -ENODATA);
+    ck_assert_int_eq(hr_memory_use_parse(wrong, strlen(wrong), 2, &use), -EBADMSG);
+    ck_assert_uint_eq(use.current_bytes, 7);
+}
+END_TEST
+
+#define MEMINFO "MemTotal:       4046824 kB\nMemAvailable:    600000 kB\nHugePages_Total:   3\n"
+
+START_TEST(meminfo)
+{
+    static const struct {
+        const char *text;
+        int status;
+    } rows[] = {
+        {MEMINFO "SwapTotal:        1000 kB\nSwapFree:            8 kB\n", 0},
+        {MEMINFO "SwapTotal:        1000 kB\n", -ENODATA},
+        {MEMINFO "SwapTotal: 1000 kB\nSwapFree: 8", -EBADMSG},
+        {MEMINFO "SwapTotal: 1000 kB\nSwapFree: 8 MB\n", -EBADMSG},
+        {MEMINFO "SwapTotal: 1000 kB\nSwapFree: kB\n", -EBADMSG},
+        {MEMINFO "SwapTotal: 1000 kB\nSwapTotal: 1000 kB\n", -EBADMSG},
+        {MEMINFO "SwapTotal: 1 kB\nSwapFree: 18446744073709551615 kB\n", -EBADMSG},
+        {"", -ENODATA},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct hr_meminfo parsed = {0};
+        ck_assert_int_eq(hr_meminfo_parse(rows[i].text, strlen(rows[i].text), &parsed),
+                         rows[i].status);
+        ck_assert_uint_eq(parsed.total_bytes, i == 0 ? 4046824ull * 1024 : 0);
+        ck_assert_uint_eq(parsed.available_bytes, i == 0 ? 600000ull * 1024 : 0);
+        ck_assert_uint_eq(parsed.swap_total_bytes, i == 0 ? 1000ull * 1024 : 0);
+        ck_assert_uint_eq(parsed.swap_free_bytes, i == 0 ? 8ull * 1024 : 0);
+    }
+}
+END_TEST
+
+/* CPU 1 is offline, and the text is cut in a line that isn't needed. */
+START_TEST(each_cpu)
+{
+    static const char text[] = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 4 100 50 8 16 32 64 128\n"
+                               "cpu2 1 0 0 100 50 0 0 0 0 0\nintr 5 6 7 8",
+                      wrong[] = "cpu  9\ncpu0 1 2 x\n", far[] = "cpu9 1 0 0 0 0 0 0 0 0 0\n";
+    uint64_t busy_us[3] = {7, 7, 7};
+    size_t count = 0;
+
+    ck_assert_int_eq(hr_machine_cpus_parse_each(text, strlen(text), busy_us, 3, &count), 0);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(busy_us[0], (1 + 2 + 4 + 8 + 16 + 32) * 10000);
+    ck_assert_uint_eq(busy_us[1], 7);
+    ck_assert_uint_eq(busy_us[2], 10000);
+    ck_assert_int_eq(hr_machine_cpus_parse_each(wrong, strlen(wrong), busy_us, 3, &count),
+                     -EBADMSG);
+    ck_assert_int_eq(hr_machine_cpus_parse_each(far, strlen(far), busy_us, 3, &count), -ENODATA);
+    ck_assert_int_eq(hr_machine_cpus_parse_each("", 0, busy_us, 3, &count), -ENODATA);
+    ck_assert_uint_eq(count, 2);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("files");
@@ -321,5 +426,10 @@ int main(void)
     tcase_add_test(tests, blkio);
     tcase_add_test(tests, disk_stat);
     tcase_add_test(tests, process_cgroup);
+    tcase_add_test(tests, cpu_usage);
+    tcase_add_test(tests, oom_kills);
+    tcase_add_test(tests, memory_use);
+    tcase_add_test(tests, meminfo);
+    tcase_add_test(tests, each_cpu);
     return run_suite("room", tests);
 }

@@ -35,13 +35,6 @@ static void limit_cpu(const char *name, unsigned quota_us)
     limit_group(name, "cpu.max", max, "cpu.cfs_quota_us", quota);
 }
 
-/* So that the group needn't wait for what else the machine does. */
-static void prefer(const char *name)
-{
-    limit_group(".", "cpu.weight", "10000", "cpu.shares", "262144");
-    limit_group(name, "cpu.weight", "10000", "cpu.shares", "262144");
-}
-
 START_TEST(finds_its_own_cpu_limit)
 {
     make_group("a");

@@ -20,7 +20,7 @@
 
 struct groups *groups;
 
-static struct hr_root *root;
+struct hr_root *root;
 static struct groups *limiting; /* with the controller: the same, or version 1's */
 static struct hr_cgroup_set *set;
 static char enable[32];
@@ -88,6 +88,12 @@ void limit_group(const char *name, const char *v2_file, const char *v2_text, con
         groups_write(limiting, name, v1_file, v1_text);
 }
 
+void prefer(const char *name)
+{
+    limit_group(".", "cpu.weight", "10000", "cpu.shares", "262144");
+    limit_group(name, "cpu.weight", "10000", "cpu.shares", "262144");
+}
+
 pid_t join_group(const char *name, pid_t pid)
 {
     char text[32];
@@ -114,7 +120,7 @@ pid_t fork_into_group(const char *name)
     return 0;
 }
 
-static const struct hr_cgroup *find_group(const char *name)
+const struct hr_cgroup *find_group(const char *name)
 {
     char pattern[128];
     const char *patterns[] = {pattern};

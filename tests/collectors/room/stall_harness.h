@@ -17,6 +17,7 @@
 #include "headroom/stall_cause.h"
 #include "support/groups.h"
 
+extern struct hr_root *root;
 extern struct groups *groups; /**< of cgroup2 */
 
 /** How often each case runs. */
@@ -43,11 +44,17 @@ void make_group(const char *name);
 void limit_group(const char *name, const char *v2_file, const char *v2_text, const char *v1_file,
                  const char *v1_text);
 
+/** Gives a group's tasks the CPUs before whatever else the machine does. */
+void prefer(const char *name);
+
 /** Moves a process that began in a group of cgroup2 to that of version 1, too. */
 pid_t join_group(const char *name, pid_t pid);
 
 /** Forks a process into a group, or, if name is NULL, where we are. @return as fork(2). */
 pid_t fork_into_group(const char *name);
+
+/** Waits until a group is populated. Valid until the next call, or the groups are removed. */
+const struct hr_cgroup *find_group(const char *name);
 
 /**
  * Explains the stall of a group in a window of half a second, of io of two and a half, or as many

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/room.h - how much more a group, or the machine, could take of a resource before its
+ * tasks are in trouble, everybody else unchanged; what binds; and how long that lasts.
+ *
+ * `used` is what it needs now, `attainable` what it could have before its tasks are stalled for as
+ * long as its trouble line says; the room is 100 * (1 - used / attainable). Measured pressure above
+ * the line means no room, whatever else is computed.
+ *
+ * What can't be known isn't guessed: its status says why.
+ *
+ * Sources: Documentation/admin-guide/cgroup-v2.rst, Documentation/accounting/psi.rst; room/cpu.h
+ * and room/memory.h have the formulas.
+ */
+#ifndef HEADROOM_ROOM_H
+#define HEADROOM_ROOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "headroom/forecast.h"
+#include "headroom/psi.h"
+
+struct hr_cgroup;
+struct hr_root;
+
+/** What of a resource is the first to run out. */
+enum hr_room_bound {
+    HR_ROOM_MACHINE, /**< its CPUs, or its memory */
+    HR_ROOM_CPU_MAX,
+    HR_ROOM_MEMORY_HIGH,
+    HR_ROOM_MEMORY_MAX,
+};
+
+/** One resource of one group: memory in bytes, cpu in CPUs. */
+struct hr_room {
+    /** 0: the rest is known; -ENODATA: not yet; -ENOENT: the controller, or the pressure file, is
+     * missing; -EOPNOTSUPP: pressure is off; or another negative errno. */
+    int status;
+    bool is_at_least;   /**< the room may be larger: part of what is used may not be needed, or the
+                             group waits too rarely to see how it would with more load */
+    bool is_in_trouble; /**< measured: stalled or throttled for longer than the line says */
+    double used, attainable;
+    double left; /**< attainable - used, 0 or more; 0 in trouble */
+    double room_pct;
+    enum hr_room_bound bound;
+    size_t level; /**< whose limit it is: 0: the group's own, 1: that of the one above, … */
+    double limit; /**< that limit; of the machine: its CPUs, or its memory */
+};
+
+/** When the tasks of a group are in trouble, in percent of the time: cpu and memory "some", io
+ * "full"; of a group above 100 never. */
+struct hr_room_lines {
+    double pct[HR_PSI_RESOURCE_COUNT];
+};
+
+/** One read of a group, or of the machine. */
+struct hr_room_reading {
+    struct hr_room cpu, memory;
+    /** Of its memory, what the kernel can't drop grows towards memory.attainable. Not known before
+     * thirty points, or where `memory` isn't. */
+    struct hr_outlook outlook;
+    bool has_oom_kills;
+    uint64_t oom_kill_count; /**< of it and the groups below, since it was created, or since boot */
+    struct hr_psi_snapshot psi;
+    /** Stalled since the read before, in percent of that time: cpu, memory "some", io "full"; of
+     * those that are known. */
+    bool has_stall[HR_PSI_RESOURCE_COUNT];
+    double stall_pct[HR_PSI_RESOURCE_COUNT];
+};
+
+/** What all groups share: the machine's CPUs and memory. */
+struct hr_room_machine;
+
+/** @param root  must outlive the object. @return 0 or -ENOMEM. */
+int hr_room_machine_open(const struct hr_root *root, struct hr_room_machine **machine);
+
+/** NULL is allowed. */
+void hr_room_machine_close(struct hr_room_machine *machine);
+
+/** Reads /proc/stat and /proc/meminfo, once before the groups are read. What can't be read isn't
+ * known of the groups either. */
+void hr_room_machine_read(struct hr_room_machine *machine);
+
+/** A group, or the machine as a whole, and what is kept of its past: some 4 KiB. */
+struct hr_room_source;
+
+/**
+ * Prepares to read a group.
+ *
+ * @param machine   must outlive the object.
+ * @param group     of cgroup2; must outlive the object: close it at its REMOVED event at the
+ *                  latest. NULL: the machine.
+ * @param point_ns  see hr_forecast_init().
+ * @return 0 or -ENOMEM.
+ */
+int hr_room_open(const struct hr_room_machine *machine, const struct hr_cgroup *group,
+                 uint64_t point_ns, struct hr_room_source **source);
+
+/** NULL is allowed. */
+void hr_room_close(struct hr_room_source *source);
+
+/**
+ * Reads a group. Limits, its own and those of the groups above, are read again each minute, and
+ * only then is anything opened that stays open: five descriptors at most.
+ *
+ * @param reading  always filled in.
+ * @return 0, or -ENODEV if the group was removed.
+ */
+int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *lines,
+                 struct hr_room_reading *reading);
+
+/** The smaller of the rooms that are known. @return NULL if none is. */
+const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
+
+/** "cpu.max", "memory.high", "memory.max" or "machine". */
+const char *hr_room_bound_name(enum hr_room_bound bound);
+
+#endif

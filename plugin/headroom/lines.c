@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "headroom/lines.h"
+
+#include "common/log.h"
+#include "common/options.h"
+#include "utils/common/common.h"
+
+#define PLUGIN "headroom"
+
+/* Of groups, and of the system, whose CPUs are there to be used by all. */
+#define OF_GROUPS                                                                                  \
+    {                                                                                              \
+        [HR_PSI_CPU] = 40, [HR_PSI_MEMORY] = 10                                                    \
+    }
+#define OF_SYSTEM                                                                                  \
+    {                                                                                              \
+        [HR_PSI_CPU] = 60, [HR_PSI_MEMORY] = 10                                                    \
+    }
+
+void lines_free(struct lines *lines)
+{
+    free(lines->of_pattern);
+    *lines = (struct lines){.of_pattern = NULL};
+}
+
+int lines_option(const char *block, const oconfig_item_t *item, struct lines_given *given)
+{
+    static const char accepted[] = "\"cpu\" or \"memory\", and a percentage above 0, up to 100";
+
+    if (item->values_num != 2 || item->values[0].type != OCONFIG_TYPE_STRING ||
+        item->values[1].type != OCONFIG_TYPE_NUMBER)
+        return option_refuse(block, item, accepted);
+    const double pct = item->values[1].value.number;
+    for (int i = HR_PSI_CPU; i <= HR_PSI_MEMORY; i++) {
+        if (strcasecmp(item->values[0].value.string, hr_psi_resource_name(i)) != 0)
+            continue;
+        if (!(pct > 0 && pct <= 100))
+            break;
+        given->pct[i] = pct;
+        return 0;
+    }
+    return option_refuse(block, item, accepted);
+}
+
+static int reserve_pattern(struct lines *lines, size_t pattern)
+{
+    struct lines_given *grown =
+        realloc(lines->of_pattern, (pattern + 1) * sizeof(*lines->of_pattern));
+
+    if (grown == NULL) {
+        ERROR(PLUGIN ": out of memory.");
+        return -1;
+    }
+    lines->of_pattern = grown;
+    for (; lines->pattern_count <= pattern; lines->pattern_count++)
+        grown[lines->pattern_count] = (struct lines_given){{0}};
+    return 0;
+}
+
+int lines_pattern_option(const char *block, size_t pattern, const oconfig_item_t *item,
+                         void *context)
+{
+    struct lines *lines = context;
+
+    if (strcasecmp(item->key, "Trouble") != 0)
+        return 1;
+    if (pattern >= lines->pattern_count && reserve_pattern(lines, pattern) < 0)
+        return -1;
+    return lines_option(block, item, &lines->of_pattern[pattern]);
+}
+
+static void apply(struct hr_room_lines *lines, const struct lines_given *given)
+{
+    for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
+        if (given->pct[i] > 0)
+            lines->pct[i] = given->pct[i];
+}
+
+struct hr_room_lines lines_of_system(const struct lines *lines)
+{
+    struct hr_room_lines made = {OF_SYSTEM};
+
+    apply(&made, &lines->of_all);
+    return made;
+}
+
+struct hr_room_lines lines_of_group(const struct lines *lines, size_t pattern)
+{
+    struct hr_room_lines made = {OF_GROUPS};
+
+    apply(&made, &lines->of_all);
+    if (pattern < lines->pattern_count)
+        apply(&made, &lines->of_pattern[pattern]);
+    return made;
+}

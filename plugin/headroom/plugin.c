@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/plugin.c - the plugin headroom: how much room the system and cgroups have left, and for
+ * how long.
+ */
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include "common/log.h"
+#include "common/open_files.h"
+#include "common/options.h"
+#include "common/selection.h"
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+#include "headroom/lines.h"
+#include "headroom/room.h"
+#include "headroom/root.h"
+#include "headroom/stalls.h"
+#include "headroom/trouble.h"
+#include "headroom/values.h"
+#include "utils/common/common.h"
+
+#define PLUGIN "headroom"
+
+/* A point of the shortest forecast: a thirtieth of ten minutes. */
+#define POINT_NS (20 * HR_NS_PER_S)
+
+/* What is of one group, or of the system. */
+struct subject {
+    const char *instance;
+    struct hr_room_source *source; /* NULL while a group is empty */
+    struct hr_room_lines lines;
+    struct stalls stalls;
+};
+
+static struct {
+    bool system;
+    char *root;
+    uint64_t horizon_us;
+    struct lines lines;
+} config = {
+    .system = true,
+    .horizon_us = 86400 * HR_US_PER_S,
+};
+
+static struct selection *selection;
+static struct hr_root *root;
+static struct hr_room_machine *machine;
+static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
+static struct subject whole_system = {.instance = "system"};
+static struct trouble trouble;
+static bool is_closing; /* nothing is submitted any more */
+
+/* --- Configuration -------------------------------------------------------- */
+
+static int configure_option(const oconfig_item_t *item)
+{
+    if (strcasecmp(item->key, "System") == 0)
+        return option_boolean(PLUGIN, item, &config.system);
+    if (strcasecmp(item->key, "Trouble") == 0)
+        return lines_option(PLUGIN, item, &config.lines.of_all);
+    if (strcasecmp(item->key, "Horizon") == 0)
+        return option_seconds(PLUGIN, item, 60 * HR_US_PER_S, 86400 * HR_US_PER_S,
+                              &config.horizon_us);
+    if (strcasecmp(item->key, "Root") == 0)
+        return option_root(PLUGIN, item, &config.root);
+
+    int status = selection_option(selection, item);
+    if (status > 0)
+        option_warn_unknown(PLUGIN, item);
+    return status < 0 ? -1 : 0;
+}
+
+static int headroom_config(oconfig_item_t *block)
+{
+    for (int i = 0; i < block->children_num; i++)
+        if (configure_option(&block->children[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+static struct submission submission_of(const struct subject *subject, cdtime_t time)
+{
+    return (struct submission){.plugin = PLUGIN, .instance = subject->instance, .time = time};
+}
+
+static void read_subject(struct subject *subject, const struct hr_cgroup *group, cdtime_t time,
+                         struct hr_room_reading *reading)
+{
+    const struct submission submission = submission_of(subject, time);
+
+    if (hr_room_read(subject->source, &subject->lines, reading) < 0)
+        return; /* removed */
+    values_submit(&submission, reading, (double)config.horizon_us / HR_US_PER_S);
+    stalls_submit(&subject->stalls, root, group, reading, &submission);
+}
+
+static void read_system(cdtime_t time)
+{
+    struct hr_room_reading reading;
+
+    read_subject(&whole_system, NULL, time, &reading);
+    trouble_log_system(&trouble, &reading);
+}
+
+static void read_groups(cdtime_t time)
+{
+    struct hr_room_reading reading;
+    struct hr_cgroup *group = NULL;
+
+    while ((group = hr_cgroup_set_next(groups, group)) != NULL) {
+        struct subject *subject = group->data;
+        if (subject == NULL || subject->source == NULL)
+            continue; /* memory was short, which was logged */
+        read_subject(subject, group, time, &reading);
+        trouble_add(&trouble, group->path, &reading);
+    }
+    trouble_log_groups(&trouble);
+}
+
+/* The time is taken after the groups are up to date: what one did last before it emptied is older
+ * than what another does under the same name. */
+static int headroom_read(__attribute__((unused)) user_data_t *data)
+{
+    if (groups != NULL)
+        selection_read(selection, groups);
+    cdtime_t time = cdtime();
+    hr_room_machine_read(machine);
+    if (whole_system.source != NULL)
+        read_system(time);
+    if (groups != NULL)
+        read_groups(time);
+    return 0;
+}
+
+/* --- Groups --------------------------------------------------------------- */
+
+/* A point is the higher of two levels at least, so that one that comes late leaves no gap. */
+static uint64_t point_ns(void)
+{
+    const uint64_t two_intervals_ns = 2 * CDTIME_T_TO_NS(plugin_get_interval());
+
+    return two_intervals_ns > POINT_NS ? two_intervals_ns : POINT_NS;
+}
+
+static void add_group(struct hr_cgroup *group)
+{
+    const char *instance = selection_name(selection, group);
+    struct subject *added = instance != NULL ? calloc(1, sizeof(*added)) : NULL;
+
+    if (added == NULL) {
+        if (instance != NULL)
+            ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+        selection_unname(selection, instance);
+        return;
+    }
+    added->instance = instance;
+    added->lines = lines_of_group(&config.lines, group->pattern);
+    group->data = added;
+}
+
+static void start_group(struct hr_cgroup *group)
+{
+    struct subject *subject = group->data;
+
+    if (hr_room_open(machine, group, point_ns(), &subject->source) < 0)
+        ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+}
+
+/* What emptied it may have been the kernel. */
+static void stop_group(struct subject *subject)
+{
+    struct hr_room_reading reading;
+    const struct submission submission = submission_of(subject, cdtime());
+
+    if (subject->source == NULL)
+        return;
+    if (!is_closing && hr_room_read(subject->source, &subject->lines, &reading) == 0)
+        values_submit_kills(&submission, &reading);
+    hr_room_close(subject->source);
+    subject->source = NULL;
+    stalls_clear(&subject->stalls);
+}
+
+static void remove_group(struct subject *subject)
+{
+    selection_unname(selection, subject->instance);
+    free(subject);
+}
+
+static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event,
+                         __attribute__((unused)) void *context)
+{
+    if (group->data == NULL && event != HR_CGROUP_ADDED)
+        return;
+    switch (event) {
+    case HR_CGROUP_ADDED:
+        add_group(group);
+        break;
+    case HR_CGROUP_POPULATED:
+        start_group(group);
+        break;
+    case HR_CGROUP_EMPTIED:
+        stop_group(group->data);
+        break;
+    case HR_CGROUP_REMOVED:
+        remove_group(group->data);
+        break;
+    }
+}
+
+/* --- Callbacks ------------------------------------------------------------ */
+
+static void stop_measuring(void)
+{
+    is_closing = true;
+    hr_cgroup_set_close(groups);
+    groups = NULL;
+    hr_room_close(whole_system.source);
+    whole_system.source = NULL;
+    stalls_clear(&whole_system.stalls);
+    hr_room_machine_close(machine);
+    machine = NULL;
+    hr_root_close(root);
+    root = NULL;
+    is_closing = false;
+}
+
+static int headroom_shutdown(void)
+{
+    stop_measuring();
+    selection_free(selection);
+    selection = NULL;
+    lines_free(&config.lines);
+    free(config.root);
+    config.root = NULL;
+    return 0;
+}
+
+static int start_measuring(const char *path)
+{
+    int status = hr_root_open(path, &root);
+
+    if (status < 0) {
+        ERROR(PLUGIN ": can't use %s as root directory: %s.", path, STRERROR(-status));
+        return status;
+    }
+    status = hr_room_machine_open(root, &machine);
+    whole_system.lines = lines_of_system(&config.lines);
+    if (status == 0 && config.system)
+        status = hr_room_open(machine, NULL, point_ns(), &whole_system.source);
+    if (status == 0)
+        status = selection_open(selection, root, handle_event, NULL, &groups);
+    if (status < 0)
+        ERROR(PLUGIN ": can't start: %s.", STRERROR(-status));
+    return status;
+}
+
+static int headroom_init(void)
+{
+    if (root != NULL)
+        return 0; /* collectd may call this again */
+    if (!config.system && selection_is_empty(selection))
+        WARNING(PLUGIN ": there is nothing to sample: System is false and there is no Cgroup.");
+    open_files_raise_limit(PLUGIN, 0);
+    if (start_measuring(config.root != NULL ? config.root : "/") < 0) {
+        stop_measuring();
+        return -1;
+    }
+    return plugin_register_complex_read(NULL, PLUGIN, headroom_read, 0, NULL);
+}
+
+void module_register(void)
+{
+    selection = selection_new(PLUGIN, NULL);
+    if (selection == NULL) {
+        ERROR(PLUGIN ": out of memory.");
+        return;
+    }
+    selection_on_option(selection, lines_pattern_option, &config.lines);
+    plugin_register_complex_config(PLUGIN, headroom_config);
+    plugin_register_init(PLUGIN, headroom_init);
+    plugin_register_shutdown(PLUGIN, headroom_shutdown);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "headroom/trouble.h"
+
+#include <errno.h>
+
+#include "common/log.h"
+#include "utils/common/common.h"
+
+#define PLUGIN "headroom"
+
+/* Only not yet known, or over. */
+static bool is_fine(int status)
+{
+    return status == 0 || status == -ENODEV || status == -ECANCELED;
+}
+
+void trouble_log_system(struct trouble *trouble, const struct hr_room_reading *reading)
+{
+    const int pressure = reading->psi.status[HR_PSI_CPU], memory = reading->memory.status;
+    struct hr_reason reason;
+
+    if (is_fine(pressure)) {
+        complaint_resolve(&trouble->system_pressure,
+                          PLUGIN ": pressure of the system is being read again.");
+    } else {
+        hr_psi_explain(pressure, HR_PSI_CPU, true, &reason);
+        complaint_log(&trouble->system_pressure, LOG_WARNING, pressure,
+                      PLUGIN ": the room by CPU time isn't known, as pressure of the system can't "
+                             "be read: %s.",
+                      reason.text);
+    }
+    if (memory == 0)
+        complaint_resolve(&trouble->system_memory, PLUGIN ": /proc/meminfo is being read again.");
+    else
+        complaint_log(&trouble->system_memory, LOG_WARNING, memory,
+                      PLUGIN ": the room by memory isn't known, as /proc/meminfo can't be read: "
+                             "%s.",
+                      STRERROR(-memory));
+}
+
+static void add(struct trouble_of_groups *groups, const char *path, int status)
+{
+    if (is_fine(status))
+        return;
+    if (groups->count++ == 0)
+        sstrncpy(groups->example, path, sizeof(groups->example));
+    groups->status = status;
+}
+
+void trouble_add(struct trouble *trouble, const char *path, const struct hr_room_reading *reading)
+{
+    /* What the machine lacks was logged of the system. */
+    if (trouble->system_pressure.cause != reading->psi.status[HR_PSI_CPU])
+        add(&trouble->pressure, path, reading->psi.status[HR_PSI_CPU]);
+    if (trouble->system_memory.cause != reading->memory.status)
+        add(&trouble->memory, path, reading->memory.status);
+}
+
+static const char *print_groups(const struct trouble_of_groups *groups, char *buffer, size_t size)
+{
+    if (groups->count == 1)
+        snprintf(buffer, size, "cgroup %s", groups->example);
+    else
+        snprintf(buffer, size, "%zu cgroups (such as %s)", groups->count, groups->example);
+    return buffer;
+}
+
+static void log_pressure(const struct trouble_of_groups *groups)
+{
+    char place[384];
+    struct hr_reason reason;
+
+    hr_psi_explain(groups->status, HR_PSI_CPU, false, &reason);
+    WARNING(PLUGIN ": the room by CPU time of %s isn't known, as pressure can't be read: %s.",
+            print_groups(groups, place, sizeof(place)), reason.text);
+}
+
+static void log_memory(const struct trouble_of_groups *groups)
+{
+    char place[384];
+
+    print_groups(groups, place, sizeof(place));
+    if (groups->status == -ENOENT)
+        NOTICE(PLUGIN ": the room by memory of %s isn't known, as the memory controller isn't "
+                      "enabled there: set MemoryAccounting=yes in systemd, or write +memory to "
+                      "cgroup.subtree_control above.",
+               place);
+    else
+        WARNING(PLUGIN ": the room by memory of %s isn't known: %s.", place,
+                STRERROR(-groups->status));
+}
+
+void trouble_log_groups(struct trouble *trouble)
+{
+    if (tally_should_log(&trouble->pressure.logged, trouble->pressure.count))
+        log_pressure(&trouble->pressure);
+    if (tally_should_log(&trouble->memory.logged, trouble->memory.count))
+        log_memory(&trouble->memory);
+    trouble->pressure.count = trouble->memory.count = 0;
+}

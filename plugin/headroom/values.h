@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/values.h - submits what was read of a group or of the system.
+ */
+#ifndef HEADROOM_PLUGIN_HEADROOM_VALUES_H
+#define HEADROOM_PLUGIN_HEADROOM_VALUES_H
+
+#include "common/submit.h"
+#include "headroom/room.h"
+
+/** Submits the room and what it is made of, as far as it is known. @param horizon_s  the longest
+ * time to trouble that is published. */
+void values_submit(const struct submission *submission, const struct hr_room_reading *reading,
+                   double horizon_s);
+
+/** Submits the count of killed processes, if it is known. */
+void values_submit_kills(const struct submission *submission,
+                         const struct hr_room_reading *reading);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "room/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "headroom/root.h"
+#include "room/machine_cpus.h"
+
+/* For the lines of all CPUs that a kernel may have; what follows them isn't needed. */
+#define TEXT_SIZE ((size_t)1 << 20)
+
+int hr_room_machine_open(const struct hr_root *root, struct hr_room_machine **machine)
+{
+    struct hr_room_machine *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    opened->root = root;
+    opened->cpus_status = opened->memory_status = -ENODATA;
+    opened->text = malloc(TEXT_SIZE);
+    if (opened->text == NULL) {
+        free(opened);
+        return -ENOMEM;
+    }
+    *machine = opened;
+    return 0;
+}
+
+void hr_room_machine_close(struct hr_room_machine *machine)
+{
+    if (machine == NULL)
+        return;
+    free(machine->text);
+    free(machine);
+}
+
+/* The kernel has made the whole text by the first read. */
+static int read_cpus(struct hr_room_machine *machine)
+{
+    int fd = hr_root_openat(machine->root, "proc/stat", O_RDONLY);
+
+    if (fd < 0)
+        return fd;
+    ssize_t got = pread(fd, machine->text, TEXT_SIZE, 0);
+    int error = errno;
+    close(fd);
+    if (got < 0)
+        return -error;
+    return hr_machine_cpus_parse_each(machine->text, (size_t)got, machine->busy_us, HR_CPU_MAX,
+                                      &machine->cpu_count);
+}
+
+void hr_room_machine_read(struct hr_room_machine *machine)
+{
+    machine->cpus_status = read_cpus(machine);
+    machine->all_busy_us = 0;
+    for (size_t i = 0; i < HR_CPU_MAX; i++)
+        machine->all_busy_us += machine->busy_us[i];
+    machine->memory_status = hr_meminfo_read(machine->root, &machine->meminfo);
+}
+
+/* Those that are offline have done what they did, and do no more. */
+uint64_t hr_room_machine_busy(const struct hr_room_machine *machine, const struct hr_cpu_set *cpus,
+                              size_t *count)
+{
+    uint64_t busy_us = 0;
+
+    *count = cpus != NULL ? hr_cpu_set_count(cpus) : machine->cpu_count;
+    if (cpus == NULL)
+        return machine->all_busy_us;
+    for (unsigned i = hr_cpu_set_next(cpus, 0); i < HR_CPU_MAX; i = hr_cpu_set_next(cpus, i + 1))
+        busy_us += machine->busy_us[i];
+    return busy_us;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/machine.h - the machine's CPUs and memory, as the groups need them.
+ */
+#ifndef HEADROOM_COLLECTORS_ROOM_MACHINE_H
+#define HEADROOM_COLLECTORS_ROOM_MACHINE_H
+
+#include "headroom/cpu_set.h"
+#include "headroom/room.h"
+#include "room/meminfo.h"
+
+struct hr_room_machine {
+    const struct hr_root *root;
+    int cpus_status;      /**< 0: the next three are known */
+    size_t cpu_count;     /**< that are online */
+    uint64_t all_busy_us; /**< since boot */
+    uint64_t busy_us[HR_CPU_MAX];
+    int memory_status; /**< 0: the next is known */
+    struct hr_meminfo meminfo;
+    char *text; /**< to read /proc/stat into */
+};
+
+/** What some CPUs were busy since boot, summed over them. @param cpus  NULL: all. @param count
+ * receives how many they are. */
+uint64_t hr_room_machine_busy(const struct hr_room_machine *machine, const struct hr_cpu_set *cpus,
+                              size_t *count);
+
+#endif

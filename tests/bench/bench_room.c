@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench/bench_room.c - the cost of computing the room of groups, as a ratio against a bare loop
+ * that opens, reads and closes the same files; and that of a forecast.
+ *
+ *     bench_room [GROUPS…]      default: 100 1000
+ */
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+#include "headroom/forecast.h"
+#include "headroom/room.h"
+#include "headroom/root.h"
+#include "support/groups.h"
+
+#define ROUNDS 21
+
+static const struct hr_room_lines lines = {{40, 10, 40, 101}};
+
+/* The hierarchies: of cgroup2, and of each controller, which may be the same. */
+enum { UNIFIED, CPU, MEMORY, HIERARCHY_COUNT };
+
+static const char *const controllers[HIERARCHY_COUNT] = {NULL, "cpu", "memory"};
+
+static const struct {
+    int hierarchy;
+    const char *name[2]; /* in version 1 and 2 */
+} files[] = {
+    {UNIFIED, {"cpu.pressure", "cpu.pressure"}},
+    {UNIFIED, {"memory.pressure", "memory.pressure"}},
+    {UNIFIED, {"io.pressure", "io.pressure"}},
+    {UNIFIED, {"cpu.stat", "cpu.stat"}},
+    {MEMORY, {"memory.stat", "memory.stat"}},
+    {MEMORY, {"memory.usage_in_bytes", "memory.current"}},
+    {MEMORY, {"memory.memsw.usage_in_bytes", "memory.swap.current"}},
+    {MEMORY, {"memory.oom_control", "memory.events"}},
+};
+
+#define FILE_COUNT (sizeof(files) / sizeof(files[0]))
+
+static struct hr_root *root;
+static struct groups *groups[HIERARCHY_COUNT];
+static int versions[HIERARCHY_COUNT];
+static struct hr_room_machine *machine;
+static struct hr_cgroup_set *set;
+
+/* --- Groups ---------------------------------------------------------------------- */
+
+static void open_hierarchies(void)
+{
+    groups[UNIFIED] = groups_new();
+    require(groups[UNIFIED] != NULL, "no cgroup2 hierarchy that can be written to");
+    versions[UNIFIED] = 2;
+    for (int i = CPU; i < HIERARCHY_COUNT; i++) {
+        int mount = hr_root_open_cgroup(root, controllers[i], &versions[i]);
+        require(mount >= 0, controllers[i]);
+        close(mount);
+        groups[i] = versions[i] == 1 ? groups_new_v1(controllers[i]) : groups[UNIFIED];
+        require(groups[i] != NULL, controllers[i]);
+    }
+    if (groups[CPU] == groups[UNIFIED])
+        groups_write(groups[UNIFIED], ".", "cgroup.subtree_control", "+cpu +memory");
+}
+
+static void make_group(size_t number)
+{
+    char name[32], text[32];
+
+    snprintf(name, sizeof(name), "g%zu", number);
+    groups_make(groups[UNIFIED], name);
+    snprintf(text, sizeof(text), "%d", (int)groups_start_sleeper(groups[UNIFIED], name));
+    for (int i = CPU; i < HIERARCHY_COUNT; i++) {
+        if (groups[i] == groups[UNIFIED])
+            continue;
+        groups_make(groups[i], name);
+        groups_write(groups[i], name, "cgroup.procs", text);
+    }
+}
+
+static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    struct hr_room_source *source = group->data;
+
+    (void)context;
+    if (event == HR_CGROUP_POPULATED) {
+        require(hr_room_open(machine, group, 20 * HR_NS_PER_S, &source) == 0, "open a group");
+        group->data = source;
+    } else if (event == HR_CGROUP_EMPTIED) {
+        hr_room_close(source);
+    }
+}
+
+/* --- Two ways of reading ------------------------------------------------------------ */
+
+static size_t read_by_collectors(void)
+{
+    struct hr_room_reading reading;
+    size_t count = 0;
+
+    hr_room_machine_read(machine);
+    for (struct hr_cgroup *group = NULL; (group = hr_cgroup_set_next(set, group)) != NULL; count++)
+        require(hr_room_read(group->data, &lines, &reading) == 0 && reading.memory.status == 0,
+                "read a group");
+    return count;
+}
+
+static void read_bare(size_t count)
+{
+    char text[8192], path[128];
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < FILE_COUNT; j++) {
+            const int hierarchy = files[j].hierarchy;
+            snprintf(path, sizeof(path), "g%zu/%s", i, files[j].name[versions[hierarchy] - 1]);
+            int fd = openat(groups_dirfd(groups[hierarchy]), path, O_RDONLY | O_CLOEXEC);
+            if (fd < 0)
+                continue; /* a kernel without swap accounting */
+            require(read(fd, text, sizeof(text)) >= 0, path);
+            close(fd);
+        }
+}
+
+static void measure(size_t count)
+{
+    double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
+    char pattern[128];
+    const char *patterns[] = {pattern};
+    const struct hr_cgroup_options options = {
+        .patterns = patterns, .pattern_count = 1, .event = handle_event};
+
+    open_hierarchies();
+    for (size_t i = 0; i < count; i++)
+        make_group(i);
+    snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups[UNIFIED]));
+    require(hr_cgroup_set_open(root, &options, &set) == 0, "open the set");
+    size_t heap = mallinfo2().uordblks;
+    require(hr_cgroup_set_read(set) == 0, "read the set");
+    require(read_by_collectors() == count, "every group is read");
+    heap = mallinfo2().uordblks - heap;
+    for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
+        double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        read_bare(count);
+        double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        read_by_collectors();
+        double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        if (round < 0)
+            continue;
+        bare[round] = between - start;
+        ours[round] = end - between;
+        ratio[round] = ours[round] / bare[round];
+    }
+    printf("%7zu  %10.0f  %10.0f  %5.2f  %8.2f  %9.0f\n", count, median(bare, ROUNDS),
+           median(ours, ROUNDS), median(ratio, ROUNDS), median(ours, ROUNDS) / (double)count,
+           (double)heap / (double)count);
+    fflush(stdout);
+    hr_cgroup_set_close(set);
+    groups_free(groups[UNIFIED]); /* which ends the processes */
+    for (int i = CPU; i < HIERARCHY_COUNT; i++)
+        if (versions[i] == 1)
+            groups_free(groups[i]);
+}
+
+/* --- A forecast ------------------------------------------------------------------------ */
+
+static void measure_forecast(void)
+{
+    enum { DAY = 8640 };
+    struct hr_forecast forecast;
+    struct hr_outlook outlook;
+
+    hr_forecast_init(&forecast, 20 * HR_NS_PER_S);
+    double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
+    for (uint64_t i = 0; i < DAY; i++)
+        hr_forecast_update(&forecast, i * 10 * HR_NS_PER_S, 1e9 + (double)(i * 7919 % 10007), 2e9,
+                           &outlook);
+    printf("\na forecast: %zu bytes, %.2f us an update, of a day at 10 s\n", sizeof(forecast),
+           (read_us(CLOCK_PROCESS_CPUTIME_ID) - start) / DAY);
+}
+
+int main(int argc, char **argv)
+{
+    require(hr_root_open("/", &root) == 0, "/");
+    require(hr_room_machine_open(root, &machine) == 0, "/proc");
+    printf("room: CPU time of one interval, %zu files a group\n\n"
+           " groups   bare (us)   ours (us)  ratio  us/group  heap/grp\n",
+           FILE_COUNT);
+    if (argc > 1)
+        for (int i = 1; i < argc; i++)
+            measure(strtoul(argv[i], NULL, 10));
+    else
+        for (size_t count = 100; count <= 1000; count *= 10)
+            measure(count);
+    measure_forecast();
+    hr_room_machine_close(machine);
+    hr_root_close(root);
+    return 0;
+}

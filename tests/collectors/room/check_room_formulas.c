@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/room/check_room_formulas.c - the formulas of the room, against answers worked out by
+ * hand.
+ */
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+
+#include "room/cpu.h"
+#include "room/memory.h"
+#include "support/suite.h"
+
+#define MIB          ((uint64_t)1 << 20)
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* --- CPU time ------------------------------------------------------------------- */
+
+/* Jobs that come at random and share one CPU: tasks wait while two or more are there, a share
+ * rho^2 of the time. */
+START_TEST(inverts_the_queue_of_one_cpu)
+{
+    bool is_at_least;
+
+    for (double busy = 0.1; busy < 0.95; busy += 0.1) {
+        ck_assert_double_eq_tol(hr_room_cpu_exponent(busy * busy, busy, &is_at_least), 2, 1e-9);
+        ck_assert(!is_at_least);
+        const struct hr_room_cpu_sums sums = {100e6, 1, busy * 100e6, busy * 100e6,
+                                              busy * busy * 100e6};
+        struct hr_room room;
+        hr_room_cpu_by_machine(&sums, 40, &room);
+        ck_assert_int_eq(room.status, 0);
+        ck_assert_double_eq_tol(room.attainable, sqrt(0.4), 1e-9);
+        ck_assert_double_eq_tol(room.used, busy, 1e-9);
+        ck_assert_double_eq_tol(room.room_pct, busy < sqrt(0.4) ? 100 * (1 - busy / sqrt(0.4)) : 0,
+                                1e-6);
+    }
+}
+END_TEST
+
+static const struct {
+    double elapsed_s, cpus, busy_s, used_s, stalled_s, line_pct;
+    int status;
+    bool is_at_least;
+    double used, attainable, room_pct;
+} cpu_rows[] = {
+    /* half of two CPUs is busy, a quarter by others; k = ln 0.25 / ln 0.5 = 2 */
+    {100, 2, 100, 50, 25, 25, 0, false, 0.5, 0.5, 0},
+    {100, 2, 100, 50, 25, 64, 0, false, 0.5, 1.1, 54.545454545},
+    /* others use more than the line leaves */
+    {100, 1, 60, 10, 36, 16, 0, false, 0.1, 0, 0},
+    /* no task waits: k = 2 at least, or what 0.5 % of stall would be */
+    {100, 1, 1, 1, 0, 25, 0, true, 0.01, 0.5, 98},
+    {100, 4, 200, 200, 0, 40, 0, true, 2, 3.548132907, 43.632345},
+    /* always busy: nothing can be known */
+    {100, 1, 99, 50, 10, 40, -ENODATA, false, 0.5, 0, 0},
+    {100, 1, 50, 50, 100, 40, -ENODATA, false, 0.5, 0, 0},
+    {0, 1, 0, 0, 0, 40, -ENODATA, false, 0, 0, 0},
+    /* what a group used is counted finer than what the CPUs did */
+    {100, 1, 50, 50.2, 25.2004, 25.2004, 0, false, 0.502, 0.502, 0},
+};
+
+START_TEST(room_by_the_machines_cpus)
+{
+    const struct hr_room_cpu_sums sums = {cpu_rows[_i].elapsed_s * 1e6, cpu_rows[_i].cpus,
+                                          cpu_rows[_i].busy_s * 1e6, cpu_rows[_i].used_s * 1e6,
+                                          cpu_rows[_i].stalled_s * 1e6};
+    struct hr_room room;
+
+    hr_room_cpu_by_machine(&sums, cpu_rows[_i].line_pct, &room);
+    ck_assert_int_eq(room.status, cpu_rows[_i].status);
+    ck_assert_double_eq_tol(room.used, cpu_rows[_i].used, 1e-6);
+    if (room.status != 0)
+        return;
+    ck_assert_int_eq(room.is_at_least, cpu_rows[_i].is_at_least);
+    ck_assert_double_eq_tol(room.attainable, cpu_rows[_i].attainable, 1e-6);
+    ck_assert_double_eq_tol(room.room_pct, cpu_rows[_i].room_pct, 1e-4);
+    ck_assert_int_eq(room.bound, HR_ROOM_MACHINE);
+}
+END_TEST
+
+START_TEST(a_limit_above_leaves_what_others_there_dont_use)
+{
+    struct hr_room room = {.used = 0.5, .attainable = 3};
+    /* two CPUs for the group two levels above, of which a sibling uses 0.9 */
+    const struct hr_room_cpu_limit limit = {2, 1.4, 0.1, 2};
+
+    hr_room_cpu_by_limit(&limit, 0.5, &room);
+    ck_assert_int_eq(room.status, 0);
+    ck_assert_double_eq_tol(room.attainable, 1.1, 1e-9);
+    ck_assert_double_eq_tol(room.room_pct, 100 * 0.6 / 1.1, 1e-9);
+    ck_assert_int_eq(room.bound, HR_ROOM_CPU_MAX);
+    ck_assert_uint_eq(room.level, 2);
+    ck_assert_double_eq(room.limit, 2);
+    /* one that leaves more changes nothing */
+    hr_room_cpu_by_limit(&(struct hr_room_cpu_limit){4, 1.4, 0.1, 3}, 0.5, &room);
+    ck_assert_uint_eq(room.level, 2);
+    /* it is enough to know the room by */
+    struct hr_room unknown = {.status = -ENODATA};
+    hr_room_cpu_by_limit(&limit, 0.5, &unknown);
+    ck_assert_int_eq(unknown.status, 0);
+    ck_assert_double_eq_tol(unknown.attainable, 1.1, 1e-9);
+}
+END_TEST
+
+START_TEST(who_is_throttled_has_no_room)
+{
+    struct hr_room room = {.used = 0.3, .attainable = 3};
+
+    hr_room_cpu_by_limit(&(struct hr_room_cpu_limit){1, 0.3, 0.24, 0}, 0.3, &room);
+    ck_assert_double_eq_tol(room.room_pct, 70, 1e-9);
+    hr_room_cpu_by_limit(&(struct hr_room_cpu_limit){1, 0.3, 0.25, 0}, 0.3, &room);
+    ck_assert(room.is_in_trouble);
+    ck_assert_double_eq(room.room_pct, 0);
+    ck_assert_double_eq(room.left, 0);
+    ck_assert_int_eq(room.bound, HR_ROOM_CPU_MAX);
+}
+END_TEST
+
+/* Pressure above the line counts, whatever the formula says. */
+START_TEST(measured_trouble_wins)
+{
+    const struct hr_room_cpu_sums sums = {100e6, 1, 20e6, 20e6, 4e6};
+    struct hr_room room;
+
+    hr_room_cpu_by_machine(&sums, 40, &room);
+    ck_assert_double_gt(room.room_pct, 60);
+    hr_room_set_trouble(&room);
+    ck_assert_double_eq(room.room_pct, 0);
+    ck_assert_double_eq(room.left, 0);
+    ck_assert_double_eq_tol(room.attainable, sqrt(0.4), 1e-9);
+}
+END_TEST
+
+/* --- Memory ----------------------------------------------------------------------- */
+
+/* 100 MiB: 60 anonymous, 10 active and 20 inactive files, 4 slab that can be reclaimed, 6 other;
+ * and 8 are swapped out. */
+static const struct hr_memory_use use = {100 * MIB, 10 * MIB, 20 * MIB, 4 * MIB, 8 * MIB};
+
+START_TEST(resident_memory)
+{
+    ck_assert_uint_eq(hr_memory_resident(&use), 66 * MIB);
+    /* the counters are of different moments */
+    const struct hr_memory_use less = {20 * MIB, 10 * MIB, 20 * MIB, 0, 0};
+    ck_assert_uint_eq(hr_memory_resident(&less), 0);
+}
+END_TEST
+
+/* 1,000 MiB, of which 300 are available, and swap space, of which 50 are free. */
+static const struct hr_meminfo meminfo = {1000 * MIB, 300 * MIB, 90 * MIB, 50 * MIB};
+
+static void assert_memory(const struct hr_room *room, uint64_t used_mib, uint64_t attainable_mib,
+                          enum hr_room_bound bound, size_t level)
+{
+    ck_assert_int_eq(room->status, 0);
+    ck_assert_double_eq(room->used, (double)(used_mib * MIB));
+    ck_assert_double_eq(room->attainable, (double)(attainable_mib * MIB));
+    ck_assert_double_eq(room->left, (double)((attainable_mib - used_mib) * MIB));
+    ck_assert_double_eq_tol(room->room_pct, 100 - 100 * (double)used_mib / (double)attainable_mib,
+                            1e-9);
+    ck_assert_int_eq(room->bound, bound);
+    ck_assert_uint_eq(room->level, level);
+}
+
+START_TEST(memory_of_the_machine)
+{
+    struct hr_room room;
+
+    hr_room_machine_memory(&meminfo, &room);
+    assert_memory(&room, 740, 1090, HR_ROOM_MACHINE, 0);
+    ck_assert(!room.is_at_least);
+}
+END_TEST
+
+START_TEST(memory_of_a_group)
+{
+    const struct hr_room_memory_limit limits[] = {
+        {800 * MIB, 700 * MIB, 20 * MIB, HR_ROOM_MEMORY_HIGH, 2}, /* leaves 120 */
+        {400 * MIB, 100 * MIB, 20 * MIB, HR_ROOM_MEMORY_MAX, 1},
+        {200 * MIB, 66 * MIB, 10 * MIB, HR_ROOM_MEMORY_MAX, 0}, /* leaves 144 */
+    };
+    struct hr_room room;
+    double level;
+
+    hr_room_memory(&use, limits, 0, &meminfo, &room, &level);
+    assert_memory(&room, 84, 74 + 350, HR_ROOM_MACHINE, 0);
+    ck_assert(room.is_at_least);
+    ck_assert_double_eq(level, (double)(74 * MIB));
+    hr_room_memory(&use, limits + 1, 2, &meminfo, &room, &level);
+    assert_memory(&room, 84, 74 + 144, HR_ROOM_MEMORY_MAX, 0);
+    hr_room_memory(&use, limits, 3, &meminfo, &room, &level);
+    assert_memory(&room, 84, 74 + 120, HR_ROOM_MEMORY_HIGH, 2);
+    ck_assert_double_eq(room.limit, (double)(800 * MIB));
+}
+END_TEST
+
+START_TEST(a_limit_that_is_exceeded_leaves_nothing)
+{
+    const struct hr_room_memory_limit limit = {50 * MIB, 66 * MIB, 0, HR_ROOM_MEMORY_HIGH, 0};
+    struct hr_room room;
+    double level;
+
+    hr_room_memory(&use, &limit, 1, &meminfo, &room, &level);
+    ck_assert_double_eq(room.left, 0);
+    ck_assert_double_eq(room.room_pct, 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("formulas");
+
+    tcase_add_test(tests, inverts_the_queue_of_one_cpu);
+    tcase_add_loop_test(tests, room_by_the_machines_cpus, 0, COUNT(cpu_rows));
+    tcase_add_test(tests, a_limit_above_leaves_what_others_there_dont_use);
+    tcase_add_test(tests, who_is_throttled_has_no_room);
+    tcase_add_test(tests, measured_trouble_wins);
+    tcase_add_test(tests, resident_memory);
+    tcase_add_test(tests, memory_of_the_machine);
+    tcase_add_test(tests, memory_of_a_group);
+    tcase_add_test(tests, a_limit_that_is_exceeded_leaves_nothing);
+    return run_suite("formulas", tests);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/headroom/check_plugin_headroom.c - the plugin headroom in a stand-in for the daemon, over
+ * a tree of files: values worked out by hand, what is missing, options and messages.
+ */
+#include "support/plugin_harness.h"
+
+#include "support/room_tree.h"
+#include "support/suite.h"
+
+const char *const harness_plugin = "headroom";
+
+static void set_up(void)
+{
+    passed_s = 0;
+    harness_set_up();
+    room_tree_machine(tree, 0, 0, 0);
+    tree_write(tree, "proc/vmstat", "oom_kill 7\n");
+    room_tree_add_group(tree, "a");
+    room_tree_cpu(tree, "a", 1, 0, 0, 0);
+}
+
+static void pass(unsigned seconds)
+{
+    passed_s += seconds;
+    harness_read();
+}
+
+static void assert_number(const char *identifier, double number)
+{
+    ck_assert_double_eq_tol(harness_number(identifier), number, 1e-6 * (1 + number));
+}
+
+/* --- Values ------------------------------------------------------------------------ */
+
+/* As of check_room_source.c: in 100 s the group used one of two CPUs for 20 s, others for 60; it
+ * waited for 6.4 s: k = 3, and at 40 % both are busy for 0.7368 of the time. */
+static void run_100_s(void)
+{
+    room_tree_machine(tree, 50, 30, 0);
+    room_tree_cpu(tree, "a", 20000001, 1000, 0, 0);
+    tree_pressure(tree, "a", "cpu", 6400000, 0);
+    pass(100);
+}
+
+START_TEST(publishes_the_room)
+{
+    const double attainable = 2 * 0.7368062997 - 0.6;
+
+    room_tree_write(tree, "a", "memory.max", "209715200\n"); /* 200 MiB */
+    harness_begin("Cgroup \"*\"");
+    harness_read();
+    harness_assert_count("headroom-a/*", 6); /* of cpu nothing is known yet */
+    run_100_s();
+    assert_number("headroom-a/percent-room", 40);
+    assert_number("headroom-a/percent-room-memory", 40);
+    assert_number("headroom-a/memory-room", 80. * MIB);
+    assert_number("headroom-a/memory-need", 120. * MIB);
+    assert_number("headroom-a/memory-limit", 200. * MIB);
+    assert_number("headroom-a/percent-room-cpu", 100 * (1 - 0.2 / attainable));
+    assert_number("headroom-a/vcpu-room", attainable - 0.2);
+    assert_number("headroom-a/total_operations-oom_kill", 3);
+    harness_assert_count("headroom-a/*-by-*", 0);
+    harness_assert_count("headroom-a/duration-to_trouble", 0);
+    assert_number("headroom-system/percent-room-memory", 100 - 100 * 800. / 1100);
+    assert_number("headroom-system/memory-limit", 1100. * MIB);
+    assert_number("headroom-system/total_operations-oom_kill", 7);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* The line of a pattern wins over that of all, which holds for the system, too. */
+START_TEST(heeds_trouble_lines)
+{
+    room_tree_add_group(tree, "b");
+    room_tree_cpu(tree, "b", 1, 0, 0, 0);
+    harness_begin("Trouble \"cpu\" 5\n<Cgroup \"a\">\nTrouble \"cpu\" 7\n</Cgroup>\nCgroup \"b\"");
+    harness_read();
+    tree_pressure(tree, "a", "cpu", 600000, 0);
+    tree_pressure(tree, "b", "cpu", 600000, 0);
+    tree_pressure(tree, NULL, "cpu", 600000, 0);
+    pass(10);
+    harness_assert_count("headroom-a/percent-room-cpu", 0); /* too early to know */
+    assert_number("headroom-b/percent-room-cpu", 0);
+    assert_number("headroom-b/vcpu-room", 0);
+    assert_number("headroom-b/percent-room", 0);
+    assert_number("headroom-b/duration-to_trouble", 0);
+    assert_number("headroom-system/percent-room", 0);
+}
+END_TEST
+
+START_TEST(knows_how_long_it_lasts)
+{
+    room_tree_write(tree, "a", "memory.max", "209715200\n");
+    harness_begin("Cgroup \"a\"\nHorizon 3600");
+    for (unsigned i = 0; i < 55; i++)
+        pass(10);
+    harness_assert_count("headroom-a/duration-to_trouble", 0);
+    for (unsigned i = 0; i < 120; i++)
+        pass(10);
+    assert_number("headroom-a/duration-to_trouble", 3600);
+    /* a MiB in 20 s, from 100 on */
+    for (unsigned i = 1; i <= 110; i++) {
+        room_tree_memory(tree, "a", 100 + i / 2, 0);
+        pass(10);
+    }
+    ck_assert_double_eq_tol(harness_number("headroom-a/duration-to_trouble"), 45 * 20, 40);
+    assert_number("headroom-system/duration-to_trouble", 3600);
+    passed_s = 0; /* Check can't count to so many microseconds */
+}
+END_TEST
+
+/* --- Causes ------------------------------------------------------------------------- */
+
+/* In 10 s it was stalled for 6, of which it was throttled for 5, 50 times; none of its tasks ran
+ * for 6. */
+static void throttle(unsigned intervals)
+{
+    tree_pressure(tree, "a", "cpu", 6000000ull * intervals, 6000000ull * intervals);
+    room_tree_cpu(tree, "a", 5000000ull * intervals, 100 * intervals, 50 * intervals,
+                  5000000ull * intervals);
+    pass(10);
+}
+
+START_TEST(splits_a_stall_by_cause)
+{
+    room_tree_write(tree, "a", "cpu.max", "50000 100000\n");
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    throttle(1);
+    harness_assert_count("headroom-a/percent-cpu-by-*", 0);
+    assert_number("headroom-a/percent-room-cpu", 0);
+    throttle(2);
+    double limit = harness_number("headroom-a/percent-cpu-by-limit"), sum = limit;
+    ck_assert_double_eq_tol(limit, 50, 0.1);
+    if (fake_find("headroom-a/percent-cpu-by-neighbours") != NULL)
+        sum += harness_number("headroom-a/percent-cpu-by-neighbours");
+    if (fake_find("headroom-a/percent-cpu-by-unknown") != NULL)
+        sum += harness_number("headroom-a/percent-cpu-by-unknown");
+    ck_assert_double_eq_tol(sum, 60, 2);
+    /* it goes on at 0 */
+    for (int i = 0; i < 10; i++)
+        pass(10);
+    assert_number("headroom-a/percent-cpu-by-limit", 0);
+}
+END_TEST
+
+/* --- What is missing ------------------------------------------------------------------ */
+
+START_TEST(says_once_that_groups_have_no_memory_controller)
+{
+    tree_remove(tree, TREE_CGROUPS "/a/memory.max");
+    harness_begin("Cgroup \"a\"");
+    harness_read();
+    harness_assert_logs(1, "notice: headroom: the room by memory of cgroup a isn't known, as the "
+                           "memory controller isn't enabled there");
+    run_100_s();
+    harness_assert_logs(0, NULL);
+    harness_assert_count("headroom-a/memory-*", 0);
+    harness_assert_count("headroom-a/total_operations-*", 0);
+    harness_assert_count("headroom-a/percent-room-cpu", 1);
+    harness_assert_count("headroom-a/percent-room", 1);
+}
+END_TEST
+
+START_TEST(says_once_that_there_is_no_pressure)
+{
+    tree_remove_pressure(tree, "a", "cpu");
+    tree_remove_pressure(tree, NULL, "cpu");
+    harness_begin("Cgroup \"a\"");
+    harness_read();
+    harness_assert_logs(1,
+                        "warning: headroom: the room by CPU time isn't known, as pressure of the "
+                        "system can't be read: ");
+    pass(100);
+    harness_assert_logs(0, NULL);
+    harness_assert_count("headroom-*/percent-room-cpu", 0);
+    harness_assert_count("headroom-*/percent-room-memory", 2);
+    tree_pressure(tree, NULL, "cpu", 0, 0);
+    pass(61);
+    ck_assert_uint_eq(fake_logs(0, "the room by CPU time of cgroup a isn't known"), 1);
+    ck_assert_uint_eq(fake_logs(0, "info: headroom: pressure of the system is being read again"),
+                      1);
+    harness_assert_logs(2, "pressure");
+}
+END_TEST
+
+START_TEST(says_once_that_there_is_no_meminfo)
+{
+    harness_begin("Cgroup \"a\"");
+    harness_read();
+    tree_remove(tree, "proc/meminfo");
+    pass(10);
+    pass(10);
+    harness_assert_logs(1, "warning: headroom: the room by memory isn't known");
+    harness_assert_count("headroom-*/percent-room-memory", 0);
+    room_tree_machine(tree, 0, 0, 0);
+    pass(10);
+    harness_assert_logs(1, "info: headroom: /proc/meminfo is being read again");
+    harness_assert_count("headroom-*/percent-room-memory", 2);
+}
+END_TEST
+
+/* --- Groups that come and go ------------------------------------------------------------ */
+
+START_TEST(publishes_the_kill_that_emptied_a_group)
+{
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    room_tree_write(tree, "a", "memory.events", "oom_kill 4\n");
+    tree_set_populated(tree, "a", false);
+    pass(10);
+    harness_assert_count("*", 1);
+    assert_number("headroom-a/total_operations-oom_kill", 4);
+    pass(10);
+    harness_assert_count("*", 0);
+    tree_remove_group(tree, "a");
+    room_tree_add_group(tree, "a");
+    pass(10);
+    assert_number("headroom-a/total_operations-oom_kill", 3);
+    assert_number("headroom-a/memory-need", 120. * MIB);
+}
+END_TEST
+
+/* --- Options and life --------------------------------------------------------------------- */
+
+static const struct {
+    const char *options, *message;
+} refused[] = {
+    {"System 1", "headroom: option System doesn't accept 1; it takes true or false"},
+    {"Trouble \"cpu\"", "option Trouble doesn't accept \"cpu\"; it takes \"cpu\" or \"memory\""},
+    {"Trouble \"disk\" 10", "option Trouble doesn't accept \"disk\" 10"},
+    {"Trouble \"cpu\" 0", "a percentage above 0, up to 100"},
+    {"Trouble \"memory\" 100.1", "a percentage above 0, up to 100"},
+    {"Trouble 10 \"cpu\"", "option Trouble doesn't accept 10 \"cpu\""},
+    {"<Cgroup \"a\">\nTrouble \"cpu\" 101\n</Cgroup>", "<Cgroup \"a\">: option Trouble"},
+    {"Horizon 59",
+     "option Horizon doesn't accept 59; it takes a number of seconds from 60 to 86400"},
+    {"Horizon 86401", "option Horizon"},
+    {"Cgroup \"a[\"", "option Cgroup"},
+};
+
+START_TEST(refuses_a_wrong_value)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "<Plugin headroom>\n%s\n</Plugin>", refused[_i].options);
+    ck_assert_int_ne(fake_configure(text), 0);
+    harness_assert_logs(1, refused[_i].message);
+}
+END_TEST
+
+START_TEST(warns_of_what_it_doesnt_know)
+{
+    harness_begin("Troubles \"cpu\" 10\n<Cgroup \"a\">\nLine 3\n</Cgroup>");
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "option Troubles is not known"), 1);
+    harness_assert_logs(2, "is not known and has no effect");
+}
+END_TEST
+
+START_TEST(warns_if_there_is_nothing_to_do)
+{
+    harness_begin("System false");
+    harness_read();
+    harness_assert_count("*", 0);
+    harness_assert_logs(1, "warning: headroom: there is nothing to sample");
+}
+END_TEST
+
+START_TEST(begins_once_though_asked_twice)
+{
+    harness_begin("Cgroup \"*\"");
+    ck_assert_int_eq(fake_init(), 0);
+    ck_assert_uint_eq(fake_read_callbacks(), 1);
+    harness_read();
+    harness_assert_count("headroom-a/percent-room", 1);
+}
+END_TEST
+
+START_TEST(exports_one_symbol)
+{
+    harness_assert_exports_one_symbol();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("headroom");
+
+    tcase_add_checked_fixture(tests, set_up, harness_tear_down);
+    tcase_add_test(tests, publishes_the_room);
+    tcase_add_test(tests, heeds_trouble_lines);
+    tcase_add_test(tests, knows_how_long_it_lasts);
+    tcase_add_test(tests, splits_a_stall_by_cause);
+    tcase_add_test(tests, says_once_that_groups_have_no_memory_controller);
+    tcase_add_test(tests, says_once_that_there_is_no_pressure);
+    tcase_add_test(tests, says_once_that_there_is_no_meminfo);
+    tcase_add_test(tests, publishes_the_kill_that_emptied_a_group);
+    tcase_add_loop_test(tests, refuses_a_wrong_value, 0, COUNT(refused));
+    tcase_add_test(tests, warns_of_what_it_doesnt_know);
+    tcase_add_test(tests, warns_if_there_is_nothing_to_do);
+    tcase_add_test(tests, begins_once_though_asked_twice);
+    tcase_add_test(tests, exports_one_symbol);
+    return run_suite("headroom", tests);
+}
