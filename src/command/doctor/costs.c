@@ -20,7 +20,7 @@
 
 /* --- Each plugin ---------------------------------------------------------- */
 
-/* Of the system, or of a group. */
+/* Of the system, or of a group. The system has the share of idle CPUs, too. */
 static size_t psi_series(const struct usage_psi *psi, bool has_irq, bool is_system)
 {
     size_t levels = 0;
@@ -31,7 +31,8 @@ static size_t psi_series(const struct usage_psi *psi, bool has_irq, bool is_syst
         levels += i == HR_PSI_IRQ || (i == HR_PSI_CPU && is_system) ? 1 : 2;
     }
     return levels * (psi->reports + 3 * psi->averages) +
-           (is_system ? psi->system_trigger_count : psi->group_trigger_count);
+           (is_system ? psi->system_trigger_count : psi->group_trigger_count) +
+           (is_system && psi->resources[HR_PSI_CPU] && psi->percents);
 }
 
 /* Pressure files, and one for each trigger that isn't polled with those of all groups. */
@@ -87,7 +88,8 @@ static struct costs cost_wss(const struct usage_wss *wss, const struct costs_of_
     struct costs costs = {"wss", machine->wss_groups, .interval = wss->interval};
 
     costs.series_per_group = machine->wss_groups > 0 ? SERIES_OF_TARGET : 0;
-    costs.series = costs.values = (machine->wss_groups + wss->blocks) * SERIES_OF_TARGET;
+    costs.series = costs.values =
+        (machine->wss_groups + wss->blocks) * SERIES_OF_TARGET + wss->processes;
     costs.files = machine->wss_groups;
     return costs;
 }

@@ -142,6 +142,14 @@ static int find_resource(const char *name)
     return resource;
 }
 
+static void read_reports(struct usage_psi *psi, const struct config_item *item)
+{
+    psi->reports = item->value_count > 1 ? 2 : 1;
+    psi->percents = false;
+    for (size_t i = 0; i < item->value_count; i++)
+        psi->percents = psi->percents || strcasecmp(item->values[i], "percent") == 0;
+}
+
 /* All are sampled until the option is first given. */
 static void read_resources(struct usage_psi *psi, const struct config_item *item)
 {
@@ -186,7 +194,7 @@ static int read_psi(struct usage *usage, const struct config_item *block)
         else if (config_is(item, "Resource"))
             read_resources(psi, item);
         else if (config_is(item, "Report"))
-            psi->reports = item->value_count > 1 ? 2 : 1;
+            read_reports(psi, item);
         else if (config_is(item, "ReportAverages"))
             psi->averages = config_boolean(item, false);
         else if (config_is(item, "Trigger"))
@@ -232,6 +240,7 @@ static int read_wss(struct usage *usage, const struct config_item *block)
         enum hr_wss_method method = HR_WSS_AUTO;
         if (named != NULL)
             hr_wss_method_parse(config_text(named), &method);
+        usage->wss.processes += config_is(item, "Process");
         usage->wss.blocks += config_is(item, "Process") || config_is(item, "System");
         for (size_t t = 0; t < COUNT(targets); t++)
             if (config_is(item, targets[t].key))
@@ -342,7 +351,7 @@ static int add_default_events(struct usage_texts *events)
 static void set_defaults(struct usage *usage)
 {
     *usage = (struct usage){
-        .psi = {.system = true, .reports = 2},
+        .psi = {.system = true, .reports = 2, .percents = true},
         .perf = {.system = true, .running = true, .max_files = DEFAULT_MAX_FILES},
         .osnoise = {.modes = {[HR_OSNOISE_WORKLOAD] = true}},
     };

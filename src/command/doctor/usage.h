@@ -31,6 +31,7 @@ struct usage_selection {
 struct usage_psi {
     bool loaded, system, resources[HR_PSI_RESOURCE_COUNT], resources_given, irq_asked;
     size_t reports; /**< kinds of series: 1 or 2 */
+    bool percents;  /**< is one of them */
     bool averages;
     bool system_triggers, group_triggers; /**< that the kernel watches */
     size_t system_trigger_count, group_trigger_count;
@@ -51,7 +52,7 @@ struct usage_perf {
  * and HR_WSS_AUTO. */
 struct usage_wss {
     bool loaded, methods[HR_WSS_METHOD_COUNT + 1][HR_WSS_SCOPE_COUNT];
-    size_t blocks;
+    size_t blocks, processes; /**< the latter are of the former */
     double interval;
     struct usage_selection groups;
 };
