@@ -79,9 +79,11 @@ void live_watch(struct live *live, ...)
 
 static void read_all(struct live *live, struct hr_blame_matrix *matrix, int which)
 {
+    live->other_before[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
         live->tasks[i].before[which] = read_sums(live->tasks[i].pid);
     ck_assert_int_eq(hr_blame_read(live->blame, matrix), 0);
+    live->other_after[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
         live->tasks[i].after[which] = read_sums(live->tasks[i].pid);
 }
@@ -130,6 +132,12 @@ struct live_bounds live_ran(const struct live *live, const char *group)
         bounds.most_ms += task->after[1].ran_ms - task->before[0].ran_ms;
     }
     return bounds;
+}
+
+struct live_bounds live_other(const struct live *live)
+{
+    return (struct live_bounds){live->other_before[1] - live->other_after[0],
+                                live->other_after[1] - live->other_before[0]};
 }
 
 /* --- What was measured ---------------------------------------------------- */

@@ -33,6 +33,9 @@ struct live {
     struct live_task tasks[LIVE_TASKS];
     size_t task_count;
     struct hr_blame_matrix before, after, delta;
+    /** Another sum of the kernel's, in ms, that is read as those of tasks are; NULL: none. */
+    double (*other_sum)(const struct live *live);
+    double other_before[2], other_after[2];
 };
 
 struct live_bounds {
@@ -58,6 +61,8 @@ void live_measure(struct live *live, unsigned ms);
 /** What the kernel says that the tasks of a group have waited for, and have run, meanwhile. */
 struct live_bounds live_waited(const struct live *live, const char *group);
 struct live_bounds live_ran(const struct live *live, const char *group);
+
+struct live_bounds live_other(const struct live *live);
 
 /** What was measured; group is of the taker, for HR_BLAME_GROUP. */
 double live_cell(const struct live *live, const char *waiter, enum hr_blame_taker taker,

@@ -265,6 +265,76 @@ START_TEST(test_a_removed_group_makes_room)
 }
 END_TEST
 
+/* --- Limits --------------------------------------------------------------- */
+
+#define PERIOD_MS 100
+
+/* For how long the group of the limit was throttled, which is counted when that ends. */
+static double read_throttled(const struct live *of)
+{
+    char line[128];
+    double ms = -1;
+    int fd = openat(groups_dirfd(of->groups), "limited/cpu.stat", O_RDONLY);
+
+    ck_assert_int_ge(fd, 0);
+    FILE *file = fdopen(fd, "r");
+    while (fgets(line, sizeof(line), file) != NULL)
+        if (strncmp(line, "throttled_time ", 15) == 0)
+            ms = strtod(line + 15, NULL) / 1e6;
+    fclose(file);
+    ck_assert_double_ge(ms, 0);
+    return ms;
+}
+
+static void spin_v1(const char *group)
+{
+    char pid[16];
+    pid_t busy = groups_start_busy(groups, NULL, cpu);
+
+    snprintf(pid, sizeof(pid), "%d", (int)busy);
+    groups_write(groups, group, "cgroup.procs", pid);
+    live_add(&live, group, busy);
+}
+
+/* The limit is of the group above. Beside it another group runs all the time. */
+START_TEST(test_a_limit_takes_what_it_throttles)
+{
+    const struct hr_blame_options options = {.controller = "cpu", .max_groups = 16};
+
+    tear_down();
+    groups = groups_new_v1("cpu");
+    live_open(&live, &options, groups);
+    live.other_sum = read_throttled;
+    groups_make(groups, "limited");
+    groups_make(groups, "limited/web");
+    groups_make(groups, "backup");
+    live_watch(&live, "limited/web", "backup", NULL);
+    for (int i = 0; i < _i; i++)
+        spin_v1("limited/web");
+    spin_v1("backup");
+    groups_write(groups, "limited", "cpu.cfs_quota_us", "2000");
+    live_measure(&live, 5000);
+    expect_sum("limited/web");
+    /* Each of the tasks waits for as long as the group is throttled. */
+    struct live_bounds throttled = live_other(&live);
+    throttled.least_ms *= _i;
+    throttled.most_ms *= _i;
+    ck_assert_double_gt(throttled.most_ms, 0);
+    live_expect("limited/web by its limit", live_cell(&live, "limited/web", HR_BLAME_LIMIT, NULL),
+                throttled, TAKEN_PCT, PERIOD_MS * _i);
+    ck_assert_double_eq(live_cell(&live, "backup", HR_BLAME_LIMIT, NULL), 0);
+}
+END_TEST
+
+static bool has_v1(void)
+{
+    struct groups *some = groups_new_v1("cpu");
+
+    if (some != NULL)
+        groups_free(some);
+    return some != NULL;
+}
+
 static bool can_measure(void)
 {
     const struct hr_blame_options options = {.max_groups = 16};
@@ -288,6 +358,7 @@ static bool can_measure(void)
 int main(void)
 {
     TCase *tests = tcase_create("blame_live");
+    tcase_set_timeout(tests, 60); /* only there to end what hangs */
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!can_measure())
@@ -299,5 +370,7 @@ int main(void)
     tcase_add_test(tests, test_waits_on_several_cpus);
     tcase_add_test(tests, test_detached_it_measures_nothing);
     tcase_add_test(tests, test_a_removed_group_makes_room);
+    if (has_v1())
+        tcase_add_loop_test(tests, test_a_limit_takes_what_it_throttles, 1, 3);
     return run_suite("blame_live", tests);
 }
