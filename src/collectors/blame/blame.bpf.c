@@ -303,6 +303,22 @@ struct walk {
     bool limited; /* throttled for a known part of it */
 };
 
+/* The walk on each CPU: the stack has no room for it. Interrupts are off, so there is one at a
+ * time. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct walk);
+} walks SEC(".maps");
+
+static __always_inline struct walk *own_walk(void)
+{
+    __u32 zero = 0;
+
+    return bpf_map_lookup_elem(&walks, &zero);
+}
+
 static __always_inline void charge_to(struct walk *walk, __u32 taker, __u32 tid, __u64 ns)
 {
     if (ns == 0 || taker == BLAME_TOTAL)
@@ -386,9 +402,10 @@ static __always_inline struct slice *slice_before(__u32 step, const struct walk 
     return slice->begin > walk->end ? 0 : slice;
 }
 
-static long charge_slices(__u32 step, struct walk *walk)
+static long charge_slices(__u32 step, void *unused)
 {
-    struct slice *slice = slice_before(step, walk);
+    struct walk *walk = own_walk();
+    struct slice *slice = walk ? slice_before(step, walk) : 0;
 
     if (!slice)
         return 1;
@@ -396,9 +413,10 @@ static long charge_slices(__u32 step, struct walk *walk)
     return 0;
 }
 
-static long measure_slices(__u32 step, struct walk *walk)
+static long measure_slices(__u32 step, void *unused)
 {
-    struct slice *slice = slice_before(step, walk);
+    struct walk *walk = own_walk();
+    struct slice *slice = walk ? slice_before(step, walk) : 0;
 
     if (!slice)
         return 1;
@@ -411,12 +429,13 @@ static long measure_slices(__u32 step, struct walk *walk)
     return 0;
 }
 
-#define WALK(each, walk)                                                                           \
+#define WALK(each)                                                                                 \
     do {                                                                                           \
+        __u32 unused = 0;                                                                          \
         if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))                           \
-            bpf_loop(BLAME_SLICES, each, walk, 0);                                                 \
+            bpf_loop(BLAME_SLICES, each, &unused, 0);                                              \
         else                                                                                       \
-            for (__u32 step = 0; step < SHORT_WALK && !each(step, walk); step++)                   \
+            for (__u32 step = 0; step < SHORT_WALK && !each(step, &unused); step++)                \
                 ;                                                                                  \
     } while (0)
 
@@ -427,7 +446,7 @@ static __always_inline void find_limited(struct walk *walk)
 
     if (throttled == 0)
         return;
-    WALK(measure_slices, walk);
+    WALK(measure_slices);
     walk->end = end;
     walk->limited = 1;
     const __u64 others = waited - walk->ran_self - walk->idle;
@@ -436,14 +455,15 @@ static __always_inline void find_limited(struct walk *walk)
     walk->unlimited = throttled < others ? others - throttled : 0;
 }
 
-/* Splits a wait. Not static: so it is verified once, not for each of its callers. */
-__noinline int split_wait(const struct walk *wait)
+/* Splits the wait that this CPU's walk has. */
+__noinline int walk_back(void)
 {
-    if (!wait)
+    struct walk *walk = own_walk();
+
+    if (!walk)
         return 0;
-    struct walk walk = *wait; /* bpf_loop() takes what is on this stack only */
-    find_limited(&walk);
-    WALK(charge_slices, &walk);
+    find_limited(walk);
+    WALK(charge_slices);
     return 0;
 }
 
@@ -494,7 +514,11 @@ struct wait {
 static __noinline void split(struct task_struct *waiter, const struct task *task,
                              const struct wait *wait, const struct moment *moment)
 {
-    struct walk walk = {
+    struct walk *walk = own_walk();
+
+    if (!walk)
+        return;
+    *walk = (struct walk){
         .queued = wait->queued,
         .end = moment->now,
         .irq = moment->irq,
@@ -506,8 +530,8 @@ static __noinline void split(struct task_struct *waiter, const struct task *task
         .key = {.waiter = wait->number, .waiter_tid = settings.by_task ? waiter->pid : 0},
     };
 
-    find_limit(&walk, waiter, task);
-    split_wait(&walk);
+    find_limit(walk, waiter, task);
+    walk_back();
 }
 
 /* --- Tasks ---------------------------------------------------------------- */

@@ -23,7 +23,12 @@ typedef __u32 __be32;
 typedef __u32 __wsum;
 typedef __u16 __sum16;
 
-enum { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_LRU_HASH = 9 };
+enum {
+    BPF_MAP_TYPE_HASH = 1,
+    BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+    BPF_MAP_TYPE_LRU_HASH = 9
+};
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 
 #define TASK_RUNNING         0
