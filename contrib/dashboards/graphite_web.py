@@ -3,7 +3,8 @@
 import copy
 from urllib.parse import urlencode
 
-COLOURS = {"orange": "#ff9830", "blue": "#5794f2", "purple": "#b877d9", "red": "#f2495c"}
+COLOURS = {"orange": "#ff9830", "blue": "#5794f2", "purple": "#b877d9", "red": "#f2495c",
+           "green": "#73bf69"}
 OTHERS = ["#ff9830", "#5794f2", "#b877d9", "#f2495c", "#73bf69", "#fade2a", "#8ab8ff", "#ffa6b0", "#96d98d",
           "#ca95e5", "#c4162a"]
 UNITS = {"percent": "%", "bytes": "bytes", "s": "microseconds", "µs": "microseconds per second",

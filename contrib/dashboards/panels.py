@@ -50,7 +50,7 @@ def most(title, event, meaning):
 
 
 SOURCES = "{irq,softirq,thread,nmi,other}_*us"
-COLOURS = {"cpu": "orange", "memory": "purple", "I/O": "blue", "interrupts": "red",
+COLOURS = {"cpu": "orange", "memory": "purple", "I/O": "blue", "interrupts": "red", "idle CPUs": "green",
            "some": "orange", "full": "red"}
 
 
@@ -93,9 +93,10 @@ OVERVIEW = [
               kind="stat", unit="percent", width=6, height=5, maximum=100, thresholds=STALL,
               nothing="not measured by this kernel"),
         Panel("Some task waits", "The share of time in which at least one task of the machine waited for the"
-              " resource. It means delay, not yet lost work: the others may go on.",
+              " resource. It means delay, not yet lost work: the others may go on. Where tasks wait for a CPU"
+              " while CPUs are idle, these may not use them.",
               [psi("system", "cpu-some", legend="cpu"), psi("system", "memory-some", legend="memory"),
-               psi("system", "io-some", legend="I/O")],
+               psi("system", "io-some", legend="I/O"), psi("system", "cpu-idle", legend="idle CPUs")],
               unit="percent", maximum=100, colours=COLOURS),
         Panel("All tasks wait", "The share of time in which all tasks that are not idle waited at once: time"
               " in which nothing was done. Above a few percent the machine loses work. Of the CPU there is no"
@@ -268,11 +269,14 @@ GROUP = [
         Panel("Window", "How long a window really was: that is what the bytes belong to. Where it is longer"
               " than was asked for, measuring is slow.",
               [wss("duration", "{window,window-*}", legend="both")],
-              unit="s", width=6),
+              unit="s", width=4),
         Panel("Cost", "The work of one measurement, in seconds. With the method referenced the process may"
               " wait for so long: where that matters take a longer window, or another method.",
               [wss("duration", "scan", legend="instance")],
-              unit="s", width=6),
+              unit="s", width=4),
+        Panel("Processes", "How many processes were measured. Where it falls, so may the working set.",
+              [wss("count", "processes", legend="instance")],
+              width=4, nothing="a group is measured, not processes"),
     ]),
     ("Noise on $cpu", [
         Panel("Left to its work", "The share of time that was no noise. On a CPU that is isolated for one"

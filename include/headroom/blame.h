@@ -17,7 +17,7 @@
  * begins to run. Of a group that isn't watched the waits aren't measured; as a taker it counts for
  * the watched group above it, or as HR_BLAME_OTHER.
  *
- * Needs Linux 5.5 with CONFIG_DEBUG_INFO_BTF and CONFIG_FAIR_GROUP_SCHED, and CAP_BPF and
+ * Needs Linux 5.13 with CONFIG_DEBUG_INFO_BTF and CONFIG_FAIR_GROUP_SCHED, and CAP_BPF and
  * CAP_PERFMON, or root.
  *
  * Sources: kernel/sched/stats.h (sched_info_switch), kernel/sched/core.c (update_rq_clock_task),

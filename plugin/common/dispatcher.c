@@ -253,8 +253,9 @@ void dispatcher_set_saved(struct dispatcher *dispatcher, uint64_t record)
     pthread_mutex_lock(&dispatcher->lock);
     if (record > dispatcher->saved)
         dispatcher->saved = record;
+    if (!dispatcher->is_stopped) /* its descriptor may be closed by now */
+        thread_wake(&dispatcher->thread);
     pthread_mutex_unlock(&dispatcher->lock);
-    thread_wake(&dispatcher->thread);
 }
 
 /* --- What waits ----------------------------------------------------------- */

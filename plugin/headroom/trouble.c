@@ -42,8 +42,9 @@ static void add(struct trouble_of_groups *groups, const char *path, int status)
 {
     if (is_fine(status))
         return;
-    if (groups->count++ == 0)
-        sstrncpy(groups->example, path, sizeof(groups->example));
+    if (groups->count++ > 0)
+        return;
+    sstrncpy(groups->example, path, sizeof(groups->example));
     groups->status = status;
 }
 

@@ -367,10 +367,11 @@ static void end_alarm(struct psi_alert *alert, const char *reason)
     if (alert->is_preparing)
         send_report(alert, &too_late);
     alert->alarmed = false;
-    if (!alert->is_recorded)
-        return;
-    send_end(alert, reason);
-    set_recorded(alert, false);
+    if (alert->is_recorded) {
+        send_end(alert, reason);
+        set_recorded(alert, false);
+    }
+    alert->is_reported = false; /* the next alarm's causes are taken again from now on */
 }
 
 /* --- Arming --------------------------------------------------------------- */
@@ -482,6 +483,8 @@ static bool withdraw_end(struct psi_alert *alert)
         return false;
     alert->sent = psi_open_alarms_take_ending(context->open_alarms, alert->id);
     alert->is_reported = alert->sent != PSI_UNSURE;
+    if (alert->repeat_ns == 0) /* of a group that was made again */
+        alert->repeat_ns = hr_clock_ns() + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
     set_recorded(alert, true);
     return true;
 }

@@ -202,6 +202,12 @@ read_owed() {
         IFS= read -r begun
         ended=$(cat)
     } <"$record.owed"
+    case $time in
+        "" | *[!0-9.]*)         # cut off, as when power was lost
+            rm -f "$record.owed"
+            return 1
+            ;;
+    esac
 }
 
 # settle STATUS URL: after try(). What can't be taken isn't owed.
@@ -274,7 +280,10 @@ serve() {
         open_record "$folder" "" "$1" || return 1
         [ ! -e "$record.owed" ] || read -r known known_time known_by <"$record.owed"
         ! is_late || return 0
-        [ "$severity:$known" != OKAY:OKAY ] || return 0
+        if [ "$severity:$known" = OKAY:OKAY ]; then
+            remember ""         # so that a beginning that comes later is late
+            return 0
+        fi
         ended=$(find_open | grep -vxF -e "$begun" -e "")
     fi
     owe "$1"

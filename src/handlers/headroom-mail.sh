@@ -341,8 +341,12 @@ if is_by_threshold || [ "$plugin" = osnoise ]; then
         [ "$severity" != OKAY ] || exit 0
         note="${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
     fi
-elif [ $kind = trigger ] && ! open_record "$folder" "$about"; then
-    record=""
+elif [ $kind = trigger ]; then
+    if open_record "$folder" "$about"; then
+        ! is_late || exit 0
+    else
+        record=""
+    fi
 fi
 describe
 

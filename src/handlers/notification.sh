@@ -20,7 +20,7 @@ read_notification() {
     while IFS= read -r line && [ -n "$line" ]; do
         value=${line#*: }
         case $line in
-            *": nan") ;;        # a limit that isn't set
+            "WarningM"??": nan" | "FailureM"??": nan") ;;       # a limit that isn't set
             "Severity: "*) severity=$value ;;
             "Time: "*) time=$value ;;
             "Host: "*) host=$value ;;
@@ -62,8 +62,9 @@ is_by_threshold() {
     case $newline$details in
         *"${newline}DataSource: "*) return 0 ;;
     esac
-    case $message in
-        *" has not been updated for "*) return 0 ;;
+    detail Trigger
+    case $value:$message in
+        :*" has not been updated for "*) return 0 ;;
     esac
     return 1
 }
@@ -100,8 +101,10 @@ open_record() {
     own=$record_folder/$hash
     [ -z "$subject" ] || hash_of "$subject"
     lock=$record_folder/$hash.lock
-    # collectd starts with an OKAY for each of a thousand series that never had an alarm.
-    [ "$severity" != OKAY ] || [ -e "$lock" ] || return 0
+    # The plugin threshold starts with an OKAY for each of a thousand series that never had an alarm. A trigger's
+    # follows a WARNING, which may come later, as programs run side by side.
+    detail Trigger
+    [ "$severity" != OKAY ] || [ -n "$value" ] || [ -e "$lock" ] || return 0
     command exec 9>"$lock" || return 1
     flock 9
     record=$own

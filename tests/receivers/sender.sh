@@ -193,6 +193,16 @@ osnoise-cpu3/derive-irq_local_timer_us
 osnoise-cpu3/derive-thread_migration_us
 osnoise-cpu3/derive-other_us
 osnoise-cpu3/derive-noise_65us
+headroom-elsewhere/percent-room
+headroom-elsewhere/percent-room-cpu
+headroom-elsewhere/percent-room-memory
+headroom-elsewhere/vcpu-room
+headroom-elsewhere/memory-room
+headroom-elsewhere/memory-need
+headroom-elsewhere/memory-limit
+headroom-elsewhere/duration-to_trouble
+headroom-elsewhere/percent-cpu-by-limit
+headroom-elsewhere/total_operations-oom_kill
 EOF
     put_failed=$?
 }

@@ -190,6 +190,7 @@ def print_differences(kind, expected, got, *outages):
 # --- the manual page ---------------------------------------------------------
 
 PLACES = {'RESOURCE': '(cpu|memory|io|irq)', 'LEVEL': '(some|full)', 'TRIGGER': r'[\w.-]{1,64}',
+          'CAUSE': '(limit|neighbours|itself|steal|irq|reclaim|unknown)',
           'EVENT': '[^/]+?', 'WINDOW': r'\d+m?s', 'KIND': '(irq|softirq|thread|nmi)', 'CPU': r'cpu\d+',
           'LOWER': r'\d+', 'NAME': '[^/]+', 'TARGET': '[^/]+'}
 
@@ -219,7 +220,7 @@ def documented(page):
 
 def print_undocumented(csv, *pages):
     names = {name.split('/', 1)[1] for name in read(csv)}
-    names = {name for name in names if re.match('(psi|cgroup_perf|wss|osnoise)-', name)}
+    names = {name for name in names if re.match('(psi|cgroup_perf|wss|osnoise|headroom)-', name)}
     page = [series for page in pages for series in documented(page)]
     bad = 0
     for name in sorted(names):

@@ -497,8 +497,10 @@ static __always_inline void find_limit(struct walk *walk, struct task_struct *wa
     if (is_real_time(waiter))
         return;
     if (bpf_core_field_exists(cfs_rq->throttled_clock_self_time)) {
-        if (walk->queued_known)
-            walk->throttled = throttled_of(waiter, walk->end) - task->throttled;
+        __u64 throttled = throttled_of(waiter, walk->end);
+        /* It is less where the task was moved to another group meanwhile. */
+        if (walk->queued_known && throttled > task->throttled)
+            walk->throttled = throttled - task->throttled;
     } else if (bpf_core_field_exists(cfs_rq->throttled_clock)) {
         walk->limited_from = throttled_since(waiter, walk->queued);
     }
