@@ -50,10 +50,11 @@ static int explain(int status, struct hr_reason *reason)
     case -EOPNOTSUPP:
     case -EINVAL:
     case -ENOSYS:
-        return hr_reason_set(reason, -EOPNOTSUPP,
-                             "the kernel can't run these BPF programs: it needs Linux 5.13 or later "
-                             "with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT, CONFIG_DEBUG_INFO_BTF and "
-                             "CONFIG_FAIR_GROUP_SCHED");
+        return hr_reason_set(
+            reason, -EOPNOTSUPP,
+            "the kernel can't run these BPF programs: it needs Linux 5.13 or later "
+            "with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT, CONFIG_DEBUG_INFO_BTF and "
+            "CONFIG_FAIR_GROUP_SCHED");
     case -EMFILE:
         return hr_reason_set(reason, status,
                              "file descriptors ran out: raise LimitNOFILE= of the service "
