@@ -200,6 +200,13 @@ static bool is_known_leaf(const struct hr_node *node)
            status.st_ino == node->group.id && status.st_nlink == 2;
 }
 
+/* Watched first, so that no change after the listing is missed. */
+static int read_subdirectories(struct hr_node *node, int dirfd)
+{
+    hr_node_add_watches(node, dirfd);
+    return hr_scan_read(dirfd, &node->set->scan);
+}
+
 static int list_node(struct hr_node *node)
 {
     struct hr_cgroup_set *set = node->set;
@@ -207,15 +214,12 @@ static int list_node(struct hr_node *node)
     if (is_known_leaf(node))
         return 0;
     int fd = hr_node_open(node);
-    if (fd == -ENODEV && node != set->top) {
+    int status = fd < 0 ? fd : read_subdirectories(node, fd);
+    hr_descriptor_close(&fd);
+    if (status == -ENODEV && node != set->top) {
         remove_node(node);
         return 0;
     }
-    if (fd < 0)
-        return fd;
-    hr_node_add_watches(node, fd);
-    int status = hr_scan_read(fd, &set->scan);
-    close(fd);
     return status < 0 ? status : update_children(node, &set->scan);
 }
 

@@ -92,7 +92,7 @@ int hr_scan_read(int fd, struct hr_scan *scan)
     int result = read_directory(fd, scan);
     if (result < 0) {
         clear_scan(scan);
-        return result;
+        return result == -ENOENT ? -ENODEV : result;
     }
     if (scan->count > 1)
         qsort(scan->entries, scan->count, sizeof(*scan->entries), compare_names);

@@ -29,7 +29,8 @@ struct hr_scan {
  *
  * @param fd    the directory, open for reading; its position changes.
  * @param scan  receives the listing, valid until the next call or hr_scan_free(); empty on failure.
- * @return 0, -ENOMEM, or the negative errno of fstat(2) or getdents64(2).
+ * @return 0, -ENOMEM, -ENODEV if the directory was removed, or the negative errno of fstat(2) or
+ *         getdents64(2).
  */
 int hr_scan_read(int fd, struct hr_scan *scan);
 

@@ -15,8 +15,8 @@
  * @param max    the largest number of groups to visit.
  * @param visit  called with a directory. @return 0; -ENOENT or -ENODEV: it was removed; any other
  *               negative errno ends the walk.
- * @return 0; -ENOMEM; what visit() returned; or the negative errno of open(2), fstat(2) or
- *         getdents64(2).
+ * @return 0; -ENOMEM; -ENODEV if the group itself was removed; what visit() returned; or the
+ *         negative errno of open(2), fstat(2) or getdents64(2).
  */
 int hr_cgroup_walk(int dirfd, size_t max, int (*visit)(void *state, int dirfd), void *state);
 

@@ -4,6 +4,7 @@
  * populated, emptied and removed.
  */
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -177,6 +178,37 @@ START_TEST(survives_an_overflow)
 END_TEST
 
 /* A full scan finds what inotify doesn't report. */
+/* What is removed between opening and listing a directory, or NULL. */
+static const char *removed_before_listing;
+
+/* In place of libc's, for the tests that remove a group meanwhile. */
+ssize_t getdents64(int fd, void *buffer, size_t size)
+{
+    if (removed_before_listing != NULL)
+        tree_remove_group(tree, removed_before_listing);
+    removed_before_listing = NULL;
+    return syscall(SYS_getdents64, fd, buffer, size);
+}
+
+/* The listing of such a directory ends with ENOENT. */
+START_TEST(takes_a_directory_removed_while_it_is_listed_for_removed)
+{
+    tree_add_group(tree, "a/svc", true);
+    tree_add_group(tree, "b/svc", true);
+    follow_groups("*/svc");
+    assert_story("+a/svc ^a/svc +b/svc ^b/svc");
+    tree_add_group(tree, "a/other", true); /* so that a is listed again */
+    removed_before_listing = "a";
+    read_set();
+    ck_assert_ptr_null(removed_before_listing);
+    ck_assert_uint_eq(hr_cgroup_set_counts(set).unreadable, 0);
+    assert_story("va/svc -a/svc");
+    read_set();
+    assert_story("");
+    assert_counts(1, 1, 0);
+}
+END_TEST
+
 START_TEST(scans_now_and_then)
 {
     const char *pattern = "*";
@@ -543,6 +575,7 @@ int main(void)
     tcase_add_test(tests, passes_over_empty_groups);
     tcase_add_test(tests, takes_a_directory_made_again_for_another);
     tcase_add_test(tests, survives_an_overflow);
+    tcase_add_test(tests, takes_a_directory_removed_while_it_is_listed_for_removed);
     tcase_add_test(tests, scans_now_and_then);
     tcase_add_test(tests, waits_for_the_mount);
     tcase_add_test(tests, opens_files_beneath_the_directory_only);
