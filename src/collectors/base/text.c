@@ -41,6 +41,25 @@ bool hr_text_skip_line(struct hr_text *text)
     return true;
 }
 
+bool hr_text_hex(struct hr_text *text, uint64_t *value)
+{
+    size_t count = 0;
+    uint64_t sum = 0;
+    int digit;
+
+    for (; count < text->length && (digit = hr_text_hex_digit(text->start[count])) >= 0; count++) {
+        if (sum >> 60 != 0)
+            return false;
+        sum = sum << 4 | (uint64_t)digit;
+    }
+    if (count == 0)
+        return false;
+    text->start += count;
+    text->length -= count;
+    *value = sum;
+    return true;
+}
+
 int hr_text_number_parse(const char *text, size_t length, uint64_t max, uint64_t *value)
 {
     struct hr_text rest = {text, length};

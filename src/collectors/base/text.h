@@ -76,6 +76,21 @@ static inline bool hr_text_u64(struct hr_text *text, uint64_t *value)
     return true;
 }
 
+/** @return the value of a hexadecimal digit of either case; -1 for anything else. */
+static inline int hr_text_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/** Removes hexadecimal digits from the front. @return false without a digit, or above 2^64-1. */
+bool hr_text_hex(struct hr_text *text, uint64_t *value);
+
 /** Whether a terminated text contains a word, delimited by blanks and newlines. */
 bool hr_text_has_word(const char *text, const char *word);
 

@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "headroom/root.h"
-#include "memory/file_text.h"
 
 #define CONTEXT "0/contexts/0/"
 #define ATTRS   CONTEXT "monitoring_attrs/"
@@ -339,8 +338,8 @@ int hr_damon_parse_iomem(const char *text, size_t length, struct hr_damon_region
         struct hr_damon_region range;
         while (hr_text_skip(&rest, " "))
             ;
-        if (!hr_text_hexadecimal(&rest, &range.start) || !hr_text_skip(&rest, "-") ||
-            !hr_text_hexadecimal(&rest, &range.end) || !hr_text_skip(&rest, " : "))
+        if (!hr_text_hex(&rest, &range.start) || !hr_text_skip(&rest, "-") ||
+            !hr_text_hex(&rest, &range.end) || !hr_text_skip(&rest, " : "))
             return -EBADMSG;
         bool is_memory = hr_text_skip(&rest, "System RAM");
         if (!hr_text_skip_line(&rest))

@@ -28,7 +28,7 @@ static int parse_enabled(const char *text, size_t length, unsigned *enabled)
     if (!hr_text_skip(&rest, "0x"))
         return -EBADMSG;
     const char *digits = rest.start;
-    if (!hr_text_hexadecimal(&rest, &bits) || rest.start - digits > 8)
+    if (!hr_text_hex(&rest, &bits) || rest.start - digits > 8)
         return -EBADMSG;
     hr_text_skip(&rest, "\n");
     if (rest.length > 0)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory/file_text.h"
+#include "base/file_text.h"
 
 struct hr_root;
 struct hr_reason;

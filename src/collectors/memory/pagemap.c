@@ -9,7 +9,6 @@
 
 #include "base/deadline.h"
 #include "base/descriptor.h"
-#include "memory/file_text.h"
 #include "memory/words.h"
 
 #define PRESENT  ((uint64_t)1 << 63)
@@ -32,8 +31,8 @@ int hr_maps_parse(struct hr_text *text, struct hr_maps_range *range)
     if (!hr_text_skip_line(&rest))
         return -EAGAIN;
     line.length = (size_t)(rest.start - line.start);
-    if (!hr_text_hexadecimal(&line, &found.start) || !hr_text_skip(&line, "-") ||
-        !hr_text_hexadecimal(&line, &found.end) || !hr_text_skip(&line, " "))
+    if (!hr_text_hex(&line, &found.start) || !hr_text_skip(&line, "-") ||
+        !hr_text_hex(&line, &found.end) || !hr_text_skip(&line, " "))
         return -EBADMSG;
     if (found.start >= found.end)
         return -EBADMSG;

@@ -12,8 +12,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file_text.h"
 #include "headroom/array.h"
 #include "headroom/hash.h"
 #include "osnoise/hist.h"
@@ -22,7 +22,6 @@
 
 /* More than any table can have: 4096 entries with the longest names take less than 2 MB. */
 #define MAX_TEXT ((size_t)16 << 20)
-#define MIN_TEXT ((size_t)4096)
 
 /* A table with more entries is cleared. */
 #define NEARLY_FULL (HR_OSNOISE_TABLE_SIZE / 4 * 3)
@@ -51,8 +50,7 @@ struct hr_osnoise_sources {
     char *instance;
     uint64_t reading;
     struct table tables[HR_OSNOISE_TABLE_COUNT];
-    char *text;
-    size_t text_capacity;
+    struct hr_file_text text; /* of one table */
     struct entry *entries;
     size_t entry_count, entry_capacity;
     size_t *slots; /* a hash table of indices into entries, plus 1; 0: free */
@@ -86,7 +84,7 @@ void hr_osnoise_sources_close(struct hr_osnoise_sources *sources)
     if (sources == NULL)
         return;
     free(sources->instance);
-    free(sources->text);
+    free(sources->text.start);
     free(sources->entries);
     free(sources->slots);
     free(sources->sources);
@@ -166,38 +164,17 @@ static void keep_entries(struct hr_osnoise_sources *sources,
 
 /* --- Reading a table ------------------------------------------------------ */
 
-static int read_until_end(struct hr_osnoise_sources *sources, int fd, size_t *length)
-{
-    for (*length = 0;;) {
-        if (*length >= MAX_TEXT)
-            return -EBADMSG;
-        if (HR_ARRAY_RESERVE(sources->text, sources->text_capacity, *length + MIN_TEXT) < 0)
-            return -ENOMEM;
-        ssize_t got = read(fd, sources->text + *length, sources->text_capacity - *length);
-        if (got < 0 && errno != EINTR)
-            return -errno;
-        if (got == 0)
-            return 0;
-        if (got > 0)
-            *length += (size_t)got;
-    }
-}
-
 /* The kernel prints the whole table at the first read(2), and returns it piece by piece. */
 static int read_text(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
                      enum hr_osnoise_table table, struct hr_text *text)
 {
     char path[PATH_MAX];
-    size_t length;
 
     hr_osnoise_instance_table_path(sources->instance, table, path, sizeof(path));
     int fd = openat(tracefs->fd, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int status = read_until_end(sources, fd, &length);
-    close(fd);
+    int status = hr_file_text_read_and_close(fd < 0 ? -errno : fd, MAX_TEXT, &sources->text);
     if (status == 0)
-        *text = (struct hr_text){sources->text, length};
+        *text = (struct hr_text){sources->text.start, sources->text.length};
     return status;
 }
 

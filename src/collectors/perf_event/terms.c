@@ -26,31 +26,9 @@ struct encoder {
 
 /* --- Numbers --------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 bool hr_perf_hex_parse(struct hr_text text, uint64_t *value)
 {
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < text.length; i++) {
-        int digit = hex_digit(text.start[i]);
-        if (digit < 0 || sum >> 60 != 0)
-            return false;
-        sum = sum << 4 | (uint64_t)digit;
-    }
-    if (text.length == 0)
-        return false;
-    *value = sum;
-    return true;
+    return hr_text_hex(&text, value) && text.length == 0;
 }
 
 bool hr_perf_number_parse(struct hr_text text, uint64_t *value)
@@ -70,7 +48,7 @@ bool hr_perf_is_raw(struct hr_text text)
     if (text.length < 2 || *text.start != 'r')
         return false;
     for (size_t i = 1; i < text.length; i++)
-        if (hex_digit(text.start[i]) < 0)
+        if (hr_text_hex_digit(text.start[i]) < 0)
             return false;
     return true;
 }

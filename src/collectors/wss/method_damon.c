@@ -31,12 +31,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
 #include "base/text.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "memory/damon_sysfs.h"
-#include "memory/file_text.h"
 #include "wss/method.h"
 
 /* The number of regions, and up to how many processes each has that number. */

@@ -5,36 +5,24 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "common/complaint.h"
 #include "headroom/clock.h"
 #include "support/fake_collectd.h"
+#include "support/frozen_clock.h"
 #include "support/suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What the monotonic clock says in a test; else, as for Check, it is the kernel's. */
-static uint64_t now_ns;
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    if (now_ns == 0 || clock != CLOCK_MONOTONIC)
-        return (int)syscall(SYS_clock_gettime, clock, time);
-    *time = (struct timespec){(time_t)(now_ns / HR_NS_PER_S), (long)(now_ns % HR_NS_PER_S)};
-    return 0;
-}
-
 static void set_up(void)
 {
     fake_start_parts();
-    now_ns = hr_clock_ns();
+    frozen_ns = hr_clock_ns();
 }
 
 static void tear_down(void)
 {
-    now_ns = 0;
+    frozen_ns = 0;
     fake_stop();
 }
 
@@ -57,13 +45,13 @@ START_TEST(forgets_after_an_hour)
     struct tally tally = {0};
 
     ck_assert(tally_should_log(&tally, 8));
-    now_ns += 3600 * HR_NS_PER_S;
+    frozen_ns += 3600 * HR_NS_PER_S;
     ck_assert(!tally_should_log(&tally, 0));
     ck_assert(!tally_should_log(&tally, 8)); /* which counts as seen */
-    now_ns += 3601 * HR_NS_PER_S;
+    frozen_ns += 3601 * HR_NS_PER_S;
     ck_assert(!tally_should_log(&tally, 0));
     ck_assert(tally_should_log(&tally, 1));
-    now_ns = 0; /* Check, which measures how long a test takes, can't count hours */
+    frozen_ns = 0; /* Check, which measures how long a test takes, can't count hours */
 }
 END_TEST
 

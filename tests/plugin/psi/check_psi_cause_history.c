@@ -4,30 +4,18 @@
  * window or two ago.
  */
 #include <check.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "psi/cause_history.h"
+#include "support/frozen_clock.h"
 #include "support/suite.h"
 #include "support/tree.h"
-
-/* What the monotonic clock says in a test; else, as for Check, it is the kernel's. */
-static uint64_t now_ns;
 
 static struct tree *tree;
 static struct hr_root *root;
 static struct psi_cause_history history;
 static struct hr_stall_causes causes;
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    if (now_ns == 0 || clock != CLOCK_MONOTONIC)
-        return (int)syscall(SYS_clock_gettime, clock, time);
-    *time = (struct timespec){(time_t)(now_ns / HR_NS_PER_S), (long)(now_ns % HR_NS_PER_S)};
-    return 0;
-}
 
 static void set_up(void)
 {
@@ -35,12 +23,12 @@ static void set_up(void)
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     history = (struct psi_cause_history){.older = NULL};
     memset(&causes, 0x55, sizeof(causes));
-    now_ns = 5000 * HR_NS_PER_S;
+    frozen_ns = 5000 * HR_NS_PER_S;
 }
 
 static void tear_down(void)
 {
-    now_ns = 0;
+    frozen_ns = 0;
     psi_cause_history_clear(&history);
     hr_root_close(root);
     tree_free(tree);
@@ -49,7 +37,7 @@ static void tear_down(void)
 /* How often tasks of the machine had to reclaim memory, since boot; a second later. */
 static void reclaim(unsigned count)
 {
-    now_ns += HR_NS_PER_S;
+    frozen_ns += HR_NS_PER_S;
     tree_write(tree, "proc/vmstat",
                "allocstall_normal %u\npgsteal_kswapd 0\nworkingset_refault_anon 0\n", count);
 }
@@ -119,7 +107,7 @@ START_TEST(the_stall_is_that_between_the_counters)
 
     tree_write(tree, "proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n");
     psi_cause_history_take(&history, root, NULL, HR_PSI_CPU);
-    now_ns += 2 * HR_NS_PER_S;
+    frozen_ns += 2 * HR_NS_PER_S;
     tree_write(tree, "proc/stat", "cpu  100 0 0 0 0 0 0 100 0 0\n"); /* half of it stolen */
     psi_cause_history_explain(&history, root, NULL, HR_PSI_CPU, &event, &causes);
     ck_assert_uint_ge(causes.count, 1);

@@ -8,13 +8,13 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "headroom/clock.h"
 #include "psi/open_alarms.h"
 #include "support/fake_collectd.h"
+#include "support/frozen_clock.h"
 #include "support/suite.h"
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -611,24 +611,11 @@ int fsync(__attribute__((unused)) int fd)
     return 0;
 }
 
-/* So that no time passes on a machine that is slow; 0: it is the kernel's. */
-static atomic_uint_fast64_t frozen_ns;
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    const uint64_t now_ns = atomic_load(&frozen_ns);
-
-    if (now_ns == 0 || clock != CLOCK_MONOTONIC)
-        return (int)syscall(SYS_clock_gettime, clock, time);
-    *time = (struct timespec){(time_t)(now_ns / HR_NS_PER_S), (long)(now_ns % HR_NS_PER_S)};
-    return 0;
-}
-
 START_TEST(an_alarm_is_on_record_before_it_is_dispatched)
 {
     char expected[256];
 
-    atomic_store(&frozen_ns, hr_clock_ns());
+    frozen_ns = hr_clock_ns();
     snprintf(expected, sizeof(expected), HEAD "%s" ALARM "end\n", our_boot);
     open_alarms();
     fake_on_notification(read_content, NULL);
@@ -638,7 +625,7 @@ START_TEST(an_alarm_is_on_record_before_it_is_dispatched)
     save(&group, NULL);
     ck_assert_uint_eq(psi_open_alarms_next_record(alarms), record + 1);
     await_dispatched(1);
-    atomic_store(&frozen_ns, 0);
+    frozen_ns = 0;
     hangs = false;
     ck_assert_str_eq(content, expected);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory/file_text.h - text files of any size, and the hexadecimal numbers in them.
+ * base/file_text.h - text files of any size.
  */
-#ifndef HEADROOM_COLLECTORS_MEMORY_FILE_TEXT_H
-#define HEADROOM_COLLECTORS_MEMORY_FILE_TEXT_H
+#ifndef HEADROOM_COLLECTORS_BASE_FILE_TEXT_H
+#define HEADROOM_COLLECTORS_BASE_FILE_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#include "base/text.h"
 
 struct hr_root;
 
@@ -27,8 +23,13 @@ struct hr_file_text {
  */
 int hr_file_text_read(const struct hr_root *root, const char *path, struct hr_file_text *text);
 
-/** Takes lower-case hexadecimal digits off the front. @return false without a digit, or above
- * 2^64-1. */
-bool hr_text_hexadecimal(struct hr_text *text, uint64_t *value);
+/**
+ * Reads a whole file that has just been opened, and closes it.
+ *
+ * @param fd   a descriptor, or the negative errno of opening it, which is then returned.
+ * @param max  the largest length in bytes.
+ * @return as hr_file_text_read(); -EBADMSG for a larger file.
+ */
+int hr_file_text_read_and_close(int fd, size_t max, struct hr_file_text *text);
 
 #endif
