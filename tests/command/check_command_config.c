@@ -85,6 +85,7 @@ static const struct {
     {"<Plugin psi>\n", 2},
     {"<Plugin psi\n", 1},
     {"<Plugin psi>\n</Plug>\n", 2},
+    {"<Plugin psi>\n</Plugin", 2},
     {"<Plugin psi>\n</Plugin> x\n", 2},
     {"</Plugin>\n", 1},
     {"LoadPlugin psi\n\"psi\"\n", 2},

@@ -178,7 +178,10 @@ static int parse_end_of_block(struct input *input, const char *key)
         return -EBADMSG;
     input->text += 2 + length;
     skip_blanks(input);
-    return *input->text++ == '>' ? 0 : -EBADMSG;
+    if (*input->text != '>')
+        return -EBADMSG;
+    input->text++;
+    return 0;
 }
 
 /* What follows the first line of a block, from its ">" on. */
