@@ -9,26 +9,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "fuzz.h"
 #include "memory/pagemap.h"
 
 const char fuzz_corpus[] = "maps";
 
-/* The kernel pads with zeros to eight digits, others may with more. */
+/* A number with as many zeros before it as there may be, the kernel pads to eight digits; and what
+ * follows it. */
+static void check_number(struct hr_text *line, uint64_t number, char end)
+{
+    char text[20];
+
+    while (line->length > 1 && *line->start == '0' && line->start[1] != end)
+        line->start++, line->length--;
+    size_t length = (size_t)snprintf(text, sizeof(text), "%" PRIx64 "%c", number, end);
+    require(line->length >= length && strncasecmp(line->start, text, length) == 0);
+    line->start += length;
+    line->length -= length;
+}
+
 static void check_range(struct hr_text line, const struct hr_maps_range *range)
 {
-    char text[40];
-
     require(range->start < range->end);
-    while (line.length > 1 && *line.start == '0' && line.start[1] != '-')
-        line.start++, line.length--;
-    int length = snprintf(text, sizeof(text), "%" PRIx64 "-", range->start);
-    require(length > 0 && hr_text_skip(&line, text));
-    while (line.length > 1 && *line.start == '0' && line.start[1] != ' ')
-        line.start++, line.length--;
-    snprintf(text, sizeof(text), "%" PRIx64 " ", range->end);
-    require(hr_text_skip(&line, text));
+    check_number(&line, range->start, '-');
+    check_number(&line, range->end, ' ');
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
