@@ -12,6 +12,10 @@
  * interval is scaled by the two times of that interval alone and added to the total, so a total
  * never decreases. A group that had no turn on a CPU is scaled once it has had one.
  *
+ * Where the kernel's running time of cgroups is wrong (hr_perf_is_running_time_right()), groups
+ * with events of a PMU have a clock with them, whose count is taken instead; each takes a
+ * descriptor.
+ *
  * Sources: perf_event_open(2), kernel/events/core.c (perf_event_read_group, perf_cgroup_connect),
  * Documentation/admin-guide/perf-security.rst.
  *
@@ -70,7 +74,7 @@ enum hr_perf_limit {
     HR_PERF_BY_OTHERS  /**< descriptors ran out lately, below both of these limits */
 };
 
-/** Use of descriptors: one per target, event and CPU. */
+/** Use of descriptors: one per target, event and CPU, and those of clocks. */
 struct hr_perf_files {
     size_t open;   /**< currently */
     size_t wanted; /**< needed by all targets that were read, including those that don't fit */
@@ -98,7 +102,8 @@ struct hr_perf_target;
 /**
  * Prepares counting. Nothing is opened before hr_perf_read().
  *
- * @param root  where /sys/devices/system/cpu is; must outlive the object.
+ * @param root  where /sys/devices/system/cpu and /proc/sys/kernel/osrelease are; must outlive the
+ *              object.
  * @param perf  receives the object; the caller ends it with hr_perf_close().
  * @return 0; -EINVAL if a group is empty or too large; -ENOMEM.
  */
@@ -146,6 +151,19 @@ int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t 
  * @return 0, -EBADMSG, or the negative errno of reading /proc/sys/kernel/perf_event_paranoid.
  */
 int hr_perf_paranoid_read(const struct hr_root *root, int *level);
+
+/**
+ * Whether the running kernel is known, by its release, to report right how long a cgroup's events
+ * were on a PMU's counters. Distributions patch their kernels under old numbers, so one that isn't
+ * known is taken for wrong.
+ *
+ * From Linux 6.2 ("perf: Rewrite core context handling") until "perf: Update cgroup time when
+ * rotating multiplexed events", events took turns without the cgroup's time being brought up to
+ * date (kernel/events/core.c, perf_rotate_context), so that the time of one event's turn was
+ * attributed to another: time_running is wrong by factors. time_enabled and the counts are right,
+ * and so are the times of the whole machine.
+ */
+bool hr_perf_is_running_time_right(const struct hr_root *root);
 
 /** Prepares counting of the whole machine. @return 0 or -ENOMEM. */
 int hr_perf_target_open_system(struct hr_perf *perf, struct hr_perf_target **target);

@@ -24,6 +24,7 @@ struct hr_perf {
     const struct hr_root *root;
     const struct hr_perf_calls *calls;
     uint64_t retry_ns;
+    bool needs_clocks; /**< in cgroups, see hr_perf_is_running_time_right() */
     struct hr_perf_event_group *groups;
     size_t group_count;
     size_t *first_event; /**< of each group: index of its first event in arrays of all events */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "headroom/clock.h"
 #include "headroom/perf_event.h"
 
 /* --- Opening -------------------------------------------------------------- */
@@ -18,6 +19,48 @@ const struct hr_perf_encoding *hr_perf_find_encoding(const struct hr_perf_event 
     }
     return NULL;
 }
+
+/* Whether events of a PMU, which may have to take turns, are among them. */
+static bool is_on_counters(const struct perf_event_attr *attr)
+{
+    return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT;
+}
+
+static const struct hr_perf_encoding *encoding_of(const struct hr_perf_place *place,
+                                                  const struct hr_perf_event_group *group,
+                                                  uint32_t events, size_t event)
+{
+    return (events >> event & 1) != 0 ? hr_perf_find_encoding(group->events[event], place->cpu)
+                                      : NULL;
+}
+
+static bool needs_clock(const struct hr_perf_place *place, const struct hr_perf_event_group *group,
+                        uint32_t events)
+{
+    for (size_t i = 0; i < group->count && place->with_clock; i++) {
+        const struct hr_perf_encoding *encoding = encoding_of(place, group, events, i);
+        if (encoding != NULL && is_on_counters(&encoding->attr))
+            return true;
+    }
+    return false;
+}
+
+size_t hr_perf_group_files(const struct hr_perf_place *place,
+                           const struct hr_perf_event_group *group, uint32_t events)
+{
+    size_t count = needs_clock(place, group, events);
+
+    for (size_t i = 0; i < group->count; i++)
+        count += encoding_of(place, group, events, i) != NULL;
+    return count;
+}
+
+static const struct hr_perf_encoding clock_encoding = {
+    .attr = {.type = PERF_TYPE_SOFTWARE,
+             .size = sizeof(clock_encoding.attr),
+             .config = PERF_COUNT_SW_CPU_CLOCK},
+    .every_cpu = true,
+};
 
 /* A generic event with a PMU's type in the upper half of config (PERF_PMU_TYPE_SHIFT). */
 static bool has_extended_type(const struct perf_event_attr *attr)
@@ -56,34 +99,51 @@ int hr_perf_group_open_dummy(const struct hr_perf_place *place)
     return fd < 0 ? -1 : fd;
 }
 
-int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
-                       const struct hr_perf_event_group *group, uint32_t events)
+static int append_event(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
+                        const struct hr_perf_encoding *encoding)
+{
+    int fd =
+        hr_perf_group_open_event(place, encoding, open_group->count > 0 ? open_group->leader : -1);
+
+    if (fd < 0)
+        return fd;
+    if (open_group->count == 0)
+        open_group->leader = fd;
+    open_group->fds[open_group->count++] = fd;
+    return 0;
+}
+
+static int append_events(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
+                         const struct hr_perf_event_group *group, uint32_t events)
 {
     int status = 0;
 
     open_group->events = 0;
     for (size_t i = 0; i < group->count && status == 0; i++) {
-        const struct hr_perf_encoding *encoding =
-            hr_perf_find_encoding(group->events[i], place->cpu);
-        if ((events >> i & 1) == 0 || encoding == NULL)
+        const struct hr_perf_encoding *encoding = encoding_of(place, group, events, i);
+        if (encoding == NULL)
             continue;
-        int fd = hr_perf_group_open_event(place, encoding,
-                                          open_group->count > 0 ? open_group->leader : -1);
-        if (fd < 0) {
-            status = fd;
-            break;
-        }
-        if (open_group->count == 0)
-            open_group->leader = fd;
-        open_group->fds[open_group->count++] = fd;
+        status = append_event(open_group, place, encoding);
         open_group->events |= UINT32_C(1) << i;
     }
+    return status;
+}
+
+int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
+                       const struct hr_perf_event_group *group, uint32_t events)
+{
+    int status = append_events(open_group, place, group, events);
+
+    open_group->has_clock = needs_clock(place, group, events);
+    if (status == 0 && open_group->has_clock)
+        status = append_event(open_group, place, &clock_encoding);
     if (status == 0 && open_group->count > 0)
         status = place->calls->enable(open_group->leader);
     if (status < 0)
         hr_perf_group_close(open_group, place->calls);
     open_group->base = open_group->last = (struct hr_perf_times){0};
-    memset(open_group->base_counts, 0, open_group->size * sizeof(*open_group->base_counts));
+    open_group->kernel_running_ns = 0;
+    memset(open_group->base_counts, 0, (open_group->size + 1) * sizeof(*open_group->base_counts));
     return status;
 }
 
@@ -100,7 +160,7 @@ void hr_perf_group_close(struct hr_perf_open_group *open_group, const struct hr_
 struct reading {
     uint64_t count;
     struct hr_perf_times times;
-    uint64_t counts[HR_PERF_GROUP_MAX]; /* in the order of the open events */
+    uint64_t counts[HR_PERF_OPEN_MAX]; /* in the order of the open events */
 };
 
 /* @return whether the reading is complete. */
@@ -110,7 +170,7 @@ static bool read_descriptor(const struct hr_perf_calls *calls, int fd, size_t si
     const ssize_t length = calls->read(fd, reading, size);
     const size_t head = offsetof(struct reading, counts);
 
-    return length > (ssize_t)head && reading->count <= HR_PERF_GROUP_MAX &&
+    return length > (ssize_t)head && reading->count <= HR_PERF_OPEN_MAX &&
            (size_t)length == head + reading->count * sizeof(uint64_t);
 }
 
@@ -191,8 +251,41 @@ static uint64_t advance_count(uint64_t *base, uint64_t now, uint64_t enabled_ns,
     return delta;
 }
 
-static void advance_group(struct hr_perf_open_group *open_group, const struct reading *reading)
+/* At each switch of tasks the clock starts later, and stops earlier, than the cgroup's time. What
+ * it lacks by that is no turn of other events if the kernel has seen none either, which is wrong
+ * only about turns that began and ended while the same task ran. These last 1 ms at least, the
+ * shortest period of the kernel's timer (perf_event_mux_interval_ms); and those that add up to no
+ * more than this share of the time aren't told from switches. */
+#define SHORTEST_TURN_NS HR_NS_PER_MS
+#define SWITCHING_SHARE  16
+
+static bool is_switching(uint64_t enabled_ns, uint64_t kernel_ns, uint64_t clock_ns)
 {
+    const uint64_t lacking_ns = time_since(clock_ns, enabled_ns);
+
+    return kernel_ns >= enabled_ns &&
+           (lacking_ns < SHORTEST_TURN_NS || lacking_ns <= enabled_ns / SWITCHING_SHARE);
+}
+
+/* Replaces the kernel's running time by that of the clock. */
+static void take_clock(struct hr_perf_open_group *open_group, struct reading *reading)
+{
+    const size_t clock = open_group->count - 1;
+    struct hr_perf_times *now = &reading->times;
+    const uint64_t enabled_ns = time_since(open_group->last.enabled_ns, now->enabled_ns);
+    const uint64_t kernel_ns = time_since(open_group->kernel_running_ns, now->running_ns);
+    const uint64_t clock_ns = time_since(open_group->base_counts[clock], reading->counts[clock]);
+
+    open_group->kernel_running_ns = now->running_ns;
+    open_group->base_counts[clock] = reading->counts[clock];
+    now->running_ns = open_group->last.running_ns +
+                      (is_switching(enabled_ns, kernel_ns, clock_ns) ? enabled_ns : clock_ns);
+}
+
+static void advance_group(struct hr_perf_open_group *open_group, struct reading *reading)
+{
+    if (open_group->has_clock)
+        take_clock(open_group, reading);
     const struct hr_perf_times *now = &reading->times;
     const uint64_t enabled_ns = time_since(open_group->base.enabled_ns, now->enabled_ns);
     const uint64_t running_ns = time_since(open_group->base.running_ns, now->running_ns);
@@ -204,7 +297,7 @@ static void advance_group(struct hr_perf_open_group *open_group, const struct re
     if (open_group->interval.running_ns > open_group->interval.enabled_ns)
         open_group->interval.running_ns = open_group->interval.enabled_ns;
     open_group->last = *now;
-    for (uint32_t i = 0; number < open_group->count; i++) {
+    for (uint32_t i = 0; i < open_group->size; i++) {
         if ((open_group->events >> i & 1) == 0)
             continue;
         open_group->deltas[i] = advance_count(&open_group->base_counts[number],

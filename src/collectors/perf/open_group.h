@@ -3,7 +3,8 @@
  * perf/open_group.h - one group of events, open on one CPU for one target: its descriptors, its
  * last reading, and the difference to the previous reading.
  *
- * The target sets `size` and the arrays, which have room for all events of the group.
+ * The target sets `size` and the arrays, which have room for all events of the group; `fds` and
+ * `base_counts` for the clock, too.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_OPEN_GROUP_H
 #define HEADROOM_COLLECTORS_PERF_OPEN_GROUP_H
@@ -16,17 +17,22 @@ struct hr_perf_times {
     uint64_t running_ns;
 };
 
+/** The largest number of descriptors of a group on one CPU: its events and their clock. */
+#define HR_PERF_OPEN_MAX (HR_PERF_GROUP_MAX + 1)
+
 struct hr_perf_open_group {
     size_t size;     /**< number of events of the group */
-    size_t count;    /**< number of open events; 0: the group is closed */
+    size_t count;    /**< number of open events, with the clock; 0: the group is closed */
     uint32_t events; /**< bit mask of the open events; they are read in this order */
+    bool has_clock;  /**< the last of `fds` counts the time in which the group counted */
     int leader;      /**< the first of `fds` */
     int *fds;        /**< of the open events */
     /** Times and counts that are part of the totals; older than `last` if the group had no turn
      * since. */
     struct hr_perf_times base;
     uint64_t *base_counts;
-    struct hr_perf_times last; /**< of the last read */
+    struct hr_perf_times last;  /**< of the last read */
+    uint64_t kernel_running_ns; /**< of the last read, where a clock replaces it */
 
     /* Results of the last read; kept when the group is closed or reopened. */
     struct hr_perf_times interval; /**< since the previous read */
@@ -39,11 +45,17 @@ struct hr_perf_place {
     const struct hr_perf_calls *calls;
     int cgroup; /**< the cgroup's directory; -1: the whole machine */
     unsigned cpu;
+    bool with_clock; /**< groups with events of a PMU need one, see hr_perf_is_running_time_right()
+                      */
 };
 
 /** @return how an event is counted on a CPU; NULL: it isn't. */
 const struct hr_perf_encoding *hr_perf_find_encoding(const struct hr_perf_event *event,
                                                      unsigned cpu);
+
+/** The number of descriptors that hr_perf_group_open() opens. */
+size_t hr_perf_group_files(const struct hr_perf_place *place,
+                           const struct hr_perf_event_group *group, uint32_t events);
 
 /** Opens one event. @param leader  of its group; -1: the event is the leader, which is opened
  * disabled. @return a descriptor or a negative errno. */
@@ -64,7 +76,8 @@ int hr_perf_group_open_event(const struct hr_perf_place *place,
 int hr_perf_group_open_dummy(const struct hr_perf_place *place);
 
 /**
- * Opens those of the group's events that the CPU has, all or none, and starts counting from 0.
+ * Opens those of the group's events that the CPU has, all or none, with a clock where one is
+ * needed, and starts counting from 0.
  *
  * @param events  bit mask of the events to open.
  * @return 0, also if no event was opened; or the negative errno of perf_event_open(2).

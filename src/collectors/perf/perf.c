@@ -49,6 +49,7 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
     opened->root = root;
     opened->calls = options->calls != NULL ? options->calls : &hr_perf_kernel_calls;
     opened->retry_ns = options->retry_ns != 0 ? options->retry_ns : DEFAULT_RETRY_NS;
+    opened->needs_clocks = !hr_perf_is_running_time_right(root);
     hr_perf_cpus_init(&opened->cpus);
     hr_perf_budget_init(&opened->budget, options->max_files, opened->retry_ns);
     int status = copy_groups(opened, options);

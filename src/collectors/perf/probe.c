@@ -85,7 +85,7 @@ static bool is_group_too_large(const struct hr_perf_place *place,
 static bool is_counted_outside_cgroup(const struct hr_perf_place *place,
                                       const struct hr_perf_encoding *encoding, int status)
 {
-    const struct hr_perf_place machine = {place->calls, -1, place->cpu};
+    const struct hr_perf_place machine = {.calls = place->calls, .cgroup = -1, .cpu = place->cpu};
 
     return place->cgroup >= 0 && (status == -ENOENT || status == -EBADF) &&
            try_event_alone(&machine, encoding) == 0;

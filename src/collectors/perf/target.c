@@ -59,19 +59,20 @@ static struct cpu_counters *new_cpu_counters(const struct hr_perf *perf)
     const size_t groups = perf->group_count, events = perf->event_count;
     struct cpu_counters *cpu =
         calloc(1, sizeof(*cpu) + groups * (sizeof(*cpu->open_groups) + sizeof(*cpu->ever)) +
-                      events * (3 * sizeof(uint64_t) + sizeof(int)));
+                      events * (3 * sizeof(uint64_t) + sizeof(int)) +
+                      groups * (sizeof(uint64_t) + sizeof(int)));
     if (cpu == NULL)
         return NULL;
     cpu->open_groups = (struct hr_perf_open_group *)(cpu + 1);
     cpu->ever = (struct hr_perf_times *)(cpu->open_groups + groups);
     cpu->totals = (uint64_t *)(cpu->ever + groups);
-    uint64_t *base_counts = cpu->totals + events, *deltas = base_counts + events;
-    int *fds = (int *)(deltas + events);
+    uint64_t *deltas = cpu->totals + events, *base_counts = deltas + events;
+    int *fds = (int *)(base_counts + events + groups);
     for (size_t g = 0; g < groups; g++) {
         cpu->open_groups[g].size = perf->groups[g].count;
-        cpu->open_groups[g].base_counts = base_counts + perf->first_event[g];
+        cpu->open_groups[g].base_counts = base_counts + perf->first_event[g] + g; /* a clock each */
         cpu->open_groups[g].deltas = deltas + perf->first_event[g];
-        cpu->open_groups[g].fds = fds + perf->first_event[g];
+        cpu->open_groups[g].fds = fds + perf->first_event[g] + g;
     }
     return cpu;
 }
@@ -250,15 +251,26 @@ static void read_all_cpus(struct hr_perf_target *target)
 
 /* --- Opening -------------------------------------------------------------- */
 
+static struct hr_perf_place place_on(const struct hr_perf_target *target, int cgroup,
+                                     unsigned number)
+{
+    return (struct hr_perf_place){
+        .calls = target->perf->calls,
+        .cgroup = cgroup,
+        .cpu = number,
+        .with_clock = target->scope == HR_PERF_CGROUP && target->perf->needs_clocks,
+    };
+}
+
 static size_t count_files_on(const struct hr_perf_target *target, unsigned number)
 {
     const struct hr_perf *perf = target->perf;
+    const struct hr_perf_place place = place_on(target, -1, number);
     size_t count = 0;
 
     for (size_t g = 0; g < perf->group_count; g++)
-        for (size_t e = 0; e < perf->groups[g].count; e++)
-            count += (perf->probes[target->scope].usable[g] >> e & 1) != 0 &&
-                     hr_perf_find_encoding(perf->groups[g].events[e], number) != NULL;
+        count +=
+            hr_perf_group_files(&place, &perf->groups[g], perf->probes[target->scope].usable[g]);
     return count;
 }
 
@@ -277,7 +289,7 @@ static int open_all_groups(struct hr_perf_target *target, struct cpu_counters *c
                            const struct hr_perf_cpu *about)
 {
     struct hr_perf *perf = target->perf;
-    const struct hr_perf_place place = {perf->calls, cgroup, about->number};
+    const struct hr_perf_place place = place_on(target, cgroup, about->number);
     const int dummy = hr_perf_group_open_dummy(&place);
     int status = 0;
 

@@ -13,6 +13,7 @@
 #define MAX_EVENTS   1024
 #define MAX_REFUSALS 16
 #define MAX_CPUS     64
+#define MAX_MEMBERS  (HR_PERF_GROUP_MAX + 1) /* a clock is one, too */
 
 /* A descriptor is FIRST_FD plus the event's index in the table. */
 struct fake_event {
@@ -24,7 +25,7 @@ struct fake_event {
     struct perf_event_attr attr;
     int leader;          /* the leader's descriptor, which may be its own */
     size_t member_count; /* of a leader, including itself */
-    int members[HR_PERF_GROUP_MAX];
+    int members[MAX_MEMBERS];
     uint64_t count;
     uint64_t enabled_ns, running_ns;
     bool broken;
@@ -53,6 +54,11 @@ static struct fake_event *event_of(int fd)
     require(fd >= FIRST_FD && fd < FIRST_FD + MAX_EVENTS && events[fd - FIRST_FD].open,
             "there is no such descriptor");
     return &events[fd - FIRST_FD];
+}
+
+static bool is_clock(const struct perf_event_attr *attr)
+{
+    return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_CLOCK;
 }
 
 static bool is_leader(const struct fake_event *event)
@@ -126,7 +132,7 @@ static void join_group(int fd, struct fake_event *event, int group_fd)
     struct fake_event *leader = group_fd < 0 ? event : event_of(group_fd);
 
     event->leader = group_fd < 0 ? fd : group_fd;
-    require(leader->member_count < HR_PERF_GROUP_MAX, "the group is too large");
+    require(leader->member_count < MAX_MEMBERS, "the group is too large");
     leader->members[leader->member_count++] = fd;
 }
 
@@ -259,7 +265,7 @@ static size_t member_words(const struct fake_event *event, uint64_t *words)
 static ssize_t fake_read(int fd, void *buffer, size_t size)
 {
     const struct fake_event *event = event_of(fd), *leader = event_of(event->leader);
-    uint64_t words[3 + HR_PERF_GROUP_MAX];
+    uint64_t words[3 + MAX_MEMBERS];
     const size_t count = is_leader(event) ? group_words(event, words) : member_words(event, words);
     const size_t length = count * sizeof(words[0]);
 
@@ -385,6 +391,25 @@ void fake_perf_add_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_
 
     event->enabled_ns += enabled_ns;
     event->running_ns += running_ns;
+}
+
+void fake_perf_add_clock(uint64_t target, unsigned cpu, uint64_t leader, uint64_t time_ns)
+{
+    const struct fake_event *event = find_leader(target, cpu, leader);
+    struct fake_event *clock = event_of(event->members[event->member_count - 1]);
+
+    require(is_clock(&clock->attr), "the group's last event is no clock");
+    clock->count += time_ns;
+}
+
+size_t fake_perf_clocks_on(uint64_t target, unsigned cpu)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < MAX_EVENTS; i++)
+        count += events[i].open && events[i].target == target && events[i].cpu == cpu &&
+                 is_clock(&events[i].attr);
+    return count;
 }
 
 void fake_perf_break(uint64_t target, unsigned cpu, uint64_t leader, enum fake_perf_trouble trouble)

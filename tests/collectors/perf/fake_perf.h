@@ -77,6 +77,12 @@ void fake_perf_set_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_
 void fake_perf_add_times(uint64_t target, unsigned cpu, uint64_t leader, uint64_t enabled_ns,
                          uint64_t running_ns);
 
+/* Advances the clock (PERF_COUNT_SW_CPU_CLOCK) that must be the last event of that group. */
+void fake_perf_add_clock(uint64_t target, unsigned cpu, uint64_t leader, uint64_t time_ns);
+
+/* The number of clocks of a target on a CPU. */
+size_t fake_perf_clocks_on(uint64_t target, unsigned cpu);
+
 /* Makes reading that group fail in this way, until it is closed. */
 enum fake_perf_trouble {
     FAKE_PERF_ENDED,    /* no bytes: the kernel's error state */

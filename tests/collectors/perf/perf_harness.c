@@ -137,6 +137,11 @@ void renew_cpu(unsigned cpu)
     tree_add_directory(tree, path);
 }
 
+void set_release(const char *release)
+{
+    tree_write(tree, "proc/sys/kernel/osrelease", "%s\n", release);
+}
+
 /* --- Targets -------------------------------------------------------------- */
 
 static struct hr_perf_target *remember_target(struct hr_perf_target *target,
@@ -250,6 +255,7 @@ void set_up(void)
     add_cpu(0);
     add_cpu(1);
     set_online("0-1");
+    set_release(RIGHT_RELEASE);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     fake_perf_reset();
 }

@@ -24,12 +24,17 @@
 #define RETRY_S  1000
 #define RETRY_NS (RETRY_S * HR_NS_PER_S)
 
+/* Kernels whose running time of cgroups is right, and wrong. */
+#define RIGHT_RELEASE "7.3.0"
+#define WRONG_RELEASE "6.12.114"
+
 extern struct tree *tree;
 extern struct hr_root *root;
 extern struct hr_perf *perf;
 extern struct hr_perf_options perf_options; /* for open_perf(), except for the groups */
 
-/* Creates a tree with CPUs 0 and 1; every event is a hardware event and counts on each CPU. */
+/* Creates a tree with CPUs 0 and 1 and a right release; every event is a hardware event and counts
+ * on each CPU. */
 void set_up(void);
 
 /* Closes all targets; nothing may be left open. */
@@ -56,6 +61,9 @@ void add_cpu(unsigned cpu);
 void add_cpus(unsigned count);
 /* Recreates the CPU's topology, as after being offline. */
 void renew_cpu(unsigned cpu);
+
+/* The kernel's; before open_perf(). */
+void set_release(const char *release);
 
 /* Targets. */
 struct hr_perf_target *open_machine(void);
