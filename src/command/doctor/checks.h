@@ -68,6 +68,10 @@ void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings);
 void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *usage,
                               struct findings *findings);
+/** How many clocks cgroup_perf adds to the events of each cgroup on each CPU: one a line with
+ * events of a PMU, where the kernel needs it (hr_perf_is_running_time_right()). */
+size_t doctor_count_clocks(const struct hr_root *root, const struct usage *usage);
+
 void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings);
 void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,

@@ -79,7 +79,8 @@ static struct costs cost_perf(const struct usage_perf *perf, const struct costs_
         (events * (1 + perf->running) + has_ipc) * (perf->per_cpu ? 1 + machine->cpus : 1);
     costs.series = (groups + perf->system) * costs.series_per_group;
     costs.values = costs.series;
-    costs.files = groups + (groups + perf->system) * events * machine->cpus;
+    costs.files = groups + groups * machine->perf_clocks * machine->cpus +
+                  (groups + perf->system) * events * machine->cpus;
     return costs;
 }
 

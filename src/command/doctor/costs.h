@@ -16,6 +16,7 @@ struct costs_of_machine {
     size_t cpus;
     bool has_irq_pressure;
     size_t psi_groups, perf_groups, wss_groups; /**< with processes, that are selected */
+    size_t perf_clocks;                         /**< of each group and CPU */
 };
 
 /** Of one plugin. */

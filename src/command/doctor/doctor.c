@@ -205,6 +205,7 @@ static void print_costs(const struct hr_root *root, const struct usage *usage)
                         .psi_groups = cgroups_count(root, &of[0]),
                         .perf_groups = cgroups_count(root, &of[1]),
                         .wss_groups = cgroups_count(root, &of[2]),
+                        .perf_clocks = doctor_count_clocks(root, usage),
                     },
                     costs);
     putchar('\n');

@@ -166,6 +166,16 @@ static void add_unknown_event(const struct check_context *context, const struct 
 
 /* --- Counting ------------------------------------------------------------- */
 
+static size_t count_cpus(const struct hr_perf_target *target)
+{
+    size_t count = 0;
+    unsigned cpu;
+
+    while (hr_perf_target_cpu(target, count, &cpu))
+        count++;
+    return count;
+}
+
 /* Opens and reads the counters of a target, and closes it.
  * @return 0, or the status of the first event that can't be counted */
 static int count_once(struct check_context *context, struct hr_perf *perf, enum hr_perf_scope scope,
@@ -174,7 +184,7 @@ static int count_once(struct check_context *context, struct hr_perf *perf, enum 
     int status = hr_perf_target_read(target);
 
     if (status == 0)
-        context->cpu_count = hr_perf_files(perf).open / count;
+        context->cpu_count = count_cpus(target);
     hr_perf_target_close(target);
     for (size_t e = 0; e < count; e++) {
         int of_event = hr_perf_status(perf, scope, 0, e);
@@ -255,12 +265,33 @@ static void check_kind(struct check_context *context, const struct kind *kind)
 
 /* --- Descriptors ---------------------------------------------------------- */
 
+size_t doctor_count_clocks(const struct hr_root *root, const struct usage *usage)
+{
+    struct check_context context = {.usage = &usage->perf};
+    const char *line = NULL;
+    size_t count = 0;
+
+    if (hr_perf_is_running_time_right(root) ||
+        hr_perf_vocabulary_open(root, &context.vocabulary) < 0)
+        return 0;
+    for (size_t i = 0; i < usage->perf.events.count; i++) {
+        const char *of_event = usage->perf.lines.list[i];
+        if (of_event != line && is_text_of_kind(&context, usage->perf.events.list[i], &hardware)) {
+            line = of_event;
+            count++;
+        }
+    }
+    hr_perf_vocabulary_close(context.vocabulary);
+    return count;
+}
+
 /* Calculated, not tried: opening all counters would slow down each switch between groups. */
-static void check_descriptors(const struct check_context *context, size_t groups)
+static void check_descriptors(const struct check_context *context, size_t groups, size_t clocks)
 {
     const bool judged = context->findings->judgement == FINDINGS_AS_CONFIGURED;
     const size_t events = judged ? context->usage->events.count : TYPICAL_EVENTS;
-    const size_t needed = events * (groups + context->usage->system) * context->cpu_count;
+    const size_t of_cpu = events * (groups + context->usage->system) + clocks * groups;
+    const size_t needed = of_cpu * context->cpu_count;
     char cause[192];
 
     hr_descriptor_raise_limit(needed); /* as the plugin does for MaxFiles */
@@ -269,8 +300,9 @@ static void check_descriptors(const struct check_context *context, size_t groups
     const size_t allowed = by_option ? context->usage->max_files : share;
 
     snprintf(cause, sizeof(cause),
-             "%zu events of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
-             events, groups, context->cpu_count, needed, allowed);
+             "%zu events%s of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
+             events, clocks > 0 ? " and their clocks" : "", groups, context->cpu_count, needed,
+             allowed);
     if (context->cpu_count == 0)
         findings_add(context->findings, FINDING_UNTRIED, descriptors, "nothing can be counted",
                      NULL);
@@ -330,7 +362,7 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
     check_kind(&context, &tracepoints);
     findings_use(findings, true);
     check_names(&context);
-    check_descriptors(&context, count_groups(&context));
+    check_descriptors(&context, count_groups(&context), doctor_count_clocks(root, usage));
     doctor_groups_close(&context.groups);
     hr_perf_vocabulary_close(context.vocabulary);
 }

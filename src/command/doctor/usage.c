@@ -205,6 +205,15 @@ static int read_psi(struct usage *usage, const struct config_item *block)
 
 /* --- The others ----------------------------------------------------------- */
 
+static int add_events(struct usage_perf *perf, const struct config_item *item)
+{
+    int status = add_values(&perf->events, item);
+
+    while (status == 0 && perf->lines.count < perf->events.count)
+        status = add_text(&perf->lines, config_text(item));
+    return status;
+}
+
 static int read_perf(struct usage *usage, const struct config_item *block)
 {
     struct usage_perf *perf = &usage->perf;
@@ -215,7 +224,7 @@ static int read_perf(struct usage *usage, const struct config_item *block)
         if (config_is(item, "System"))
             perf->system = config_boolean(item, true);
         else if (config_is(item, "Event"))
-            status = add_values(&perf->events, item);
+            status = add_events(perf, item);
         else if (config_is(item, "ReportRunning"))
             perf->running = config_boolean(item, true);
         else if (config_is(item, "ReportPerCPU"))
@@ -337,14 +346,17 @@ static int interpret(struct usage *usage, struct config_fault *fault)
 }
 
 /* What cgroup_perf counts without an Event option. */
-static int add_default_events(struct usage_texts *events)
+static int add_default_events(struct usage_perf *perf)
 {
     static const char *const defaults[] = {"task-clock", "context-switches", "cpu-migrations",
                                            "page-faults"};
     int status = 0;
 
-    for (size_t i = 0; events->count == i && i < COUNT(defaults) && status == 0; i++)
-        status = add_text(events, defaults[i]);
+    for (size_t i = 0; perf->events.count == i && i < COUNT(defaults) && status == 0; i++) {
+        status = add_text(&perf->events, defaults[i]);
+        if (status == 0)
+            status = add_text(&perf->lines, defaults[0]);
+    }
     return status;
 }
 
@@ -380,7 +392,7 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
     if (status == 0)
         status = interpret(usage, fault);
     if (status == 0)
-        status = add_default_events(&usage->perf.events);
+        status = add_default_events(&usage->perf);
     if (usage->psi.loaded || usage->perf.loaded || usage->wss.loaded || usage->osnoise.loaded)
         usage->path = path;
     return status;
@@ -392,5 +404,6 @@ void usage_free(struct usage *usage)
     free_groups(&usage->perf.groups);
     free_groups(&usage->wss.groups);
     free(usage->perf.events.list);
+    free(usage->perf.lines.list);
     config_free(&usage->config);
 }

@@ -43,6 +43,7 @@ struct usage_psi {
 struct usage_perf {
     bool loaded, system, running, per_cpu;
     struct usage_texts events;
+    struct usage_texts lines; /**< of each event: the first one of the same option */
     size_t max_files;
     double interval;
     struct usage_selection groups;
