@@ -356,10 +356,12 @@ START_TEST(follows_cpus_off_and_on)
     ck_assert_int_eq(read_target(target), 0);
     ck_assert_uint_eq(fake_perf_clocks_on(id, 1), 1);
     fake_perf_add_times(id, 1, 1, G(2), G(2));
-    fake_perf_add_clock(id, 1, 1, G(1));
+    fake_perf_add_clock(id, 1, 1,
+                        G(2) - 1); /* switches, as the kernel has seen no turn of others */
     fake_perf_add_count(id, 1, 1, 1);
     ck_assert_int_eq(read_target(target), 0);
-    assert_value(target, 0, 0, 42, 2);
+    assert_value(target, 0, 0, 41, 1);
+    ck_assert_uint_eq(hr_perf_target_value(target, 0, 0).running_ns, G(2));
 }
 END_TEST
 
