@@ -175,6 +175,31 @@ START_TEST(version_1_alone)
 }
 END_TEST
 
+static void describe(const char *host, char *text, size_t size)
+{
+    struct row row = {.host = (char *)host, .group = "system"};
+    struct table table = {.rows = &row, .count = 1};
+
+    memory_describe_groups(reader, &table, text, size);
+}
+
+START_TEST(describes_which_groups_there_are)
+{
+    char text[64];
+
+    add_group("a.slice", "1\n", "max\n");
+    add_group("a.slice/b", "1\n", "max\n");
+    add_group("c\033d", "1\n", "max\n");
+    describe("web1", text, sizeof(text));
+    ck_assert_str_eq(text, "there are: a.slice, c?d");
+    describe("web2", text, sizeof(text));
+    ck_assert_str_eq(text, "");
+    tree_write(tree, "proc/1/mounts", "proc /proc proc rw 0 0\n");
+    describe("web1", text, sizeof(text));
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("memory");
@@ -187,5 +212,6 @@ int main(void)
     tcase_add_test(tests, a_group_without_the_controller);
     tcase_add_test(tests, without_cgroups);
     tcase_add_test(tests, version_1_alone);
+    tcase_add_test(tests, describes_which_groups_there_are);
     return run_suite("memory", tests);
 }

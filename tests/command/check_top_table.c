@@ -303,6 +303,24 @@ START_TEST(sorts_by_what_hurts)
 }
 END_TEST
 
+/* Processes are measured by name, whatever patterns match. */
+START_TEST(finds_a_lack_of_groups)
+{
+    struct row rows[] = {{.host = "h", .group = "system"},
+                         {.host = "h", .group = "sshd"},
+                         {.host = "h", .group = "a.slice"}};
+    struct table table = {.rows = rows};
+
+    for (int i = 0; i < COUNT(rows); i++)
+        rows[i].values[column_of_key("processes")] = NAN;
+    rows[1].values[column_of_key("processes")] = 2;
+    ck_assert(!table_lacks_groups(&table));
+    for (table.count = 1; table.count < 3; table.count++)
+        ck_assert(table_lacks_groups(&table));
+    ck_assert(!table_lacks_groups(&table));
+}
+END_TEST
+
 START_TEST(finds_columns_present)
 {
     struct table table = {0};
@@ -878,6 +896,7 @@ static Suite *make_suite(void)
     tcase_add_test(all, finds_sort_key);
     tcase_add_loop_test(all, sorts, 0, COUNT(sortings));
     tcase_add_test(all, sorts_by_what_hurts);
+    tcase_add_test(all, finds_a_lack_of_groups);
     tcase_add_test(all, finds_columns_present);
     tcase_add_test(all, merges_plugins_into_rows);
     tcase_add_test(all, names_rows);

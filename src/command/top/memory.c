@@ -13,6 +13,7 @@
 #include "headroom/clock.h"
 #include "headroom/instance.h"
 #include "headroom/limits.h"
+#include "headroom/utf8.h"
 
 /* Limits are changed by hand. */
 #define LIMITS_EVERY_NS (10 * HR_NS_PER_S)
@@ -207,12 +208,6 @@ static bool is_this_host(const struct memory_reader *reader, const char *host)
             strcspn(reader->host, ".") == length && strncasecmp(host, reader->host, length) == 0);
 }
 
-/* A process may have the name of a group. */
-static bool is_of_group(const struct row *row)
-{
-    return !row_is_system(row) && isnan(row->values[column_find("processes")]);
-}
-
 void memory_fill(struct memory_reader *reader, struct table *table)
 {
     read_set(reader);
@@ -220,7 +215,21 @@ void memory_fill(struct memory_reader *reader, struct table *table)
         qsort(reader->members, reader->count, sizeof(*reader->members), compare_members);
     reader->sorted = true;
     for (size_t i = 0; i < table->count; i++) {
-        if (is_this_host(reader, table->rows[i].host) && is_of_group(&table->rows[i]))
+        if (is_this_host(reader, table->rows[i].host) && row_is_of_group(&table->rows[i]))
             fill_row(reader, &table->rows[i]);
     }
+}
+
+void memory_describe_groups(const struct memory_reader *reader, const struct table *table,
+                            char *text, size_t size)
+{
+    bool is_here = false;
+    for (size_t i = 0; i < table->count; i++)
+        is_here |= is_this_host(reader, table->rows[i].host);
+    text[0] = '\0';
+    if (!is_here)
+        return;
+    hr_cgroup_describe_nearest(reader->root, reader->by_perf_event ? "perf_event" : NULL, "*", text,
+                               size);
+    hr_utf8_make_safe(text);
 }

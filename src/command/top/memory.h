@@ -34,4 +34,14 @@ void memory_close(struct memory_reader *reader);
  */
 void memory_fill(struct memory_reader *reader, struct table *table);
 
+/**
+ * Describes which cgroups there are, for a table that has none: "there are: system.slice,
+ * user.slice".
+ *
+ * @param text  receives it, safe to show; "" if they can't be listed, or the table is of other
+ * hosts.
+ */
+void memory_describe_groups(const struct memory_reader *reader, const struct table *table,
+                            char *text, size_t size);
+
 #endif

@@ -504,8 +504,8 @@ static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles,
         if (row < table->count)
             draw_row(screen, top + (int)line, &layout, table, &table->rows[row]);
     }
-    if (table_lacks_groups(table) && table->count < lines)
-        draw_lines(top + (int)table->count + 1, bottom, 0, TABLE_LACKS_GROUPS, width);
+    if (view->lack[0] != '\0' && table->count < lines)
+        draw_lines(top + (int)table->count + 1, bottom, 0, view->lack, width);
     return pinned;
 }
 

@@ -271,13 +271,21 @@ void table_sort(struct table *table, const struct sort_key *key)
         qsort_r(table->rows, table->count, sizeof(*table->rows), compare_rows, &copy);
 }
 
+bool row_is_of_group(const struct row *row)
+{
+    return !row_is_system(row) && isnan(row->values[column_find("processes")]);
+}
+
 bool table_lacks_groups(const struct table *table)
 {
-    size_t systems = 0;
+    bool has_system = false;
 
-    while (systems < table->count && row_is_system(&table->rows[systems]))
-        systems++;
-    return systems > 0 && systems == table->count;
+    for (size_t i = 0; i < table->count; i++) {
+        if (row_is_of_group(&table->rows[i]))
+            return false;
+        has_system |= row_is_system(&table->rows[i]);
+    }
+    return has_system;
 }
 
 void table_present(const struct table *table, bool present[COLUMN_MAX])

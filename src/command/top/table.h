@@ -89,14 +89,12 @@ enum severity row_severity(const struct row *row, size_t column);
 /** @return whether the row stands for a whole machine. */
 bool row_is_system(const struct row *row);
 
+/** @return whether the row stands for a cgroup, rather than a machine, or processes by their name.
+ */
+bool row_is_of_group(const struct row *row);
+
 /** @return whether there are whole machines and no groups, as when no pattern matches one. */
 bool table_lacks_groups(const struct table *table);
-
-/** What then helps. */
-#define TABLE_LACKS_GROUPS                                                                         \
-    "collectd has values of no cgroup: headroom doctor --cgroups shows which there are, and "      \
-    "which "                                                                                       \
-    "patterns match none"
 
 /** Finds out which columns have a value in any row; of what is drawn beside a column, that one,
  * too. */

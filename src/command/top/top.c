@@ -58,7 +58,7 @@ struct top {
     char problem[512];            /* why the table can't be shown; "" if it can */
     struct alerts *alerts;        /* NULL: not asked for */
     char alerts_problem[512];     /* why the log file can't be read; "" if it can */
-    bool lacked_groups;           /* which was reported, but on a screen */
+    char lack[512];               /* that collectd has no groups, and what helps; "" if it has */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -117,6 +117,7 @@ static void draw_screen(struct top *top)
         .alerts_problem = top->alerts_problem,
         .table = &top->table,
         .problem = top->problem,
+        .lack = top->lack,
         .socket = top->options.socket,
         .sort = &top->options.sort,
         .help = top->help,
@@ -214,13 +215,24 @@ static void report_recovery(struct top *top)
     top->problem[0] = '\0';
 }
 
+/* As patterns may match none. */
 static void report_lack_of_groups(struct top *top)
 {
-    const bool lacks = table_lacks_groups(&top->table);
+    char there[200] = "";
+    const bool was_reported = top->lack[0] != '\0';
 
-    if (lacks && !top->lacked_groups && top->screen == NULL && !top->options.json)
-        fprintf(stderr, "%s: %s\n", top->title, TABLE_LACKS_GROUPS);
-    top->lacked_groups = lacks;
+    top->lack[0] = '\0';
+    if (!table_lacks_groups(&top->table))
+        return;
+    if (top->memory != NULL)
+        memory_describe_groups(top->memory, &top->table, there, sizeof(there));
+    snprintf(
+        top->lack, sizeof(top->lack),
+        "collectd has values of no cgroup%s%s%s: headroom doctor --cgroups shows which patterns "
+        "match none",
+        there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "");
+    if (!was_reported && top->screen == NULL && !top->options.json)
+        fprintf(stderr, "%s: %s\n", top->title, top->lack);
 }
 
 /* --- Waiting -------------------------------------------------------------- */
