@@ -7,19 +7,29 @@
 
 #include "doctor/checks.h"
 
+static int try_programs(struct hr_reason *reason)
+{
+    const struct hr_blame_options options = {.max_groups = 1};
+    struct hr_blame *blame;
+    int status = hr_blame_open(&options, &blame, reason);
+
+    if (status < 0)
+        return status;
+    status = hr_blame_attach(blame, reason);
+    hr_blame_close(blame);
+    return status;
+}
+
 void doctor_check_blame(struct findings *findings)
 {
     static const char facility[] = "naming who took the CPU";
-    const struct hr_blame_options options = {.max_groups = 1};
     struct hr_reason reason = {0};
-    struct hr_blame *blame;
-    int status = hr_blame_open(&options, &blame, &reason);
 
-    if (status == 0) {
-        status = hr_blame_attach(blame, &reason);
-        hr_blame_close(blame);
-    }
-    if (status == 0)
+    if (!findings->used && !findings->tries_unused)
+        findings_add(findings, FINDING_UNTRIED, facility,
+                     "its programs are loaded only where it is used",
+                     "headroom doctor --all tries it all the same");
+    else if (try_programs(&reason) == 0)
         findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
     else
         findings_add_reason(findings, FINDING_LACKS, facility, &reason);

@@ -16,7 +16,7 @@ struct listing {
     const struct usage_selection *selection;
 };
 
-static struct listing list_cgroups(const struct hr_root *root, const struct cgroups_of_plugin *of)
+struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of)
 {
     const struct usage_selection *selection = of->selection;
     const struct hr_cgroup_options options = {
@@ -27,29 +27,32 @@ static struct listing list_cgroups(const struct hr_root *root, const struct cgro
         .exclude_count = selection->excludes.count,
         .max_count = selection->max_count,
     };
-    struct listing listing = {.selection = selection};
+    struct hr_cgroup_set *set;
 
-    if (hr_cgroup_set_open(root, &options, &listing.set) < 0)
-        return listing;
-    if (hr_cgroup_set_read(listing.set) < 0) {
-        hr_cgroup_set_close(listing.set);
-        listing.set = NULL;
-    }
-    return listing;
+    if (hr_cgroup_set_open(root, &options, &set) < 0)
+        return NULL;
+    if (hr_cgroup_set_read(set) == 0)
+        return set;
+    hr_cgroup_set_close(set);
+    return NULL;
+}
+
+static struct listing list_cgroups(const struct hr_root *root, const struct cgroups_of_plugin *of)
+{
+    return (struct listing){cgroups_open(root, of), of->selection};
 }
 
 size_t cgroups_count(const struct hr_root *root, const struct cgroups_of_plugin *of)
 {
-    const struct listing listing = list_cgroups(root, of);
-    const size_t count = listing.set != NULL ? hr_cgroup_set_counts(listing.set).populated : 0;
+    struct hr_cgroup_set *set = cgroups_open(root, of);
+    const size_t count = set != NULL ? hr_cgroup_set_counts(set).populated : 0;
 
-    hr_cgroup_set_close(listing.set);
+    hr_cgroup_set_close(set);
     return count;
 }
 
 /* --- Patterns that match nothing ------------------------------------------ */
 
-/* The patterns of one option have the same text here, by its address. */
 static size_t end_of_option(const struct usage_selection *selection, size_t first)
 {
     size_t end = first;
@@ -143,9 +146,7 @@ static size_t print_selected(FILE *out, const struct listing *listing)
     size_t count = 0;
 
     for (; (group = hr_cgroup_set_next(listing->set, group)) != NULL; count++)
-        print_group(out, group,
-                    selection->templates.count > 0 ? selection->templates.list[group->pattern]
-                                                   : NULL);
+        print_group(out, group, usage_template(selection, group->pattern));
     return count;
 }
 
@@ -221,15 +222,24 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
 static bool are_same(const struct usage_texts *a, const struct usage_texts *b)
 {
     for (size_t i = 0; i < a->count && i < b->count; i++)
-        if ((a->list[i] == NULL) != (b->list[i] == NULL) ||
-            (a->list[i] != NULL && strcmp(a->list[i], b->list[i]) != 0))
+        if (strcmp(a->list[i], b->list[i]) != 0)
             return false;
     return a->count == b->count;
 }
 
+static bool are_same_templates(const struct usage_selection *a, const struct usage_selection *b)
+{
+    for (size_t i = 0; i < a->patterns.count; i++) {
+        const char *first = usage_template(a, i), *second = usage_template(b, i);
+        if ((first == NULL) != (second == NULL) || (first != NULL && strcmp(first, second) != 0))
+            return false;
+    }
+    return true;
+}
+
 static bool is_same_selection(const struct usage_selection *a, const struct usage_selection *b)
 {
-    return are_same(&a->patterns, &b->patterns) && are_same(&a->templates, &b->templates) &&
+    return are_same(&a->patterns, &b->patterns) && are_same_templates(a, b) &&
            are_same(&a->excludes, &b->excludes) && a->max_count == b->max_count;
 }
 

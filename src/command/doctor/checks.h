@@ -9,6 +9,8 @@
 #ifndef HEADROOM_COMMAND_DOCTOR_CHECKS_H
 #define HEADROOM_COMMAND_DOCTOR_CHECKS_H
 
+#include "doctor/cgroups.h"
+#include "doctor/costs.h"
 #include "doctor/findings.h"
 #include "doctor/usage.h"
 #include "headroom/cgroup.h"
@@ -57,11 +59,15 @@ void doctor_groups_close(struct doctor_groups *groups);
 void doctor_add_missing_group(struct findings *findings, const char *facility,
                               const struct doctor_groups *groups);
 
+/** Adds whether cgroup2 is mounted and can be listed. */
+void doctor_add_mount(struct findings *findings, const struct doctor_groups *groups);
+
 /** Cause and remedy where file descriptors ran out. */
 #define DOCTOR_NO_DESCRIPTORS                                                                      \
     "file descriptors ran out", "raise LimitNOFILE= of collectd's service (ulimit -n)"
 
-/** Who took the CPU. */
+/** Who took the CPU. Loading the programs takes a tenth of a second, so they are loaded only if
+ * that is used, see findings_use(), or all is to be tried. */
 void doctor_check_blame(struct findings *findings);
 
 void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
@@ -76,5 +82,17 @@ void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings);
 void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
                           struct findings *findings);
+void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
+                           struct findings *findings);
+
+/**
+ * Lists what wss measures: each block, and for each pattern how many cgroups it selects.
+ *
+ * @param of       how it selects cgroups.
+ * @param targets  receives them, with the methods that "auto" chooses here; the caller frees it.
+ * @return their number; 0 also if memory is short.
+ */
+size_t doctor_wss_targets(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                          const struct usage_wss *wss, struct costs_of_target **targets);
 
 #endif

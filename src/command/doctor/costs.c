@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/costs.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A file of whisper with the retentions of contrib/dashboards/storage-schemas.conf, and one of the
@@ -11,14 +12,29 @@
 /* What collectd takes to hand a value on, with a writer; tests/bench/bench_psi.c, with csv. */
 #define CPU_US_PER_VALUE 10
 
-/* referenced, rss, pss, duration of window and scan */
-#define SERIES_OF_TARGET 5
+/* referenced, duration of window and scan; and with several windows two of each */
+#define SERIES_OF_TARGET 3
+#define SERIES_OF_WINDOW 2
 
 /* lost and other; with a workload also the shares, maxima, sums, and counts of interferences. */
 #define SERIES_OF_CPU        2
 #define SERIES_OF_LOADED_CPU 11
 
+/* Three shares, CPUs, three sizes of memory, a time, and kills; and what a stall of cpu, memory or
+ * io can be due to. */
+#define SERIES_OF_ROOM  9
+#define SERIES_OF_STALL (6 + 3 + 3)
+
+/* Three of pressure, the directories of two controllers, and that of the group. */
+#define FILES_OF_SYSTEM_ROOM 3
+#define FILES_OF_ROOM        6
+
 /* --- Each plugin ---------------------------------------------------------- */
+
+static double per_second(size_t values, double interval)
+{
+    return interval > 0 ? (double)values / interval : 0;
+}
 
 /* Of the system, or of a group. The system has the share of idle CPUs, too. */
 static size_t psi_series(const struct usage_psi *psi, bool has_irq, bool is_system)
@@ -50,12 +66,12 @@ static struct costs cost_psi(const struct usage_psi *psi, const struct costs_of_
 {
     const bool has_irq = machine->has_irq_pressure;
     const size_t groups = machine->psi_groups;
-    struct costs costs = {"psi", groups, .interval = psi->interval};
+    struct costs costs = {.plugin = "psi", .groups = groups};
 
     costs.series_per_group = psi_series(psi, has_irq, false);
     costs.series =
         groups * costs.series_per_group + (psi->system ? psi_series(psi, has_irq, true) : 0);
-    costs.values = costs.series;
+    costs.values_per_s = per_second(costs.series, psi->interval);
     costs.files = groups * (1 + psi_files(psi, has_irq, false)) + /* and the directory */
                   (psi->system ? psi_files(psi, has_irq, true) : psi->system_trigger_count);
     return costs;
@@ -73,25 +89,65 @@ static struct costs cost_perf(const struct usage_perf *perf, const struct costs_
 {
     const size_t events = perf->events.count, groups = machine->perf_groups;
     const bool has_ipc = counts(perf, "cycles") && counts(perf, "instructions");
-    struct costs costs = {"cgroup_perf", groups, .interval = perf->interval};
+    struct costs costs = {.plugin = "cgroup_perf", .groups = groups};
 
     costs.series_per_group =
         (events * (1 + perf->running) + has_ipc) * (perf->per_cpu ? 1 + machine->cpus : 1);
     costs.series = (groups + perf->system) * costs.series_per_group;
-    costs.values = costs.series;
+    costs.values_per_s = per_second(costs.series, perf->interval);
     costs.files = groups + groups * machine->perf_clocks * machine->cpus +
                   (groups + perf->system) * events * machine->cpus;
     return costs;
 }
 
+static size_t target_series(const struct usage_wss_target *target)
+{
+    const bool of_processes = target->scope == HR_WSS_PROCESSES;
+    const bool has_pss = target->method == HR_WSS_REFERENCED;
+    const bool has_rss = has_pss || target->method == HR_WSS_IDLE ||
+                         (target->method == HR_WSS_DAMON && of_processes);
+
+    return SERIES_OF_TARGET + has_rss + has_pss + of_processes +
+           (target->window_count > 1 ? target->window_count * SERIES_OF_WINDOW : 0);
+}
+
+/* The next measurement begins when the longest window is over, in whole intervals. */
+static double target_interval(const struct usage_wss_target *target, double interval)
+{
+    return target->longest_s > interval && interval > 0
+               ? ceil(target->longest_s / interval) * interval
+               : interval;
+}
+
 static struct costs cost_wss(const struct usage_wss *wss, const struct costs_of_machine *machine)
 {
-    struct costs costs = {"wss", machine->wss_groups, .interval = wss->interval};
+    struct costs costs = {.plugin = "wss"};
 
-    costs.series_per_group = machine->wss_groups > 0 ? SERIES_OF_TARGET : 0;
-    costs.series = costs.values =
-        (machine->wss_groups + wss->blocks) * SERIES_OF_TARGET + wss->processes;
-    costs.files = machine->wss_groups;
+    for (size_t i = 0; i < machine->wss_target_count; i++) {
+        const struct costs_of_target *of = &machine->wss_targets[i];
+        const size_t each = target_series(&of->target), series = of->count * each;
+        costs.series += series;
+        costs.values_per_s += per_second(series, target_interval(&of->target, wss->interval));
+        if (of->target.scope != HR_WSS_CGROUP || of->count == 0)
+            continue;
+        costs.groups += of->count;
+        costs.files += of->count;
+        if (each > costs.series_per_group)
+            costs.series_per_group = each;
+    }
+    return costs;
+}
+
+static struct costs cost_headroom(const struct usage_headroom *headroom,
+                                  const struct costs_of_machine *machine)
+{
+    const size_t groups = machine->headroom_groups;
+    struct costs costs = {
+        .plugin = "headroom", .groups = groups, .series_per_group = SERIES_OF_ROOM};
+
+    costs.series = (groups + headroom->system) * SERIES_OF_ROOM;
+    costs.values_per_s = per_second(costs.series, headroom->interval);
+    costs.files = groups * FILES_OF_ROOM + headroom->system * FILES_OF_SYSTEM_ROOM;
     return costs;
 }
 
@@ -99,9 +155,10 @@ static struct costs cost_osnoise(const struct usage_osnoise *osnoise,
                                  const struct costs_of_machine *machine)
 {
     const size_t of_cpu = osnoise->modes[HR_OSNOISE_SOURCES] ? SERIES_OF_CPU : SERIES_OF_LOADED_CPU;
-    struct costs costs = {"osnoise", 0, .interval = osnoise->interval};
+    struct costs costs = {.plugin = "osnoise"};
 
-    costs.series = costs.values = machine->cpus * (of_cpu + osnoise->sources);
+    costs.series = machine->cpus * (of_cpu + osnoise->sources);
+    costs.values_per_s = per_second(costs.series, osnoise->interval);
     return costs;
 }
 
@@ -117,19 +174,16 @@ void costs_calculate(const struct usage *usage, const struct costs_of_machine *m
         costs[2] = cost_wss(&usage->wss, machine);
     if (usage->osnoise.loaded)
         costs[3] = cost_osnoise(&usage->osnoise, machine);
+    if (usage->headroom.loaded)
+        costs[4] = cost_headroom(&usage->headroom, machine);
 }
 
 /* --- Printing ------------------------------------------------------------- */
 
-static double values_per_second(const struct costs *costs)
-{
-    return costs->interval > 0 ? (double)costs->values / costs->interval : 0;
-}
-
 static void print_row(FILE *out, const struct costs *costs)
 {
     fprintf(out, "%-12s%8zu%16zu%9zu%10.1f%7zu\n", costs->plugin, costs->groups,
-            costs->series_per_group, costs->series, values_per_second(costs), costs->files);
+            costs->series_per_group, costs->series, costs->values_per_s, costs->files);
 }
 
 /* "1.4 MB" */
@@ -156,6 +210,9 @@ static void print_sums(FILE *out, const struct usage *usage, size_t series, doub
 {
     fprintf(out, "%-14sabout %.1f %% of one, to hand on %.0f values a second\n", "CPU",
             values * CPU_US_PER_VALUE / 1e4, values);
+    if (usage->headroom.loaded)
+        fprintf(out, "%-14sup to %d series more of each group that is stalled, by cause\n",
+                "headroom", SERIES_OF_STALL);
     if (usage->graphite)
         print_disk(out, "Graphite", series, WHISPER_BYTES);
     if (usage->graphite)
@@ -177,7 +234,7 @@ void costs_print(FILE *out, const struct usage *usage, const struct costs costs[
             continue;
         print_row(out, &costs[i]);
         series += costs[i].series;
-        values += values_per_second(&costs[i]);
+        values += costs[i].values_per_s;
     }
     print_sums(out, usage, series, values);
 }

@@ -11,12 +11,20 @@
 
 #include "doctor/usage.h"
 
+/** A target of wss, and how many cgroups are measured in that way: 1 for a block. */
+struct costs_of_target {
+    struct usage_wss_target target; /**< the method isn't HR_WSS_AUTO */
+    size_t count;
+};
+
 /** What the numbers depend on beside the configuration. */
 struct costs_of_machine {
     size_t cpus;
     bool has_irq_pressure;
-    size_t psi_groups, perf_groups, wss_groups; /**< with processes, that are selected */
-    size_t perf_clocks;                         /**< of each group and CPU */
+    size_t psi_groups, perf_groups, headroom_groups; /**< with processes, that are selected */
+    size_t perf_clocks;                              /**< of each group and CPU */
+    const struct costs_of_target *wss_targets;
+    size_t wss_target_count;
 };
 
 /** Of one plugin. */
@@ -24,12 +32,11 @@ struct costs {
     const char *plugin; /**< NULL: it isn't loaded */
     size_t groups;
     size_t series_per_group, series; /**< at most: what can't be measured has no series */
-    size_t values;                   /**< an interval */
-    double interval;                 /**< seconds */
-    size_t files;                    /**< descriptors that are kept open */
+    double values_per_s;
+    size_t files; /**< descriptors that are kept open, at most */
 };
 
-#define COSTS_PLUGINS 4
+#define COSTS_PLUGINS 5
 
 /** Calculates what each plugin costs. */
 void costs_calculate(const struct usage *usage, const struct costs_of_machine *machine,

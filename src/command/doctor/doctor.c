@@ -24,10 +24,9 @@ struct plugin {
 };
 
 static const struct plugin plugins[] = {
-    {"psi", doctor_check_psi},
-    {"cgroup_perf", doctor_check_cgroup_perf},
-    {"wss", doctor_check_wss},
-    {"osnoise", doctor_check_osnoise},
+    {"psi", doctor_check_psi},           {"cgroup_perf", doctor_check_cgroup_perf},
+    {"wss", doctor_check_wss},           {"osnoise", doctor_check_osnoise},
+    {"headroom", doctor_check_headroom},
 };
 
 #define PLUGIN_COUNT (sizeof(plugins) / sizeof(plugins[0]))
@@ -179,35 +178,39 @@ static bool has_irq_pressure(const struct hr_root *root)
     return fd >= 0;
 }
 
-/* The plugins that select cgroups. */
-#define SELECTING 3
-
-static void find_selections(const struct usage *usage, struct cgroups_of_plugin of[SELECTING])
+static void find_selections(const struct usage *usage, struct cgroups_of_plugin of[PLUGIN_COUNT])
 {
     of[0] = (struct cgroups_of_plugin){"psi", NULL, &usage->psi.groups};
     of[1] = (struct cgroups_of_plugin){"cgroup_perf", "perf_event", &usage->perf.groups};
     of[2] = (struct cgroups_of_plugin){"wss", NULL, &usage->wss.groups};
+    of[3] = (struct cgroups_of_plugin){"osnoise", NULL, NULL};
+    of[4] = (struct cgroups_of_plugin){"headroom", NULL, &usage->headroom.groups};
 }
 
 static void print_costs(const struct hr_root *root, const struct usage *usage)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    struct cgroups_of_plugin of[SELECTING];
+    struct cgroups_of_plugin of[PLUGIN_COUNT];
     struct costs costs[COSTS_PLUGINS];
+    struct costs_of_target *targets;
 
     if (usage->path == NULL)
         return;
     find_selections(usage, of);
+    const size_t target_count = doctor_wss_targets(root, &of[2], &usage->wss, &targets);
     costs_calculate(usage,
                     &(struct costs_of_machine){
                         .cpus = cpus > 0 ? (size_t)cpus : 1,
                         .has_irq_pressure = has_irq_pressure(root),
                         .psi_groups = cgroups_count(root, &of[0]),
                         .perf_groups = cgroups_count(root, &of[1]),
-                        .wss_groups = cgroups_count(root, &of[2]),
                         .perf_clocks = doctor_count_clocks(root, usage),
+                        .headroom_groups = cgroups_count(root, &of[4]),
+                        .wss_targets = targets,
+                        .wss_target_count = target_count,
                     },
                     costs);
+    free(targets);
     putchar('\n');
     costs_print(stdout, usage, costs);
 }
@@ -237,7 +240,7 @@ static int print_all(const struct findings *findings, const struct options *opti
 static bool is_loaded(const struct usage *usage, size_t plugin)
 {
     const bool loaded[PLUGIN_COUNT] = {usage->psi.loaded, usage->perf.loaded, usage->wss.loaded,
-                                       usage->osnoise.loaded};
+                                       usage->osnoise.loaded, usage->headroom.loaded};
 
     return loaded[plugin];
 }
@@ -254,7 +257,7 @@ static enum findings_judgement judge(const struct options *options, const struct
 static void check_plugins(const struct options *options, const struct hr_root *root,
                           const struct usage *usage, struct findings *findings)
 {
-    struct cgroups_of_plugin of[SELECTING];
+    struct cgroups_of_plugin of[PLUGIN_COUNT];
 
     find_selections(usage, of);
     hr_descriptor_raise_limit(0); /* as each plugin does */
@@ -264,7 +267,7 @@ static void check_plugins(const struct options *options, const struct hr_root *r
         findings_begin(findings, plugins[i].name, judge(options, usage, i));
         plugins[i].check(root, usage, findings);
         findings_use(findings, true);
-        if (findings->judgement == FINDINGS_AS_CONFIGURED && i < SELECTING)
+        if (findings->judgement == FINDINGS_AS_CONFIGURED && of[i].selection != NULL)
             cgroups_check(root, &of[i], findings);
     }
 }
@@ -272,12 +275,12 @@ static void check_plugins(const struct options *options, const struct hr_root *r
 static int print_cgroups(const struct options *options, const struct hr_root *root,
                          const struct usage *usage)
 {
-    struct cgroups_of_plugin of[SELECTING], selecting[SELECTING];
+    struct cgroups_of_plugin of[PLUGIN_COUNT], selecting[PLUGIN_COUNT];
     size_t count = 0;
 
     find_selections(usage, of);
-    for (size_t i = 0; i < SELECTING; i++)
-        if (options->wanted[i] && of[i].selection->patterns.count > 0)
+    for (size_t i = 0; i < PLUGIN_COUNT; i++)
+        if (options->wanted[i] && of[i].selection != NULL && of[i].selection->patterns.count > 0)
             selecting[count++] = of[i];
     return cgroups_print(stdout, root, selecting, count);
 }
@@ -285,7 +288,7 @@ static int print_cgroups(const struct options *options, const struct hr_root *ro
 static int report(const char *title, const struct options *options, const struct hr_root *root,
                   const struct usage *usage)
 {
-    struct findings findings = {.count = 0};
+    struct findings findings = {.tries_unused = options->all};
 
     if (options->cgroups)
         return output_finish(title, print_cgroups(options, root, usage));

@@ -41,8 +41,9 @@ struct findings {
     const char *plugin; /**< of the findings that are added from now on */
     enum findings_judgement judgement;
     bool used;
+    bool tries_unused; /**< whether also what takes time is tried where it isn't used */
     size_t count;
-    struct finding items[48]; /**< more than there are facilities */
+    struct finding items[64]; /**< more than there are facilities */
 };
 
 /** What an error number means for a facility, and the remedy. */

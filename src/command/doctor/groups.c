@@ -94,6 +94,19 @@ void doctor_groups_close(struct doctor_groups *groups)
     *groups = (struct doctor_groups){0};
 }
 
+void doctor_add_mount(struct findings *findings, const struct doctor_groups *groups)
+{
+    static const struct advice advice[] = {
+        {-ENOENT, "no cgroup2 hierarchy is mounted",
+         "mount -t cgroup2 none /sys/fs/cgroup/unified; in a container, see collectd-headroom(5)"},
+        {-EACCES, "no permission to list the cgroup2 mount", "let collectd's user read it"},
+        {-EMFILE, DOCTOR_NO_DESCRIPTORS},
+        {0},
+    };
+
+    findings_add_status(findings, "cgroups of version 2", groups->status, advice);
+}
+
 void doctor_add_missing_group(struct findings *findings, const char *facility,
                               const struct doctor_groups *groups)
 {

@@ -222,14 +222,6 @@ static void check_triggers(const struct check_context *exam)
 
 /* --- Cgroups -------------------------------------------------------------- */
 
-static const struct advice mount_advice[] = {
-    {-ENOENT, "no cgroup2 hierarchy is mounted",
-     "mount -t cgroup2 none /sys/fs/cgroup/unified; in a container, see collectd-headroom(5)"},
-    {-EACCES, "no permission to list the cgroup2 mount", "let collectd's user read it"},
-    {-EMFILE, DOCTOR_NO_DESCRIPTORS},
-    {0},
-};
-
 static const struct advice watch_advice[] = {
     {-ENOSPC, "inotify watches are short, so cgroups are read at each interval",
      "raise sysctl fs.inotify.max_user_watches"},
@@ -335,7 +327,7 @@ void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
 
     doctor_groups_open(root, NULL, &exam.groups);
     findings_use(findings, samples_groups(exam.usage));
-    findings_add_status(findings, "cgroups of version 2", exam.groups.status, mount_advice);
+    doctor_add_mount(findings, &exam.groups);
     check_pressure(&exam);
     check_triggers(&exam);
     check_waiters(&exam);

@@ -37,6 +37,14 @@ static int add_text(struct usage_texts *texts, const char *text)
     return 0;
 }
 
+static int add_item(struct usage_items *items, const struct config_item *item)
+{
+    if (HR_ARRAY_RESERVE(items->list, items->capacity, items->count + 1) < 0)
+        return -ENOMEM;
+    items->list[items->count++] = item;
+    return 0;
+}
+
 static int add_values(struct usage_texts *texts, const struct config_item *item)
 {
     int status = 0;
@@ -95,14 +103,19 @@ static int include_selections(const struct config_item *config, struct config_it
 
 static int add_patterns(struct usage_selection *groups, const struct config_item *item)
 {
-    const struct config_item *instance = config_find(item, "Instance");
     int status = add_values(&groups->patterns, item);
 
     while (status == 0 && groups->options.count < groups->patterns.count)
-        status = add_text(&groups->options, config_text(item));
-    while (status == 0 && groups->templates.count < groups->patterns.count)
-        status = add_text(&groups->templates, instance != NULL ? config_text(instance) : NULL);
+        status = add_item(&groups->options, item);
     return status;
+}
+
+const char *usage_template(const struct usage_selection *selection, size_t pattern)
+{
+    if (pattern >= selection->options.count)
+        return NULL;
+    const struct config_item *instance = config_find(selection->options.list[pattern], "Instance");
+    return instance != NULL ? config_text(instance) : NULL;
 }
 
 static int read_groups(struct usage_selection *groups, const struct config_item *block)
@@ -126,7 +139,6 @@ static int read_groups(struct usage_selection *groups, const struct config_item 
 static void free_groups(struct usage_selection *groups)
 {
     free(groups->patterns.list);
-    free(groups->templates.list);
     free(groups->options.list);
     free(groups->excludes.list);
 }
@@ -235,27 +247,60 @@ static int read_perf(struct usage *usage, const struct config_item *block)
     return status < 0 ? status : read_groups(&perf->groups, block);
 }
 
+static enum hr_wss_scope scope_of(const struct config_item *item)
+{
+    if (config_is(item, "Process"))
+        return HR_WSS_PROCESSES;
+    return config_is(item, "System") ? HR_WSS_SYSTEM : HR_WSS_CGROUP;
+}
+
+struct usage_wss_target usage_wss_target(const struct config_item *item)
+{
+    const struct config_item *method = config_find(item, "Method");
+    const struct config_item *windows = config_find(item, "Window");
+    struct usage_wss_target target = {
+        .scope = scope_of(item),
+        .method = HR_WSS_AUTO,
+        .aging = config_boolean(config_find(item, "Aging"), false),
+        .window_count = 1,
+    };
+
+    if (method != NULL)
+        hr_wss_method_parse(config_text(method), &target.method);
+    if (windows != NULL && windows->value_count > 0) {
+        target.window_count = windows->value_count;
+        target.longest_s = atof(windows->values[windows->value_count - 1]);
+    }
+    return target;
+}
+
 static int read_wss(struct usage *usage, const struct config_item *block)
 {
-    static const struct {
-        const char *key;
-        enum hr_wss_scope scope;
-    } targets[] = {
-        {"Process", HR_WSS_PROCESSES}, {"Cgroup", HR_WSS_CGROUP}, {"System", HR_WSS_SYSTEM}};
+    struct usage_wss *wss = &usage->wss;
+    int status = read_groups(&wss->groups, block);
 
-    for (size_t i = 0; i < block->child_count; i++) {
+    for (size_t i = 0; i < block->child_count && status == 0; i++) {
         const struct config_item *item = &block->children[i];
-        const struct config_item *named = config_find(item, "Method");
-        enum hr_wss_method method = HR_WSS_AUTO;
-        if (named != NULL)
-            hr_wss_method_parse(config_text(named), &method);
-        usage->wss.processes += config_is(item, "Process");
-        usage->wss.blocks += config_is(item, "Process") || config_is(item, "System");
-        for (size_t t = 0; t < COUNT(targets); t++)
-            if (config_is(item, targets[t].key))
-                usage->wss.methods[method][targets[t].scope] = true;
+        if (config_is(item, "Process") || config_is(item, "System"))
+            status = add_item(&wss->blocks, item);
     }
-    return read_groups(&usage->wss.groups, block);
+    return status;
+}
+
+static void use_method(struct usage_wss *wss, const struct config_item *item)
+{
+    const struct usage_wss_target target = usage_wss_target(item);
+
+    wss->methods[target.method][target.scope] = true;
+}
+
+/* Of all blocks together, and with those of included files. */
+static void find_methods(struct usage_wss *wss)
+{
+    for (size_t i = 0; i < wss->blocks.count; i++)
+        use_method(wss, wss->blocks.list[i]);
+    for (size_t i = 0; i < wss->groups.options.count; i++)
+        use_method(wss, wss->groups.options.list[i]);
 }
 
 static int read_osnoise(struct usage *usage, const struct config_item *block)
@@ -279,6 +324,12 @@ static int read_osnoise(struct usage *usage, const struct config_item *block)
     return 0;
 }
 
+static int read_headroom(struct usage *usage, const struct config_item *block)
+{
+    usage->headroom.system = config_boolean(config_find(block, "System"), usage->headroom.system);
+    return read_groups(&usage->headroom.groups, block);
+}
+
 /* --- All ------------------------------------------------------------------ */
 
 struct plugin {
@@ -294,6 +345,7 @@ struct plugin {
             {"cgroup_perf", &(usage)->perf.loaded, &(usage)->perf.interval, read_perf},            \
             {"wss", &(usage)->wss.loaded, &(usage)->wss.interval, read_wss},                       \
             {"osnoise", &(usage)->osnoise.loaded, &(usage)->osnoise.interval, read_osnoise},       \
+            {"headroom", &(usage)->headroom.loaded, &(usage)->headroom.interval, read_headroom},   \
     }
 
 /* A plugin has the interval that holds by the time it is loaded, unless its block has one. */
@@ -366,11 +418,12 @@ static void set_defaults(struct usage *usage)
         .psi = {.system = true, .reports = 2, .percents = true},
         .perf = {.system = true, .running = true, .max_files = DEFAULT_MAX_FILES},
         .osnoise = {.modes = {[HR_OSNOISE_WORKLOAD] = true}},
+        .headroom = {.system = true},
     };
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
         usage->psi.resources[i] = true;
     usage->psi.groups.max_count = usage->perf.groups.max_count = usage->wss.groups.max_count =
-        DEFAULT_MAX_COUNT;
+        usage->headroom.groups.max_count = DEFAULT_MAX_COUNT;
 }
 
 static const char *find_usual_path(void)
@@ -393,7 +446,9 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
         status = interpret(usage, fault);
     if (status == 0)
         status = add_default_events(&usage->perf);
-    if (usage->psi.loaded || usage->perf.loaded || usage->wss.loaded || usage->osnoise.loaded)
+    find_methods(&usage->wss);
+    if (usage->psi.loaded || usage->perf.loaded || usage->wss.loaded || usage->osnoise.loaded ||
+        usage->headroom.loaded)
         usage->path = path;
     return status;
 }
@@ -403,6 +458,8 @@ void usage_free(struct usage *usage)
     free_groups(&usage->psi.groups);
     free_groups(&usage->perf.groups);
     free_groups(&usage->wss.groups);
+    free_groups(&usage->headroom.groups);
+    free(usage->wss.blocks.list);
     free(usage->perf.events.list);
     free(usage->perf.lines.list);
     config_free(&usage->config);

@@ -19,11 +19,16 @@ struct usage_texts {
     size_t count, capacity;
 };
 
+/** Options and blocks of the configuration, whose memory they are. */
+struct usage_items {
+    const struct config_item **list;
+    size_t count, capacity;
+};
+
 /** Which cgroups a plugin selects. */
 struct usage_selection {
     struct usage_texts patterns;
-    struct usage_texts templates; /**< of each pattern, or NULL */
-    struct usage_texts options;   /**< of each pattern: the first one of the same option */
+    struct usage_items options; /**< of each pattern; none where the patterns are no option's */
     struct usage_texts excludes;
     size_t max_count;
 };
@@ -49,19 +54,34 @@ struct usage_perf {
     struct usage_selection groups;
 };
 
-/** Targets of wss by scope, and how many are no patterns; the methods are those that are asked for,
- * and HR_WSS_AUTO. */
+/** Targets of wss: by scope the methods that are asked for, and HR_WSS_AUTO; and the blocks Process
+ * and System. */
 struct usage_wss {
     bool loaded, methods[HR_WSS_METHOD_COUNT + 1][HR_WSS_SCOPE_COUNT];
-    size_t blocks, processes; /**< the latter are of the former */
+    struct usage_items blocks;
     double interval;
     struct usage_selection groups;
+};
+
+/** How a block of wss, or the option that a pattern is of, is measured. */
+struct usage_wss_target {
+    enum hr_wss_scope scope;
+    enum hr_wss_method method;
+    bool aging;
+    size_t window_count; /**< at least 1 */
+    double longest_s;    /**< of the windows; 0: the interval */
 };
 
 struct usage_osnoise {
     bool loaded, modes[HR_OSNOISE_MODE_COUNT];
     size_t sources;
     double interval;
+};
+
+struct usage_headroom {
+    bool loaded, system;
+    double interval;
+    struct usage_selection groups;
 };
 
 struct usage {
@@ -72,6 +92,7 @@ struct usage {
     struct usage_perf perf;
     struct usage_wss wss;
     struct usage_osnoise osnoise;
+    struct usage_headroom headroom;
     bool graphite, rrdtool; /**< writers that are loaded */
 };
 
@@ -87,5 +108,11 @@ struct usage {
 int usage_read(const char *path, struct usage *usage, struct config_fault *fault);
 
 void usage_free(struct usage *usage);
+
+/** @return the template of a pattern's names; NULL: none. */
+const char *usage_template(const struct usage_selection *selection, size_t pattern);
+
+/** @param item  Process, System or Cgroup. */
+struct usage_wss_target usage_wss_target(const struct config_item *item);
 
 #endif

@@ -5,7 +5,9 @@
 #include "doctor/checks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "headroom/wss.h"
 
@@ -65,4 +67,65 @@ void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
         findings_use(findings, wss->methods[HR_WSS_AUTO][scope]);
         check_auto(root, scope, findings);
     }
+}
+
+/* --- Costs ---------------------------------------------------------------- */
+
+/* Preparing to measure something, whatever it is, chooses the method. */
+static enum hr_wss_method choose_method(const struct hr_root *root,
+                                        const struct usage_wss_target *target)
+{
+    const struct hr_wss_options options = {
+        .target = {.scope = target->scope,
+                   .processes = {HR_PROCESS_BY_PID, getpid(), NULL},
+                   .cgroup = "any"},
+        .method = target->method,
+        .window_count = target->window_count,
+        .aging = target->aging,
+    };
+    struct hr_wss *wss;
+
+    if (target->method != HR_WSS_AUTO || hr_wss_open(root, &options, &wss, NULL) < 0)
+        return target->method;
+    const enum hr_wss_method chosen = hr_wss_method(wss);
+    hr_wss_close(wss);
+    return chosen;
+}
+
+static struct costs_of_target make_target(const struct hr_root *root,
+                                          const struct config_item *item, size_t count)
+{
+    struct costs_of_target made = {usage_wss_target(item), count};
+
+    made.target.method = choose_method(root, &made.target);
+    return made;
+}
+
+static void count_groups(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                         struct costs_of_target *patterns)
+{
+    struct hr_cgroup_set *set = cgroups_open(root, of);
+    const struct hr_cgroup *group = NULL;
+
+    while (set != NULL && (group = hr_cgroup_set_next(set, group)) != NULL)
+        patterns[group->pattern].count++;
+    hr_cgroup_set_close(set);
+}
+
+size_t doctor_wss_targets(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                          const struct usage_wss *wss, struct costs_of_target **targets)
+{
+    const size_t blocks = wss->blocks.count, patterns = wss->groups.options.count;
+    struct costs_of_target *made = calloc(blocks + patterns + 1, sizeof(*made));
+
+    *targets = made;
+    if (made == NULL)
+        return 0;
+    for (size_t i = 0; i < blocks; i++)
+        made[i] = make_target(root, wss->blocks.list[i], 1);
+    for (size_t i = 0; i < patterns; i++)
+        made[blocks + i] = make_target(root, wss->groups.options.list[i], 0);
+    if (patterns > 0)
+        count_groups(root, of, made + blocks);
+    return blocks + patterns;
 }

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor/headroom.c - what of the plugin headroom works: the room of the system and of cgroups is
+ * read, as the plugin does.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/checks.h"
+#include "headroom/psi.h"
+#include "headroom/room.h"
+#include "headroom/utf8.h"
+
+#define READABLE "let collectd's user read /proc and the cgroup mounts"
+
+/* Why the room by one resource isn't known. */
+struct obstacle {
+    int status;
+    struct hr_reason reason; /* a cause and its remedy; empty where the status says all */
+};
+
+/* Groups whose room by one resource isn't known. */
+struct obstructed {
+    size_t count;
+    char example[128];
+    struct obstacle first;
+};
+
+/* What the checks share. */
+struct check_context {
+    const struct hr_root *root;
+    struct findings *findings;
+    struct hr_room_machine *machine;
+    size_t tried; /* groups */
+    struct obstructed cpu, memory;
+};
+
+/* --- One reading ---------------------------------------------------------- */
+
+/* CPU time is known by two readings only. */
+static int status_of(const struct hr_room *room)
+{
+    return room->status == -ENODATA ? 0 : room->status;
+}
+
+static struct obstacle find_cpu_obstacle(const struct hr_room_reading *reading, bool is_system)
+{
+    struct obstacle obstacle = {.status = reading->psi.status[HR_PSI_CPU]};
+
+    if (obstacle.status < 0)
+        hr_psi_explain(obstacle.status, HR_PSI_CPU, is_system, &obstacle.reason);
+    else
+        obstacle.status = status_of(&reading->cpu);
+    return obstacle;
+}
+
+static struct obstacle find_memory_obstacle(const struct hr_room_reading *reading, bool is_system)
+{
+    struct obstacle obstacle = {.status = status_of(&reading->memory)};
+
+    if (obstacle.status == -ENOENT && !is_system)
+        snprintf(
+            obstacle.reason.text, sizeof(obstacle.reason.text),
+            "the memory controller isn't enabled there: set MemoryAccounting=yes in systemd, or "
+            "write +memory to cgroup.subtree_control above");
+    return obstacle;
+}
+
+/* @return 0, or a negative errno: it was removed, or memory is short. */
+static int read_room(const struct check_context *context, const struct hr_cgroup *group,
+                     struct hr_room_reading *reading)
+{
+    static const struct hr_room_lines any = {{100, 100, 100, 100}};
+    struct hr_room_source *source;
+
+    int status = hr_room_open(context->machine, group, 1, &source);
+    if (status < 0)
+        return status;
+    status = hr_room_read(source, &any, reading);
+    hr_room_close(source);
+    return status;
+}
+
+static void add_obstacle(const struct check_context *context, const char *facility,
+                         const struct obstacle *obstacle)
+{
+    static const struct advice advice[] = {
+        {-EMFILE, DOCTOR_NO_DESCRIPTORS},
+        {0, NULL, READABLE},
+    };
+
+    if (obstacle->reason.text[0] != '\0')
+        findings_add_reason(context->findings, FINDING_LACKS, facility, &obstacle->reason);
+    else
+        findings_add_status(context->findings, facility, obstacle->status, advice);
+}
+
+/* --- The system ----------------------------------------------------------- */
+
+static void check_system(const struct check_context *context)
+{
+    struct hr_room_reading reading;
+    struct obstacle cpu = {.status = -ENOMEM}, memory = cpu;
+
+    if (read_room(context, NULL, &reading) == 0) {
+        cpu = find_cpu_obstacle(&reading, true);
+        memory = find_memory_obstacle(&reading, true);
+    }
+    add_obstacle(context, "room of the system by CPU time", &cpu);
+    add_obstacle(context, "room of the system by memory", &memory);
+}
+
+/* --- Cgroups -------------------------------------------------------------- */
+
+static void add_obstructed(struct obstructed *groups, const char *path,
+                           const struct obstacle *obstacle)
+{
+    if (obstacle->status == 0 || groups->count++ > 0)
+        return;
+    snprintf(groups->example, sizeof(groups->example), "%s", path);
+    hr_utf8_make_safe(groups->example);
+    groups->first = *obstacle;
+}
+
+static void try_group(struct check_context *context, const struct hr_cgroup *group)
+{
+    struct hr_room_reading reading;
+
+    if (read_room(context, group, &reading) < 0)
+        return;
+    const struct obstacle cpu = find_cpu_obstacle(&reading, false);
+    const struct obstacle memory = find_memory_obstacle(&reading, false);
+    context->tried++;
+    add_obstructed(&context->cpu, group->path, &cpu);
+    add_obstructed(&context->memory, group->path, &memory);
+}
+
+/* Those that are selected; where none is, some, of which one may have it switched off. */
+static void try_groups(struct check_context *context, const struct cgroups_of_plugin *of,
+                       const struct doctor_groups *groups)
+{
+    struct hr_cgroup_set *set = cgroups_open(context->root, of);
+    const struct hr_cgroup *group = NULL;
+
+    while (set != NULL && (group = hr_cgroup_set_next(set, group)) != NULL)
+        try_group(context, group);
+    hr_cgroup_set_close(set);
+    for (size_t i = 0; of->selection->patterns.count == 0 && i < groups->sample_count; i++)
+        try_group(context, groups->samples[i]);
+}
+
+/* "of 3 of 12, such as system.slice/a.service, CAUSE" */
+static void add_lacking(const struct check_context *context, const char *facility,
+                        const struct obstructed *groups)
+{
+    const char *text = groups->first.reason.text[0] != '\0' ? groups->first.reason.text
+                                                            : strerror(-groups->first.status);
+    const char *remedy = strstr(text, ": ");
+    const size_t length = remedy != NULL ? (size_t)(remedy - text) : strlen(text);
+    char cause[256];
+
+    snprintf(cause, sizeof(cause), "of %zu of %zu, such as %s, %.*s", groups->count, context->tried,
+             groups->example, (int)length, text);
+    findings_add(context->findings, FINDING_LACKS, facility, cause,
+                 remedy != NULL ? remedy + 2 : READABLE);
+}
+
+/* @param bearable  of how many it may be unknown. */
+static void add_of_groups(const struct check_context *context, const char *facility,
+                          const struct obstructed *obstructed, const struct doctor_groups *groups,
+                          size_t bearable)
+{
+    if (context->tried == 0)
+        doctor_add_missing_group(context->findings, facility, groups);
+    else if (obstructed->count <= bearable)
+        findings_add(context->findings, FINDING_WORKS, facility, NULL, NULL);
+    else
+        add_lacking(context, facility, obstructed);
+}
+
+static void check_groups(struct check_context *context, const struct cgroups_of_plugin *of,
+                         const struct doctor_groups *groups)
+{
+    try_groups(context, of, groups);
+    const size_t bearable =
+        of->selection->patterns.count == 0 && context->tried > 0 ? context->tried - 1 : 0;
+    add_of_groups(context, "room of cgroups by CPU time", &context->cpu, groups, bearable);
+    add_of_groups(context, "room of cgroups by memory", &context->memory, groups, bearable);
+}
+
+void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
+                           struct findings *findings)
+{
+    const struct usage_headroom *headroom = &usage->headroom;
+    const struct cgroups_of_plugin of = {"headroom", NULL, &headroom->groups};
+    struct check_context context = {.root = root, .findings = findings};
+    struct doctor_groups groups;
+
+    if (hr_room_machine_open(root, &context.machine) < 0)
+        return; /* memory is short */
+    hr_room_machine_read(context.machine);
+    doctor_groups_open(root, NULL, &groups);
+    findings_use(findings, headroom->system);
+    check_system(&context);
+    findings_use(findings, headroom->groups.patterns.count > 0);
+    doctor_add_mount(findings, &groups);
+    check_groups(&context, &of, &groups);
+    doctor_groups_close(&groups);
+    hr_room_machine_close(context.machine);
+}
