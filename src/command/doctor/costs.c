@@ -211,8 +211,8 @@ static void print_sums(FILE *out, const struct usage *usage, size_t series, doub
     fprintf(out, "%-14sabout %.1f %% of one, to hand on %.0f values a second\n", "CPU",
             values * CPU_US_PER_VALUE / 1e4, values);
     if (usage->headroom.loaded)
-        fprintf(out, "%-14sup to %d series more of each group that is stalled, by cause\n",
-                "headroom", SERIES_OF_STALL);
+        fprintf(out, "%-14sup to %d series more of headroom, for each group that has some\n",
+                "stalls", SERIES_OF_STALL);
     if (usage->graphite)
         print_disk(out, "Graphite", series, WHISPER_BYTES);
     if (usage->graphite)

@@ -226,11 +226,10 @@ static void report_lack_of_groups(struct top *top)
         return;
     if (top->memory != NULL)
         memory_describe_groups(top->memory, &top->table, there, sizeof(there));
-    snprintf(
-        top->lack, sizeof(top->lack),
-        "collectd has values of no cgroup%s%s%s: headroom doctor --cgroups shows which patterns "
-        "match none",
-        there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "");
+    snprintf(top->lack, sizeof(top->lack),
+             "collectd has values of no cgroup%s%s%s: patterns match none, or none with processes; "
+             "headroom doctor --cgroups shows both",
+             there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "");
     if (!was_reported && top->screen == NULL && !top->options.json)
         fprintf(stderr, "%s: %s\n", top->title, top->lack);
 }
