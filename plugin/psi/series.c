@@ -71,11 +71,13 @@ static void submit_averages(const struct submission *submission, const char *typ
     submit_gauge(submission, "percent", name, stall->avg300_pct);
 }
 
+/* "full" first: where both are beyond a threshold, the alarm of the worse one is then the first, and
+ * handlers that report a cause once needn't report the other. */
 static void submit_resource(const struct submission *submission,
                             const struct psi_series_options *options, enum hr_psi_resource resource,
                             const struct hr_psi_sample *before, const struct hr_psi_sample *now)
 {
-    for (int level = 0; level < HR_PSI_LEVEL_COUNT; level++) {
+    for (int level = HR_PSI_LEVEL_COUNT - 1; level >= 0; level--) {
         const struct hr_psi_stall *stall = &now->stall[level];
         const char *type_instance = type_instances[resource][level];
         double pct;

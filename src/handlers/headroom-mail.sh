@@ -333,8 +333,11 @@ if is_by_threshold || [ "$plugin" = osnoise ]; then
         ! is_late || exit 0
         ! is_covered || exit 0
         if ! is_due; then
+            # One that lasts is of this run of collectd, too, so that it goes on to cover others.
             find_beginning
-            [ "$severity" = "$known" ] || remember_alarm
+            if [ "$severity" != "$known" ] || { [ "$severity" != OKAY ] && is_by_threshold; }; then
+                remember_alarm
+            fi
             exit 0
         fi
     else
