@@ -86,6 +86,14 @@ void doctor_check_headroom(const struct hr_root *root, const struct usage *usage
                            struct findings *findings);
 
 /**
+ * Finds the events of cgroup_perf that this machine counts.
+ *
+ * @param events  receives them; the caller frees the list.
+ */
+void doctor_find_events(const struct hr_root *root, const struct usage_perf *usage,
+                        struct usage_texts *events);
+
+/**
  * Lists what wss measures: each block, and for each pattern how many cgroups it selects.
  *
  * @param of       how it selects cgroups.

@@ -77,18 +77,19 @@ static struct costs cost_psi(const struct usage_psi *psi, const struct costs_of_
     return costs;
 }
 
-static bool counts(const struct usage_perf *perf, const char *event)
+static bool counts(const struct usage_texts *events, const char *event)
 {
-    for (size_t i = 0; i < perf->events.count; i++)
-        if (strcmp(perf->events.list[i], event) == 0)
+    for (size_t i = 0; i < events->count; i++)
+        if (strcmp(events->list[i], event) == 0)
             return true;
     return false;
 }
 
 static struct costs cost_perf(const struct usage_perf *perf, const struct costs_of_machine *machine)
 {
-    const size_t events = perf->events.count, groups = machine->perf_groups;
-    const bool has_ipc = counts(perf, "cycles") && counts(perf, "instructions");
+    const size_t events = machine->perf_events.count, groups = machine->perf_groups;
+    const bool has_ipc =
+        counts(&machine->perf_events, "cycles") && counts(&machine->perf_events, "instructions");
     struct costs costs = {.plugin = "cgroup_perf", .groups = groups};
 
     costs.series_per_group =

@@ -23,6 +23,8 @@ struct costs_of_machine {
     bool has_irq_pressure;
     size_t psi_groups, perf_groups, headroom_groups; /**< with processes, that are selected */
     size_t perf_clocks;                              /**< of each group and CPU */
+    /** Of cgroup_perf, those that this machine counts. */
+    struct usage_texts perf_events;
     const struct costs_of_target *wss_targets;
     size_t wss_target_count;
 };

@@ -193,11 +193,13 @@ static void print_costs(const struct hr_root *root, const struct usage *usage)
     struct cgroups_of_plugin of[PLUGIN_COUNT];
     struct costs costs[COSTS_PLUGINS];
     struct costs_of_target *targets;
+    struct usage_texts events;
 
     if (usage->path == NULL)
         return;
     find_selections(usage, of);
     const size_t target_count = doctor_wss_targets(root, &of[2], &usage->wss, &targets);
+    doctor_find_events(root, &usage->perf, &events);
     costs_calculate(usage,
                     &(struct costs_of_machine){
                         .cpus = cpus > 0 ? (size_t)cpus : 1,
@@ -206,11 +208,13 @@ static void print_costs(const struct hr_root *root, const struct usage *usage)
                         .perf_groups = cgroups_count(root, &of[1]),
                         .perf_clocks = doctor_count_clocks(root, usage),
                         .headroom_groups = cgroups_count(root, &of[4]),
+                        .perf_events = events,
                         .wss_targets = targets,
                         .wss_target_count = target_count,
                     },
                     costs);
     free(targets);
+    free(events.list);
     putchar('\n');
     costs_print(stdout, usage, costs);
 }

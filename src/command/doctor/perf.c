@@ -6,6 +6,7 @@
 #include "doctor/checks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "doctor/cgroups.h"
@@ -365,4 +366,56 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
     check_descriptors(&context, count_groups(&context), doctor_count_clocks(root, usage));
     doctor_groups_close(&context.groups);
     hr_perf_vocabulary_close(context.vocabulary);
+}
+
+/* --- Costs ---------------------------------------------------------------- */
+
+/* @return 0, or why the machine as a whole can't be asked how often it occurs. */
+static int try_event(const struct hr_root *root, struct hr_perf_event *event)
+{
+    const struct hr_perf_event_group group = {&event, 1};
+    const struct hr_perf_options options = {.groups = &group, .group_count = 1};
+    struct hr_perf_target *target;
+    struct hr_perf *perf = NULL;
+
+    int status = hr_perf_open(root, &options, &perf);
+    if (status == 0)
+        status = hr_perf_read(perf);
+    if (status == 0)
+        status = hr_perf_target_open_system(perf, &target);
+    if (status == 0) {
+        status = hr_perf_target_read(target);
+        hr_perf_target_close(target);
+    }
+    if (status == 0)
+        status = hr_perf_status(perf, HR_PERF_SYSTEM, 0, 0);
+    hr_perf_close(perf);
+    return status;
+}
+
+static bool is_countable(const struct hr_root *root, struct hr_perf_vocabulary *vocabulary,
+                         const char *text)
+{
+    struct hr_perf_event_error fault;
+    struct hr_perf_event *event;
+
+    if (hr_perf_event_find(vocabulary, text, &event, &fault) < 0)
+        return false;
+    const int status = try_event(root, event);
+    hr_perf_event_free(event);
+    return status == 0 || status == -ECANCELED;
+}
+
+void doctor_find_events(const struct hr_root *root, const struct usage_perf *usage,
+                        struct usage_texts *events)
+{
+    struct hr_perf_vocabulary *vocabulary;
+
+    *events = (struct usage_texts){.list = calloc(usage->events.count + 1, sizeof(char *))};
+    if (events->list == NULL || hr_perf_vocabulary_open(root, &vocabulary) < 0)
+        return;
+    for (size_t i = 0; i < usage->events.count; i++)
+        if (is_countable(root, vocabulary, usage->events.list[i]))
+            events->list[events->count++] = usage->events.list[i];
+    hr_perf_vocabulary_close(vocabulary);
 }
