@@ -71,8 +71,8 @@ static void submit_averages(const struct submission *submission, const char *typ
     submit_gauge(submission, "percent", name, stall->avg300_pct);
 }
 
-/* "full" first: where both are beyond a threshold, the alarm of the worse one is then the first, and
- * handlers that report a cause once needn't report the other. */
+/* "full" first: where both are beyond a threshold, the alarm of the worse one is then the first,
+ * and handlers that report a cause once needn't report the other. */
 static void submit_resource(const struct submission *submission,
                             const struct psi_series_options *options, enum hr_psi_resource resource,
                             const struct hr_psi_sample *before, const struct hr_psi_sample *now)
