@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headroom/limits.h - what a group may use: the tightest of its own limits and those of the groups
- * above it; and the memory that it has.
+ * headroom/limits.h - how much memory a group may have: the tightest of its own limits, memory.high
+ * and memory.max, or version 1's memory.limit_in_bytes, and those of the groups above it; and the
+ * memory that it has.
  *
  * Limits of the machine itself aren't among them.
  *
- * Sources: Documentation/admin-guide/cgroup-v2.rst ("Memory Interface Files", "CPU Interface
- * Files"), Documentation/admin-guide/cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst.
+ * Sources: Documentation/admin-guide/cgroup-v2.rst ("Memory Interface Files"),
+ * Documentation/admin-guide/cgroup-v1/memory.rst.
  *
  * Functions return 0 or a negative errno, and leave their out-pointers untouched on failure.
  */
@@ -21,34 +22,27 @@ struct hr_root;
 
 #define HR_NO_LIMIT UINT64_MAX
 
-enum hr_limit_kind {
-    HR_LIMIT_MEMORY, /**< bytes: memory.high and memory.max; version 1's memory.limit_in_bytes */
-    HR_LIMIT_CPU,    /**< microseconds of CPU time a second: cpu.max; version 1's CFS quota */
-    HR_LIMIT_KIND_COUNT
-};
-
 struct hr_limit {
-    uint64_t
-        value; /**< in the unit of its kind; HR_NO_LIMIT: neither the group nor one above has one */
+    uint64_t value; /**< bytes; HR_NO_LIMIT: neither the group nor one above has one */
     size_t level; /**< whose it is: 0 the group's, 1 that of the one above, …; 0 without a limit */
 };
 
-/** A group's directories in the hierarchies of the controllers. Used by one thread at a time. */
+/** A group's directory in the memory controller's hierarchy. Used by one thread at a time. */
 struct hr_limits;
 
 /**
- * Finds the directories of a group: in cgroup2, or where the controller is version 1's the group of
- * the same path there, if the group's first process is in it. Takes a descriptor for each.
+ * Finds the directory of a group: in cgroup2, or where the controller is version 1's the group of
+ * the same path there, if the group's first process is in it. Takes a descriptor.
  *
  * @param group   of cgroup2, or of a hierarchy of version 1.
  * @param limits  the caller closes it with hr_limits_close().
- * @return 0, also if a controller isn't enabled for the group; -ENODEV: the group was removed;
- *         -ENOMEM; or the negative errno of open(2), if neither directory can be opened.
+ * @return 0, also if the controller isn't enabled for the group; -ENODEV: the group was removed;
+ *         -ENOMEM; or another negative errno of open(2).
  */
 int hr_limits_open(const struct hr_root *root, const struct hr_cgroup *group,
                    struct hr_limits **limits);
 
-/** Closes the directories. NULL is allowed. */
+/** Closes the directory. NULL is allowed. */
 void hr_limits_close(struct hr_limits *limits);
 
 /**
@@ -59,7 +53,7 @@ void hr_limits_close(struct hr_limits *limits);
  * @return 0; -ENOENT: the controller isn't enabled for the group; -EBADMSG; -ENODEV: the group was
  *         removed; or another negative errno of open(2). The limit is all of them or unknown.
  */
-int hr_limits_read(const struct hr_limits *limits, enum hr_limit_kind kind, struct hr_limit *limit);
+int hr_limits_read(const struct hr_limits *limits, struct hr_limit *limit);
 
 /**
  * Reads how much memory the group has, with those below it: memory.current, version 1's

@@ -33,6 +33,10 @@ enum hr_room_bound {
     HR_ROOM_MEMORY_MAX,
 };
 
+/** Groups with a limit of the same resource, of a group and those above it, at most; with more its
+ * room isn't known. */
+#define HR_ROOM_LIMITS 8
+
 /** One resource of one group: memory in bytes, cpu in CPUs. */
 struct hr_room {
     /** 0: the rest is known; -ENODATA: not yet; -ENOENT: the controller, or the pressure file, is
@@ -58,8 +62,12 @@ struct hr_room_lines {
 /** One read of a group, or of the machine. */
 struct hr_room_reading {
     struct hr_room cpu, memory;
-    /** Of its memory, what the kernel can't drop grows towards memory.attainable. Not known before
-     * thirty points, or where `memory` isn't. */
+    /** 0: its limits, and those of all groups above, are known. Else why one isn't, so that the
+     * room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS. */
+    int cpu_limits_status, memory_limits_status;
+    /** Of its memory, what the kernel can't drop grows towards memory.attainable; or that of a
+     * group above towards its limit, or if the group grows, that of the machine, whichever is
+     * sooner. Not known before thirty points, or where `memory` isn't. */
     struct hr_outlook outlook;
     bool has_oom_kills;
     uint64_t oom_kill_count; /**< of it and the groups below, since it was created, or since boot */
@@ -70,7 +78,8 @@ struct hr_room_reading {
     double stall_pct[HR_PSI_RESOURCE_COUNT];
 };
 
-/** What all groups share: the machine's CPUs and memory. */
+/** What all groups share: the machine's CPUs and memory, and the groups above them. Used by one
+ * thread at a time. */
 struct hr_room_machine;
 
 /** @param root  must outlive the object. @return 0 or -ENOMEM. */
@@ -83,7 +92,7 @@ void hr_room_machine_close(struct hr_room_machine *machine);
  * known of the groups either. */
 void hr_room_machine_read(struct hr_room_machine *machine);
 
-/** A group, or the machine as a whole, and what is kept of its past: some 4 KiB. */
+/** A group, or the machine as a whole, and what is kept of its past: some 5 KiB. */
 struct hr_room_source;
 
 /**
@@ -95,15 +104,17 @@ struct hr_room_source;
  * @param point_ns  see hr_forecast_init().
  * @return 0 or -ENOMEM.
  */
-int hr_room_open(const struct hr_room_machine *machine, const struct hr_cgroup *group,
-                 uint64_t point_ns, struct hr_room_source **source);
+int hr_room_open(struct hr_room_machine *machine, const struct hr_cgroup *group, uint64_t point_ns,
+                 struct hr_room_source **source);
 
 /** NULL is allowed. */
 void hr_room_close(struct hr_room_source *source);
 
 /**
- * Reads a group. Limits, its own and those of the groups above, are read again each minute, and
- * only then is anything opened that stays open: five descriptors at most.
+ * Reads a group. Limits, its own and those of the groups above, are read again each minute. What is
+ * read each time stays open as far as descriptors suffice: eight files, in version 1 and two
+ * directories; and up to four of each group above with a limit. All groups below share the latter,
+ * which are read once after each hr_room_machine_read().
  *
  * @param reading  always filled in.
  * @return 0, or -ENODEV if the group was removed.

@@ -25,7 +25,8 @@
 struct hr_cgroup;
 struct hr_root;
 
-/** The group and the groups above it whose limits are read, the nearest first. */
+/** The group and the groups above it whose limits are read, the nearest first. Of one further below
+ * only what these limits explain is known. */
 #define HR_STALL_LEVELS 8
 
 /** Groups below a group whose limits are read; of a group with more of them nothing is known. */

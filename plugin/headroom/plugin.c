@@ -32,6 +32,7 @@ struct subject {
     struct hr_room_source *source; /* NULL while a group is empty */
     struct hr_room_lines lines;
     struct stalls stalls;
+    bool was_in_trouble;
 };
 
 static struct {
@@ -94,7 +95,8 @@ static void read_subject(struct subject *subject, const struct hr_cgroup *group,
 
     if (hr_room_read(subject->source, &subject->lines, reading) < 0)
         return; /* removed */
-    values_submit(&submission, reading, (double)config.horizon_us / HR_US_PER_S);
+    values_submit(&submission, reading, (double)config.horizon_us / HR_US_PER_S,
+                  &subject->was_in_trouble);
     stalls_submit(&subject->stalls, root, group, reading, &submission);
 }
 

@@ -53,8 +53,11 @@ void trouble_add(struct trouble *trouble, const char *path, const struct hr_room
     /* What the machine lacks was logged of the system. */
     if (trouble->system_pressure.cause != reading->psi.status[HR_PSI_CPU])
         add(&trouble->pressure, path, reading->psi.status[HR_PSI_CPU]);
-    if (trouble->system_memory.cause != reading->memory.status)
+    if (trouble->system_memory.cause != reading->memory.status &&
+        reading->memory_limits_status == 0)
         add(&trouble->memory, path, reading->memory.status);
+    add(&trouble->cpu_limits, path, reading->cpu_limits_status);
+    add(&trouble->memory_limits, path, reading->memory_limits_status);
 }
 
 static const char *print_groups(const struct trouble_of_groups *groups, char *buffer, size_t size)
@@ -91,6 +94,19 @@ static void log_memory(const struct trouble_of_groups *groups)
                 STRERROR(-groups->status));
 }
 
+static void log_limits(struct trouble_of_groups *groups, const char *resource)
+{
+    char place[384], more[64];
+
+    snprintf(more, sizeof(more), "there are more than %d", HR_ROOM_LIMITS);
+    if (tally_should_log(&groups->logged, groups->count))
+        WARNING(PLUGIN ": the room by %s of %s isn't known, as not all limits, its own and those "
+                       "of the groups above, can be read: %s.",
+                resource, print_groups(groups, place, sizeof(place)),
+                groups->status == -E2BIG ? more : STRERROR(-groups->status));
+    groups->count = 0;
+}
+
 void trouble_log_groups(struct trouble *trouble)
 {
     if (tally_should_log(&trouble->pressure.logged, trouble->pressure.count))
@@ -98,4 +114,6 @@ void trouble_log_groups(struct trouble *trouble)
     if (tally_should_log(&trouble->memory.logged, trouble->memory.count))
         log_memory(&trouble->memory);
     trouble->pressure.count = trouble->memory.count = 0;
+    log_limits(&trouble->cpu_limits, "CPU time");
+    log_limits(&trouble->memory_limits, "memory");
 }

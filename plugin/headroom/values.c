@@ -8,14 +8,16 @@ static bool is_in_trouble(const struct hr_room *room)
     return room->status == 0 && room->is_in_trouble;
 }
 
-/* NAN: not known. */
-static double time_to_trouble(const struct hr_room_reading *reading, double horizon_s)
+/* NAN: not known. After trouble that is over, none is in sight: a value that stops would leave a
+ * threshold as it was. */
+static double time_to_trouble(const struct hr_room_reading *reading, double horizon_s,
+                              bool was_in_trouble)
 {
     if (is_in_trouble(&reading->cpu) || is_in_trouble(&reading->memory))
         return 0;
-    if (!reading->outlook.is_known)
-        return NAN;
-    return reading->outlook.is_trend ? fmin(reading->outlook.trouble_s, horizon_s) : horizon_s;
+    if (reading->outlook.is_trend)
+        return fmin(reading->outlook.trouble_s, horizon_s);
+    return reading->outlook.is_known || was_in_trouble ? horizon_s : NAN;
 }
 
 void values_submit_kills(const struct submission *submission, const struct hr_room_reading *reading)
@@ -25,9 +27,10 @@ void values_submit_kills(const struct submission *submission, const struct hr_ro
 }
 
 void values_submit(const struct submission *submission, const struct hr_room_reading *reading,
-                   double horizon_s)
+                   double horizon_s, bool *was_in_trouble)
 {
     const struct hr_room *tightest = hr_room_tightest(reading);
+    const double trouble_s = time_to_trouble(reading, horizon_s, *was_in_trouble);
 
     if (tightest != NULL)
         submit_gauge(submission, "percent", "room", tightest->room_pct);
@@ -41,6 +44,7 @@ void values_submit(const struct submission *submission, const struct hr_room_rea
         submit_gauge(submission, "memory", "need", reading->memory.used);
         submit_gauge(submission, "memory", "limit", reading->memory.attainable);
     }
-    submit_gauge(submission, "duration", "to_trouble", time_to_trouble(reading, horizon_s));
+    submit_gauge(submission, "duration", "to_trouble", trouble_s);
+    *was_in_trouble |= trouble_s <= 0;
     values_submit_kills(submission, reading);
 }

@@ -8,10 +8,14 @@
 #include "common/submit.h"
 #include "headroom/room.h"
 
-/** Submits the room and what it is made of, as far as it is known. @param horizon_s  the longest
- * time to trouble that is published. */
+/**
+ * Submits the room and what it is made of, as far as it is known.
+ *
+ * @param horizon_s       the longest time to trouble that is published.
+ * @param was_in_trouble  kept for the next call; false at first.
+ */
 void values_submit(const struct submission *submission, const struct hr_room_reading *reading,
-                   double horizon_s);
+                   double horizon_s, bool *was_in_trouble);
 
 /** Submits the count of killed processes, if it is known. */
 void values_submit_kills(const struct submission *submission,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench_room.c - the cost of computing the room of groups, as a ratio against a bare loop
- * that opens, reads and closes the same files; and that of a forecast.
+ * bench/bench_room.c - the cost of computing the room of groups, as a ratio against a bare loop of
+ * pread(2) of the same files, kept open; and that of a forecast.
  *
  *     bench_room [GROUPS…]      default: 100 1000
  */
@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/descriptor.h"
 #include "headroom/forecast.h"
 #include "headroom/room.h"
 #include "headroom/root.h"
@@ -111,20 +113,44 @@ static size_t read_by_collectors(void)
     return count;
 }
 
-static void read_bare(size_t count)
+/* @return the descriptors; -1: a kernel without swap accounting, or no swap space. */
+static int *open_bare(size_t count)
 {
-    char text[8192], path[128];
+    char path[128];
+    int *fds = calloc(count * FILE_COUNT, sizeof(*fds));
+    struct sysinfo info;
 
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < FILE_COUNT; j++) {
-            const int hierarchy = files[j].hierarchy;
-            snprintf(path, sizeof(path), "g%zu/%s", i, files[j].name[versions[hierarchy] - 1]);
-            int fd = openat(groups_dirfd(groups[hierarchy]), path, O_RDONLY | O_CLOEXEC);
-            if (fd < 0)
-                continue; /* a kernel without swap accounting */
-            require(read(fd, text, sizeof(text)) >= 0, path);
-            close(fd);
+    require(sysinfo(&info) == 0, "sysinfo");
+    const bool has_swap = info.totalswap > 0;
+    require(fds != NULL, "memory");
+    for (size_t i = 0; i < count * FILE_COUNT; i++) {
+        const int hierarchy = files[i % FILE_COUNT].hierarchy;
+        snprintf(path, sizeof(path), "g%zu/%s", i / FILE_COUNT,
+                 files[i % FILE_COUNT].name[versions[hierarchy] - 1]);
+        fds[i] = openat(groups_dirfd(groups[hierarchy]), path, O_RDONLY | O_CLOEXEC);
+        require(fds[i] >= 0 || errno == ENOENT, path);
+        if (fds[i] >= 0 && !has_swap && strstr(path, "sw") != NULL) {
+            close(fds[i]); /* nobody reads it then */
+            fds[i] = -1;
         }
+    }
+    return fds;
+}
+
+static void close_bare(int *fds, size_t count)
+{
+    for (size_t i = 0; i < count * FILE_COUNT; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    free(fds);
+}
+
+static void read_bare(const int *fds, size_t count)
+{
+    char text[8192];
+
+    for (size_t i = 0; i < count * FILE_COUNT; i++)
+        require(fds[i] < 0 || pread(fds[i], text, sizeof(text), 0) >= 0, "pread");
 }
 
 static void measure(size_t count)
@@ -144,9 +170,10 @@ static void measure(size_t count)
     require(hr_cgroup_set_read(set) == 0, "read the set");
     require(read_by_collectors() == count, "every group is read");
     heap = mallinfo2().uordblks - heap;
+    int *fds = open_bare(count);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
         double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        read_bare(count);
+        read_bare(fds, count);
         double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
         read_by_collectors();
         double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
@@ -160,6 +187,7 @@ static void measure(size_t count)
            median(ours, ROUNDS), median(ratio, ROUNDS), median(ours, ROUNDS) / (double)count,
            (double)heap / (double)count);
     fflush(stdout);
+    close_bare(fds, count);
     hr_cgroup_set_close(set);
     groups_free(groups[UNIFIED]); /* which ends the processes */
     for (int i = CPU; i < HIERARCHY_COUNT; i++)
@@ -186,6 +214,7 @@ static void measure_forecast(void)
 
 int main(int argc, char **argv)
 {
+    hr_descriptor_raise_limit(0);
     require(hr_root_open("/", &root) == 0, "/");
     require(hr_room_machine_open(root, &machine) == 0, "/proc");
     printf("room: CPU time of one interval, %zu files a group\n\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "headroom/stall_cause.h"
+#include "room/cpu_stat.h"
 #include "room/io_devices.h"
 
 /* What has a smaller part in the stall than this isn't its cause. */
@@ -109,15 +110,10 @@ static struct remainder split_stall(const struct hr_stall_counters *before,
                                   before->below.limited_count == after->below.limited_count};
 }
 
-/* The kernel adds up the throttled time of all CPUs, but a period can't be throttled for longer
- * than it is. */
 static uint64_t throttled_us(const struct hr_stall_cpu *before, const struct hr_stall_cpu *after)
 {
-    uint64_t count = grown(before->throttled_count, after->throttled_count), longest_us;
-
-    if (__builtin_mul_overflow(count, after->period_us, &longest_us))
-        longest_us = UINT64_MAX;
-    return smaller(grown(before->throttled_us, after->throttled_us), longest_us);
+    return hr_cpu_throttled(grown(before->throttled_count, after->throttled_count),
+                            grown(before->throttled_us, after->throttled_us), after->period_us);
 }
 
 /* Explains by the limits what they can explain. */

@@ -98,6 +98,7 @@ static int read_levels(const struct hr_root *root, const struct hr_cgroup *group
         counters->below.known = hr_group_is_at_top(root, group, controller);
         return dirfd;
     }
+    const bool is_deep = hr_group_count_levels(group->path, HR_STALL_LEVELS + 1) > HR_STALL_LEVELS;
     size_t count = count_limits(counters, version, resource);
     for (size_t i = 0; i < count && dirfd >= 0; i++) {
         hr_stall_level_read(dirfd, version, resource, &counters->level[i]);
@@ -107,6 +108,8 @@ static int read_levels(const struct hr_root *root, const struct hr_cgroup *group
     }
     if (dirfd >= 0)
         close(dirfd);
+    if (is_deep) /* a limit that isn't read may be why, rather than others */
+        counters->below.known = false;
     return 0;
 }
 

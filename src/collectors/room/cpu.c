@@ -87,6 +87,9 @@ void hr_room_cpu_by_limit(const struct hr_room_cpu_limit *limit, double used_cpu
     const bool is_throttled = limit->throttled_share >= MUCH_THROTTLED;
     double attainable = limit->cpus - fmax(limit->used_cpus - used_cpus, 0);
 
+    /* Where the machine's CPUs are always busy, they may be what binds. */
+    if (room->status < 0 && !is_throttled && attainable > used_cpus)
+        return;
     if (room->status == 0 && !is_throttled &&
         (attainable >= room->attainable || room->is_in_trouble))
         return;

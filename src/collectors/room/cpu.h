@@ -43,8 +43,9 @@ struct hr_room_cpu_limit {
     size_t level;
 };
 
-/** Lowers the room to what a limit leaves; what others in that group use stays theirs. @param
- * used_cpus  by the group whose room it is. */
+/** Lowers the room to what a limit leaves; what others in that group use stays theirs. A room that
+ * isn't known is so afterwards only if the limit leaves nothing. @param used_cpus  by the group
+ * whose room it is. */
 void hr_room_cpu_by_limit(const struct hr_room_cpu_limit *limit, double used_cpus,
                           struct hr_room *room);
 

@@ -35,6 +35,15 @@ int hr_cpu_usage_parse(const char *text, size_t length, uint64_t *used_us)
     return status < 0 ? status : hr_keyed_sum(&key, 1, used_us);
 }
 
+uint64_t hr_cpu_throttled(uint64_t throttled_count, uint64_t throttled_us, uint64_t period_us)
+{
+    uint64_t longest_us;
+
+    if (__builtin_mul_overflow(throttled_count, period_us, &longest_us))
+        return throttled_us;
+    return throttled_us < longest_us ? throttled_us : longest_us;
+}
+
 int hr_cpu_stat_read(int dirfd, struct hr_cpu_stat *stat)
 {
     char text[4096];

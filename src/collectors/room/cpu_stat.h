@@ -29,6 +29,15 @@ int hr_cpu_stat_parse(const char *text, size_t length, struct hr_cpu_stat *stat)
  * whatever controllers are enabled. @return 0; -EBADMSG; -ENODATA: there is none. */
 int hr_cpu_usage_parse(const char *text, size_t length, uint64_t *used_us);
 
+/**
+ * How long a group was throttled between two reads.
+ *
+ * The kernel sums over CPUs, but a period can't be throttled for longer than it is.
+ *
+ * @param throttled_count, throttled_us  by how much these grew.
+ */
+uint64_t hr_cpu_throttled(uint64_t throttled_count, uint64_t throttled_us, uint64_t period_us);
+
 /** Reads the file in a group's directory. @return as above, or the negative errno of open(2). */
 int hr_cpu_stat_read(int dirfd, struct hr_cpu_stat *stat);
 

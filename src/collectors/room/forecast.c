@@ -160,24 +160,31 @@ static bool is_above(const float *points, float record)
     return above > THIRD / 2;
 }
 
+/* Where the level isn't a record, nothing is looked ahead for; the slope alone takes a third of the
+ * time. */
 static void fit(struct hr_forecast_window *window)
 {
     float points[HR_FORECAST_POINTS];
-    struct hr_trend trend = {.slope = NAN};
+    double slope = NAN;
+    struct hr_trend trend;
 
     copy_points(window, points);
     window->is_fit = window->point_count == HR_FORECAST_POINTS &&
-                     hr_trend_fit(points, HR_FORECAST_POINTS, &trend) == 0;
-    learn_error(window, points, (float)trend.slope);
+                     hr_trend_slope(points, HR_FORECAST_POINTS, &slope) == 0;
+    learn_error(window, points, (float)slope);
     if (!window->is_fit)
         return;
-    window->slope = (float)trend.slope;
+    window->slope = (float)slope;
+    window->is_record =
+        window->older_count == HR_FORECAST_POINTS && is_above(points, find_record(window));
+    if (!window->is_record || hr_trend_fit(points, HR_FORECAST_POINTS, &trend) < 0) {
+        window->steady_count = 0;
+        return;
+    }
     window->low = (float)trend.low;
     window->high = (float)trend.high;
     window->level = trend.level;
-    window->is_record =
-        window->older_count == HR_FORECAST_POINTS && is_above(points, find_record(window));
-    if (!window->is_record || !check_thirds(window, points))
+    if (!check_thirds(window, points))
         window->steady_count = 0;
     else if (window->steady_count < STEADY_NEEDED)
         window->steady_count++;

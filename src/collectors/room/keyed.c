@@ -22,6 +22,8 @@ static struct hr_keyed *take_key(struct hr_text *text, char after, struct hr_key
                                  size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        if (text->length == 0 || *text->start != *keys[i].name)
+            continue; /* most are decided by a byte */
         size_t length = strlen(keys[i].name);
         if (text->length > length && text->start[length] == after &&
             hr_text_skip(text, keys[i].name)) {

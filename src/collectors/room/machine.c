@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "headroom/clock.h"
 #include "headroom/root.h"
 #include "room/machine_cpus.h"
+#include "room/memory.h"
 
 /* For the lines of all CPUs that a kernel may have; what follows them isn't needed. */
 #define TEXT_SIZE ((size_t)1 << 20)
@@ -53,13 +55,33 @@ static int read_cpus(struct hr_room_machine *machine)
                                       &machine->cpu_count);
 }
 
+void hr_room_machine_forecast(struct hr_room_machine *machine, uint64_t point_ns)
+{
+    if (machine->point_ns != 0)
+        return;
+    machine->point_ns = point_ns;
+    hr_forecast_init(&machine->forecast, point_ns);
+}
+
+static void look_ahead(struct hr_room_machine *machine)
+{
+    if (machine->memory_status < 0)
+        return;
+    hr_room_machine_memory(&machine->meminfo, &machine->memory);
+    if (machine->point_ns != 0)
+        hr_forecast_update(&machine->forecast, hr_clock_ns(), machine->memory.used,
+                           machine->memory.attainable, &machine->outlook);
+}
+
 void hr_room_machine_read(struct hr_room_machine *machine)
 {
+    machine->round++;
     machine->cpus_status = read_cpus(machine);
     machine->all_busy_us = 0;
     for (size_t i = 0; i < HR_CPU_MAX; i++)
         machine->all_busy_us += machine->busy_us[i];
     machine->memory_status = hr_meminfo_read(machine->root, &machine->meminfo);
+    look_ahead(machine);
 }
 
 /* Those that are offline have done what they did, and do no more. */

@@ -17,8 +17,17 @@ struct hr_room_machine {
     uint64_t busy_us[HR_CPU_MAX];
     int memory_status; /**< 0: the next is known */
     struct hr_meminfo meminfo;
-    char *text; /**< to read /proc/stat into */
+    char *text;            /**< to read /proc/stat into */
+    uint64_t round;        /**< how often it was read */
+    void *directories;     /**< see room/directory.h */
+    struct hr_room memory; /**< its room, if memory_status is 0 */
+    uint64_t point_ns;     /**< of the next; 0: not yet known */
+    struct hr_forecast forecast;
+    struct hr_outlook outlook;
 };
+
+/** Makes a forecast of its memory from now on, if there is none yet. */
+void hr_room_machine_forecast(struct hr_room_machine *machine, uint64_t point_ns);
 
 /** What some CPUs were busy since boot, summed over them. @param cpus  NULL: all. @param count
  * receives how many they are. */

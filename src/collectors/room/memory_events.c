@@ -45,13 +45,3 @@ int hr_oom_kills_parse(const char *text, size_t length, uint64_t *count)
     int status = hr_keyed_parse_flat(text, length, &key, 1);
     return status < 0 ? status : hr_keyed_sum(&key, 1, count);
 }
-
-int hr_oom_kills_read(int dirfd, int version, uint64_t *count)
-{
-    char text[1024];
-    size_t length;
-
-    int status = hr_group_file_read(dirfd, version == 1 ? "memory.oom_control" : "memory.events",
-                                    text, sizeof(text), &length);
-    return status < 0 ? status : hr_oom_kills_parse(text, length, count);
-}

@@ -39,7 +39,4 @@ int hr_memory_events_read(int dirfd, int version, struct hr_memory_events *event
  */
 int hr_oom_kills_parse(const char *text, size_t length, uint64_t *count);
 
-/** Reads it of a group. @return as above, or the negative errno of open(2). */
-int hr_oom_kills_read(int dirfd, int version, uint64_t *count);
-
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "room/group_file.h"
+#include "room/kept_file.h"
 #include "room/keyed.h"
 #include "room/memory_limit.h"
 
@@ -33,22 +34,25 @@ int hr_memory_use_parse(const char *text, size_t length, int version, struct hr_
     return 0;
 }
 
-static int read_number(int dirfd, const char *name, uint64_t *number)
+static int read_number(const struct hr_memory_use_files *files, int *kept, const char *name,
+                       uint64_t *number)
 {
     char text[64];
     size_t length;
 
-    int status = hr_group_file_read(dirfd, name, text, sizeof(text), &length);
+    int status =
+        hr_kept_file_read(kept, files->base, files->level, name, text, sizeof(text), &length);
     return status < 0 ? status : hr_text_number_parse(text, length, UINT64_MAX, number);
 }
 
 /* Version 1 counts memory and swap space together. */
-static int read_swapped(int dirfd, int version, uint64_t current_bytes, uint64_t *swapped_bytes)
+static int read_swapped(const struct hr_memory_use_files *files, int version,
+                        uint64_t current_bytes, uint64_t *swapped_bytes)
 {
     const char *name = version == 1 ? "memory.memsw.usage_in_bytes" : "memory.swap.current";
     uint64_t bytes;
 
-    int status = read_number(dirfd, name, &bytes);
+    int status = read_number(files, files->swapped, name, &bytes);
     if (status < 0)
         return status;
     if (version == 1)
@@ -57,21 +61,25 @@ static int read_swapped(int dirfd, int version, uint64_t current_bytes, uint64_t
     return 0;
 }
 
-int hr_memory_use_read(int dirfd, int version, struct hr_memory_use *use)
+int hr_memory_use_read(const struct hr_memory_use_files *files, int version,
+                       struct hr_memory_use *use)
 {
+    const char *size_name = version == 1 ? "memory.usage_in_bytes" : "memory.current";
     char text[8192];
     size_t length;
 
-    int status = hr_group_file_read(dirfd, "memory.stat", text, sizeof(text), &length);
+    int status = hr_kept_file_read(files->stat, files->base, files->level, "memory.stat", text,
+                                   sizeof(text), &length);
     if (status == 0)
         status = hr_memory_use_parse(text, length, version, use);
     if (status == 0)
-        status = read_number(dirfd, version == 1 ? "memory.usage_in_bytes" : "memory.current",
-                             &use->current_bytes);
+        status = read_number(files, files->size, size_name, &use->current_bytes);
     if (status < 0)
         return status;
     use->swapped_bytes = 0;
-    status = read_swapped(dirfd, version, use->current_bytes, &use->swapped_bytes);
+    if (files->swapped == NULL)
+        return 0;
+    status = read_swapped(files, version, use->current_bytes, &use->swapped_bytes);
     return status == -ENOENT ? 0 : status;
 }
 

@@ -23,9 +23,20 @@ struct hr_memory_use {
  * -EBADMSG; -ENODATA: a line is missing. */
 int hr_memory_use_parse(const char *text, size_t length, int version, struct hr_memory_use *use);
 
-/** Reads memory.stat, the current size and what is swapped out in a group's directory. @return as
- * above, or the negative errno of open(2). */
-int hr_memory_use_read(int dirfd, int version, struct hr_memory_use *use);
+struct hr_group_base;
+
+/** Where a group's files are, see hr_kept_file_read(). */
+struct hr_memory_use_files {
+    const struct hr_group_base *base;
+    size_t level;
+    int *stat, *size;
+    int *swapped; /**< NULL: the machine has no swap space, nothing is swapped out */
+};
+
+/** Reads memory.stat, the current size and what is swapped out. @return as above, or the negative
+ * errno of open(2). */
+int hr_memory_use_read(const struct hr_memory_use_files *files, int version,
+                       struct hr_memory_use *use);
 
 /** Reads how much a group may swap out at most: memory.swap.max, or what version 1's limit of
  * memory and swap space exceeds that of memory by; UINT64_MAX: no limit. @return 0; -ENOENT:

@@ -46,11 +46,21 @@ static double select_at(double *values, size_t count, size_t index)
     return values[index];
 }
 
+static double largest(const double *values, size_t count)
+{
+    double found = values[0];
+
+    for (size_t i = 1; i < count; i++)
+        found = values[i] > found ? values[i] : found;
+    return found;
+}
+
+/* Leaves what is smaller in the first half, and the rest in the other. */
 static double median(double *values, size_t count)
 {
-    double upper = select_at(values, count, count / 2);
+    const double upper = select_at(values, count, count / 2);
 
-    return count % 2 == 1 ? upper : (upper + select_at(values, count, count / 2 - 1)) / 2;
+    return count % 2 == 1 ? upper : (upper + largest(values, count / 2)) / 2;
 }
 
 /* --- Slopes ------------------------------------------------------------------ */
@@ -58,15 +68,17 @@ static double median(double *values, size_t count)
 /* @param known  receives the number of points. @return the number of slopes. */
 static size_t list_slopes(const float *points, size_t count, double slopes[PAIRS], size_t *known)
 {
-    size_t listed = 0;
+    size_t places[HR_TREND_POINTS], listed = 0, found = 0;
 
-    *known = 0;
     for (size_t i = 0; i < count; i++) {
-        *known += !isnan(points[i]);
-        for (size_t j = i + 1; j < count && !isnan(points[i]); j++)
-            if (!isnan(points[j]))
-                slopes[listed++] = ((double)points[j] - (double)points[i]) / (double)(j - i);
+        if (isnan(points[i]))
+            continue;
+        for (size_t j = 0; j < found; j++)
+            slopes[listed++] =
+                ((double)points[i] - (double)points[places[j]]) / (double)(i - places[j]);
+        places[found++] = i;
     }
+    *known = found;
     return listed;
 }
 
@@ -89,15 +101,18 @@ int hr_trend_slope(const float *points, size_t count, double *slope)
 /* --- Interval and level -------------------------------------------------------- */
 
 /* Sen's: as many slopes to either side of the median as Kendall's tau of n points without a trend
- * would differ from 0 in nine of ten cases. */
+ * would differ from 0 in nine of ten cases. @param slopes  as median() left them. */
 static void bound_slope(double *slopes, size_t listed, size_t points, struct hr_trend *trend)
 {
     double n = (double)points;
     double differ = QUANTILE_95 * sqrt(n * (n - 1) * (2 * n + 5) / 18);
     double low = floor(((double)listed - differ) / 2), high = ceil(((double)listed + differ) / 2);
 
-    trend->low = select_at(slopes, listed, low > 0 ? (size_t)low : 0);
-    trend->high = select_at(slopes, listed, high < (double)listed ? (size_t)high : listed - 1);
+    const size_t half = listed / 2, at_low = low > 0 ? (size_t)low : 0;
+    const size_t at_high = high < (double)listed ? (size_t)high : listed - 1;
+
+    trend->low = select_at(slopes, at_low < half ? half : listed, at_low);
+    trend->high = select_at(slopes + half, listed - half, at_high - half);
 }
 
 static double level_at_end(const float *points, size_t count, double slope)

@@ -19,8 +19,8 @@
 #define LIMITS_EVERY_NS (10 * HR_NS_PER_S)
 
 /* Descriptors: for the socket, the terminal and the like; and for a group, its directory here and
- * in the hierarchies of two controllers. */
-enum { OTHER_DESCRIPTORS = 64, DESCRIPTORS_OF_GROUP = 3 };
+ * in the hierarchy of the memory controller. */
+enum { OTHER_DESCRIPTORS = 64, DESCRIPTORS_OF_GROUP = 2 };
 
 /* What is kept of a group. */
 struct member {
@@ -179,7 +179,7 @@ static void read_limit(struct member *member)
     uint64_t now = hr_clock_ns();
     if (member->read_ns != 0 && now - member->read_ns < LIMITS_EVERY_NS)
         return;
-    bool known = hr_limits_read(member->limits, HR_LIMIT_MEMORY, &limit) == 0;
+    bool known = hr_limits_read(member->limits, &limit) == 0;
     member->limit = known && limit.value != HR_NO_LIMIT ? (double)limit.value : NAN;
     member->read_ns = now;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/room/check_limits.c - the tightest limit of a group and those above it, in a tree of
- * files: of cgroup2, and of version 1.
+ * collectors/room/check_limits.c - the tightest limit of memory of a group and those above it, in a
+ * tree of files: of cgroup2, and of version 1.
  */
 #include <check.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ START_TEST(memory_of_version_2)
 
     write_memory(_i);
     ck_assert_int_eq(open_limits(), 0);
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), 0);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
     ck_assert_uint_eq(limit.value, memory[_i].value);
     ck_assert_uint_eq(limit.level, memory[_i].level);
     ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), 0);
@@ -115,7 +115,7 @@ START_TEST(limits_may_change)
     write_memory(0);
     ck_assert_int_eq(open_limits(), 0);
     write_file(PARENT, "memory.max", "8192\n");
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), 0);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
     ck_assert_uint_eq(limit.value, 8192);
     ck_assert_uint_eq(limit.level, 1);
 }
@@ -130,46 +130,21 @@ START_TEST(one_that_is_not_understood_makes_all_unknown)
     write_memory(1);
     write_file("a.slice", "memory.max", bad[_i]);
     ck_assert_int_eq(open_limits(), 0);
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), -EBADMSG);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), -EBADMSG);
     ck_assert_uint_eq(limit.value, 7);
     tree_remove(tree, TREE_CGROUPS "/a.slice/memory.max");
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), -ENOENT);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), -ENOENT);
 }
 END_TEST
 
-START_TEST(controllers_that_are_not_enabled)
+START_TEST(without_the_controller)
 {
     struct hr_limit limit;
     uint64_t bytes;
 
     ck_assert_int_eq(open_limits(), 0);
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), -ENOENT);
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_CPU, &limit), -ENOENT);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), -ENOENT);
     ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), -ENOENT);
-}
-END_TEST
-
-/* cpu.max of the three, and the tightest in microseconds a second: periods may differ. */
-static const struct {
-    const char *max[3];
-    uint64_t value;
-    size_t level;
-} cpu[] = {
-    {{"max 100000\n", "max 100000\n", "max 100000\n"}, HR_NO_LIMIT, 0},
-    {{"50000 100000\n", "max 100000\n", "max 100000\n"}, 500000, 0},
-    {{"150000 100000\n", "10000 5000\n", "1000 1000\n"}, 1000000, 2},
-};
-
-START_TEST(cpu_of_version_2)
-{
-    struct hr_limit limit;
-
-    for (int i = 0; i < 3; i++)
-        write_file(levels[i], "cpu.max", cpu[_i].max[i]);
-    ck_assert_int_eq(open_limits(), 0);
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_CPU, &limit), 0);
-    ck_assert_uint_eq(limit.value, cpu[_i].value);
-    ck_assert_uint_eq(limit.level, cpu[_i].level);
 }
 END_TEST
 
@@ -180,18 +155,13 @@ static void add_version_1(const char *path_of_process)
 {
     tree_write(tree, "proc/1/mounts",
                "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
-               "cgroup /v1/memory cgroup rw,memory 0 0\n"
-               "cgroup /v1/cpu cgroup rw,cpu,cpuacct 0 0\n");
+               "cgroup /v1/memory cgroup rw,memory 0 0\n");
     tree_write(tree, "v1/memory/cgroup.procs", "1\n");
-    tree_write(tree, "v1/cpu/cgroup.procs", "1\n");
     write_file(GROUP, "cgroup.procs", "77\n");
-    tree_write(tree, "proc/77/cgroup", "2:memory:/%s\n1:cpu,cpuacct:/%s\n0::/" GROUP "\n",
-               path_of_process, path_of_process);
+    tree_write(tree, "proc/77/cgroup", "2:memory:/%s\n0::/" GROUP "\n", path_of_process);
     for (int i = 0; i < 3; i++) {
         write_in("v1/memory", levels[i], "memory.limit_in_bytes", NO_LIMIT_V1);
         write_in("v1/memory", levels[i], "memory.use_hierarchy", "1\n");
-        write_in("v1/cpu", levels[i], "cpu.cfs_quota_us", "-1\n");
-        write_in("v1/cpu", levels[i], "cpu.cfs_period_us", "100000\n");
     }
     write_in("v1/memory", GROUP, "memory.usage_in_bytes", "987654321\n");
 }
@@ -203,21 +173,15 @@ START_TEST(version_1)
 
     add_version_1(GROUP);
     ck_assert_int_eq(open_limits(), 0);
-    for (int i = 0; i < HR_LIMIT_KIND_COUNT; i++) {
-        ck_assert_int_eq(hr_limits_read(limits, (enum hr_limit_kind)i, &limit), 0);
-        ck_assert_uint_eq(limit.value, HR_NO_LIMIT);
-        ck_assert_uint_eq(limit.level, 0);
-    }
+    ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
+    ck_assert_uint_eq(limit.value, HR_NO_LIMIT);
+    ck_assert_uint_eq(limit.level, 0);
     ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), 0);
     ck_assert_uint_eq(bytes, 987654321);
     write_in("v1/memory", "a.slice", "memory.limit_in_bytes", "1073741824\n");
-    write_in("v1/cpu", PARENT, "cpu.cfs_quota_us", "25000\n");
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), 0);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
     ck_assert_uint_eq(limit.value, 1 << 30);
     ck_assert_uint_eq(limit.level, 2);
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_CPU, &limit), 0);
-    ck_assert_uint_eq(limit.value, 250000);
-    ck_assert_uint_eq(limit.level, 1);
 }
 END_TEST
 
@@ -230,7 +194,7 @@ START_TEST(version_1_without_a_hierarchy)
     write_in("v1/memory", PARENT, "memory.limit_in_bytes", "8192\n");
     write_in("v1/memory", "a.slice", "memory.use_hierarchy", "0\n");
     ck_assert_int_eq(open_limits(), 0);
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), 0);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
     ck_assert_uint_eq(limit.value, 8192);
     ck_assert_uint_eq(limit.level, 1);
 }
@@ -243,7 +207,7 @@ START_TEST(another_group_of_version_1)
     ck_assert_int_eq(open_limits(), 0);
     struct hr_limit limit;
     uint64_t bytes;
-    ck_assert_int_eq(hr_limits_read(limits, HR_LIMIT_MEMORY, &limit), -ENOENT);
+    ck_assert_int_eq(hr_limits_read(limits, &limit), -ENOENT);
     ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), -ENOENT);
 }
 END_TEST
@@ -256,8 +220,7 @@ int main(void)
     tcase_add_loop_test(tests, memory_of_version_2, 0, sizeof(memory) / sizeof(*memory));
     tcase_add_test(tests, limits_may_change);
     tcase_add_loop_test(tests, one_that_is_not_understood_makes_all_unknown, 0, 5);
-    tcase_add_test(tests, controllers_that_are_not_enabled);
-    tcase_add_loop_test(tests, cpu_of_version_2, 0, sizeof(cpu) / sizeof(*cpu));
+    tcase_add_test(tests, without_the_controller);
     tcase_add_test(tests, version_1);
     tcase_add_test(tests, version_1_without_a_hierarchy);
     tcase_add_test(tests, another_group_of_version_1);

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "room/cpu.h"
+#include "room/cpu_stat.h"
 #include "room/memory.h"
 #include "support/suite.h"
 
@@ -95,11 +96,21 @@ START_TEST(a_limit_above_leaves_what_others_there_dont_use)
     /* one that leaves more changes nothing */
     hr_room_cpu_by_limit(&(struct hr_room_cpu_limit){4, 1.4, 0.1, 3}, 0.5, &room);
     ck_assert_uint_eq(room.level, 2);
-    /* it is enough to know the room by */
-    struct hr_room unknown = {.status = -ENODATA};
-    hr_room_cpu_by_limit(&limit, 0.5, &unknown);
-    ck_assert_int_eq(unknown.status, 0);
-    ck_assert_double_eq_tol(unknown.attainable, 1.1, 1e-9);
+}
+END_TEST
+
+/* Of CPUs that are always busy a group may get less than its limit. */
+START_TEST(a_limit_isnt_what_an_unknown_rest_of_the_machine_leaves)
+{
+    struct hr_room room = {.status = -ENODATA};
+
+    hr_room_cpu_by_limit(&(struct hr_room_cpu_limit){2, 1.4, 0.1, 2}, 0.5, &room);
+    ck_assert_int_eq(room.status, -ENODATA);
+    /* one that leaves nothing is enough to know it */
+    hr_room_cpu_by_limit(&(struct hr_room_cpu_limit){2, 2, 0.1, 1}, 0.5, &room);
+    ck_assert_int_eq(room.status, 0);
+    ck_assert_double_eq(room.room_pct, 0);
+    ck_assert_uint_eq(room.level, 1);
 }
 END_TEST
 
@@ -114,6 +125,16 @@ START_TEST(who_is_throttled_has_no_room)
     ck_assert_double_eq(room.room_pct, 0);
     ck_assert_double_eq(room.left, 0);
     ck_assert_int_eq(room.bound, HR_ROOM_CPU_MAX);
+}
+END_TEST
+
+/* In 10 periods of 100 ms nobody is throttled for longer than a second, on however many CPUs. */
+START_TEST(throttled_time_is_no_longer_than_its_periods)
+{
+    ck_assert_uint_eq(hr_cpu_throttled(10, 900000, 100000), 900000);
+    ck_assert_uint_eq(hr_cpu_throttled(10, 7200000, 100000), 1000000);
+    ck_assert_uint_eq(hr_cpu_throttled(0, 7200000, 100000), 0);
+    ck_assert_uint_eq(hr_cpu_throttled(UINT64_MAX, 7200000, 100000), 7200000);
 }
 END_TEST
 
@@ -214,7 +235,9 @@ int main(void)
     tcase_add_test(tests, inverts_the_queue_of_one_cpu);
     tcase_add_loop_test(tests, room_by_the_machines_cpus, 0, COUNT(cpu_rows));
     tcase_add_test(tests, a_limit_above_leaves_what_others_there_dont_use);
+    tcase_add_test(tests, a_limit_isnt_what_an_unknown_rest_of_the_machine_leaves);
     tcase_add_test(tests, who_is_throttled_has_no_room);
+    tcase_add_test(tests, throttled_time_is_no_longer_than_its_periods);
     tcase_add_test(tests, measured_trouble_wins);
     tcase_add_test(tests, resident_memory);
     tcase_add_test(tests, memory_of_the_machine);

@@ -239,6 +239,109 @@ START_TEST(a_limit_that_is_set_while_it_runs)
 }
 END_TEST
 
+/* Eight CPUs' time is summed, and both levels may have been throttled at the same time: it was 10 s
+ * at most of the 16.4 for which the group waited. */
+START_TEST(throttled_time_counts_once)
+{
+    write_file("p/q/a", "cpu.max", "200000 100000\n");
+    write_file("p", "cpu.max", "200000 100000\n");
+    write_cpu("p/q/a", 1, 0, 0);
+    write_cpu("p", 1, 0, 0);
+    open_group("p/q/a");
+    read_once();
+    room_tree_machine(tree, 50, 30, 0);
+    room_tree_cpu(tree, "p/q/a", 20000001, 1000, 100, 60000000);
+    room_tree_cpu(tree, "p", 20000001, 1000, 50, 40000000);
+    tree_pressure(tree, "p/q/a", "cpu", 16400000, 0);
+    passed_s += 100;
+    read_once();
+    assert_cpu(0.2, 2 * 0.7368062997 - 0.6, HR_ROOM_MACHINE, 0);
+    ck_assert(!reading.cpu.is_at_least);
+}
+END_TEST
+
+/* Both CPUs are always busy; the group waits for 45 and for 37 % of the intervals, by turns. */
+START_TEST(trouble_lasts_where_cpus_are_always_busy)
+{
+    unsigned stalled_ms = 0;
+
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 1; i <= 60; i++) {
+        stalled_ms += i % 2 == 1 ? 4500 : 3700;
+        room_tree_machine(tree, 10 * i, 10 * i, 0);
+        write_cpu("p/q/a", 1000000 * i, 0, 0);
+        tree_pressure(tree, "p/q/a", "cpu", 1000ull * stalled_ms, 0);
+        passed_s += 10;
+        read_once();
+        ck_assert_int_eq(reading.cpu.status, 0);
+        ck_assert(reading.cpu.is_in_trouble);
+        ck_assert_double_eq(reading.cpu.room_pct, 0);
+    }
+    /* once it waits less, nothing is known but that */
+    for (unsigned i = 61; i <= 95; i++) {
+        stalled_ms += 2000;
+        room_tree_machine(tree, 10 * i, 10 * i, 0);
+        tree_pressure(tree, "p/q/a", "cpu", 1000ull * stalled_ms, 0);
+        passed_s += 10;
+        read_once();
+    }
+    ck_assert_int_eq(reading.cpu.status, -ENODATA);
+    passed_s = 0;
+}
+END_TEST
+
+/* Of two CPUs that are always busy it isn't known how much a group could have below its limit. */
+START_TEST(a_limit_on_a_machine_that_is_always_busy)
+{
+    write_file("p/q/a", "cpu.max", "100000 100000\n");
+    write_cpu("p/q/a", 1, 0, 0);
+    open_group("p/q/a");
+    read_once();
+    room_tree_machine(tree, 100, 100, 0);
+    write_cpu("p/q/a", 20000001, 1000, 0);
+    tree_pressure(tree, "p/q/a", "cpu", 20000000, 0);
+    passed_s += 100;
+    read_once();
+    ck_assert_int_eq(reading.cpu.status, -ENODATA);
+}
+END_TEST
+
+/* What is read at first is of another CPU, or limit, than what follows. */
+static const struct {
+    const char *file, *first, *then;
+} changes[] = {
+    {"cpuset.cpus.effective", "0\n", "1\n"},
+    {"cpu.max", "150000 100000\n", "50000 100000\n"},
+};
+
+START_TEST(sums_are_of_the_same_cpus_and_limits)
+{
+    write_file("p/q/a", changes[_i].file, changes[_i].first);
+    write_cpu("p/q/a", 1, 0, 0);
+    open_group("p/q/a");
+    run_100_s();
+    ck_assert_int_eq(reading.cpu.status, 0);
+    write_file("p/q/a", changes[_i].file, changes[_i].then);
+    room_tree_machine(tree, 80, 50, 0);
+    passed_s += 61;
+    read_once();
+    ck_assert_int_eq(reading.cpu.status, -ENODATA);
+}
+END_TEST
+
+START_TEST(a_limit_above_a_group_without_the_controller)
+{
+    write_cpu("p/q/a", 1, 0, 0);
+    write_cpu("p", 1, 0, 0);
+    write_file("p", "cpu.max", "100000 100000\n");
+    tree_remove(tree, TREE_CGROUPS "/p/q/a/cpu.max");
+    open_group("p/q/a");
+    run_100_s();
+    assert_cpu(0.2, 0.4, HR_ROOM_CPU_MAX, 2);
+}
+END_TEST
+
 START_TEST(nothing_is_allocated_by_intervals)
 {
     write_file("p", "memory.max", "419430400\n");
@@ -268,6 +371,106 @@ START_TEST(needs_twenty_seconds_unless_there_is_trouble)
     ck_assert_int_eq(reading.cpu.status, 0);
     ck_assert(reading.cpu.is_in_trouble);
     ck_assert_double_eq(reading.cpu.room_pct, 0);
+}
+END_TEST
+
+/* --- Many levels ------------------------------------------------------------------------- */
+
+#define DEEP_COUNT 12
+
+/* The path of so many groups, one in the other. */
+static const char *deep_path(unsigned count)
+{
+    static char path[2 * DEEP_COUNT];
+
+    for (unsigned i = 0; i < count; i++) {
+        path[2 * i] = (char)('a' + i);
+        path[2 * i + 1] = i + 1 < count ? '/' : '\0';
+    }
+    return path;
+}
+
+static void add_deep_groups(void)
+{
+    for (unsigned i = 1; i <= DEEP_COUNT; i++)
+        room_tree_add_group(tree, deep_path(i));
+}
+
+START_TEST(a_limit_far_above)
+{
+    add_deep_groups();
+    write_file(deep_path(1), "memory.max", "157286400\n"); /* 150 MiB */
+    write_file(deep_path(1), "cpu.max", "10000 100000\n");
+    open_group(deep_path(DEEP_COUNT));
+    read_once();
+    assert_memory(120, 150, HR_ROOM_MEMORY_MAX, DEEP_COUNT - 1);
+    room_tree_machine(tree, 5, 5, 0);
+    write_cpu(deep_path(1), 1000000, 1000, 0);
+    write_cpu(deep_path(DEEP_COUNT), 1000000, 1000, 0);
+    passed_s += 100;
+    read_once();
+    assert_cpu(0.01, 0.1, HR_ROOM_CPU_MAX, DEEP_COUNT - 1);
+}
+END_TEST
+
+START_TEST(more_limits_than_are_followed)
+{
+    add_deep_groups();
+    for (unsigned i = 1; i <= HR_ROOM_LIMITS + 1; i++) {
+        write_file(deep_path(i), "memory.max", "157286400\n");
+        write_file(deep_path(i), "cpu.max", "10000 100000\n");
+    }
+    open_group(deep_path(DEEP_COUNT));
+    read_once();
+    ck_assert_int_eq(reading.memory.status, -E2BIG);
+    ck_assert_int_eq(reading.memory_limits_status, -E2BIG);
+    passed_s += 100;
+    read_once();
+    ck_assert_int_eq(reading.cpu.status, -E2BIG);
+    ck_assert_int_eq(reading.cpu_limits_status, -E2BIG);
+    ck_assert_ptr_null(hr_room_tightest(&reading));
+}
+END_TEST
+
+/* --- Trends ------------------------------------------------------------------------------- */
+
+/* The group and another in p/q grow by a MiB a second each, after a minute in which neither did, up
+ * to what p/q may have. */
+START_TEST(siblings_that_grow_together)
+{
+    write_file("p/q", "memory.max", "419430400\n"); /* 400 MiB, 200 of them are used */
+    open_group("p/q/a");
+    for (unsigned i = 0; i < 60; i++, passed_s++)
+        read_once();
+    ck_assert(reading.outlook.is_known);
+    ck_assert(!reading.outlook.is_trend);
+    for (unsigned i = 1; i <= 60; i++, passed_s++) {
+        room_tree_memory(tree, "p/q/a", 100 + i, 20);
+        room_tree_memory(tree, "p/q", 200 + 2 * i, 20);
+        read_once();
+    }
+    ck_assert(reading.outlook.is_trend);
+    ck_assert_double_eq_tol(reading.outlook.trouble_s, 40, 2);
+    ck_assert_double_eq_tol(reading.outlook.slope_per_s, 2. * MIB, MIB / 50.);
+    assert_memory(180, 160 + 80, HR_ROOM_MEMORY_MAX, 1);
+    passed_s = 0;
+}
+END_TEST
+
+/* Another in p/q does, and takes what this one could have. */
+START_TEST(a_sibling_that_grows)
+{
+    write_file("p/q", "memory.max", "419430400\n");
+    open_group("p/q/a");
+    for (unsigned i = 0; i < 60; i++, passed_s++)
+        read_once();
+    for (unsigned i = 1; i <= 60; i++, passed_s++) {
+        room_tree_memory(tree, "p/q", 200 + 2 * i, 20);
+        read_once();
+    }
+    ck_assert(reading.outlook.is_trend);
+    ck_assert_double_eq_tol(reading.outlook.trouble_s, 40, 2);
+    passed_s = 0;
 }
 END_TEST
 
@@ -305,6 +508,43 @@ START_TEST(without_pressure)
     read_once();
     ck_assert_int_eq(reading.cpu.status, -ENOENT);
     ck_assert_int_eq(reading.memory.status, 0);
+}
+END_TEST
+
+/* It may be the tightest. */
+static const struct {
+    const char *group, *file;
+} limit_files[] = {
+    {"p/q/a", "memory.max"}, {"p", "memory.high"}, {"p/q", "memory.swap.max"},
+    {"p/q/a", "cpu.max"},    {"p", "cpu.max"},
+};
+
+START_TEST(a_limit_that_cant_be_read)
+{
+    const bool is_cpu = _i >= 3;
+
+    open_group("p/q/a");
+    run_100_s();
+    write_file(limit_files[_i].group, limit_files[_i].file, "x\n");
+    passed_s += 61;
+    read_once();
+    passed_s += 61;
+    read_once();
+    ck_assert_int_eq(reading.memory.status, is_cpu ? 0 : -EBADMSG);
+    ck_assert_int_eq(reading.memory_limits_status, is_cpu ? 0 : -EBADMSG);
+    ck_assert_int_eq(reading.cpu.status, is_cpu ? -EBADMSG : 0);
+    ck_assert_int_eq(reading.cpu_limits_status, is_cpu ? -EBADMSG : 0);
+    /* what is measured is */
+    tree_pressure(tree, "p/q/a", "cpu", 10400001, 0);
+    passed_s += 10;
+    read_once();
+    ck_assert_int_eq(reading.cpu.status, 0);
+    ck_assert(reading.cpu.is_in_trouble);
+    write_file(limit_files[_i].group, limit_files[_i].file, is_cpu ? "max 100000\n" : "max\n");
+    passed_s += 61;
+    read_once();
+    ck_assert_int_eq(reading.memory.status, 0);
+    ck_assert_int_eq(reading.cpu_limits_status, 0);
 }
 END_TEST
 
@@ -353,7 +593,17 @@ int main(void)
     tcase_add_test(tests, cpu_max_of_a_grandparent);
     tcase_add_test(tests, cpus_that_the_group_may_not_use_dont_count);
     tcase_add_test(tests, a_limit_that_is_set_while_it_runs);
+    tcase_add_test(tests, throttled_time_counts_once);
+    tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
+    tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
+    tcase_add_loop_test(tests, sums_are_of_the_same_cpus_and_limits, 0, 2);
+    tcase_add_test(tests, a_limit_above_a_group_without_the_controller);
     tcase_add_test(tests, nothing_is_allocated_by_intervals);
+    tcase_add_test(tests, a_limit_far_above);
+    tcase_add_test(tests, more_limits_than_are_followed);
+    tcase_add_test(tests, siblings_that_grow_together);
+    tcase_add_test(tests, a_sibling_that_grows);
+    tcase_add_loop_test(tests, a_limit_that_cant_be_read, 0, 5);
     tcase_add_test(tests, needs_twenty_seconds_unless_there_is_trouble);
     tcase_add_test(tests, without_the_memory_controller);
     tcase_add_test(tests, without_the_cpu_controller);

@@ -86,6 +86,32 @@ START_TEST(cpu_of_version_2)
 }
 END_TEST
 
+/* A limit nine levels up isn't read, and may be what it waited for. */
+START_TEST(a_group_far_below)
+{
+    const char *deep = "a/b/c/d/e/f/g/h/i";
+    const struct hr_cgroup_options options = {.patterns = &deep, .pattern_count = 1};
+    struct hr_stall_counters before;
+    struct hr_stall_causes causes;
+
+    tree_add_group(tree, deep, true);
+    write_file("a", "cpu.max", "50000 100000\n");
+    write_file(deep, "cpu.max", "max 100000\n");
+    write_file(deep, "cpu.stat", "nr_throttled 0\nthrottled_usec 0\n");
+    hr_cgroup_set_close(set);
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    group = hr_cgroup_set_next(set, NULL);
+    tree_pressure(tree, deep, "cpu", 0, 0);
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    before = counters;
+    tree_pressure(tree, deep, "cpu", 600000, 600000);
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    hr_stall_explain(&before, &counters, HR_PSI_CPU, 600000, 2000000, &causes);
+    ck_assert_uint_eq(causes.count, 0);
+}
+END_TEST
+
 /* /proc/stat of a machine with two CPUs, of which the hypervisor takes half of what they want: two
  * seconds apart. */
 START_TEST(a_hypervisor_that_steals)
@@ -364,6 +390,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, cpu_of_version_2);
+    tcase_add_test(tests, a_group_far_below);
     tcase_add_test(tests, a_hypervisor_that_steals);
     tcase_add_test(tests, the_top_is_not_a_level);
     tcase_add_test(tests, memory_of_version_2);

@@ -145,6 +145,61 @@ START_TEST(splits_a_stall_by_cause)
 }
 END_TEST
 
+/* In 10 s of one group of eight busy CPUs it was throttled in 40 of 100 periods on all of them, and
+ * so was the group above: both sums are many times the 6 s for which it was stalled. */
+START_TEST(causes_add_up_to_the_stall)
+{
+    double sum = 0;
+    static const char *const parts[] = {"limit", "neighbours", "itself", "unknown"};
+
+    room_tree_add_group(tree, "a/b");
+    room_tree_write(tree, "a", "cpu.max", "500000 100000\n");
+    room_tree_write(tree, "a/b", "cpu.max", "400000 100000\n");
+    harness_begin("Cgroup \"a/b\"\nSystem false");
+    harness_read();
+    for (unsigned i = 1; i <= 2; i++) {
+        tree_pressure(tree, "a/b", "cpu", 6000000ull * i, 6000000ull * i);
+        room_tree_cpu(tree, "a/b", 40000000ull * i, 100 * i, 40 * i, 30000000ull * i);
+        room_tree_cpu(tree, "a", 40000000ull * i, 100 * i, 40 * i, 28000000ull * i);
+        pass(10);
+    }
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        char identifier[64];
+        snprintf(identifier, sizeof(identifier), "headroom-a_b/percent-cpu-by-%s", parts[i]);
+        if (fake_find(identifier) != NULL)
+            sum += harness_number(identifier);
+    }
+    ck_assert_double_eq_tol(sum, 60, 2);
+    ck_assert_double_ge(harness_number("headroom-a_b/percent-cpu-by-limit"), 40);
+}
+END_TEST
+
+/* --- Trouble -------------------------------------------------------------------------- */
+
+/* Both CPUs are always busy. The group waits for more than its line, then for less: what stops
+ * would leave a threshold as it was. */
+START_TEST(time_to_trouble_goes_on)
+{
+    harness_begin("Cgroup \"a\"\nSystem false\nHorizon 3600");
+    harness_read();
+    for (unsigned i = 1; i <= 20; i++) {
+        room_tree_machine(tree, 10 * i, 10 * i, 0);
+        tree_pressure(tree, "a", "cpu", 4100000ull * i, 0);
+        pass(10);
+        assert_number("headroom-a/duration-to_trouble", 0);
+        assert_number("headroom-a/percent-room-cpu", 0);
+        assert_number("headroom-a/percent-room", 0);
+    }
+    for (unsigned i = 21; i <= 60; i++) {
+        room_tree_machine(tree, 10 * i, 10 * i, 0);
+        pass(10);
+        harness_assert_count("headroom-a/duration-to_trouble", 1);
+    }
+    assert_number("headroom-a/duration-to_trouble", 3600);
+    passed_s = 0;
+}
+END_TEST
+
 /* --- What is missing ------------------------------------------------------------------ */
 
 START_TEST(says_once_that_groups_have_no_memory_controller)
@@ -160,6 +215,28 @@ START_TEST(says_once_that_groups_have_no_memory_controller)
     harness_assert_count("headroom-a/total_operations-*", 0);
     harness_assert_count("headroom-a/percent-room-cpu", 1);
     harness_assert_count("headroom-a/percent-room", 1);
+}
+END_TEST
+
+START_TEST(says_once_that_limits_cant_be_read)
+{
+    room_tree_write(tree, "a", "memory.max", "x\n");
+    harness_begin("Cgroup \"a\"");
+    harness_read();
+    harness_assert_logs(1, "warning: headroom: the room by memory of cgroup a isn't known, as not "
+                           "all limits, its own and those of the groups above, can be read: ");
+    run_100_s();
+    harness_assert_logs(0, NULL);
+    harness_assert_count("headroom-a/memory-*", 0);
+    harness_assert_count("headroom-a/percent-room-cpu", 1);
+    room_tree_write(tree, "a", "memory.max", "max\n");
+    room_tree_write(tree, "a", "cpu.max", "max x\n");
+    pass(61);
+    harness_assert_logs(1,
+                        "warning: headroom: the room by CPU time of cgroup a isn't known, as not "
+                        "all limits, its own and those of the groups above, can be read: ");
+    harness_assert_count("headroom-a/percent-room-memory", 1);
+    harness_assert_count("headroom-a/percent-room-cpu", 0);
 }
 END_TEST
 
@@ -293,6 +370,9 @@ int main(void)
     tcase_add_test(tests, knows_how_long_it_lasts);
     tcase_add_test(tests, splits_a_stall_by_cause);
     tcase_add_test(tests, says_once_that_groups_have_no_memory_controller);
+    tcase_add_test(tests, causes_add_up_to_the_stall);
+    tcase_add_test(tests, time_to_trouble_goes_on);
+    tcase_add_test(tests, says_once_that_limits_cant_be_read);
     tcase_add_test(tests, says_once_that_there_is_no_pressure);
     tcase_add_test(tests, says_once_that_there_is_no_meminfo);
     tcase_add_test(tests, publishes_the_kill_that_emptied_a_group);

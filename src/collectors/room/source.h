@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/source.h - what is kept of a group, or of the machine, whose room is computed.
+ */
+#ifndef HEADROOM_COLLECTORS_ROOM_SOURCE_H
+#define HEADROOM_COLLECTORS_ROOM_SOURCE_H
+
+#include "headroom/room.h"
+#include "room/directory.h"
+
+/** A group's directory in the hierarchy of a controller. */
+struct hr_room_place {
+    struct hr_group_base base;
+    struct hr_room_directory *directory; /**< NULL: there is none, as status says */
+    int status;
+};
+
+/** A limit of CPU time, of the group or of one above, as the sums are made of it. */
+struct hr_room_cpu_bound {
+    struct hr_room_directory *directory, *unified; /**< in the controller's hierarchy, in cgroup2 */
+    size_t level;
+    struct hr_cpu_max max;
+};
+
+/** The group, or one above that limits its memory. */
+struct hr_room_memory_level {
+    struct hr_room_directory *directory;
+    size_t level;
+};
+
+/** What the sums of CPU time are made of, at one time. */
+struct hr_room_sums {
+    uint64_t time_ns;
+    size_t cpus;       /**< 0: not taken */
+    unsigned revision; /**< of which CPUs and limits */
+    uint64_t busy_us, used_us, stalled_us;
+    struct hr_room_cpu_counts {
+        uint64_t used_us;
+        struct hr_cpu_stat throttling;
+    } bound[HR_ROOM_LIMITS];
+};
+
+struct hr_room_source {
+    struct hr_room_machine *machine;
+    const struct hr_cgroup *group; /**< NULL: the machine */
+    uint64_t point_ns;
+    struct hr_psi *psi;
+    bool has_previous;
+    struct hr_psi_snapshot previous;
+
+    uint64_t limits_due_ns;
+    struct hr_room_place unified, cpu, memory;
+    struct hr_cpu_set *cpus; /**< that the group may use; NULL: all */
+    unsigned revision;       /**< of these and the bounds of CPU time */
+    int cpu_bounds_status;   /**< 0: all limits are known */
+    size_t cpu_bound_count;
+    struct hr_room_cpu_bound cpu_bounds[HR_ROOM_LIMITS];
+    int memory_levels_status;
+    size_t memory_level_count;
+    struct hr_room_memory_level memory_levels[HR_ROOM_LIMITS]; /**< [0] is the group's own */
+
+    struct hr_room_sums older, newer;
+    bool is_in_cpu_trouble;
+};
+
+/** Reads the limits again, once they are a minute old. */
+void hr_room_source_refresh(struct hr_room_source *source);
+
+/** Returns what hr_room_source_refresh() took. */
+void hr_room_source_release(struct hr_room_source *source);
+
+/** Fills in the room by CPU time. @param is_stalled  pressure was above the line. */
+void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, bool is_stalled,
+                             struct hr_room_reading *reading);
+
+/** Fills in the room by memory, and how long it lasts. */
+void hr_room_source_read_memory(struct hr_room_source *source, bool is_stalled,
+                                struct hr_room_reading *reading);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/source_cpu.c - the room by CPU time, of sums over some minutes.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "headroom/clock.h"
+#include "room/cpu.h"
+#include "room/machine.h"
+#include "room/source.h"
+
+/* The sums are of so long to twice of it, once so much is known. */
+#define SUMS_NS (150 * HR_NS_PER_S)
+
+/* Of less time no queue can be known. */
+#define SUMS_MIN_NS (20 * HR_NS_PER_S)
+
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+    return after > before ? after - before : 0;
+}
+
+/* --- Sums --------------------------------------------------------------------------- */
+
+static int read_bound(const struct hr_room_source *source, const struct hr_room_cpu_bound *bound,
+                      struct hr_room_cpu_counts *counts)
+{
+    int status = hr_room_directory_read_throttling(
+        bound->directory, source->machine, &source->cpu.base, bound->level, &counts->throttling);
+    if (status < 0)
+        return status;
+    if (bound->unified == NULL)
+        return -ENOENT;
+    return hr_room_directory_read_used(bound->unified, source->machine, &source->unified.base,
+                                       bound->level, &counts->used_us);
+}
+
+static int read_used(const struct hr_room_source *source, uint64_t *used_us)
+{
+    if (source->unified.directory == NULL)
+        return source->unified.status;
+    return hr_room_directory_read_used(source->unified.directory, source->machine,
+                                       &source->unified.base, 0, used_us);
+}
+
+static int take_sums(const struct hr_room_source *source, const struct hr_psi_snapshot *psi,
+                     struct hr_room_sums *sums)
+{
+    int status = source->machine->cpus_status;
+
+    memset(sums, 0, sizeof(*sums));
+    if (status == 0)
+        status = psi->status[HR_PSI_CPU];
+    if (status < 0)
+        return status;
+    sums->time_ns = psi->sample[HR_PSI_CPU].time_ns;
+    sums->stalled_us = psi->sample[HR_PSI_CPU].stall[HR_PSI_SOME].total_us;
+    sums->revision = source->revision;
+    sums->busy_us = hr_room_machine_busy(source->machine, source->cpus, &sums->cpus);
+    sums->used_us = sums->busy_us;
+    if (source->group != NULL)
+        status = read_used(source, &sums->used_us);
+    for (size_t i = 0; status == 0 && i < source->cpu_bound_count; i++)
+        status = read_bound(source, &source->cpu_bounds[i], &sums->bound[i]);
+    return status;
+}
+
+/* Whether two sums are of the same CPUs and limits. */
+static bool are_alike(const struct hr_room_sums *a, const struct hr_room_sums *b)
+{
+    return a->cpus == b->cpus && a->revision == b->revision;
+}
+
+/* Moves the beginning of the sums on; after CPUs or limits changed, to now. */
+static void keep_sums(struct hr_room_source *source, const struct hr_room_sums *now)
+{
+    if (!are_alike(&source->newer, now)) {
+        source->older = source->newer = *now;
+    } else if (now->time_ns - source->newer.time_ns >= SUMS_NS) {
+        source->older = source->newer;
+        source->newer = *now;
+    }
+}
+
+/* --- Limits ---------------------------------------------------------------------------- */
+
+/* Of several levels, as they may be throttled at the same time, that which was for longest. */
+static uint64_t throttled_us(const struct hr_room_source *source, const struct hr_room_sums *before,
+                             const struct hr_room_sums *now)
+{
+    uint64_t longest_us = 0;
+
+    for (size_t i = 0; i < source->cpu_bound_count; i++) {
+        const struct hr_cpu_stat *a = &before->bound[i].throttling;
+        const struct hr_cpu_stat *b = &now->bound[i].throttling;
+        uint64_t us = hr_cpu_throttled(grown(a->throttled_count, b->throttled_count),
+                                       grown(a->throttled_us, b->throttled_us),
+                                       source->cpu_bounds[i].max.period_us);
+        longest_us = us > longest_us ? us : longest_us;
+    }
+    return longest_us;
+}
+
+static void lower_by_bounds(const struct hr_room_source *source, const struct hr_room_sums *before,
+                            const struct hr_room_sums *now, struct hr_room *room)
+{
+    const double elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US;
+    const double used_cpus = (double)grown(before->used_us, now->used_us) / elapsed_us;
+
+    for (size_t i = 0; i < source->cpu_bound_count; i++) {
+        const struct hr_room_cpu_counts *a = &before->bound[i], *b = &now->bound[i];
+        const struct hr_cpu_max *max = &source->cpu_bounds[i].max;
+        const double periods =
+            (double)grown(a->throttling.period_count, b->throttling.period_count);
+        const double throttled =
+            (double)grown(a->throttling.throttled_count, b->throttling.throttled_count);
+        const struct hr_room_cpu_limit limit = {
+            .cpus = (double)max->quota_us / (double)max->period_us,
+            .used_cpus = (double)grown(a->used_us, b->used_us) / elapsed_us,
+            .throttled_share = periods > 0 ? throttled / periods : 0,
+            .level = source->cpu_bounds[i].level,
+        };
+        hr_room_cpu_by_limit(&limit, used_cpus, room);
+    }
+}
+
+/* --- The room ---------------------------------------------------------------------------- */
+
+/* Where CPUs are always busy the pressure of one interval is no better than that of the sums; and
+ * before these are long enough, trouble isn't over for one interval without. */
+static bool is_still_in_trouble(const struct hr_room_source *source,
+                                const struct hr_room_sums *before, const struct hr_room_sums *now,
+                                double line_pct)
+{
+    const double elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US;
+
+    if (now->time_ns - before->time_ns < SUMS_MIN_NS)
+        return source->is_in_cpu_trouble;
+    return 100 * (double)grown(before->stalled_us, now->stalled_us) >= line_pct * elapsed_us;
+}
+
+static void estimate(const struct hr_room_source *source, const struct hr_room_sums *now,
+                     double line_pct, bool is_stalled, struct hr_room *room)
+{
+    const struct hr_room_sums *before = &source->older;
+    const bool is_short = now->time_ns - before->time_ns < SUMS_MIN_NS;
+    const uint64_t stalled_us = grown(before->stalled_us, now->stalled_us);
+    const struct hr_room_cpu_sums sums = {
+        .elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US,
+        .cpus = (double)now->cpus,
+        .busy_us = (double)grown(before->busy_us, now->busy_us),
+        .used_us = (double)grown(before->used_us, now->used_us),
+        .stalled_us = (double)grown(throttled_us(source, before, now), stalled_us),
+    };
+
+    hr_room_cpu_by_machine(&sums, line_pct, room);
+    if (is_short)
+        room->status = -ENODATA;
+    if (is_stalled || (room->status < 0 && is_still_in_trouble(source, before, now, line_pct)))
+        hr_room_set_trouble(room);
+    lower_by_bounds(source, before, now, room);
+    if (is_short && !room->is_in_trouble)
+        room->status = -ENODATA;
+}
+
+/* What can't be read of limits may be the tightest; but what is measured is. */
+static void check_bounds(const struct hr_room_source *source, struct hr_room *room)
+{
+    if (source->cpu_bounds_status < 0 && !room->is_in_trouble)
+        room->status = source->cpu_bounds_status;
+}
+
+void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, bool is_stalled,
+                             struct hr_room_reading *reading)
+{
+    struct hr_room *room = &reading->cpu;
+    struct hr_room_sums now;
+
+    room->status = take_sums(source, &reading->psi, &now);
+    reading->cpu_limits_status = source->cpu_bounds_status;
+    if (room->status < 0)
+        return;
+    room->status = -ENODATA;
+    if (are_alike(&source->newer, &now) && now.time_ns > source->older.time_ns)
+        estimate(source, &now, line_pct, is_stalled, room);
+    else if (is_stalled || source->is_in_cpu_trouble)
+        hr_room_set_trouble(room);
+    check_bounds(source, room);
+    source->is_in_cpu_trouble = room->status == 0 && room->is_in_trouble;
+    keep_sums(source, &now);
+}

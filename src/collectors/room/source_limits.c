@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/source_limits.c - the limits of a group, and of all groups above it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+#include "headroom/cpu_set.h"
+#include "room/cpuset.h"
+#include "room/group_file.h"
+#include "room/machine.h"
+#include "room/source.h"
+
+#define LIMITS_NS (60 * HR_NS_PER_S)
+
+/* --- Directories ---------------------------------------------------------------- */
+
+static void leave_place(struct hr_room_source *source, struct hr_room_place *place)
+{
+    hr_room_directory_put(source->machine, place->directory);
+    place->directory = NULL;
+    hr_descriptor_close(&place->base.fd);
+}
+
+/* The directory may be another than before, in version 1. The old one is left last, as the two may
+ * be the same. */
+static void enter_place(struct hr_room_source *source, struct hr_room_place *place, int fd,
+                        int version)
+{
+    struct hr_room_place entered = {.base = {source->group, fd}};
+
+    entered.status = hr_room_directory_get(source->machine, &entered.base, version,
+                                           hr_group_count_levels(source->group->path, SIZE_MAX),
+                                           &entered.directory);
+    leave_place(source, place);
+    *place = entered;
+}
+
+static void leave_for(struct hr_room_source *source, struct hr_room_place *place, int status)
+{
+    leave_place(source, place);
+    place->status = status;
+}
+
+/* @param file  see hr_group_directory_open(). */
+static void find_place(struct hr_room_source *source, struct hr_room_place *place,
+                       const char *controller, const char *file)
+{
+    int version, fd = hr_group_directory_open(source->machine->root, source->group, controller,
+                                              file, &version);
+
+    if (fd < 0) {
+        leave_for(source, place, fd);
+    } else if (version == 2) {
+        close(fd);
+        enter_place(source, place, -1, version);
+    } else if (hr_descriptor_keep(&fd, HR_KEEP_FILE)) {
+        enter_place(source, place, fd, version);
+    } else {
+        close(fd);
+        leave_for(source, place, -EMFILE);
+    }
+}
+
+/* --- CPU time --------------------------------------------------------------------- */
+
+/* All CPUs are taken for none in particular: nothing is kept of these. */
+static bool read_cpus(struct hr_room_source *source)
+{
+    const struct hr_room_machine *machine = source->machine;
+    struct hr_cpu_set cpus;
+    const bool is_limited = hr_cpuset_read(machine->root, source->group, &cpus) == 0 &&
+                            hr_cpu_set_count(&cpus) > 0 &&
+                            hr_cpu_set_count(&cpus) != machine->cpu_count;
+    const bool was_limited = source->cpus != NULL;
+
+    if (is_limited && was_limited && hr_cpu_set_equal(&cpus, source->cpus))
+        return false;
+    if (is_limited && !was_limited)
+        source->cpus = malloc(sizeof(cpus));
+    if (is_limited && source->cpus != NULL) {
+        *source->cpus = cpus;
+        return true;
+    }
+    free(source->cpus);
+    source->cpus = NULL;
+    return is_limited != was_limited;
+}
+
+static int add_cpu_bound(const struct hr_room_cpu_bound *bound,
+                         struct hr_room_cpu_bound bounds[HR_ROOM_LIMITS], size_t *count)
+{
+    if (bound->directory->cpu_status < 0)
+        return bound->directory->cpu_status;
+    if (bound->directory->cpu.quota_us == UINT64_MAX)
+        return 0;
+    if (*count == HR_ROOM_LIMITS)
+        return -E2BIG;
+    bounds[(*count)++] = *bound;
+    return 0;
+}
+
+static int list_cpu_bounds(const struct hr_room_source *source,
+                           struct hr_room_cpu_bound bounds[HR_ROOM_LIMITS], size_t *count)
+{
+    struct hr_room_cpu_bound bound = {source->cpu.directory, source->unified.directory, 0, {0, 0}};
+    int status = source->cpu.status != -ENOENT ? source->cpu.status : 0;
+
+    *count = 0;
+    for (; status == 0 && bound.directory != NULL; bound.level++) {
+        bound.max = bound.directory->cpu;
+        status = add_cpu_bound(&bound, bounds, count);
+        bound.directory = bound.directory->above;
+        bound.unified = bound.unified != NULL ? bound.unified->above : NULL;
+    }
+    return status;
+}
+
+static bool are_same(const struct hr_room_cpu_bound *a, const struct hr_room_cpu_bound *b,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i].directory != b[i].directory || a[i].max.quota_us != b[i].max.quota_us ||
+            a[i].max.period_us != b[i].max.period_us)
+            return false;
+    return true;
+}
+
+static void read_cpu_bounds(struct hr_room_source *source)
+{
+    struct hr_room_cpu_bound bounds[HR_ROOM_LIMITS];
+    size_t count;
+    const int status = list_cpu_bounds(source, bounds, &count);
+
+    if (read_cpus(source) || status != source->cpu_bounds_status ||
+        count != source->cpu_bound_count || !are_same(bounds, source->cpu_bounds, count))
+        source->revision++;
+    source->cpu_bounds_status = status;
+    source->cpu_bound_count = count;
+    memcpy(source->cpu_bounds, bounds, count * sizeof(*bounds));
+}
+
+/* --- Memory ------------------------------------------------------------------------- */
+
+static bool is_limited(const struct hr_room_directory *directory)
+{
+    return directory->memory.bytes != UINT64_MAX || directory->memory.swap_bytes != UINT64_MAX;
+}
+
+static int add_memory_level(struct hr_room_source *source, struct hr_room_directory *directory,
+                            size_t level)
+{
+    if (level > 0 && !is_limited(directory))
+        return 0;
+    if (source->memory_level_count == HR_ROOM_LIMITS)
+        return -E2BIG;
+    source->memory_levels[source->memory_level_count++] =
+        (struct hr_room_memory_level){directory, level};
+    return hr_room_directory_forecast(directory, source->point_ns);
+}
+
+static void list_memory_levels(struct hr_room_source *source)
+{
+    struct hr_room_directory *directory = source->memory.directory;
+    int status = source->memory.status;
+
+    source->memory_level_count = 0;
+    if (status == 0 && directory->memory_status == -ENOENT)
+        source->memory.status = -ENOENT; /* the controller isn't enabled */
+    for (size_t level = 0; status == 0 && directory != NULL; level++) {
+        status = directory->memory_status;
+        if (status < 0 || (level > 0 && !directory->memory.counts_below))
+            break;
+        status = add_memory_level(source, directory, level);
+        directory = directory->above;
+    }
+    source->memory_levels_status = status;
+}
+
+/* --- Both ------------------------------------------------------------------------------ */
+
+void hr_room_source_refresh(struct hr_room_source *source)
+{
+    const uint64_t now_ns = hr_clock_ns();
+
+    if (source->group == NULL || now_ns < source->limits_due_ns)
+        return;
+    source->limits_due_ns = now_ns + LIMITS_NS;
+    enter_place(source, &source->unified, -1, 2);
+    find_place(source, &source->cpu, "cpu", "cpu.max");
+    find_place(source, &source->memory, "memory", "memory.max");
+    read_cpu_bounds(source);
+    list_memory_levels(source);
+}
+
+void hr_room_source_release(struct hr_room_source *source)
+{
+    leave_place(source, &source->unified);
+    leave_place(source, &source->cpu);
+    leave_place(source, &source->memory);
+    free(source->cpus);
+    source->cpus = NULL;
+}

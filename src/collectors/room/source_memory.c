@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room/source_memory.c - the room by memory, and how long it lasts.
+ */
+#include <errno.h>
+
+#include "room/cpu.h"
+#include "room/machine.h"
+#include "room/memory.h"
+#include "room/source.h"
+
+/* How much a level may still swap out, which the levels above have let it. */
+static uint64_t swap_left(const struct hr_room_directory *directory,
+                          const struct hr_memory_use *use, uint64_t above_bytes)
+{
+    const uint64_t limit_bytes = directory->memory.swap_bytes;
+    const uint64_t left_bytes =
+        limit_bytes > use->swapped_bytes ? limit_bytes - use->swapped_bytes : 0;
+
+    return limit_bytes == UINT64_MAX || left_bytes > above_bytes ? above_bytes : left_bytes;
+}
+
+/* The trend of a group above with a limit counts for all in it. */
+static void take_sooner(const struct hr_outlook *other, struct hr_outlook *outlook)
+{
+    if (other->is_trend && (!outlook->is_trend || other->trouble_s < outlook->trouble_s))
+        *outlook = *other;
+}
+
+/* From the topmost limit down; the last level is the group's own. */
+static int read_group(struct hr_room_source *source, struct hr_room *room,
+                      struct hr_outlook *outlook)
+{
+    const struct hr_meminfo *meminfo = &source->machine->meminfo;
+    struct hr_room_memory_limit limits[HR_ROOM_LIMITS];
+    struct hr_outlook sooner = {.is_known = false};
+    uint64_t swap_left_bytes = meminfo->swap_free_bytes;
+    size_t count = 0;
+
+    for (size_t i = source->memory_level_count; i-- > 0;) {
+        struct hr_room_directory *directory = source->memory_levels[i].directory;
+        const size_t level = source->memory_levels[i].level;
+        struct hr_memory_use use;
+        double unreclaimable;
+        int status = hr_room_directory_read_memory(directory, source->machine, &source->memory.base,
+                                                   level, &use);
+        if (status < 0)
+            return status;
+        swap_left_bytes = swap_left(directory, &use, swap_left_bytes);
+        if (directory->memory.bytes != UINT64_MAX)
+            limits[count++] = (struct hr_room_memory_limit){
+                .limit_bytes = directory->memory.bytes,
+                .resident_bytes = hr_memory_resident(&use),
+                .swap_left_bytes = swap_left_bytes,
+                .bound = directory->memory.bound,
+                .level = level,
+            };
+        hr_room_memory(&use, limits, count, meminfo, room, &unreclaimable);
+        hr_room_directory_look_ahead(directory, source->machine, unreclaimable, room->attainable);
+        *outlook = directory->outlook;
+        if (level > 0)
+            take_sooner(outlook, &sooner);
+    }
+    /* Memory of the machine is everybody's; only who grows takes part in its trend. */
+    if (outlook->is_trend)
+        take_sooner(&source->machine->outlook, outlook);
+    take_sooner(&sooner, outlook);
+    return 0;
+}
+
+static int read_any(struct hr_room_source *source, struct hr_room_reading *reading)
+{
+    const struct hr_room_machine *machine = source->machine;
+
+    if (machine->memory_status < 0)
+        return machine->memory_status;
+    if (source->group == NULL) {
+        reading->memory = machine->memory;
+        reading->outlook = machine->outlook;
+        return 0;
+    }
+    if (source->memory.status < 0)
+        return source->memory.status;
+    reading->memory_limits_status = source->memory_levels_status;
+    if (source->memory_levels_status < 0)
+        return source->memory_levels_status;
+    return read_group(source, &reading->memory, &reading->outlook);
+}
+
+void hr_room_source_read_memory(struct hr_room_source *source, bool is_stalled,
+                                struct hr_room_reading *reading)
+{
+    reading->memory.status = read_any(source, reading);
+    if (reading->memory.status == 0 && is_stalled)
+        hr_room_set_trouble(&reading->memory);
+}
