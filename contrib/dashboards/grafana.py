@@ -5,8 +5,8 @@ import string
 
 # name: (label, of which plugins, which tag, may be several)
 VARIABLES = {
-    "host": ("Host", ("psi", "cgroup_perf", "wss", "osnoise"), "host", False),
-    "group": ("Group", ("psi", "cgroup_perf"), "instance", False),
+    "host": ("Host", ("psi", "cgroup_perf", "wss", "osnoise", "headroom"), "host", False),
+    "group": ("Group", ("psi", "cgroup_perf", "headroom"), "instance", False),
     "target": ("Working set of", "wss", "instance", True),
     "cpu": ("Noise on", "osnoise", "instance", True),
 }
@@ -100,6 +100,7 @@ def table(panel, back_end):
     values = defaults(panel)
     values["custom"] = {"align": "auto", "displayMode": "auto", "inspect": False}
     values["color"] = {"mode": "thresholds"}
+    lowest = any(series.lowest for series in panel.series)
     bar = [{"id": "custom.displayMode", "value": "gradient-gauge"}] if panel.thresholds else []
     if panel.thresholds:
         bar += [{"id": "min", "value": 0}, {"id": "max", "value": 100}]
@@ -111,8 +112,8 @@ def table(panel, back_end):
         ]},
         "options": {"showHeader": True, "cellHeight": "sm",
                     "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""},
-                    "sortBy": [{"displayName": "Mean", "desc": True}]},
-        "transformations": back_end.table_transformations(column),
+                    "sortBy": [{"displayName": "Mean", "desc": not lowest}]},
+        "transformations": back_end.table_transformations(column, "min" if lowest else "max"),
     }
 
 

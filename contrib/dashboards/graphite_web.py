@@ -8,7 +8,7 @@ COLOURS = {"orange": "#ff9830", "blue": "#5794f2", "purple": "#b877d9", "red": "
 OTHERS = ["#ff9830", "#5794f2", "#b877d9", "#f2495c", "#73bf69", "#fade2a", "#8ab8ff", "#ffa6b0", "#96d98d",
           "#ca95e5", "#c4162a"]
 UNITS = {"percent": "%", "bytes": "bytes", "s": "microseconds", "µs": "microseconds per second",
-         "cps": "per second", "short": ""}
+         "cps": "per second", "m": "minutes", "short": ""}
 # A graph has room for so many names below it.
 ROOM = 6
 
@@ -18,6 +18,8 @@ def fitted(series, unit):
     series = copy.copy(series)
     if series.top:
         series.top = (ROOM, series.top[1])
+    if series.below:
+        series.below = (ROOM, series.below[1])
     if unit == "s":
         series.times *= 1e6     # seconds would be written as 5e-05
     return series

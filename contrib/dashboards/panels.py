@@ -7,6 +7,7 @@ from queries import Series
 
 PRESSURE = [(None, "green"), (10, "yellow"), (40, "orange"), (70, "red")]
 STALL = [(None, "green"), (5, "yellow"), (20, "orange"), (50, "red")]
+LEFT = [(None, "red"), (10, "orange"), (25, "yellow"), (50, "green")]
 
 
 class Panel:
@@ -36,6 +37,10 @@ def perf(where, event, **more):
 
 def wss(type, type_instance, **more):
     return Series("wss", "targets", type, type_instance, **more)
+
+
+def room(where, type, type_instance, **more):
+    return Series("headroom", where, type, type_instance, **more)
 
 
 def noise(where, type, type_instance, **more):
@@ -110,6 +115,25 @@ OVERVIEW = [
               [Series("psi", "every", "derive", "trigger_*", counter=True, times=60, total=True,
                       legend="type_instance")],
               nothing="no trigger is configured", rename=("trigger_(.*)", "$1")),
+    ]),
+    ("Room that is left", [
+        Panel("Groups by room", "How much more each group could take before its tasks are in trouble, in"
+              " percent of what it could have: the tightest first, 0 is trouble now. By CPU or by memory,"
+              " whichever is less; the group's page, a click away, shows which, and what its stalls are due"
+              " to.",
+              [room("groups", "percent", "room", legend="instance", lowest=True)],
+              kind="table", unit="percent", width=8, link="group", thresholds=LEFT,
+              nothing="the plugin headroom isn't loaded"),
+        Panel("Room of groups", "The groups with the least, below 50 %. Who uses no more than a half is not"
+              " here. Near 0 for long: raise the limit that binds, move a neighbour, or give it less to do.",
+              [room("groups", "percent", "room", legend="instance", below=(10, 50))],
+              unit="percent", width=8, maximum=100, link="group", gaps=True,
+              nothing="all groups have room"),
+        Panel("Time to trouble", "Minutes until no memory is left, at the present trend, of the machine and of"
+              " groups; 0 in trouble, by whatever resource. Nothing here is no trend within a day. A leak has"
+              " a straight line down: restart it, or raise its limit, before.",
+              [room("every", "duration", "to_trouble", times=1 / 60, legend="instance", below=(10, 1439))],
+              unit="m", width=8, link="group", gaps=True, nothing="no trend leads to trouble"),
     ]),
     ("Groups under pressure", [
         *by_group("cpu", "a CPU", "could run but found no CPU free, or was throttled by the group's limit",
@@ -218,6 +242,40 @@ GROUP = [
               [Series("psi", "group", "derive", "trigger_*", counter=True, times=60,
                       legend="type_instance")],
               width=8, nothing="no trigger watches this group", rename=("trigger_(.*)", "$1")),
+    ]),
+    ("Room of $group", [
+        Panel("Room", "How much more the group could take before its tasks are in trouble, in percent of what"
+              " it could have; 0 is trouble now. Measured pressure wins over all that is computed.",
+              [room("group", "percent", "{room-cpu,room-memory}", legend="type_instance")],
+              unit="percent", width=6, maximum=100, rename=("room-(.*)", "$1"),
+              nothing="the plugin headroom doesn't know it"),
+        Panel("Least room", "The smaller of the two: what is to be watched. What binds is what is lower in the"
+              " panel beside.",
+              [room("group", "percent", "room", legend="room")],
+              unit="percent", width=6, maximum=100, nothing="the plugin headroom doesn't know it"),
+        Panel("Memory", "need: what the kernel can't drop of it, and active files. limit: what it could have,"
+              " by its own limits, those of the groups above, and what the machine has. room: what is left.",
+              [room("group", "memory", "{room,need,limit}", legend="type_instance")],
+              unit="bytes", width=6, nothing="the memory controller isn't enabled for it"),
+        Panel("CPUs that are left", "How many CPUs more it could use, as busy as its others are: less than its"
+              " cpu.max leaves, where the machine has less.",
+              [room("group", "vcpu", "room", legend="CPUs")],
+              width=6, nothing="not known: CPUs that are always busy"),
+        Panel("Time to trouble of this group", "Minutes until no memory is left, at the present trend; a day"
+              " without a trend, 0 in trouble.",
+              [room("group", "duration", "to_trouble", times=1 / 60, legend="minutes")],
+              unit="m", width=6, nothing="not known in the first ten minutes"),
+        *(Panel(f"Why it waits for {name}", "The share of time in which its tasks were stalled, by what that"
+                " is due to: its own limit or one above, neighbours, more tasks than CPUs (itself), the"
+                " hypervisor (steal), interrupts, a machine short of memory (reclaim).",
+                [room("group", "percent", f"{resource}-by-*", legend="type_instance")],
+                unit="percent", width=6, maximum=100, stacked=True, rename=(f"{resource}-by-(.*)", "$1"),
+                nothing="it hasn't waited")
+          for resource, name in (("cpu", "a CPU"), ("memory", "memory"), ("io", "I/O"))),
+        Panel("Killed for lack of memory", "How many processes of it, and of groups below, the kernel killed,"
+              " per minute. The kernel's log, dmesg, has names and sizes.",
+              [room("group", "total_operations", "oom_kill", counter=True, times=60, legend="killed")],
+              width=6, nothing="not known"),
     ]),
     ("What $group does", [
         Panel("CPUs used", "CPU time of the group and all below it, in CPUs: 1 is one CPU all the time. For"

@@ -25,7 +25,7 @@ class Series:
     """What is asked for. The type instance may have * and {a,b}, as in Graphite."""
 
     def __init__(self, plugin, where, type, type_instance="", *, without=None, counter=False,
-                 times=1, legend=None, top=None, total=False, peak=False):
+                 times=1, legend=None, top=None, below=None, total=False, peak=False, lowest=False):
         assert where in WHERE
         self.plugin, self.where, self.type, self.type_instance = plugin, where, type, type_instance
         self.without = without      # a regular expression of type instances that are not meant
@@ -33,8 +33,10 @@ class Series:
         self.times = times          # what values are multiplied by
         self.legend = legend        # a text, "instance", "type_instance" or "both"
         self.top = top              # (how many, above which value): the instances that matter
+        self.below = below          # (how many, below which value): likewise
         self.total = total          # the sum of all instances, by type instance
         self.peak = peak            # where several values are one point, the highest, not the mean
+        self.lowest = lowest        # in a table: the lowest beside the mean, not the highest
 
 
 def expression(glob):
@@ -113,19 +115,20 @@ class InfluxQL:
             points = self.select(series, ["instance", *tags], ' AS "v"')
             return (f'SELECT sum("v") FROM ({points} fill(none)) WHERE $timeFilter'
                     f" GROUP BY {self.by(tags)} fill(null)")
-        if series.top:
+        if series.top or series.below:
             # InfluxQL can't choose series by their values: only the points that matter are taken, so
             # that what is quiet makes no series.
             points = self.select(series, tags, ' AS "v"')
-            return (f'SELECT "v" FROM ({points} fill(none))'
-                    f' WHERE "v" > {number(series.top[1])} GROUP BY "{tags[0]}"')
+            matters = f"> {number(series.top[1])}" if series.top else f"< {number(series.below[1])}"
+            return f'SELECT "v" FROM ({points} fill(none)) WHERE "v" {matters} GROUP BY "{tags[0]}"'
         return self.select(series, tags) + " fill(null)"
 
     def table(self, series):
         # Not of means per $__interval: the first of these begins before $timeFilter, and then InfluxDB
         # answers nothing at all.
         times = "" if series.times == 1 else f" * {number(series.times)}"
-        return (f'SELECT mean("value"){times} AS "mean", max("value"){times} AS "max"'
+        other = "min" if series.lowest else "max"
+        return (f'SELECT mean("value"){times} AS "mean", {other}("value"){times} AS "{other}"'
                 f' FROM {self.source(series)} GROUP BY "{TAGS[series.legend][0]}"')
 
     def target(self, series, letter, table=False):
@@ -165,11 +168,11 @@ class InfluxQL:
         }]
 
     # A table has a column for the tag; it is named as Graphite's is.
-    def table_transformations(self, column):
+    def table_transformations(self, column, other):
         return [{"id": "organize", "options": {
             "excludeByName": {"Time": True, "time": True},
             "indexByName": {},
-            "renameByName": {"instance": column, "mean": "Mean", "max": "Max"}}}]
+            "renameByName": {"instance": column, "mean": "Mean", other: other.capitalize()}}}]
 
 
 class Graphite:
@@ -204,6 +207,8 @@ class Graphite:
 
     def graph(self, series):
         query = self.unnamed(series)
+        if series.below:
+            query = f"lowestAverage(minimumBelow({query}, {number(series.below[1])}), {series.below[0]})"
         if series.top and not series.total:
             query = self.highest(query, series)
         query = self.named(query, series)
@@ -233,9 +238,9 @@ class Graphite:
     def more_variables(self):
         return []
 
-    def table_transformations(self, column):
+    def table_transformations(self, column, other):
         return [
-            {"id": "reduce", "options": {"reducers": ["mean", "max"], "mode": "seriesToRows"}},
+            {"id": "reduce", "options": {"reducers": ["mean", other], "mode": "seriesToRows"}},
             {"id": "organize", "options": {
                 "excludeByName": {}, "indexByName": {}, "renameByName": {"Field": column}}},
         ]

@@ -116,7 +116,7 @@ find_place() {
     case $plugin:$instance in
         *:system) place="the machine" ;;
         osnoise:cpu*) place="CPU ${instance#cpu}" ;;
-        psi:*_* | cgroup_perf:*_* | wss:*_*)
+        psi:*_* | cgroup_perf:*_* | wss:*_* | headroom:*_*)
             find_path
             place=${path:-$instance}
             ;;
@@ -166,6 +166,8 @@ describe_series() {
         osnoise:percent:available) before="programs get" unit=% after=" of $place" ;;
         osnoise:duration:max_single) before="a single noise takes $place for" unit=seconds ;;
         osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $place" ;;
+        headroom:percent:room*) before="$place has" unit=% after=" of room left" ;;
+        headroom:duration:to_trouble) before="$place is in trouble in" unit=min factor=0.016666667 ;;
         *) before="$series is" ;;
     esac
 }
@@ -252,7 +254,7 @@ describe() {
     fi
     case $plugin:$resource in
         psi:cpu | psi:memory | psi:io) look="headroom top --sort $resource" ;;
-        psi:* | cgroup_perf:*) look="headroom top" ;;
+        psi:* | cgroup_perf:* | headroom:*) look="headroom top" ;;
         wss:*) look="headroom top --sort wss" ;;
     esac
 }

@@ -60,7 +60,7 @@ def queried(dashboard):
 
 
 # --- the model ---------------------------------------------------------------
-UNITS = {"percent", "bytes", "s", "µs", "cps", "short"}     # of Grafana's list, those that are in use
+UNITS = {"percent", "bytes", "s", "m", "µs", "cps", "short"}     # of Grafana's list, those that are in use
 KEYS = {"annotations", "editable", "graphTooltip", "id", "links", "panels", "refresh", "schemaVersion", "style",
         "tags", "templating", "time", "title", "uid", "version"}
 
