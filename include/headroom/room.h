@@ -46,7 +46,8 @@ struct hr_room {
                              group waits too rarely to see how it would with more load */
     bool is_in_trouble; /**< measured: stalled or throttled for longer than the line says */
     double used, attainable;
-    double left; /**< attainable - used, 0 or more; 0 in trouble */
+    double needed; /**< of what is used, surely: all, or of memory what the kernel can't drop */
+    double left;   /**< attainable - used, 0 or more; 0 in trouble */
     double room_pct;
     enum hr_room_bound bound;
     size_t level; /**< whose limit it is: 0: the group's own, 1: that of the one above, … */

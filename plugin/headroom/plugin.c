@@ -7,16 +7,19 @@
 
 #include "plugin.h"
 
+#include <math.h>
+
 #include "common/log.h"
 #include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
+#include "headroom/alert.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/lines.h"
 #include "headroom/room.h"
 #include "headroom/root.h"
-#include "headroom/stalls.h"
+#include "headroom/subject.h"
 #include "headroom/trouble.h"
 #include "headroom/values.h"
 #include "utils/common/common.h"
@@ -26,20 +29,15 @@
 /* A point of the shortest forecast: a thirtieth of ten minutes. */
 #define POINT_NS (20 * HR_NS_PER_S)
 
-/* What is of one group, or of the system. */
-struct subject {
-    const char *instance;
-    struct hr_room_source *source; /* NULL while a group is empty */
-    struct hr_room_lines lines;
-    struct stalls stalls;
-    bool was_in_trouble;
-};
+/* Of so long the growth is that others are said to take. */
+#define GROWTH_S 600.
 
 static struct {
     bool system;
     char *root;
     uint64_t horizon_us;
     struct lines lines;
+    struct alert_rule alert;
 } config = {
     .system = true,
     .horizon_us = 86400 * HR_US_PER_S,
@@ -51,7 +49,8 @@ static struct hr_room_machine *machine;
 static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct subject whole_system = {.instance = "system"};
 static struct trouble trouble;
-static bool is_closing; /* nothing is submitted any more */
+static struct alert *alert; /* NULL without a block <Alert> */
+static bool is_closing;     /* nothing is submitted any more */
 
 /* --- Configuration -------------------------------------------------------- */
 
@@ -64,6 +63,8 @@ static int configure_option(const oconfig_item_t *item)
     if (strcasecmp(item->key, "Horizon") == 0)
         return option_seconds(PLUGIN, item, 60 * HR_US_PER_S, 86400 * HR_US_PER_S,
                               &config.horizon_us);
+    if (strcasecmp(item->key, "Alert") == 0)
+        return alert_option(item, &config.alert);
     if (strcasecmp(item->key, "Root") == 0)
         return option_root(PLUGIN, item, &config.root);
 
@@ -88,6 +89,29 @@ static struct submission submission_of(const struct subject *subject, cdtime_t t
     return (struct submission){.plugin = PLUGIN, .instance = subject->instance, .time = time};
 }
 
+/* What takes part in a growth is what is needed more than ten minutes ago, about. */
+static void remember(struct subject *subject, const struct hr_room_reading *reading)
+{
+    static const enum hr_psi_resource resources[] = {
+        [SUBJECT_CPU] = HR_PSI_CPU, [SUBJECT_MEMORY] = HR_PSI_MEMORY};
+    const double share = fmin(CDTIME_T_TO_DOUBLE(plugin_get_interval()) / GROWTH_S, 1);
+    const double needed = reading->memory.needed;
+
+    subject->room[SUBJECT_CPU] = reading->cpu;
+    subject->room[SUBJECT_MEMORY] = reading->memory;
+    subject->outlook = reading->outlook;
+    for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
+        subject->stall_pct[i] =
+            reading->has_stall[resources[i]] ? reading->stall_pct[resources[i]] : NAN;
+    if (reading->memory.status != 0)
+        return;
+    if (subject->has_memory_before)
+        subject->memory_before += share * (needed - subject->memory_before);
+    else
+        subject->memory_before = needed;
+    subject->has_memory_before = true;
+}
+
 static void read_subject(struct subject *subject, const struct hr_cgroup *group, cdtime_t time,
                          struct hr_room_reading *reading)
 {
@@ -98,6 +122,7 @@ static void read_subject(struct subject *subject, const struct hr_cgroup *group,
     values_submit(&submission, reading, (double)config.horizon_us / HR_US_PER_S,
                   &subject->was_in_trouble);
     stalls_submit(&subject->stalls, root, group, reading, &submission);
+    remember(subject, reading);
 }
 
 static void read_system(cdtime_t time)
@@ -123,6 +148,20 @@ static void read_groups(cdtime_t time)
     trouble_log_groups(&trouble);
 }
 
+static void judge_all(void)
+{
+    const struct takers others = {groups, config.alert.top_takers};
+    struct hr_cgroup *group = NULL;
+
+    if (whole_system.source != NULL)
+        alert_judge(alert, &whole_system, &others);
+    while (groups != NULL && (group = hr_cgroup_set_next(groups, group)) != NULL) {
+        struct subject *subject = group->data;
+        if (subject != NULL && subject->source != NULL)
+            alert_judge(alert, subject, &others);
+    }
+}
+
 /* The time is taken after the groups are up to date: what one did last before it emptied is older
  * than what another does under the same name. */
 static int headroom_read(__attribute__((unused)) user_data_t *data)
@@ -135,6 +174,8 @@ static int headroom_read(__attribute__((unused)) user_data_t *data)
         read_system(time);
     if (groups != NULL)
         read_groups(time);
+    if (alert != NULL)
+        judge_all();
     return 0;
 }
 
@@ -160,6 +201,7 @@ static void add_group(struct hr_cgroup *group)
         return;
     }
     added->instance = instance;
+    added->path = group->path;
     added->lines = lines_of_group(&config.lines, group->pattern);
     group->data = added;
 }
@@ -182,8 +224,11 @@ static void stop_group(struct subject *subject)
         return;
     if (!is_closing && hr_room_read(subject->source, &subject->lines, &reading) == 0)
         values_submit_kills(&submission, &reading);
+    if (!is_closing && alert != NULL)
+        alert_end(alert, subject, "it has no process any more");
     hr_room_close(subject->source);
     subject->source = NULL;
+    subject->has_memory_before = false;
     stalls_clear(&subject->stalls);
 }
 
@@ -219,6 +264,8 @@ static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event,
 static void stop_measuring(void)
 {
     is_closing = true;
+    alert_close(alert);
+    alert = NULL;
     hr_cgroup_set_close(groups);
     groups = NULL;
     hr_room_close(whole_system.source);
@@ -254,6 +301,8 @@ static int start_measuring(const char *path)
     whole_system.lines = lines_of_system(&config.lines);
     if (status == 0 && config.system)
         status = hr_room_open(machine, NULL, point_ns(), &whole_system.source);
+    if (status == 0 && config.alert.is_on)
+        status = alert_open(&config.alert, &alert);
     if (status == 0)
         status = selection_open(selection, root, handle_event, NULL, &groups);
     if (status < 0)

@@ -3,7 +3,8 @@
  * support/room_tree.h - a tree of files with what the room of groups is computed from, and time
  * that passes when the test says so.
  *
- * It takes the place of clock_gettime(), so that it isn't in the library of the tests.
+ * It takes the place of clock_gettime() of CLOCK_MONOTONIC, so that it isn't in the library of the
+ * tests.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_ROOM_TREE_H
 #define HEADROOM_TESTS_SUPPORT_ROOM_TREE_H

@@ -71,7 +71,7 @@ void hr_room_cpu_by_machine(const struct hr_room_cpu_sums *sums, double line_pct
     double busy = clamp(sums->busy_us / time_us, used, 1);
     double stalled = clamp(sums->stalled_us / sums->elapsed_us, 0, 1);
     double k = hr_room_cpu_exponent(stalled, busy, &is_at_least);
-    room->used = used * sums->cpus;
+    room->used = room->needed = used * sums->cpus;
     if (!(k > 0))
         return;
     double others = busy - used;
@@ -97,6 +97,7 @@ void hr_room_cpu_by_limit(const struct hr_room_cpu_limit *limit, double used_cpu
         return;
     *room = (struct hr_room){
         .used = used_cpus,
+        .needed = used_cpus,
         .attainable = attainable,
         .bound = HR_ROOM_CPU_MAX,
         .level = limit->level,

@@ -39,6 +39,7 @@ void hr_room_memory(const struct hr_memory_use *use, const struct hr_room_memory
         room->limit = (double)limits[i].limit_bytes;
     }
     *level = (double)(hr_memory_resident(use) + use->swapped_bytes);
+    room->needed = *level;
     room->used = *level + (double)use->active_file_bytes;
     room->attainable = *level + (double)left_bytes;
     hr_room_finish(room);
@@ -53,5 +54,6 @@ void hr_room_machine_memory(const struct hr_meminfo *meminfo, struct hr_room *ro
         .bound = HR_ROOM_MACHINE,
         .limit = (double)meminfo->total_bytes,
     };
+    room->needed = room->used;
     hr_room_finish(room);
 }

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "headroom/alert.h"
+
+#include "common/dispatcher.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "headroom/alert_message.h"
+#include "headroom/clock.h"
+
+#define PLUGIN "headroom"
+#define BLOCK  PLUGIN ": <Alert>"
+
+/* Notifications per second, as those of psi by default. */
+#define PER_SECOND 20
+
+/* An alarm is over where room, in percent, and time to trouble are by so much beyond its limits. */
+#define CLEARLY_PCT  5
+#define CLEARLY_TIME 1.5
+
+/* In bytes, of some ten minutes: what is less isn't growth. */
+#define LEAST_GROWTH 1048576
+
+const struct alert_rule alert_rule_default = {
+    .before_us = 3600 * HR_US_PER_S,
+    .room_below_pct = 10,
+    .severity = NOTIF_WARNING,
+    .top_takers = 3,
+};
+
+/* --- Options -------------------------------------------------------------------------- */
+
+static int read_severity(const oconfig_item_t *item, int *severity)
+{
+    const char *name;
+
+    if (option_text(BLOCK, item, &name) < 0)
+        return -1;
+    if (strcasecmp(name, "WARNING") == 0)
+        *severity = NOTIF_WARNING;
+    else if (strcasecmp(name, "FAILURE") == 0)
+        *severity = NOTIF_FAILURE;
+    else
+        return option_refuse(BLOCK, item, "\"WARNING\" or \"FAILURE\"");
+    return 0;
+}
+
+static int read_percentage(const oconfig_item_t *item, double *pct)
+{
+    const double number = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
+                              ? item->values[0].value.number
+                              : -1;
+
+    if (!(number >= 0 && number <= 90))
+        return option_refuse(BLOCK, item, "a percentage from 0, which is never, to 90");
+    *pct = number;
+    return 0;
+}
+
+static int read_option(const oconfig_item_t *item, struct alert_rule *rule)
+{
+    if (strcasecmp(item->key, "Before") == 0)
+        return option_seconds(BLOCK, item, 0, 86400 * HR_US_PER_S, &rule->before_us);
+    if (strcasecmp(item->key, "RoomBelow") == 0)
+        return read_percentage(item, &rule->room_below_pct);
+    if (strcasecmp(item->key, "Severity") == 0)
+        return read_severity(item, &rule->severity);
+    if (strcasecmp(item->key, "TopTakers") == 0)
+        return option_count(BLOCK, item, 0, 10, &rule->top_takers);
+    option_warn_unknown(BLOCK, item);
+    return 0;
+}
+
+int alert_option(const oconfig_item_t *block, struct alert_rule *rule)
+{
+    if (block->values_num > 0)
+        return option_refuse(PLUGIN, block, "no value, as it is a block: <Alert>");
+    if (rule->is_on) {
+        ERROR(PLUGIN ": there is more than one block <Alert>; remove the others.");
+        return -1;
+    }
+    *rule = alert_rule_default;
+    rule->is_on = true;
+    for (int i = 0; i < block->children_num; i++)
+        if (read_option(&block->children[i], rule) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- Alarms ----------------------------------------------------------------------------- */
+
+struct alert {
+    const struct alert_rule *rule;
+    struct dispatcher *dispatcher;
+};
+
+int alert_open(const struct alert_rule *rule, struct alert **alert)
+{
+    struct alert *opened = calloc(1, sizeof(*opened));
+
+    if (opened == NULL)
+        return -ENOMEM;
+    int status = dispatcher_open(PLUGIN, PER_SECOND, &opened->dispatcher);
+    if (status < 0) {
+        free(opened);
+        return status;
+    }
+    opened->rule = rule;
+    *alert = opened;
+    return 0;
+}
+
+/* A handler that hangs keeps the dispatcher. */
+void alert_close(struct alert *alert)
+{
+    if (alert == NULL)
+        return;
+    if (dispatcher_stop(alert->dispatcher))
+        dispatcher_close(alert->dispatcher);
+    free(alert);
+}
+
+/* The alarms of a room come one after the other. */
+static uint64_t identify(const struct alarm *alarm)
+{
+    return (uint64_t)(uintptr_t)alarm;
+}
+
+/* Of a trend of a group above, that of others alone is theirs. */
+static bool leads_to_trouble(const struct subject *subject, int resource, double before_s)
+{
+    return resource == SUBJECT_MEMORY && subject->outlook.is_trend &&
+           subject->outlook.trouble_s < before_s &&
+           subject->room[resource].needed - subject->memory_before >= LEAST_GROWTH;
+}
+
+double alert_most_room_pct(const struct hr_room *room)
+{
+    if (room->is_in_trouble || room->attainable <= 0)
+        return 0;
+    return 100 * (1 - room->needed / room->attainable);
+}
+
+/* Who hardly waits for a CPU may have more room than any number says. */
+static bool has_little(const struct hr_room *room, int resource, double below_pct)
+{
+    return room->status == 0 && !(resource == SUBJECT_CPU && room->is_at_least) &&
+           alert_most_room_pct(room) < below_pct;
+}
+
+static bool is_alarming(const struct alert_rule *rule, const struct subject *subject, int resource,
+                        bool is_open)
+{
+    const double before_s = (double)rule->before_us / HR_US_PER_S;
+
+    if (rule->room_below_pct > 0 && has_little(&subject->room[resource], resource,
+                                               rule->room_below_pct + (is_open ? CLEARLY_PCT : 0)))
+        return true;
+    return leads_to_trouble(subject, resource, is_open ? CLEARLY_TIME * before_s : before_s);
+}
+
+static void begin(struct alert *alert, struct subject *subject, int resource,
+                  const struct takers *others)
+{
+    struct alarm *alarm = &subject->alarm[resource];
+    notification_t notice;
+
+    if (!dispatcher_has_room(alert->dispatcher))
+        return;
+    alert_message_begin(&notice, alert->rule, subject, resource, others);
+    if (dispatcher_begin(alert->dispatcher, identify(alarm), 0, &notice))
+        *alarm = (struct alarm){.is_open = true, .begun_ns = hr_clock_ns()};
+}
+
+static void end(struct alert *alert, struct subject *subject, int resource, const char *reason)
+{
+    struct alarm *alarm = &subject->alarm[resource];
+    notification_t notice;
+
+    alert_message_end(&notice, subject, resource, reason);
+    if (dispatcher_end(alert->dispatcher, identify(alarm), &notice))
+        *alarm = (struct alarm){.is_open = false};
+}
+
+static void judge(struct alert *alert, struct subject *subject, int resource,
+                  const struct takers *others)
+{
+    struct alarm *alarm = &subject->alarm[resource];
+    const bool is_alarm = is_alarming(alert->rule, subject, resource, alarm->is_open);
+
+    if (is_alarm == alarm->is_open) {
+        alarm->streak = 0;
+        return;
+    }
+    alarm->streak++;
+    const bool is_near =
+        leads_to_trouble(subject, resource, (double)alert->rule->before_us / HR_US_PER_S);
+    if (is_alarm && (is_near || alarm->streak >= ALERT_STREAK))
+        begin(alert, subject, resource, others);
+    else if (!is_alarm && alarm->streak >= ALERT_STREAK)
+        end(alert, subject, resource, NULL);
+}
+
+void alert_judge(struct alert *alert, struct subject *subject, const struct takers *others)
+{
+    for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
+        judge(alert, subject, i, others);
+}
+
+void alert_end(struct alert *alert, struct subject *subject, const char *reason)
+{
+    for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
+        if (subject->alarm[i].is_open)
+            end(alert, subject, i, reason);
+}

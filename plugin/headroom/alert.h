@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/alert.h - the block <Alert>: a notification when a group, or the system, has little room
+ * left by a resource, or its memory leads to trouble soon, and one when that is over.
+ *
+ * Trouble to come is notified at once, as a trend is taken for one late enough; little room once it
+ * has lasted for ALERT_STREAK intervals. The alarm ends after as many that are clearly otherwise.
+ *
+ * Used by the thread that reads. collectd's handlers run in one of their own.
+ */
+#ifndef HEADROOM_PLUGIN_HEADROOM_ALERT_H
+#define HEADROOM_PLUGIN_HEADROOM_ALERT_H
+
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include "headroom/subject.h"
+#include "headroom/takers.h"
+
+#define ALERT_STREAK 6
+
+/** The options of the block. */
+struct alert_rule {
+    bool is_on;
+    uint64_t before_us; /**< trouble that is nearer */
+    double room_below_pct;
+    int severity;
+    size_t top_takers;
+};
+
+/** What there is without options. */
+extern const struct alert_rule alert_rule_default;
+
+/** Reads the block. @return 0 or -1: refused, and logged. */
+int alert_option(const oconfig_item_t *block, struct alert_rule *rule);
+
+/** The room at most: part of what is used may not be needed, so that what is published is the
+ * least.
+ */
+double alert_most_room_pct(const struct hr_room *room);
+
+struct alert;
+
+/** @param rule  must outlive the object. @return 0 or a negative errno. */
+int alert_open(const struct alert_rule *rule, struct alert **alert);
+
+/** NULL is allowed. */
+void alert_close(struct alert *alert);
+
+/** Judges a subject after all were read, and notifies of what is new. @param others  who may take
+ * from it, or wait for it. */
+void alert_judge(struct alert *alert, struct subject *subject, const struct takers *others);
+
+/** Ends the alarms of a subject that is no longer watched. @param reason  why. */
+void alert_end(struct alert *alert, struct subject *subject, const char *reason);
+
+#endif

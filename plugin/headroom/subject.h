@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/subject.h - what is kept of one group, or of the system.
+ */
+#ifndef HEADROOM_PLUGIN_HEADROOM_SUBJECT_H
+#define HEADROOM_PLUGIN_HEADROOM_SUBJECT_H
+
+#include "headroom/room.h"
+#include "headroom/stalls.h"
+
+/** The resources that have a room. */
+enum { SUBJECT_CPU, SUBJECT_MEMORY, SUBJECT_ROOM_COUNT };
+
+/** An alarm of one room of a subject; all zeros: there is none. */
+struct alarm {
+    bool is_open;
+    unsigned
+        streak; /**< intervals in a row that are otherwise: low while it isn't open, else not */
+    uint64_t begun_ns;
+};
+
+struct subject {
+    const char *instance;
+    const char *path;              /**< NULL: the system */
+    struct hr_room_source *source; /**< NULL while a group is empty */
+    struct hr_room_lines lines;
+    struct stalls stalls;
+    bool was_in_trouble;
+
+    /* what was read last */
+    struct hr_room room[SUBJECT_ROOM_COUNT];
+    double stall_pct[SUBJECT_ROOM_COUNT]; /**< NAN: not known */
+    struct hr_outlook outlook;
+    bool has_memory_before;
+    double memory_before; /**< bytes that it needed some ten minutes ago, smoothed */
+
+    struct alarm alarm[SUBJECT_ROOM_COUNT];
+};
+
+#endif
