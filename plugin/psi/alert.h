@@ -117,22 +117,7 @@ void psi_alert_read(struct psi_alert *alert, uint32_t events);
 /** Does what is due: reads a polled trigger, reports, retries arming, ends the alarm. */
 void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns);
 
-/** Brings up to date which beginnings were sent. @return how many more are to be. */
-size_t psi_alert_update_sent(struct psi_alert_context *context,
-                             const struct dispatcher_waiting *waiting);
-
-/** At shutdown, once nothing is dispatched any more: forgets the alarms that weren't sent. */
-void psi_alert_forget_unsent(struct psi_alert_context *context);
-
-/*
- * Sampling waiting tasks takes long, so it is done without a lock: begin a scan, release the lock,
- * psi_scan_run(), lock, and end the scan. Meanwhile no alert may be freed.
- */
-
-/** @return the alert whose waiting tasks are to be sampled, NULL: none. */
-struct psi_alert *psi_alert_begin_scan(struct psi_alert_context *context, struct psi_scan *scan);
-
-/** Takes what was sampled, unless the alarm is over. */
+/** Takes what was sampled since psi_report_begin_scan(), unless the alarm is over. */
 void psi_alert_end_scan(struct psi_alert *alert, struct psi_scan *scan);
 
 /** Takes the triggers that were detached: the caller closes them, without a lock, and frees the

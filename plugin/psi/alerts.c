@@ -14,6 +14,7 @@
 #include "headroom/root.h"
 #include "psi/alert.h"
 #include "psi/groups.h"
+#include "psi/report.h"
 #include "utils/common/common.h"
 
 #define PLUGIN     "psi"
@@ -241,7 +242,7 @@ static size_t update_dispatched(struct psi_alert_context *context, bool is_last)
         return 1; /* not known */
     size_t left = psi_open_alarms_update_ending(context->open_alarms, &waiting, is_last,
                                                 &context->has_changed);
-    left += psi_alert_update_sent(context, &waiting);
+    left += psi_report_update_sent(context, &waiting);
     dispatcher_waiting_free(&waiting);
     return left;
 }
@@ -326,7 +327,7 @@ static void scan_waiting_tasks(struct psi_alerts *alerts)
     struct psi_alert *alert;
     struct psi_scan scan;
 
-    while ((alert = psi_alert_begin_scan(&alerts->context, &scan)) != NULL) {
+    while ((alert = psi_report_begin_scan(&alerts->context, &scan)) != NULL) {
         pthread_mutex_unlock(&alerts->groups.alerts_lock);
         psi_scan_run(&scan);
         pthread_mutex_lock(&alerts->groups.alerts_lock);
@@ -540,7 +541,7 @@ static void close_alerts(struct psi_alerts *alerts)
 
     if (context->open_alarms != NULL)
         update_dispatched(context, true);
-    psi_alert_forget_unsent(context);
+    psi_report_forget_unsent(context);
     for (size_t i = 0; i < alerts->system_count; i++)
         psi_alert_disarm(&alerts->of_system[i], "collectd stops");
     psi_groups_close(&alerts->groups);

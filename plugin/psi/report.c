@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "psi/report.h"
+
+#include <fcntl.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+#include "headroom/waiters.h"
+#include "psi/cause.h"
+
+/* How long the causes are looked for of a stall that came at once: a period of cpu.max or two. */
+#define CAUSE_NS (250 * HR_NS_PER_MS)
+
+/* --- The record of open alarms -------------------------------------------- */
+
+void psi_report_set_recorded(struct psi_alert *alert, bool is_recorded)
+{
+    struct psi_alert_context *context = alert->rule_state->context;
+
+    if (alert->is_recorded == is_recorded)
+        return;
+    alert->is_recorded = is_recorded;
+    if (is_recorded) {
+        TAILQ_INSERT_TAIL(&context->open, alert, open);
+        alert->record = psi_open_alarms_next_record(context->open_alarms);
+    } else {
+        TAILQ_REMOVE(&context->open, alert, open);
+    }
+    context->has_changed = true;
+}
+
+size_t psi_report_update_sent(struct psi_alert_context *context,
+                              const struct dispatcher_waiting *waiting)
+{
+    struct psi_alert *alert;
+    size_t left = 0;
+
+    TAILQ_FOREACH(alert, &context->open, open)
+    {
+        enum psi_sent was = alert->sent;
+        if (alert->is_reported)
+            alert->sent = psi_sent_now(was, alert->id, waiting);
+        context->has_changed = context->has_changed || alert->sent != was;
+        left += alert->sent != PSI_SENT && (alert->is_reported || alert->is_preparing);
+    }
+    return left;
+}
+
+void psi_report_forget_unsent(struct psi_alert_context *context)
+{
+    struct psi_alert *alert = TAILQ_FIRST(&context->open);
+
+    while (alert != NULL) {
+        struct psi_alert *next = TAILQ_NEXT(alert, open);
+        if (alert->sent == PSI_UNSENT)
+            psi_report_set_recorded(alert, false);
+        alert = next;
+    }
+}
+
+/* --- Causes --------------------------------------------------------------- */
+
+/* There are no counters for irq, and for io only those of groups. */
+static bool may_have_causes(const struct psi_alert *alert)
+{
+    enum hr_psi_resource resource = alert->rule_state->rule->trigger.resource;
+
+    return resource == HR_PSI_CPU || resource == HR_PSI_MEMORY ||
+           (resource == HR_PSI_IO && alert->group != NULL);
+}
+
+/* Whether an event may be reported of the next two windows, over which counters are compared. */
+static bool may_report_soon(const struct psi_alert *alert)
+{
+    const struct psi_rule *rule = alert->rule_state->rule;
+
+    if (!alert->is_reported)
+        return true;
+    return rule->repeat_us > 0 &&
+           hr_clock_ns() + 2 * rule->trigger.window_us * HR_NS_PER_US >= alert->repeat_ns;
+}
+
+/* The kernel's trigger doesn't report that pressure moves, so the counters are always taken; but of
+ * the system only. */
+static bool takes_causes_always(const struct psi_alert *alert)
+{
+    return alert->group == NULL && alert->trigger != NULL &&
+           hr_psi_trigger_fd(alert->trigger) >= 0 && may_have_causes(alert);
+}
+
+static uint64_t next_cause_due(const struct psi_alert *alert)
+{
+    if (!takes_causes_always(alert) || alert->is_preparing || !may_report_soon(alert))
+        return TIMER_NEVER; /* else they are taken when the trigger is read */
+    return alert->causes_due_ns;
+}
+
+static void take_causes(struct psi_alert *alert)
+{
+    alert->causes_due_ns =
+        hr_clock_ns() + alert->rule_state->rule->trigger.window_us * HR_NS_PER_US;
+    psi_cause_history_take(&alert->causes, alert->rule_state->context->root, alert->group,
+                           alert->rule_state->rule->trigger.resource);
+}
+
+/* Where pressure hadn't moved before, its causes are those of the next moment. */
+static uint64_t start_finding_causes(struct psi_alert *alert)
+{
+    const uint64_t window_ns = alert->rule_state->rule->trigger.window_us * HR_NS_PER_US;
+
+    if (!may_have_causes(alert))
+        return 0;
+    /* What a trigger of the kernel's left long ago says nothing of this stall. */
+    if (hr_clock_ns() > alert->causes_due_ns + window_ns)
+        psi_cause_history_clear(&alert->causes);
+    if (!psi_cause_history_is_empty(&alert->causes))
+        return 0;
+    take_causes(alert);
+    return CAUSE_NS;
+}
+
+/* While pressure moves the counters are taken once a window; when it rests, or its stall has been
+ * reported, they are dropped. */
+void psi_report_update_causes(struct psi_alert *alert)
+{
+    if (alert->is_preparing || !may_have_causes(alert))
+        return;
+    if (!may_report_soon(alert) ||
+        (!takes_causes_always(alert) && !hr_psi_trigger_is_active(alert->trigger)))
+        psi_cause_history_clear(&alert->causes);
+    else if (hr_clock_ns() >= alert->causes_due_ns)
+        take_causes(alert);
+}
+
+/* --- Reporting ------------------------------------------------------------ */
+
+static void print_causes(const struct psi_alert *alert, char *buffer, size_t size)
+{
+    struct hr_stall_causes causes;
+
+    psi_cause_history_explain(&alert->causes, alert->rule_state->context->root, alert->group,
+                              alert->rule_state->rule->trigger.resource, &alert->event, &causes);
+    psi_cause_print(&causes, buffer, size);
+}
+
+/* Reports the last event, with its causes, and the waiting tasks if the rule names any. */
+static void send_report(struct psi_alert *alert, const struct psi_waiting *waiting)
+{
+    const struct psi_rule *rule = alert->rule_state->rule;
+    const uint64_t lasting_ns =
+        alert->is_reported && alert->begun_ns > 0 ? hr_clock_ns() - alert->begun_ns : 0;
+    struct psi_findings findings = {.lasting_s = lasting_ns / HR_NS_PER_S};
+    notification_t notice;
+
+    alert->is_preparing = false;
+    print_causes(alert, findings.cause, sizeof(findings.cause));
+    findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
+    psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
+    if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, alert->record, &notice))
+        alert->is_reported = true;
+    else if (!alert->is_reported && alert->sent == PSI_UNSENT)
+        psi_report_set_recorded(alert, false);
+    alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
+}
+
+/* --- Waiting tasks -------------------------------------------------------- */
+
+static void request_scan(struct psi_alert *alert)
+{
+    TAILQ_INSERT_TAIL(&alert->rule_state->context->scans, alert, scans);
+    alert->is_in_scans = true;
+}
+
+static void leave_scans(struct psi_alert *alert)
+{
+    if (alert->is_in_scans)
+        TAILQ_REMOVE(&alert->rule_state->context->scans, alert, scans);
+    alert->is_in_scans = false;
+}
+
+/* One that is being taken is dropped at its end. */
+static void cancel_scan(struct psi_alert *alert)
+{
+    leave_scans(alert);
+    alert->scan = NULL;
+    hr_waiters_close(alert->waiters);
+    alert->waiters = NULL;
+}
+
+struct psi_alert *psi_report_begin_scan(struct psi_alert_context *context, struct psi_scan *scan)
+{
+    struct psi_alert *alert = TAILQ_FIRST(&context->scans);
+
+    if (alert == NULL)
+        return NULL;
+    leave_scans(alert);
+    *scan = (struct psi_scan){
+        .source = &context->task_source,
+        .rule = alert->rule_state->rule,
+        .budget = &alert->rule_state->budget,
+        .of_system = alert->group == NULL,
+        .dirfd = -1,
+        .waiters = alert->waiters,
+    };
+    if (alert->waiters == NULL && alert->group != NULL)
+        scan->dirfd = hr_cgroup_openat(alert->group, ".", O_RDONLY | O_DIRECTORY);
+    alert->waiters = NULL;
+    alert->scan = scan;
+    return alert;
+}
+
+void psi_report_end_scan(struct psi_alert *alert, struct psi_scan *scan)
+{
+    if (alert->scan != scan) {
+        hr_waiters_close(scan->waiters);
+        return;
+    }
+    alert->scan = NULL;
+    if (scan->is_second) {
+        send_report(alert, &scan->waiting);
+    } else {
+        uint64_t read_ns = hr_clock_ns() + scan->rule->top_tasks_window_us * HR_NS_PER_US;
+        alert->waiters = scan->waiters;
+        alert->waiting_status = scan->status;
+        if (alert->waiters != NULL && alert->report_ns < read_ns)
+            alert->report_ns = read_ns;
+    }
+}
+
+/* --- Preparing a report --------------------------------------------------- */
+
+static void start_report(struct psi_alert *alert)
+{
+    const struct psi_rule *rule = alert->rule_state->rule;
+    uint64_t wait_ns = start_finding_causes(alert);
+
+    psi_report_set_recorded(alert, true);
+    alert->is_preparing = true;
+    alert->report_ns = hr_clock_ns() + wait_ns;
+    if (rule->top_tasks > 0)
+        request_scan(alert);
+    else if (wait_ns == 0)
+        send_report(alert, NULL);
+}
+
+/* The time of preparing it is over, but maybe for the second sample of the waiting tasks. */
+static void finish_report(struct psi_alert *alert)
+{
+    struct psi_waiting waiting = {.unknown = ""};
+
+    if (alert->waiters != NULL) {
+        request_scan(alert);
+        return;
+    }
+    if (alert->waiting_status < 0)
+        psi_waiting_explain(alert->waiting_status, &waiting);
+    send_report(alert, &waiting);
+}
+
+static bool is_report_due(const struct psi_alert *alert)
+{
+    if (alert->is_preparing)
+        return false;
+    return !alert->is_reported ||
+           (alert->rule_state->rule->repeat_us > 0 && alert->event.time_ns >= alert->repeat_ns);
+}
+
+void psi_report_if_due(struct psi_alert *alert)
+{
+    if (is_report_due(alert) && dispatcher_has_room(alert->rule_state->context->dispatcher))
+        start_report(alert);
+}
+
+/* Waiting tasks are sampled, or are to be. */
+static bool is_scanning(const struct psi_alert *alert)
+{
+    return alert->is_in_scans || alert->scan != NULL;
+}
+
+void psi_report_tick(struct psi_alert *alert, uint64_t now_ns)
+{
+    if (alert->is_preparing && !is_scanning(alert) && now_ns >= alert->report_ns)
+        finish_report(alert);
+    if (now_ns >= next_cause_due(alert))
+        psi_report_update_causes(alert);
+}
+
+uint64_t psi_report_due_ns(const struct psi_alert *alert)
+{
+    uint64_t due_ns = next_cause_due(alert);
+
+    if (alert->is_preparing && !is_scanning(alert))
+        due_ns = timer_earlier(due_ns, alert->report_ns);
+    return due_ns;
+}
+
+/* --- Its end -------------------------------------------------------------- */
+
+static void send_end(struct psi_alert *alert, const char *reason)
+{
+    struct psi_alert_context *context = alert->rule_state->context;
+    notification_t notice;
+
+    if (reason != NULL)
+        psi_notification_end(&notice, &alert->subject, reason);
+    else
+        psi_notification_quiet(&notice, &alert->subject);
+    if (dispatcher_end(context->dispatcher, alert->id, &notice))
+        psi_open_alarms_add_ending(context->open_alarms, alert->id, &alert->subject, alert->sent);
+}
+
+void psi_report_end(struct psi_alert *alert, const char *reason)
+{
+    static const struct psi_waiting too_late = {.unknown = "the alarm ended meanwhile"};
+
+    cancel_scan(alert);
+    if (alert->is_preparing)
+        send_report(alert, &too_late);
+    if (alert->is_recorded) {
+        send_end(alert, reason);
+        psi_report_set_recorded(alert, false);
+    }
+    alert->is_reported = false; /* the next alarm's causes are taken again from now on */
+}
+
+bool psi_report_withdraw_end(struct psi_alert *alert)
+{
+    struct psi_alert_context *context = alert->rule_state->context;
+
+    if (!dispatcher_withdraw_end(context->dispatcher, alert->id))
+        return false;
+    alert->sent = psi_open_alarms_take_ending(context->open_alarms, alert->id);
+    alert->is_reported = alert->sent != PSI_UNSURE;
+    if (alert->repeat_ns == 0) /* of a group that was made again */
+        alert->repeat_ns = hr_clock_ns() + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
+    psi_report_set_recorded(alert, true);
+    return true;
+}
