@@ -206,14 +206,16 @@ static void follow_groups(struct psi_alerts *alerts, uint64_t now_ns)
 static void end_unclaimed(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
+    const char *reason = psi_open_alarms_has_rebooted(context->open_alarms)
+                             ? "its cgroup or its trigger is gone since the machine was rebooted"
+                             : "its cgroup or its trigger is gone since collectd was restarted";
     struct psi_open_alarm *alarm;
     notification_t notice;
 
     while ((alarm = psi_open_alarms_unclaimed(context->open_alarms)) != NULL) {
         const struct psi_subject subject = {&alarm->rule, alarm->instance, alarm->path};
         const uint64_t id = psi_alert_id(&alarm->rule, alarm->instance);
-        psi_notification_end(&notice, &subject,
-                             "its cgroup or its trigger is gone since collectd was restarted");
+        psi_notification_end(&notice, &subject, reason);
         dispatcher_end(context->dispatcher, id, &notice);
         psi_open_alarms_set_ending(context->open_alarms, alarm, id);
         context->has_changed = true;

@@ -23,6 +23,7 @@
 struct psi_open_alarms {
     const char *path;
     char boot_id[HR_BOOT_ID_LENGTH + 1];
+    bool has_rebooted; /* since the file was written that was read */
     struct dispatcher *dispatcher;
     struct psi_open_alarm_list unclaimed, ending;
     uint64_t record; /* the number of the last text that was committed */
@@ -84,7 +85,7 @@ static bool parse_level(const char *word, enum hr_psi_level *level)
 
 static bool parse_sent(const char *word, enum psi_sent *sent)
 {
-    *sent = strcmp(word, OPEN) == 0 ? PSI_SENT : PSI_UNSURE;
+    *sent = strcmp(word, OPEN) == 0 ? PSI_SENT : PSI_INHERITED;
     return *sent == PSI_SENT || strcmp(word, BEGINS) == 0;
 }
 
@@ -231,7 +232,8 @@ static void load(struct psi_open_alarms *alarms)
 {
     struct psi_open_alarms_text parsed = {.boot_id = ""};
 
-    if (hr_boot_id_read(alarms->boot_id) < 0)
+    bool is_known = hr_boot_id_read(alarms->boot_id) == 0;
+    if (!is_known)
         memset(alarms->boot_id, '0', HR_BOOT_ID_LENGTH);
     TAILQ_INIT(&parsed.list);
     int status = read_newest(alarms->path, &parsed);
@@ -241,6 +243,7 @@ static void load(struct psi_open_alarms *alarms)
         return;
     }
     TAILQ_CONCAT(&alarms->unclaimed, &parsed.list, entry);
+    alarms->has_rebooted = is_known && strcmp(parsed.boot_id, alarms->boot_id) != 0;
 }
 
 /* --- The alarms ----------------------------------------------------------- */
@@ -275,6 +278,11 @@ bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subj
 struct psi_open_alarm *psi_open_alarms_unclaimed(struct psi_open_alarms *alarms)
 {
     return TAILQ_FIRST(&alarms->unclaimed);
+}
+
+bool psi_open_alarms_has_rebooted(const struct psi_open_alarms *alarms)
+{
+    return alarms->has_rebooted;
 }
 
 void psi_open_alarms_add_ending(struct psi_open_alarms *alarms, uint64_t id,
@@ -321,18 +329,11 @@ enum psi_sent psi_open_alarms_take_ending(struct psi_open_alarms *alarms, uint64
 
 enum psi_sent psi_sent_now(enum psi_sent was, uint64_t id, const struct dispatcher_waiting *waiting)
 {
-    if (was == PSI_SENT)
-        return PSI_SENT;
+    if (was == PSI_SENT || was == PSI_INHERITED)
+        return was;
     if (waiting->current == id)
         return PSI_UNSURE;
     return dispatcher_waiting_has_beginning(waiting, id) ? was : PSI_SENT;
-}
-
-/* Of the run before's the beginning isn't sent by this one. */
-static enum psi_sent ending_sent_now(const struct psi_open_alarm *alarm,
-                                     const struct dispatcher_waiting *waiting)
-{
-    return alarm->sent == PSI_UNSURE ? PSI_UNSURE : psi_sent_now(alarm->sent, alarm->id, waiting);
 }
 
 size_t psi_open_alarms_update_ending(struct psi_open_alarms *alarms,
@@ -344,7 +345,7 @@ size_t psi_open_alarms_update_ending(struct psi_open_alarms *alarms,
 
     while (alarm != NULL) {
         struct psi_open_alarm *next = TAILQ_NEXT(alarm, entry);
-        enum psi_sent sent = ending_sent_now(alarm, waiting);
+        enum psi_sent sent = psi_sent_now(alarm->sent, alarm->id, waiting);
         bool is_kept =
             (waiting->current == alarm->id || dispatcher_waiting_has_end(waiting, alarm->id)) &&
             !(is_last && sent == PSI_UNSENT);

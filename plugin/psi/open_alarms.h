@@ -24,12 +24,14 @@
 
 /** Whether the beginning of an alarm was dispatched. */
 enum psi_sent {
-    PSI_UNSENT, /**< no, it is being prepared or waits */
-    PSI_UNSURE, /**< a handler has it at the moment, or the run before was about to dispatch it */
+    PSI_UNSENT,    /**< no, it is being prepared or waits */
+    PSI_INHERITED, /**< the run before was about to, and this one has not queued it */
+    PSI_UNSURE,    /**< a handler has it at the moment; or it was PSI_INHERITED, and is queued */
     PSI_SENT,
 };
 
-/** @param was  of an alarm whose beginning was queued. @return what it is now. */
+/** @param was  of an alarm whose beginning was queued, or is PSI_INHERITED. @return what it is now.
+ */
 enum psi_sent psi_sent_now(enum psi_sent was, uint64_t id,
                            const struct dispatcher_waiting *waiting);
 
@@ -38,7 +40,7 @@ struct psi_open_alarm {
     struct psi_rule rule; /**< of which name, type_instance, resource and level are set */
     char instance[DATA_MAX_NAME_LEN];
     char *path;         /**< NULL: the system */
-    enum psi_sent sent; /**< UNSURE or SENT of the run before's */
+    enum psi_sent sent; /**< INHERITED or SENT of the run before's */
     uint64_t id;        /**< of an alarm whose end waits; 0: of the run before */
     TAILQ_ENTRY(psi_open_alarm) entry;
 };
@@ -79,6 +81,9 @@ bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subj
 
 /** The first alarm of the run before that wasn't claimed; NULL: none. */
 struct psi_open_alarm *psi_open_alarms_unclaimed(struct psi_open_alarms *alarms);
+
+/** Whether the run before was before the machine was booted. */
+bool psi_open_alarms_has_rebooted(const struct psi_open_alarms *alarms);
 
 /** Keeps an alarm until its end has been dispatched. @param id  as the dispatcher knows it. */
 void psi_open_alarms_add_ending(struct psi_open_alarms *alarms, uint64_t id,

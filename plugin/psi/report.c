@@ -143,6 +143,17 @@ static void print_causes(const struct psi_alert *alert, char *buffer, size_t siz
     psi_cause_print(&causes, buffer, size);
 }
 
+/* The beginning was queued, or that the alarm lasts. Of one of the run before it is on record when
+ * this has been sent. */
+static void set_reported(struct psi_alert *alert)
+{
+    alert->is_reported = true;
+    if (alert->sent != PSI_INHERITED)
+        return;
+    alert->sent = PSI_UNSURE;
+    alert->rule_state->context->has_changed = true;
+}
+
 /* Reports the last event, with its causes, and the waiting tasks if the rule names any. */
 static void send_report(struct psi_alert *alert, const struct psi_waiting *waiting)
 {
@@ -157,7 +168,7 @@ static void send_report(struct psi_alert *alert, const struct psi_waiting *waiti
     findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
     psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
     if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, alert->record, &notice))
-        alert->is_reported = true;
+        set_reported(alert);
     else if (!alert->is_reported && alert->sent == PSI_UNSENT)
         psi_report_set_recorded(alert, false);
     alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
@@ -330,7 +341,7 @@ bool psi_report_withdraw_end(struct psi_alert *alert)
     if (!dispatcher_withdraw_end(context->dispatcher, alert->id))
         return false;
     alert->sent = psi_open_alarms_take_ending(context->open_alarms, alert->id);
-    alert->is_reported = alert->sent != PSI_UNSURE;
+    alert->is_reported = alert->sent != PSI_INHERITED;
     if (alert->repeat_ns == 0) /* of a group that was made again */
         alert->repeat_ns = hr_clock_ns() + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
     psi_report_set_recorded(alert, true);

@@ -132,6 +132,20 @@ uint64_t alerts_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+void alerts_stall_for(const char *instance, const char *group, int events, uint64_t least_ms)
+{
+    const uint64_t begun_ms = alerts_now_ms();
+    char identifier[128];
+
+    snprintf(identifier, sizeof(identifier), "psi-%s/derive-trigger_m", instance);
+    do {
+        ck_assert_uint_lt(alerts_now_ms() - begun_ms, 6 * ALERTS_PATIENCE_MS);
+        alerts_stall(group, "memory", 300000);
+        harness_sleep(20);
+        harness_read();
+    } while (harness_number(identifier) < events || alerts_now_ms() - begun_ms < least_ms);
+}
+
 /* --- Content of a notification -------------------------------------------- */
 
 const notification_meta_t *alerts_meta(const notification_t *notice, const char *name)

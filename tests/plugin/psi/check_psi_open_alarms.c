@@ -160,7 +160,7 @@ START_TEST(parses_a_text)
     ck_assert_str_eq(alarm->rule.name, "c");
     ck_assert_int_eq(alarm->rule.trigger.resource, HR_PSI_CPU);
     ck_assert_int_eq(alarm->rule.trigger.level, HR_PSI_FULL);
-    ck_assert_int_eq(alarm->sent, PSI_UNSURE);
+    ck_assert_int_eq(alarm->sent, PSI_INHERITED);
     ck_assert_ptr_null(alarm->path);
     ck_assert_ptr_null(TAILQ_NEXT(alarm, entry));
     psi_open_alarms_free_list(&parsed.list);
@@ -291,7 +291,7 @@ START_TEST(reads_what_it_wrote)
     ck_assert_uint_eq(count_unclaimed(), COUNT(subjects));
     for (int i = COUNT(subjects) - 1; i >= 0; i--) {
         ck_assert(claim(&subjects[i]));
-        ck_assert_int_eq(claimed_sent, i % 2 == 0 ? PSI_SENT : PSI_UNSURE);
+        ck_assert_int_eq(claimed_sent, i % 2 == 0 ? PSI_SENT : PSI_INHERITED);
         ck_assert(!claim(&subjects[i]));
     }
     ck_assert_uint_eq(count_unclaimed(), 0);
@@ -412,6 +412,7 @@ START_TEST(alarms_go_on_after_a_restart)
 {
     put(HEAD "%s" ALARM SYSTEM "end\n", our_boot);
     open_alarms();
+    ck_assert(!psi_open_alarms_has_rebooted(alarms));
     ck_assert_uint_eq(count_unclaimed(), 2);
     ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
@@ -423,6 +424,7 @@ START_TEST(alarms_go_on_after_a_reboot)
 {
     put(GOOD);
     open_alarms();
+    ck_assert(psi_open_alarms_has_rebooted(alarms));
     ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
@@ -436,6 +438,7 @@ START_TEST(alarms_go_on_after_a_reboot_and_a_restart)
     save(NULL, NULL);
     close_alarms();
     open_alarms();
+    ck_assert(!psi_open_alarms_has_rebooted(alarms));
     ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
@@ -473,7 +476,7 @@ START_TEST(keeps_alarms_until_their_end_is_dispatched)
     open_alarms();
     psi_open_alarms_set_ending(alarms, psi_open_alarms_unclaimed(alarms), 1);
     psi_open_alarms_add_ending(alarms, 2, &other, PSI_SENT);
-    psi_open_alarms_add_ending(alarms, 3, &machine_of_memory, PSI_UNSURE);
+    psi_open_alarms_add_ending(alarms, 3, &machine_of_memory, PSI_INHERITED);
     ck_assert_uint_eq(count_unclaimed(), 1);
     ck_assert(!claim(&group));
     ck_assert(!claim(&other));
@@ -509,8 +512,12 @@ static const struct {
     {PSI_UNSENT, "2", 2, PSI_UNSURE, true},
     {PSI_UNSENT, "", 2, PSI_UNSURE, true},
     {PSI_UNSENT, "19", 0, PSI_SENT, true},
-    {PSI_UNSURE, "", 0, PSI_UNSURE, true}, /* this run hasn't sent it */
+    {PSI_INHERITED, "", 0, PSI_INHERITED, true},
+    {PSI_INHERITED, "", 2, PSI_INHERITED, true}, /* its end */
     {PSI_UNSURE, "2", 0, PSI_UNSURE, true},
+    {PSI_UNSURE, "2", 2, PSI_UNSURE, true},
+    {PSI_UNSURE, "", 2, PSI_UNSURE, true},
+    {PSI_UNSURE, "", 0, PSI_SENT, true},
     {PSI_SENT, "", 0, PSI_SENT, true},
     {PSI_SENT, "2", 0, PSI_SENT, true}, /* that it lasts waits */
     {PSI_SENT, "2", 2, PSI_SENT, true},
