@@ -182,7 +182,7 @@ try_repeatedly() {
 
 # --- what is owed ------------------------------------------------------------
 # A file for each series and Alertmanager, beside its record: what remember() writes, then all that posting needs; what
-# begins; and what ends.
+# begins; and what ends. One that is empty, as when power was lost, owes nothing.
 
 owe() {
     [ -n "$record" ] || return 0
@@ -192,7 +192,7 @@ owe() {
 
 # read_owed: what owe() wrote. Fails if nothing is owed.
 read_owed() {
-    [ -e "$record.owed" ] || return 1
+    [ -s "$record.owed" ] || return 1
     {
         read -r severity time daemon
         IFS= read -r url
@@ -212,7 +212,7 @@ read_owed() {
 
 # settle STATUS URL: after try(). What can't be taken isn't owed.
 settle() {
-    [ "$1" -ne 0 ] || remember "$begun"
+    [ "$1" -ne 0 ] || remember "$severity" "$begun"
     [ -z "$record" ] || [ "$1" -eq 2 ] || rm -f "$record.owed"
 }
 
@@ -247,7 +247,7 @@ retry_all() {
 
 is_anything_owed() {
     for owed in "$folder"/*.owed; do
-        [ ! -e "$owed" ] || return 0
+        [ ! -s "$owed" ] || return 0
     done
     return 1
 }
@@ -271,17 +271,21 @@ retry_until_taken() {
 
 # find_open: adds to ended, beside the alert that begins, those that may have begun.
 find_open() {
-    { sed -n '6,$p' "$record.owed" || sed -n 2p "$record"; } 2>/dev/null
+    if [ -s "$record.owed" ]; then
+        sed -n '6,$p' "$record.owed"
+    elif [ -e "$record" ]; then
+        sed -n 2p "$record"
+    fi
 }
 
 # serve URL: in a process of its own; side by side, so that none waits for one that hangs.
 serve() {
     if $has_folder; then
         open_record "$folder" "" "$1" || return 1
-        [ ! -e "$record.owed" ] || read -r known known_time known_by <"$record.owed"
+        [ ! -s "$record.owed" ] || read -r known known_time known_by <"$record.owed"
         ! is_late || return 0
         if [ "$severity:$known" = OKAY:OKAY ]; then
-            remember ""         # so that a beginning that comes later is late
+            remember OKAY ""    # so that a beginning that comes later is late
             return 0
         fi
         ended=$(find_open | grep -vxF -e "$begun" -e "")

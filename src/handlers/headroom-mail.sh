@@ -184,10 +184,10 @@ find_limit() {
 
 # --- how long -----------------------------------------------------------------
 
-# find_beginning: sets begun to when the alarm began, and duration to how long ago that is, "" if it isn't known.
+# find_beginning: sets begun to when the alarm began, and duration to how long that is before now, "" if it isn't known.
 find_beginning() {
     begun=${time%.*} duration=""
-    if [ -n "$record" ] && [ "$known" != OKAY ]; then
+    if [ -n "$record" ] && { [ "$known" != OKAY ] || was_covered; }; then
         begun=$(sed -n 2p "$record")
         case $begun in
             "" | *[!0-9]*) begun=${known_time%.*} ;;
@@ -197,7 +197,7 @@ find_beginning() {
         begun=$(awk -v now="$begun" -v each="${COLLECTD_INTERVAL:-0}" -v hits="$hits" \
             'BEGIN { printf "%.0f", now - (hits + 2) * each }')
     fi
-    [ "$begun" -ge "${time%.*}" ] || print_duration $((${time%.*} - begun))
+    [ "$begun" -ge "$now" ] || print_duration $((now - begun))
 }
 
 # --- in words -----------------------------------------------------------------
@@ -218,6 +218,21 @@ describe_threshold() {
     [ -n "$value" ] || return 0
     print_quantity "$value"
     more="; the limit is ${quantity% of the time}"
+}
+
+# describe_uncovered: sets summary, more and message, of a threshold whose alarm is mailed late.
+describe_uncovered() {
+    describe_series
+    summary="$who still waits for $what${duration:+, for $duration}"
+    detail CurrentValue
+    print_quantity "$value"
+    more="; it was $quantity at first"
+    find_limit
+    if [ -n "$value" ]; then
+        print_quantity "$value"
+        more="$more; the limit is ${quantity% of the time}"
+    fi
+    message="This was not mailed when it began, as another alarm of the same group and resource was. That one has ended."
 }
 
 # describe_trigger: sets summary, of a trigger of psi.
@@ -245,7 +260,9 @@ describe() {
     more="" look=""
     find_place
     find_beginning
-    if is_by_threshold && describe_threshold; then
+    if $is_uncovered; then
+        describe_uncovered
+    elif is_by_threshold && describe_threshold; then
         message=""
     elif [ "$kind" = trigger ]; then
         describe_trigger
@@ -275,12 +292,82 @@ print_text() {
     printf '%s%s\n' "$summary" "$more"
     [ -z "$look" ] || printf 'look here: %s\n' "$look"
     [ -z "$message" ] || [ "$message" = "$summary" ] || printf '\n%s\n' "$message"
-    printf '\n%s\n' "$(date -d "@${time%.*}" '+%Y-%m-%d %H:%M:%S %z' 2>/dev/null)"
+    printf '\n%s\n' "$(date -d "@$now" '+%Y-%m-%d %H:%M:%S %z' 2>/dev/null)"
     print_details
 }
 
+# print_header NAME TEXT: a line; but what isn't printable ASCII becomes encoded words of RFC 2047, each in a line of its
+# own, of at most 76 bytes. Bytes that are no UTF-8 are replaced.
+print_header() {
+    printf '%s\n' "$2" | awk -v name="$1" '
+        function byte_at(i) { return code[substr(text, i, 1)] + 0 }
+        function measure_character(i,    first, second, size, k) {    # in bytes; 0: there is none
+            first = byte_at(i)
+            second = byte_at(i + 1)
+            size = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0
+            if (first == 224 && second < 160 || first == 237 && second > 159 || first == 240 && second < 144 ||
+                first == 244 && second > 143)
+                return 0
+            for (k = 1; k < size; k++)
+                if (byte_at(i + k) < 128 || byte_at(i + k) > 191)
+                    return 0
+            return size
+        }
+        function encode_byte(byte) {
+            if (byte == 32)
+                return "_"
+            if (byte < 32 || byte == 127)
+                return "=3F"
+            return byte > 126 || index("=?_", character[byte]) ? sprintf("=%02X", byte) : character[byte]
+        }
+        function print_encoded(    i, k, size, piece, line) {
+            for (i = 1; i <= length(text); i += size ? size : 1) {
+                size = measure_character(i)
+                piece = size ? "" : "=EF=BF=BD"
+                for (k = 0; k < size; k++)
+                    piece = piece encode_byte(byte_at(i + k))
+                if (length(line piece) > 63) {
+                    printf "\n =?UTF-8?Q?%s?=", line
+                    line = ""
+                }
+                line = line piece
+            }
+            printf "\n =?UTF-8?Q?%s?=", line
+        }
+        function join(from, to,    i, joined) {
+            for (i = from; i <= to; i++)
+                joined = joined (i > from ? " " : "") words[i]
+            return joined
+        }
+        BEGIN {
+            for (i = 1; i < 256; i++) {
+                character[i] = sprintf("%c", i)
+                code[character[i]] = i
+            }
+        }
+        {
+            sub(/ +$/, "")
+            count = split($0, words, / /)
+            for (i = 1; i <= count; i++)
+                if (words[i] ~ /[^!-~]|=\?/) {
+                    begin = begin ? begin : i
+                    end = i
+                }
+            if (!begin) {
+                print name ": " $0
+                exit
+            }
+            printf "%s: %s", name, join(1, begin - 1)
+            text = join(begin, end)
+            print_encoded()
+            print end < count ? "\n " join(end + 1, count) : ""
+            exit
+        }'
+}
+
 # --- what was mailed ----------------------------------------------------------
-# Behind the first line of the record stand when the alarm began, and what it is about.
+# Behind the first line of the record stand when the alarm began, and what it is about. Of an alarm that isn't mailed, as
+# another one covers it, OKAY is on record; then when it began, that it is covered, and the notification.
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new.
@@ -296,8 +383,8 @@ is_due() {
     fi
 }
 
-# covers RECORD: an alarm that isn't ours lasts, and is as severe. What began a day ago or, of a threshold, in
-# another run of collectd, may have ended unnoticed.
+# covers RECORD: an alarm that isn't ours lasts, and is as severe. What began a day ago may have ended unnoticed. So may
+# that of a threshold in another run of collectd, unless $trusting: it comes again in a moment.
 covers() {
     read -r its_severity its_time its_daemon <"$1" || return 1
     case $severity:$its_severity in
@@ -305,7 +392,7 @@ covers() {
         *) return 1 ;;
     esac
     [ "$1" != "$record" ] && [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
-    [ "$its_daemon" = "$daemon" ] || grep -qxF -e "trigger $about" -- "$1"
+    $trusting || [ "$its_daemon" = "$daemon" ] || grep -qxF -e "trigger $about" -- "$1"
 }
 
 # is_covered: whether an alarm of the same group and resource was mailed already: of a trigger, or of the threshold of
@@ -320,49 +407,66 @@ END
     return 1
 }
 
+# was_covered: whether an alarm of the series was, and hasn't ended.
+was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -- "$record"; }
+
 # remember_alarm: when it began, and what it is about, too.
-remember_alarm() { remember "$begun" "$kind $about"; }
+remember_alarm() { remember "$severity" "$begun" "$kind $about"; }
 
-kind=threshold
-find_resource
-about=${resource:+$host $instance $resource}
-detail Trigger
-[ "$plugin" != psi ] || [ -z "$value" ] || kind=trigger
+# remember_covered: and the notification, to be mailed if that which covers it ends before it does.
+remember_covered() {
+    find_beginning
+    remember OKAY "$begun" "covered $about" "$(print_notification)"
+}
 
-note=""
-if is_by_threshold || [ "$plugin" = osnoise ]; then
-    if open_record "$folder" "$about"; then
-        ! is_late || exit 0
-        ! is_covered || exit 0
-        if ! is_due; then
-            # One that lasts is of this run of collectd, too, so that it goes on to cover others.
-            find_beginning
-            if [ "$severity" != "$known" ] || { [ "$severity" != OKAY ] && is_by_threshold; }; then
-                remember_alarm
-            fi
-            exit 0
+# remember_unmailed: what of a notification that isn't due changes the record: the severity, and the run of collectd that
+# knows of the alarm. osnoise's time of silence goes by the record's.
+remember_unmailed() {
+    case $severity:$known in
+        OKAY:OKAY) was_covered || return 0 ;;
+        WARNING:WARNING | FAILURE:FAILURE) is_by_threshold || return 0 ;;
+    esac
+    find_beginning
+    remember_alarm
+}
+
+# is_to_be_mailed: the notification; opens the record, and remembers what isn't.
+is_to_be_mailed() {
+    if is_by_threshold || [ "$plugin" = osnoise ]; then
+        if ! open_record "$folder" "$about"; then
+            record=""
+            note="${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
+            [ "$severity" != OKAY ]
+            return
         fi
-    else
-        [ "$severity" != OKAY ] || exit 0
-        note="${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
+        ! is_late || return 1
+        if is_covered; then
+            remember_covered
+            return 1
+        fi
+        ! is_due || return 0
+        remember_unmailed
+        return 1
     fi
-elif [ $kind = trigger ]; then
+    [ $kind = trigger ] || return 0
     if open_record "$folder" "$about"; then
-        ! is_late || exit 0
-    else
-        record=""
+        ! is_late
+        return
     fi
-fi
-describe
+    record=""
+}
 
-to=$1
-for address in "$@"; do
-    [ "$address" = "$to" ] || to="$to, $address"
-done
-sendmail -oi -- "$@" 9>&- <<END
+# send ADDRESS...: mails the notification, and remembers that.
+send() {
+    describe
+    to=$1
+    for address in "$@"; do
+        [ "$address" = "$to" ] || to="$to, $address"
+    done
+    sendmail -oi -- "$@" 9>&- <<END
 To: $to
-Subject: $severity on $host: $summary
-X-Collectd-Notification: $severity on $host: $series
+$(print_header Subject "$severity on $host: $summary")
+$(print_header X-Collectd-Notification "$severity on $host: $series")
 Auto-Submitted: auto-generated
 MIME-Version: 1.0
 Content-Type: text/plain; charset=UTF-8
@@ -371,11 +475,66 @@ Content-Transfer-Encoding: 8bit
 $(print_text)
 $note
 END
-status=$?
-# The end of a threshold that couldn't be mailed is notified again; that of a trigger isn't.
-if [ $status -eq 0 ] || [ "$kind:$severity" = trigger:OKAY ]; then
-    remember_alarm
+    sent=$?
+    # The end of a threshold that couldn't be mailed is notified again; that of a trigger isn't.
+    if [ $sent -eq 0 ] || [ "$kind:$severity" = trigger:OKAY ]; then
+        remember_alarm
+    fi
+    [ $sent -ne 0 ] || return 0
+    complain "a mail was not sent: $severity on $host: $series"
+    return 1
+}
+
+# --- what still stands when an alarm has ended --------------------------------
+
+# take_uncovered RECORD: reads a covered alarm. Fails if it is still covered, or is one of a run of collectd before:
+# whether that has ended isn't known.
+take_uncovered() {
+    record=$1
+    read -r known known_time known_by <"$record" && [ "$known_by" = "$daemon" ] || return 1
+    read_notification <<END || return 1
+$(sed '1,3d' "$record")
+END
+    kind=threshold note="" now=$(date +%s) is_uncovered=true trusting=false
+    find_resource
+    ! is_covered
+}
+
+# list_uncovered: the records of all of the same group and resource, one a line
+list_uncovered() {
+    grep -lxF -e "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        (! take_uncovered "$each") || printf '%s\n' "$each"
+    done
+}
+
+# send_uncovered ADDRESS...: those that haven't ended when two more values of each have come. Values of a group that isn't
+# watched any more don't come, so that their alarms have no end.
+send_uncovered() {
+    [ -n "$about" ] && [ -n "$record" ] || return 0
+    case $kind:$notified in
+        trigger:*": no longer watched in "*": its cgroup or its trigger is gone since "*) ;;
+        trigger:*": no longer watched in "*) return 0 ;;
+    esac
+    [ -n "$(list_uncovered)" ] || return 0
+    exec 9>&-
+    sleep "$(awk -v each="${COLLECTD_INTERVAL:-10}" 'BEGIN { print 2 * each }')"
+    exec 9>"$lock"
+    flock 9
+    list_uncovered | while IFS= read -r each; do
+        (take_uncovered "$each" && send "$@")
+    done
+}
+
+kind=threshold
+find_resource
+about=${resource:+$host $instance $resource}
+detail Trigger
+[ "$plugin" != psi ] || [ -z "$value" ] || kind=trigger
+
+record="" note="" now=${time%.*} is_uncovered=false trusting=true status=0
+notified=$message       # describe() takes parts of it
+if is_to_be_mailed; then
+    send "$@" || status=1
 fi
-[ $status -ne 0 ] || exit 0
-complain "a mail was not sent: $severity on $host: $series"
-exit 1
+send_uncovered "$@"
+exit $status

@@ -8,7 +8,7 @@ umask 077
 export LC_ALL=C         # any bytes
 newline='
 '
-details="" message="" record=""
+record=""
 
 # complain TEXT: to syslog.
 complain() { logger -t "${0##*/}" -- "$1" 2>/dev/null; }
@@ -16,7 +16,7 @@ complain() { logger -t "${0##*/}" -- "$1" 2>/dev/null; }
 # read_notification: from standard input; sets a variable for each field; details, the lines with metadata; and
 # message. Fails if it is none.
 read_notification() {
-    severity="" time="" host="" plugin="" instance="" type="" type_instance=""
+    severity="" time="" host="" plugin="" instance="" type="" type_instance="" details=""
     while IFS= read -r line && [ -n "$line" ]; do
         value=${line#*: }
         case $line in
@@ -46,6 +46,13 @@ read_notification() {
     decimals=${time#"${time%.*}"}000        # three
     decimals=${decimals#.}
     time=${time%.*}.${decimals%"${decimals#???}"}
+}
+
+# print_notification: as it was read
+print_notification() {
+    printf '%s\n' "Severity: $severity" "Time: $time" "Host: $host" "Plugin: $plugin" "PluginInstance: $instance" \
+        "Type: $type" "TypeInstance: $type_instance"
+    printf '%s\n%s\n' "$details" "$message"
 }
 
 # detail NAME: sets value to that of the metadata; "" if there is none.
@@ -108,7 +115,7 @@ open_record() {
     command exec 9>"$lock" || return 1
     flock 9
     record=$own
-    [ ! -e "$record" ] || read -r known known_time known_by <"$record"
+    [ ! -s "$record" ] || read -r known known_time known_by <"$record"
 }
 
 # is_late: something newer was reported meanwhile; within minutes, as a clock may have been set back.
@@ -117,9 +124,11 @@ is_late() {
     [ $late_ms -gt 0 ] && [ $late_ms -lt 600000 ]
 }
 
-# remember [LINE...]: that this was reported. Series that no longer exist are forgotten some day.
+# remember SEVERITY [LINE...]: that this was reported. Series that no longer exist are forgotten some day.
 remember() {
     [ -n "$record" ] || return 0
-    printf '%s\n' "$severity $time $daemon" "$@" >"$record.new" && mv -f "$record.new" "$record"
+    reported=$1
+    shift
+    printf '%s\n' "$reported $time $daemon" "$@" >"$record.new" && mv -f "$record.new" "$record"
     find "${record%/*}" -type f -mtime +30 -exec rm -f {} +
 }
