@@ -8,8 +8,8 @@
  * CPU (who ran, from when), and splits each wait by them when it ends. A wait on several CPUs is
  * split by the slices of each.
  *
- * Waits are counted when they end: by running, or by moving to another CPU. The sum of a group's
- * cells is the run delay of its tasks. What no slice is known for is counted as HR_BLAME_UNKNOWN,
+ * Waits are counted when they end: by running, or by moving to another CPU; see also
+ * hr_blame_options.lasting. The sum of a group's cells is the run delay of its tasks. What no slice is known for is counted as HR_BLAME_UNKNOWN,
  * never spread over the others: waits that began before attaching, or more than HR_BLAME_SLICES
  * switches ago. On a kernel before 6.6 also what others ran while the group was throttled.
  *
@@ -55,7 +55,7 @@ enum hr_blame_taker {
     HR_BLAME_STEAL,      /**< the hypervisor ran something else */
     HR_BLAME_LIMIT,      /**< the group was throttled by its cpu.max, or that of one above */
     HR_BLAME_IDLE,       /**< nothing: waking up an idle CPU takes time */
-    HR_BLAME_UNKNOWN,    /**< not known */
+    HR_BLAME_UNKNOWN,    /**< not known; of a matrix of hr_blame_read(): the whole wait */
     HR_BLAME_TAKER_COUNT
 };
 
@@ -92,10 +92,15 @@ struct hr_blame_options {
     size_t max_cells;
     /** Whether tasks have cells of their own. It costs more at each switch. */
     bool by_task;
+    /** Whether waits that last are counted, too, for as long as they have lasted; so an interval has
+     * just the waits within it. Reading takes longer: it asks for each task of the machine. Their
+     * lengths are some milliseconds off. Otherwise waits count when they end. */
+    bool lasting;
     const struct hr_blame_calls *calls;
 };
 
 struct hr_blame;
+struct hr_root;
 
 /**
  * Loads the programs into the kernel; they don't run before hr_blame_attach(). Takes some tens of
@@ -136,8 +141,17 @@ void hr_blame_detach(struct hr_blame *blame);
 int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count);
 
 /**
+ * Finds the group at the top of cgroup2, which can be watched as any other: then tasks of no other
+ * watched group are of it.
+ *
+ * @param id  receives its id, as hr_cgroup.id.
+ * @return 0; -ENOENT: no cgroup2 hierarchy is mounted; or another negative errno.
+ */
+int hr_blame_find_top(const struct hr_root *root, uint64_t *id);
+
+/**
  * Reads how long each watched group has waited for whom, since attaching the first time. The matrix
- * is for hr_blame_delta().
+ * is for hr_blame_delta(): only of an interval it is known what is unknown.
  *
  * @param matrix  is replaced; its memory is used again. The caller frees it with
  *                hr_blame_matrix_free().

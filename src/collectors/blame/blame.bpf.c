@@ -52,6 +52,8 @@ struct task {
     __u64 arrivals;   /* when it was known after so many */
     __u64 queued;     /* when it was queued last; the rest are the sums of the CPU by then */
     __u64 irq, steal, throttled;
+    __u64 counted_of;    /* the wait that was queued then has been counted, */
+    __u64 counted_until; /* as far as this, while it lasted */
 };
 
 /* The number of the watched group of a cgroup; one of an older generation is worthless. */
@@ -299,24 +301,25 @@ struct walk {
     __u64 limited_from;             /* where it isn't known how much: since when; 0: never */
     struct blame_key key;
     __u32 cpu;
+    __u32 lasts; /* the ring goes on meanwhile */
     bool queued_known;
     bool limited; /* throttled for a known part of it */
 };
 
 /* The walk on each CPU: the stack has no room for it. Interrupts are off, so there is one at a
- * time. */
+ * time; but that of a wait that lasts may be interrupted by another. */
+enum { WALK_ENDED, WALK_LASTING, WALK_COUNT };
+
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
+    __uint(max_entries, WALK_COUNT);
     __type(key, __u32);
     __type(value, struct walk);
 } walks SEC(".maps");
 
-static __always_inline struct walk *own_walk(void)
+static __always_inline struct walk *own_walk(__u32 which)
 {
-    __u32 zero = 0;
-
-    return bpf_map_lookup_elem(&walks, &zero);
+    return bpf_map_lookup_elem(&walks, &which);
 }
 
 static __always_inline void charge_to(struct walk *walk, __u32 taker, __u32 tid, __u64 ns)
@@ -398,28 +401,38 @@ static __always_inline struct slice *slice_before(__u32 step, const struct walk 
 
     if (!ring || step >= ring->count || step >= BLAME_SLICES || walk->end <= walk->queued)
         return 0;
-    struct slice *slice = &ring->slices[(ring->count - 1 - step) & RING_MASK];
-    return slice->begin > walk->end ? 0 : slice;
+    return &ring->slices[(ring->count - 1 - step) & RING_MASK];
 }
 
-static long charge_slices(__u32 step, void *unused)
+/* Whether a slice isn't part of what is walked: of a wait that lasts it is newer, and those before
+ * it follow. */
+static __always_inline bool is_beyond(const struct walk *walk, const struct slice *slice)
 {
-    struct walk *walk = own_walk();
+    return slice->begin > walk->end;
+}
+
+static long charge_slices(__u32 step, void *which)
+{
+    struct walk *walk = own_walk(*(__u32 *)which);
     struct slice *slice = walk ? slice_before(step, walk) : 0;
 
     if (!slice)
         return 1;
+    if (is_beyond(walk, slice))
+        return walk->lasts ? 0 : 1;
     charge_slice(walk, slice);
     return 0;
 }
 
-static long measure_slices(__u32 step, void *unused)
+static long measure_slices(__u32 step, void *which)
 {
-    struct walk *walk = own_walk();
+    struct walk *walk = own_walk(*(__u32 *)which);
     struct slice *slice = walk ? slice_before(step, walk) : 0;
 
     if (!slice)
         return 1;
+    if (is_beyond(walk, slice))
+        return walk->lasts ? 0 : 1;
     __u64 begin = slice->begin > walk->queued ? slice->begin : walk->queued;
     if (slice->taker == walk->key.waiter)
         walk->ran_self += walk->end - begin;
@@ -429,24 +442,24 @@ static long measure_slices(__u32 step, void *unused)
     return 0;
 }
 
-#define WALK(each)                                                                                 \
+#define WALK(each, which)                                                                          \
     do {                                                                                           \
-        __u32 unused = 0;                                                                          \
+        __u32 walked = which;                                                                      \
         if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))                           \
-            bpf_loop(BLAME_SLICES, each, &unused, 0);                                              \
+            bpf_loop(BLAME_SLICES, each, &walked, 0);                                              \
         else                                                                                       \
-            for (__u32 step = 0; step < SHORT_WALK && !each(step, &unused); step++)                \
+            for (__u32 step = 0; step < SHORT_WALK && !each(step, &walked); step++)                \
                 ;                                                                                  \
     } while (0)
 
-static __always_inline void find_limited(struct walk *walk)
+static __always_inline void find_limited(struct walk *walk, __u32 which)
 {
     const __u64 end = walk->end, waited = end - walk->queued;
     __u64 throttled = walk->throttled < waited ? walk->throttled : waited;
 
     if (throttled == 0)
         return;
-    WALK(measure_slices);
+    WALK(measure_slices, which);
     walk->end = end;
     walk->limited = 1;
     const __u64 others = waited - walk->ran_self - walk->idle;
@@ -456,14 +469,14 @@ static __always_inline void find_limited(struct walk *walk)
 }
 
 /* Splits the wait that this CPU's walk has. */
-__noinline int walk_back(void)
+__noinline int walk_back(__u32 which)
 {
-    struct walk *walk = own_walk();
+    struct walk *walk = own_walk(which);
 
     if (!walk)
         return 0;
-    find_limited(walk);
-    WALK(charge_slices);
+    find_limited(walk, which);
+    WALK(charge_slices, which);
     return 0;
 }
 
@@ -510,13 +523,15 @@ struct wait {
     __u64 queued;
     __u32 number; /* of the group */
     __u32 cpu;
+    __u32 lasts; /* it doesn't end at the moment */
 };
 
-/* Splits a wait that ends at the moment. */
+/* Splits a wait until the moment. */
 static __noinline void split(struct task_struct *waiter, const struct task *task,
                              const struct wait *wait, const struct moment *moment)
 {
-    struct walk *walk = own_walk();
+    const __u32 which = wait->lasts ? WALK_LASTING : WALK_ENDED;
+    struct walk *walk = own_walk(which);
 
     if (!walk)
         return;
@@ -529,11 +544,12 @@ static __noinline void split(struct task_struct *waiter, const struct task *task
         .queued_irq = task->irq,
         .queued_steal = task->steal,
         .cpu = wait->cpu,
+        .lasts = wait->lasts,
         .key = {.waiter = wait->number, .waiter_tid = settings.by_task ? waiter->pid : 0},
     };
 
     find_limit(walk, waiter, task);
-    walk_back();
+    walk_back(which);
 }
 
 /* --- Tasks ---------------------------------------------------------------- */
@@ -583,6 +599,17 @@ static __always_inline void charge_total(struct task_struct *task, __u32 number,
 
     if (ns > 0)
         charge(&key, ns);
+}
+
+/* Leaves out what was counted of a wait while it lasted. @return how long that was. */
+static __always_inline __u64 skip_counted(const struct task *kept, struct wait *wait)
+{
+    const __u64 begun = wait->queued;
+
+    if (kept->counted_of != begun || kept->counted_until <= begun)
+        return 0;
+    wait->queued = kept->counted_until;
+    return wait->queued - begun;
 }
 
 /* The task that ran until a moment, though the ring doesn't have its arrival. */
@@ -656,10 +683,9 @@ static __noinline int arrive_late(struct task_struct *task, const struct late *l
     const __u64 waited = run_delay - kept->run_delay;
     struct moment arrival = late->moment;
     arrival.now = task->sched_info.last_arrival;
-    const struct wait wait = {
-        .queued = arrival.now - waited, .number = late->taker, .cpu = late->cpu};
+    struct wait wait = {.queued = arrival.now - waited, .number = late->taker, .cpu = late->cpu};
     if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now) {
-        charge_total(task, late->taker, waited);
+        charge_total(task, late->taker, waited - skip_counted(kept, &wait));
         split(task, kept, &wait, &arrival);
     }
     kept->run_delay = run_delay;
@@ -741,10 +767,11 @@ static __always_inline void arrive(struct task_struct *task, __u32 number, __u32
         kept = add_task(task);
     if (!kept)
         return;
-    charge_total(task, number, waited_since_arrival(task, kept) + waited);
+    struct wait wait = {.queued = queued, .number = number, .cpu = cpu};
+    const __u64 counted = waited > 0 ? skip_counted(kept, &wait) : 0;
+    charge_total(task, number, waited_since_arrival(task, kept) + waited - counted);
     kept->run_delay = task->sched_info.run_delay + waited;
     kept->arrivals = task->sched_info.pcount + 1;
-    const struct wait wait = {.queued = queued, .number = number, .cpu = cpu};
     if (waited > 0)
         split(task, kept, &wait, moment);
 }
@@ -817,10 +844,63 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
     kept->run_delay = task->sched_info.run_delay;
     if (number < BLAME_FIRST_GROUP)
         return 0;
-    charge_total(task, number, waited);
-    const struct wait wait = {.queued = moment.now - waited, .number = number, .cpu = rq->cpu};
+    struct wait wait = {.queued = moment.now - waited, .number = number, .cpu = rq->cpu};
+    charge_total(task, number, waited - skip_counted(kept, &wait));
     if (waited < moment.now)
         split(task, kept, &wait, &moment);
+    return 0;
+}
+
+/* Counts a wait that lasts until now. The run queue isn't locked, so its clock may be some
+ * milliseconds old. That it is counted is noted first, for where it ends at the moment: else it
+ * would be counted twice. */
+static __always_inline void count_lasting(struct task_struct *task, struct task *kept,
+                                          struct wait *wait, const struct moment *moment)
+{
+    const __u64 queued = wait->queued;
+
+    const struct task before = *kept;
+    skip_counted(&before, wait);
+    if (wait->queued >= moment->now)
+        return;
+    kept->counted_until = moment->now;
+    kept->counted_of = queued;
+    if (*(volatile unsigned long long *)&task->sched_info.last_queued != queued)
+        return;
+    keep_queued(task, kept, moment->now, moment);
+    charge_total(task, wait->number, moment->now - wait->queued);
+    split(task, &before, wait, moment);
+}
+
+SEC("iter/task")
+int on_reading(struct bpf_iter__task *context)
+{
+    __u32 zero = 0;
+    struct task_struct *task = context->task;
+    struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
+
+    if (!task || !state || task->sched_info.last_queued == 0)
+        return 0;
+    struct cfs_rq *cfs_rq = task->se.cfs_rq;
+    if (!cfs_rq)
+        return 0;
+    struct rq *rq = cfs_rq->rq;
+    const struct moment moment = moment_of(rq);
+    struct wait wait = {.queued = task->sched_info.last_queued,
+                        .number = group_of(task, cgroup_id_of(task), state->generation),
+                        .cpu = rq->cpu,
+                        .lasts = 1};
+    if (wait.number < BLAME_FIRST_GROUP || wait.queued == 0 || wait.queued >= moment.now)
+        return 0;
+    struct task *kept = find_task(task);
+    if (!kept) {
+        kept = add_task(task);
+        if (!kept)
+            return 0;
+        kept->run_delay = task->sched_info.run_delay;
+        kept->arrivals = task->sched_info.pcount;
+    }
+    count_lasting(task, kept, &wait, &moment);
     return 0;
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/reason.h"
 #include "blame/calls.h"
@@ -9,6 +13,7 @@
 #include "blame/matrix.h"
 #include "headroom/blame.h"
 #include "headroom/clock.h"
+#include "headroom/root.h"
 
 _Static_assert(HR_BLAME_SLICES == BLAME_SLICES, "the header documents another ring");
 
@@ -20,7 +25,7 @@ _Static_assert(HR_BLAME_SLICES == BLAME_SLICES, "the header documents another ri
 struct hr_blame {
     const struct hr_blame_calls *calls;
     void *object;
-    bool by_task, attached;
+    bool by_task, lasting, attached;
     size_t max_groups, max_cells;
     struct blame_control control;
     struct blame_status status; /* as it was read last */
@@ -100,7 +105,7 @@ static int load(struct hr_blame *blame, const struct hr_blame_options *options,
     blame->values = calloc(blame->max_cells, sizeof(*blame->values));
     int status = blame->keys != NULL && blame->values != NULL ? 0 : -ENOMEM;
     if (status == 0)
-        status = blame->calls->load(&settings, &sizes, &blame->object);
+        status = blame->calls->load(&settings, &sizes, options->lasting, &blame->object);
     return status == 0 ? 0 : explain(status, reason);
 }
 
@@ -114,6 +119,7 @@ int hr_blame_open(const struct hr_blame_options *options, struct hr_blame **blam
         return explain(-ENOMEM, reason);
     opened->calls = options->calls != NULL ? options->calls : &hr_blame_kernel_calls;
     opened->by_task = options->by_task;
+    opened->lasting = options->lasting;
     opened->groups.next_number = BLAME_FIRST_GROUP;
     choose_sizes(opened, options);
     int status = load(opened, options, reason);
@@ -160,6 +166,32 @@ void hr_blame_detach(struct hr_blame *blame)
     if (blame->attached)
         blame->calls->detach(blame->object);
     blame->attached = false;
+}
+
+/* --- The group at the top ------------------------------------------------- */
+
+static int read_id(int fd, uint64_t *id)
+{
+    struct statfs mounted;
+    struct stat status;
+
+    if (fstatfs(fd, &mounted) != 0 || fstat(fd, &status) != 0)
+        return -errno;
+    if (mounted.f_type != CGROUP2_SUPER_MAGIC)
+        return -ENOENT;
+    *id = status.st_ino;
+    return 0;
+}
+
+int hr_blame_find_top(const struct hr_root *root, uint64_t *id)
+{
+    int fd = hr_root_open_cgroup2(root);
+
+    if (fd < 0)
+        return fd;
+    int status = read_id(fd, id);
+    close(fd);
+    return status;
 }
 
 /* --- Watching ------------------------------------------------------------- */
@@ -301,6 +333,8 @@ int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix)
     hr_blame_matrix_clear(matrix);
     matrix->time_ns = hr_clock_ns();
     int status = blame->calls->lookup(blame->object, BLAME_MAP_STATUS, &zero, &blame->status);
+    if (status == 0 && blame->lasting && blame->attached)
+        status = blame->calls->count_lasting(blame->object);
     if (status == 0)
         status =
             blame->calls->copy(blame->object, BLAME_MAP_CELLS, blame->keys, blame->values, &count);
@@ -313,7 +347,7 @@ int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix)
     if (status != 0)
         return status;
     matrix->lost_ns = blame->status.lost_ns;
-    hr_blame_matrix_finish(matrix);
+    hr_blame_matrix_sort(matrix);
     remove_done_groups(blame, count);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "blame/object.h"
 
@@ -18,6 +19,7 @@ struct object {
     size_t sizes[BLAME_MAP_COUNT], key_sizes[BLAME_MAP_COUNT], value_sizes[BLAME_MAP_COUNT];
     struct bpf_link *links[PROGRAM_MAX];
     size_t link_count;
+    const struct bpf_link *lasting; /* that of the program for waits that last; NULL: none */
 };
 
 static const char *const map_names[BLAME_MAP_COUNT] = {
@@ -55,8 +57,13 @@ static int set_constants(struct bpf_object *bpf, const struct blame_settings *se
     return -EINVAL;
 }
 
+static struct bpf_program *find_lasting(struct bpf_object *bpf)
+{
+    return bpf_object__find_program_by_name(bpf, "on_reading");
+}
+
 static int open_and_load(struct object *object, const struct blame_settings *settings,
-                         const struct blame_sizes *sizes)
+                         const struct blame_sizes *sizes, bool lasting)
 {
     LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "headroom_blame");
 
@@ -64,6 +71,8 @@ static int open_and_load(struct object *object, const struct blame_settings *set
     if (object->bpf == NULL)
         return -errno;
     int status = set_map_sizes(object->bpf, sizes);
+    if (status == 0 && !lasting)
+        status = bpf_program__set_autoload(find_lasting(object->bpf), false);
     if (status == 0)
         status = set_constants(object->bpf, settings);
     if (status == 0)
@@ -82,6 +91,7 @@ static void libbpf_detach(void *object)
 {
     struct object *own = object;
 
+    own->lasting = NULL;
     while (own->link_count > 0)
         bpf_link__destroy(own->links[--own->link_count]);
 }
@@ -97,14 +107,14 @@ static void libbpf_unload(void *object)
 
 /* libbpf prints on standard error unless it is stopped. */
 static int libbpf_load(const struct blame_settings *settings, const struct blame_sizes *sizes,
-                       void **object)
+                       bool lasting, void **object)
 {
     struct object *own = calloc(1, sizeof(*own));
 
     if (own == NULL)
         return -ENOMEM;
     libbpf_print_fn_t print = libbpf_set_print(NULL);
-    int status = open_and_load(own, settings, sizes);
+    int status = open_and_load(own, settings, sizes, lasting);
     libbpf_set_print(print);
     if (status != 0)
         libbpf_unload(own);
@@ -120,6 +130,8 @@ static int libbpf_attach(void *object)
 
     bpf_object__for_each_program(program, own->bpf)
     {
+        if (!bpf_program__autoload(program))
+            continue;
         struct bpf_link *link = own->link_count < PROGRAM_MAX ? bpf_program__attach(program) : NULL;
         if (link == NULL) {
             int status = -errno;
@@ -127,8 +139,30 @@ static int libbpf_attach(void *object)
             return status;
         }
         own->links[own->link_count++] = link;
+        if (program == find_lasting(own->bpf))
+            own->lasting = link;
     }
     return 0;
+}
+
+/* The program runs while it is read. */
+static int libbpf_count_lasting(void *object)
+{
+    const struct object *own = object;
+    char unused[64];
+    ssize_t length;
+
+    if (own->lasting == NULL)
+        return 0;
+    int fd = bpf_iter_create(bpf_link__fd(own->lasting));
+    if (fd < 0)
+        return -errno;
+    do
+        length = read(fd, unused, sizeof(unused));
+    while (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)));
+    int status = length < 0 ? -errno : 0;
+    close(fd);
+    return status;
 }
 
 /* --- Maps ----------------------------------------------------------------- */
@@ -203,5 +237,6 @@ const struct hr_blame_calls hr_blame_kernel_calls = {
     .lookup = libbpf_lookup,
     .update = libbpf_update,
     .remove = libbpf_remove,
+    .count_lasting = libbpf_count_lasting,
     .copy = libbpf_copy,
 };

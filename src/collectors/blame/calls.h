@@ -28,14 +28,17 @@ struct blame_sizes {
 
 /** The calls return 0 or a negative errno. An object is what load() returned. */
 struct hr_blame_calls {
+    /** @param lasting  whether count_lasting() will be called. */
     int (*load)(const struct blame_settings *settings, const struct blame_sizes *sizes,
-                void **object);
+                bool lasting, void **object);
     void (*unload)(void *object);
     int (*attach)(void *object);
     void (*detach)(void *object);
     int (*lookup)(void *object, enum blame_map map, const void *key, void *value);
     int (*update)(void *object, enum blame_map map, const void *key, const void *value);
     int (*remove)(void *object, enum blame_map map, const void *key);
+    /** Counts waits that last until now; while it is attached. */
+    int (*count_lasting)(void *object);
     /** Copies all entries of a map. @param count  receives how many; keys and values have room for
      * the map's size. */
     int (*copy)(void *object, enum blame_map map, void *keys, void *values, size_t *count);

@@ -104,6 +104,10 @@ struct task_struct {
     char comm[16];
 };
 
+struct bpf_iter__task {
+    struct task_struct *task;
+};
+
 /* Before 5.14. */
 struct task_struct___with_state {
     long state;

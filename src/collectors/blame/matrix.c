@@ -72,13 +72,27 @@ static int compare_cells(const void *first, const void *second)
     return order != 0 ? order : COMPARE(a->taker_tid, b->taker_tid);
 }
 
+void hr_blame_matrix_sort(struct hr_blame_matrix *matrix)
+{
+    if (matrix->count > 0)
+        qsort(matrix->cells, matrix->count, sizeof(*matrix->cells), compare_cells);
+}
+
+static void remove_empty_cells(struct hr_blame_matrix *matrix)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < matrix->count; i++)
+        if (matrix->cells[i].wait_ns > 0)
+            matrix->cells[kept++] = matrix->cells[i];
+    matrix->count = kept;
+}
+
 /* The unknown cell is the last of its waiter's. */
 void hr_blame_matrix_finish(struct hr_blame_matrix *matrix)
 {
     uint64_t known_ns = 0;
 
-    if (matrix->count > 0)
-        qsort(matrix->cells, matrix->count, sizeof(*matrix->cells), compare_cells);
     for (size_t i = 0; i < matrix->count; i++) {
         struct hr_blame_cell *cell = &matrix->cells[i];
         if (i > 0 && compare_waiters(cell, cell - 1) != 0)
@@ -88,6 +102,7 @@ void hr_blame_matrix_finish(struct hr_blame_matrix *matrix)
         else
             known_ns += cell->wait_ns;
     }
+    remove_empty_cells(matrix);
 }
 
 /* --- Intervals ------------------------------------------------------------ */
@@ -114,11 +129,12 @@ int hr_blame_delta(const struct hr_blame_matrix *before, const struct hr_blame_m
     for (size_t i = 0; status == 0 && i < after->count; i++) {
         struct hr_blame_cell cell = after->cells[i];
         uint64_t was_ns = find_before(before, &at, &cell);
-        /* What is unknown may decrease, as the cells aren't read at one moment. */
         if (cell.wait_ns <= was_ns)
             continue;
         cell.wait_ns -= was_ns;
         status = hr_blame_matrix_add(delta, &cell);
     }
+    /* Only now: the cells of a taker that is watched no more vanish, but not from whole waits. */
+    hr_blame_matrix_finish(delta);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blame/matrix.h - sorting cells, and what of a wait is unknown.
+ * blame/matrix.h - sorting cells, and what of a wait is unknown. The matrix that is read has whole
+ * waits in its HR_BLAME_UNKNOWN cells, that of an interval has what is unknown of them.
  */
 #ifndef HEADROOM_COLLECTORS_BLAME_MATRIX_H
 #define HEADROOM_COLLECTORS_BLAME_MATRIX_H
@@ -13,9 +14,13 @@ void hr_blame_matrix_clear(struct hr_blame_matrix *matrix);
 /** Appends a cell. @return 0 or -ENOMEM. */
 int hr_blame_matrix_add(struct hr_blame_matrix *matrix, const struct hr_blame_cell *cell);
 
+/** Sorts the cells. */
+void hr_blame_matrix_sort(struct hr_blame_matrix *matrix);
+
 /**
- * Sorts the cells, after the HR_BLAME_UNKNOWN ones had the whole waits: these become what the
- * others lack of it, at least 0. Where there is no such cell nothing is unknown.
+ * Makes of the whole waits that the HR_BLAME_UNKNOWN cells have what the others lack of them, at
+ * least 0, and removes cells without a wait. The cells are sorted. Where there is no such cell
+ * nothing is unknown.
  */
 void hr_blame_matrix_finish(struct hr_blame_matrix *matrix);
 

@@ -4,12 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "headroom/array.h"
 #include "headroom/blame.h"
-#include "headroom/root.h"
 
 /* As many as collectd's plugins take by default. */
 #define GROUPS_MOST 1000
@@ -47,16 +44,10 @@ static void note_event(struct hr_cgroup *group, enum hr_cgroup_event event, void
 /* Tasks of no other group are in the one at the top. */
 static int find_top(struct watched *watched, const struct hr_root *root)
 {
-    struct stat status;
-    int fd = hr_root_open_cgroup2(root);
+    int status = hr_blame_find_top(root, &watched->top);
 
-    if (fd < 0)
-        return fd;
-    int error = fstat(fd, &status) == 0 ? 0 : -errno;
-    close(fd);
-    if (error != 0)
-        return error;
-    watched->top = status.st_ino;
+    if (status != 0)
+        return status;
     add_name(watched, watched->top, "/");
     return 0;
 }

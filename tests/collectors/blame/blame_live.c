@@ -77,8 +77,10 @@ void live_watch(struct live *live, ...)
 
 /* --- Measuring ------------------------------------------------------------ */
 
-static void read_all(struct live *live, struct hr_blame_matrix *matrix, int which)
+void live_read(struct live *live, int which)
 {
+    struct hr_blame_matrix *matrix = which == 0 ? &live->before : &live->after;
+
     live->other_before[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
         live->tasks[i].before[which] = read_sums(live->tasks[i].pid);
@@ -92,9 +94,9 @@ static void read_all(struct live *live, struct hr_blame_matrix *matrix, int whic
 void live_measure(struct live *live, unsigned ms)
 {
     usleep(300 * 1000);
-    read_all(live, &live->before, 0);
+    live_read(live, 0);
     usleep(ms * 1000);
-    read_all(live, &live->after, 1);
+    live_read(live, 1);
     ck_assert_int_eq(hr_blame_delta(&live->before, &live->after, &live->delta), 0);
     ck_assert_uint_eq(live->delta.lost_ns, 0);
 }

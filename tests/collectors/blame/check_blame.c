@@ -12,7 +12,7 @@
 enum { WEB = 10, BACKUP = 20, CRON = 30 };
 
 static struct hr_blame *blame;
-static struct hr_blame_matrix matrix;
+static struct hr_blame_matrix matrix, before, delta;
 
 static void set_up(void)
 {
@@ -26,6 +26,8 @@ static void tear_down(void)
 {
     hr_blame_close(blame);
     hr_blame_matrix_free(&matrix);
+    hr_blame_matrix_free(&before);
+    hr_blame_matrix_free(&delta);
     ck_assert_uint_eq(fake_blame.loaded, 0);
 }
 
@@ -34,14 +36,31 @@ static void watch(size_t count, const uint64_t *ids)
     ck_assert_int_eq(hr_blame_watch(blame, ids, count), 0);
 }
 
-static uint64_t read_wait(uint64_t waiter, enum hr_blame_taker taker, uint64_t group)
+static uint64_t wait_in(const struct hr_blame_matrix *cells, uint64_t waiter,
+                        enum hr_blame_taker taker, uint64_t group)
 {
-    for (size_t i = 0; i < matrix.count; i++) {
-        const struct hr_blame_cell *cell = &matrix.cells[i];
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct hr_blame_cell *cell = &cells->cells[i];
         if (cell->waiter == waiter && cell->taker == taker && cell->group == group)
             return cell->wait_ns;
     }
     return UINT64_MAX;
+}
+
+static uint64_t read_wait(uint64_t waiter, enum hr_blame_taker taker, uint64_t group)
+{
+    return wait_in(&matrix, waiter, taker, group);
+}
+
+/* Reads again, and makes `delta` of the interval since. */
+static void read_interval(void)
+{
+    const struct hr_blame_matrix former = before;
+
+    before = matrix;
+    matrix = former;
+    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    ck_assert_int_eq(hr_blame_delta(&before, &matrix, &delta), 0);
 }
 
 static uint32_t generation(void)
@@ -64,13 +83,13 @@ START_TEST(test_reads_waits_by_group)
     fake_blame_set(web, web, 300);
     fake_blame_set(web, BLAME_KWORKER, 40);
     fake_blame_set(web, BLAME_LIMIT, 60);
-    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    read_interval();
     ck_assert_uint_eq(matrix.count, 5);
     ck_assert_uint_eq(read_wait(WEB, HR_BLAME_GROUP, BACKUP), 500);
     ck_assert_uint_eq(read_wait(WEB, HR_BLAME_ITSELF, 0), 300);
     ck_assert_uint_eq(read_wait(WEB, HR_BLAME_KWORKER, 0), 40);
     ck_assert_uint_eq(read_wait(WEB, HR_BLAME_LIMIT, 0), 60);
-    ck_assert_uint_eq(read_wait(WEB, HR_BLAME_UNKNOWN, 0), 100);
+    ck_assert_uint_eq(wait_in(&delta, WEB, HR_BLAME_UNKNOWN, 0), 100);
 }
 END_TEST
 
@@ -78,9 +97,9 @@ END_TEST
 START_TEST(test_changes_of_the_set_reach_the_programs)
 {
     watch(2, (const uint64_t[]){WEB, BACKUP});
-    uint32_t before = generation(), web = fake_blame_number(WEB);
+    uint32_t former = generation(), web = fake_blame_number(WEB);
     watch(2, (const uint64_t[]){CRON, WEB});
-    ck_assert_uint_ne(generation(), before);
+    ck_assert_uint_ne(generation(), former);
     ck_assert_uint_eq(fake_blame_number(WEB), web);
     ck_assert_uint_eq(fake_blame_number(BACKUP), 0);
     ck_assert_uint_ne(fake_blame_number(CRON), 0);
@@ -114,16 +133,43 @@ START_TEST(test_cells_of_a_removed_group_are_read_to_their_end)
     uint32_t web = fake_blame_number(WEB), backup = fake_blame_number(BACKUP);
     fake_blame_set(web, BLAME_TOTAL, 100);
     fake_blame_set(web, backup, 100);
-    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    read_interval();
     watch(1, (const uint64_t[]){WEB});
     fake_blame_set(web, BLAME_TOTAL, 150); /* its slices were still in the ring */
     fake_blame_set(web, backup, 150);
-    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    read_interval();
     ck_assert_uint_eq(read_wait(WEB, HR_BLAME_GROUP, BACKUP), 150);
-    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
-    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    ck_assert_uint_eq(wait_in(&delta, WEB, HR_BLAME_GROUP, BACKUP), 50);
+    /* What they had isn't unknown once they are gone. */
+    for (int i = 0; i < 3; i++) {
+        read_interval();
+        ck_assert_uint_eq(delta.count, 0);
+    }
     ck_assert_uint_eq(read_wait(WEB, HR_BLAME_GROUP, BACKUP), UINT64_MAX);
+    fake_blame_set(web, BLAME_TOTAL, 157);
+    read_interval();
+    ck_assert_uint_eq(wait_in(&delta, WEB, HR_BLAME_UNKNOWN, 0), 7);
     ck_assert_uint_eq(fake_blame.maps[BLAME_MAP_CELLS].count, 1);
+}
+END_TEST
+
+START_TEST(test_waits_that_last_are_counted_on_request)
+{
+    const struct hr_blame_options options = {
+        .max_groups = 3, .lasting = true, .calls = &fake_blame_calls};
+
+    ck_assert(!fake_blame.lasting);
+    ck_assert_int_eq(hr_blame_attach(blame, NULL), 0);
+    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    ck_assert_uint_eq(fake_blame.lasting_counted, 0);
+    hr_blame_close(blame);
+    ck_assert_int_eq(hr_blame_open(&options, &blame, NULL), 0);
+    ck_assert(fake_blame.lasting);
+    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    ck_assert_uint_eq(fake_blame.lasting_counted, 0); /* not attached */
+    ck_assert_int_eq(hr_blame_attach(blame, NULL), 0);
+    ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
+    ck_assert_uint_eq(fake_blame.lasting_counted, 1);
 }
 END_TEST
 
@@ -239,6 +285,7 @@ int main(void)
     tcase_add_test(tests, test_changes_of_the_set_reach_the_programs);
     tcase_add_test(tests, test_numbers_are_not_used_again);
     tcase_add_test(tests, test_cells_of_a_removed_group_are_read_to_their_end);
+    tcase_add_test(tests, test_waits_that_last_are_counted_on_request);
     tcase_add_test(tests, test_a_group_that_comes_back_goes_on);
     tcase_add_test(tests, test_attaches_and_detaches);
     tcase_add_test(tests, test_reading_fails_without_harm);

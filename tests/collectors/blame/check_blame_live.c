@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -129,11 +130,11 @@ START_TEST(test_a_task_is_of_the_deepest_watched_group)
 }
 END_TEST
 
-/* Spins for 5 ms, sleeps for 5 ms, with the priority of real time. */
-static pid_t start_real_time(const char *group)
+/* Spins for some milliseconds, sleeps for others, with the priority of real time. */
+static pid_t start_real_time(const char *group, long busy_ms, long idle_ms)
 {
     const struct sched_param priority = {.sched_priority = 10};
-    const struct timespec nap = {.tv_nsec = 5000000};
+    const struct timespec nap = {.tv_nsec = idle_ms * 1000000};
     cpu_set_t only;
     char number[32];
     pid_t pid = fork();
@@ -150,7 +151,7 @@ static pid_t start_real_time(const char *group)
             do
                 clock_gettime(CLOCK_MONOTONIC, &now);
             while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec <
-                   5000000);
+                   busy_ms * 1000000);
             nanosleep(&nap, NULL);
         }
     }
@@ -165,7 +166,7 @@ START_TEST(test_real_time_takes_too)
     groups_make(groups, "fast");
     live_watch(&live, "web", "fast", NULL);
     spin("web");
-    pid_t fast = start_real_time("fast");
+    pid_t fast = start_real_time("fast", 5, 5);
     live_add(&live, "fast", fast);
     live_measure(&live, 3000);
     kill(fast, SIGKILL);
@@ -178,6 +179,52 @@ START_TEST(test_real_time_takes_too)
 END_TEST
 
 /* Each wait is split on the CPU where it was. */
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A task that spins either runs or waits: in each interval it waits for all of it but what it ran,
+ * however long its waits are. Those here are three times as long as the intervals. */
+START_TEST(test_waits_that_last_are_within_their_interval)
+{
+    const struct hr_blame_options options = {.max_groups = 16, .lasting = true};
+    uint64_t begun_ns[2], read_ns[2];
+    double longest_ms = 0, by_fast_ms = 0;
+
+    live_close(&live);
+    live_open(&live, &options, groups);
+    groups_make(groups, "web");
+    groups_make(groups, "fast");
+    live_watch(&live, "web", "fast", NULL);
+    spin("web");
+    pid_t fast = start_real_time("fast", 300, 200);
+    for (int i = 0; i < 15; i++) {
+        for (int end = 0; end < 2; end++) {
+            begun_ns[end] = now_ns();
+            live_read(&live, end);
+            read_ns[end] = now_ns() - begun_ns[end];
+            usleep(100 * 1000);
+        }
+        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+        const double interval_ms = (double)(begun_ns[1] - begun_ns[0]) / 1e6;
+        const struct live_bounds ran = live_ran(&live, "web");
+        const struct live_bounds waited = {interval_ms - ran.most_ms - (double)read_ns[0] / 1e6,
+                                           interval_ms - ran.least_ms + (double)read_ns[1] / 1e6};
+        live_expect("web waited", live_total(&live, "web"), waited, TAKEN_PCT, EDGE_MS);
+        longest_ms = fmax(longest_ms, live_total(&live, "web"));
+        by_fast_ms += live_cell(&live, "web", HR_BLAME_GROUP, "fast");
+    }
+    kill(fast, SIGKILL);
+    waitpid(fast, NULL, 0);
+    ck_assert_double_ge(longest_ms, 80);
+    ck_assert_double_ge(by_fast_ms, 300);
+}
+END_TEST
+
 START_TEST(test_waits_on_several_cpus)
 {
     cpu_set_t both, one;
@@ -367,6 +414,7 @@ int main(void)
     tcase_add_test(tests, test_waits_are_split_by_who_ran);
     tcase_add_test(tests, test_a_task_is_of_the_deepest_watched_group);
     tcase_add_test(tests, test_real_time_takes_too);
+    tcase_add_test(tests, test_waits_that_last_are_within_their_interval);
     tcase_add_test(tests, test_waits_on_several_cpus);
     tcase_add_test(tests, test_detached_it_measures_nothing);
     tcase_add_test(tests, test_a_removed_group_makes_room);

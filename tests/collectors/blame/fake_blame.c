@@ -27,8 +27,9 @@ static int find(const struct fake_map *map, const void *key)
 }
 
 static int fake_load(const struct blame_settings *settings, const struct blame_sizes *sizes,
-                     void **object)
+                     bool lasting, void **object)
 {
+    fake_blame.lasting = lasting;
     if (fake_blame.load_error != 0)
         return fake_blame.load_error;
     fake_blame.settings = *settings;
@@ -103,6 +104,12 @@ static int fake_remove(void *object, enum blame_map map, const void *key)
     return 0;
 }
 
+static int fake_count_lasting(void *object)
+{
+    ((struct fake_blame *)object)->lasting_counted++;
+    return 0;
+}
+
 static int fake_copy(void *object, enum blame_map map, void *keys, void *values, size_t *count)
 {
     const struct fake_blame *fake = object;
@@ -126,6 +133,7 @@ const struct hr_blame_calls fake_blame_calls = {
     .lookup = fake_lookup,
     .update = fake_update,
     .remove = fake_remove,
+    .count_lasting = fake_count_lasting,
     .copy = fake_copy,
 };
 
