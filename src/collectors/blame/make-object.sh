@@ -6,7 +6,13 @@ set -eu
 source=$1 header=$2 target=$3
 object=$header.o
 trap 'rm -f "$object" "$header.new"' EXIT
-: "${CLANG:?clang is needed to compile BPF programs: install it, or configure with --disable-blame}"
+needed="needed to compile the BPF programs, which each release has"
+: "${CLANG:?clang is $needed: install it, and configure again}"
+# shellcheck disable=SC2086 # CPPFLAGS are several words
+if ! "$CLANG" -target "$target" ${CPPFLAGS:-} -include bpf/bpf_helpers.h -E -x c /dev/null >/dev/null 2>&1; then
+    echo "libbpf's headers are $needed: install libbpf-dev, and configure again" >&2
+    exit 1
+fi
 
 # The types of the program (BTF) come with -g; what else comes with it, and has the names of folders, is
 # stripped where that can be done.
