@@ -281,6 +281,11 @@ const char *selection_pattern(const struct selection *selection, size_t index)
     return index < selection->patterns.count ? selection->patterns.list[index] : NULL;
 }
 
+size_t selection_max(const struct selection *selection)
+{
+    return selection->max_count;
+}
+
 bool selection_is_empty(const struct selection *selection)
 {
     return selection->patterns.count == 0;

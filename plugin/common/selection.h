@@ -55,6 +55,9 @@ const char *selection_pattern(const struct selection *selection, size_t index);
  */
 const char *selection_reserve(struct selection *selection, const char *owner, const char *text);
 
+/** How many groups with processes are sampled at most: MaxCgroups. */
+size_t selection_max(const struct selection *selection);
+
 /** Whether there is no Cgroup option. */
 bool selection_is_empty(const struct selection *selection);
 

@@ -15,6 +15,7 @@
 #include "common/dispatcher.h"
 #include "common/timers.h"
 #include "psi/arming.h"
+#include "psi/blame.h"
 #include "psi/cause_history.h"
 #include "psi/notification.h"
 #include "psi/open_alarms.h"
@@ -38,8 +39,9 @@ struct psi_alert_context {
     struct psi_open_alarms *open_alarms;
     struct psi_alert_list open;  /**< whose alarm is reported and isn't over */
     bool has_changed;            /**< `open`, or the ends that wait, since they were saved */
-    struct psi_alert_list scans; /**< whose waiting tasks are to be sampled */
+    struct psi_alert_list scans; /**< whose waiting tasks, or takers, are to be sampled */
     struct psi_task_source task_source;
+    struct psi_blame *blame;         /**< NULL: takers aren't named */
     struct psi_trigger_list closing; /**< detached, and to be closed */
 };
 
@@ -78,12 +80,13 @@ struct psi_alert {
     uint64_t quiet_ns;         /**< when the alarm is over, if there is no other event */
     uint64_t repeat_ns;        /**< when it is reported again */
 
-    bool is_preparing;          /**< a report: who waits and why is being found out */
-    uint64_t report_ns;         /**< when it is sent */
-    struct hr_waiters *waiters; /**< not NULL: the first sample of the waiting tasks */
-    int waiting_status;         /**< why there is none; 0 */
-    bool is_in_scans;           /**< it is in context->scans */
-    struct psi_scan *scan;      /**< not NULL: a sample is being taken */
+    bool is_preparing;                   /**< a report: who waits and why is being found out */
+    uint64_t report_ns;                  /**< when it is sent */
+    struct hr_waiters *waiters;          /**< not NULL: the first sample of the waiting tasks */
+    int waiting_status;                  /**< why there is none; 0 */
+    struct psi_measurement *measurement; /**< not NULL: who takes the CPU is being measured */
+    bool is_in_scans;                    /**< it is in context->scans */
+    struct psi_scan *scan;               /**< not NULL: a sample is being taken */
     struct psi_cause_history causes;
     uint64_t causes_due_ns; /**< when they are taken next */
 

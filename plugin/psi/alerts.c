@@ -54,6 +54,7 @@ struct psi_alerts {
     size_t rule_count, rule_capacity;
     size_t limit;
     char *state_path;
+    struct psi_blame_options blame;
 
     struct thread thread;
     bool is_open, can_run;
@@ -112,6 +113,8 @@ int psi_alerts_option(struct psi_alerts *alerts, const oconfig_item_t *item)
 {
     if (strcasecmp(item->key, "Trigger") == 0)
         return read_rule(alerts, item);
+    if (strcasecmp(item->key, "Blame") == 0)
+        return psi_blame_option(&alerts->blame, item);
     if (strcasecmp(item->key, "MaxNotificationsPerSecond") == 0)
         return option_count(PLUGIN, item, 1, 100000, &alerts->limit);
     if (strcasecmp(item->key, "StateFile") == 0)
@@ -329,6 +332,8 @@ static void scan_waiting_tasks(struct psi_alerts *alerts)
     struct psi_alert *alert;
     struct psi_scan scan;
 
+    if (!TAILQ_EMPTY(&alerts->context.scans) && alerts->groups.set != NULL)
+        psi_blame_update_groups(alerts->context.blame, alerts->groups.set, alerts->groups.changes);
     while ((alert = psi_report_begin_scan(&alerts->context, &scan)) != NULL) {
         pthread_mutex_unlock(&alerts->groups.alerts_lock);
         psi_scan_run(&scan);
@@ -354,6 +359,7 @@ static bool work(struct psi_alerts *alerts, const struct epoll_event *events, in
     struct psi_trigger_list closing = psi_alert_take_closing(&alerts->context);
     pthread_mutex_unlock(&alerts->groups.alerts_lock);
     close_triggers(&closing);
+    psi_blame_detach_unused(alerts->context.blame);
     return goes_on;
 }
 
@@ -502,6 +508,9 @@ int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
     if (status < 0)
         return status;
     alerts->is_open = true;
+    if (alerts->groups.set != NULL)
+        alerts->context.blame = psi_blame_start(root, &alerts->blame, alerts->rules,
+                                                alerts->rule_count, selection_max(selection));
     arm_system(alerts);
     start_thread(alerts);
     return 0;
@@ -570,6 +579,7 @@ void psi_alerts_free(struct psi_alerts *alerts)
     if (has_stopped)
         dispatcher_close(context->dispatcher);
     psi_task_source_close(&context->task_source);
+    psi_blame_close(context->blame);
     timers_free(&context->timers);
     if (context->epoll >= 0)
         close(context->epoll);

@@ -105,6 +105,7 @@ static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event, vo
 {
     struct psi_groups *groups = context;
 
+    groups->changes++;
     if (group->data == NULL && event != HR_CGROUP_ADDED)
         return;
     switch (event) {

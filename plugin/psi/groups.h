@@ -32,6 +32,7 @@ struct psi_groups {
     size_t rule_count;
     pthread_mutex_t set_lock, alerts_lock; /**< taken in this order; against it only tried */
     struct hr_cgroup_set *set;             /**< NULL without a Cgroup option */
+    size_t changes;                        /**< of the set so far */
     bool is_closing;                       /**< nothing is submitted any more */
     size_t alert_count;                    /**< of all groups */
     SLIST_HEAD(, psi_group) removed;       /**< what the thread's events may still point to */

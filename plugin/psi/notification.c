@@ -69,6 +69,39 @@ static void add_subject_metadata(notification_t *notice, const struct psi_subjec
 
 /* --- A stall -------------------------------------------------------------- */
 
+/* "backup.service 820 ms" */
+static void print_taker(const char *name, const struct psi_taker *taker, char *buffer, size_t size)
+{
+    char wait[32];
+
+    print_ms((double)taker->wait_ns / 1000, wait, sizeof(wait));
+    snprintf(buffer, size, "%s %s", name, wait);
+}
+
+static void append_takers(struct message *message, const struct psi_takers *takers,
+                          const char *before)
+{
+    const size_t count = psi_takers_count_named(takers);
+    char text[HR_INSTANCE_SIZE + 32];
+
+    for (size_t i = 0; i < count; i++) {
+        print_taker(psi_takers_short_name(takers, i), &takers->list[i], text, sizeof(text));
+        if (!message_append(message, "%s%s", i == 0 ? before : ", ", text))
+            return;
+    }
+}
+
+static void add_taker_metadata(notification_t *notice, const struct psi_takers *takers)
+{
+    char name[32], text[HR_INSTANCE_SIZE + 32];
+
+    for (size_t i = 0; i < takers->count; i++) {
+        snprintf(name, sizeof(name), "Taker%zu", i + 1);
+        print_taker(takers->list[i].name, &takers->list[i], text, sizeof(text));
+        message_add_text(notice, name, text);
+    }
+}
+
 /* "mysqld[423] 180 ms" */
 static void print_waiter(const struct hr_waiter *waiter, char *buffer, size_t size)
 {
@@ -149,6 +182,11 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     if (findings->cause[0] != '\0') {
         message_append(&message, ": %s", findings->cause);
         message_add_text(notice, "Cause", findings->cause);
+    }
+    if (findings->takers != NULL) {
+        append_takers(&message, findings->takers,
+                      findings->cause[0] != '\0' ? "; taken by: " : ": taken by: ");
+        add_taker_metadata(notice, findings->takers);
     }
     if (waiting == NULL)
         return;

@@ -8,6 +8,7 @@
 #include "psi/rule.h"
 
 #include "headroom/waiters.h"
+#include "psi/takers.h"
 
 /** What an alert is about: a rule, and the group or the system that it applies to. */
 struct psi_subject {
@@ -31,6 +32,7 @@ struct psi_waiting {
 /** What was found out about a stall. */
 struct psi_findings {
     char cause[200];                   /**< in words; empty: not known */
+    const struct psi_takers *takers;   /**< who took the CPU; NULL: not measured */
     const struct psi_waiting *waiting; /**< NULL: the rule names no tasks */
     uint64_t lasting_s;                /**< 0: the alarm begins; else for how long it has lasted */
 };

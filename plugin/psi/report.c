@@ -154,8 +154,10 @@ static void set_reported(struct psi_alert *alert)
     alert->rule_state->context->has_changed = true;
 }
 
-/* Reports the last event, with its causes, and the waiting tasks if the rule names any. */
-static void send_report(struct psi_alert *alert, const struct psi_waiting *waiting)
+/* Reports the last event, with its causes, who took the CPU, and the waiting tasks if the rule
+ * names any. */
+static void send_report(struct psi_alert *alert, const struct psi_waiting *waiting,
+                        const struct psi_takers *takers)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
     const uint64_t lasting_ns =
@@ -166,6 +168,7 @@ static void send_report(struct psi_alert *alert, const struct psi_waiting *waiti
     alert->is_preparing = false;
     print_causes(alert, findings.cause, sizeof(findings.cause));
     findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
+    findings.takers = takers;
     psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
     if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, alert->record, &notice))
         set_reported(alert);
@@ -196,6 +199,20 @@ static void cancel_scan(struct psi_alert *alert)
     alert->scan = NULL;
     hr_waiters_close(alert->waiters);
     alert->waiters = NULL;
+    psi_blame_end(alert->rule_state->context->blame, alert->measurement, NULL);
+    alert->measurement = NULL;
+}
+
+static bool names_takers(const struct psi_alert *alert)
+{
+    return alert->rule_state->rule->trigger.resource == HR_PSI_CPU &&
+           psi_blame_is_ready(alert->rule_state->context->blame);
+}
+
+/* Whether the first sample was taken, so the second is to be. */
+static bool has_first_sample(const struct psi_alert *alert)
+{
+    return alert->waiters != NULL || alert->measurement != NULL;
 }
 
 struct psi_alert *psi_report_begin_scan(struct psi_alert_context *context, struct psi_scan *scan)
@@ -212,10 +229,16 @@ struct psi_alert *psi_report_begin_scan(struct psi_alert_context *context, struc
         .of_system = alert->group == NULL,
         .dirfd = -1,
         .waiters = alert->waiters,
+        .is_second = has_first_sample(alert),
+        .status = alert->waiting_status,
+        .blame = names_takers(alert) ? context->blame : NULL,
+        .group_id = alert->group != NULL ? alert->group->id : 0,
+        .measurement = alert->measurement,
     };
-    if (alert->waiters == NULL && alert->group != NULL)
+    if (!scan->is_second && alert->group != NULL && scan->rule->top_tasks > 0)
         scan->dirfd = hr_cgroup_openat(alert->group, ".", O_RDONLY | O_DIRECTORY);
     alert->waiters = NULL;
+    alert->measurement = NULL;
     alert->scan = scan;
     return alert;
 }
@@ -224,16 +247,18 @@ void psi_report_end_scan(struct psi_alert *alert, struct psi_scan *scan)
 {
     if (alert->scan != scan) {
         hr_waiters_close(scan->waiters);
+        psi_blame_end(scan->blame, scan->measurement, NULL);
         return;
     }
     alert->scan = NULL;
     if (scan->is_second) {
-        send_report(alert, &scan->waiting);
+        send_report(alert, &scan->waiting, &scan->takers);
     } else {
         uint64_t read_ns = hr_clock_ns() + scan->rule->top_tasks_window_us * HR_NS_PER_US;
         alert->waiters = scan->waiters;
+        alert->measurement = scan->measurement;
         alert->waiting_status = scan->status;
-        if (alert->waiters != NULL && alert->report_ns < read_ns)
+        if (has_first_sample(alert) && alert->report_ns < read_ns)
             alert->report_ns = read_ns;
     }
 }
@@ -248,10 +273,10 @@ static void start_report(struct psi_alert *alert)
     psi_report_set_recorded(alert, true);
     alert->is_preparing = true;
     alert->report_ns = hr_clock_ns() + wait_ns;
-    if (rule->top_tasks > 0)
+    if (rule->top_tasks > 0 || names_takers(alert))
         request_scan(alert);
     else if (wait_ns == 0)
-        send_report(alert, NULL);
+        send_report(alert, NULL, NULL);
 }
 
 /* The time of preparing it is over, but maybe for the second sample of the waiting tasks. */
@@ -259,13 +284,13 @@ static void finish_report(struct psi_alert *alert)
 {
     struct psi_waiting waiting = {.unknown = ""};
 
-    if (alert->waiters != NULL) {
+    if (has_first_sample(alert)) {
         request_scan(alert);
         return;
     }
     if (alert->waiting_status < 0)
         psi_waiting_explain(alert->waiting_status, &waiting);
-    send_report(alert, &waiting);
+    send_report(alert, &waiting, NULL);
 }
 
 static bool is_report_due(const struct psi_alert *alert)
@@ -326,7 +351,7 @@ void psi_report_end(struct psi_alert *alert, const char *reason)
 
     cancel_scan(alert);
     if (alert->is_preparing)
-        send_report(alert, &too_late);
+        send_report(alert, &too_late, NULL);
     if (alert->is_recorded) {
         send_end(alert, reason);
         psi_report_set_recorded(alert, false);

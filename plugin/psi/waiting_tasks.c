@@ -140,6 +140,10 @@ static int run_first(struct psi_scan *scan)
 {
     const struct hr_cgroup group = {.dirfd = scan->dirfd};
 
+    if (scan->blame != NULL)
+        scan->measurement = psi_blame_begin(scan->blame, scan->group_id);
+    if (scan->rule->top_tasks == 0)
+        return 0;
     if (!scan->of_system && scan->dirfd < 0)
         return scan->dirfd;
     int status = open_waiters(scan->source, scan->rule, scan->budget,
@@ -149,13 +153,21 @@ static int run_first(struct psi_scan *scan)
     return status;
 }
 
+static void run_second(struct psi_scan *scan)
+{
+    psi_blame_end(scan->blame, scan->measurement, &scan->takers);
+    scan->measurement = NULL;
+    if (scan->waiters != NULL)
+        read_waiters(scan->waiters, scan->rule, &scan->waiting);
+    else if (scan->status < 0)
+        psi_waiting_explain(scan->status, &scan->waiting);
+    scan->waiters = NULL;
+}
+
 void psi_scan_run(struct psi_scan *scan)
 {
-    scan->is_second = scan->waiters != NULL;
-    if (scan->is_second) {
-        read_waiters(scan->waiters, scan->rule, &scan->waiting);
-        scan->waiters = NULL;
-    } else {
+    if (scan->is_second)
+        run_second(scan);
+    else
         scan->status = run_first(scan);
-    }
 }

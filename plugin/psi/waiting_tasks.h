@@ -6,6 +6,7 @@
 #define HEADROOM_PLUGIN_PSI_WAITING_TASKS_H
 
 #include "common/complaint.h"
+#include "psi/blame.h"
 #include "psi/notification.h"
 
 struct hr_cgroup;
@@ -34,8 +35,12 @@ struct psi_scan {
     int dirfd;                  /**< the group's directory; a negative errno: it can't be opened */
     struct hr_waiters *waiters; /**< the first sample, before the second or after the first */
     bool is_second;
-    int status;                 /**< of the first sample */
-    struct psi_waiting waiting; /**< of the second */
+    int status;                          /**< of the first sample */
+    struct psi_waiting waiting;          /**< of the second */
+    struct psi_blame *blame;             /**< NULL: takers aren't named */
+    uint64_t group_id;                   /**< 0: the system */
+    struct psi_measurement *measurement; /**< as waiters */
+    struct psi_takers takers;
 };
 
 /** Takes the first sample, or, if there is one, the second. */

@@ -98,18 +98,25 @@ make_labels() {
     labels=$members
 }
 
+# details NAME: sets values to those of the metadata NAME1, NAME2 and so on.
+details() {
+    values="" number=1
+    while detail "$1$number" && [ -n "$value" ]; do
+        values="$values${values:+, }$value"
+        number=$((number + 1))
+    done
+}
+
 # make_annotations: sets annotations.
 make_annotations() {
     members=""
     add summary "$message"
     detail Cause
     add cause "$value"
-    tasks="" task=1
-    while detail Task$task && [ -n "$value" ]; do
-        tasks="$tasks${tasks:+, }$value"
-        task=$((task + 1))
-    done
-    add tasks "$tasks"
+    details Taker
+    add takers "$values"
+    details Task
+    add tasks "$values"
     annotations=$members
 }
 

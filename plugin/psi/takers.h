@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * psi/takers.h - who took the CPU while tasks of a group waited for it, the worst first, in words
+ * for users.
+ */
+#ifndef HEADROOM_PLUGIN_PSI_TAKERS_H
+#define HEADROOM_PLUGIN_PSI_TAKERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "headroom/blame.h"
+#include "headroom/instance.h"
+#include "psi/watched.h"
+
+#define PSI_TAKERS_MAX 10
+
+struct psi_taker {
+    /** Of a group its path, or what is made of one that is too long; else a word such as "itself".
+     * Not safe to show. */
+    char name[HR_INSTANCE_SIZE];
+    bool is_group;
+    uint64_t wait_ns; /**< above 0 */
+};
+
+/** The longest wait first, but what isn't attributed last. */
+struct psi_takers {
+    size_t count;
+    struct psi_taker list[PSI_TAKERS_MAX];
+};
+
+/** Whose waits are added up. */
+struct psi_takers_of {
+    const char *path; /**< a group, with those below it; NULL: all that are watched */
+    uint64_t top;     /**< the id of the group at the top, whose tasks are of no watched group */
+};
+
+/**
+ * Adds up who took the CPU in an interval. What is less than a hundredth of the wait is left out.
+ *
+ * @param takers  always filled in; empty if memory is short, or nothing waited.
+ */
+void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_watched *watched,
+                    const struct psi_takers_of *of, struct psi_takers *takers);
+
+/** The name of a taker for a message, not safe to show: of a group the last component of its path,
+ * unless another taker has the same. */
+const char *psi_takers_short_name(const struct psi_takers *takers, size_t index);
+
+/** How many of them a message names: those with a tenth of the longest wait or more, at most five.
+ */
+size_t psi_takers_count_named(const struct psi_takers *takers);
+
+#endif

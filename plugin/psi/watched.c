@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "psi/watched.h"
+
+#include <string.h>
+
+#include "headroom/array.h"
+#include "headroom/cgroup.h"
+
+static int compare_ids(const void *first, const void *second)
+{
+    const struct psi_watched_group *a = first, *b = second;
+
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static struct psi_watched_group *find(const struct psi_watched *watched, size_t count, uint64_t id)
+{
+    const struct psi_watched_group key = {.id = id};
+
+    if (count == 0)
+        return NULL;
+    return bsearch(&key, watched->groups, count, sizeof(key), compare_ids);
+}
+
+const struct psi_watched_group *psi_watched_find(const struct psi_watched *watched, uint64_t id)
+{
+    return find(watched, watched->count, id);
+}
+
+static int add(struct psi_watched *watched, const struct hr_cgroup *group)
+{
+    char *path = strdup(group->path);
+
+    if (path == NULL ||
+        HR_ARRAY_RESERVE(watched->groups, watched->capacity, watched->count + 1) != 0) {
+        free(path);
+        return -ENOMEM;
+    }
+    watched->groups[watched->count++] = (struct psi_watched_group){.id = group->id, .path = path};
+    return 0;
+}
+
+int psi_watched_update(struct psi_watched *watched, struct hr_cgroup_set *set, size_t most)
+{
+    const size_t known = watched->count;
+    size_t taken = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < known; i++)
+        watched->groups[i].is_gone = true;
+    watched->excess = 0;
+    for (struct hr_cgroup *group = hr_cgroup_set_next(set, NULL); status == 0 && group != NULL;
+         group = hr_cgroup_set_next(set, group)) {
+        struct psi_watched_group *found = find(watched, known, group->id);
+        if (taken == most)
+            watched->excess++;
+        else if (found != NULL)
+            found->is_gone = false;
+        else
+            status = add(watched, group);
+        taken += taken < most;
+    }
+    if (watched->count > known)
+        qsort(watched->groups, watched->count, sizeof(*watched->groups), compare_ids);
+    return status;
+}
+
+void psi_watched_forget_gone(struct psi_watched *watched)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < watched->count; i++) {
+        if (watched->groups[i].is_gone)
+            free(watched->groups[i].path);
+        else
+            watched->groups[kept++] = watched->groups[i];
+    }
+    watched->count = kept;
+}
+
+bool psi_watched_is_below(const struct psi_watched *watched, uint64_t id, const char *path)
+{
+    const struct psi_watched_group *group = psi_watched_find(watched, id);
+    const size_t length = strlen(path);
+
+    return group != NULL && strncmp(group->path, path, length) == 0 &&
+           (group->path[length] == '\0' || group->path[length] == '/');
+}
+
+void psi_watched_free(struct psi_watched *watched)
+{
+    for (size_t i = 0; i < watched->count; i++)
+        free(watched->groups[i].path);
+    free(watched->groups);
+    *watched = (struct psi_watched){0};
+}

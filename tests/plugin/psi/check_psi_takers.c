@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_psi_takers.c - who took the CPU: added up for a group and those below it, and in
+ * notifications.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "psi/notification.h"
+#include "support/fake_collectd.h"
+#include "support/suite.h"
+
+enum { TOP = 1, WEB = 10, WEB_A = 11, WEB_B = 12, BACKUP = 20, OTHER_BACKUP = 21, WEBSTER = 30 };
+
+#define MS 1000000ull
+
+static struct psi_watched_group groups[] = {
+    {.id = WEB, .path = "s/web"},
+    {.id = WEB_A, .path = "s/web/a"},
+    {.id = WEB_B, .path = "s/web/b"},
+    {.id = BACKUP, .path = "s/backup.service", .is_gone = true},
+    {.id = OTHER_BACKUP, .path = "u/backup.service"},
+    {.id = WEBSTER, .path = "s/webster"},
+};
+static const struct psi_watched watched = {.groups = groups, .count = 6};
+static const struct psi_takers_of of_web = {.path = "s/web", .top = TOP};
+static const struct psi_takers_of of_all = {.top = TOP};
+
+static struct hr_blame_cell cells[32];
+static struct hr_blame_matrix matrix;
+static struct psi_takers takers;
+
+static void set_up(void)
+{
+    matrix = (struct hr_blame_matrix){.cells = cells};
+}
+
+static void add(uint64_t waiter, enum hr_blame_taker taker, uint64_t group, uint64_t ms)
+{
+    cells[matrix.count++] = (struct hr_blame_cell){
+        .waiter = waiter, .taker = taker, .group = group, .wait_ns = ms * MS};
+}
+
+static void sum(const struct psi_takers_of *of)
+{
+    memset(&takers, 0xff, sizeof(takers));
+    psi_takers_sum(&matrix, &watched, of, &takers);
+}
+
+static void expect(size_t index, const char *name, uint64_t ms)
+{
+    ck_assert_uint_lt(index, takers.count);
+    ck_assert_str_eq(takers.list[index].name, name);
+    ck_assert_uint_eq(takers.list[index].wait_ns, ms * MS);
+}
+
+START_TEST(test_groups_below_count_for_the_group)
+{
+    add(WEB, HR_BLAME_GROUP, BACKUP, 100);
+    add(WEB, HR_BLAME_ITSELF, 0, 10);
+    add(WEB_A, HR_BLAME_GROUP, BACKUP, 200);
+    add(WEB_A, HR_BLAME_GROUP, WEB_B, 30);
+    add(WEB_A, HR_BLAME_GROUP, WEBSTER, 60);
+    add(WEB_B, HR_BLAME_KWORKER, 0, 50);
+    add(WEBSTER, HR_BLAME_GROUP, BACKUP, 7000); /* not below it */
+    sum(&of_web);
+    ck_assert_uint_eq(takers.count, 4);
+    expect(0, "s/backup.service", 300);
+    expect(1, "s/webster", 60);
+    expect(2, "kworkers", 50);
+    expect(3, "itself", 40);
+}
+END_TEST
+
+START_TEST(test_of_the_system_each_group_that_ran_is_a_taker)
+{
+    add(WEB, HR_BLAME_ITSELF, 0, 100);
+    add(BACKUP, HR_BLAME_GROUP, WEB, 50);
+    add(BACKUP, HR_BLAME_GROUP, TOP, 20);
+    add(TOP, HR_BLAME_ITSELF, 0, 5);
+    add(TOP, HR_BLAME_LIMIT, 0, 4);
+    add(BACKUP, HR_BLAME_GROUP, 999, 3); /* not known */
+    sum(&of_all);
+    ck_assert_uint_eq(takers.count, 3);
+    expect(0, "s/web", 150);
+    expect(1, "other tasks", 28);
+    expect(2, "limits", 4);
+}
+END_TEST
+
+START_TEST(test_the_worst_are_kept_and_what_is_not_attributed_is_last)
+{
+    add(WEB, HR_BLAME_UNKNOWN, 0, 5000);
+    add(WEB, HR_BLAME_GROUP, BACKUP, 4000);
+    add(WEB, HR_BLAME_STEAL, 0, 1000);
+    add(WEB, HR_BLAME_IDLE, 0, 90); /* less than a hundredth */
+    sum(&of_web);
+    ck_assert_uint_eq(takers.count, 3);
+    expect(0, "s/backup.service", 4000);
+    expect(1, "the hypervisor", 1000);
+    expect(2, "unattributed", 5000);
+}
+END_TEST
+
+START_TEST(test_without_waits_there_are_no_takers)
+{
+    add(WEBSTER, HR_BLAME_ITSELF, 0, 5);
+    sum(&of_web);
+    ck_assert_uint_eq(takers.count, 0);
+    ck_assert_uint_eq(psi_takers_count_named(&takers), 0);
+}
+END_TEST
+
+START_TEST(test_short_names_are_distinct)
+{
+    add(WEB, HR_BLAME_GROUP, BACKUP, 100);
+    add(WEB, HR_BLAME_GROUP, WEBSTER, 90);
+    sum(&of_web);
+    ck_assert_str_eq(psi_takers_short_name(&takers, 0), "backup.service");
+    ck_assert_str_eq(psi_takers_short_name(&takers, 1), "webster");
+    add(WEB, HR_BLAME_GROUP, OTHER_BACKUP, 80);
+    sum(&of_web);
+    ck_assert_str_eq(psi_takers_short_name(&takers, 0), "s/backup.service");
+    ck_assert_str_eq(psi_takers_short_name(&takers, 2), "u/backup.service");
+}
+END_TEST
+
+START_TEST(test_a_message_names_those_that_matter)
+{
+    for (unsigned i = 0; i < HR_BLAME_UNKNOWN - HR_BLAME_KWORKER; i++)
+        add(WEB, HR_BLAME_KWORKER + i, 0, 100);
+    sum(&of_web);
+    ck_assert_uint_eq(psi_takers_count_named(&takers), 5);
+    ck_assert_uint_le(takers.count, PSI_TAKERS_MAX);
+    set_up();
+    add(WEB, HR_BLAME_OTHER, 0, 100);
+    add(WEB, HR_BLAME_RCU, 0, 10);
+    add(WEB, HR_BLAME_RECLAIM, 0, 9);
+    sum(&of_web);
+    ck_assert_uint_eq(takers.count, 3);
+    ck_assert_uint_eq(psi_takers_count_named(&takers), 2);
+}
+END_TEST
+
+START_TEST(test_long_paths_are_shortened)
+{
+    char path[400];
+
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    memcpy(path + 300, "/leaf", 5);
+    groups[3].path = path;
+    add(WEB, HR_BLAME_GROUP, BACKUP, 100);
+    sum(&of_web);
+    ck_assert_uint_eq(strlen(takers.list[0].name), HR_INSTANCE_SIZE - 1);
+    groups[3].path = "s/backup.service";
+}
+END_TEST
+
+/* --- Notifications -------------------------------------------------------- */
+
+static notification_t notice;
+
+static void notify(const char *cause)
+{
+    static const struct psi_rule rule = {
+        .name = "hot",
+        .type_instance = "trigger_hot",
+        .trigger = {.resource = HR_PSI_CPU, .stall_us = 1000000, .window_us = 2000000},
+        .severity = NOTIF_WARNING};
+    static const struct psi_subject subject = {&rule, "s_web", "s/web"};
+    const struct hr_psi_event event = {
+        .measured = true, .stalled_us = 1240000, .elapsed_us = 2000000};
+    struct psi_findings findings = {.takers = &takers};
+
+    snprintf(findings.cause, sizeof(findings.cause), "%s", cause);
+    psi_notification_stall(&notice, &subject, &event, &findings);
+}
+
+static const char *find_meta(const char *name)
+{
+    for (const notification_meta_t *entry = notice.meta; entry != NULL; entry = entry->next)
+        if (strcmp(entry->name, name) == 0)
+            return entry->nm_value.nm_string;
+    return NULL;
+}
+
+START_TEST(test_a_notification_has_the_takers)
+{
+    add(WEB, HR_BLAME_GROUP, BACKUP, 820);
+    add(WEB, HR_BLAME_ITSELF, 0, 210);
+    add(WEB, HR_BLAME_KWORKER, 0, 90);
+    add(WEB, HR_BLAME_IDLE, 0, 12);
+    sum(&of_web);
+    notify("");
+    ck_assert_str_eq(notice.message,
+                     "cpu some: stalled 1240 ms in 2 s (limit 1000 ms) in s/web: taken by: "
+                     "backup.service 820 ms, itself 210 ms, kworkers 90 ms");
+    ck_assert_str_eq(find_meta("Taker1"), "s/backup.service 820 ms");
+    ck_assert_str_eq(find_meta("Taker2"), "itself 210 ms");
+    ck_assert_str_eq(find_meta("Taker4"), "waking up 12 ms");
+    ck_assert_ptr_null(find_meta("Taker5"));
+    plugin_notification_meta_free(notice.meta);
+    notify("neighbours (900 ms)");
+    ck_assert_ptr_nonnull(strstr(notice.message, "s/web: neighbours (900 ms); taken by: backup."));
+    plugin_notification_meta_free(notice.meta);
+}
+END_TEST
+
+START_TEST(test_names_are_made_safe)
+{
+    groups[3].path = "s/bad\033[31m\xff.service";
+    add(WEB, HR_BLAME_GROUP, BACKUP, 820);
+    sum(&of_web);
+    notify("");
+    ck_assert_ptr_nonnull(strstr(notice.message, "taken by: bad?[31m?.service 820 ms"));
+    ck_assert_str_eq(find_meta("Taker1"), "s/bad?[31m?.service 820 ms");
+    plugin_notification_meta_free(notice.meta);
+    groups[3].path = "s/backup.service";
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("takers");
+
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, test_groups_below_count_for_the_group);
+    tcase_add_test(tests, test_of_the_system_each_group_that_ran_is_a_taker);
+    tcase_add_test(tests, test_the_worst_are_kept_and_what_is_not_attributed_is_last);
+    tcase_add_test(tests, test_without_waits_there_are_no_takers);
+    tcase_add_test(tests, test_short_names_are_distinct);
+    tcase_add_test(tests, test_a_message_names_those_that_matter);
+    tcase_add_test(tests, test_long_paths_are_shortened);
+    tcase_add_test(tests, test_a_notification_has_the_takers);
+    tcase_add_test(tests, test_names_are_made_safe);
+    return run_suite("psi_takers", tests);
+}
