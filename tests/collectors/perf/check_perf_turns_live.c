@@ -39,6 +39,12 @@ static struct hr_perf_event events[2] = {
 };
 static struct hr_perf_event *pair[2] = {&events[0], &events[1]};
 
+/* Beside them, as in most configurations. */
+static struct hr_perf_encoding software = {
+    .attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK}, .every_cpu = true};
+static struct hr_perf_event task_clock = {.encoding_count = 1, .encodings = &software};
+static struct hr_perf_event *software_events[1] = {&task_clock};
+
 /* The process's own counters, which keep theirs of the PMU's whatever else is counted. */
 static int own[2] = {-1, -1};
 
@@ -64,12 +70,14 @@ static double read_own(int event)
 /* Replaces the fixture's events. */
 static void open_pairs(int pairs)
 {
-    struct hr_perf_event_group groups_of_events[PAIRS];
+    struct hr_perf_event_group groups_of_events[PAIRS + 1];
     const struct hr_perf_options options = {.groups = groups_of_events,
-                                            .group_count = (size_t)pairs};
+                                            .group_count = (size_t)pairs + 1};
 
     for (int i = 0; i < pairs; i++)
         groups_of_events[i] = (struct hr_perf_event_group){.events = pair, .count = 2};
+    groups_of_events[pairs] = (struct hr_perf_event_group){.events = software_events, .count = 1};
+    software.attr.size = sizeof(software.attr);
     for (int i = 0; i < 2; i++)
         encodings[i].attr.size = sizeof(encodings[i].attr);
     hr_perf_close(perf);
