@@ -2,14 +2,14 @@
 /*
  * bench/bench_alerts.c - the cost and the latency of alerts.
  *
- *     bench_alerts [removals | latency | cost]
+ *     bench_alerts [removals | system | latency | cost]
  *
  * Without an argument, all of it.
  *
  * Latency of the kernel's triggers, where it accepts them: from the moment in which the kernel
  * wakes the thread of the alerts (the tracepoint sched:sched_waking) until collectd's handler of
  * notifications is called, over 100 events or more; against a bare loop of epoll and pread on
- * triggers of its own, on the same groups, in the same run.
+ * triggers of its own, on the same groups, in the same run. So that of the system's trigger.
  *
  * Latency of polled triggers: from the limit's crossing, seen by a bare loop that reads the totals
  * every 20 ms, to the handler; where nothing had stalled before, and where something had.
@@ -37,7 +37,6 @@
 #define EVENTS      100
 #define PATIENCE_S  60
 #define EVENTS_MAX  4096
-#define WINDOW_NS   UINT64_C(2000000000)
 #define IDLE_GROUPS 1000
 #define IDLE_S      30
 
@@ -55,6 +54,8 @@ struct handled {
 };
 
 static struct handled ours, bare;
+static bool of_system; /* the trigger is one of the system, which is number 0 */
+static pid_t our_thread;
 static char state_file[64];
 
 static uint64_t clock_ns(clockid_t clock)
@@ -88,8 +89,29 @@ static void on_notification(const notification_t *notification, void *context)
     (void)context;
     if (only_repeats && strstr(notification->message, ", for ") == NULL)
         return;
-    if (notification->severity == NOTIF_WARNING && number != NULL)
-        record_event(&ours, strtoul(number + 1, NULL, 10));
+    if (notification->severity == NOTIF_WARNING && (number != NULL || of_system))
+        record_event(&ours, of_system ? 0 : strtoul(number + 1, NULL, 10));
+}
+
+/* --- Threads -------------------------------------------------------------- */
+
+static pid_t find_thread(const char *name)
+{
+    char path[64], found[32];
+
+    for (pid_t tid = getpid(); tid < getpid() + 10000; tid++) {
+        snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
+        FILE *file = fopen(path, "r");
+        if (file == NULL)
+            continue;
+        bool same =
+            fgets(found, sizeof(found), file) != NULL && strncmp(found, name, strlen(name)) == 0;
+        fclose(file);
+        if (same)
+            return tid;
+    }
+    require(false, "the thread of the alerts isn't found");
+    return -1;
 }
 
 /* --- Loads ---------------------------------------------------------------- */
@@ -103,21 +125,33 @@ static void name_group(char name[32], size_t number)
 
 static struct groups *bare_groups;
 
+static unsigned window_ms(void)
+{
+    return of_system ? 500 : 2000;
+}
+
+static void arm_bare_trigger(int epoll, size_t number, int *fd)
+{
+    struct epoll_event event = {.events = EPOLLPRI, .data.u64 = number};
+    char path[64], text[64];
+
+    snprintf(path, sizeof(path), "g%zu/cpu.pressure", number);
+    *fd = of_system ? open("/proc/pressure/cpu", O_RDWR | O_NONBLOCK)
+                    : openat(groups_dirfd(bare_groups), path, O_RDWR | O_NONBLOCK);
+    int length = snprintf(text, sizeof(text), "some %u %u", window_ms() * 50, window_ms() * 1000);
+    require(*fd >= 0 && write(*fd, text, (size_t)length + 1) == length + 1, "arm a bare trigger");
+    require(epoll_ctl(epoll, EPOLL_CTL_ADD, *fd, &event) == 0, "epoll");
+}
+
 static void *run_bare(void *context)
 {
     int epoll = epoll_create1(EPOLL_CLOEXEC), fds[HOGS];
     struct epoll_event events[HOGS];
-    char path[64], text[512];
+    char text[512];
 
     (void)context;
-    for (size_t i = 0; i < HOGS; i++) {
-        struct epoll_event event = {.events = EPOLLPRI, .data.u64 = i};
-        snprintf(path, sizeof(path), "g%zu/cpu.pressure", i);
-        fds[i] = openat(groups_dirfd(bare_groups), path, O_RDWR | O_NONBLOCK);
-        require(fds[i] >= 0 && write(fds[i], "some 100000 2000000", 20) == 20,
-                "arm a bare trigger");
-        require(epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event) == 0, "epoll");
-    }
+    for (size_t i = 0; i < (of_system ? 1 : HOGS); i++)
+        arm_bare_trigger(epoll, i, &fds[i]);
     for (;;) {
         int count = epoll_wait(epoll, events, HOGS, -1);
         for (int i = 0; i < count; i++)
@@ -138,8 +172,22 @@ static uint64_t find_former(const struct handled *handled, size_t index)
     return 0;
 }
 
-/* When the kernel signalled the event that was handled: it wakes the bare loop and the plugin one
- * after the other. 0: it signalled none to the bare loop. */
+/* Of the system: when the kernel's thread that watches it, which has woken the bare loop, last woke
+ * the plugin's. 0: not since the event before. */
+static uint64_t find_system_event(const struct wakings *wakings, const struct handled *handled,
+                                  size_t index)
+{
+    const struct waking *of_bare = wakings_find(wakings, bare.tid, 0, bare.events[0].time_ns);
+    const pid_t woken = handled == &bare ? bare.tid : our_thread;
+    const uint64_t until_ns = handled->events[index].time_ns;
+
+    require(of_bare != NULL, "the bare loop was not woken");
+    const struct waking *waking = wakings_find(wakings, woken, of_bare->waker, until_ns);
+    return waking != NULL && waking->time_ns > find_former(handled, index) ? waking->time_ns : 0;
+}
+
+/* Of groups: when the kernel signalled the event that was handled: it wakes the bare loop and the
+ * plugin one after the other. 0: it signalled none to the bare loop. */
 static uint64_t find_kernel_event(const struct wakings *wakings, const struct handled *handled,
                                   size_t index)
 {
@@ -150,11 +198,11 @@ static uint64_t find_kernel_event(const struct wakings *wakings, const struct ha
     for (size_t i = 0; i < bare.count; i++) {
         if (bare.events[i].group != handled->events[index].group)
             continue;
-        const struct waking *waking = wakings_find(wakings, bare.tid, bare.events[i].time_ns);
+        const struct waking *waking = wakings_find(wakings, bare.tid, 0, bare.events[i].time_ns);
         if (waking != NULL && waking->time_ns <= time_ns && waking->time_ns > latest)
             latest = waking->time_ns;
     }
-    return former_ns == 0 || latest > former_ns + WINDOW_NS / 100 * 95 ? latest : 0;
+    return former_ns == 0 || latest > former_ns + window_ms() * UINT64_C(950000) ? latest : 0;
 }
 
 static void print_latencies(const char *who, const struct handled *handled,
@@ -164,7 +212,8 @@ static void print_latencies(const char *who, const struct handled *handled,
     size_t count = 0;
 
     for (size_t i = 0; i < handled->count; i++) {
-        uint64_t event_ns = find_kernel_event(wakings, handled, i);
+        uint64_t event_ns = of_system ? find_system_event(wakings, handled, i)
+                                      : find_kernel_event(wakings, handled, i);
         if (event_ns != 0)
             late_us[count++] = (double)(handled->events[i].time_ns - event_ns) / 1000;
     }
@@ -204,10 +253,11 @@ static void leave_first_cpu(void)
     require(sched_setaffinity(0, sizeof(last), &last) == 0, "leave the first CPU");
 }
 
+/* Of the kernel's triggers. */
 static void measure_latency(struct groups *groups)
 {
     struct wakings *wakings = wakings_open(OUR_THREAD, BARE_THREAD);
-    char name[32], pattern[128];
+    char name[32], pattern[128], options[128];
     pthread_t thread;
 
     require(wakings != NULL, "trace the scheduler");
@@ -224,43 +274,27 @@ static void measure_latency(struct groups *groups)
     fake_on_notification(on_notification, NULL);
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
     only_repeats = true;
-    start_plugin(pattern, "kernel", 0.1, 2, "Repeat 0.1\n");
-    for (int i = 0; i < 10 * PATIENCE_S; i++) {
+    snprintf(options, sizeof(options), "Repeat 0.1\nScope \"%s\"\nStall %.3f\nWindow %.1f\n",
+             of_system ? "system" : "cgroups", window_ms() / 20e3, window_ms() / 1e3);
+    start_plugin(pattern, "kernel", 0.1, 2, options);
+    for (int i = 0; i < 20 * PATIENCE_S; i++) {
         usleep(100000);
         wakings_read(wakings);
         if (__atomic_load_n(&ours.count, __ATOMIC_ACQUIRE) >= 2 * EVENTS)
             break;
     }
+    our_thread = find_thread(OUR_THREAD);
     fake_shutdown();
     wakings_read(wakings);
-    printf("alerts: from the kernel's waking to the handler of notifications, in us\n\n"
+    printf("alerts of %s: from the kernel's waking to the handler of notifications, in us\n\n"
            "%-28s %6s %9s %8s %8s %8s\n",
-           "", "events", "by clock", "p50", "p99", "max");
+           of_system ? "the system" : "groups", "", "events", "by clock", "p50", "p99", "max");
     print_latencies("bare epoll and pread", &bare, wakings);
     print_latencies("plugin psi", &ours, wakings);
     wakings_close(wakings);
 }
 
 /* --- Idle cost ------------------------------------------------------------ */
-
-static pid_t find_thread(const char *name)
-{
-    char path[64], found[32];
-
-    for (pid_t tid = getpid(); tid < getpid() + 10000; tid++) {
-        snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
-        FILE *file = fopen(path, "r");
-        if (file == NULL)
-            continue;
-        bool same =
-            fgets(found, sizeof(found), file) != NULL && strncmp(found, name, strlen(name)) == 0;
-        fclose(file);
-        if (same)
-            return tid;
-    }
-    require(false, "the thread of the alerts isn't found");
-    return -1;
-}
 
 /* CPU time of a thread. */
 static double thread_us(pid_t tid)
@@ -553,6 +587,12 @@ static void in_child(void (*measure)(struct groups *groups), struct groups *grou
     require(waitpid(pid, &status, 0) == pid && status == 0, "a measurement failed");
 }
 
+static void measure_system_latency(struct groups *groups)
+{
+    of_system = true;
+    measure_latency(groups);
+}
+
 static void measure_idle_kernel(struct groups *groups)
 {
     measure_cost(groups, "kernel", 0.15, 1, "idle");
@@ -626,6 +666,15 @@ static void measure_latencies(struct groups *groups, bool privileged)
     remove_groups(groups, HOGS);
 }
 
+static void measure_latency_of_system(struct groups *groups, bool privileged)
+{
+    if (!privileged)
+        return;
+    in_child(measure_system_latency, groups);
+    remove_groups(groups, HOGS);
+    putchar('\n');
+}
+
 static void measure_removals(struct groups *groups, bool privileged)
 {
     printf("\n%-28s %6s %8s %8s %8s\n", "rmdir, in us", "a s", "p50", "p99", "max");
@@ -675,6 +724,8 @@ int main(int argc, char **argv)
         printf("without CAP_SYS_RESOURCE the kernel's triggers aren't measured\n\n");
     if (is_wanted("removals", argc, argv))
         measure_removals(groups, privileged);
+    if (is_wanted("system", argc, argv))
+        measure_latency_of_system(groups, privileged);
     if (is_wanted("latency", argc, argv))
         measure_latencies(groups, privileged);
     if (is_wanted("cost", argc, argv))

@@ -151,14 +151,15 @@ void wakings_read(struct wakings *wakings)
         read_ring(wakings, wakings->ring[i]);
 }
 
-const struct waking *wakings_find(const struct wakings *wakings, pid_t woken, uint64_t until_ns)
+const struct waking *wakings_find(const struct wakings *wakings, pid_t woken, pid_t waker,
+                                  uint64_t until_ns)
 {
     const struct waking *found = NULL;
 
     for (size_t i = 0; i < wakings->count; i++) {
         const struct waking *waking = &wakings->list[i];
-        if (waking->woken == woken && waking->time_ns <= until_ns &&
-            (found == NULL || waking->time_ns > found->time_ns))
+        if (waking->woken == woken && (waker == 0 || waking->waker == waker) &&
+            waking->time_ns <= until_ns && (found == NULL || waking->time_ns > found->time_ns))
             found = waking;
     }
     return found;

@@ -25,8 +25,9 @@ struct wakings *wakings_open(const char *name, const char *other_name);
 /* Copies the records from the ring buffers; to be called several times a second. */
 void wakings_read(struct wakings *wakings);
 
-/* The last waking of a thread until a moment; NULL: none. */
-const struct waking *wakings_find(const struct wakings *wakings, pid_t woken, uint64_t until_ns);
+/* The last waking of a thread by another (0: by any) until a moment; NULL: none. */
+const struct waking *wakings_find(const struct wakings *wakings, pid_t woken, pid_t waker,
+                                  uint64_t until_ns);
 
 void wakings_close(struct wakings *wakings);
 
