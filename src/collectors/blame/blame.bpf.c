@@ -851,11 +851,35 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
     return 0;
 }
 
+/* Where no switch has been seen since attaching, one task has had the CPU since it arrived. The idle
+ * task's arrival isn't kept. */
+static __noinline void charge_running(struct task_struct *task, const struct wait *wait,
+                                      const struct moment *moment)
+{
+    __u32 zero = 0;
+    struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
+    struct task_struct *running = task->se.cfs_rq->rq->curr;
+
+    if (!state || !running || running->pid == 0)
+        return;
+    const __u64 arrived = running->sched_info.last_arrival;
+    const __u64 begun = arrived > wait->queued ? arrived : wait->queued;
+    const struct blame_key key = {
+        .waiter = wait->number,
+        .taker = taker_of(running, cgroup_id_of(running), state->generation),
+        .waiter_tid = settings.by_task ? task->pid : 0,
+        .taker_tid = settings.by_task ? running->pid : 0,
+    };
+    if (begun < moment->now)
+        charge(&key, moment->now - begun);
+}
+
 /* Counts a wait that lasts until now. The run queue isn't locked, so its clock may be some
  * milliseconds old. That it is counted is noted first, for where it ends at the moment: else it
  * would be counted twice. */
 static __always_inline void count_lasting(struct task_struct *task, struct task *kept,
-                                          struct wait *wait, const struct moment *moment)
+                                          struct wait *wait, const struct moment *moment,
+                                          bool is_current)
 {
     const __u64 queued = wait->queued;
 
@@ -869,7 +893,10 @@ static __always_inline void count_lasting(struct task_struct *task, struct task 
         return;
     keep_queued(task, kept, moment->now, moment);
     charge_total(task, wait->number, moment->now - wait->queued);
-    split(task, &before, wait, moment);
+    if (is_current)
+        split(task, &before, wait, moment);
+    else
+        charge_running(task, wait, moment);
 }
 
 SEC("iter/task")
@@ -900,7 +927,10 @@ int on_reading(struct bpf_iter__task *context)
         kept->run_delay = task->sched_info.run_delay;
         kept->arrivals = task->sched_info.pcount;
     }
-    count_lasting(task, kept, &wait, &moment);
+    const __u32 cpu = wait.cpu;
+    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
+    const bool is_current = ring && ring->epoch == state->epoch && ring->count > 0;
+    count_lasting(task, kept, &wait, &moment, is_current);
     return 0;
 }
 

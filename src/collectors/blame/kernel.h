@@ -64,8 +64,11 @@ enum cgroup_subsys_id { cpu_cgrp_id = 1 };
 enum bpf_func_id { BPF_FUNC_loop = 181 };
 
 /* Not all kernels have the accounting of interrupts, nor the throttled time of each CPU. */
+struct task_struct;
+
 struct rq {
     int cpu;
+    struct task_struct *curr;
     __u64 nr_switches;
     __u64 clock;
     __u64 clock_task;

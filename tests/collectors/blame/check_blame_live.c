@@ -225,6 +225,50 @@ START_TEST(test_waits_that_last_are_within_their_interval)
 }
 END_TEST
 
+/* Measures while one task of real time has the CPU all the time. */
+static void measure_beside(const char *group)
+{
+    struct hr_reason reason;
+    pid_t fast = start_real_time(group, 5000, 1);
+
+    usleep(100 * 1000);
+    ck_assert_int_eq(hr_blame_attach(live.blame, &reason), 0);
+    live_read(&live, 0);
+    usleep(200 * 1000);
+    live_read(&live, 1);
+    hr_blame_detach(live.blame);
+    kill(fast, SIGKILL);
+    waitpid(fast, NULL, 0);
+    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+}
+
+/* No switch shows who that is, and what was measured before doesn't, either. */
+START_TEST(test_who_never_leaves_the_cpu_takes_it)
+{
+    static const char *const takers[] = {"one", "two", "one"};
+    const struct hr_blame_options options = {.max_groups = 16, .lasting = true};
+
+    live_close(&live);
+    groups_make(groups, "web");
+    groups_make(groups, "one");
+    groups_make(groups, "two");
+    live_open(&live, &options, groups);
+    hr_blame_detach(live.blame);
+    live_watch(&live, "web", "one", "two", NULL);
+    groups_start_busy(groups, "web", cpu);
+    for (int i = 0; i < 3; i++) {
+        measure_beside(takers[i]);
+        const double total = live_total(&live, "web");
+        ck_assert_double_ge(total, 100);
+        double taken = live_cell(&live, "web", HR_BLAME_GROUP, takers[i]);
+        printf("# web waited: %.1f ms, for %s: %.1f\n", total, takers[i], taken);
+        ck_assert_double_ge(taken, total / 2);
+        ck_assert_double_eq(live_cell(&live, "web", HR_BLAME_GROUP, i == 1 ? "one" : "two"), 0);
+        ck_assert_double_eq(live_cell(&live, "web", HR_BLAME_ITSELF, NULL), 0);
+    }
+}
+END_TEST
+
 START_TEST(test_waits_on_several_cpus)
 {
     cpu_set_t both, one;
@@ -415,6 +459,7 @@ int main(void)
     tcase_add_test(tests, test_a_task_is_of_the_deepest_watched_group);
     tcase_add_test(tests, test_real_time_takes_too);
     tcase_add_test(tests, test_waits_that_last_are_within_their_interval);
+    tcase_add_test(tests, test_who_never_leaves_the_cpu_takes_it);
     tcase_add_test(tests, test_waits_on_several_cpus);
     tcase_add_test(tests, test_detached_it_measures_nothing);
     tcase_add_test(tests, test_a_removed_group_makes_room);
