@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "osnoise/ranking.h"
+#include "common/ranking.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +10,14 @@
 /* The factor of the decaying sum per interval: half of it is left after 10 intervals. */
 #define DECAY 0.93303299
 
-/* How much more noise than a name with a series another must have to take its place. */
+/* How much more than a name among the top another must have to take its place. */
 #define STICKINESS 1.25
 
 /* A name whose sum is below this is gone. */
 #define MIN_SCORE_NS 1000.0
 
 struct name {
-    char series[OSNOISE_SERIES];
+    char text[RANKING_NAME];
     uint32_t hash;
     bool is_top;         /* in the last interval */
     double score_ns;     /* the decaying sum, of past intervals */
@@ -26,63 +25,20 @@ struct name {
     uint64_t counted_ns; /* published under its own name */
 };
 
-struct osnoise_ranking {
+struct ranking {
     size_t top;
     size_t capacity, count;
     struct name *names;
-    struct osnoise_ranked *ranked;
+    struct ranked_name *ranked;
     uint64_t other_ns;
     uint64_t other_fresh_ns; /* of names without a place */
 };
 
-/* --- Names ---------------------------------------------------------------- */
-
-/* The length of a thread's name without what is specific to its CPU. */
-static size_t length_of_thread(const char *name, unsigned cpu)
-{
-    static const char kworker[] = "kworker/";
-    char end[16];
-
-    if (strncmp(name, kworker, strlen(kworker)) == 0)
-        return strlen(kworker) - 1;
-    size_t length = strlen(name);
-    size_t cut = (size_t)snprintf(end, sizeof(end), "/%u", cpu);
-    return length > cut && strcmp(name + length - cut, end) == 0 ? length - cut : length;
-}
-
-/* Replaces what isn't safe in names of every receiver. */
-static void make_safe(char *text, bool lower)
-{
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        bool is_safe = c < 0x80 && (isalnum(c) || c == '_');
-        *text = (char)(!is_safe ? '_' : lower ? tolower(c) : c);
-    }
-}
-
-void osnoise_source_series(const struct hr_osnoise_source *source, char series[OSNOISE_SERIES])
-{
-    const char *kind = hr_osnoise_kind_name(source->kind);
-    const char *name = source->kind == HR_OSNOISE_NMI ? "all" : source->name;
-    size_t length = strlen(name);
-    const size_t room = OSNOISE_SERIES - 1 - strlen(kind) - strlen("__us");
-    char mark[10] = "";
-
-    if (source->kind == HR_OSNOISE_THREAD)
-        length = length_of_thread(name, source->cpu);
-    if (length > room) {
-        snprintf(mark, sizeof(mark), "_%08x", hr_hash(name));
-        length = room - strlen(mark);
-    }
-    snprintf(series, OSNOISE_SERIES, "%s_%.*s%s_us", kind, (int)length, name, mark);
-    make_safe(series, source->kind == HR_OSNOISE_SOFTIRQ);
-}
-
 /* --- The table ------------------------------------------------------------ */
 
-struct osnoise_ranking *osnoise_ranking_new(size_t top)
+struct ranking *ranking_new(size_t top)
 {
-    struct osnoise_ranking *ranking = calloc(1, sizeof(*ranking));
+    struct ranking *ranking = calloc(1, sizeof(*ranking));
 
     if (ranking == NULL)
         return NULL;
@@ -92,11 +48,11 @@ struct osnoise_ranking *osnoise_ranking_new(size_t top)
     ranking->ranked = calloc(top + 1, sizeof(*ranking->ranked));
     if (ranking->names != NULL && ranking->ranked != NULL)
         return ranking;
-    osnoise_ranking_free(ranking);
+    ranking_free(ranking);
     return NULL;
 }
 
-void osnoise_ranking_free(struct osnoise_ranking *ranking)
+void ranking_free(struct ranking *ranking)
 {
     if (ranking == NULL)
         return;
@@ -105,10 +61,10 @@ void osnoise_ranking_free(struct osnoise_ranking *ranking)
     free(ranking);
 }
 
-static struct name *find_name(struct osnoise_ranking *ranking, const char *series, uint32_t hash)
+static struct name *find_name(struct ranking *ranking, const char *text, uint32_t hash)
 {
     for (size_t i = 0; i < ranking->count; i++)
-        if (ranking->names[i].hash == hash && strcmp(ranking->names[i].series, series) == 0)
+        if (ranking->names[i].hash == hash && strcmp(ranking->names[i].text, text) == 0)
             return &ranking->names[i];
     return NULL;
 }
@@ -128,7 +84,7 @@ static bool is_forgotten_before(const struct name *name, const struct name *othe
 }
 
 /* @return the name to drop next; NULL: all are published. */
-static struct name *find_least_name(struct osnoise_ranking *ranking)
+static struct name *find_least_name(struct ranking *ranking)
 {
     struct name *least = NULL;
 
@@ -140,8 +96,8 @@ static struct name *find_least_name(struct osnoise_ranking *ranking)
     return least;
 }
 
-/* @return a place for a name with that much noise; NULL: it has too little. */
-static struct name *make_room(struct osnoise_ranking *ranking, uint64_t duration_ns)
+/* @return a place for a name with so much; NULL: it is too little. */
+static struct name *make_room(struct ranking *ranking, uint64_t duration_ns)
 {
     if (ranking->count < ranking->capacity)
         return &ranking->names[ranking->count++];
@@ -152,16 +108,16 @@ static struct name *make_room(struct osnoise_ranking *ranking, uint64_t duration
     return least;
 }
 
-void osnoise_ranking_add(struct osnoise_ranking *ranking, const char *series, uint64_t duration_ns)
+void ranking_add(struct ranking *ranking, const char *text, uint64_t duration_ns)
 {
-    const uint32_t hash = hr_hash(series);
-    struct name *name = ranking->top > 0 ? find_name(ranking, series, hash) : NULL;
+    const uint32_t hash = hr_hash(text);
+    struct name *name = ranking->top > 0 ? find_name(ranking, text, hash) : NULL;
 
     if (name == NULL && ranking->top > 0) {
         name = make_room(ranking, duration_ns);
         if (name != NULL) {
             *name = (struct name){.hash = hash};
-            snprintf(name->series, sizeof(name->series), "%s", series);
+            snprintf(name->text, sizeof(name->text), "%s", text);
         }
     }
     if (name != NULL)
@@ -184,11 +140,11 @@ static int compare_names(const void *a, const void *b)
 
     if (ranking_score(one) != ranking_score(other))
         return ranking_score(one) < ranking_score(other) ? 1 : -1;
-    return strcmp(one->series, other->series);
+    return strcmp(one->text, other->text);
 }
 
 /* After it has decayed, only a published name is kept. */
-static void forget_decayed(struct osnoise_ranking *ranking)
+static void forget_decayed(struct ranking *ranking)
 {
     size_t kept = 0;
 
@@ -198,7 +154,7 @@ static void forget_decayed(struct osnoise_ranking *ranking)
     ranking->count = kept;
 }
 
-size_t osnoise_ranking_end(struct osnoise_ranking *ranking, const struct osnoise_ranked **ranked)
+size_t ranking_end(struct ranking *ranking, const struct ranked_name **ranked)
 {
     size_t top = 0;
 
@@ -212,7 +168,7 @@ size_t osnoise_ranking_end(struct osnoise_ranking *ranking, const struct osnoise
         name->is_top = i < ranking->top && name->score_ns >= MIN_SCORE_NS;
         if (name->is_top) {
             name->counted_ns += name->fresh_ns;
-            ranking->ranked[top++] = (struct osnoise_ranked){name->series, name->counted_ns};
+            ranking->ranked[top++] = (struct ranked_name){name->text, name->counted_ns};
         } else {
             ranking->other_ns += name->fresh_ns;
         }
@@ -225,7 +181,7 @@ size_t osnoise_ranking_end(struct osnoise_ranking *ranking, const struct osnoise
     return top;
 }
 
-uint64_t osnoise_ranking_other_ns(const struct osnoise_ranking *ranking)
+uint64_t ranking_other_ns(const struct ranking *ranking)
 {
     return ranking->other_ns;
 }

@@ -2,9 +2,10 @@
 #include "osnoise/values.h"
 
 #include "common/complaint.h"
+#include "common/ranking.h"
 #include "common/submit.h"
 #include "headroom/array.h"
-#include "osnoise/ranking.h"
+#include "osnoise/source_series.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "osnoise"
@@ -44,7 +45,7 @@ struct cpu {
     uint64_t lost_count;
     uint64_t buckets[BUCKETS];
     bool bucket_seen[BUCKETS];
-    struct osnoise_ranking *ranking; /* NULL: not by source */
+    struct ranking *ranking; /* NULL: not by source */
 };
 
 struct osnoise_values {
@@ -68,7 +69,7 @@ struct osnoise_values *osnoise_values_new(const struct osnoise_values_options *o
 
 static void free_cpu(struct cpu *cpu)
 {
-    osnoise_ranking_free(cpu->ranking);
+    ranking_free(cpu->ranking);
     free(cpu);
 }
 
@@ -118,7 +119,7 @@ static struct cpu *create_cpu(const struct osnoise_values *values, unsigned numb
     snprintf(cpu->instance, sizeof(cpu->instance), "cpu%u", number);
     if (!values->options.by_source)
         return cpu;
-    cpu->ranking = osnoise_ranking_new(values->options.top);
+    cpu->ranking = ranking_new(values->options.top);
     if (cpu->ranking != NULL)
         return cpu;
     free_cpu(cpu);
@@ -182,7 +183,7 @@ static void add_source(struct osnoise_values *values, const struct hr_osnoise_so
     if (cpu == NULL || cpu->ranking == NULL)
         return;
     osnoise_source_series(source, series);
-    osnoise_ranking_add(cpu->ranking, series, source->duration_ns);
+    ranking_add(cpu->ranking, series, source->duration_ns);
 }
 
 /* All buckets that begin below a microsecond are bucket 0. */
@@ -246,14 +247,13 @@ static void submit_buckets(const struct submission *submission, const struct cpu
 
 static void submit_sources(const struct submission *submission, struct cpu *cpu)
 {
-    const struct osnoise_ranked *ranked;
-    const size_t count = osnoise_ranking_end(cpu->ranking, &ranked);
+    const struct ranked_name *ranked;
+    const size_t count = ranking_end(cpu->ranking, &ranked);
 
     for (size_t i = 0; i < count; i++)
-        submit_derive(submission, "derive", ranked[i].series,
-                      (int64_t)(ranked[i].counted_ns / 1000));
+        submit_derive(submission, "derive", ranked[i].text, (int64_t)(ranked[i].counted_ns / 1000));
     submit_derive(submission, "derive", "other_us",
-                  (int64_t)(osnoise_ranking_other_ns(cpu->ranking) / 1000));
+                  (int64_t)(ranking_other_ns(cpu->ranking) / 1000));
 }
 
 static void reset_interval(struct cpu *cpu)

@@ -5,7 +5,7 @@
  */
 #include "support/fake_collectd.h"
 
-#include "osnoise/ranking.h"
+#include "osnoise/source_series.h"
 #include "osnoise/values.h"
 #include "support/suite.h"
 
