@@ -75,6 +75,14 @@ def by_group(resource, name, what, advice):
     ]
 
 
+def taken(where, title, meaning, **more):
+    return Panel(title, f"{meaning} Only with Blame \"always\".",
+                 [Series("psi", where, "derive", "cpu_taken_*_us", counter=True, times=1e-6,
+                         legend="type_instance", **more)],
+                 unit="s", width=24, stacked=True, nothing="Blame is not \"always\"",
+                 rename=("cpu_taken_(by_)?(.*)_us", "$2"))
+
+
 OVERVIEW = [
     ("Pressure of the whole machine", [
         Panel("CPU", "The share of time in which at least one task could run but found no CPU free, or was"
@@ -139,6 +147,9 @@ OVERVIEW = [
         *by_group("cpu", "a CPU", "could run but found no CPU free, or was throttled by the group's limit",
                   "If the group uses less than its limit, its neighbours take the CPUs: raise its"
                   " cpu.weight, or limit them."),
+        taken("groups", "Who takes the CPUs from groups", "For how many seconds of each second tasks of groups"
+              " waited for a CPU, by who had it meanwhile: what is wide takes it from others, whoever uses"
+              " more CPU time. Limit it (cpu.max), or give those who wait more cpu.weight.", total=True),
         *by_group("memory", "memory", "waited for memory",
                   "Compare its working set with memory.high and memory.max: raise these, or give it less to"
                   " do."),
@@ -242,6 +253,10 @@ GROUP = [
               [Series("psi", "group", "derive", "trigger_*", counter=True, times=60,
                       legend="type_instance")],
               width=8, nothing="no trigger watches this group", rename=("trigger_(.*)", "$1")),
+        taken("group", "Who takes the CPU from $group", "For how many seconds of each second the group's tasks"
+              " waited for a CPU, several at once, by who had it meanwhile. itself: the group wants more CPUs"
+              " than there are; limit: its cpu.max, or that of a group above; else lower the cpu.weight of"
+              " those who take it."),
     ]),
     ("Room of $group", [
         Panel("Room", "How much more the group could take before its tasks are in trouble, in percent of what"

@@ -542,6 +542,11 @@ void psi_alerts_publish_group(const struct hr_cgroup *group, cdtime_t time)
     publish(of_group->alerts, of_group->alert_count, time);
 }
 
+void psi_alerts_publish_takers(struct psi_alerts *alerts, cdtime_t time)
+{
+    psi_taken_sample(alerts->context.blame, &alerts->groups, time);
+}
+
 /* --- Stopping ------------------------------------------------------------- */
 
 /* The alarms that are open stay so, in the state file, for the next run: what ends here is never

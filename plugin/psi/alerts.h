@@ -52,6 +52,9 @@ void psi_alerts_publish_system(const struct psi_alerts *alerts, cdtime_t time);
 /** Submits it of one group. With set_lock held. */
 void psi_alerts_publish_group(const struct hr_cgroup *group, cdtime_t time);
 
+/** Submits who took the CPU from each group. With set_lock held. */
+void psi_alerts_publish_takers(struct psi_alerts *alerts, cdtime_t time);
+
 /** Ends the thread, waits for it, and frees the alerts. NULL is allowed. */
 void psi_alerts_free(struct psi_alerts *alerts);
 

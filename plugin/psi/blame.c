@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "psi/blame.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 
 #include "common/complaint.h"
@@ -38,9 +39,10 @@ struct psi_blame {
     size_t id_capacity;
     size_t users; /* measurements under way */
     bool is_attached;
-    struct hr_blame_matrix latest;
+    struct hr_blame_matrix latest;                /* that alerts share */
+    struct hr_blame_matrix before, now, interval; /* of psi_blame_sample() */
     struct complaint attaching;
-    struct tally excess;
+    struct tally excess, lost;
 };
 
 struct psi_measurement {
@@ -120,6 +122,9 @@ void psi_blame_close(struct psi_blame *blame)
     thread_stop(&blame->loading);
     hr_blame_close(blame->programs);
     hr_blame_matrix_free(&blame->latest);
+    hr_blame_matrix_free(&blame->before);
+    hr_blame_matrix_free(&blame->now);
+    hr_blame_matrix_free(&blame->interval);
     psi_watched_free(&blame->watched);
     free(blame->ids);
     pthread_mutex_destroy(&blame->lock);
@@ -318,4 +323,44 @@ void psi_blame_end(struct psi_blame *blame, struct psi_measurement *measurement,
     blame->users--;
     pthread_mutex_unlock(&blame->lock);
     free_measurement(measurement);
+}
+
+/* --- Series --------------------------------------------------------------- */
+
+static int read_interval(struct psi_blame *blame)
+{
+    const struct hr_blame_matrix before = blame->before;
+    int status = watch_groups(blame);
+
+    if (status == 0)
+        status = hr_blame_read(blame->programs, &blame->now);
+    /* What was before the first reading isn't measured. */
+    if (status == 0)
+        status = hr_blame_delta(before.time_ns > 0 ? &before : &blame->now, &blame->now,
+                                &blame->interval);
+    if (status != 0)
+        return status;
+    blame->before = blame->now;
+    blame->now = before;
+    return 0;
+}
+
+void psi_blame_sample(struct psi_blame *blame,
+                      void (*sampled)(const struct hr_blame_matrix *interval,
+                                      const struct psi_watched *watched, void *context),
+                      void *context)
+{
+    if (!psi_blame_is_ready(blame) || blame->options.mode != PSI_BLAME_ALWAYS)
+        return;
+    pthread_mutex_lock(&blame->lock);
+    if (read_interval(blame) == 0) {
+        sampled(&blame->interval, &blame->watched, context);
+        if (tally_should_log(&blame->lost, blame->interval.lost_ns / HR_NS_PER_MS))
+            WARNING(PLUGIN ": waits of %" PRIu64 " ms aren't in the series of who took the CPU, as "
+                           "too many groups took it from each other: select fewer.",
+                    blame->interval.lost_ns / HR_NS_PER_MS);
+    }
+    if (blame->users == 0)
+        psi_watched_forget_gone(&blame->watched);
+    pthread_mutex_unlock(&blame->lock);
 }

@@ -80,6 +80,16 @@ struct psi_measurement *psi_blame_begin(struct psi_blame *blame, uint64_t id);
 void psi_blame_end(struct psi_blame *blame, struct psi_measurement *measurement,
                    struct psi_takers *takers);
 
+/**
+ * Measures with Blame "always": what was taken since the last call. The first begins.
+ *
+ * @param sampled  is called with what was measured, unless there was an error; it must not measure.
+ */
+void psi_blame_sample(struct psi_blame *blame,
+                      void (*sampled)(const struct hr_blame_matrix *interval,
+                                      const struct psi_watched *watched, void *context),
+                      void *context);
+
 /** Detaches the programs if nothing is measured. NULL is allowed. */
 void psi_blame_detach_unused(struct psi_blame *blame);
 

@@ -3,6 +3,7 @@
  * psi/blame_none.c - the same in a build without libbpf.
  */
 #include "psi/blame.h"
+#include "psi/taken.h"
 
 struct psi_blame *psi_blame_open(const struct hr_root *root,
                                  const struct psi_blame_options *options, size_t max_groups,
@@ -52,4 +53,16 @@ void psi_blame_end(struct psi_blame *blame, struct psi_measurement *measurement,
 void psi_blame_detach_unused(struct psi_blame *blame)
 {
     (void)blame;
+}
+
+void psi_taken_sample(struct psi_blame *blame, const struct psi_groups *groups, cdtime_t time)
+{
+    (void)blame;
+    (void)groups;
+    (void)time;
+}
+
+void psi_taken_free(struct psi_taken *taken)
+{
+    (void)taken;
 }

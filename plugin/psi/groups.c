@@ -97,6 +97,7 @@ void psi_groups_free_removed(struct psi_groups *groups)
 
     while ((removed = SLIST_FIRST(&groups->removed)) != NULL) {
         SLIST_REMOVE_HEAD(&groups->removed, removed);
+        psi_taken_free(removed->taken);
         free(removed);
     }
 }

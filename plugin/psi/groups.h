@@ -16,11 +16,13 @@
 #include "common/selection.h"
 #include "psi/alert.h"
 #include "psi/series.h"
+#include "psi/taken.h"
 
 /** What the plugin has of one group: hr_cgroup.data, NULL if memory was short. */
 struct psi_group {
     SLIST_ENTRY(psi_group) removed;
     struct psi_series series;
+    struct psi_taken *taken; /**< NULL: none is published */
     size_t alert_count;
     struct psi_alert alerts[];
 };

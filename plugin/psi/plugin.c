@@ -192,6 +192,7 @@ static int psi_read(__attribute__((unused)) user_data_t *data)
     psi_alerts_publish_system(alerts, time);
     if (groups->set != NULL)
         read_cgroups(groups, time);
+    psi_alerts_publish_takers(alerts, time);
     pthread_mutex_unlock(&groups->set_lock);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
+#include "psi/groups.h"
 
 static int compare_ids(const void *first, const void *second)
 {
@@ -27,16 +28,27 @@ const struct psi_watched_group *psi_watched_find(const struct psi_watched *watch
     return find(watched, watched->count, id);
 }
 
+static void free_names(struct psi_watched_group *group)
+{
+    free(group->path);
+    free(group->instance);
+}
+
 static int add(struct psi_watched *watched, const struct hr_cgroup *group)
 {
-    char *path = strdup(group->path);
+    const struct psi_group *of_group = group->data;
+    struct psi_watched_group added = {
+        .id = group->id,
+        .path = strdup(group->path),
+        .instance = strdup(of_group != NULL ? of_group->series.instance : group->path),
+    };
 
-    if (path == NULL ||
+    if (added.path == NULL || added.instance == NULL ||
         HR_ARRAY_RESERVE(watched->groups, watched->capacity, watched->count + 1) != 0) {
-        free(path);
+        free_names(&added);
         return -ENOMEM;
     }
-    watched->groups[watched->count++] = (struct psi_watched_group){.id = group->id, .path = path};
+    watched->groups[watched->count++] = added;
     return 0;
 }
 
@@ -71,7 +83,7 @@ void psi_watched_forget_gone(struct psi_watched *watched)
 
     for (size_t i = 0; i < watched->count; i++) {
         if (watched->groups[i].is_gone)
-            free(watched->groups[i].path);
+            free_names(&watched->groups[i]);
         else
             watched->groups[kept++] = watched->groups[i];
     }
@@ -90,7 +102,7 @@ bool psi_watched_is_below(const struct psi_watched *watched, uint64_t id, const 
 void psi_watched_free(struct psi_watched *watched)
 {
     for (size_t i = 0; i < watched->count; i++)
-        free(watched->groups[i].path);
+        free_names(&watched->groups[i]);
     free(watched->groups);
     *watched = (struct psi_watched){0};
 }

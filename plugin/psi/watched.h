@@ -13,8 +13,9 @@
 struct hr_cgroup_set;
 
 struct psi_watched_group {
-    uint64_t id; /**< as hr_cgroup.id */
-    char *path;  /**< below the mount */
+    uint64_t id;    /**< as hr_cgroup.id */
+    char *path;     /**< below the mount */
+    char *instance; /**< the plugin instance of its series */
     bool is_gone;
 };
 

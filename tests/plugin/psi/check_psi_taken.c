@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_psi_taken.c - the series of who took the CPU from a group: their names, and that
+ * their sum is what its tasks waited.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "psi/blame.h"
+#include "psi/taken.h"
+#include "support/fake_collectd.h"
+#include "support/suite.h"
+
+enum { WEB = 10, FIRST = 100, GROUPS = 20 };
+
+#define US 1000ull
+
+/* What measures is not part of the test. */
+void psi_blame_update_groups(struct psi_blame *blame, struct hr_cgroup_set *set, size_t changes)
+{
+    (void)blame;
+    (void)set;
+    (void)changes;
+}
+
+void psi_blame_sample(struct psi_blame *blame,
+                      void (*sampled)(const struct hr_blame_matrix *interval,
+                                      const struct psi_watched *watched, void *context),
+                      void *context)
+{
+    (void)blame;
+    (void)sampled;
+    (void)context;
+}
+
+static char names[GROUPS][HR_INSTANCE_SIZE];
+static struct psi_watched_group groups[GROUPS];
+static const struct psi_watched watched = {.groups = groups, .count = GROUPS};
+static struct hr_blame_cell cells[64];
+static struct hr_blame_matrix interval;
+static struct psi_taken *taken;
+static uint64_t sum_us;
+static char found[64][HR_INSTANCE_SIZE];
+static int64_t values[64];
+static size_t found_count;
+
+static void note_value(const struct fake_value *value, void *context)
+{
+    (void)context;
+    const char *series = strstr(value->identifier, "/derive-");
+    ck_assert_ptr_nonnull(series);
+    snprintf(found[found_count], HR_INSTANCE_SIZE, "%s", series + strlen("/derive-"));
+    values[found_count++] = value->value.derive;
+}
+
+static void set_up(void)
+{
+    for (unsigned i = 0; i < GROUPS; i++) {
+        snprintf(names[i], sizeof(names[i]), "g%u", i);
+        groups[i] =
+            (struct psi_watched_group){.id = FIRST + i, .path = names[i], .instance = names[i]};
+    }
+    interval = (struct hr_blame_matrix){.cells = cells};
+    taken = psi_taken_new();
+    ck_assert_ptr_nonnull(taken);
+    sum_us = 0;
+    fake_start_parts();
+    fake_on_dispatch(note_value, NULL);
+}
+
+static void tear_down(void)
+{
+    psi_taken_free(taken);
+    ck_assert_uint_eq(fake_rejections(), 0);
+    fake_stop();
+}
+
+static void add(enum hr_blame_taker taker, uint64_t group, uint64_t us)
+{
+    cells[interval.count++] =
+        (struct hr_blame_cell){.waiter = WEB, .taker = taker, .group = group, .wait_ns = us * US};
+    sum_us += us;
+}
+
+static void end_interval(void)
+{
+    const struct submission submission = {.plugin = "psi", .instance = "web", .time = cdtime()};
+
+    psi_taken_add(taken, &interval, WEB, &watched);
+    found_count = 0;
+    psi_taken_publish(taken, &submission);
+    interval.count = 0;
+}
+
+static int64_t value_of(const char *series)
+{
+    for (size_t i = 0; i < found_count; i++)
+        if (strcmp(found[i], series) == 0)
+            return values[i];
+    return -1;
+}
+
+START_TEST(test_series_by_taker)
+{
+    cells[interval.count++] =
+        (struct hr_blame_cell){.waiter = WEB - 1, .taker = HR_BLAME_LIMIT, .wait_ns = 5};
+    add(HR_BLAME_GROUP, FIRST + 3, 100);
+    add(HR_BLAME_GROUP, 999, 7); /* not known */
+    add(HR_BLAME_ITSELF, 0, 50);
+    add(HR_BLAME_OTHER, 0, 20);
+    add(HR_BLAME_KWORKER, 0, 30);
+    add(HR_BLAME_STEAL, 0, 4);
+    add(HR_BLAME_UNKNOWN, 0, 2);
+    end_interval();
+    ck_assert_uint_eq(found_count, 8);
+    ck_assert_int_eq(value_of("cpu_taken_by_g3_us"), 100);
+    ck_assert_int_eq(value_of("cpu_taken_by_kworker_us"), 30);
+    ck_assert_int_eq(value_of("cpu_taken_by_itself_us"), 50);
+    ck_assert_int_eq(value_of("cpu_taken_by_other_us"), 27);
+    ck_assert_int_eq(value_of("cpu_taken_by_steal_us"), 4);
+    ck_assert_int_eq(value_of("cpu_taken_by_limit_us"), 0);
+    ck_assert_int_eq(value_of("cpu_taken_by_interrupts_us"), 0);
+    ck_assert_int_eq(value_of("cpu_taken_unattributed_us"), 2);
+}
+END_TEST
+
+START_TEST(test_counters_have_all_of_it_however_many_take_it)
+{
+    for (int i = 0; i < 50; i++) {
+        for (uint64_t group = 0; group < GROUPS; group++)
+            add(HR_BLAME_GROUP, FIRST + group, 100 + (uint64_t)(i * 7 + (int)group * 13) % 50);
+        add(HR_BLAME_GROUP, FIRST + 11, 5000);
+        end_interval();
+        ck_assert_uint_le(found_count, PSI_TAKEN_TOP + 6);
+    }
+    ck_assert_int_ge(value_of("cpu_taken_by_g11_us"), 50 * 5000);
+    /* Series that have left the top aren't published, but nothing is counted twice. */
+    uint64_t published_us = 0;
+    for (size_t i = 0; i < found_count; i++)
+        published_us += (uint64_t)values[i];
+    ck_assert_uint_le(published_us, sum_us);
+    ck_assert_uint_ge(published_us, sum_us * 9 / 10);
+}
+END_TEST
+
+START_TEST(test_names_are_distinct_and_fit)
+{
+    strcpy(names[0], "steal");
+    memset(names[1], 'x', HR_INSTANCE_SIZE - 1);
+    memset(names[2], 'x', HR_INSTANCE_SIZE - 1);
+    names[2][HR_INSTANCE_SIZE - 2] = 'y';
+    add(HR_BLAME_STEAL, 0, 1);
+    add(HR_BLAME_GROUP, FIRST, 100);
+    add(HR_BLAME_GROUP, FIRST + 1, 200);
+    add(HR_BLAME_GROUP, FIRST + 2, 300);
+    end_interval();
+    ck_assert_uint_eq(found_count, 3 + 6);
+    ck_assert_int_eq(value_of("cpu_taken_by_steal_us"), 1);
+    for (size_t i = 0; i < found_count; i++) {
+        ck_assert_uint_lt(strlen(found[i]), HR_INSTANCE_SIZE);
+        ck_assert_str_eq(found[i] + strlen(found[i]) - 3, "_us");
+        for (size_t other = 0; other < i; other++)
+            ck_assert_str_ne(found[i], found[other]);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("taken");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_series_by_taker);
+    tcase_add_test(tests, test_counters_have_all_of_it_however_many_take_it);
+    tcase_add_test(tests, test_names_are_distinct_and_fit);
+    return run_suite("psi_taken", tests);
+}
