@@ -52,7 +52,8 @@ struct check_context {
     struct findings *findings;
     struct doctor_groups groups;
     struct hr_perf_vocabulary *vocabulary;
-    size_t cpu_count; /* on which events are counted; 0: not known */
+    size_t cpu_count;    /* on which events are counted; 0: not known */
+    const char *missing; /* the event of a kind that can't be counted, where others can; NULL */
 };
 
 /* --- Findings ------------------------------------------------------------- */
@@ -94,10 +95,26 @@ static void add_permission(const struct check_context *context, const char *faci
     findings_add(context->findings, FINDING_LACKS, facility, cause, remedy);
 }
 
+static bool is_without_pmu(int status)
+{
+    return status == -ENOENT || status == -EOPNOTSUPP || status == -ENODEV || status == -ENXIO;
+}
+
+static void add_missing(const struct check_context *context, const char *facility)
+{
+    char cause[128], remedy[128];
+
+    snprintf(cause, sizeof(cause), "this machine's PMU doesn't count %s", context->missing);
+    snprintf(remedy, sizeof(remedy), "leave %s out", context->missing);
+    findings_add(context->findings, FINDING_LACKS, facility, cause, remedy);
+}
+
 static void add_status(const struct check_context *context, const char *facility, int status)
 {
     if (status == -EACCES || status == -EPERM)
         add_permission(context, facility);
+    else if (context->missing != NULL && is_without_pmu(status))
+        add_missing(context, facility);
     else
         findings_add_status(context->findings, facility, status, event_advice);
 }
@@ -177,22 +194,40 @@ static size_t count_cpus(const struct hr_perf_target *target)
     return count;
 }
 
+/* Finds the first event that can't be counted. @return its status, or 0. */
+static int find_missing(struct check_context *context, const struct hr_perf *perf,
+                        enum hr_perf_scope scope, const struct kind *kind)
+{
+    size_t missing = 0;
+    int first = 0;
+
+    for (size_t e = 0; e < kind->count; e++) {
+        int status = hr_perf_status(perf, scope, 0, e);
+        if (status == 0 || status == -ECANCELED)
+            continue;
+        if (missing++ == 0) {
+            context->missing = kind->events[e];
+            first = status;
+        }
+    }
+    if (missing == kind->count)
+        context->missing = NULL;
+    return first;
+}
+
 /* Opens and reads the counters of a target, and closes it.
  * @return 0, or the status of the first event that can't be counted */
 static int count_once(struct check_context *context, struct hr_perf *perf, enum hr_perf_scope scope,
-                      struct hr_perf_target *target, size_t count)
+                      struct hr_perf_target *target, const struct kind *kind)
 {
     int status = hr_perf_target_read(target);
 
     if (status == 0)
         context->cpu_count = count_cpus(target);
     hr_perf_target_close(target);
-    for (size_t e = 0; e < count; e++) {
-        int of_event = hr_perf_status(perf, scope, 0, e);
-        if (of_event < 0 && of_event != -ECANCELED)
-            return of_event;
-    }
-    return status;
+    context->missing = NULL;
+    int of_event = find_missing(context, perf, scope, kind);
+    return of_event < 0 ? of_event : status;
 }
 
 static void count_system(struct check_context *context, struct hr_perf *perf,
@@ -202,7 +237,7 @@ static void count_system(struct check_context *context, struct hr_perf *perf,
 
     int status = hr_perf_target_open_system(perf, &target);
     if (status == 0)
-        status = count_once(context, perf, HR_PERF_SYSTEM, target, kind->count);
+        status = count_once(context, perf, HR_PERF_SYSTEM, target, kind);
     use_scope(context, kind, HR_PERF_SYSTEM);
     add_status(context, kind->facilities[HR_PERF_SYSTEM], status);
 }
@@ -223,7 +258,7 @@ static void count_group(struct check_context *context, struct hr_perf *perf,
         struct hr_perf_target *target;
         status = hr_perf_target_open_cgroup(perf, context->groups.samples[i], &target);
         if (status == 0)
-            status = count_once(context, perf, HR_PERF_CGROUP, target, kind->count);
+            status = count_once(context, perf, HR_PERF_CGROUP, target, kind);
     }
     add_status(context, facility, status);
 }
