@@ -10,6 +10,7 @@
 #include "common/usage.h"
 #include "doctor/doctor.h"
 #include "osnoise/osnoise.h"
+#include "report/report.h"
 #include "top/top.h"
 #include "wss/wss.h"
 
@@ -24,12 +25,13 @@ struct subcommand {
     const char *summary;
 };
 
-static char top_title[] = "headroom top", blame_title[] = "headroom blame",
-            wss_title[] = "headroom wss", osnoise_title[] = "headroom osnoise",
-            doctor_title[] = "headroom doctor";
+static char top_title[] = "headroom top", report_title[] = "headroom report",
+            blame_title[] = "headroom blame", wss_title[] = "headroom wss",
+            osnoise_title[] = "headroom osnoise", doctor_title[] = "headroom doctor";
 
 static const struct subcommand subcommands[] = {
     {"top", top_title, top_main, "a live table of the pressure collectd measures, by group"},
+    {"report", report_title, report_main, "how much room groups have left, and for how long"},
     {"blame", blame_title, blame_main, "who took the CPU from whom"},
     {"wss", wss_title, wss_main, "how much memory a process, a cgroup or the machine touches"},
     {"osnoise", osnoise_title, osnoise_main, "the time the system takes from what runs on a CPU"},

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/client.h"
 #include "common/json.h"
 #include "common/label.h"
-#include "top/client.h"
 #include "top/columns.h"
 #include "top/layout.h"
 #include "top/print.h"

@@ -10,28 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/identifier.h"
 #include "top/columns.h"
 
 struct client;
-
-/** A piece of a longer text; not terminated. */
-struct piece {
-    const char *start;
-    size_t length;
-};
-
-/** The parts of HOST/PLUGIN-INSTANCE/TYPE-TYPE_INSTANCE; what is missing has length 0. */
-struct identifier {
-    struct piece host, plugin, instance, type, type_instance;
-};
-
-/**
- * Splits an identifier as collectd does: at the first two slashes and the first hyphens.
- *
- * @param parts  receives pieces of `text`.
- * @return 0, or -EBADMSG without two slashes, host, plugin or type; *parts is then untouched.
- */
-int identifier_parse(const char *text, struct identifier *parts);
 
 /**
  * @return the index of the column that shows this series, or -ENOENT: there is none, or not for

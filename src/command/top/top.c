@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/client.h"
 #include "common/numbers.h"
 #include "common/output.h"
 #include "common/usage.h"
@@ -21,15 +21,12 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "top/alerts.h"
-#include "top/client.h"
 #include "top/columns.h"
 #include "top/memory.h"
 #include "top/print.h"
 #include "top/screen.h"
 #include "top/table.h"
 #include "top/takers.h"
-
-#define DEFAULT_SOCKET "/var/run/collectd-unixsock"
 
 enum {
     ANSWER_TIMEOUT_S = 5, /* seconds until a message says that collectd does not answer */
@@ -137,29 +134,6 @@ static int show_table(struct top *top)
                              : print_lines(stdout, &top->table, alerts);
 }
 
-/* Why values can't be shown, and the remedy. Each takes the socket's path. */
-static const struct problem {
-    int error;
-    const char *text;
-} problems[] = {
-    {-ENOENT, "no collectd listens on %s: start it, or name its socket with --socket "
-              "(the unixsock plugin's SocketFile)"},
-    {-ECONNREFUSED, "nothing listens on %s: start collectd, or name its socket with "
-                    "--socket (the unixsock plugin's SocketFile)"},
-    {-EACCES, "no permission to use %s: run this as root or as a member of the unixsock plugin's "
-              "SocketGroup, and see its SocketPerms"},
-    {-ENOTDIR, "part of the path %s is not a directory: name collectd's socket with "
-               "--socket (the unixsock plugin's SocketFile)"},
-    {-EPROTOTYPE, "%s is not a socket of collectd's unixsock plugin: name that with --socket "
-                  "(the plugin's SocketFile)"},
-    {-EPIPE, "collectd closed the connection on %s: was it stopped or restarted?"},
-    {-ECONNRESET, "collectd closed the connection on %s: was it stopped or restarted?"},
-    {-EAGAIN, "too many clients wait for collectd on %s: is it stopped or overloaded?"},
-    {-ETIMEDOUT, "collectd does not answer on %s: is it stopped or overloaded?"},
-    {-EBADMSG, "what listens on %s does not answer as collectd's unixsock plugin does: name "
-               "the plugin's socket with --socket (its SocketFile)"},
-};
-
 /* The plugins that the columns come from, each once: "psi", "psi or wss". */
 static void list_plugins(char *text, size_t size)
 {
@@ -186,13 +160,7 @@ static void describe_problem(int error, const char *socket, char *text, size_t s
                  plugins);
         return;
     }
-    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
-        if (problems[i].error == error) {
-            snprintf(text, size, problems[i].text, socket);
-            return;
-        }
-    }
-    snprintf(text, size, "cannot read from collectd on %s: %s", socket, strerror(-error));
+    client_explain(error, socket, text, size);
 }
 
 /* Reports a problem once; on the screen it remains visible. */
@@ -485,7 +453,7 @@ static void print_help(void)
         "Shows the values that a running collectd has from headroom's plugins: in a live table\n"
         "with a row for each group, or in plain lines where standard output is not a terminal.\n\n"
         "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
-        "                      (default: " DEFAULT_SOCKET ")\n"
+        "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
         "  --sort KEY          what to sort by:\n                      ");
     print_sort_keys(stdout);
     printf(
@@ -511,12 +479,8 @@ static void print_help(void)
 
 static int parse_socket(const char *title, const char *path, struct options *options)
 {
-    const size_t longest = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
-    if (path[0] == '\0' || strlen(path) > longest)
-        return command_misused(title, "--socket takes a path of 1 to %zu bytes, not '%s'", longest,
-                               path);
     options->socket = path;
-    return COMMAND_DONE;
+    return client_check_path(title, path);
 }
 
 static int parse_sort(const char *title, const char *name, struct options *options)
@@ -582,7 +546,7 @@ int top_main(int argc, char **argv)
 {
     struct top top = {
         .title = argv[0],
-        .options = {.socket = DEFAULT_SOCKET, .interval = 1},
+        .options = {.socket = CLIENT_DEFAULT_SOCKET, .interval = 1},
     };
     setlocale(LC_ALL, "");
     /* A decimal comma would break JSON, plain lines, and parsing collectd's numbers. */

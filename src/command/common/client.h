@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top/client.h - reads the values of a running collectd through its unixsock plugin.
+ * common/client.h - reads the values of a running collectd through its unixsock plugin.
  *
  * It speaks the plugin's protocol itself (collectd-unixsock(5)) rather than through
  * libcollectdclient: that cuts each field of an identifier at 63 bytes, so that it can't request
@@ -10,10 +10,13 @@
  *
  * A connection belongs to one thread at a time. Only client_wait blocks.
  */
-#ifndef HEADROOM_COMMAND_TOP_CLIENT_H
-#define HEADROOM_COMMAND_TOP_CLIENT_H
+#ifndef HEADROOM_COMMAND_COMMON_CLIENT_H
+#define HEADROOM_COMMAND_COMMON_CLIENT_H
 
 #include <stddef.h>
+
+/** Where collectd's socket is, unless the unixsock plugin is configured otherwise. */
+#define CLIENT_DEFAULT_SOCKET "/var/run/collectd-unixsock"
 
 struct client;
 
@@ -63,5 +66,16 @@ int client_list(struct client *client, int (*each)(void *context, const char *id
  *         connection can only be closed.
  */
 int client_get(struct client *client, const char *const *identifiers, double *values, size_t count);
+
+/** Says why values can't be had, and what helps. @param error  what one of the above returned. */
+void client_explain(int error, const char *path, char *text, size_t size);
+
+/**
+ * Checks the value of an option --socket.
+ *
+ * @param title  the subcommand's argv[0].
+ * @return COMMAND_DONE, or COMMAND_MISUSED, which was reported.
+ */
+int client_check_path(const char *title, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "top/client.h"
+#include "common/client.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "common/usage.h"
 
 enum {
     LINE_MAX_BYTES = 65536, /* a longer line isn't from collectd */
@@ -249,4 +251,49 @@ int client_get(struct client *client, const char *const *identifiers, double *va
             return status;
     }
     return 0;
+}
+
+/* --- Problems ---------------------------------------------------- */
+
+/* Why values can't be shown, and the remedy. Each takes the socket's path. */
+static const struct problem {
+    int error;
+    const char *text;
+} problems[] = {
+    {-ENOENT, "no collectd listens on %s: start it, or name its socket with --socket "
+              "(the unixsock plugin's SocketFile)"},
+    {-ECONNREFUSED, "nothing listens on %s: start collectd, or name its socket with "
+                    "--socket (the unixsock plugin's SocketFile)"},
+    {-EACCES, "no permission to use %s: run this as root or as a member of the unixsock plugin's "
+              "SocketGroup, and see its SocketPerms"},
+    {-ENOTDIR, "part of the path %s is not a directory: name collectd's socket with "
+               "--socket (the unixsock plugin's SocketFile)"},
+    {-EPROTOTYPE, "%s is not a socket of collectd's unixsock plugin: name that with --socket "
+                  "(the plugin's SocketFile)"},
+    {-EPIPE, "collectd closed the connection on %s: was it stopped or restarted?"},
+    {-ECONNRESET, "collectd closed the connection on %s: was it stopped or restarted?"},
+    {-EAGAIN, "too many clients wait for collectd on %s: is it stopped or overloaded?"},
+    {-ETIMEDOUT, "collectd does not answer on %s: is it stopped or overloaded?"},
+    {-EBADMSG, "what listens on %s does not answer as collectd's unixsock plugin does: name "
+               "the plugin's socket with --socket (its SocketFile)"},
+};
+
+void client_explain(int error, const char *path, char *text, size_t size)
+{
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
+        if (problems[i].error == error) {
+            snprintf(text, size, problems[i].text, path);
+            return;
+        }
+    }
+    snprintf(text, size, "cannot read from collectd on %s: %s", path, strerror(-error));
+}
+
+int client_check_path(const char *title, const char *path)
+{
+    const size_t longest = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
+    if (path[0] == '\0' || strlen(path) > longest)
+        return command_misused(title, "--socket takes a path of 1 to %zu bytes, not '%s'", longest,
+                               path);
+    return COMMAND_DONE;
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report/json.c - the report as one line of JSON.
+ */
+#include <math.h>
+
+#include "common/json.h"
+#include "common/output.h"
+#include "report/rooms.h"
+
+static const char *const names[ROOM_VALUE_COUNT] = {
+    [ROOM_LEAST] = "room_percent",           [ROOM_CPU] = "room_cpu_percent",
+    [ROOM_MEMORY] = "room_memory_percent",   [ROOM_CPUS_LEFT] = "cpus_left",
+    [ROOM_BYTES_LEFT] = "memory_left_bytes", [ROOM_NEED] = "memory_need_bytes",
+    [ROOM_LIMIT] = "memory_limit_bytes",     [ROOM_TROUBLE] = "trouble_seconds",
+};
+
+static void print_causes(FILE *out, const struct room_row *row)
+{
+    const char *before = "";
+
+    fputs(",\"stalls\":[", out);
+    for (size_t i = 0; i < row->cause_count; i++) {
+        const struct room_cause *cause = &row->causes[i];
+        if (isnan(cause->pct))
+            continue;
+        fprintf(out, "%s{", before);
+        json_print_text(out, "\"resource\":", cause->resource);
+        json_print_text(out, ",\"cause\":", cause->name);
+        json_print_number(out, ",\"percent\":", true, "%.6g", cause->pct);
+        putc('}', out);
+        before = ",";
+    }
+    putc(']', out);
+}
+
+static void print_row(FILE *out, const struct room_row *row)
+{
+    const enum room_value by = rooms_binding(row);
+
+    putc('{', out);
+    json_print_text(out, "\"host\":", row->host);
+    json_print_text(out, ",\"group\":", row->group);
+    json_print_text(out, ",\"by\":", by == ROOM_CPU ? "cpu" : by == ROOM_MEMORY ? "memory" : NULL);
+    for (int i = 0; i < ROOM_VALUE_COUNT; i++) {
+        fprintf(out, ",\"%s\":", names[i]);
+        json_print_number(out, "", isfinite(row->values[i]) != 0, "%.10g", row->values[i]);
+    }
+    print_causes(out, row);
+    putc('}', out);
+}
+
+int rooms_print_json(FILE *out, const struct rooms *rooms)
+{
+    fprintf(out, "{\"time\":%.0f,\"groups\":[", rooms->time);
+    for (size_t i = 0; i < rooms->count; i++) {
+        if (i > 0)
+            putc(',', out);
+        print_row(out, &rooms->rows[i]);
+    }
+    fputs("]}\n", out);
+    return output_flush(out);
+}

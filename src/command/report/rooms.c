@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/rooms.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/client.h"
+#include "common/identifier.h"
+#include "headroom/array.h"
+
+#define BY "-by-"
+
+/* --- Series ------------------------------------------------------------------- */
+
+static const struct {
+    const char *type, *type_instance;
+} series_of[ROOM_VALUE_COUNT] = {
+    [ROOM_LEAST] = {"percent", "room"},         [ROOM_CPU] = {"percent", "room-cpu"},
+    [ROOM_MEMORY] = {"percent", "room-memory"}, [ROOM_CPUS_LEFT] = {"vcpu", "room"},
+    [ROOM_BYTES_LEFT] = {"memory", "room"},     [ROOM_NEED] = {"memory", "need"},
+    [ROOM_LIMIT] = {"memory", "limit"},         [ROOM_TROUBLE] = {"duration", "to_trouble"},
+};
+
+/* @return ROOM_VALUE_COUNT: it is none of these. */
+static enum room_value value_of(const struct identifier *parts)
+{
+    int i = 0;
+
+    while (i < ROOM_VALUE_COUNT && !(piece_is(&parts->type, series_of[i].type) &&
+                                     piece_is(&parts->type_instance, series_of[i].type_instance)))
+        i++;
+    return (enum room_value)i;
+}
+
+/* Where "-by-" is in the type instance of a cause; NULL: it is none. */
+static const char *find_by(const struct identifier *parts)
+{
+    if (!piece_is(&parts->type, "percent") || parts->type_instance.length == 0)
+        return NULL;
+    return memmem(parts->type_instance.start, parts->type_instance.length, BY, strlen(BY));
+}
+
+struct names {
+    char **list;
+    size_t count, capacity;
+};
+
+static int collect(void *context, const char *text)
+{
+    struct names *names = context;
+    struct identifier parts;
+
+    if (identifier_parse(text, &parts) != 0 || !piece_is(&parts.plugin, "headroom") ||
+        parts.instance.length == 0)
+        return 0;
+    if (value_of(&parts) == ROOM_VALUE_COUNT && find_by(&parts) == NULL)
+        return 0;
+    if (HR_ARRAY_RESERVE(names->list, names->capacity, names->count + 1) != 0)
+        return -ENOMEM;
+    names->list[names->count] = strdup(text);
+    return names->list[names->count++] != NULL ? 0 : -ENOMEM;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    struct identifier left, right;
+
+    identifier_parse(*(char *const *)a, &left);
+    identifier_parse(*(char *const *)b, &right);
+    int order = compare_pieces(&left.host, &right.host);
+    return order != 0 ? order : compare_pieces(&left.instance, &right.instance);
+}
+
+/* --- Rows ----------------------------------------------------------------------- */
+
+static int add_row(struct rooms *rooms, const struct identifier *parts)
+{
+    if (HR_ARRAY_RESERVE(rooms->rows, rooms->capacity, rooms->count + 1) != 0)
+        return -ENOMEM;
+    struct room_row *row = &rooms->rows[rooms->count++];
+    *row = (struct room_row){
+        .host = strndup(parts->host.start, parts->host.length),
+        .group = strndup(parts->instance.start, parts->instance.length),
+    };
+    for (int i = 0; i < ROOM_VALUE_COUNT; i++)
+        row->values[i] = NAN;
+    if (row->host == NULL || row->group == NULL)
+        return -ENOMEM;
+    rooms->several_hosts |= strcmp(row->host, rooms->rows[0].host) != 0;
+    return 0;
+}
+
+static int add_cause(struct room_row *row, const struct identifier *parts, double pct)
+{
+    const char *by = find_by(parts), *name = by + strlen(BY);
+    const struct piece *both = &parts->type_instance;
+
+    if (HR_ARRAY_RESERVE(row->causes, row->cause_capacity, row->cause_count + 1) != 0)
+        return -ENOMEM;
+    size_t at = row->cause_count++;
+    for (; at > 0 && !(row->causes[at - 1].pct >= pct) && !isnan(pct); at--)
+        row->causes[at] = row->causes[at - 1];
+    struct room_cause *cause = &row->causes[at];
+    *cause = (struct room_cause){
+        .resource = strndup(both->start, (size_t)(by - both->start)),
+        .name = strndup(name, both->length - (size_t)(name - both->start)),
+        .pct = pct,
+    };
+    return cause->resource != NULL && cause->name != NULL ? 0 : -ENOMEM;
+}
+
+static int add_value(struct rooms *rooms, const char *text, double number)
+{
+    struct identifier parts;
+
+    identifier_parse(text, &parts);
+    const struct room_row *last = rooms->count > 0 ? &rooms->rows[rooms->count - 1] : NULL;
+    if (last == NULL || !piece_is(&parts.host, last->host) ||
+        !piece_is(&parts.instance, last->group)) {
+        int status = add_row(rooms, &parts);
+        if (status < 0)
+            return status;
+    }
+    struct room_row *row = &rooms->rows[rooms->count - 1];
+    const enum room_value value = value_of(&parts);
+    if (value == ROOM_VALUE_COUNT)
+        return add_cause(row, &parts, number);
+    row->values[value] = number;
+    return 0;
+}
+
+static int fetch_values(struct client *client, const struct names *names, struct rooms *rooms)
+{
+    double *numbers = calloc(names->count + 1, sizeof(*numbers));
+    int status = numbers == NULL
+                     ? -ENOMEM
+                     : client_get(client, (const char *const *)names->list, numbers, names->count);
+
+    for (size_t i = 0; status == 0 && i < names->count; i++)
+        status = add_value(rooms, names->list[i], numbers[i]);
+    free(numbers);
+    return status;
+}
+
+int rooms_fetch(struct client *client, struct rooms *rooms)
+{
+    struct names names = {.list = NULL};
+    struct rooms fetched = {.time = (double)time(NULL)};
+
+    int status = client_list(client, collect, &names);
+    if (status == 0 && names.count > 1)
+        qsort(names.list, names.count, sizeof(*names.list), compare_names);
+    if (status == 0)
+        status = fetch_values(client, &names, &fetched);
+    for (size_t i = 0; i < names.count; i++)
+        free(names.list[i]);
+    free(names.list);
+    if (status != 0)
+        rooms_free(&fetched);
+    else
+        *rooms = fetched;
+    return status;
+}
+
+static void free_row(struct room_row *row)
+{
+    for (size_t i = 0; i < row->cause_count; i++) {
+        free(row->causes[i].resource);
+        free(row->causes[i].name);
+    }
+    free(row->causes);
+    free(row->host);
+    free(row->group);
+}
+
+void rooms_free(struct rooms *rooms)
+{
+    for (size_t i = 0; i < rooms->count; i++)
+        free_row(&rooms->rows[i]);
+    free(rooms->rows);
+    *rooms = (struct rooms){.rows = NULL};
+}
+
+/* --- Choosing and sorting ---------------------------------------------------------- */
+
+static bool matches_any(const char *group, char *const *patterns, size_t count, bool *matched)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        if (fnmatch(patterns[i], group, 0) == 0)
+            any = matched[i] = true;
+    return any;
+}
+
+const char *rooms_keep(struct rooms *rooms, char *const *patterns, size_t count)
+{
+    bool *matched = calloc(count + 1, sizeof(*matched));
+    size_t kept = 0, at = 0;
+
+    if (count == 0 || matched == NULL) {
+        free(matched);
+        return NULL;
+    }
+    for (size_t i = 0; i < rooms->count; i++)
+        if (matches_any(rooms->rows[i].group, patterns, count, matched))
+            rooms->rows[kept++] = rooms->rows[i];
+        else
+            free_row(&rooms->rows[i]);
+    rooms->count = kept;
+    while (at < count && matched[at])
+        at++;
+    free(matched);
+    return at < count ? patterns[at] : NULL;
+}
+
+static int compare_values(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return (isnan(a) != 0) - (isnan(b) != 0);
+    return (a > b) - (a < b);
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct room_row *a = left, *b = right;
+    const enum room_value by = *(const enum room_value *)context;
+    int order = compare_values(a->values[by], b->values[by]);
+
+    if (order == 0)
+        order = compare_values(a->values[ROOM_TROUBLE], b->values[ROOM_TROUBLE]);
+    if (order == 0)
+        order = strcmp(a->group, b->group);
+    return order != 0 ? order : strcmp(a->host, b->host);
+}
+
+void rooms_sort(struct rooms *rooms, enum room_value by)
+{
+    if (rooms->count > 1)
+        qsort_r(rooms->rows, rooms->count, sizeof(*rooms->rows), compare_rows, &by);
+}
+
+enum room_value rooms_binding(const struct room_row *row)
+{
+    const double cpu = row->values[ROOM_CPU], memory = row->values[ROOM_MEMORY];
+
+    if (isnan(cpu) && isnan(memory))
+        return ROOM_VALUE_COUNT;
+    return compare_values(memory, cpu) < 0 ? ROOM_MEMORY : ROOM_CPU;
+}

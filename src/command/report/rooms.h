@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report/rooms.h - what collectd has from the plugin headroom: one row for each group.
+ */
+#ifndef HEADROOM_COMMAND_REPORT_ROOMS_H
+#define HEADROOM_COMMAND_REPORT_ROOMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct client;
+
+/** The values of a group, by their series; see collectd-headroom-plugin(5) for units. */
+enum room_value {
+    ROOM_LEAST, /**< percent */
+    ROOM_CPU,
+    ROOM_MEMORY,
+    ROOM_CPUS_LEFT,
+    ROOM_BYTES_LEFT,
+    ROOM_NEED,
+    ROOM_LIMIT,
+    ROOM_TROUBLE, /**< seconds */
+    ROOM_VALUE_COUNT
+};
+
+/** A part of a group's stall. */
+struct room_cause {
+    char *resource, *name; /**< "cpu", "limit" */
+    double pct;            /**< of the time; NAN: there is none any more */
+};
+
+struct room_row {
+    char *host, *group;
+    double values[ROOM_VALUE_COUNT]; /**< NAN: not known */
+    struct room_cause *causes;       /**< the greatest first */
+    size_t cause_count, cause_capacity;
+};
+
+/** All zeros is empty. */
+struct rooms {
+    struct room_row *rows; /**< by host and group */
+    size_t count, capacity;
+    bool several_hosts;
+    double time; /**< when fetched, seconds since 1970 */
+};
+
+/** Reads them. @param rooms  the caller ends it with rooms_free(). @return 0, -ENOMEM, or as
+ * client_get(). */
+int rooms_fetch(struct client *client, struct rooms *rooms);
+
+void rooms_free(struct rooms *rooms);
+
+/** Keeps the rows whose group matches one of some patterns of fnmatch(3). @return the first pattern
+ * that matches none; NULL: each does. */
+const char *rooms_keep(struct rooms *rooms, char *const *patterns, size_t count);
+
+/** Sorts: the lowest of a value first, those without one last; then by time to trouble and name. */
+void rooms_sort(struct rooms *rooms, enum room_value by);
+
+/** Which room is the smaller, of those that are known: ROOM_CPU, ROOM_MEMORY; or ROOM_VALUE_COUNT:
+ * none is. */
+enum room_value rooms_binding(const struct room_row *row);
+
+/** Prints a table for people, or one line of JSON. @return 0, or the negative errno of writing. */
+int rooms_print_table(FILE *out, const struct rooms *rooms);
+int rooms_print_json(FILE *out, const struct rooms *rooms);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report/table.c - the report for people.
+ */
+#include <math.h>
+
+#include "common/grid.h"
+#include "common/label.h"
+#include "common/output.h"
+#include "report/rooms.h"
+
+#define DAY_S 86400
+
+/* What is less isn't named. */
+#define WORTH_NAMING_PCT 1
+
+#define NAME_SIZE 256
+
+/* "1.8G" */
+static void print_bytes(double bytes, char *text, size_t size)
+{
+    static const char units[] = "BKMGTPE";
+    size_t unit = 0;
+
+    for (; bytes >= 1000 && unit + 2 < sizeof(units); unit++)
+        bytes /= 1024;
+    snprintf(text, size, bytes >= 9.95 || unit == 0 ? "%.0f%c" : "%.1f%c", bytes, units[unit]);
+}
+
+static void add_name(struct grid *grid, const struct rooms *rooms, const struct room_row *row)
+{
+    char name[2 * NAME_SIZE], safe[128];
+
+    snprintf(name, sizeof(name), "%s%s%s", rooms->several_hosts ? row->host : "",
+             rooms->several_hosts ? ": " : "", row->group);
+    label_fit(name, 60, LABEL_UTF8, safe, sizeof(safe));
+    grid_cell(grid, "%s", safe);
+}
+
+static void add_room(struct grid *grid, const struct room_row *row)
+{
+    const double pct = row->values[ROOM_LEAST];
+    const enum room_value by = rooms_binding(row);
+
+    if (isnan(pct))
+        grid_cell(grid, "-");
+    else
+        grid_cell(grid, "%.0f%%", floor(pct));
+    grid_cell(grid, "%s", by == ROOM_CPU ? "cpu" : by == ROOM_MEMORY ? "memory" : "");
+}
+
+/* How much more it bears of what it has the least room by. */
+static void add_left(struct grid *grid, const struct room_row *row)
+{
+    const enum room_value by = rooms_binding(row);
+    const double cpus = row->values[ROOM_CPUS_LEFT], bytes = row->values[ROOM_BYTES_LEFT];
+    char text[16];
+
+    if (by == ROOM_CPU && cpus > 0) {
+        grid_cell(grid, "+%.2g CPU%s", cpus, cpus == 1 ? "" : "s");
+    } else if (by == ROOM_MEMORY && bytes > 0) {
+        print_bytes(bytes, text, sizeof(text));
+        grid_cell(grid, "+%s", text);
+    } else {
+        grid_cell(grid, "-");
+    }
+}
+
+static void add_trouble(struct grid *grid, const struct room_row *row)
+{
+    const double seconds = row->values[ROOM_TROUBLE];
+
+    if (isnan(seconds))
+        grid_cell(grid, "-");
+    else if (seconds <= 0)
+        grid_cell(grid, "now");
+    else if (seconds >= DAY_S)
+        grid_cell(grid, "> 1 d");
+    else if (seconds >= 7200)
+        grid_cell(grid, "%.1f h", seconds / 3600);
+    else if (seconds >= 120)
+        grid_cell(grid, "%.0f min", seconds / 60);
+    else
+        grid_cell(grid, "%.0f s", seconds);
+}
+
+static void add_memory(struct grid *grid, const struct room_row *row)
+{
+    char need[16], limit[16];
+
+    if (isnan(row->values[ROOM_NEED]) || isnan(row->values[ROOM_LIMIT])) {
+        grid_cell(grid, "-");
+        return;
+    }
+    print_bytes(row->values[ROOM_NEED], need, sizeof(need));
+    print_bytes(row->values[ROOM_LIMIT], limit, sizeof(limit));
+    grid_cell(grid, "%s of %s", need, limit);
+}
+
+/* "cpu: limit 61%, neighbours 8%" */
+static void add_causes(struct grid *grid, const struct room_row *row)
+{
+    char text[128] = "", safe[128];
+    size_t used = 0;
+
+    for (size_t i = 0; i < row->cause_count && i < 2; i++) {
+        const struct room_cause *cause = &row->causes[i];
+        if (!(cause->pct >= WORTH_NAMING_PCT) || used >= sizeof(text))
+            break;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s %.0f%%",
+                                 i > 0 ? ", " : "", cause->resource, cause->name, cause->pct);
+    }
+    label_fit_start(text, 60, LABEL_UTF8, safe, sizeof(safe));
+    grid_cell(grid, "%s", safe[0] != '\0' ? safe : "-");
+}
+
+int rooms_print_table(FILE *out, const struct rooms *rooms)
+{
+    static const char *const titles[] = {"group",      "room",           "by",       "bears",
+                                         "trouble in", "needs (memory)", "waits for"};
+    enum { COLUMN_COUNT = sizeof(titles) / sizeof(titles[0]) };
+    struct grid grid = {.column_count = COLUMN_COUNT, .left = 1 | 1 << 2 | 1 << 6};
+
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        grid_cell(&grid, "%s", titles[i]);
+    for (size_t i = 0; i < rooms->count; i++) {
+        const struct room_row *row = &rooms->rows[i];
+        add_name(&grid, rooms, row);
+        add_room(&grid, row);
+        add_left(&grid, row);
+        add_trouble(&grid, row);
+        add_memory(&grid, row);
+        add_causes(&grid, row);
+    }
+    int status = grid_print(&grid, out);
+    return status < 0 ? status : output_flush(out);
+}
