@@ -9,9 +9,10 @@
  * split by the slices of each.
  *
  * Waits are counted when they end: by running, or by moving to another CPU; see also
- * hr_blame_options.lasting. The sum of a group's cells is the run delay of its tasks. What no slice is known for is counted as HR_BLAME_UNKNOWN,
- * never spread over the others: waits that began before attaching, or more than HR_BLAME_SLICES
- * switches ago. On a kernel before 6.6 also what others ran while the group was throttled.
+ * hr_blame_options.lasting. The sum of a group's cells is the run delay of its tasks. What no slice
+ * is known for is counted as HR_BLAME_UNKNOWN, never spread over the others: waits that began
+ * before attaching, or more than HR_BLAME_SLICES switches ago. On a kernel before 6.6 also what
+ * others ran while the group was throttled.
  *
  * A task belongs to the deepest watched group that it is in or below, by the group it is in when it
  * begins to run. Of a group that isn't watched the waits aren't measured; as a taker it counts for
@@ -92,9 +93,9 @@ struct hr_blame_options {
     size_t max_cells;
     /** Whether tasks have cells of their own. It costs more at each switch. */
     bool by_task;
-    /** Whether waits that last are counted, too, for as long as they have lasted; so an interval has
-     * just the waits within it. Reading takes longer: it asks for each task of the machine. Their
-     * lengths are some milliseconds off. Otherwise waits count when they end. */
+    /** Whether waits that last are counted, too, for as long as they have lasted; so an interval
+     * has just the waits within it. Reading takes longer: it asks for each task of the machine.
+     * Their lengths are some milliseconds off. Otherwise waits count when they end. */
     bool lasting;
     const struct hr_blame_calls *calls;
 };
