@@ -35,7 +35,8 @@ struct run {
     struct watched watched;
     struct hr_blame_matrix before, after, delta;
     enum label_charset charset;
-    bool redraws; /* on a screen of its own */
+    bool redraws;    /* on a screen of its own */
+    bool has_excess; /* which was reported */
 };
 
 /* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or STOP: the run ends. */
@@ -69,6 +70,19 @@ static int open_blame(struct run *run)
     return status == 0 ? COMMAND_DONE : fail(run, "%s", reason.text);
 }
 
+static void report_excess(struct run *run)
+{
+    const size_t excess = watched_excess(&run->watched);
+
+    if (excess == 0 || run->has_excess || run->redraws)
+        return;
+    run->has_excess = true;
+    fprintf(stderr,
+            "%s: there are too many groups with processes, so %zu of them count for the groups "
+            "above them, or as other: name those that matter\n",
+            run->request->title, excess);
+}
+
 static int update_groups(struct run *run)
 {
     int status = watched_update(&run->watched, run->blame);
@@ -77,6 +91,7 @@ static int update_groups(struct run *run)
         return fail(run, "no cgroup2 hierarchy is mounted: mount -t cgroup2 none /sys/fs/cgroup");
     if (status != 0)
         return fail(run, "cannot follow the cgroups: %s", strerror(-status));
+    report_excess(run);
     return COMMAND_DONE;
 }
 

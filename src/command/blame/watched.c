@@ -107,6 +107,11 @@ int watched_update(struct watched *watched, struct hr_blame *blame)
     return status;
 }
 
+size_t watched_excess(const struct watched *watched)
+{
+    return hr_cgroup_set_counts(watched->set).excess;
+}
+
 void watched_close(struct watched *watched)
 {
     hr_cgroup_set_close(watched->set);

@@ -39,6 +39,9 @@ int watched_update(struct watched *watched, struct hr_blame *blame);
 /** @return the path of a group, "/" for the one at the top, "?" if it isn't known. */
 const char *watched_path(const struct watched *watched, uint64_t id);
 
+/** @return how many groups with processes aren't measured, as there are too many. */
+size_t watched_excess(const struct watched *watched);
+
 void watched_close(struct watched *watched);
 
 #endif
