@@ -152,7 +152,8 @@ int hr_blame_find_top(const struct hr_root *root, uint64_t *id);
 
 /**
  * Reads how long each watched group has waited for whom, since attaching the first time. The matrix
- * is for hr_blame_delta(): only of an interval it is known what is unknown.
+ * is for hr_blame_delta(): only of an interval it is known what is unknown. By task, where three
+ * quarters of max_cells are in use, cells that haven't changed since the last reading are removed.
  *
  * @param matrix  is replaced; its memory is used again. The caller frees it with
  *                hr_blame_matrix_free().

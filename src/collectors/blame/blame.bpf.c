@@ -851,8 +851,8 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
     return 0;
 }
 
-/* Where no switch has been seen since attaching, one task has had the CPU since it arrived. The idle
- * task's arrival isn't kept. */
+/* Where no switch has been seen since attaching, one task has had the CPU since it arrived. The
+ * idle task's arrival isn't kept. */
 static __noinline void charge_running(struct task_struct *task, const struct wait *wait,
                                       const struct moment *moment)
 {

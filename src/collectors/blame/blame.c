@@ -32,6 +32,7 @@ struct hr_blame {
     struct blame_groups groups;
     struct blame_key *keys; /* the cells as they are copied */
     __u64 *values;
+    struct hr_blame_matrix last; /* as it was read, where the map is nearly full; else empty */
 };
 
 static const uint32_t zero;
@@ -139,6 +140,7 @@ void hr_blame_close(struct hr_blame *blame)
     blame_groups_free(&blame->groups);
     free(blame->keys);
     free(blame->values);
+    hr_blame_matrix_free(&blame->last);
     free(blame);
 }
 
@@ -281,6 +283,24 @@ static bool translate_taker(struct hr_blame *blame, const struct blame_key *key,
     return *group != NULL;
 }
 
+/* Cells of tasks that have ended would fill the map. Those that haven't changed since
+ * the last reading make room then; if they are made again, they begin at 0. */
+static bool is_unchanged(const struct hr_blame *blame, const struct hr_blame_cell *cell)
+{
+    const struct hr_blame_cell *last = hr_blame_matrix_find(&blame->last, cell);
+
+    return last != NULL && last->wait_ns == cell->wait_ns;
+}
+
+/* Keeps what was read for that, if the map is nearly full. */
+static int keep_last(struct hr_blame *blame, const struct hr_blame_matrix *matrix)
+{
+    if (blame->by_task && matrix->count >= blame->max_cells - blame->max_cells / 4)
+        return hr_blame_matrix_copy(&blame->last, matrix);
+    blame->last.count = 0;
+    return 0;
+}
+
 static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_t wait_ns,
                     struct hr_blame_matrix *matrix)
 {
@@ -291,6 +311,10 @@ static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_
     if (waiter == NULL || !translate_taker(blame, key, &cell, &taker))
         return 0;
     cell.waiter = waiter->id;
+    if (is_unchanged(blame, &cell)) {
+        blame->calls->remove(blame->object, BLAME_MAP_CELLS, key);
+        return 0;
+    }
     waiter->wait_ns += wait_ns;
     if (taker != NULL)
         taker->wait_ns += wait_ns;
@@ -349,6 +373,7 @@ int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix)
     matrix->lost_ns = blame->status.lost_ns;
     hr_blame_matrix_sort(matrix);
     remove_done_groups(blame, count);
+    keep_last(blame, matrix); /* without memory they make room later */
     return 0;
 }
 

@@ -78,6 +78,25 @@ void hr_blame_matrix_sort(struct hr_blame_matrix *matrix)
         qsort(matrix->cells, matrix->count, sizeof(*matrix->cells), compare_cells);
 }
 
+const struct hr_blame_cell *hr_blame_matrix_find(const struct hr_blame_matrix *matrix,
+                                                 const struct hr_blame_cell *cell)
+{
+    if (matrix->count == 0)
+        return NULL;
+    return bsearch(cell, matrix->cells, matrix->count, sizeof(*cell), compare_cells);
+}
+
+int hr_blame_matrix_copy(struct hr_blame_matrix *matrix, const struct hr_blame_matrix *from)
+{
+    matrix->count = 0;
+    int status = HR_ARRAY_RESERVE(matrix->cells, matrix->capacity, from->count);
+    if (status != 0 || from->count == 0)
+        return status;
+    memcpy(matrix->cells, from->cells, from->count * sizeof(*from->cells));
+    matrix->count = from->count;
+    return 0;
+}
+
 static void remove_empty_cells(struct hr_blame_matrix *matrix)
 {
     size_t kept = 0;

@@ -14,6 +14,14 @@ void hr_blame_matrix_clear(struct hr_blame_matrix *matrix);
 /** Appends a cell. @return 0 or -ENOMEM. */
 int hr_blame_matrix_add(struct hr_blame_matrix *matrix, const struct hr_blame_cell *cell);
 
+/** Finds the cell of the same waiter and taker in a sorted matrix. @return NULL if there is none.
+ */
+const struct hr_blame_cell *hr_blame_matrix_find(const struct hr_blame_matrix *matrix,
+                                                 const struct hr_blame_cell *cell);
+
+/** Replaces the cells by those of another matrix. @return 0 or -ENOMEM: it is empty. */
+int hr_blame_matrix_copy(struct hr_blame_matrix *matrix, const struct hr_blame_matrix *from);
+
 /** Sorts the cells. */
 void hr_blame_matrix_sort(struct hr_blame_matrix *matrix);
 

@@ -228,13 +228,14 @@ static int measure(struct run *run)
 
     if (status == COMMAND_DONE)
         status = read_matrix(run, &run->after);
+    if (status != COMMAND_DONE)
+        return status;
     run->redraws = run->request->live && !run->request->json && redraw_fits(stdout);
-    if (status == COMMAND_DONE && run->redraws)
+    if (run->redraws)
         redraw_begin(stdout);
-    do {
-        if (status == COMMAND_DONE)
-            status = measure_interval(run);
-    } while (status == COMMAND_DONE && run->request->live);
+    do
+        status = measure_interval(run);
+    while (status == COMMAND_DONE && run->request->live);
     if (!run->redraws)
         return status;
     /* The last one stays on the terminal. */

@@ -7,6 +7,7 @@
 
 #include "headroom/array.h"
 #include "headroom/blame.h"
+#include "headroom/clock.h"
 
 /* As many as collectd's plugins take by default. */
 #define GROUPS_MOST 1000
@@ -21,7 +22,7 @@ static void add_name(struct watched *watched, uint64_t id, const char *path)
         watched->failed = true;
         return;
     }
-    watched->names[watched->name_count++] = (struct watched_name){id, copy};
+    watched->names[watched->name_count++] = (struct watched_name){.id = id, .path = copy};
 }
 
 const char *watched_path(const struct watched *watched, uint64_t id)
@@ -39,6 +40,24 @@ static void note_event(struct hr_cgroup *group, enum hr_cgroup_event event, void
     watched->changed = true;
     if (event == HR_CGROUP_ADDED)
         add_name(watched, group->id, group->path);
+    for (size_t i = 0; event == HR_CGROUP_REMOVED && i < watched->name_count; i++)
+        if (watched->names[i].id == group->id)
+            watched->names[i].removed_ns = hr_clock_ns();
+}
+
+static void forget_removed(struct watched *watched)
+{
+    const uint64_t now_ns = hr_clock_ns();
+    size_t kept = 0;
+
+    for (size_t i = 0; i < watched->name_count; i++) {
+        struct watched_name *name = &watched->names[i];
+        if (name->removed_ns != 0 && now_ns - name->removed_ns > watched->keep_ns)
+            free(name->path);
+        else
+            watched->names[kept++] = *name;
+    }
+    watched->name_count = kept;
 }
 
 /* Tasks of no other group are in the one at the top. */
@@ -65,7 +84,9 @@ int watched_open(struct watched *watched, const struct hr_root *root,
         .context = watched,
     };
 
-    *watched = (struct watched){.changed = true};
+    /* What was removed within an interval is in its cells, or in those of the next. */
+    *watched =
+        (struct watched){.changed = true, .keep_ns = 2 * request->interval_ns + 60 * HR_NS_PER_S};
     int status = all ? find_top(watched, root) : 0;
     return status == 0 ? hr_cgroup_set_open(root, &options, &watched->set) : status;
 }
@@ -100,6 +121,7 @@ int watched_update(struct watched *watched, struct hr_blame *blame)
         status = -ENOMEM;
     if (status != 0 || !watched->changed)
         return status;
+    forget_removed(watched);
     status = list_ids(watched);
     if (status == 0)
         status = hr_blame_watch(blame, watched->ids, watched->id_count);

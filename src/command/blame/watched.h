@@ -14,13 +14,15 @@ struct hr_root;
 struct watched_name {
     uint64_t id;
     char *path;
+    uint64_t removed_ns; /**< hr_clock_ns(); 0: it is there */
 };
 
 struct watched {
     struct hr_cgroup_set *set;
-    bool changed; /**< since watched_update() */
-    bool failed;  /**< memory ran out */
-    uint64_t top; /**< the id of the group at the top, if all are measured; else 0 */
+    bool changed;     /**< since watched_update() */
+    bool failed;      /**< memory ran out */
+    uint64_t top;     /**< the id of the group at the top, if all are measured; else 0 */
+    uint64_t keep_ns; /**< for how long names of removed groups may be needed */
     struct watched_name *names;
     size_t name_count, name_capacity;
     uint64_t *ids;

@@ -173,6 +173,29 @@ START_TEST(test_waits_that_last_are_counted_on_request)
 }
 END_TEST
 
+/* As by task, where new ones come all the time. */
+START_TEST(test_cells_that_rest_make_room_for_others)
+{
+    const struct hr_blame_options options = {
+        .max_groups = 3, .max_cells = 20, .by_task = true, .calls = &fake_blame_calls};
+
+    hr_blame_close(blame);
+    ck_assert_int_eq(hr_blame_open(&options, &blame, NULL), 0);
+    watch(1, (const uint64_t[]){WEB});
+    const uint32_t web = fake_blame_number(WEB);
+    for (uint32_t tid = 1; tid < 500; tid++) {
+        const struct blame_key key = {.waiter = web, .taker = web, .waiter_tid = tid};
+        const uint64_t ns = 100, lasting_ns = 10 * tid;
+        ck_assert_int_eq(fake_blame_calls.update(&fake_blame, BLAME_MAP_CELLS, &key, &ns), 0);
+        fake_blame_set(web, BLAME_KWORKER, lasting_ns);
+        read_interval();
+        ck_assert_uint_eq(delta.count, 2);
+        ck_assert_uint_eq(wait_in(&delta, WEB, HR_BLAME_KWORKER, 0), 10);
+        ck_assert_uint_eq(wait_in(&delta, WEB, HR_BLAME_ITSELF, 0), 100);
+    }
+}
+END_TEST
+
 START_TEST(test_a_group_that_comes_back_goes_on)
 {
     watch(1, (const uint64_t[]){WEB});
@@ -286,6 +309,7 @@ int main(void)
     tcase_add_test(tests, test_numbers_are_not_used_again);
     tcase_add_test(tests, test_cells_of_a_removed_group_are_read_to_their_end);
     tcase_add_test(tests, test_waits_that_last_are_counted_on_request);
+    tcase_add_test(tests, test_cells_that_rest_make_room_for_others);
     tcase_add_test(tests, test_a_group_that_comes_back_goes_on);
     tcase_add_test(tests, test_attaches_and_detaches);
     tcase_add_test(tests, test_reading_fails_without_harm);
