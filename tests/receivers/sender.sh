@@ -143,6 +143,7 @@ start_toucher() {
 # More than the snippets ask for, in blocks of their own: all that is documented.
 widened="<Plugin psi>
   ReportAverages true
+  Blame \"always\"
 </Plugin>
 <Plugin cgroup_perf>
   ReportPerCPU true
