@@ -71,14 +71,15 @@ static void name_series(const char *taker, const char *path, bool is_group,
     char name[HR_INSTANCE_SIZE];
 
     hr_instance_make(taker, path, is_group && is_reserved(taker), name);
-    if (strlen(name) <= room) {
-        snprintf(series, HR_INSTANCE_SIZE, BEGINNING "%s_us", name);
-        return;
+    size_t kept = strlen(name);
+    char mark[10] = "";
+    if (kept > room) {
+        kept = room - (sizeof(mark) - 1);
+        while (kept > 0 && (name[kept] & 0xc0) == 0x80) /* within a character */
+            kept--;
+        snprintf(mark, sizeof(mark), "~%08x", hr_hash(path));
     }
-    size_t kept = room - strlen("~01234567");
-    while (kept > 0 && (name[kept] & 0xc0) == 0x80) /* within a character */
-        kept--;
-    snprintf(series, HR_INSTANCE_SIZE, BEGINNING "%.*s~%08x_us", (int)kept, name, hr_hash(path));
+    snprintf(series, HR_INSTANCE_SIZE, BEGINNING "%.*s%s_us", (int)kept, name, mark);
 }
 
 static void add_ranked(struct psi_taken *taken, const struct hr_blame_cell *cell,
