@@ -202,6 +202,26 @@ struct hr_stall_cause first_cause(const char *name, enum hr_psi_resource resourc
     ck_abort_msg("no cause was given");
 }
 
+static bool has_cause(const struct hr_stall_causes *causes, enum hr_stall_kind kind)
+{
+    for (size_t i = 0; i < causes->count; i++)
+        if (causes->list[i].kind == kind)
+            return true;
+    return false;
+}
+
+void expect_cause(const char *name, enum hr_psi_resource resource, enum hr_stall_kind kind)
+{
+    struct hr_stall_causes causes;
+
+    for (int i = 0; i < WINDOWS; i++) {
+        explain_window(find_group(name), resource, &causes);
+        if (has_cause(&causes, kind))
+            return;
+    }
+    ck_abort_msg("the cause %d was not given", (int)kind);
+}
+
 void expect_no_cause(const char *name, enum hr_psi_resource resource)
 {
     struct hr_stall_causes causes;

@@ -66,6 +66,9 @@ const struct hr_cgroup *find_group(const char *name);
  */
 struct hr_stall_cause first_cause(const char *name, enum hr_psi_resource resource);
 
+/** The same, where it must be among the causes. */
+void expect_cause(const char *name, enum hr_psi_resource resource, enum hr_stall_kind kind);
+
 /** The same, where there must be none. */
 void expect_no_cause(const char *name, enum hr_psi_resource resource);
 
