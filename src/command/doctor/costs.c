@@ -25,9 +25,9 @@
 #define SERIES_OF_ROOM  9
 #define SERIES_OF_STALL (6 + 3 + 3)
 
-/* Three of pressure, the directories of two controllers, and that of the group. */
+/* Three of pressure; and four of memory, one of CPU time, and the group's directory. */
 #define FILES_OF_SYSTEM_ROOM 3
-#define FILES_OF_ROOM        6
+#define FILES_OF_ROOM        9
 
 /* --- Each plugin ---------------------------------------------------------- */
 

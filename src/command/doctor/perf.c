@@ -301,6 +301,42 @@ static void check_kind(struct check_context *context, const struct kind *kind)
 
 /* --- Descriptors ---------------------------------------------------------- */
 
+/* @return 0, or why the machine as a whole can't be asked how often it occurs. */
+static int try_event(const struct hr_root *root, struct hr_perf_event *event)
+{
+    const struct hr_perf_event_group group = {&event, 1};
+    const struct hr_perf_options options = {.groups = &group, .group_count = 1};
+    struct hr_perf_target *target;
+    struct hr_perf *perf = NULL;
+
+    int status = hr_perf_open(root, &options, &perf);
+    if (status == 0)
+        status = hr_perf_read(perf);
+    if (status == 0)
+        status = hr_perf_target_open_system(perf, &target);
+    if (status == 0) {
+        status = hr_perf_target_read(target);
+        hr_perf_target_close(target);
+    }
+    if (status == 0)
+        status = hr_perf_status(perf, HR_PERF_SYSTEM, 0, 0);
+    hr_perf_close(perf);
+    return status;
+}
+
+static bool is_countable(const struct hr_root *root, struct hr_perf_vocabulary *vocabulary,
+                         const char *text)
+{
+    struct hr_perf_event_error fault;
+    struct hr_perf_event *event;
+
+    if (hr_perf_event_find(vocabulary, text, &event, &fault) < 0)
+        return false;
+    const int status = try_event(root, event);
+    hr_perf_event_free(event);
+    return status == 0 || status == -ECANCELED;
+}
+
 size_t doctor_count_clocks(const struct hr_root *root, const struct usage *usage)
 {
     struct check_context context = {.usage = &usage->perf};
@@ -311,11 +347,12 @@ size_t doctor_count_clocks(const struct hr_root *root, const struct usage *usage
         hr_perf_vocabulary_open(root, &context.vocabulary) < 0)
         return 0;
     for (size_t i = 0; i < usage->perf.events.count; i++) {
-        const char *of_event = usage->perf.lines.list[i];
-        if (of_event != line && is_text_of_kind(&context, usage->perf.events.list[i], &hardware)) {
-            line = of_event;
-            count++;
-        }
+        const char *of_event = usage->perf.lines.list[i], *event = usage->perf.events.list[i];
+        if (of_event == line || !is_text_of_kind(&context, event, &hardware) ||
+            !is_countable(root, context.vocabulary, event))
+            continue;
+        line = of_event;
+        count++;
     }
     hr_perf_vocabulary_close(context.vocabulary);
     return count;
@@ -404,42 +441,6 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
 }
 
 /* --- Costs ---------------------------------------------------------------- */
-
-/* @return 0, or why the machine as a whole can't be asked how often it occurs. */
-static int try_event(const struct hr_root *root, struct hr_perf_event *event)
-{
-    const struct hr_perf_event_group group = {&event, 1};
-    const struct hr_perf_options options = {.groups = &group, .group_count = 1};
-    struct hr_perf_target *target;
-    struct hr_perf *perf = NULL;
-
-    int status = hr_perf_open(root, &options, &perf);
-    if (status == 0)
-        status = hr_perf_read(perf);
-    if (status == 0)
-        status = hr_perf_target_open_system(perf, &target);
-    if (status == 0) {
-        status = hr_perf_target_read(target);
-        hr_perf_target_close(target);
-    }
-    if (status == 0)
-        status = hr_perf_status(perf, HR_PERF_SYSTEM, 0, 0);
-    hr_perf_close(perf);
-    return status;
-}
-
-static bool is_countable(const struct hr_root *root, struct hr_perf_vocabulary *vocabulary,
-                         const char *text)
-{
-    struct hr_perf_event_error fault;
-    struct hr_perf_event *event;
-
-    if (hr_perf_event_find(vocabulary, text, &event, &fault) < 0)
-        return false;
-    const int status = try_event(root, event);
-    hr_perf_event_free(event);
-    return status == 0 || status == -ECANCELED;
-}
 
 void doctor_find_events(const struct hr_root *root, const struct usage_perf *usage,
                         struct usage_texts *events)
