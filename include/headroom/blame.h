@@ -161,6 +161,10 @@ int hr_blame_find_top(const struct hr_root *root, uint64_t *id);
  */
 int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix);
 
+/** As hr_blame_read(), but what is gone stays until that has been called twice: for a reader beside
+ * another. */
+int hr_blame_peek(struct hr_blame *blame, struct hr_blame_matrix *matrix);
+
 /** @return whether HR_BLAME_INTERRUPTS is known: the kernel has CONFIG_IRQ_TIME_ACCOUNTING. It may
  * still be 0 always where the CPUs' clock isn't stable. */
 bool hr_blame_knows_interrupts(const struct hr_blame *blame);

@@ -63,6 +63,10 @@ static void *load(void *context)
     if (status == 0 && blame->options.mode == PSI_BLAME_ALWAYS) {
         status = hr_blame_attach(blame->programs, &reason);
         blame->is_attached = status == 0;
+        if (status != 0)
+            hr_blame_close(blame->programs);
+        if (status != 0)
+            blame->programs = NULL;
     }
     if (status == 0)
         blame->is_ready = true;
@@ -247,6 +251,18 @@ static bool is_measured(const struct psi_blame *blame, const struct psi_measurem
            psi_watched_is_below(&blame->watched, cell->waiter, measurement->path);
 }
 
+/* With "always" it is the samples that remove what is gone: they must have seen it. */
+static int read_latest(struct psi_blame *blame)
+{
+    struct hr_blame_matrix *latest = &blame->latest;
+    int status = blame->options.mode == PSI_BLAME_ALWAYS ? hr_blame_peek(blame->programs, latest)
+                                                         : hr_blame_read(blame->programs, latest);
+
+    if (status != 0)
+        latest->time_ns = 0; /* not to be shared */
+    return status;
+}
+
 /* The waits of those that are measured, now. */
 static int read_waits(struct psi_blame *blame, const struct psi_measurement *measurement,
                       struct hr_blame_matrix *waits)
@@ -254,7 +270,7 @@ static int read_waits(struct psi_blame *blame, const struct psi_measurement *mea
     struct hr_blame_matrix *latest = &blame->latest;
 
     if (latest->time_ns == 0 || hr_clock_ns() > latest->time_ns + SHARED_NS) {
-        int status = hr_blame_read(blame->programs, latest);
+        int status = read_latest(blame);
         if (status != 0)
             return status;
     }

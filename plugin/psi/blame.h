@@ -71,7 +71,7 @@ struct psi_measurement;
  * Attaches the programs, unless they are, and begins to measure.
  *
  * @param id  of the group whose waits are measured, with those below it; 0: all groups.
- * @return NULL on failure, which is logged.
+ * @return NULL on failure; that they can't be attached is logged.
  */
 struct psi_measurement *psi_blame_begin(struct psi_blame *blame, uint64_t id);
 

@@ -851,8 +851,18 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
     return 0;
 }
 
+/* Whether a limit may have kept the task from the CPU, now or ever. */
+static __noinline bool is_limited(struct task_struct *task, __u64 now)
+{
+    struct cfs_rq *cfs_rq = task->se.cfs_rq;
+
+    return (bpf_core_field_exists(cfs_rq->throttle_count) && cfs_rq->throttle_count != 0) ||
+           throttled_of(task, now) != 0;
+}
+
 /* Where no switch has been seen since attaching, one task has had the CPU since it arrived. The
- * idle task's arrival isn't kept. */
+ * idle task's arrival isn't kept. Of a task with a limit it isn't known whether that was why it
+ * waited. */
 static __noinline void charge_running(struct task_struct *task, const struct wait *wait,
                                       const struct moment *moment)
 {
@@ -860,7 +870,7 @@ static __noinline void charge_running(struct task_struct *task, const struct wai
     struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
     struct task_struct *running = task->se.cfs_rq->rq->curr;
 
-    if (!state || !running || running->pid == 0)
+    if (!state || !running || running->pid == 0 || is_limited(task, moment->now))
         return;
     const __u64 arrived = running->sched_info.last_arrival;
     const __u64 begun = arrived > wait->queued ? arrived : wait->queued;

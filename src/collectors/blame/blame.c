@@ -301,8 +301,9 @@ static int keep_last(struct hr_blame *blame, const struct hr_blame_matrix *matri
     return 0;
 }
 
+/* @param makes_room  whether cells that nobody needs any more are removed. */
 static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_t wait_ns,
-                    struct hr_blame_matrix *matrix)
+                    bool makes_room, struct hr_blame_matrix *matrix)
 {
     struct blame_group *waiter = blame_groups_find_number(&blame->groups, key->waiter), *taker;
     struct hr_blame_cell cell = {
@@ -311,6 +312,8 @@ static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_
     if (waiter == NULL || !translate_taker(blame, key, &cell, &taker))
         return 0;
     cell.waiter = waiter->id;
+    if (!makes_room)
+        return hr_blame_matrix_add(matrix, &cell);
     if (is_unchanged(blame, &cell)) {
         blame->calls->remove(blame->object, BLAME_MAP_CELLS, key);
         return 0;
@@ -350,31 +353,55 @@ static void remove_done_groups(struct hr_blame *blame, size_t cell_count)
     blame_groups_remove(&blame->groups, is_done);
 }
 
-int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix)
+/* Copies the cells to keys and values. */
+static int copy_cells(struct hr_blame *blame, size_t *count)
 {
-    size_t count = 0;
-
-    hr_blame_matrix_clear(matrix);
-    matrix->time_ns = hr_clock_ns();
     int status = blame->calls->lookup(blame->object, BLAME_MAP_STATUS, &zero, &blame->status);
+
     if (status == 0 && blame->lasting && blame->attached)
         status = blame->calls->count_lasting(blame->object);
     if (status == 0)
         status =
-            blame->calls->copy(blame->object, BLAME_MAP_CELLS, blame->keys, blame->values, &count);
-    for (size_t i = 0; i < blame->groups.count; i++) {
-        blame->groups.items[i].last_wait_ns = blame->groups.items[i].wait_ns;
-        blame->groups.items[i].wait_ns = 0;
-    }
-    for (size_t i = 0; status == 0 && i < count; i++)
-        status = add_cell(blame, &blame->keys[i], blame->values[i], matrix);
+            blame->calls->copy(blame->object, BLAME_MAP_CELLS, blame->keys, blame->values, count);
+    return status;
+}
+
+static int read_matrix(struct hr_blame *blame, bool makes_room, struct hr_blame_matrix *matrix,
+                       size_t *count)
+{
+    hr_blame_matrix_clear(matrix);
+    matrix->time_ns = hr_clock_ns();
+    int status = copy_cells(blame, count);
+    for (size_t i = 0; status == 0 && i < *count; i++)
+        status = add_cell(blame, &blame->keys[i], blame->values[i], makes_room, matrix);
     if (status != 0)
         return status;
     matrix->lost_ns = blame->status.lost_ns;
     hr_blame_matrix_sort(matrix);
+    return 0;
+}
+
+int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < blame->groups.count; i++) {
+        blame->groups.items[i].last_wait_ns = blame->groups.items[i].wait_ns;
+        blame->groups.items[i].wait_ns = 0;
+    }
+    int status = read_matrix(blame, true, matrix, &count);
+    if (status != 0)
+        return status;
     remove_done_groups(blame, count);
     keep_last(blame, matrix); /* without memory they make room later */
     return 0;
+}
+
+int hr_blame_peek(struct hr_blame *blame, struct hr_blame_matrix *matrix)
+{
+    size_t count = 0;
+
+    return read_matrix(blame, false, matrix, &count);
 }
 
 bool hr_blame_knows_interrupts(const struct hr_blame *blame)

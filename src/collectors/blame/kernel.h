@@ -80,6 +80,7 @@ struct cfs_rq {
     __u64 throttled_clock;
     __u64 throttled_clock_self;
     __u64 throttled_clock_self_time;
+    int throttle_count;
 };
 
 struct sched_entity {
