@@ -70,6 +70,8 @@ struct hr_room_reading {
      * group above towards its limit, or if the group grows, that of the machine, whichever is
      * sooner. Not known before thirty points, or where `memory` isn't. */
     struct hr_outlook outlook;
+    bool is_own_trend;     /**< the outlook isn't that of a group above, or of the machine */
+    bool is_trend_of_room; /**< it is of what binds `memory`, so that its numbers go together */
     bool has_oom_kills;
     uint64_t oom_kill_count; /**< of it and the groups below, since it was created, or since boot */
     struct hr_psi_snapshot psi;

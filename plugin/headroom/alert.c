@@ -6,6 +6,7 @@
 #include "common/options.h"
 #include "headroom/alert_message.h"
 #include "headroom/clock.h"
+#include "headroom/hash.h"
 
 #define PLUGIN "headroom"
 #define BLOCK  PLUGIN ": <Alert>"
@@ -119,25 +120,31 @@ void alert_close(struct alert *alert)
     free(alert);
 }
 
-/* The alarms of a room come one after the other. */
-static uint64_t identify(const struct alarm *alarm)
+/* The same for a group that is made again: its alarms come one after the other. */
+static uint64_t identify(const struct subject *subject, int resource)
 {
-    return (uint64_t)(uintptr_t)alarm;
+    return (uint64_t)hr_hash(subject->instance) << 32 | (uint32_t)resource;
 }
 
-/* Of a trend of a group above, that of others alone is theirs. */
+/* What a group that doesn't grow has of the trend of a group above is the others'. */
+static bool takes_part(const struct subject *subject)
+{
+    return subject->is_own_trend ||
+           subject->room[SUBJECT_MEMORY].needed - subject->memory_before >= LEAST_GROWTH;
+}
+
 static bool leads_to_trouble(const struct subject *subject, int resource, double before_s)
 {
     return resource == SUBJECT_MEMORY && subject->outlook.is_trend &&
            subject->outlook.trouble_s < before_s &&
-           subject->room[resource].needed - subject->memory_before >= LEAST_GROWTH;
+           (subject->alarm[resource].is_open || takes_part(subject));
 }
 
 double alert_most_room_pct(const struct hr_room *room)
 {
     if (room->is_in_trouble || room->attainable <= 0)
         return 0;
-    return 100 * (1 - room->needed / room->attainable);
+    return room->needed < room->attainable ? 100 * (1 - room->needed / room->attainable) : 0;
 }
 
 /* Who hardly waits for a CPU may have more room than any number says. */
@@ -162,12 +169,21 @@ static void begin(struct alert *alert, struct subject *subject, int resource,
                   const struct takers *others)
 {
     struct alarm *alarm = &subject->alarm[resource];
+    const uint64_t id = identify(subject, resource);
     notification_t notice;
 
+    /* Its end would be dispatched after this beginning. */
+    if (dispatcher_withdraw_end(alert->dispatcher, id)) {
+        alarm->is_open = true;
+        alarm->streak = 0;
+        if (alarm->begun_ns == 0)
+            alarm->begun_ns = hr_clock_ns();
+        return;
+    }
     if (!dispatcher_has_room(alert->dispatcher))
         return;
     alert_message_begin(&notice, alert->rule, subject, resource, others);
-    if (dispatcher_begin(alert->dispatcher, identify(alarm), 0, &notice))
+    if (dispatcher_begin(alert->dispatcher, id, 0, &notice))
         *alarm = (struct alarm){.is_open = true, .begun_ns = hr_clock_ns()};
 }
 
@@ -177,8 +193,10 @@ static void end(struct alert *alert, struct subject *subject, int resource, cons
     notification_t notice;
 
     alert_message_end(&notice, subject, resource, reason);
-    if (dispatcher_end(alert->dispatcher, identify(alarm), &notice))
-        *alarm = (struct alarm){.is_open = false};
+    if (!dispatcher_end(alert->dispatcher, identify(subject, resource), &notice))
+        return;
+    alarm->is_open = false;
+    alarm->streak = 0;
 }
 
 static void judge(struct alert *alert, struct subject *subject, int resource,

@@ -39,7 +39,7 @@ static void print_bytes(double bytes, char *text, size_t size)
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     size_t unit = 0;
 
-    for (; bytes >= 1000 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+    for (; bytes >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
         bytes /= 1024;
     snprintf(text, size, "%.3g %s", bytes, units[unit]);
 }
@@ -49,7 +49,7 @@ static void print_amount(int resource, double amount, char *text, size_t size)
     if (resource == SUBJECT_MEMORY)
         print_bytes(amount, text, size);
     else
-        snprintf(text, size, "%.2g CPUs", amount);
+        snprintf(text, size, amount < 9.95 ? "%.2g CPUs" : "%.0f CPUs", amount);
 }
 
 /* --- Common parts ------------------------------------------------------------------------ */
@@ -142,6 +142,10 @@ static void append_need(struct message *message, const struct alert_rule *rule,
     const struct hr_room *room = &subject->room[resource];
     char used[32], attainable[32], growth[32];
 
+    if (is_by_trend(rule, subject, resource) && !subject->is_trend_of_room) {
+        message_append(message, ": the memory of a group above it, or of the machine, fills up");
+        return;
+    }
     if (room->status != 0 || room->attainable <= 0)
         return;
     print_amount(resource, room->used, used, sizeof(used));
@@ -163,7 +167,9 @@ void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
     append_need(&message, rule, subject, resource);
     if (others->count == 0)
         return;
-    takers_append(others, subject, resource, &message);
+    /* These are ranked by what binds the group now. */
+    if (!is_by_trend(rule, subject, resource) || subject->is_trend_of_room)
+        takers_append(others, subject, resource, &message);
     takers_append_waiting(others, subject, resource, &message);
 }
 
@@ -182,7 +188,8 @@ void alert_message_end(notification_t *notice, const struct subject *subject, in
     if (reason != NULL)
         message_append(&message, "no longer watched in %s: %s", place_of(subject), reason);
     else if (room->status == 0)
-        message_append(&message, "%.0f %% of room again in %s, after %s", room->room_pct,
+        message_append(&message, "%s%.0f %% of room again in %s, after %s",
+                       room->is_at_least ? "at most " : "", alert_most_room_pct(room),
                        place_of(subject), lasted);
     else
         message_append(&message, "trouble isn't known any more in %s, after %s", place_of(subject),

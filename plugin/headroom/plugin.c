@@ -100,6 +100,8 @@ static void remember(struct subject *subject, const struct hr_room_reading *read
     subject->room[SUBJECT_CPU] = reading->cpu;
     subject->room[SUBJECT_MEMORY] = reading->memory;
     subject->outlook = reading->outlook;
+    subject->is_own_trend = reading->is_own_trend;
+    subject->is_trend_of_room = reading->is_trend_of_room;
     for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
         subject->stall_pct[i] =
             reading->has_stall[resources[i]] ? reading->stall_pct[resources[i]] : NAN;

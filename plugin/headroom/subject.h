@@ -16,7 +16,7 @@ struct alarm {
     bool is_open;
     unsigned
         streak; /**< intervals in a row that are otherwise: low while it isn't open, else not */
-    uint64_t begun_ns;
+    uint64_t begun_ns; /**< also of one whose end may still wait to be dispatched */
 };
 
 struct subject {
@@ -31,6 +31,7 @@ struct subject {
     struct hr_room room[SUBJECT_ROOM_COUNT];
     double stall_pct[SUBJECT_ROOM_COUNT]; /**< NAN: not known */
     struct hr_outlook outlook;
+    bool is_own_trend, is_trend_of_room; /**< see struct hr_room_reading */
     bool has_memory_before;
     double memory_before; /**< bytes that it needed some ten minutes ago, smoothed */
 

@@ -159,7 +159,8 @@ static void append_cpus(const struct ranking *ranking, struct message *message)
 
     for (size_t i = 0; i < ranking->count; i++) {
         const struct taker *taker = &ranking->list[i];
-        if (!message_append(message, "%s%s %.2g CPUs", before, taker->path, taker->amount))
+        if (!message_append(message, taker->amount < 9.95 ? "%s%s %.2g CPUs" : "%s%s %.0f CPUs",
+                            before, taker->path, taker->amount))
             return;
         before = ", ";
     }

@@ -20,20 +20,39 @@ static uint64_t swap_left(const struct hr_room_directory *directory,
     return limit_bytes == UINT64_MAX || left_bytes > above_bytes ? above_bytes : left_bytes;
 }
 
+/* An outlook, and of which level it is. */
+struct trend {
+    struct hr_outlook outlook;
+    size_t level;
+};
+
+#define LEVEL_OF_MACHINE SIZE_MAX
+
 /* The trend of a group above with a limit counts for all in it. */
-static void take_sooner(const struct hr_outlook *other, struct hr_outlook *outlook)
+static void take_sooner(const struct trend *other, struct trend *trend)
 {
-    if (other->is_trend && (!outlook->is_trend || other->trouble_s < outlook->trouble_s))
-        *outlook = *other;
+    if (other->outlook.is_trend &&
+        (!trend->outlook.is_trend || other->outlook.trouble_s < trend->outlook.trouble_s))
+        *trend = *other;
+}
+
+/* Whether the trend is of what binds the room, or the group's own, which goes by that. */
+static bool is_of_room(size_t level, const struct hr_room *room)
+{
+    if (level == 0)
+        return true;
+    return level == LEVEL_OF_MACHINE ? room->bound == HR_ROOM_MACHINE
+                                     : room->bound != HR_ROOM_MACHINE && room->level == level;
 }
 
 /* From the topmost limit down; the last level is the group's own. */
-static int read_group(struct hr_room_source *source, struct hr_room *room,
-                      struct hr_outlook *outlook)
+static int read_group(struct hr_room_source *source, struct hr_room_reading *reading)
 {
+    struct hr_room *room = &reading->memory;
     const struct hr_meminfo *meminfo = &source->machine->meminfo;
     struct hr_room_memory_limit limits[HR_ROOM_LIMITS];
-    struct hr_outlook sooner = {.is_known = false};
+    const struct trend of_machine = {source->machine->outlook, LEVEL_OF_MACHINE};
+    struct trend sooner = {.level = 0}, trend = {.level = 0};
     uint64_t swap_left_bytes = meminfo->swap_free_bytes;
     size_t count = 0;
 
@@ -57,14 +76,17 @@ static int read_group(struct hr_room_source *source, struct hr_room *room,
             };
         hr_room_memory(&use, limits, count, meminfo, room, &unreclaimable);
         hr_room_directory_look_ahead(directory, source->machine, unreclaimable, room->attainable);
-        *outlook = directory->outlook;
+        trend = (struct trend){directory->outlook, level};
         if (level > 0)
-            take_sooner(outlook, &sooner);
+            take_sooner(&trend, &sooner);
     }
     /* Memory of the machine is everybody's; only who grows takes part in its trend. */
-    if (outlook->is_trend)
-        take_sooner(&source->machine->outlook, outlook);
-    take_sooner(&sooner, outlook);
+    if (trend.outlook.is_trend)
+        take_sooner(&of_machine, &trend);
+    take_sooner(&sooner, &trend);
+    reading->outlook = trend.outlook;
+    reading->is_own_trend = trend.level == 0;
+    reading->is_trend_of_room = is_of_room(trend.level, room);
     return 0;
 }
 
@@ -77,6 +99,7 @@ static int read_any(struct hr_room_source *source, struct hr_room_reading *readi
     if (source->group == NULL) {
         reading->memory = machine->memory;
         reading->outlook = machine->outlook;
+        reading->is_own_trend = reading->is_trend_of_room = true;
         return 0;
     }
     if (source->memory.status < 0)
@@ -84,7 +107,7 @@ static int read_any(struct hr_room_source *source, struct hr_room_reading *readi
     reading->memory_limits_status = source->memory_levels_status;
     if (source->memory_levels_status < 0)
         return source->memory_levels_status;
-    return read_group(source, &reading->memory, &reading->outlook);
+    return read_group(source, reading);
 }
 
 void hr_room_source_read_memory(struct hr_room_source *source, bool is_stalled,

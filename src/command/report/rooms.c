@@ -192,7 +192,7 @@ static bool matches_any(const char *group, char *const *patterns, size_t count, 
     bool any = false;
 
     for (size_t i = 0; i < count; i++)
-        if (fnmatch(patterns[i], group, 0) == 0)
+        if (strcmp(patterns[i], group) == 0 || fnmatch(patterns[i], group, FNM_NOESCAPE) == 0)
             any = matched[i] = true;
     return any;
 }

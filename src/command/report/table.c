@@ -57,7 +57,7 @@ static void add_left(struct grid *grid, const struct room_row *row)
     char text[16];
 
     if (by == ROOM_CPU && cpus > 0) {
-        grid_cell(grid, "+%.2g CPU%s", cpus, cpus == 1 ? "" : "s");
+        grid_cell(grid, cpus < 9.95 ? "+%.2g CPU%s" : "+%.0f CPU%s", cpus, cpus == 1 ? "" : "s");
     } else if (by == ROOM_MEMORY && bytes > 0) {
         print_bytes(bytes, text, sizeof(text));
         grid_cell(grid, "+%s", text);
