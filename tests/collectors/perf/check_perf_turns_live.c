@@ -178,7 +178,6 @@ static const char *pmu_obstacle(void)
 
 int main(void)
 {
-    TCase *tests = tcase_create("turns");
     const char *obstacle = live_obstacle();
 
     if (obstacle == NULL)
@@ -187,6 +186,7 @@ int main(void)
         printf("1..0 # SKIP %s\n", obstacle);
         return 0;
     }
+    TCase *tests = tcase_create("turns"); /* no leak where it can't run */
     tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
     tcase_add_loop_test(tests, agrees_with_the_process, 0, (int)(sizeof(cases) / sizeof(cases[0])));
     tcase_set_timeout(tests, 120);
