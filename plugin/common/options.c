@@ -136,6 +136,36 @@ int option_text(const char *block, const oconfig_item_t *item, const char **valu
     return 0;
 }
 
+const struct option_word option_severities[] = {
+    {"WARNING", NOTIF_WARNING}, {"FAILURE", NOTIF_FAILURE}, {0}};
+
+/* "\"some\" or \"full\"" */
+static void list_words(const struct option_word *words, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (const struct option_word *word = words; word->text != NULL && used < size; word++) {
+        const char *between = word == words ? "" : word[1].text != NULL ? ", " : " or ";
+        used += snprintf(buffer + used, size - used, "%s\"%s\"", between, word->text);
+    }
+}
+
+int option_word(const char *block, const oconfig_item_t *item, const struct option_word *words,
+                int *value)
+{
+    char accepted[96];
+
+    if (item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING)
+        for (const struct option_word *word = words; word->text != NULL; word++)
+            if (strcasecmp(item->values[0].value.string, word->text) == 0) {
+                *value = word->value;
+                return 0;
+            }
+    list_words(words, accepted, sizeof(accepted));
+    return option_refuse(block, item, accepted);
+}
+
 int option_state_file(const char *block, const oconfig_item_t *item, char **path)
 {
     const char *text;

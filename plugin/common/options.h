@@ -42,6 +42,19 @@ int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes)
 /** Reads one text that isn't empty. The item owns the text. @return 0 or -1. */
 int option_text(const char *block, const oconfig_item_t *item, const char **value);
 
+/** A word that an option accepts, and its value. */
+struct option_word {
+    const char *text; /**< NULL: the end of a table */
+    int value;
+};
+
+/** "WARNING" and "FAILURE", as NOTIF_WARNING and NOTIF_FAILURE. */
+extern const struct option_word option_severities[];
+
+/** Reads one of the words of a table, in any case. @return 0 or -1. */
+int option_word(const char *block, const oconfig_item_t *item, const struct option_word *words,
+                int *value);
+
 /**
  * Reads the absolute path of an existing directory, where the host's "/" is mounted.
  *

@@ -36,13 +36,7 @@ static int read_severity(const oconfig_item_t *item, int *severity)
 
     if (option_text(BLOCK, item, &name) < 0)
         return -1;
-    if (strcasecmp(name, "WARNING") == 0)
-        *severity = NOTIF_WARNING;
-    else if (strcasecmp(name, "FAILURE") == 0)
-        *severity = NOTIF_FAILURE;
-    else
-        return option_refuse(BLOCK, item, "\"WARNING\" or \"FAILURE\"");
-    return 0;
+    return option_word(BLOCK, item, option_severities, severity);
 }
 
 static int read_percentage(const oconfig_item_t *item, double *pct)

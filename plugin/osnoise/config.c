@@ -98,13 +98,7 @@ static int read_severity(const oconfig_item_t *item, int *severity)
 
     if (option_text(ALERT, item, &name) < 0)
         return -1;
-    if (strcasecmp(name, "WARNING") == 0)
-        *severity = NOTIF_WARNING;
-    else if (strcasecmp(name, "FAILURE") == 0)
-        *severity = NOTIF_FAILURE;
-    else
-        return option_refuse(ALERT, item, "\"WARNING\" or \"FAILURE\"");
-    return 0;
+    return option_word(ALERT, item, option_severities, severity);
 }
 
 static int read_alert_option(struct osnoise_rule *rule, const oconfig_item_t *item)

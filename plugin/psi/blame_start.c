@@ -10,16 +10,14 @@
 
 int psi_blame_option(struct psi_blame_options *options, const oconfig_item_t *item)
 {
-    static const char *const words[] = {
-        [PSI_BLAME_ALERT] = "alert", [PSI_BLAME_ALWAYS] = "always", [PSI_BLAME_OFF] = "off"};
+    static const struct option_word modes[] = {
+        {"alert", PSI_BLAME_ALERT}, {"always", PSI_BLAME_ALWAYS}, {"off", PSI_BLAME_OFF}, {0}};
+    int mode;
 
-    if (item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING)
-        for (int mode = 0; mode <= PSI_BLAME_OFF; mode++)
-            if (strcasecmp(item->values[0].value.string, words[mode]) == 0) {
-                *options = (struct psi_blame_options){.mode = mode, .is_given = true};
-                return 0;
-            }
-    return option_refuse(PLUGIN, item, "\"alert\", \"always\" or \"off\"");
+    if (option_word(PLUGIN, item, modes, &mode) < 0)
+        return -1;
+    *options = (struct psi_blame_options){.mode = mode, .is_given = true};
+    return 0;
 }
 
 /* By default it is measured where that is possible, and nobody has asked for it. */

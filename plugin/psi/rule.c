@@ -9,22 +9,14 @@
 
 #define LONGEST_US (24 * 60 * 60 * HR_US_PER_S)
 
-/* A word that an option accepts, and its value. */
-struct word {
-    const char *text;
-    int value;
-};
-
-static const struct word resources[] = {
+static const struct option_word resources[] = {
     {"cpu", HR_PSI_CPU}, {"memory", HR_PSI_MEMORY}, {"io", HR_PSI_IO}, {"irq", HR_PSI_IRQ}, {0}};
-static const struct word levels[] = {{"some", HR_PSI_SOME}, {"full", HR_PSI_FULL}, {0}};
-static const struct word scopes[] = {{"system", true}, {"cgroups", false}, {0}};
-static const struct word severities[] = {
-    {"WARNING", NOTIF_WARNING}, {"FAILURE", NOTIF_FAILURE}, {0}};
-static const struct word modes[] = {{"auto", HR_PSI_TRIGGER_AUTO},
-                                    {"kernel", HR_PSI_TRIGGER_KERNEL},
-                                    {"poll", HR_PSI_TRIGGER_POLL},
-                                    {0}};
+static const struct option_word levels[] = {{"some", HR_PSI_SOME}, {"full", HR_PSI_FULL}, {0}};
+static const struct option_word scopes[] = {{"system", true}, {"cgroups", false}, {0}};
+static const struct option_word modes[] = {{"auto", HR_PSI_TRIGGER_AUTO},
+                                           {"kernel", HR_PSI_TRIGGER_KERNEL},
+                                           {"poll", HR_PSI_TRIGGER_POLL},
+                                           {0}};
 
 /* A block while it is read. */
 struct block {
@@ -34,33 +26,6 @@ struct block {
     int resource, level, of_system, mode;
 };
 
-/* "\"some\" or \"full\"" */
-static void list_words(const struct word *words, char *buffer, size_t size)
-{
-    size_t used = 0;
-
-    buffer[0] = '\0';
-    for (const struct word *word = words; word->text != NULL && used < size; word++) {
-        const char *between = word == words ? "" : word[1].text != NULL ? ", " : " or ";
-        used += snprintf(buffer + used, size - used, "%s\"%s\"", between, word->text);
-    }
-}
-
-static int read_word(const struct block *block, const oconfig_item_t *item,
-                     const struct word *words, int *value)
-{
-    char accepted[96];
-
-    if (item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING)
-        for (const struct word *word = words; word->text != NULL; word++)
-            if (strcasecmp(item->values[0].value.string, word->text) == 0) {
-                *value = word->value;
-                return 0;
-            }
-    list_words(words, accepted, sizeof(accepted));
-    return option_refuse(block->title, item, accepted);
-}
-
 static int read_option(struct block *block, const oconfig_item_t *item)
 {
     struct psi_rule *rule = block->rule;
@@ -69,7 +34,7 @@ static int read_option(struct block *block, const oconfig_item_t *item)
 
     if (strcasecmp(key, "Resource") == 0) {
         block->has_resource = true;
-        return read_word(block, item, resources, &block->resource);
+        return option_word(block->title, item, resources, &block->resource);
     }
     if (strcasecmp(key, "Stall") == 0) {
         block->has_stall = true;
@@ -80,13 +45,13 @@ static int read_option(struct block *block, const oconfig_item_t *item)
         return option_seconds(block->title, item, HR_PSI_TRIGGER_WINDOW_MIN_US,
                               HR_PSI_TRIGGER_WINDOW_MAX_US, &trigger->window_us);
     if (strcasecmp(key, "Level") == 0)
-        return read_word(block, item, levels, &block->level);
+        return option_word(block->title, item, levels, &block->level);
     if (strcasecmp(key, "Scope") == 0)
-        return read_word(block, item, scopes, &block->of_system);
+        return option_word(block->title, item, scopes, &block->of_system);
     if (strcasecmp(key, "Severity") == 0)
-        return read_word(block, item, severities, &rule->severity);
+        return option_word(block->title, item, option_severities, &rule->severity);
     if (strcasecmp(key, "Mode") == 0)
-        return read_word(block, item, modes, &block->mode);
+        return option_word(block->title, item, modes, &block->mode);
     if (strcasecmp(key, "Quiet") == 0)
         return option_seconds(block->title, item, HR_US_PER_S / 10, LONGEST_US, &rule->quiet_us);
     if (strcasecmp(key, "Repeat") == 0)
