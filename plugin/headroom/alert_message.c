@@ -113,6 +113,13 @@ static bool is_by_trend(const struct alert_rule *rule, const struct subject *sub
            subject->outlook.trouble_s < (double)rule->before_us / HR_US_PER_S;
 }
 
+/* Then the group's own need, and who takes what binds it, are another matter. */
+static bool is_by_trend_of_others(const struct alert_rule *rule, const struct subject *subject,
+                                  int resource)
+{
+    return is_by_trend(rule, subject, resource) && !subject->is_trend_of_room;
+}
+
 static void append_state(struct message *message, notification_t *notice,
                          const struct alert_rule *rule, const struct subject *subject, int resource)
 {
@@ -142,7 +149,7 @@ static void append_need(struct message *message, const struct alert_rule *rule,
     const struct hr_room *room = &subject->room[resource];
     char used[32], attainable[32], growth[32];
 
-    if (is_by_trend(rule, subject, resource) && !subject->is_trend_of_room) {
+    if (is_by_trend_of_others(rule, subject, resource)) {
         message_append(message, ": the memory of a group above it, or of the machine, fills up");
         return;
     }
@@ -167,8 +174,7 @@ void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
     append_need(&message, rule, subject, resource);
     if (others->count == 0)
         return;
-    /* These are ranked by what binds the group now. */
-    if (!is_by_trend(rule, subject, resource) || subject->is_trend_of_room)
+    if (!is_by_trend_of_others(rule, subject, resource))
         takers_append(others, subject, resource, &message);
     takers_append_waiting(others, subject, resource, &message);
 }

@@ -513,7 +513,7 @@ int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
                                                 alerts->rule_count, selection_max(selection));
     else if (alerts->blame.is_given && alerts->blame.mode != PSI_BLAME_OFF)
         psi_blame_log_unavailable(&alerts->blame,
-                                  "there are no groups to tell apart: add a Cgroup");
+                                  "there are no groups to distinguish: add a Cgroup");
     arm_system(alerts);
     start_thread(alerts);
     return 0;

@@ -13,7 +13,7 @@
 
 #define PLUGIN "psi"
 
-/* As many groups are told apart: each takes kernel memory. */
+/* As many groups are distinguished: each takes kernel memory. */
 #define GROUPS_MAX 10000
 
 /* What is measured for alerts is short, so few pairs of groups are in it. */
@@ -63,10 +63,10 @@ static void *load(void *context)
     if (status == 0 && blame->options.mode == PSI_BLAME_ALWAYS) {
         status = hr_blame_attach(blame->programs, &reason);
         blame->is_attached = status == 0;
-        if (status != 0)
+        if (status != 0) {
             hr_blame_close(blame->programs);
-        if (status != 0)
             blame->programs = NULL;
+        }
     }
     if (status == 0)
         blame->is_ready = true;
@@ -145,7 +145,7 @@ bool psi_blame_is_ready(const struct psi_blame *blame)
 static void log_excess(struct psi_blame *blame)
 {
     if (tally_should_log(&blame->excess, blame->watched.excess))
-        WARNING(PLUGIN ": %zu cgroups are beyond the %d that can be told apart as takers of the "
+        WARNING(PLUGIN ": %zu cgroups are beyond the %d that can be distinguished as takers of the "
                        "CPU, so they are \"other tasks\" there: select fewer.",
                 blame->watched.excess, GROUPS_MAX);
 }

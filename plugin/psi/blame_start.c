@@ -20,7 +20,7 @@ int psi_blame_option(struct psi_blame_options *options, const oconfig_item_t *it
     return 0;
 }
 
-/* By default it is measured where that is possible, and nobody has asked for it. */
+/* A warning only where the option asks for it: by default it is measured where that is possible. */
 void psi_blame_log_unavailable(const struct psi_blame_options *options, const char *reason)
 {
     if (options->is_given)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * psi/watched.h - the groups that are told apart as takers of CPUs: their ids and names, also of
+ * psi/watched.h - the groups that are distinguished as takers of CPUs: their ids and names, also of
  * those that were removed while their waits are still read.
  */
 #ifndef HEADROOM_PLUGIN_PSI_WATCHED_H

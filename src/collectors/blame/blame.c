@@ -301,7 +301,7 @@ static int keep_last(struct hr_blame *blame, const struct hr_blame_matrix *matri
     return 0;
 }
 
-/* @param makes_room  whether cells that nobody needs any more are removed. */
+/* @param makes_room  whether cells that are not needed any more are removed. */
 static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_t wait_ns,
                     bool makes_room, struct hr_blame_matrix *matrix)
 {
