@@ -17,12 +17,14 @@ struct timer {
     size_t position; /**< in the heap, from 1; 0: not set */
 };
 
+struct timer_entry {
+    uint64_t due_ns; /**< the timer's, so that comparing reads no timer */
+    struct timer *timer;
+};
+
 /** The timers that are set; all zeros: none. */
 struct timers {
-    struct timer_entry {
-        uint64_t due_ns; /**< the timer's, so that comparing reads no timer */
-        struct timer *timer;
-    } * heap;
+    struct timer_entry *heap;
     size_t count, capacity;
 };
 

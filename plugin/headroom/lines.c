@@ -8,14 +8,8 @@
 #define PLUGIN "headroom"
 
 /* Of groups, and of the system, whose CPUs are there to be used by all. */
-#define OF_GROUPS                                                                                  \
-    {                                                                                              \
-        [HR_PSI_CPU] = 40, [HR_PSI_MEMORY] = 10                                                    \
-    }
-#define OF_SYSTEM                                                                                  \
-    {                                                                                              \
-        [HR_PSI_CPU] = 60, [HR_PSI_MEMORY] = 10                                                    \
-    }
+#define OF_GROUPS [HR_PSI_CPU] = 40, [HR_PSI_MEMORY] = 10
+#define OF_SYSTEM [HR_PSI_CPU] = 60, [HR_PSI_MEMORY] = 10
 
 void lines_free(struct lines *lines)
 {
@@ -78,7 +72,7 @@ static void apply(struct hr_room_lines *lines, const struct lines_given *given)
 
 struct hr_room_lines lines_of_system(const struct lines *lines)
 {
-    struct hr_room_lines made = {OF_SYSTEM};
+    struct hr_room_lines made = {{OF_SYSTEM}};
 
     apply(&made, &lines->of_all);
     return made;
@@ -86,7 +80,7 @@ struct hr_room_lines lines_of_system(const struct lines *lines)
 
 struct hr_room_lines lines_of_group(const struct lines *lines, size_t pattern)
 {
-    struct hr_room_lines made = {OF_GROUPS};
+    struct hr_room_lines made = {{OF_GROUPS}};
 
     apply(&made, &lines->of_all);
     if (pattern < lines->pattern_count)

@@ -47,15 +47,12 @@ void psi_series_close(struct psi_series *series)
 /* --- Values --------------------------------------------------------------- */
 
 /* The type instances, by resource and level. */
-#define LEVELS(resource)                                                                           \
-    {                                                                                              \
-        resource "-some", resource "-full"                                                         \
-    }
+#define LEVELS(resource) resource "-some", resource "-full"
 static const char *const type_instances[HR_PSI_RESOURCE_COUNT][HR_PSI_LEVEL_COUNT] = {
-    [HR_PSI_CPU] = LEVELS("cpu"),
-    [HR_PSI_MEMORY] = LEVELS("memory"),
-    [HR_PSI_IO] = LEVELS("io"),
-    [HR_PSI_IRQ] = LEVELS("irq"),
+    [HR_PSI_CPU] = {LEVELS("cpu")},
+    [HR_PSI_MEMORY] = {LEVELS("memory")},
+    [HR_PSI_IO] = {LEVELS("io")},
+    [HR_PSI_IRQ] = {LEVELS("irq")},
 };
 
 static void submit_averages(const struct submission *submission, const char *type_instance,

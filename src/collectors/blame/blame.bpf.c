@@ -200,7 +200,7 @@ static __always_inline __u64 word_of(const char *text, int length)
 }
 
 #define BEGINS_WITH(word, begin)                                                                   \
-    (((word)&word_of("\377\377\377\377\377\377\377\377", sizeof(begin) - 1)) ==                    \
+    ((word_of("\377\377\377\377\377\377\377\377", sizeof(begin) - 1) & (word)) ==                  \
      word_of(begin, sizeof(begin) - 1))
 
 /* @param name  its first bytes. */

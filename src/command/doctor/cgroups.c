@@ -77,7 +77,7 @@ static void describe_unmatched(const struct hr_root *root, const struct cgroups_
                                size_t first, size_t end, char *text, size_t size)
 {
     const char *pattern = of->selection->patterns.list[first];
-    char nearest[160], matching[60] = "matches no cgroup";
+    char nearest[160], matching[80] = "matches no cgroup";
 
     hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
     if (end > first + 1)

@@ -339,44 +339,50 @@ struct plugin {
     int (*read)(struct usage *usage, const struct config_item *block);
 };
 
-#define PLUGINS(usage)                                                                             \
-    {                                                                                              \
-        {"psi", &(usage)->psi.loaded, &(usage)->psi.interval, read_psi},                           \
-            {"cgroup_perf", &(usage)->perf.loaded, &(usage)->perf.interval, read_perf},            \
-            {"wss", &(usage)->wss.loaded, &(usage)->wss.interval, read_wss},                       \
-            {"osnoise", &(usage)->osnoise.loaded, &(usage)->osnoise.interval, read_osnoise},       \
-            {"headroom", &(usage)->headroom.loaded, &(usage)->headroom.interval, read_headroom},   \
-    }
+/* Sets the plugin that an item names; returns false if it is none of headroom's. */
+static bool find_plugin(struct usage *usage, const struct config_item *item, struct plugin *plugin)
+{
+    const struct plugin plugins[] = {
+        {"psi", &usage->psi.loaded, &usage->psi.interval, read_psi},
+        {"cgroup_perf", &usage->perf.loaded, &usage->perf.interval, read_perf},
+        {"wss", &usage->wss.loaded, &usage->wss.interval, read_wss},
+        {"osnoise", &usage->osnoise.loaded, &usage->osnoise.interval, read_osnoise},
+        {"headroom", &usage->headroom.loaded, &usage->headroom.interval, read_headroom},
+    };
+
+    for (size_t i = 0; i < COUNT(plugins); i++)
+        if (is_word(config_text(item), plugins[i].name)) {
+            *plugin = plugins[i];
+            return true;
+        }
+    return false;
+}
 
 /* A plugin has the interval that holds by the time it is loaded, unless its block has one. */
 static void load(struct usage *usage, const struct config_item *item, double interval)
 {
-    const struct plugin plugins[] = PLUGINS(usage);
     const char *name = config_text(item);
+    struct plugin plugin;
 
-    for (size_t i = 0; i < COUNT(plugins); i++)
-        if (is_word(name, plugins[i].name)) {
-            *plugins[i].loaded = true;
-            *plugins[i].interval = config_number(config_find(item, "Interval"), interval);
-        }
+    if (find_plugin(usage, item, &plugin)) {
+        *plugin.loaded = true;
+        *plugin.interval = config_number(config_find(item, "Interval"), interval);
+    }
     usage->graphite = usage->graphite || is_word(name, "write_graphite");
     usage->rrdtool = usage->rrdtool || is_word(name, "rrdtool");
 }
 
 static int configure(struct usage *usage, struct config_item *item, struct config_fault *fault)
 {
-    const struct plugin plugins[] = PLUGINS(usage);
+    struct plugin plugin;
 
-    for (size_t i = 0; i < COUNT(plugins); i++) {
-        if (!is_word(config_text(item), plugins[i].name))
-            continue;
-        const struct config_item *root = config_find(item, "Root");
-        if (root != NULL)
-            usage->root = config_text(root);
-        int status = include_selections(&usage->config, item, fault);
-        return status < 0 ? status : plugins[i].read(usage, item);
-    }
-    return 0;
+    if (!find_plugin(usage, item, &plugin))
+        return 0;
+    const struct config_item *root = config_find(item, "Root");
+    if (root != NULL)
+        usage->root = config_text(root);
+    int status = include_selections(&usage->config, item, fault);
+    return status < 0 ? status : plugin.read(usage, item);
 }
 
 static int interpret(struct usage *usage, struct config_fault *fault)

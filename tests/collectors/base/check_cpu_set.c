@@ -209,12 +209,14 @@ START_TEST(prints_what_it_is)
     for (int i = 0; i < 300; i++) {
         struct hr_cpu_set set = {{0}};
         unsigned end = i % 3 == 0 ? HR_CPU_MAX : 64, share = 1 + (unsigned)i % 9;
-        for (unsigned cpu = 0, run = 0; cpu<end; cpu++, run -= run> 0) {
+        for (unsigned cpu = 0, run = 0; cpu < end; cpu++) {
             seed = seed * 1103515245 + 12345;
             if (run == 0 && seed / 65536 % 10 < share)
                 run = 1 + seed / 65536 / 10 % 4;
             if (run > 1 || (i % 4 == 0 && cpu % 3 == 0))
                 hr_cpu_set_add(&set, cpu);
+            if (run > 0)
+                run--;
         }
         assert_printed(&set);
     }

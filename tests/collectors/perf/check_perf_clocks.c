@@ -9,8 +9,8 @@
 
 #include "collectors/perf/perf_harness.h"
 
-#define G(n)  ((n)*HR_NS_PER_S)
-#define MS(n) ((n)*HR_NS_PER_MS)
+#define G(n)  (HR_NS_PER_S * (n))
+#define MS(n) (HR_NS_PER_MS * (n))
 
 /* --- Kernels -------------------------------------------------------------- */
 

@@ -15,18 +15,12 @@
 
 #define STEPS    5
 #define HALF     ((uint64_t)1 << 63)
-#define G(n)     ((n)*HR_NS_PER_S)
+#define G(n)     (HR_NS_PER_S * (n))
 #define BOTH(ns) ns, ns
 
 /* Readings of the kernel, cumulative: enabled, running, count; and the expected total. */
-#define GIVES(...)                                                                                 \
-    {                                                                                              \
-        __VA_ARGS__, true                                                                          \
-    }
-#define LACKS(...)                                                                                 \
-    {                                                                                              \
-        __VA_ARGS__, false                                                                         \
-    } /* there is a total, but it isn't up to date */
+#define GIVES(...) __VA_ARGS__, true
+#define LACKS(...) __VA_ARGS__, false /* there is a total, but it isn't up to date */
 
 static const struct {
     const char *what;
@@ -37,54 +31,64 @@ static const struct {
     size_t count;
 } readings[] = {
     {"all the time",
-     {GIVES(BOTH(G(1)), 10, 10), GIVES(BOTH(G(2)), 30, 30), GIVES(BOTH(G(3)), 30, 30)},
+     {{GIVES(BOTH(G(1)), 10, 10)}, {GIVES(BOTH(G(2)), 30, 30)}, {GIVES(BOTH(G(3)), 30, 30)}},
      3},
-    {"half of the time", {GIVES(G(2), G(1), 10, 20), GIVES(G(4), G(2), 15, 30)}, 2},
+    {"half of the time", {{GIVES(G(2), G(1), 10, 20)}, {GIVES(G(4), G(2), 15, 30)}}, 2},
     {"a ratio that moves",
      /* Scaled by the cumulative times, the total would be 1000, 1100, 1050, 1100. */
-     {GIVES(G(10), G(1), 100, 1000), GIVES(G(11), G(2), 200, 1100), GIVES(G(20), G(4), 210, 1145),
-      GIVES(G(21), G(5), 260, 1195)},
+     {{GIVES(G(10), G(1), 100, 1000)},
+      {GIVES(G(11), G(2), 200, 1100)},
+      {GIVES(G(20), G(4), 210, 1145)},
+      {GIVES(G(21), G(5), 260, 1195)}},
      4},
     {"no turn, made up for later",
-     {GIVES(BOTH(G(1)), 100, 100), LACKS(G(2), G(1), 100, 100), LACKS(G(3), G(1), 100, 100),
-      GIVES(G(5), G(2), 150, 300), GIVES(G(6), G(3), 160, 310)},
+     {{GIVES(BOTH(G(1)), 100, 100)},
+      {LACKS(G(2), G(1), 100, 100)},
+      {LACKS(G(3), G(1), 100, 100)},
+      {GIVES(G(5), G(2), 150, 300)},
+      {GIVES(G(6), G(3), 160, 310)}},
      5},
     {"a turn that was noticed late: the count is ahead of its time",
-     {GIVES(BOTH(G(1)), 100, 100), LACKS(G(2), G(1), 150, 100), GIVES(G(3), G(2), 200, 300)},
+     {{GIVES(BOTH(G(1)), 100, 100)}, {LACKS(G(2), G(1), 150, 100)}, {GIVES(G(3), G(2), 200, 300)}},
      3},
     {"didn't run",
-     {GIVES(BOTH(G(1)), 100, 100), GIVES(BOTH(G(1)), 100, 100), GIVES(BOTH(G(2)), 120, 120)},
+     {{GIVES(BOTH(G(1)), 100, 100)}, {GIVES(BOTH(G(1)), 100, 100)}, {GIVES(BOTH(G(2)), 120, 120)}},
      3},
-    {"didn't run at first", {GIVES(0, 0, 0, 0), GIVES(0, 0, 0, 0), GIVES(BOTH(G(1)), 5, 5)}, 3},
-    {"never on a counter", {LACKS(G(1), 0, 0, 0), LACKS(G(2), 0, 0, 0)}, 2},
-    {"not on a counter, and didn't run since", {LACKS(G(1), 0, 0, 0), LACKS(G(1), 0, 0, 0)}, 2},
+    {"didn't run at first",
+     {{GIVES(0, 0, 0, 0)}, {GIVES(0, 0, 0, 0)}, {GIVES(BOTH(G(1)), 5, 5)}},
+     3},
+    {"never on a counter", {{LACKS(G(1), 0, 0, 0)}, {LACKS(G(2), 0, 0, 0)}}, 2},
+    {"not on a counter, and didn't run since", {{LACKS(G(1), 0, 0, 0)}, {LACKS(G(1), 0, 0, 0)}}, 2},
     {"value times time is more than 64 bits",
-     {GIVES(G(10), G(5), UINT64_C(1000000000000000), UINT64_C(2000000000000000))},
+     {{GIVES(G(10), G(5), UINT64_C(1000000000000000), UINT64_C(2000000000000000))}},
      1},
     {"more than can be represented",
-     {GIVES(G(1), 1, HALF - 1, UINT64_MAX), GIVES(G(2), G(1), HALF, 0)},
+     {{GIVES(G(1), 1, HALF - 1, UINT64_MAX)}, {GIVES(G(2), G(1), HALF, 0)}},
      2},
     {"the counter begins again",
-     {GIVES(BOTH(G(1)), HALF - 1, HALF - 1), GIVES(BOTH(G(2)), UINT64_MAX - 9, UINT64_MAX - 9),
-      GIVES(BOTH(G(3)), 20, 20)},
+     {{GIVES(BOTH(G(1)), HALF - 1, HALF - 1)},
+      {GIVES(BOTH(G(2)), UINT64_MAX - 9, UINT64_MAX - 9)},
+      {GIVES(BOTH(G(3)), 20, 20)}},
      3},
     {"the counter goes back",
-     {GIVES(BOTH(G(1)), 1000, 1000), GIVES(BOTH(G(2)), 900, 1000), GIVES(BOTH(G(3)), 950, 1000),
-      GIVES(BOTH(G(4)), 1050, 1050)},
+     {{GIVES(BOTH(G(1)), 1000, 1000)},
+      {GIVES(BOTH(G(2)), 900, 1000)},
+      {GIVES(BOTH(G(3)), 950, 1000)},
+      {GIVES(BOTH(G(4)), 1050, 1050)}},
      4},
     {"both times go back",
-     {GIVES(BOTH(G(2)), 100, 100), GIVES(BOTH(G(1)), 110, 100), GIVES(BOTH(G(3)), 150, 150)},
+     {{GIVES(BOTH(G(2)), 100, 100)}, {GIVES(BOTH(G(1)), 110, 100)}, {GIVES(BOTH(G(3)), 150, 150)}},
      3},
     {"the time that it should have counted goes back",
-     {GIVES(G(2), G(1), 100, 200), GIVES(G(1), G(2), 150, 250)},
+     {{GIVES(G(2), G(1), 100, 200)}, {GIVES(G(1), G(2), 150, 250)}},
      2},
     {"the time that it counted goes back",
-     {GIVES(G(2), G(2), 100, 100), LACKS(G(4), G(1), 100, 100), GIVES(G(6), G(4), 200, 300)},
+     {{GIVES(G(2), G(2), 100, 100)}, {LACKS(G(4), G(1), 100, 100)}, {GIVES(G(6), G(4), 200, 300)}},
      3},
     {"longer than it should have",
-     {GIVES(G(10), G(10) + 7, 50, 50), GIVES(G(20), G(20) + 9, 60, 60)},
+     {{GIVES(G(10), G(10) + 7, 50, 50)}, {GIVES(G(20), G(20) + 9, 60, 60)}},
      2},
-    {"rounded", {GIVES(3, 2, 1, 2), GIVES(6, 4, 2, 4), GIVES(10, 7, 3, 5)}, 3},
+    {"rounded", {{GIVES(3, 2, 1, 2)}, {GIVES(6, 4, 2, 4)}, {GIVES(10, 7, 3, 5)}}, 3},
 };
 
 START_TEST(makes_totals_of_readings)

@@ -124,34 +124,25 @@ static const notification_t *last(void)
 #define PARTS(...)                                                                                 \
     .parts = {__VA_ARGS__},                                                                        \
     .part_count = sizeof((struct hr_osnoise_part[]){__VA_ARGS__}) / sizeof(struct hr_osnoise_part)
-#define SPINNER                                                                                    \
-    {                                                                                              \
-        HR_OSNOISE_THREAD, "spinner", 812, 2001000, 1                                              \
-    }
-#define TIMER                                                                                      \
-    {                                                                                              \
-        HR_OSNOISE_IRQ, "local_timer", 236, 9000, 1                                                \
-    }
-#define LONG                                                                                       \
-    {                                                                                              \
-        HR_OSNOISE_IRQ, "mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it", 124, 9000000, 1000         \
-    }
+#define SPINNER HR_OSNOISE_THREAD, "spinner", 812, 2001000, 1
+#define TIMER   HR_OSNOISE_IRQ, "local_timer", 236, 9000, 1
+#define LONG    HR_OSNOISE_IRQ, "mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it", 124, 9000000, 1000
 
 static const struct {
     struct hr_osnoise_single_noise single_noise;
     const char *message;
     const char *part; /* the last, of metadata */
 } said[] = {
-    {{3, 2013000, 2, PARTS(SPINNER, TIMER), .parts_are_all = true},
+    {{3, 2013000, 2, PARTS({SPINNER}, {TIMER}), .parts_are_all = true},
      "noise of 2013 us on CPU 3, above 50 us: thread spinner[812] 2001 us, irq local_timer[236] "
      "9 us; 3 us unexplained",
      "irq local_timer[236] 9 us"},
-    {{3, 2013000, 2, PARTS(SPINNER, TIMER), .parts_are_all = false},
+    {{3, 2013000, 2, PARTS({SPINNER}, {TIMER}), .parts_are_all = false},
      "noise of 2013 us on CPU 3, above 50 us: thread spinner[812] 2001 us, irq local_timer[236] "
      "9 us, and more",
      "irq local_timer[236] 9 us"},
     /* clocks differ a little */
-    {{3, 2000000, 1, PARTS(SPINNER), .parts_are_all = true},
+    {{3, 2000000, 1, PARTS({SPINNER}), .parts_are_all = true},
      "noise of 2000 us on CPU 3, above 50 us: thread spinner[812] 2001 us",
      NULL},
     {{8191, 60500, 4,
@@ -187,7 +178,7 @@ static const struct {
      "noise of 60 us on CPU 3, above 50 us: thread a?[2J???[7] 59 us; 1 us unexplained",
      "thread a?[2J???[7] 59 us"},
     /* more than fits */
-    {{8191, 60000000, 5000, PARTS(LONG, LONG, LONG, LONG), .parts_are_all = true},
+    {{8191, 60000000, 5000, PARTS({LONG}, {LONG}, {LONG}, {LONG}), .parts_are_all = true},
      "noise of 60000 us on CPU 8191, above 50 us: irq mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it"
      "[124] 9000 us (1000 times), irq mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it[124] 9000 us "
      "(1000 times), and more; 24000 us unexplained",
