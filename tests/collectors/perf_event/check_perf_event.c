@@ -136,7 +136,7 @@ START_TEST(encodes_what_is_known)
 }
 END_TEST
 
-START_TEST(leaves_guests_and_hypervisors_out_if_asked)
+START_TEST(leaves_guests_out_if_asked)
 {
     open_vocabulary(SKYLAKE);
     assert_found("cycles:mg");
@@ -149,8 +149,17 @@ START_TEST(leaves_guests_and_hypervisors_out_if_asked)
     ck_assert_uint_eq(event->encodings[0].attr.exclude_hv, 0);
     assert_found("skl::INST_RETIRED:ANY_P:mh");
     ck_assert_uint_eq(event->encodings[0].attr.exclude_guest, 1);
-    assert_found("cycles:h=0");
-    ck_assert_uint_eq(event->encodings[0].attr.exclude_hv, 1);
+}
+END_TEST
+
+/* Newer versions of libpfm4 have no modifier h on x86, whose counters know no hypervisor. */
+START_TEST(leaves_hypervisors_out_if_asked)
+{
+    open_vocabulary(SKYLAKE);
+    if (find_event("cycles:h=0") == 0)
+        ck_assert_uint_eq(event->encodings[0].attr.exclude_hv, 1);
+    else
+        ck_assert_str_eq(error.reason, "the event \"cycles\" has no unit mask or modifier \"h=0\"");
 }
 END_TEST
 
@@ -426,7 +435,8 @@ int main(void)
     TCase *tests = perf_event_tests();
 
     tcase_add_loop_test(tests, encodes_what_is_known, 0, COUNT(known));
-    tcase_add_test(tests, leaves_guests_and_hypervisors_out_if_asked);
+    tcase_add_test(tests, leaves_guests_out_if_asked);
+    tcase_add_test(tests, leaves_hypervisors_out_if_asked);
     tcase_add_test(tests, takes_folders_for_links);
     tcase_add_loop_test(tests, knows_cycles_on_any_machine, 0, COUNT(machines));
     tcase_add_test(tests, does_without_the_folder);
