@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_conflicts.c - runs of the osnoise tracer beside other programs that use
+ * it, or change its settings. Over a stand-in for tracefs.
+ */
+#include "collectors/osnoise/run_harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/fake_tracefs.h"
+#include "support/suite.h"
+
+/* --- A tracer that runs already ------------------------------------------- */
+
+START_TEST(others_come_first)
+{
+    static const struct {
+        const char *instance, *tracer, *told;
+    } rows[] = {
+        {"rtla_timerlat", "timerlat", "the trace instance rtla_timerlat runs the timerlat tracer"},
+        {"rtla_top", "osnoise", "use the attach mode"},
+        {"headroom_osnoise_1", "osnoise", "headroom osnoise --restore"},
+        {NULL, "function", "the top-level trace instance runs the function tracer"},
+    };
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
+    char file[128] = "current_tracer";
+
+    if (rows[_i].instance != NULL) {
+        fake_tracefs_add_instance(rows[_i].instance);
+        snprintf(file, sizeof(file), "instances/%s/current_tracer", rows[_i].instance);
+    }
+    fake_tracefs_set(file, "%s\n", rows[_i].tracer);
+    open_run(&options);
+    fake_tracefs_log();
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY, rows[_i].told);
+    ck_assert_str_eq(fake_tracefs_log(), ""); /* nothing was even tried */
+
+    fake_tracefs_set(file, "nop\n");
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
+}
+END_TEST
+
+START_TEST(names_that_are_taken)
+{
+    fake_tracefs_add_instance(strchr(instance, '/') + 1);
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert(fake_tracefs_has(instance)); /* it is another program's */
+    fake_tracefs_remove_instance(strchr(instance, '/') + 1);
+    assert_restored();
+}
+END_TEST
+
+START_TEST(attaching_changes_nothing)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "");
+
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EAGAIN);
+    assert_reason(-EAGAIN, "no program runs the osnoise tracer");
+    assert_restored();
+
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    fake_tracefs_set("osnoise/cpus", "2-3\n");
+    snprintf(settings_before, sizeof(settings_before), "%s", list_settings());
+    ck_assert_msg(hr_osnoise_begin(osnoise, &reason) == 0, "%s", reason.text);
+    ck_assert_str_eq(list_settings(), settings_before);
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 2);
+    ck_assert_uint_eq(reading.cpus[0].cpu, 2);
+    ck_assert_int_ge(hr_osnoise_fd(osnoise), 0);
+
+    fake_tracefs_set("instances/rtla/current_tracer", "nop\n");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
+    assert_reason(-EAGAIN, "has ended");
+    assert_restored();
+    ck_assert_int_eq(hr_osnoise_fd(osnoise), -1);
+}
+END_TEST
+
+START_TEST(attached_to_one_that_stops_or_changes_something)
+{
+    static const struct {
+        const char *file, *text, *told;
+    } rows[] = {
+        {"instances/rtla/tracing_on", "0\n", "has ended"},
+        {"osnoise/cpus", "0\n", "cpus from 0-3 to 0: the run to attach to has new settings"},
+        {"osnoise/runtime_us", "5000\n", "runtime_us from 1000000 to 5000"},
+    };
+
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    begin_mode(HR_OSNOISE_ATTACH, "");
+    read_run();
+    fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
+    assert_reason(-EAGAIN, rows[_i].told);
+    ck_assert(!fake_tracefs_has(instance));
+    /* What was stopped isn't started again. */
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), _i == 0 ? -EAGAIN : 0);
+}
+END_TEST
+
+START_TEST(attaching_to_cpus_that_the_other_doesnt_measure)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "0-1");
+
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    fake_tracefs_set("osnoise/cpus", "1-3\n");
+    begin_run(&options);
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 1);
+    ck_assert_uint_eq(reading.cpus[0].cpu, 1);
+    hr_osnoise_end(osnoise, NULL);
+
+    fake_tracefs_set("osnoise/cpus", "2-3\n");
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -ENXIO);
+    assert_reason(-ENXIO, "measures none of the CPUs");
+}
+END_TEST
+
+/* --- Changes meanwhile ---------------------------------------------------- */
+
+START_TEST(hazards_of_others)
+{
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    fake_tracefs_set("osnoise/stop_tracing_us", "50\n");
+    read_run();
+    ck_assert_ptr_nonnull(strstr(reading.warning.text, "stop_tracing_us"));
+
+    fake_tracefs_set("osnoise/options", "OSNOISE_WORKLOAD PANIC_ON_STOP "
+                                        "NO_OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE \n");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
+    assert_reason(-ECANCELED, "NO_PANIC_ON_STOP");
+    ck_assert(!fake_tracefs_has(instance));
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY, "NO_PANIC_ON_STOP");
+
+    fake_tracefs_set("osnoise/stop_tracing_us", "0\n");
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+    read_run();
+    ck_assert_ptr_nonnull(strstr(reading.warning.text, "PANIC_ON_STOP"));
+}
+END_TEST
+
+START_TEST(a_foreign_change_ends_the_run_and_stays)
+{
+    static const struct {
+        const char *file, *text, *told;
+    } rows[] = {
+        {"osnoise/cpus", "0-3\n", "setting cpus from 1 to 0-3"},
+        {"osnoise/period_us", "2000000\n", "period_us from 1000000 to 2000000"},
+        {"osnoise/runtime_us", "20000\n", "runtime_us from 10000 to 20000"},
+        {"tracing_thresh", "100\n", "tracing_thresh from 1 to 100"},
+        {"osnoise/options",
+         "OSNOISE_WORKLOAD NO_PANIC_ON_STOP NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE \n",
+         "OSNOISE_IRQ_DISABLE from off to on"},
+    };
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
+    assert_reason(-ECANCELED, rows[_i].told);
+    ck_assert_str_eq(fake_tracefs_get(rows[_i].file), rows[_i].text);
+    ck_assert(!fake_tracefs_has(instance));
+    ck_assert_int_ne(access(state_path, F_OK), 0);
+    if (strcmp(rows[_i].file, "tracing_thresh") != 0)
+        ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "0\n"); /* the rest is restored */
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EINVAL);
+
+    /* It begins again, on top of what is there now. */
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert_str_eq(fake_tracefs_get(rows[_i].file), rows[_i].text);
+}
+END_TEST
+
+START_TEST(what_cant_be_put_back_is_reported_as_well)
+{
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    fake_tracefs_set("osnoise/period_us", "2000000\n");
+    fake_tracefs_fail(instance, EBUSY);
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
+    assert_reason(-ECANCELED, "period_us from");
+    assert_reason(-ECANCELED, "; and can't remove the trace instance headroom_osnoise_");
+    fake_tracefs_fail(instance, 0);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert(!fake_tracefs_has(instance));
+}
+END_TEST
+
+START_TEST(a_tracer_that_was_stopped)
+{
+    char file[128];
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    snprintf(file, sizeof(file), "%s/%s", instance, _i == 0 ? "current_tracer" : "tracing_on");
+    if (_i == 2)
+        fake_tracefs_remove_instance(strchr(instance, '/') + 1);
+    else
+        fake_tracefs_set(file, "%s\n", _i == 0 ? "nop" : "0");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
+    assert_reason(-ECANCELED, _i == 2 ? "removed the trace instance" : "stopped the tracer");
+    assert_restored();
+}
+END_TEST
+
+START_TEST(one_that_has_joined_keeps_our_settings)
+{
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    fake_tracefs_add_instance("other");
+    fake_tracefs_set("instances/other/current_tracer", "osnoise\n");
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY,
+                  "the trace instance other runs the osnoise tracer with this run's settings");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
+    ck_assert(!fake_tracefs_has(instance));
+    ck_assert_int_eq(access(state_path, F_OK), 0);
+    ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), -EBUSY);
+
+    fake_tracefs_set("instances/other/current_tracer", "nop\n");
+    if (_i == 0)
+        ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), 0);
+    else
+        ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
+}
+END_TEST
+
+/* A program that has joined a run of hwnoise goes on with its runtime and period, but not with
+ * interrupts off; the same if the instance stays, as another program has its pipe open. */
+START_TEST(interrupts_come_back_for_one_that_has_joined)
+{
+    char pipe[128];
+    int fd = -1;
+
+    begin_mode(HR_OSNOISE_HARDWARE, "1");
+    fake_tracefs_add_instance("other");
+    fake_tracefs_set("instances/other/current_tracer", "osnoise\n");
+    if (_i == 1) {
+        snprintf(pipe, sizeof(pipe), "%s/" FAKE_TRACEFS "/%s/per_cpu/cpu0/trace_pipe_raw",
+                 tree_path(tree), instance);
+        fd = open(pipe, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(fd, 0);
+    }
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY, _i == 0 ? "the trace instance other runs the" : "a program reads it");
+    ck_assert_ptr_nonnull(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
+    ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
+    ck_assert_int_eq(access(state_path, F_OK), 0);
+    if (fd >= 0)
+        close(fd);
+    fake_tracefs_set("instances/other/current_tracer", "nop\n");
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = new_run_tests("osnoise conflicts");
+
+    tcase_add_loop_test(tests, others_come_first, 0, 4);
+    tcase_add_test(tests, names_that_are_taken);
+    tcase_add_test(tests, attaching_changes_nothing);
+    tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
+    tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);
+    tcase_add_test(tests, hazards_of_others);
+    tcase_add_loop_test(tests, a_foreign_change_ends_the_run_and_stays, 0, 5);
+    tcase_add_test(tests, what_cant_be_put_back_is_reported_as_well);
+    tcase_add_loop_test(tests, a_tracer_that_was_stopped, 0, 3);
+    tcase_add_loop_test(tests, one_that_has_joined_keeps_our_settings, 0, 2);
+    tcase_add_loop_test(tests, interrupts_come_back_for_one_that_has_joined, 0, 2);
+    return run_suite("osnoise conflicts", tests);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/check_osnoise_reading.c - what runs of the osnoise tracer report. Over a stand-in for
+ * tracefs, with records made by hand.
+ */
+#include "collectors/osnoise/run_harness.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/osnoise/osnoise_pages.h"
+#include "headroom/clock.h"
+#include "support/fake_tracefs.h"
+#include "support/frozen_clock.h"
+#include "support/suite.h"
+
+/* --- Time ----------------------------------------------------------------- */
+
+static void stop_time(void)
+{
+    frozen_ns = 1000 * HR_NS_PER_S;
+}
+
+static void let_time_pass(void)
+{
+    frozen_ns = 0;
+}
+
+/* --- Records -------------------------------------------------------------- */
+
+static void put_sample(struct page *page, uint64_t runtime, uint64_t noise, uint64_t max_single)
+{
+    struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        uint64_t noise, runtime, max_sample;
+        uint32_t hw, nmi, irq, softirq, thread;
+    } __attribute__((packed)) event = {OSNOISE, 0, 0, 1, noise, runtime, max_single, 1, 2, 3, 4, 5};
+
+    put_event(page, &event, sizeof(event));
+}
+
+static void put_noise(struct page *page, const char *comm, uint64_t start, uint64_t duration)
+{
+    struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t common_pid;
+        char comm[16];
+        uint64_t start, duration;
+        int32_t pid;
+    } __attribute__((packed)) thread = {THREAD_NOISE, 0, 0, 1, "", start + 10, duration - 20, 77};
+    struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        uint64_t start, duration, interference;
+    } single_noise = {SAMPLE_THRESHOLD, 0, 0, 1, start, duration, 1};
+
+    snprintf(thread.comm, sizeof(thread.comm), "%s", comm);
+    put_event(page, &thread, sizeof(thread));
+    put_event(page, &single_noise, sizeof(single_noise));
+}
+
+static void hand_over(unsigned cpu, struct page *page)
+{
+    end_page(page, 0);
+    fake_tracefs_add_pages(strchr(instance, '/') + 1, cpu, page->bytes, sizeof(page->bytes));
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+START_TEST(samples_add_up)
+{
+    struct page pages[2] = {{.used = 0}};
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1-2");
+    put_sample(&pages[0], 10000, 100, 60);
+    put_sample(&pages[0], 10002, 300, 40);
+    put_sample(&pages[1], 10001, 7, 7);
+    hand_over(1, &pages[0]);
+    hand_over(2, &pages[1]);
+    frozen_ns += 2 * HR_NS_PER_S;
+    read_run();
+    ck_assert_uint_eq(reading.elapsed_ns, 2 * HR_NS_PER_S);
+    const struct hr_osnoise_cpu *cpu = &reading.cpus[0];
+    ck_assert_uint_eq(cpu->sample_count, 2);
+    ck_assert_uint_eq(cpu->runtime_us, 20002);
+    ck_assert_uint_eq(cpu->noise_us, 400);
+    ck_assert_uint_eq(cpu->max_single_us, 60);
+    ck_assert_uint_eq(cpu->max_period_us, 300);
+    ck_assert_uint_eq(cpu->hw_count, 2);
+    ck_assert_uint_eq(cpu->thread_count, 10);
+    ck_assert_uint_eq(reading.cpus[1].runtime_us, 10001);
+    read_run(); /* what was read doesn't come again */
+    ck_assert_uint_eq(reading.cpus[0].sample_count, 0);
+    ck_assert_uint_eq(reading.cpus[0].runtime_us, 0);
+}
+END_TEST
+
+START_TEST(singles_are_reported_with_their_parts)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1-2");
+    struct page page = {.used = 0};
+
+    options.max_single_ns = 50000;
+    begin_run(&options);
+    put_noise(&page, "backup", 1000, 80000);
+    hand_over(2, &page);
+    read_run();
+    ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_uint_eq(reading.single_noises[0].cpu, 2);
+    ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
+    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");
+    ck_assert_int_eq(reading.single_noises[0].parts[0].number, 77);
+}
+END_TEST
+
+START_TEST(silence_isnt_quiet)
+{
+    struct page page = {.used = 0};
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1-2");
+    frozen_ns += 2 * HR_NS_PER_S;
+    read_run();
+    ck_assert_int_eq(reading.cpus[0].state, HR_OSNOISE_CPU_FINE);
+    put_sample(&page, 10000, 1, 1);
+    hand_over(1, &page);
+    frozen_ns += 1500 * HR_NS_PER_MS;
+    read_run();
+    ck_assert_int_eq(reading.cpus[0].state, HR_OSNOISE_CPU_FINE);
+    ck_assert_int_eq(reading.cpus[1].state, HR_OSNOISE_CPU_SILENT);
+
+    tree_write(tree, "sys/devices/system/cpu/online", "0-1,3\n");
+    read_run();
+    ck_assert_int_eq(reading.cpus[1].state, HR_OSNOISE_CPU_OFFLINE);
+    tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
+    read_run(); /* has time to be heard again */
+    ck_assert_int_eq(reading.cpus[1].state, HR_OSNOISE_CPU_FINE);
+}
+END_TEST
+
+static void write_table(const char *event, unsigned cpu, uint64_t duration_ns)
+{
+    char file[256];
+
+    snprintf(file, sizeof(file), "%s/events/osnoise/%s/hist", instance, event);
+    fake_tracefs_set(file,
+                     "# event histogram\n#\n# trigger info: hist:keys=common_cpu,comm [active]\n"
+                     "#\n\n{ common_cpu: %10u, comm: %-50s } hitcount: %10d  duration: %10llu\n\n"
+                     "Totals:\n    Hits: 1\n    Entries: 1\n    Dropped: 0\n",
+                     cpu, "app", 1, (unsigned long long)duration_ns);
+}
+
+START_TEST(what_a_cpu_reports_after_it_was_offline_isnt_noise)
+{
+    begin_mode(HR_OSNOISE_SOURCES, "");
+    write_table("thread_noise", 2, 1000);
+    read_run();
+    ck_assert_uint_eq(reading.source_count, 1);
+    ck_assert_uint_eq(reading.sources[0].duration_ns, 1000);
+
+    tree_write(tree, "sys/devices/system/cpu/online", "0-1,3\n");
+    read_run();
+    tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
+    write_table("thread_noise", 2, 90000001000); /* as long as it was offline */
+    read_run();
+    ck_assert_uint_eq(reading.source_count, 0);
+    write_table("thread_noise", 2, 90000002000); /* it may come late */
+    read_run();
+    ck_assert_uint_eq(reading.source_count, 0);
+    write_table("thread_noise", 2, 90000005000);
+    read_run();
+    ck_assert_uint_eq(reading.source_count, 1);
+    ck_assert_uint_eq(reading.sources[0].duration_ns, 3000);
+}
+END_TEST
+
+START_TEST(reading_allocates_nothing)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "0-3");
+
+    options.by_source = options.histogram = true;
+    options.max_single_ns = 1000;
+    begin_run(&options);
+    read_run();
+    size_t used = mallinfo2().uordblks;
+    for (int i = 0; i < 100; i++)
+        read_run();
+    ck_assert_uint_eq(mallinfo2().uordblks, used);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = new_run_tests("osnoise reading");
+
+    tcase_add_checked_fixture(tests, stop_time, let_time_pass);
+    tcase_add_test(tests, samples_add_up);
+    tcase_add_test(tests, singles_are_reported_with_their_parts);
+    tcase_add_test(tests, silence_isnt_quiet);
+    tcase_add_test(tests, what_a_cpu_reports_after_it_was_offline_isnt_noise);
+    tcase_add_test(tests, reading_allocates_nothing);
+    return run_suite("osnoise reading", tests);
+}
