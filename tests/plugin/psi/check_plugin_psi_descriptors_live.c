@@ -3,51 +3,15 @@
  * plugin/psi/check_plugin_psi_descriptors_live.c - the descriptors that the plugin psi keeps of
  * many groups, on the running kernel.
  */
-#include "support/plugin_harness.h"
+#include "plugin/psi/live_harness.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "support/few_descriptors.h"
-#include "support/groups.h"
-#include "support/suite.h"
 
 const char *const harness_plugin = "psi";
-
-/* The values of a group in its first read, and in later ones. */
-#define FIRST 6
-#define LATER 12
-
-static struct groups *groups;
-
-static void set_up(void)
-{
-    groups = groups_new();
-    if (groups == NULL)
-        ck_abort_msg("needs a cgroup2 hierarchy that can be written to");
-    harness_set_up();
-}
-
-static void tear_down(void)
-{
-    harness_tear_down();
-    groups_free(groups);
-}
-
-/* Begins, with the groups of this test that a pattern selects, named as they are below it. */
-static void begin(const char *pattern)
-{
-    char options[256];
-
-    snprintf(options, sizeof(options),
-             "Resource \"cpu\" \"memory\" \"io\"\n<Cgroup \"%s/%s\">\nInstance \"live.%%l\"\n"
-             "</Cgroup>",
-             groups_path(groups), pattern);
-    harness_begin_live(options);
-}
-
-/* --- Descriptors ---------------------------------------------------------- */
 
 #define MANY 400
 
@@ -63,7 +27,7 @@ static void begin_with_many_groups(rlim_t hard_limit)
         groups_make(groups, name);
         groups_start_sleeper(groups, name);
     }
-    begin("*");
+    live_begin();
     harness_read();
     harness_assert_count("psi-live.*", MANY * FIRST);
     harness_read();
@@ -126,28 +90,12 @@ START_TEST(reports_that_descriptors_suffice)
 }
 END_TEST
 
-/* What can't run here is left out, but where all is required it fails. */
-static bool can_run(void)
-{
-    struct groups *tried = groups_new();
-
-    if (tried == NULL)
-        return getenv("HEADROOM_REQUIRE_ALL") != NULL;
-    groups_free(tried);
-    return true;
-}
-
 int main(void)
 {
-    TCase *tests = tcase_create("descriptors live");
+    TCase *tests = live_new_tests("descriptors live");
 
-    if (!can_run()) {
-        puts("1..0 # SKIP no cgroup2 hierarchy that can be written to");
-        return 0;
-    }
-    tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, leaves_low_descriptors_to_others);
     tcase_add_test(tests, leaves_a_quarter_of_a_fixed_limit);
     tcase_add_test(tests, reports_that_descriptors_suffice);
-    return run_suite("plugin psi descriptors live", tests);
+    return live_run("plugin psi descriptors live", tests);
 }

@@ -3,22 +3,13 @@
  * plugin/psi/check_plugin_psi_live.c - the plugin psi on the running kernel, in cgroups made for
  * it: what a tree of files can't show.
  */
-#include "support/plugin_harness.h"
+#include "plugin/psi/live_harness.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "support/groups.h"
-#include "support/suite.h"
-
 const char *const harness_plugin = "psi";
-
-/* The values of a group in its first read, and in later ones. */
-#define FIRST 6
-#define LATER 12
-
-static struct groups *groups;
 
 /* So that the plugin has no limit to raise, and to report. */
 static void raise_limit_of_files(void)
@@ -28,33 +19,6 @@ static void raise_limit_of_files(void)
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
     limit.rlim_cur = limit.rlim_max;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
-static void set_up(void)
-{
-    raise_limit_of_files();
-    groups = groups_new();
-    if (groups == NULL)
-        ck_abort_msg("needs a cgroup2 hierarchy that can be written to");
-    harness_set_up();
-}
-
-static void tear_down(void)
-{
-    harness_tear_down();
-    groups_free(groups);
-}
-
-/* Begins, with the groups of this test that a pattern selects, named as they are below it. */
-static void begin(const char *pattern)
-{
-    char options[256];
-
-    snprintf(options, sizeof(options),
-             "Resource \"cpu\" \"memory\" \"io\"\n<Cgroup \"%s/%s\">\nInstance \"live.%%l\"\n"
-             "</Cgroup>",
-             groups_path(groups), pattern);
-    harness_begin_live(options);
 }
 
 /* Reads until so many values of a group are published: the kernel signals a change of
@@ -85,7 +49,7 @@ END_TEST
 START_TEST(follows_processes_in_and_out)
 {
     groups_make(groups, "a");
-    begin("*");
+    live_begin();
     harness_read();
     harness_assert_count("psi-live.*", 0);
     pid_t pid = groups_start_sleeper(groups, "a");
@@ -125,7 +89,7 @@ START_TEST(takes_a_group_made_again_for_another)
     groups_make(groups, "a");
     pid_t pid = groups_start_sleeper(groups, "a");
     fake_on_dispatch(count_published, &published);
-    begin("*");
+    live_begin();
     harness_read();
     harness_read();
     ck_assert_uint_eq(published.totals + published.others, FIRST + LATER);
@@ -161,7 +125,7 @@ START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
     groups_make(groups, "b");
     groups_start_sleeper(groups, "a");
     pid_t pid = groups_start_sleeper(groups, "b");
-    begin("*");
+    live_begin();
     if (_i == 1)
         harness_read();
     fake_on_dispatch(remove_group_b, &pid);
@@ -182,7 +146,7 @@ START_TEST(reports_once_that_a_group_is_switched_off)
     groups_make(groups, "b");
     groups_start_sleeper(groups, "a");
     groups_start_sleeper(groups, "b");
-    begin("*");
+    live_begin();
     harness_read();
     harness_assert_count("psi-live.*", 2 * FIRST);
     groups_write(groups, "b", "cgroup.pressure", "0");
@@ -196,30 +160,15 @@ START_TEST(reports_once_that_a_group_is_switched_off)
 }
 END_TEST
 
-/* What can't run here is left out, but where all is required it fails. */
-static bool can_run(void)
-{
-    struct groups *tried = groups_new();
-
-    if (tried == NULL)
-        return getenv("HEADROOM_REQUIRE_ALL") != NULL;
-    groups_free(tried);
-    return true;
-}
-
 int main(void)
 {
-    TCase *tests = tcase_create("live");
+    TCase *tests = live_new_tests("live");
 
-    if (!can_run()) {
-        puts("1..0 # SKIP no cgroup2 hierarchy that can be written to");
-        return 0;
-    }
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, raise_limit_of_files, NULL);
     tcase_add_test(tests, publishes_the_system);
     tcase_add_test(tests, follows_processes_in_and_out);
     tcase_add_test(tests, takes_a_group_made_again_for_another);
     tcase_add_loop_test(tests, gets_over_a_group_that_vanishes_before_it_is_read, 0, 2);
     tcase_add_test(tests, reports_once_that_a_group_is_switched_off);
-    return run_suite("plugin live", tests);
+    return live_run("plugin live", tests);
 }
