@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * support/room_tree.h - a tree of files with what the room of groups is computed from, and time
- * that passes when the test says so.
- *
- * It takes the place of clock_gettime() of CLOCK_MONOTONIC, so that it isn't in the library of the
- * tests.
+ * support/room_tree.h - a tree of files with what the room of groups is computed from.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_ROOM_TREE_H
 #define HEADROOM_TESTS_SUPPORT_ROOM_TREE_H
@@ -12,9 +8,6 @@
 #include "support/tree.h"
 
 #define MIB 1048576ull
-
-/** Seconds that have passed. */
-extern uint64_t passed_s;
 
 /** Rewrites a file of a group. */
 void room_tree_write(struct tree *tree, const char *group, const char *file, const char *text);

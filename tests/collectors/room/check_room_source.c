@@ -12,8 +12,12 @@
 #include "headroom/clock.h"
 #include "headroom/room.h"
 #include "headroom/root.h"
+#include "support/frozen_clock.h"
 #include "support/room_tree.h"
 #include "support/suite.h"
+
+/* What the clock says when a test begins. */
+#define BEGUN_NS (1000 * HR_NS_PER_S)
 
 static const struct hr_room_lines lines = {{40, 10, 40, 101}};
 
@@ -37,7 +41,7 @@ static void write_cpu(const char *group, uint64_t used_us, unsigned periods, uns
 
 static void set_up(void)
 {
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
     tree = tree_new();
     room_tree_machine(tree, 0, 0, 0);
     tree_write(tree, "proc/vmstat", "oom_kill 7\n");
@@ -53,6 +57,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    frozen_ns = 0;
     hr_room_close(source);
     source = NULL;
     hr_room_machine_close(machine);
@@ -110,7 +115,7 @@ START_TEST(the_limit_of_a_grandparent_binds)
     ck_assert_double_eq(reading.memory.limit, 400.0 * MIB);
     /* a limit that changes is seen within a minute */
     write_file("p/q/a", "memory.high", "157286400\n"); /* 150 MiB */
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     assert_memory(120, 150, HR_ROOM_MEMORY_HIGH, 0);
 }
@@ -127,11 +132,11 @@ START_TEST(swap_space_counts_as_far_as_it_may_be_used)
     write_file("p/q", "memory.swap.max", "31457280\n");      /* 30 MiB for the group above, */
     write_file("p/q", "memory.swap.current", "10485760\n");  /* and 10 of them are used, */
     write_file("p/q/a", "memory.swap.current", "5242880\n"); /* 5 by the group */
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     assert_memory(125, 175, HR_ROOM_MEMORY_MAX, 0);
     write_file("p/q/a", "memory.swap.max", "0\n");
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     assert_memory(125, 155, HR_ROOM_MEMORY_MAX, 0);
 }
@@ -142,7 +147,7 @@ START_TEST(memory_that_stalls_leaves_no_room)
     open_group("p/q/a");
     read_once();
     tree_pressure(tree, "p/q/a", "memory", 1100000, 0);
-    passed_s += 10;
+    frozen_ns += 10 * HR_NS_PER_S;
     read_once();
     ck_assert(reading.has_stall[HR_PSI_MEMORY]);
     ck_assert_double_eq_tol(reading.stall_pct[HR_PSI_MEMORY], 11, 1e-9);
@@ -175,7 +180,7 @@ static void run_100_s(void)
     write_cpu("p/q", 30000000, 1000, 0);
     write_cpu("p", 80000000, 1000, 100);
     tree_pressure(tree, "p/q/a", "cpu", 6400000, 0);
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
 }
 
@@ -228,11 +233,11 @@ START_TEST(a_limit_that_is_set_while_it_runs)
     run_100_s();
     write_file("p/q/a", "cpu.max", "30000 100000\n");
     write_cpu("p/q/a", 23000000, 1100, 90);
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, -ENODATA);
     write_cpu("p/q/a", 26000000, 1200, 180);
-    passed_s += 10;
+    frozen_ns += 10 * HR_NS_PER_S;
     read_once();
     assert_cpu(0.3, 0.3, HR_ROOM_CPU_MAX, 0);
     ck_assert(reading.cpu.is_in_trouble);
@@ -253,7 +258,7 @@ START_TEST(throttled_time_counts_once)
     room_tree_cpu(tree, "p/q/a", 20000001, 1000, 100, 60000000);
     room_tree_cpu(tree, "p", 20000001, 1000, 50, 40000000);
     tree_pressure(tree, "p/q/a", "cpu", 16400000, 0);
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
     assert_cpu(0.2, 2 * 0.7368062997 - 0.6, HR_ROOM_MACHINE, 0);
     ck_assert(!reading.cpu.is_at_least);
@@ -272,7 +277,7 @@ START_TEST(trouble_lasts_where_cpus_are_always_busy)
         room_tree_machine(tree, 10 * i, 10 * i, 0);
         write_cpu("p/q/a", 1000000 * i, 0, 0);
         tree_pressure(tree, "p/q/a", "cpu", 1000ull * stalled_ms, 0);
-        passed_s += 10;
+        frozen_ns += 10 * HR_NS_PER_S;
         read_once();
         ck_assert_int_eq(reading.cpu.status, 0);
         ck_assert(reading.cpu.is_in_trouble);
@@ -283,11 +288,11 @@ START_TEST(trouble_lasts_where_cpus_are_always_busy)
         stalled_ms += 2000;
         room_tree_machine(tree, 10 * i, 10 * i, 0);
         tree_pressure(tree, "p/q/a", "cpu", 1000ull * stalled_ms, 0);
-        passed_s += 10;
+        frozen_ns += 10 * HR_NS_PER_S;
         read_once();
     }
     ck_assert_int_eq(reading.cpu.status, -ENODATA);
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -301,7 +306,7 @@ START_TEST(a_limit_on_a_machine_that_is_always_busy)
     room_tree_machine(tree, 100, 100, 0);
     write_cpu("p/q/a", 20000001, 1000, 0);
     tree_pressure(tree, "p/q/a", "cpu", 20000000, 0);
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, -ENODATA);
 }
@@ -324,7 +329,7 @@ START_TEST(sums_are_of_the_same_cpus_and_limits)
     ck_assert_int_eq(reading.cpu.status, 0);
     write_file("p/q/a", changes[_i].file, changes[_i].then);
     room_tree_machine(tree, 80, 50, 0);
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, -ENODATA);
 }
@@ -347,13 +352,13 @@ START_TEST(nothing_is_allocated_by_intervals)
     write_file("p", "memory.max", "419430400\n");
     write_file("p/q", "cpu.max", "100000 100000\n");
     open_group("p/q/a");
-    for (int i = 0; i < 20; i++, passed_s += 10)
+    for (int i = 0; i < 20; i++, frozen_ns += 10 * HR_NS_PER_S)
         read_once();
     const size_t before = mallinfo2().uordblks;
-    for (int i = 0; i < 10000; i++, passed_s += 10)
+    for (int i = 0; i < 10000; i++, frozen_ns += 10 * HR_NS_PER_S)
         read_once();
     ck_assert_uint_eq(mallinfo2().uordblks, before);
-    passed_s = 0; /* Check can't count to so many microseconds */
+    frozen_ns = BEGUN_NS; /* Check can't count to so many microseconds */
 }
 END_TEST
 
@@ -362,11 +367,11 @@ START_TEST(needs_twenty_seconds_unless_there_is_trouble)
     open_group("p/q/a");
     read_once();
     room_tree_machine(tree, 1, 1, 0);
-    passed_s += 10;
+    frozen_ns += 10 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, -ENODATA);
     tree_pressure(tree, "p/q/a", "cpu", 4000001, 0);
-    passed_s += 9;
+    frozen_ns += 9 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, 0);
     ck_assert(reading.cpu.is_in_trouble);
@@ -407,7 +412,7 @@ START_TEST(a_limit_far_above)
     room_tree_machine(tree, 5, 5, 0);
     write_cpu(deep_path(1), 1000000, 1000, 0);
     write_cpu(deep_path(DEEP_COUNT), 1000000, 1000, 0);
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
     assert_cpu(0.01, 0.1, HR_ROOM_CPU_MAX, DEEP_COUNT - 1);
 }
@@ -424,7 +429,7 @@ START_TEST(more_limits_than_are_followed)
     read_once();
     ck_assert_int_eq(reading.memory.status, -E2BIG);
     ck_assert_int_eq(reading.memory_limits_status, -E2BIG);
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, -E2BIG);
     ck_assert_int_eq(reading.cpu_limits_status, -E2BIG);
@@ -440,11 +445,11 @@ START_TEST(siblings_that_grow_together)
 {
     write_file("p/q", "memory.max", "419430400\n"); /* 400 MiB, 200 of them are used */
     open_group("p/q/a");
-    for (unsigned i = 0; i < 60; i++, passed_s++)
+    for (unsigned i = 0; i < 60; i++, frozen_ns += HR_NS_PER_S)
         read_once();
     ck_assert(reading.outlook.is_known);
     ck_assert(!reading.outlook.is_trend);
-    for (unsigned i = 1; i <= 60; i++, passed_s++) {
+    for (unsigned i = 1; i <= 60; i++, frozen_ns += HR_NS_PER_S) {
         room_tree_memory(tree, "p/q/a", 100 + i, 20);
         room_tree_memory(tree, "p/q", 200 + 2 * i, 20);
         read_once();
@@ -453,7 +458,7 @@ START_TEST(siblings_that_grow_together)
     ck_assert_double_eq_tol(reading.outlook.trouble_s, 40, 2);
     ck_assert_double_eq_tol(reading.outlook.slope_per_s, 2. * MIB, MIB / 50.);
     assert_memory(180, 160 + 80, HR_ROOM_MEMORY_MAX, 1);
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -462,15 +467,15 @@ START_TEST(a_sibling_that_grows)
 {
     write_file("p/q", "memory.max", "419430400\n");
     open_group("p/q/a");
-    for (unsigned i = 0; i < 60; i++, passed_s++)
+    for (unsigned i = 0; i < 60; i++, frozen_ns += HR_NS_PER_S)
         read_once();
-    for (unsigned i = 1; i <= 60; i++, passed_s++) {
+    for (unsigned i = 1; i <= 60; i++, frozen_ns += HR_NS_PER_S) {
         room_tree_memory(tree, "p/q", 200 + 2 * i, 20);
         read_once();
     }
     ck_assert(reading.outlook.is_trend);
     ck_assert_double_eq_tol(reading.outlook.trouble_s, 40, 2);
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -504,7 +509,7 @@ START_TEST(without_pressure)
     tree_remove_pressure(tree, "p/q/a", "cpu");
     open_group("p/q/a");
     read_once();
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, -ENOENT);
     ck_assert_int_eq(reading.memory.status, 0);
@@ -526,9 +531,9 @@ START_TEST(a_limit_that_cant_be_read)
     open_group("p/q/a");
     run_100_s();
     write_file(limit_files[_i].group, limit_files[_i].file, "x\n");
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.memory.status, is_cpu ? 0 : -EBADMSG);
     ck_assert_int_eq(reading.memory_limits_status, is_cpu ? 0 : -EBADMSG);
@@ -536,12 +541,12 @@ START_TEST(a_limit_that_cant_be_read)
     ck_assert_int_eq(reading.cpu_limits_status, is_cpu ? -EBADMSG : 0);
     /* what is measured is */
     tree_pressure(tree, "p/q/a", "cpu", 10400001, 0);
-    passed_s += 10;
+    frozen_ns += 10 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, 0);
     ck_assert(reading.cpu.is_in_trouble);
     write_file(limit_files[_i].group, limit_files[_i].file, is_cpu ? "max 100000\n" : "max\n");
-    passed_s += 61;
+    frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.memory.status, 0);
     ck_assert_int_eq(reading.cpu_limits_status, 0);
@@ -555,7 +560,7 @@ START_TEST(without_a_file_of_the_machine)
     open_group("p/q/a");
     read_once();
     tree_remove(tree, machine_files[_i]);
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, _i == 0 ? -ENOENT : 0);
     ck_assert_int_eq(reading.memory.status, _i == 1 ? -ENOENT : 0);
@@ -572,7 +577,7 @@ START_TEST(without_a_file_of_the_group)
     snprintf(path, sizeof(path), TREE_CGROUPS "/p/q/a/%s", group_files[_i]);
     tree_remove(tree, path);
     read_once();
-    passed_s += 100;
+    frozen_ns += 100 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status == 0, _i != 2);
     ck_assert_int_eq(reading.memory.status == 0, _i == 2);

@@ -5,14 +5,19 @@
  */
 #include "support/plugin_harness.h"
 
+#include "headroom/clock.h"
+#include "support/frozen_clock.h"
 #include "support/room_tree.h"
 #include "support/suite.h"
 
 const char *const harness_plugin = "headroom";
 
+/* What the clock says when a test begins. */
+#define BEGUN_NS (1000 * HR_NS_PER_S)
+
 static void set_up(void)
 {
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
     harness_set_up();
     room_tree_machine(tree, 0, 0, 0);
     tree_write(tree, "proc/vmstat", "oom_kill 7\n");
@@ -20,9 +25,15 @@ static void set_up(void)
     room_tree_cpu(tree, "a", 1, 0, 0, 0);
 }
 
+static void tear_down(void)
+{
+    harness_tear_down();
+    frozen_ns = 0;
+}
+
 static void pass(unsigned seconds)
 {
-    passed_s += seconds;
+    frozen_ns += seconds * HR_NS_PER_S;
     harness_read();
 }
 
@@ -106,7 +117,7 @@ START_TEST(knows_how_long_it_lasts)
     }
     ck_assert_double_eq_tol(harness_number("headroom-a/duration-to_trouble"), 45 * 20, 40);
     assert_number("headroom-system/duration-to_trouble", 3600);
-    passed_s = 0; /* Check can't count to so many microseconds */
+    frozen_ns = BEGUN_NS; /* Check can't count to so many microseconds */
 }
 END_TEST
 
@@ -189,7 +200,7 @@ static size_t count_notices(int severity)
 static const notification_t *await_notice(int severity, size_t number)
 {
     for (int i = 0; i < 400 && count_notices(severity) < number; i++) {
-        passed_s += i % 20 == 19; /* its clock goes on */
+        frozen_ns += (i % 20 == 19) * HR_NS_PER_S; /* its clock goes on */
         harness_sleep(50);
     }
     for (size_t i = 0; i < fake_notifications(); i++)
@@ -249,7 +260,7 @@ START_TEST(notifies_of_trouble_to_come_once)
         pass(10);
     harness_sleep(100);
     ck_assert_uint_eq(fake_notifications(), 4);
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -282,7 +293,7 @@ START_TEST(notifies_of_little_room_that_lasts)
     notice = await_notice(NOTIF_OKAY, 1);
     assert_says(notice, "memory: 30 % of room again in a, after ");
     ck_assert_uint_eq(fake_notifications(), 2);
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -302,7 +313,7 @@ START_TEST(ends_the_alarm_of_a_group_that_is_gone)
     notice = await_notice(NOTIF_OKAY, 1);
     ck_assert_str_eq(notice->message, "cpu: no longer watched in a: it has no process any more");
     ck_assert_uint_eq(fake_notifications(), 2);
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -328,7 +339,7 @@ START_TEST(time_to_trouble_goes_on)
         harness_assert_count("headroom-a/duration-to_trouble", 1);
     }
     assert_number("headroom-a/duration-to_trouble", 3600);
-    passed_s = 0;
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -502,7 +513,7 @@ int main(void)
 {
     TCase *tests = tcase_create("headroom");
 
-    tcase_add_checked_fixture(tests, set_up, harness_tear_down);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, publishes_the_room);
     tcase_add_test(tests, heeds_trouble_lines);
     tcase_add_test(tests, knows_how_long_it_lasts);
