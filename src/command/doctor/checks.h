@@ -74,10 +74,6 @@ void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings);
 void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *usage,
                               struct findings *findings);
-/** How many clocks cgroup_perf adds to the events of each cgroup on each CPU: one a line with
- * events of a PMU, where the kernel needs it (hr_perf_is_running_time_right()). */
-size_t doctor_count_clocks(const struct hr_root *root, const struct usage *usage);
-
 void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings);
 void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
@@ -85,13 +81,21 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
                            struct findings *findings);
 
+/** What cgroup_perf counts on this machine. */
+struct doctor_events {
+    struct usage_texts texts; /**< those of the configuration that can be counted */
+    /** The clocks that are added to the events of each cgroup on each CPU: one a line with events
+     * of a PMU, where the kernel needs it (hr_perf_is_running_time_right()). */
+    size_t clock_count;
+};
+
 /**
- * Finds the events of cgroup_perf that this machine counts.
+ * Tries the events of cgroup_perf, each on the machine as a whole.
  *
- * @param events  receives them; the caller frees the list.
+ * @param events  receives those that this machine counts; the caller frees the list.
  */
 void doctor_find_events(const struct hr_root *root, const struct usage_perf *usage,
-                        struct usage_texts *events);
+                        struct doctor_events *events);
 
 /**
  * Lists what wss measures: each block, and for each pattern how many cgroups it selects.

@@ -193,7 +193,7 @@ static void print_costs(const struct hr_root *root, const struct usage *usage)
     struct cgroups_of_plugin of[PLUGIN_COUNT];
     struct costs costs[COSTS_PLUGINS];
     struct costs_of_target *targets;
-    struct usage_texts events;
+    struct doctor_events events;
 
     if (usage->path == NULL)
         return;
@@ -206,15 +206,15 @@ static void print_costs(const struct hr_root *root, const struct usage *usage)
                         .has_irq_pressure = has_irq_pressure(root),
                         .psi_groups = cgroups_count(root, &of[0]),
                         .perf_groups = cgroups_count(root, &of[1]),
-                        .perf_clocks = doctor_count_clocks(root, usage),
+                        .perf_clocks = events.clock_count,
                         .headroom_groups = cgroups_count(root, &of[4]),
-                        .perf_events = events,
+                        .perf_events = events.texts,
                         .wss_targets = targets,
                         .wss_target_count = target_count,
                     },
                     costs);
     free(targets);
-    free(events.list);
+    free(events.texts.list);
     putchar('\n');
     costs_print(stdout, usage, costs);
 }

@@ -324,46 +324,50 @@ static int try_event(const struct hr_root *root, struct hr_perf_event *event)
     return status;
 }
 
-static bool is_countable(const struct hr_root *root, struct hr_perf_vocabulary *vocabulary,
-                         const char *text)
+static bool is_countable(const struct check_context *context, const char *text)
 {
     struct hr_perf_event_error fault;
     struct hr_perf_event *event;
 
-    if (hr_perf_event_find(vocabulary, text, &event, &fault) < 0)
+    if (hr_perf_event_find(context->vocabulary, text, &event, &fault) < 0)
         return false;
-    const int status = try_event(root, event);
+    const int status = try_event(context->root, event);
     hr_perf_event_free(event);
     return status == 0 || status == -ECANCELED;
 }
 
-size_t doctor_count_clocks(const struct hr_root *root, const struct usage *usage)
+/* @param clocks_alone  tries only events that may be the first of their line with a clock. */
+static void find_events(const struct check_context *context, bool clocks_alone,
+                        struct doctor_events *events)
 {
-    struct check_context context = {.usage = &usage->perf};
-    const char *line = NULL;
-    size_t count = 0;
+    const bool needs_clocks = !hr_perf_is_running_time_right(context->root);
+    const struct usage_perf *usage = context->usage;
+    const char *line_with_clock = NULL;
 
-    if (hr_perf_is_running_time_right(root) ||
-        hr_perf_vocabulary_open(root, &context.vocabulary) < 0)
-        return 0;
-    for (size_t i = 0; i < usage->perf.events.count; i++) {
-        const char *of_event = usage->perf.lines.list[i], *event = usage->perf.events.list[i];
-        if (of_event == line || !is_text_of_kind(&context, event, &hardware) ||
-            !is_countable(root, context.vocabulary, event))
+    for (size_t i = 0; i < usage->events.count; i++) {
+        const char *text = usage->events.list[i];
+        const bool adds_clock = needs_clocks && usage->lines.list[i] != line_with_clock &&
+                                is_text_of_kind(context, text, &hardware);
+        if ((clocks_alone && !adds_clock) || !is_countable(context, text))
             continue;
-        line = of_event;
-        count++;
+        if (!clocks_alone)
+            events->texts.list[events->texts.count++] = text;
+        if (adds_clock) {
+            line_with_clock = usage->lines.list[i];
+            events->clock_count++;
+        }
     }
-    hr_perf_vocabulary_close(context.vocabulary);
-    return count;
 }
 
 /* Calculated, not tried: opening all counters would slow down each switch between groups. */
-static void check_descriptors(const struct check_context *context, size_t groups, size_t clocks)
+static void check_descriptors(const struct check_context *context, size_t groups)
 {
+    struct doctor_events found = {.clock_count = 0};
+
+    find_events(context, true, &found);
     const bool judged = context->findings->judgement == FINDINGS_AS_CONFIGURED;
     const size_t events = judged ? context->usage->events.count : TYPICAL_EVENTS;
-    const size_t of_cpu = events * (groups + context->usage->system) + clocks * groups;
+    const size_t of_cpu = events * (groups + context->usage->system) + found.clock_count * groups;
     const size_t needed = of_cpu * context->cpu_count;
     char cause[192];
 
@@ -374,8 +378,8 @@ static void check_descriptors(const struct check_context *context, size_t groups
 
     snprintf(cause, sizeof(cause),
              "%zu events%s of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
-             events, clocks > 0 ? " and their clocks" : "", groups, context->cpu_count, needed,
-             allowed);
+             events, found.clock_count > 0 ? " and their clocks" : "", groups, context->cpu_count,
+             needed, allowed);
     if (context->cpu_count == 0)
         findings_add(context->findings, FINDING_UNTRIED, descriptors, "nothing can be counted",
                      NULL);
@@ -435,7 +439,7 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
     check_kind(&context, &tracepoints);
     findings_use(findings, true);
     check_names(&context);
-    check_descriptors(&context, count_groups(&context), doctor_count_clocks(root, usage));
+    check_descriptors(&context, count_groups(&context));
     doctor_groups_close(&context.groups);
     hr_perf_vocabulary_close(context.vocabulary);
 }
@@ -443,15 +447,13 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
 /* --- Costs ---------------------------------------------------------------- */
 
 void doctor_find_events(const struct hr_root *root, const struct usage_perf *usage,
-                        struct usage_texts *events)
+                        struct doctor_events *events)
 {
-    struct hr_perf_vocabulary *vocabulary;
+    struct check_context context = {.root = root, .usage = usage};
 
-    *events = (struct usage_texts){.list = calloc(usage->events.count + 1, sizeof(char *))};
-    if (events->list == NULL || hr_perf_vocabulary_open(root, &vocabulary) < 0)
+    *events = (struct doctor_events){.texts.list = calloc(usage->events.count + 1, sizeof(char *))};
+    if (events->texts.list == NULL || hr_perf_vocabulary_open(root, &context.vocabulary) < 0)
         return;
-    for (size_t i = 0; i < usage->events.count; i++)
-        if (is_countable(root, vocabulary, usage->events.list[i]))
-            events->list[events->count++] = usage->events.list[i];
-    hr_perf_vocabulary_close(vocabulary);
+    find_events(&context, false, events);
+    hr_perf_vocabulary_close(context.vocabulary);
 }

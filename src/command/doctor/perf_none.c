@@ -14,16 +14,9 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
 }
 
 void doctor_find_events(const struct hr_root *root, const struct usage_perf *usage,
-                        struct usage_texts *events)
+                        struct doctor_events *events)
 {
     (void)root;
     (void)usage;
-    *events = (struct usage_texts){.count = 0};
-}
-
-size_t doctor_count_clocks(const struct hr_root *root, const struct usage *usage)
-{
-    (void)root;
-    (void)usage;
-    return 0;
+    *events = (struct doctor_events){.clock_count = 0};
 }
