@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "headroom/alert_message.h"
 
-#include <math.h>
-
 #include "common/message.h"
 #include "headroom/clock.h"
+#include "headroom/quantity.h"
 #include "headroom/utf8.h"
 #include "utils/common/common.h"
 
@@ -18,38 +17,14 @@ static const char *const names[SUBJECT_ROOM_COUNT] = {
     [SUBJECT_MEMORY] = "memory",
 };
 
-/* --- Quantities ------------------------------------------------------------------------ */
-
-/* "42 s", "42 min", "3.5 h" */
-static void print_time(double seconds, char *text, size_t size)
+static struct hr_quantity amount_of(int resource, double amount)
 {
-    if (isinf(seconds))
-        snprintf(text, size, "never");
-    else if (seconds < 120)
-        snprintf(text, size, "%.0f s", seconds);
-    else if (seconds < 7200)
-        snprintf(text, size, "%.0f min", seconds / 60);
-    else
-        snprintf(text, size, "%.1f h", seconds / 3600);
-}
+    struct hr_quantity cpus;
 
-/* "256 MiB" */
-static void print_bytes(double bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t unit = 0;
-
-    for (; bytes >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
-        bytes /= 1024;
-    snprintf(text, size, "%.3g %s", bytes, units[unit]);
-}
-
-static void print_amount(int resource, double amount, char *text, size_t size)
-{
     if (resource == SUBJECT_MEMORY)
-        print_bytes(amount, text, size);
-    else
-        snprintf(text, size, amount < 9.95 ? "%.2g CPUs" : "%.0f CPUs", amount);
+        return hr_quantity_bytes(amount);
+    snprintf(cpus.text, sizeof(cpus.text), amount < 9.95 ? "%.2g CPUs" : "%.0f CPUs", amount);
+    return cpus;
 }
 
 /* --- Common parts ------------------------------------------------------------------------ */
@@ -97,13 +72,9 @@ static void append_bound(struct message *message, const struct subject *subject,
 
 static void append_interval(struct message *message, const struct hr_outlook *outlook)
 {
-    char early[32], late[32];
-
-    if (!outlook->has_interval)
-        return;
-    print_time(outlook->early_s, early, sizeof(early));
-    print_time(outlook->late_s, late, sizeof(late));
-    message_append(message, " (%s..%s)", early, late);
+    if (outlook->has_interval)
+        message_append(message, " (%s..%s)", hr_quantity_seconds(outlook->early_s).text,
+                       hr_quantity_seconds(outlook->late_s).text);
 }
 
 static bool is_by_trend(const struct alert_rule *rule, const struct subject *subject, int resource)
@@ -124,12 +95,11 @@ static void append_state(struct message *message, notification_t *notice,
                          const struct alert_rule *rule, const struct subject *subject, int resource)
 {
     const struct hr_room *room = &subject->room[resource];
-    char text[32];
 
     message_append(message, "%s: ", names[resource]);
     if (is_by_trend(rule, subject, resource)) {
-        print_time(subject->outlook.trouble_s, text, sizeof(text));
-        message_append(message, "trouble in %s", text);
+        message_append(message, "trouble in %s",
+                       hr_quantity_seconds(subject->outlook.trouble_s).text);
         append_interval(message, &subject->outlook);
         plugin_notification_meta_add_double(notice, "TimeToTrouble", subject->outlook.trouble_s);
     } else if (room->is_in_trouble) {
@@ -147,7 +117,6 @@ static void append_need(struct message *message, const struct alert_rule *rule,
                         const struct subject *subject, int resource)
 {
     const struct hr_room *room = &subject->room[resource];
-    char used[32], attainable[32], growth[32];
 
     if (is_by_trend_of_others(rule, subject, resource)) {
         message_append(message, ": the memory of a group above it, or of the machine, fills up");
@@ -155,14 +124,12 @@ static void append_need(struct message *message, const struct alert_rule *rule,
     }
     if (room->status != 0 || room->attainable <= 0)
         return;
-    print_amount(resource, room->used, used, sizeof(used));
-    print_amount(resource, room->attainable, attainable, sizeof(attainable));
-    message_append(message, ": needs %s of %s", used, attainable);
+    message_append(message, ": needs %s of %s", amount_of(resource, room->used).text,
+                   amount_of(resource, room->attainable).text);
     append_bound(message, subject, room);
-    if (!is_by_trend(rule, subject, resource))
-        return;
-    print_bytes(60 * subject->outlook.slope_per_s, growth, sizeof(growth));
-    message_append(message, ", grows %s/min", growth);
+    if (is_by_trend(rule, subject, resource))
+        message_append(message, ", grows %s/min",
+                       hr_quantity_bytes(60 * subject->outlook.slope_per_s).text);
 }
 
 void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
@@ -186,18 +153,17 @@ void alert_message_end(notification_t *notice, const struct subject *subject, in
 {
     const struct hr_room *room = &subject->room[resource];
     struct message message = init_notification(notice, subject, resource, NOTIF_OKAY);
-    char lasted[32];
+    const uint64_t lasted_ns = hr_clock_ns() - subject->alarm[resource].begun_ns;
+    const struct hr_quantity lasted = hr_quantity_seconds((double)lasted_ns / HR_NS_PER_S);
 
-    print_time((double)(hr_clock_ns() - subject->alarm[resource].begun_ns) / HR_NS_PER_S, lasted,
-               sizeof(lasted));
     message_append(&message, "%s: ", names[resource]);
     if (reason != NULL)
         message_append(&message, "no longer watched in %s: %s", place_of(subject), reason);
     else if (room->status == 0)
         message_append(&message, "%s%.0f %% of room again in %s, after %s",
                        room->is_at_least ? "at most " : "", alert_most_room_pct(room),
-                       place_of(subject), lasted);
+                       place_of(subject), lasted.text);
     else
         message_append(&message, "trouble isn't known any more in %s, after %s", place_of(subject),
-                       lasted);
+                       lasted.text);
 }

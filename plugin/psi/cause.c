@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "headroom/quantity.h"
 #include "headroom/utf8.h"
 
 /* One cause, with a path and its limit. */
@@ -13,17 +14,6 @@
 static uint64_t round_ms(uint64_t us)
 {
     return (us + 500) / 1000;
-}
-
-/* "256 MiB"; a limit that isn't a multiple has a decimal. */
-static void print_bytes(double bytes, char *buffer, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t unit = 0;
-
-    for (; bytes >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
-        bytes /= 1024;
-    snprintf(buffer, size, bytes < 1000 ? "%.4g %s" : "%.0f %s", bytes, units[unit]);
 }
 
 static void print_io_limit(const struct hr_stall_cause *cause, char *buffer, size_t size)
@@ -41,8 +31,6 @@ static void print_io_limit(const struct hr_stall_cause *cause, char *buffer, siz
 
 static void print_limit(const struct hr_stall_cause *cause, char *buffer, size_t size)
 {
-    char bytes[32];
-
     switch (cause->limit_kind) {
     case HR_STALL_CPU_MAX:
         snprintf(buffer, size, "cpu.max %.4g: throttled %" PRIu64 " ms", cause->limit,
@@ -50,10 +38,10 @@ static void print_limit(const struct hr_stall_cause *cause, char *buffer, size_t
         break;
     case HR_STALL_MEMORY_HIGH:
     case HR_STALL_MEMORY_MAX:
-        print_bytes(cause->limit, bytes, sizeof(bytes));
         snprintf(buffer, size, "memory.%s %s reached %" PRIu64 " time%s",
-                 cause->limit_kind == HR_STALL_MEMORY_HIGH ? "high" : "max", bytes,
-                 cause->event_count, cause->event_count == 1 ? "" : "s");
+                 cause->limit_kind == HR_STALL_MEMORY_HIGH ? "high" : "max",
+                 hr_quantity_bytes(cause->limit).text, cause->event_count,
+                 cause->event_count == 1 ? "" : "s");
         break;
     case HR_STALL_IO_MAX:
         print_io_limit(cause, buffer, size);

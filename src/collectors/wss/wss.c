@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
+#include "headroom/quantity.h"
 #include "headroom/root.h"
 #include "wss/method.h"
 
@@ -457,9 +458,10 @@ static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
     if (sum_bytes <= wss->max_rss_bytes)
         return 0;
     return hr_reason_set(reason, -EFBIG,
-                         "%.1f GiB are resident, above the limit of %.1f GiB: raise the limit, or "
-                         "choose the %s method",
-                         (double)sum_bytes / (1 << 30), (double)wss->max_rss_bytes / (1 << 30),
+                         "%s are resident, above the limit of %s: raise the limit, or choose "
+                         "the %s method",
+                         hr_quantity_bytes((double)sum_bytes).text,
+                         hr_quantity_bytes((double)wss->max_rss_bytes).text,
                          wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
 }
 

@@ -7,6 +7,7 @@
 #include "common/grid.h"
 #include "common/label.h"
 #include "common/output.h"
+#include "headroom/quantity.h"
 #include "report/rooms.h"
 
 #define DAY_S 86400
@@ -76,12 +77,8 @@ static void add_trouble(struct grid *grid, const struct room_row *row)
         grid_cell(grid, "now");
     else if (seconds >= DAY_S)
         grid_cell(grid, "> 1 d");
-    else if (seconds >= 7200)
-        grid_cell(grid, "%.1f h", seconds / 3600);
-    else if (seconds >= 120)
-        grid_cell(grid, "%.0f min", seconds / 60);
     else
-        grid_cell(grid, "%.0f s", seconds);
+        grid_cell(grid, "%s", hr_quantity_seconds(seconds).text);
 }
 
 static void add_memory(struct grid *grid, const struct room_row *row)

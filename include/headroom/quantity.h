@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/quantity.h - amounts of memory and lengths of time as people read them, the same in
+ * every message.
+ */
+#ifndef HEADROOM_QUANTITY_H
+#define HEADROOM_QUANTITY_H
+
+/** A number and its unit; printed by its member: hr_quantity_bytes(limit).text. */
+struct hr_quantity {
+    char text[32];
+};
+
+/** Bytes in three digits, "256 MiB" or "1.76 GiB"; up to the next unit as a whole number: "1000
+ * MiB". */
+struct hr_quantity hr_quantity_bytes(double bytes);
+
+/** A time: "42 s", from two minutes on "42 min", from two hours on "3.5 h"; infinity is "never". */
+struct hr_quantity hr_quantity_seconds(double seconds);
+
+#endif
