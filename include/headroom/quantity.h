@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * headroom/quantity.h - amounts of memory and lengths of time as people read them, the same in
- * every message.
+ * every message and table.
  */
 #ifndef HEADROOM_QUANTITY_H
 #define HEADROOM_QUANTITY_H
@@ -14,6 +14,9 @@ struct hr_quantity {
 /** Bytes in three digits, "256 MiB" or "1.76 GiB"; up to the next unit as a whole number: "1000
  * MiB". */
 struct hr_quantity hr_quantity_bytes(double bytes);
+
+/** The same for tables, in up to four characters below 999.5 EiB: "512B", "1.8G", "240M". */
+struct hr_quantity hr_quantity_short_bytes(double bytes);
 
 /** A time: "42 s", from two minutes on "42 min", from two hours on "3.5 h"; infinity is "never". */
 struct hr_quantity hr_quantity_seconds(double seconds);

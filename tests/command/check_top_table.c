@@ -155,6 +155,28 @@ START_TEST(formats_number)
 }
 END_TEST
 
+/* A limit of 256 MiB is the same as in `headroom report` and in messages. */
+static const struct {
+    const char *key;
+    double value;
+    const char *text;
+} cells[] = {
+    {"memory_limit_bytes", 268435456, "256M"}, {"memory_used_bytes", 7.1e6, "6.8M"},
+    {"referenced_bytes", 1000, "1.0K"},        {"rss_bytes", 0, "0B"},
+    {"memory_limit_bytes", NAN, "-"},          {"memory_limit_bytes", 1e21, "-"},
+    {"context_switches", 268435456, "268M"},
+};
+
+START_TEST(formats_cell)
+{
+    const struct column *column = &columns[column_find(cells[_i].key)];
+    char text[16];
+
+    column_format(column, cells[_i].value, column->decimals, text);
+    ck_assert_str_eq(text, cells[_i].text);
+}
+END_TEST
+
 START_TEST(finds_severity)
 {
     const struct column *column = &columns[column_of_key("cpu_some")];
@@ -891,6 +913,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(all, parses_identifier, 0, COUNT(identifiers));
     tcase_add_loop_test(all, maps_series_to_column, 0, COUNT(mappings));
     tcase_add_loop_test(all, formats_number, 0, COUNT(numbers));
+    tcase_add_loop_test(all, formats_cell, 0, COUNT(cells));
     tcase_add_test(all, finds_severity);
     tcase_add_test(all, columns_are_consistent);
     tcase_add_test(all, finds_sort_key);

@@ -17,6 +17,19 @@ struct hr_quantity hr_quantity_bytes(double bytes)
     return quantity;
 }
 
+struct hr_quantity hr_quantity_short_bytes(double bytes)
+{
+    static const char units[] = "BKMGTPE";
+    struct hr_quantity quantity;
+    size_t unit = 0;
+
+    for (; bytes >= 999.5 && unit + 2 < sizeof(units); unit++)
+        bytes /= 1024;
+    snprintf(quantity.text, sizeof(quantity.text), "%.*f%c", unit > 0 && bytes < 99.95 ? 1 : 0,
+             bytes, units[unit]);
+    return quantity;
+}
+
 struct hr_quantity hr_quantity_seconds(double seconds)
 {
     struct hr_quantity quantity;

@@ -17,17 +17,6 @@
 
 #define NAME_SIZE 256
 
-/* "1.8G" */
-static void print_bytes(double bytes, char *text, size_t size)
-{
-    static const char units[] = "BKMGTPE";
-    size_t unit = 0;
-
-    for (; bytes >= 1000 && unit + 2 < sizeof(units); unit++)
-        bytes /= 1024;
-    snprintf(text, size, bytes >= 9.95 || unit == 0 ? "%.0f%c" : "%.1f%c", bytes, units[unit]);
-}
-
 static void add_name(struct grid *grid, const struct rooms *rooms, const struct room_row *row)
 {
     char name[2 * NAME_SIZE], safe[128];
@@ -55,13 +44,11 @@ static void add_left(struct grid *grid, const struct room_row *row)
 {
     const enum room_value by = rooms_binding(row);
     const double cpus = row->values[ROOM_CPUS_LEFT], bytes = row->values[ROOM_BYTES_LEFT];
-    char text[16];
 
     if (by == ROOM_CPU && cpus > 0) {
         grid_cell(grid, cpus < 9.95 ? "+%.2g CPU%s" : "+%.0f CPU%s", cpus, cpus == 1 ? "" : "s");
     } else if (by == ROOM_MEMORY && bytes > 0) {
-        print_bytes(bytes, text, sizeof(text));
-        grid_cell(grid, "+%s", text);
+        grid_cell(grid, "+%s", hr_quantity_short_bytes(bytes).text);
     } else {
         grid_cell(grid, "-");
     }
@@ -83,15 +70,12 @@ static void add_trouble(struct grid *grid, const struct room_row *row)
 
 static void add_memory(struct grid *grid, const struct room_row *row)
 {
-    char need[16], limit[16];
-
     if (isnan(row->values[ROOM_NEED]) || isnan(row->values[ROOM_LIMIT])) {
         grid_cell(grid, "-");
         return;
     }
-    print_bytes(row->values[ROOM_NEED], need, sizeof(need));
-    print_bytes(row->values[ROOM_LIMIT], limit, sizeof(limit));
-    grid_cell(grid, "%s of %s", need, limit);
+    grid_cell(grid, "%s of %s", hr_quantity_short_bytes(row->values[ROOM_NEED]).text,
+              hr_quantity_short_bytes(row->values[ROOM_LIMIT]).text);
 }
 
 /* "cpu: limit 61%, neighbours 8%" */

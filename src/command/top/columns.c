@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "headroom/quantity.h"
+
 /*
  * The limits of pressure: below 10 % users don't notice it; a task that waits 40 % of its time
  * takes nearly twice as long.
@@ -178,4 +180,12 @@ void format_value(double value, int decimals, char text[16])
     format_digits(value, 1, VALUE_WIDTH - 1, text);
     const char suffix[] = {suffixes[power], '\0'};
     strcat(text, suffix);
+}
+
+void column_format(const struct column *column, double value, int decimals, char text[16])
+{
+    if (strcmp(column->unit, "bytes") == 0 && value >= 0 && value < 999.5e18)
+        snprintf(text, 16, "%.15s", hr_quantity_short_bytes(value).text);
+    else
+        format_value(value, decimals, text);
 }

@@ -102,4 +102,7 @@ int sort_key_find(const char *name, int letter, struct sort_key *found);
  */
 void format_value(double value, int decimals, char text[16]);
 
+/** The same for a value of a column; bytes are in powers of 1024, with B, K, M, G, T, P or E. */
+void column_format(const struct column *column, double value, int decimals, char text[16]);
+
 #endif

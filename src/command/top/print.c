@@ -84,7 +84,8 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
         print_name(out, table, &table->rows[i], name_width);
         for (size_t column = 0; column < column_count; column++) {
             char text[16];
-            format_value(table->rows[i].values[column], columns[column].decimals, text);
+            column_format(&columns[column], table->rows[i].values[column], columns[column].decimals,
+                          text);
             fprintf(out, " %*s", line_width(&columns[column]), text);
         }
         putc('\n', out);

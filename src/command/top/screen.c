@@ -192,7 +192,7 @@ static void format_cell(const struct row *row, size_t column, char text[16])
     }
     do {
         char number[16];
-        format_value(row->values[column], decimals, number);
+        column_format(&columns[column], row->values[column], decimals, number);
         snprintf(text, 16, "%s%.14s", mark, number);
     } while (strlen(text) > NUMBER_WIDTH && decimals-- > 0);
 }

@@ -14,29 +14,30 @@
 
 static const struct {
     double bytes;
-    const char *text;
+    const char *text, *short_text;
 } sizes[] = {
-    {0, "0 B"},
-    {1, "1 B"},
-    {1023, "1023 B"},
-    {1024, "1 KiB"},
-    {4096, "4 KiB"},
-    {1536 * MIB, "1.5 GiB"},
-    {256 * MIB, "256 MiB"},
-    {999 * MIB, "999 MiB"},
-    {1000 * MIB, "1000 MiB"}, /* as people set limits */
-    {1023 * MIB, "1023 MiB"},
-    {GIB - 1, "1 GiB"}, /* not 1024 MiB */
-    {1.004 * GIB, "1 GiB"},
-    {1.756 * GIB, "1.76 GiB"},
-    {12.34 * GIB, "12.3 GiB"},
-    {123.4 * GIB, "123 GiB"},
-    {0x1p64, "16 EiB"},
+    {0, "0 B", "0B"},
+    {1, "1 B", "1B"},
+    {1023, "1023 B", "1.0K"},
+    {1024, "1 KiB", "1.0K"},
+    {4096, "4 KiB", "4.0K"},
+    {1536 * MIB, "1.5 GiB", "1.5G"},
+    {256 * MIB, "256 MiB", "256M"},
+    {999 * MIB, "999 MiB", "999M"},
+    {1000 * MIB, "1000 MiB", "1.0G"}, /* as people set limits */
+    {1023 * MIB, "1023 MiB", "1.0G"},
+    {GIB - 1, "1 GiB", "1.0G"}, /* not 1024 MiB */
+    {1.004 * GIB, "1 GiB", "1.0G"},
+    {1.756 * GIB, "1.76 GiB", "1.8G"},
+    {12.34 * GIB, "12.3 GiB", "12.3G"},
+    {123.4 * GIB, "123 GiB", "123G"},
+    {0x1p64, "16 EiB", "16.0E"},
 };
 
 START_TEST(bytes)
 {
     ck_assert_str_eq(hr_quantity_bytes(sizes[_i].bytes).text, sizes[_i].text);
+    ck_assert_str_eq(hr_quantity_short_bytes(sizes[_i].bytes).text, sizes[_i].short_text);
 }
 END_TEST
 
