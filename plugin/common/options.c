@@ -166,6 +166,19 @@ int option_word(const char *block, const oconfig_item_t *item, const struct opti
     return option_refuse(block, item, accepted);
 }
 
+static int replace_path(const char *block, const char *text, char **path)
+{
+    char *copy = strdup(text);
+
+    if (copy == NULL) {
+        ERROR("%s: out of memory.", block);
+        return -1;
+    }
+    free(*path);
+    *path = copy;
+    return 0;
+}
+
 int option_state_file(const char *block, const oconfig_item_t *item, char **path)
 {
     const char *text;
@@ -174,14 +187,7 @@ int option_state_file(const char *block, const oconfig_item_t *item, char **path
         return -1;
     if (text[0] != '/' || text[strlen(text) - 1] == '/')
         return option_refuse(block, item, "the absolute path of a file");
-    char *copy = strdup(text);
-    if (copy == NULL) {
-        ERROR("%s: out of memory.", block);
-        return -1;
-    }
-    free(*path);
-    *path = copy;
-    return 0;
+    return replace_path(block, text, path);
 }
 
 /* collectd has made BaseDir the working directory by then. */
@@ -228,12 +234,5 @@ int option_root(const char *block, const oconfig_item_t *item, char **path)
         return option_refuse(block, item, accepted);
     }
     hr_root_close(opened);
-    char *copy = strdup(text);
-    if (copy == NULL) {
-        ERROR("%s: out of memory.", block);
-        return -1;
-    }
-    free(*path);
-    *path = copy;
-    return 0;
+    return replace_path(block, text, path);
 }
