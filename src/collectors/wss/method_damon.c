@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "base/text.h"
+#include "base/release.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -181,18 +181,10 @@ static int explain_files(int status, struct hr_reason *reason)
  * later one. */
 static bool is_blocking(const struct hr_root *root)
 {
-    char text[128];
-    size_t length;
-    uint64_t major, minor;
+    struct hr_release release;
 
-    int fd = hr_root_openat(root, "proc/sys/kernel/osrelease", O_RDONLY);
-    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
-    if (status < 0)
-        return false;
-    struct hr_text rest = {text, length};
-    if (!hr_text_u64(&rest, &major) || !hr_text_skip(&rest, ".") || !hr_text_u64(&rest, &minor))
-        return false;
-    return major < 6 || (major == 6 && minor < 9);
+    return hr_release_read(root, &release) == 0 &&
+           (release.major < 6 || (release.major == 6 && release.minor < 9));
 }
 
 static int check_window(const struct damon *damon, uint64_t window_ns, struct hr_reason *reason)
