@@ -63,9 +63,12 @@ struct hr_room_lines {
 /** One read of a group, or of the machine. */
 struct hr_room_reading {
     struct hr_room cpu, memory;
-    /** 0: its limits, and those of all groups above, are known. Else why one isn't, so that the
-     * room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS. */
+    /** 0: its limits, those of all groups above, and the CPUs that it may use, are known. Else why
+     * one isn't, so that the room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS. */
     int cpu_limits_status, memory_limits_status;
+    /** Why limits couldn't be read again: a failure that may pass, such as -EMFILE. Those that were
+     * known count for ten minutes more. */
+    int limits_status;
     /** Of its memory, what the kernel can't drop grows towards memory.attainable; or that of a
      * group above towards its limit, or if the group grows, that of the machine, whichever is
      * sooner. Not known before thirty points, or where `memory` isn't. */
@@ -114,10 +117,10 @@ int hr_room_open(struct hr_room_machine *machine, const struct hr_cgroup *group,
 void hr_room_close(struct hr_room_source *source);
 
 /**
- * Reads a group. Limits, its own and those of the groups above, are read again each minute. What is
- * read each time stays open as far as descriptors suffice: eight files, in version 1 and two
- * directories; and up to four of each group above with a limit. All groups below share the latter,
- * which are read once after each hr_room_machine_read().
+ * Reads a group. Limits, its own and those of the groups above, are read again each minute, those
+ * of different groups at different times. What is read each time stays open as far as descriptors
+ * suffice: eight files, in version 1 and two directories; and up to four of each group above with a
+ * limit. All groups below share the latter, which are read once after each hr_room_machine_read().
  *
  * @param reading  always filled in.
  * @return 0, or -ENODEV if the group was removed.

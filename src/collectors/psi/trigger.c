@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/passing.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -138,13 +139,6 @@ static int poll_total(struct hr_psi_trigger *trigger, struct hr_psi_reading *rea
     return status;
 }
 
-/* Whether the kernel may accept the trigger later. */
-static bool is_passing(int status)
-{
-    return status == -EMFILE || status == -ENFILE || status == -ENOMEM || status == -EAGAIN ||
-           status == -EINTR;
-}
-
 static int start_trigger(struct hr_psi_trigger *trigger)
 {
     enum hr_psi_trigger_mode mode = trigger->options.mode;
@@ -152,7 +146,7 @@ static int start_trigger(struct hr_psi_trigger *trigger)
 
     if (mode == HR_PSI_TRIGGER_KERNEL || (mode == HR_PSI_TRIGGER_AUTO && is_system)) {
         int status = arm_in_kernel(trigger);
-        if (status == 0 || mode == HR_PSI_TRIGGER_KERNEL || is_passing(status))
+        if (status == 0 || mode == HR_PSI_TRIGGER_KERNEL || hr_is_passing(status))
             return status;
         trigger->refusal = status;
     }

@@ -9,12 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/passing.h"
 #include "base/text.h"
 #include "headroom/clock.h"
 #include "room/machine.h"
 #include "room/memory_events.h"
-
-#define LIMITS_NS (60 * HR_NS_PER_S)
 
 /* --- The directories that are in use ------------------------------------------------ */
 
@@ -38,6 +37,8 @@ static struct hr_room_directory *add(struct hr_room_machine *machine,
     added->device = key->device;
     added->inode = key->inode;
     added->version = key->version;
+    added->limits_round = UINT64_MAX;
+    added->cpu_status = added->memory_status = -EAGAIN; /* not read yet */
     for (int i = 0; i < HR_ROOM_FILE_COUNT; i++)
         added->files[i] = HR_FILE_CLOSED;
     if (tsearch(added, &machine->directories, compare) == NULL) {
@@ -107,9 +108,17 @@ int hr_room_directory_get(struct hr_room_machine *machine, const struct hr_group
         hr_room_directory_put(machine, lowest);
         return status;
     }
-    hr_room_directory_refresh(lowest, base);
     *directory = lowest;
     return 0;
+}
+
+/* Whether it is the first read after the machine's. */
+static bool begin(uint64_t *round, const struct hr_room_machine *machine)
+{
+    const bool is_new = *round != machine->round;
+
+    *round = machine->round;
+    return is_new;
 }
 
 /* --- Limits --------------------------------------------------------------------------- */
@@ -125,18 +134,30 @@ static int read_cpu_limit(int dirfd, int version, struct hr_cpu_max *max)
     return 0;
 }
 
-static void read_limits(struct hr_room_directory *directory, const struct hr_group_base *base,
-                        size_t level)
+/* What is known stays so after a failure that may pass. The readers leave a limit unchanged. */
+static void note(int status, int *known_status)
+{
+    if (!hr_is_passing(status) || hr_is_passing(*known_status))
+        *known_status = status;
+}
+
+/* @return 0 or a failure that may pass. */
+static int read_limits(struct hr_room_directory *directory, const struct hr_group_base *base,
+                       size_t level)
 {
     int fd = hr_group_base_open(base, level, ".", O_RDONLY | O_DIRECTORY);
+    int cpu_status = fd, memory_status = fd;
 
-    directory->cpu_status = directory->memory_status = fd;
-    if (fd < 0)
-        return;
-    directory->cpu_status = read_cpu_limit(fd, directory->version, &directory->cpu);
-    directory->memory_status =
-        hr_group_memory_limits_read(fd, directory->version, &directory->memory);
-    close(fd);
+    if (fd >= 0) {
+        cpu_status = read_cpu_limit(fd, directory->version, &directory->cpu);
+        memory_status = hr_group_memory_limits_read(fd, directory->version, &directory->memory);
+        close(fd);
+    }
+    note(cpu_status, &directory->cpu_status);
+    note(memory_status, &directory->memory_status);
+    if (hr_is_passing(cpu_status))
+        return cpu_status;
+    return hr_is_passing(memory_status) ? memory_status : 0;
 }
 
 static void look_for_missing_files(struct hr_room_directory *directory)
@@ -146,30 +167,24 @@ static void look_for_missing_files(struct hr_room_directory *directory)
             hr_kept_file_close(&directory->files[i]);
 }
 
-void hr_room_directory_refresh(struct hr_room_directory *directory,
-                               const struct hr_group_base *base)
+int hr_room_directory_refresh(struct hr_room_directory *directory,
+                              const struct hr_room_machine *machine,
+                              const struct hr_group_base *base)
 {
-    const uint64_t now_ns = hr_clock_ns();
+    int status = 0;
 
     for (size_t level = 0; directory != NULL; level++, directory = directory->above) {
-        if (now_ns < directory->limits_due_ns)
-            continue;
-        look_for_missing_files(directory);
-        read_limits(directory, base, level);
-        directory->limits_due_ns = now_ns + LIMITS_NS;
+        if (begin(&directory->limits_round, machine)) {
+            look_for_missing_files(directory);
+            directory->limits_status = read_limits(directory, base, level);
+        }
+        if (status == 0)
+            status = directory->limits_status;
     }
+    return status;
 }
 
 /* --- What is used ---------------------------------------------------------------------- */
-
-/* Whether it is the first read after the machine's. */
-static bool begin(uint64_t *round, const struct hr_room_machine *machine)
-{
-    const bool is_new = *round != machine->round;
-
-    *round = machine->round;
-    return is_new;
-}
 
 static int read_file(struct hr_room_directory *directory, enum hr_room_file file,
                      const struct hr_group_base *base, size_t level, const char *name, char *text,

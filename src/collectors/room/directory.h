@@ -40,8 +40,8 @@ struct hr_room_directory {
     dev_t device;
     ino_t inode;
     size_t user_count;
-    uint64_t limits_due_ns;
-    uint64_t cpu_round, memory_round, forecast_round; /* when it was read last */
+    uint64_t limits_round, cpu_round, memory_round, forecast_round; /* when it was read last */
+    int limits_status; /* why limits couldn't be read again, for now */
     int used_status, throttling_status, use_status;
     uint64_t used_us;
     struct hr_cpu_stat throttling;
@@ -50,7 +50,7 @@ struct hr_room_directory {
 };
 
 /**
- * Finds a group's directory and those above it, and reads their limits.
+ * Finds a group's directory and those above it. Their limits are to be read.
  *
  * @param levels     how many groups the path has.
  * @param directory  the caller returns it with hr_room_directory_put().
@@ -62,9 +62,15 @@ int hr_room_directory_get(struct hr_room_machine *machine, const struct hr_group
 /** Returns it; NULL is allowed. Those without a user are freed. */
 void hr_room_directory_put(struct hr_room_machine *machine, struct hr_room_directory *directory);
 
-/** Reads the limits again of it, and those above, that are a minute old. */
-void hr_room_directory_refresh(struct hr_room_directory *directory,
-                               const struct hr_group_base *base);
+/**
+ * Reads the limits of it and those above, each once after each hr_room_machine_read().
+ *
+ * @return 0; or a failure that may pass, by which some can't be read. Those that were known are
+ *         left as they were.
+ */
+int hr_room_directory_refresh(struct hr_room_directory *directory,
+                              const struct hr_room_machine *machine,
+                              const struct hr_group_base *base);
 
 /** Makes a forecast for it from now on. @return 0 or -ENOMEM. */
 int hr_room_directory_forecast(struct hr_room_directory *directory, uint64_t point_ns);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/passing.h"
 #include "base/text.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
@@ -43,16 +44,21 @@ static int first_pid_of(int fd, uint64_t *pid)
     return status;
 }
 
-static bool is_process_there(const struct hr_root *root, uint64_t pid, const char *controller,
-                             const char *path)
+/* @return 0: it is; -ENOENT: it isn't; -EAGAIN: it has ended, and another may be there. */
+static int check_process(const struct hr_root *root, uint64_t pid, const char *controller,
+                         const char *path)
 {
     char name[64], text[4096];
     size_t length;
 
     snprintf(name, sizeof(name), "proc/%" PRIu64 "/cgroup", pid);
-    return hr_text_read_and_close(hr_root_openat(root, name, O_RDONLY), text, sizeof(text),
-                                  &length) == 0 &&
-           hr_process_cgroup_is(text, length, controller, path);
+    int status =
+        hr_text_read_and_close(hr_root_openat(root, name, O_RDONLY), text, sizeof(text), &length);
+    if (status == -ENOENT || status == -ESRCH)
+        return -EAGAIN;
+    if (status < 0)
+        return hr_is_passing(status) ? status : -ENOENT;
+    return hr_process_cgroup_is(text, length, controller, path) ? 0 : -ENOENT;
 }
 
 /* A group without processes of its own has some below; of these version 1 has the parent. */
@@ -63,11 +69,13 @@ static int check_same(const struct hr_root *root, const struct hr_cgroup *group,
 
     int status = first_pid_of(hr_cgroup_openat(group, "cgroup.procs", O_RDONLY), &pid);
     if (status == 0)
-        return is_process_there(root, pid, controller, group->path) ? 0 : -ENOENT;
+        return check_process(root, pid, controller, group->path);
     if (status != -ENODATA)
         return status;
     status = first_pid_of(open_or_errno(dirfd, "cgroup.procs", O_RDONLY), &pid);
-    return status == -ENODATA ? 0 : -ENOENT;
+    if (status == -ENODATA || hr_is_passing(status))
+        return status == -ENODATA ? 0 : status;
+    return -ENOENT;
 }
 
 bool hr_group_is_at_top(const struct hr_root *root, const struct hr_cgroup *group,
@@ -76,7 +84,7 @@ bool hr_group_is_at_top(const struct hr_root *root, const struct hr_cgroup *grou
     uint64_t pid;
 
     return first_pid_of(hr_cgroup_openat(group, "cgroup.procs", O_RDONLY), &pid) == 0 &&
-           is_process_there(root, pid, controller, "");
+           check_process(root, pid, controller, "") == 0;
 }
 
 static int open_version_1(const struct hr_root *root, const struct hr_cgroup *group,
@@ -107,6 +115,9 @@ int hr_group_directory_open(const struct hr_root *root, const struct hr_cgroup *
         if (mount >= 0 && found == 1) {
             close(dirfd);
             dirfd = open_version_1(root, group, controller, mount);
+        } else if (hr_is_passing(mount)) {
+            close(dirfd);
+            dirfd = mount;
         } else if (mount >= 0) {
             close(mount);
         }

@@ -20,6 +20,7 @@ struct hr_room_machine {
     char *text;            /**< to read /proc/stat into */
     uint64_t round;        /**< how often it was read */
     void *directories;     /**< see room/directory.h */
+    unsigned source_count; /**< how many sources were opened, ever */
     struct hr_room memory; /**< its room, if memory_status is 0 */
     uint64_t point_ns;     /**< of the next; 0: not yet known */
     struct hr_forecast forecast;

@@ -36,6 +36,7 @@ int hr_room_open(struct hr_room_machine *machine, const struct hr_cgroup *group,
     opened->machine = machine;
     opened->group = group;
     opened->point_ns = point_ns;
+    opened->number = machine->source_count++;
     opened->unified.base.fd = opened->cpu.base.fd = opened->memory.base.fd = -1;
     hr_room_machine_forecast(machine, point_ns);
     *source = opened;
@@ -94,6 +95,7 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
 {
     memset(reading, 0, sizeof(*reading));
     hr_room_source_refresh(source);
+    reading->limits_status = source->limits_status;
     int status = hr_psi_read(source->psi, &reading->psi);
     read_stalls(source, reading);
     hr_room_source_read_cpu(source, lines->pct[HR_PSI_CPU],

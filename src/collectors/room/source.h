@@ -48,9 +48,13 @@ struct hr_room_source {
     bool has_previous;
     struct hr_psi_snapshot previous;
 
+    unsigned number; /**< of the machine's sources */
     uint64_t limits_due_ns;
+    uint64_t limits_read_ns; /**< all of them, whatever was found; 0: not yet */
+    int limits_status;       /**< why some couldn't be read again: a failure that may pass */
     struct hr_room_place unified, cpu, memory;
     struct hr_cpu_set *cpus; /**< that the group may use; NULL: all */
+    int cpus_status;         /**< 0: these are known */
     unsigned revision;       /**< of these and the bounds of CPU time */
     int cpu_bounds_status;   /**< 0: all limits are known */
     size_t cpu_bound_count;
@@ -63,7 +67,8 @@ struct hr_room_source {
     bool is_in_cpu_trouble;
 };
 
-/** Reads the limits again, once they are a minute old. */
+/** Reads the limits again, once they are a minute old; in the next interval if a failure may pass,
+ * during which they stay as they were. */
 void hr_room_source_refresh(struct hr_room_source *source);
 
 /** Returns what hr_room_source_refresh() took. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/passing.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/cpu_set.h"
@@ -18,6 +19,15 @@
 
 #define LIMITS_NS (60 * HR_NS_PER_S)
 
+/* For so long what is known counts, where it can't be read again. */
+#define STALE_NS (600 * HR_NS_PER_S)
+
+static void note_failure(struct hr_room_source *source, int status)
+{
+    if (hr_is_passing(status) && source->limits_status == 0)
+        source->limits_status = status;
+}
+
 /* --- Directories ---------------------------------------------------------------- */
 
 static void leave_place(struct hr_room_source *source, struct hr_room_place *place)
@@ -25,6 +35,18 @@ static void leave_place(struct hr_room_source *source, struct hr_room_place *pla
     hr_room_directory_put(source->machine, place->directory);
     place->directory = NULL;
     hr_descriptor_close(&place->base.fd);
+}
+
+/* What was known stays so after a failure that may pass: the directory has the forecast. */
+static void leave_for(struct hr_room_source *source, struct hr_room_place *place, int status)
+{
+    const bool is_known = place->directory != NULL || source->limits_read_ns != 0;
+
+    note_failure(source, status);
+    if (is_known && hr_is_passing(status))
+        return;
+    leave_place(source, place);
+    place->status = status;
 }
 
 /* The directory may be another than before, in version 1. The old one is left last, as the two may
@@ -37,14 +59,15 @@ static void enter_place(struct hr_room_source *source, struct hr_room_place *pla
     entered.status = hr_room_directory_get(source->machine, &entered.base, version,
                                            hr_group_count_levels(source->group->path, SIZE_MAX),
                                            &entered.directory);
+    if (entered.status < 0) {
+        hr_descriptor_close(&entered.base.fd);
+        leave_for(source, place, entered.status);
+        return;
+    }
     leave_place(source, place);
     *place = entered;
-}
-
-static void leave_for(struct hr_room_source *source, struct hr_room_place *place, int status)
-{
-    leave_place(source, place);
-    place->status = status;
+    note_failure(source,
+                 hr_room_directory_refresh(place->directory, source->machine, &place->base));
 }
 
 /* @param file  see hr_group_directory_open(). */
@@ -69,27 +92,57 @@ static void find_place(struct hr_room_source *source, struct hr_room_place *plac
 
 /* --- CPU time --------------------------------------------------------------------- */
 
-/* All CPUs are taken for none in particular: nothing is kept of these. */
+/* Where no group has the controller all may be used. One without a CPU has no tasks; those of the
+ * groups below use others. */
+static int find_cpus(const struct hr_room_source *source, struct hr_cpu_set *cpus, bool *are_all)
+{
+    int status = hr_cpuset_read(source->machine->root, source->group, cpus);
+
+    *are_all = status == -ENOENT;
+    if (status < 0)
+        return *are_all ? 0 : status;
+    const size_t count = hr_cpu_set_count(cpus);
+    *are_all = count == source->machine->cpu_count;
+    return count > 0 ? 0 : -ENODATA;
+}
+
+/* All CPUs are taken for none in particular: nothing is kept of these. @return whether they are
+ * others than before, or -ENOMEM. */
+static int keep_cpus(struct hr_room_source *source, const struct hr_cpu_set *cpus, bool are_all)
+{
+    const bool were_all = source->cpus == NULL;
+
+    if (are_all) {
+        free(source->cpus);
+        source->cpus = NULL;
+        return !were_all;
+    }
+    if (!were_all && hr_cpu_set_equal(cpus, source->cpus))
+        return false;
+    if (were_all)
+        source->cpus = malloc(sizeof(*cpus));
+    if (source->cpus == NULL)
+        return -ENOMEM;
+    *source->cpus = *cpus;
+    return true;
+}
+
+/* @return whether they are others than before. */
 static bool read_cpus(struct hr_room_source *source)
 {
-    const struct hr_room_machine *machine = source->machine;
     struct hr_cpu_set cpus;
-    const bool is_limited = hr_cpuset_read(machine->root, source->group, &cpus) == 0 &&
-                            hr_cpu_set_count(&cpus) > 0 &&
-                            hr_cpu_set_count(&cpus) != machine->cpu_count;
-    const bool was_limited = source->cpus != NULL;
+    bool are_all, are_others = false;
+    int status = find_cpus(source, &cpus, &are_all);
 
-    if (is_limited && was_limited && hr_cpu_set_equal(&cpus, source->cpus))
-        return false;
-    if (is_limited && !was_limited)
-        source->cpus = malloc(sizeof(cpus));
-    if (is_limited && source->cpus != NULL) {
-        *source->cpus = cpus;
-        return true;
+    if (status == 0) {
+        status = keep_cpus(source, &cpus, are_all);
+        are_others = status > 0;
+        status = status < 0 ? status : 0;
     }
-    free(source->cpus);
-    source->cpus = NULL;
-    return is_limited != was_limited;
+    note_failure(source, status);
+    if (!hr_is_passing(status) || source->limits_read_ns == 0)
+        source->cpus_status = status;
+    return are_others;
 }
 
 static int add_cpu_bound(const struct hr_room_cpu_bound *bound,
@@ -109,8 +162,10 @@ static int list_cpu_bounds(const struct hr_room_source *source,
                            struct hr_room_cpu_bound bounds[HR_ROOM_LIMITS], size_t *count)
 {
     struct hr_room_cpu_bound bound = {source->cpu.directory, source->unified.directory, 0, {0, 0}};
-    int status = source->cpu.status != -ENOENT ? source->cpu.status : 0;
+    int status = source->cpus_status;
 
+    if (status == 0 && source->cpu.status != -ENOENT)
+        status = source->cpu.status;
     *count = 0;
     for (; status == 0 && bound.directory != NULL; bound.level++) {
         bound.max = bound.directory->cpu;
@@ -135,10 +190,11 @@ static void read_cpu_bounds(struct hr_room_source *source)
 {
     struct hr_room_cpu_bound bounds[HR_ROOM_LIMITS];
     size_t count;
+    const bool are_others = read_cpus(source);
     const int status = list_cpu_bounds(source, bounds, &count);
 
-    if (read_cpus(source) || status != source->cpu_bounds_status ||
-        count != source->cpu_bound_count || !are_same(bounds, source->cpu_bounds, count))
+    if (are_others || status != source->cpu_bounds_status || count != source->cpu_bound_count ||
+        !are_same(bounds, source->cpu_bounds, count))
         source->revision++;
     source->cpu_bounds_status = status;
     source->cpu_bound_count = count;
@@ -184,18 +240,41 @@ static void list_memory_levels(struct hr_room_source *source)
 
 /* --- Both ------------------------------------------------------------------------------ */
 
+/* The first minute is shorter, for each group otherwise, so that not all are due in the same
+ * interval; from then on each has its own time. */
+static void schedule(struct hr_room_source *source, uint64_t now_ns)
+{
+    const uint32_t golden = 0x9E3779B9u, phase = source->number * golden;
+
+    if (source->limits_due_ns == 0)
+        source->limits_due_ns = now_ns + ((phase >> 16) * LIMITS_NS >> 16);
+    else if (now_ns >= source->limits_due_ns)
+        source->limits_due_ns += ((now_ns - source->limits_due_ns) / LIMITS_NS + 1) * LIMITS_NS;
+}
+
+/* What was known long ago may be so no more. */
+static void expire(struct hr_room_source *source, uint64_t now_ns)
+{
+    if (source->limits_status == 0)
+        source->limits_read_ns = now_ns;
+    else if (now_ns - source->limits_read_ns > STALE_NS)
+        source->cpu_bounds_status = source->memory_levels_status = source->limits_status;
+}
+
 void hr_room_source_refresh(struct hr_room_source *source)
 {
     const uint64_t now_ns = hr_clock_ns();
 
-    if (source->group == NULL || now_ns < source->limits_due_ns)
+    if (source->group == NULL || (now_ns < source->limits_due_ns && source->limits_status == 0))
         return;
-    source->limits_due_ns = now_ns + LIMITS_NS;
+    schedule(source, now_ns);
+    source->limits_status = 0;
     enter_place(source, &source->unified, -1, 2);
     find_place(source, &source->cpu, "cpu", "cpu.max");
     find_place(source, &source->memory, "memory", "memory.max");
     read_cpu_bounds(source);
     list_memory_levels(source);
+    expire(source, now_ns);
 }
 
 void hr_room_source_release(struct hr_room_source *source)
