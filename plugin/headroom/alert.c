@@ -159,8 +159,7 @@ static bool is_alarming(const struct alert_rule *rule, const struct subject *sub
     return leads_to_trouble(subject, resource, is_open ? CLEARLY_TIME * before_s : before_s);
 }
 
-static void begin(struct alert *alert, struct subject *subject, int resource,
-                  const struct takers *others)
+static void begin(struct alert *alert, struct subject *subject, int resource, struct takers *others)
 {
     struct alarm *alarm = &subject->alarm[resource];
     const uint64_t id = identify(subject, resource);
@@ -193,8 +192,7 @@ static void end(struct alert *alert, struct subject *subject, int resource, cons
     alarm->streak = 0;
 }
 
-static void judge(struct alert *alert, struct subject *subject, int resource,
-                  const struct takers *others)
+static void judge(struct alert *alert, struct subject *subject, int resource, struct takers *others)
 {
     struct alarm *alarm = &subject->alarm[resource];
     const bool is_alarm = is_alarming(alert->rule, subject, resource, alarm->is_open);
@@ -212,7 +210,7 @@ static void judge(struct alert *alert, struct subject *subject, int resource,
         end(alert, subject, resource, NULL);
 }
 
-void alert_judge(struct alert *alert, struct subject *subject, const struct takers *others)
+void alert_judge(struct alert *alert, struct subject *subject, struct takers *others)
 {
     for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
         judge(alert, subject, i, others);
@@ -220,7 +218,9 @@ void alert_judge(struct alert *alert, struct subject *subject, const struct take
 
 void alert_end(struct alert *alert, struct subject *subject, const char *reason)
 {
-    for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
+    for (int i = 0; i < SUBJECT_ROOM_COUNT; i++) {
+        subject->alarm[i].streak = 0;
         if (subject->alarm[i].is_open)
             end(alert, subject, i, reason);
+    }
 }

@@ -133,13 +133,13 @@ static void append_need(struct message *message, const struct alert_rule *rule,
 }
 
 void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
-                         const struct subject *subject, int resource, const struct takers *others)
+                         const struct subject *subject, int resource, struct takers *others)
 {
     struct message message = init_notification(notice, subject, resource, rule->severity);
 
     append_state(&message, notice, rule, subject, resource);
     append_need(&message, rule, subject, resource);
-    if (others->count == 0)
+    if (others->count == 0 || others->groups == NULL)
         return;
     if (!is_by_trend_of_others(rule, subject, resource))
         takers_append(others, subject, resource, &message);

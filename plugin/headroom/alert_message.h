@@ -10,7 +10,7 @@
 /** Says when trouble comes, of what the group needs how much, what binds, who takes and who waits.
  * Whoever gets the notification frees its metadata. */
 void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
-                         const struct subject *subject, int resource, const struct takers *others);
+                         const struct subject *subject, int resource, struct takers *others);
 
 /** Says that it is over. @param reason  why it isn't watched any more; NULL: there is room. */
 void alert_message_end(notification_t *notice, const struct subject *subject, int resource,

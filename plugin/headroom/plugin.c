@@ -152,7 +152,7 @@ static void read_groups(cdtime_t time)
 
 static void judge_all(void)
 {
-    const struct takers others = {groups, config.alert.top_takers};
+    struct takers others = {.groups = groups, .count = config.alert.top_takers};
     struct hr_cgroup *group = NULL;
 
     if (whole_system.source != NULL)
@@ -162,6 +162,7 @@ static void judge_all(void)
         if (subject != NULL && subject->source != NULL)
             alert_judge(alert, subject, &others);
     }
+    takers_clear(&others);
 }
 
 /* The time is taken after the groups are up to date: what one did last before it emptied is older

@@ -18,13 +18,6 @@ struct taker {
     double amount; /* NAN: not known */
 };
 
-/* Those who take, the greatest first. */
-struct ranking {
-    struct taker *list;
-    size_t count, capacity;
-    double sum;
-};
-
 void takers_binding_path(const struct subject *subject, const struct hr_room *room, char *path,
                          size_t size)
 {
@@ -47,46 +40,7 @@ static bool is_within(const char *path, const char *above)
            (strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/'));
 }
 
-/* --- Ranking ------------------------------------------------------------------------ */
-
-static int byte_of(char byte)
-{
-    return byte == '/' ? 1 : (unsigned char)byte;
-}
-
-/* The order in which the groups in a group follow it at once. */
-static int compare_paths(const void *left, const void *right)
-{
-    const char *a = ((const struct taker *)left)->path, *b = ((const struct taker *)right)->path;
-
-    while (*a != '\0' && *a == *b)
-        a++, b++;
-    return byte_of(*a) - byte_of(*b);
-}
-
-static int compare_amounts(const void *left, const void *right)
-{
-    const struct taker *a = left, *b = right;
-
-    return (a->amount < b->amount) - (a->amount > b->amount);
-}
-
-/* What a group takes is what those in it take, if these are measured, too. */
-static void keep_lowest(struct ranking *ranking, double least)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < ranking->count; i++) {
-        const struct taker *taker = &ranking->list[i];
-        if (i + 1 < ranking->count && is_within(taker[1].path, taker->path))
-            continue;
-        if (!(taker->amount >= least))
-            continue;
-        ranking->sum += taker->amount;
-        ranking->list[kept++] = *taker;
-    }
-    ranking->count = kept;
-}
+/* --- Amounts ------------------------------------------------------------------------ */
 
 static double grown_memory(const struct subject *subject)
 {
@@ -110,92 +64,191 @@ static double memory_stall(const struct subject *subject)
     return subject->stall_pct[SUBJECT_MEMORY];
 }
 
-/* The caller frees the list; it is empty for lack of memory. */
-static struct ranking rank_all(const struct takers *takers, const struct subject *subject,
-                               const struct hr_room *room,
-                               double (*amount_of)(const struct subject *), double least)
-{
-    struct ranking ranking = {.list = NULL};
-    struct hr_cgroup *group = NULL;
-    char binding[PATH_MAX];
+static double (*const amount_of[TAKERS_RANKING_COUNT])(const struct subject *) = {
+    [TAKERS_CPU] = used_cpus,
+    [TAKERS_MEMORY] = grown_memory,
+    [TAKERS_CPU_WAITS] = cpu_stall,
+    [TAKERS_MEMORY_WAITS] = memory_stall,
+};
 
-    takers_binding_path(subject, room, binding, sizeof(binding));
-    while (takers->groups != NULL && (group = hr_cgroup_set_next(takers->groups, group)) != NULL) {
-        const struct subject *other = group->data;
-        if (other == NULL || other->source == NULL || !is_within(group->path, binding))
-            continue;
-        if (HR_ARRAY_RESERVE(ranking.list, ranking.capacity, ranking.count + 1) < 0)
-            break;
-        ranking.list[ranking.count++] = (struct taker){group->path, amount_of(other)};
+/* --- Ranking ------------------------------------------------------------------------ */
+
+static int byte_of(char byte)
+{
+    return byte == '/' ? 1 : (unsigned char)byte;
+}
+
+/* The order in which the groups in a group follow it at once. */
+static int compare_paths(const void *left, const void *right)
+{
+    const char *a = ((const struct taker *)left)->path, *b = ((const struct taker *)right)->path;
+
+    while (*a != '\0' && *a == *b)
+        a++, b++;
+    return byte_of(*a) - byte_of(*b);
+}
+
+/* What isn't known comes last. */
+static int compare_amounts(const void *left, const void *right)
+{
+    const double a = ((const struct taker *)left)->amount;
+    const double b = ((const struct taker *)right)->amount;
+
+    if (isnan(a) || isnan(b))
+        return (isnan(a) != 0) - (isnan(b) != 0);
+    return (a < b) - (a > b);
+}
+
+/* What a group takes is what those in it take, if these are measured, too. */
+static void keep_lowest(struct takers_ranking *ranking)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct taker *taker = &ranking->list[i];
+        if (i + 1 == ranking->count || !is_within(taker[1].path, taker->path))
+            ranking->list[kept++] = *taker;
     }
-    if (ranking.count == 0)
+    ranking->count = kept;
+}
+
+static int list_groups(struct hr_cgroup_set *groups, double (*amount)(const struct subject *),
+                       struct takers_ranking *ranking)
+{
+    struct hr_cgroup *group = NULL;
+    size_t capacity = 0;
+
+    while (groups != NULL && (group = hr_cgroup_set_next(groups, group)) != NULL) {
+        const struct subject *subject = group->data;
+        if (subject == NULL || subject->source == NULL)
+            continue;
+        if (HR_ARRAY_RESERVE(ranking->list, capacity, ranking->count + 1) < 0)
+            return -ENOMEM;
+        ranking->list[ranking->count++] = (struct taker){group->path, amount(subject)};
+    }
+    return 0;
+}
+
+static const struct takers_ranking *rank_by(struct takers *takers, int by)
+{
+    struct takers_ranking *ranking = &takers->rankings[by];
+
+    if (ranking->is_made)
         return ranking;
-    qsort(ranking.list, ranking.count, sizeof(*ranking.list), compare_paths);
-    keep_lowest(&ranking, least);
-    qsort(ranking.list, ranking.count, sizeof(*ranking.list), compare_amounts);
-    if (ranking.count > takers->count)
-        ranking.count = takers->count;
+    ranking->is_made = true;
+    if (list_groups(takers->groups, amount_of[by], ranking) < 0)
+        ranking->count = 0;
+    if (ranking->count == 0)
+        return ranking;
+    qsort(ranking->list, ranking->count, sizeof(*ranking->list), compare_paths);
+    keep_lowest(ranking);
+    qsort(ranking->list, ranking->count, sizeof(*ranking->list), compare_amounts);
     return ranking;
+}
+
+void takers_clear(struct takers *takers)
+{
+    for (int i = 0; i < TAKERS_RANKING_COUNT; i++) {
+        free(takers->rankings[i].list);
+        takers->rankings[i] = (struct takers_ranking){.list = NULL};
+    }
+}
+
+/* The next of those within a group. @param after  NULL: the first. @return NULL: there is none. */
+static const struct taker *next_within(const struct takers_ranking *ranking, const char *above,
+                                       const struct taker *after)
+{
+    for (size_t i = after != NULL ? (size_t)(after - ranking->list) + 1 : 0; i < ranking->count;
+         i++)
+        if (is_within(ranking->list[i].path, above))
+            return &ranking->list[i];
+    return NULL;
 }
 
 /* --- In words ------------------------------------------------------------------------- */
 
-static void append_memory(const struct ranking *ranking, struct message *message)
+static double sum_within(const struct takers_ranking *ranking, const char *above)
 {
-    const char *before = "; taking: ";
+    const struct taker *taker = NULL;
+    double sum = 0;
 
-    for (size_t i = 0; i < ranking->count; i++) {
-        const double pct = 100 * ranking->list[i].amount / ranking->sum;
+    while ((taker = next_within(ranking, above, taker)) != NULL && taker->amount >= 1)
+        sum += taker->amount;
+    return sum;
+}
+
+static void append_memory(const struct takers_ranking *ranking, const char *above, size_t count,
+                          struct message *message)
+{
+    const double sum = sum_within(ranking, above);
+    const char *before = "; taking: ";
+    const struct taker *taker = NULL;
+
+    for (; count > 0 && (taker = next_within(ranking, above, taker)) != NULL; count--) {
+        const double pct = taker->amount >= 1 ? 100 * taker->amount / sum : 0;
         if (pct < WORTH_NAMING_PCT ||
-            !message_append(message, "%s%s %.0f %%", before, ranking->list[i].path, pct))
+            !message_append(message, "%s%s %.0f %%", before, taker->path, pct))
             return;
         before = ", ";
     }
 }
 
-static void append_cpus(const struct ranking *ranking, struct message *message)
+static void append_cpus(const struct takers_ranking *ranking, const char *above, size_t count,
+                        struct message *message)
 {
     const char *before = "; taking: ";
+    const struct taker *taker = NULL;
 
-    for (size_t i = 0; i < ranking->count; i++) {
-        const struct taker *taker = &ranking->list[i];
-        if (!message_append(message, taker->amount < 9.95 ? "%s%s %.2g CPUs" : "%s%s %.0f CPUs",
+    for (; count > 0 && (taker = next_within(ranking, above, taker)) != NULL; count--) {
+        if (!(taker->amount >= WORTH_NAMING_CPUS) ||
+            !message_append(message, taker->amount < 9.95 ? "%s%s %.2g CPUs" : "%s%s %.0f CPUs",
                             before, taker->path, taker->amount))
             return;
         before = ", ";
     }
 }
 
-void takers_append(const struct takers *takers, const struct subject *subject, int resource,
+void takers_append(struct takers *takers, const struct subject *subject, int resource,
                    struct message *message)
 {
-    const struct hr_room *room = &subject->room[resource];
-    const bool is_cpu = resource == SUBJECT_CPU;
-    const struct ranking ranking = rank_all(
-        takers, subject, room, is_cpu ? used_cpus : grown_memory, is_cpu ? WORTH_NAMING_CPUS : 1);
+    char above[PATH_MAX];
 
-    if (is_cpu)
-        append_cpus(&ranking, message);
+    takers_binding_path(subject, &subject->room[resource], above, sizeof(above));
+    if (resource == SUBJECT_CPU)
+        append_cpus(rank_by(takers, TAKERS_CPU), above, takers->count, message);
     else
-        append_memory(&ranking, message);
-    free(ranking.list);
+        append_memory(rank_by(takers, TAKERS_MEMORY), above, takers->count, message);
 }
 
-void takers_append_waiting(const struct takers *takers, const struct subject *subject, int resource,
+/* Whether it is known of all, and of one at least. */
+static bool are_known(const struct takers_ranking *ranking, const char *above)
+{
+    const struct taker *last = NULL;
+
+    for (const struct taker *next = NULL; (next = next_within(ranking, above, last)) != NULL;)
+        last = next;
+    return last != NULL && !isnan(last->amount);
+}
+
+void takers_append_waiting(struct takers *takers, const struct subject *subject, int resource,
                            struct message *message)
 {
-    const struct ranking ranking =
-        rank_all(takers, subject, &subject->room[resource],
-                 resource == SUBJECT_CPU ? cpu_stall : memory_stall, WORTH_NAMING_PCT);
+    const struct takers_ranking *ranking =
+        rank_by(takers, resource == SUBJECT_CPU ? TAKERS_CPU_WAITS : TAKERS_MEMORY_WAITS);
     const char *before = "; waiting: ";
+    const struct taker *taker = NULL;
+    char above[PATH_MAX];
 
-    if (ranking.count == 0)
-        message_append(message, "; waiting: none yet");
-    for (size_t i = 0; i < ranking.count; i++) {
-        const struct taker *taker = &ranking.list[i];
-        if (!message_append(message, "%s%s %.0f %%", before, taker->path, taker->amount))
+    takers_binding_path(subject, &subject->room[resource], above, sizeof(above));
+    for (size_t i = 0; i < takers->count; i++) {
+        taker = next_within(ranking, above, taker);
+        if (taker == NULL || !(taker->amount >= WORTH_NAMING_PCT))
             break;
+        if (!message_append(message, "%s%s %.0f %%", before, taker->path, taker->amount))
+            return;
         before = ", ";
     }
-    free(ranking.list);
+    if (*before == ';')
+        message_append(message, "; waiting: %s",
+                       are_known(ranking, above) ? "none yet" : "not known");
 }

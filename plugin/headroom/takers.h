@@ -9,11 +9,27 @@
 #include "headroom/cgroup.h"
 #include "headroom/subject.h"
 
-/** The groups that are measured; NULL: none. Their data is a struct subject, or NULL. */
-struct takers {
-    struct hr_cgroup_set *groups;
-    size_t count; /**< how many are named at most */
+/** What groups are ranked by. */
+enum { TAKERS_CPU, TAKERS_MEMORY, TAKERS_CPU_WAITS, TAKERS_MEMORY_WAITS, TAKERS_RANKING_COUNT };
+
+/** All groups by one amount, the greatest first. */
+struct takers_ranking {
+    bool is_made;
+    struct taker *list;
+    size_t count; /**< 0: there are none, or memory is short */
 };
+
+/** Who takes and who waits in one interval. The groups are ranked when that is asked for first; the
+ * caller ends it with takers_clear(). */
+struct takers {
+    struct hr_cgroup_set *groups; /**< that are measured; NULL: none. Their data is a struct
+                                     subject, or NULL */
+    size_t count;                 /**< how many are named at most */
+    struct takers_ranking rankings[TAKERS_RANKING_COUNT]; /**< initially all zeros */
+};
+
+/** Frees the rankings. */
+void takers_clear(struct takers *takers);
 
 /** Copies the path of the group whose limit binds, "" of the machine. */
 void takers_binding_path(const struct subject *subject, const struct hr_room *room, char *path,
@@ -25,11 +41,12 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
  *
  * @param resource  SUBJECT_CPU or SUBJECT_MEMORY.
  */
-void takers_append(const struct takers *takers, const struct subject *subject, int resource,
+void takers_append(struct takers *takers, const struct subject *subject, int resource,
                    struct message *message);
 
-/** Appends who of these waits, from 1 % of the time on. */
-void takers_append_waiting(const struct takers *takers, const struct subject *subject, int resource,
+/** Appends who of these waits, from 1 % of the time on; or that none does; or that this isn't known
+ * of all of them. */
+void takers_append_waiting(struct takers *takers, const struct subject *subject, int resource,
                            struct message *message);
 
 #endif

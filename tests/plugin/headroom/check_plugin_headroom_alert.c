@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/headroom/check_plugin_headroom_alert.c - notifications of the plugin headroom, in a
+ * stand-in for the daemon, over a tree of files: when they begin and end, what they say, what they
+ * cost.
+ */
+#include "support/plugin_harness.h"
+
+#include <stdlib.h>
+
+#include "headroom/clock.h"
+#include "support/frozen_clock.h"
+#include "support/room_tree.h"
+#include "support/suite.h"
+
+const char *const harness_plugin = "headroom";
+
+/* What the clock says when a test begins. */
+#define BEGUN_NS (1000 * HR_NS_PER_S)
+
+static void set_up(void)
+{
+    frozen_ns = BEGUN_NS;
+    harness_set_up();
+    room_tree_machine(tree, 0, 0, 0);
+    tree_write(tree, "proc/vmstat", "oom_kill 7\n");
+    room_tree_add_group(tree, "a");
+    room_tree_cpu(tree, "a", 1, 0, 0, 0);
+}
+
+static void tear_down(void)
+{
+    harness_tear_down();
+    frozen_ns = 0;
+}
+
+static void pass(unsigned seconds)
+{
+    frozen_ns += seconds * HR_NS_PER_S;
+    harness_read();
+}
+
+/* --- Notifications ------------------------------------------------------------------------ */
+
+static size_t count_notices(int severity)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < fake_notifications(); i++)
+        count += fake_notification(i)->severity == severity;
+    return count;
+}
+
+/* Another thread dispatches them; an end waits a second for its handlers. */
+static const notification_t *await_notice(int severity, size_t number)
+{
+    for (int i = 0; i < 400 && count_notices(severity) < number; i++) {
+        frozen_ns += (i % 20 == 19) * HR_NS_PER_S; /* its clock goes on */
+        harness_sleep(50);
+    }
+    for (size_t i = 0; i < fake_notifications(); i++)
+        if (fake_notification(i)->severity == severity && --number == 0)
+            return fake_notification(i);
+    ck_abort_msg("no notification of severity %d", severity);
+    return NULL;
+}
+
+static void assert_says(const notification_t *notice, const char *text)
+{
+    if (strstr(notice->message, text) == NULL)
+        ck_abort_msg("\"%s\" isn't in \"%s\"", text, notice->message);
+}
+
+/* --- Trouble to come ------------------------------------------------------------------------- */
+
+static const char *const leaking[] = {"p", "p/a", "p/b", "p/c"};
+
+/* Two groups grow towards the limit above, three times as fast the one as the other. */
+static void leak(unsigned intervals)
+{
+    for (unsigned i = 1; i <= intervals; i++) {
+        room_tree_memory(tree, "p/a", 100 + 3 * i / 2, 0);
+        room_tree_memory(tree, "p/b", 100 + i / 2, 0);
+        room_tree_memory(tree, "p", 300 + 2 * i, 0);
+        tree_pressure(tree, "p/c", "memory", 200000ull * i, 0);
+        pass(10);
+    }
+}
+
+START_TEST(notifies_of_trouble_to_come_once)
+{
+    for (size_t i = 0; i < COUNT(leaking); i++)
+        room_tree_add_group(tree, leaking[i]);
+    room_tree_write(tree, "p", "memory.max", "838860800\n"); /* 800 MiB */
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nTopTakers 2\n</Alert>");
+    leak(0);
+    for (unsigned i = 0; i < 125; i++)
+        pass(10);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    leak(110);
+    const notification_t *notice = await_notice(NOTIF_WARNING, 2); /* p/c doesn't grow */
+    ck_assert_uint_eq(count_notices(NOTIF_OKAY), 0);
+    assert_says(notice, "memory: trouble in ");
+    assert_says(notice, " of ");
+    assert_says(notice,
+                " (the limit of p, memory.max), grows 12 MiB/min; taking: p/a 75 %, p/b 25 %; "
+                "waiting: p/c 2 %");
+    ck_assert_str_eq(notice->type_instance, "room-memory");
+    /* it stops: each has one end */
+    for (unsigned i = 0; i < 120; i++)
+        pass(10);
+    notice = await_notice(NOTIF_OKAY, 2);
+    assert_says(notice, " % of room again in p/");
+    for (unsigned i = 0; i < 20; i++)
+        pass(10);
+    harness_sleep(100);
+    ck_assert_uint_eq(fake_notifications(), 4);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* --- Little room ----------------------------------------------------------------------------- */
+
+/* 200 MiB, of which so many can't be dropped. */
+static void use_memory(unsigned mib, unsigned intervals)
+{
+    room_tree_memory(tree, "a", mib, 0);
+    for (unsigned i = 0; i < intervals; i++)
+        pass(10);
+}
+
+START_TEST(notifies_of_little_room_that_lasts)
+{
+    room_tree_write(tree, "a", "memory.max", "209715200\n");
+    harness_begin("Cgroup \"a\"\nSystem false\n<Alert>\nRoomBelow 20\nSeverity \"FAILURE\"\n"
+                  "TopTakers 0\n</Alert>");
+    use_memory(100, 3);
+    use_memory(170, 5);
+    use_memory(100, 1);
+    use_memory(170, 5);
+    harness_sleep(100);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    use_memory(170, 2);
+    const notification_t *notice = await_notice(NOTIF_FAILURE, 1);
+    ck_assert_str_eq(notice->message, "memory: 15 % of room left in a: needs 170 MiB of 200 MiB "
+                                      "(its own limit, memory.max)");
+    use_memory(155, 20); /* 22.5 % isn't clearly more */
+    ck_assert_uint_eq(fake_notifications(), 1);
+    use_memory(140, 7);
+    notice = await_notice(NOTIF_OKAY, 1);
+    assert_says(notice, "memory: 30 % of room again in a, after ");
+    ck_assert_uint_eq(fake_notifications(), 2);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* In 10 s it was stalled for 6, of which it was throttled for 5, 50 times; none of its tasks ran
+ * for 6. */
+static void throttle(unsigned intervals)
+{
+    tree_pressure(tree, "a", "cpu", 6000000ull * intervals, 6000000ull * intervals);
+    room_tree_cpu(tree, "a", 5000000ull * intervals, 100 * intervals, 50 * intervals,
+                  5000000ull * intervals);
+    pass(10);
+}
+
+START_TEST(ends_the_alarm_of_a_group_that_is_gone)
+{
+    room_tree_write(tree, "a", "cpu.max", "50000 100000\n");
+    harness_begin("Cgroup \"a\"\nSystem false\n<Alert>\n</Alert>");
+    harness_read();
+    for (unsigned i = 1; i <= 8; i++)
+        throttle(i);
+    const notification_t *notice = await_notice(NOTIF_WARNING, 1);
+    assert_says(notice, "cpu: trouble now in a: needs ");
+    assert_says(notice, " of 0.5 CPUs (its own limit, cpu.max); taking: a ");
+    assert_says(notice, "; waiting: a 60 %");
+    tree_remove_group(tree, "a");
+    pass(10);
+    notice = await_notice(NOTIF_OKAY, 1);
+    ck_assert_str_eq(notice->message, "cpu: no longer watched in a: it has no process any more");
+    ck_assert_uint_eq(fake_notifications(), 2);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(a_group_that_ended_begins_again)
+{
+    room_tree_write(tree, "a", "memory.max", "209715200\n");
+    harness_begin("Cgroup \"a\"\nSystem false\n<Alert>\nRoomBelow 20\n</Alert>");
+    use_memory(170, 5);
+    tree_set_populated(tree, "a", false);
+    pass(10);
+    tree_set_populated(tree, "a", true);
+    use_memory(170, 5);
+    harness_sleep(100);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    use_memory(170, 2);
+    await_notice(NOTIF_WARNING, 1);
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+/* --- Who waits ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *options;
+    bool has_pressure;
+    const char *waiting;
+} waiters[] = {
+    {"Cgroup \"*\"\nSystem false", true, "; waiting: none yet"},
+    {"Cgroup \"*\"\nSystem false", false, "; waiting: not known"}, /* of b */
+    {"Cgroup \"none\"", true, "; waiting: not known"},
+    {"System true", true, NULL}, /* no group is measured */
+};
+
+START_TEST(says_what_is_known_of_who_waits)
+{
+    char options[128];
+
+    room_tree_add_group(tree, "b");
+    if (!waiters[_i].has_pressure)
+        tree_remove_pressure(tree, "b", "memory");
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 1024000 kB\nMemAvailable: 51200 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    snprintf(options, sizeof(options), "%s\n<Alert>\nRoomBelow 50\n</Alert>", waiters[_i].options);
+    harness_begin(options);
+    for (int i = 0; i < 7; i++)
+        pass(10);
+    const notification_t *notice = await_notice(NOTIF_WARNING, 1);
+    if (waiters[_i].waiting != NULL)
+        assert_says(notice, waiters[_i].waiting);
+    else
+        ck_assert_ptr_null(strstr(notice->message, "waiting"));
+}
+END_TEST
+
+/* --- Many at once ------------------------------------------------------------------------------
+ */
+
+#define GROUP_COUNT 40
+
+static size_t sort_count;
+
+static int compare_by(const void *left, const void *right, void *compare)
+{
+    return (*(int (**)(const void *, const void *))compare)(left, right);
+}
+
+/* Takes the place of libc's. */
+void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    sort_count++;
+    qsort_r(base, count, size, compare_by, (void *)&compare);
+}
+
+START_TEST(groups_are_ranked_once_an_interval)
+{
+    char path[32];
+
+    for (unsigned i = 0; i < GROUP_COUNT; i++) {
+        snprintf(path, sizeof(path), "g%u", i);
+        room_tree_add_group(tree, path);
+        room_tree_write(tree, path, "memory.max", "129024000\n"); /* 123 MiB, 120 are used */
+    }
+    harness_begin("Cgroup \"g*\"\nSystem false\n<Alert>\nRoomBelow 20\n</Alert>");
+    for (unsigned i = 0; i < 6; i++) {
+        sort_count = 0;
+        pass(10);
+    }
+    await_notice(NOTIF_WARNING, GROUP_COUNT);
+    ck_assert_uint_ge(sort_count, 2);
+    ck_assert_uint_le(sort_count, 4); /* who takes and who waits, by path and amount */
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("headroom");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, notifies_of_trouble_to_come_once);
+    tcase_add_test(tests, notifies_of_little_room_that_lasts);
+    tcase_add_test(tests, ends_the_alarm_of_a_group_that_is_gone);
+    tcase_add_test(tests, a_group_that_ended_begins_again);
+    tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
+    tcase_add_test(tests, groups_are_ranked_once_an_interval);
+    return run_suite("headroom_alert", tests);
+}
