@@ -11,7 +11,7 @@
 /* Only not yet known, or over. */
 static bool is_fine(int status)
 {
-    return status == 0 || status == -ENODEV || status == -ECANCELED;
+    return status == 0 || status == -ENODEV || status == -ECANCELED || status == -EAGAIN;
 }
 
 void trouble_log_system(struct trouble *trouble, const struct hr_room_reading *reading)
@@ -58,6 +58,9 @@ void trouble_add(struct trouble *trouble, const char *path, const struct hr_room
         add(&trouble->memory, path, reading->memory.status);
     add(&trouble->cpu_limits, path, reading->cpu_limits_status);
     add(&trouble->memory_limits, path, reading->memory_limits_status);
+    if (reading->cpu_limits_status == 0 && reading->memory_limits_status == 0 &&
+        reading->memory.status != reading->limits_status)
+        add(&trouble->old_limits, path, reading->limits_status);
 }
 
 static const char *print_groups(const struct trouble_of_groups *groups, char *buffer, size_t size)
@@ -66,6 +69,16 @@ static const char *print_groups(const struct trouble_of_groups *groups, char *bu
         snprintf(buffer, size, "cgroup %s", groups->example);
     else
         snprintf(buffer, size, "%zu cgroups (such as %s)", groups->count, groups->example);
+    return buffer;
+}
+
+static const char *print_cause(int status, char *buffer, size_t size)
+{
+    if (status == -E2BIG)
+        snprintf(buffer, size, "there are more than %d", HR_ROOM_LIMITS);
+    else
+        snprintf(buffer, size, "%s%s", STRERROR(-status),
+                 status == -EMFILE ? ": raise LimitNOFILE= of collectd's service (ulimit -n)" : "");
     return buffer;
 }
 
@@ -81,7 +94,7 @@ static void log_pressure(const struct trouble_of_groups *groups)
 
 static void log_memory(const struct trouble_of_groups *groups)
 {
-    char place[384];
+    char place[384], cause[256];
 
     print_groups(groups, place, sizeof(place));
     if (groups->status == -ENOENT)
@@ -91,19 +104,30 @@ static void log_memory(const struct trouble_of_groups *groups)
                place);
     else
         WARNING(PLUGIN ": the room by memory of %s isn't known: %s.", place,
-                STRERROR(-groups->status));
+                print_cause(groups->status, cause, sizeof(cause)));
 }
 
 static void log_limits(struct trouble_of_groups *groups, const char *resource)
 {
-    char place[384], more[64];
+    char place[384], cause[256];
 
-    snprintf(more, sizeof(more), "there are more than %d", HR_ROOM_LIMITS);
     if (tally_should_log(&groups->logged, groups->count))
         WARNING(PLUGIN ": the room by %s of %s isn't known, as not all limits, its own and those "
                        "of the groups above, can be read: %s.",
                 resource, print_groups(groups, place, sizeof(place)),
-                groups->status == -E2BIG ? more : STRERROR(-groups->status));
+                print_cause(groups->status, cause, sizeof(cause)));
+    groups->count = 0;
+}
+
+static void log_old_limits(struct trouble_of_groups *groups)
+{
+    char place[384], cause[256];
+
+    if (tally_should_log(&groups->logged, groups->count))
+        WARNING(PLUGIN ": limits of %s can't be read again, so that the last known ones are used, "
+                       "for ten minutes at most: %s.",
+                print_groups(groups, place, sizeof(place)),
+                print_cause(groups->status, cause, sizeof(cause)));
     groups->count = 0;
 }
 
@@ -116,4 +140,5 @@ void trouble_log_groups(struct trouble *trouble)
     trouble->pressure.count = trouble->memory.count = 0;
     log_limits(&trouble->cpu_limits, "CPU time");
     log_limits(&trouble->memory_limits, "memory");
+    log_old_limits(&trouble->old_limits);
 }

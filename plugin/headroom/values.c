@@ -8,6 +8,9 @@ static bool is_in_trouble(const struct hr_room *room)
     return room->status == 0 && room->is_in_trouble;
 }
 
+/* Where no trouble is in sight, whatever the horizon is: no trend is longer. */
+#define NONE_S 86400.
+
 /* NAN: not known. After trouble that is over, none is in sight: a value that stops would leave a
  * threshold as it was. */
 static double time_to_trouble(const struct hr_room_reading *reading, double horizon_s,
@@ -15,9 +18,9 @@ static double time_to_trouble(const struct hr_room_reading *reading, double hori
 {
     if (is_in_trouble(&reading->cpu) || is_in_trouble(&reading->memory))
         return 0;
-    if (reading->outlook.is_trend)
-        return fmin(reading->outlook.trouble_s, horizon_s);
-    return reading->outlook.is_known || was_in_trouble ? horizon_s : NAN;
+    if (reading->outlook.is_trend && reading->outlook.trouble_s < horizon_s)
+        return reading->outlook.trouble_s;
+    return reading->outlook.is_known || was_in_trouble ? NONE_S : NAN;
 }
 
 void values_submit_kills(const struct submission *submission, const struct hr_room_reading *reading)

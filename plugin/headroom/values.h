@@ -11,7 +11,7 @@
 /**
  * Submits the room and what it is made of, as far as it is known.
  *
- * @param horizon_s       the longest time to trouble that is published.
+ * @param horizon_s       trouble that is no nearer is published as none.
  * @param was_in_trouble  kept for the next call; false at first.
  */
 void values_submit(const struct submission *submission, const struct hr_room_reading *reading,
