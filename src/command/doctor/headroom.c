@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "doctor/checks.h"
+#include "headroom/array.h"
 #include "headroom/psi.h"
 #include "headroom/room.h"
 #include "headroom/utf8.h"
@@ -34,6 +36,9 @@ struct check_context {
     struct hr_room_machine *machine;
     size_t tried; /* groups */
     struct obstructed cpu, memory;
+    struct hr_room_source **kept; /* all at once, as the plugin has them */
+    size_t kept_count, kept_capacity;
+    unsigned reopened; /* files */
 };
 
 /* --- One reading ---------------------------------------------------------- */
@@ -44,14 +49,32 @@ static int status_of(const struct hr_room *room)
     return room->status == -ENODATA ? 0 : room->status;
 }
 
+/* The rest is said by the system's words. */
+static void explain(struct obstacle *obstacle)
+{
+    struct hr_reason *reason = &obstacle->reason;
+
+    if (obstacle->status == -EMFILE)
+        snprintf(reason->text, sizeof(reason->text), "%s: %s", DOCTOR_NO_DESCRIPTORS);
+    else if (obstacle->status == -E2BIG)
+        snprintf(reason->text, sizeof(reason->text),
+                 "more than %d groups, it and those above, have a limit: remove those that never "
+                 "bind",
+                 HR_ROOM_LIMITS);
+}
+
 static struct obstacle find_cpu_obstacle(const struct hr_room_reading *reading, bool is_system)
 {
     struct obstacle obstacle = {.status = reading->psi.status[HR_PSI_CPU]};
 
-    if (obstacle.status < 0)
+    if (obstacle.status < 0) {
         hr_psi_explain(obstacle.status, HR_PSI_CPU, is_system, &obstacle.reason);
-    else
+        return obstacle;
+    }
+    obstacle.status = reading->cpu_limits_status;
+    if (obstacle.status == 0)
         obstacle.status = status_of(&reading->cpu);
+    explain(&obstacle);
     return obstacle;
 }
 
@@ -59,6 +82,7 @@ static struct obstacle find_memory_obstacle(const struct hr_room_reading *readin
 {
     struct obstacle obstacle = {.status = status_of(&reading->memory)};
 
+    explain(&obstacle);
     if (obstacle.status == -ENOENT && !is_system)
         snprintf(
             obstacle.reason.text, sizeof(obstacle.reason.text),
@@ -68,27 +92,37 @@ static struct obstacle find_memory_obstacle(const struct hr_room_reading *readin
 }
 
 /* @return 0, or a negative errno: it was removed, or memory is short. */
-static int read_room(const struct check_context *context, const struct hr_cgroup *group,
+static int read_room(struct check_context *context, const struct hr_cgroup *group,
                      struct hr_room_reading *reading)
 {
     static const struct hr_room_lines any = {{100, 100, 100, 100}};
-    struct hr_room_source *source;
+    struct hr_room_source **source;
 
-    int status = hr_room_open(context->machine, group, 1, &source);
+    if (HR_ARRAY_RESERVE(context->kept, context->kept_capacity, context->kept_count + 1) < 0)
+        return -ENOMEM;
+    source = &context->kept[context->kept_count];
+    int status = hr_room_open(context->machine, group, 1, source);
     if (status < 0)
         return status;
-    status = hr_room_read(source, &any, reading);
-    hr_room_close(source);
+    context->kept_count++;
+    status = hr_room_read(*source, &any, reading);
+    context->reopened += reading->psi.reopened_count;
     return status;
+}
+
+static void close_all(struct check_context *context)
+{
+    while (context->kept_count > 0)
+        hr_room_close(context->kept[--context->kept_count]);
+    free(context->kept);
+    context->kept = NULL;
+    context->kept_capacity = 0;
 }
 
 static void add_obstacle(const struct check_context *context, const char *facility,
                          const struct obstacle *obstacle)
 {
-    static const struct advice advice[] = {
-        {-EMFILE, DOCTOR_NO_DESCRIPTORS},
-        {0, NULL, READABLE},
-    };
+    static const struct advice advice[] = {{0, NULL, READABLE}};
 
     if (obstacle->reason.text[0] != '\0')
         findings_add_reason(context->findings, FINDING_LACKS, facility, &obstacle->reason);
@@ -98,7 +132,7 @@ static void add_obstacle(const struct check_context *context, const char *facili
 
 /* --- The system ----------------------------------------------------------- */
 
-static void check_system(const struct check_context *context)
+static void check_system(struct check_context *context)
 {
     struct hr_room_reading reading;
     struct obstacle cpu = {.status = -ENOMEM}, memory = cpu;
@@ -109,6 +143,7 @@ static void check_system(const struct check_context *context)
     }
     add_obstacle(context, "room of the system by CPU time", &cpu);
     add_obstacle(context, "room of the system by memory", &memory);
+    close_all(context);
 }
 
 /* --- Cgroups -------------------------------------------------------------- */
@@ -145,9 +180,10 @@ static void try_groups(struct check_context *context, const struct cgroups_of_pl
 
     while (set != NULL && (group = hr_cgroup_set_next(set, group)) != NULL)
         try_group(context, group);
-    hr_cgroup_set_close(set);
     for (size_t i = 0; of->selection->patterns.count == 0 && i < groups->sample_count; i++)
         try_group(context, groups->samples[i]);
+    close_all(context);
+    hr_cgroup_set_close(set);
 }
 
 /* "of 3 of 12, such as system.slice/a.service, CAUSE" */
@@ -179,6 +215,20 @@ static void add_of_groups(const struct check_context *context, const char *facil
         add_lacking(context, facility, obstructed);
 }
 
+static void check_keeping(const struct check_context *context, const struct doctor_groups *groups)
+{
+    static const char facility[] = "keeping the files of many cgroups open";
+
+    if (context->tried == 0)
+        doctor_add_missing_group(context->findings, facility, groups);
+    else if (context->reopened == 0)
+        findings_add(context->findings, FINDING_WORKS, facility, NULL, NULL);
+    else
+        findings_add(context->findings, FINDING_LACKS, facility,
+                     "file descriptors are short, so files are reopened at each interval",
+                     "raise LimitNOFILE= of collectd's service (ulimit -n)");
+}
+
 static void check_groups(struct check_context *context, const struct cgroups_of_plugin *of,
                          const struct doctor_groups *groups)
 {
@@ -187,6 +237,7 @@ static void check_groups(struct check_context *context, const struct cgroups_of_
         of->selection->patterns.count == 0 && context->tried > 0 ? context->tried - 1 : 0;
     add_of_groups(context, "room of cgroups by CPU time", &context->cpu, groups, bearable);
     add_of_groups(context, "room of cgroups by memory", &context->memory, groups, bearable);
+    check_keeping(context, groups);
 }
 
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
