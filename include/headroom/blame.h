@@ -73,8 +73,9 @@ struct hr_blame_cell {
 /** The cells at one moment, or of an interval; sorted by waiter, waiter_tid, taker, group,
  * taker_tid. All zeros is empty. */
 struct hr_blame_matrix {
-    uint64_t time_ns; /**< CLOCK_MONOTONIC when it was read; of an interval: its length */
-    uint64_t lost_ns; /**< waits that had no room (max_cells); they are in no cell */
+    uint64_t time_ns;    /**< CLOCK_MONOTONIC when it was read; of an interval: its length */
+    uint64_t lost_ns;    /**< waits that had no room (max_cells); they are in no cell */
+    uint64_t unsplit_ns; /**< parts of waits whose taker had none; they are unknown */
     struct hr_blame_cell *cells;
     size_t count, capacity;
 };
@@ -89,7 +90,8 @@ struct hr_blame_options {
     /** The most groups that are watched at once; 0: 1,000. */
     size_t max_groups;
     /** The most cells; 0: 64 for each of max_groups, at least 4,096. Each takes about 100 bytes of
-     * kernel memory. */
+     * kernel memory. Where three quarters of them are in use, hr_blame_read() removes those that
+     * haven't changed since it was called last. */
     size_t max_cells;
     /** Whether tasks have cells of their own. It costs more at each switch. */
     bool by_task;
@@ -151,9 +153,9 @@ int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count);
 int hr_blame_find_top(const struct hr_root *root, uint64_t *id);
 
 /**
- * Reads how long each watched group has waited for whom, since attaching the first time. The matrix
- * is for hr_blame_delta(): only of an interval it is known what is unknown. By task, where three
- * quarters of max_cells are in use, cells that haven't changed since the last reading are removed.
+ * Reads how long each watched group has waited for whom, since attaching the first time, or since
+ * a cell that was removed was made again. The matrix is for hr_blame_delta(): only of an interval
+ * it is known what is unknown.
  *
  * @param matrix  is replaced; its memory is used again. The caller frees it with
  *                hr_blame_matrix_free().
@@ -161,9 +163,13 @@ int hr_blame_find_top(const struct hr_root *root, uint64_t *id);
  */
 int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix);
 
-/** As hr_blame_read(), but what is gone stays until that has been called twice: for a reader beside
- * another. */
+/** As hr_blame_read(), but removes nothing: for a reader beside another, or while another matrix is
+ * still to be compared. */
 int hr_blame_peek(struct hr_blame *blame, struct hr_blame_matrix *matrix);
+
+/** Explains an error of hr_blame_watch(), hr_blame_read() or hr_blame_peek(). @param reason
+ * receives cause and remedy. */
+void hr_blame_explain(int status, struct hr_reason *reason);
 
 /** @return whether HR_BLAME_INTERRUPTS is known: the kernel has CONFIG_IRQ_TIME_ACCOUNTING. It may
  * still be 0 always where the CPUs' clock isn't stable. */
@@ -183,7 +189,7 @@ int hr_blame_task_name(const struct hr_blame *blame, uint32_t tid, char *name, s
 
 /**
  * Makes the matrix of an interval. Cells without waits in it are left out, as are those that have
- * vanished since `before`.
+ * vanished since `before`; one that is less than before was made again meanwhile.
  *
  * @param delta  is replaced, and freed by the caller; neither of the others.
  * @return 0 or -ENOMEM.

@@ -275,8 +275,8 @@ static __always_inline void charge(const struct blame_key *key, __u64 ns)
         return;
     }
     struct blame_status *known = bpf_map_lookup_elem(&status, &zero);
-    if (known && key->taker == BLAME_TOTAL)
-        __sync_fetch_and_add(&known->lost_ns, ns);
+    if (known)
+        __sync_fetch_and_add(key->taker == BLAME_TOTAL ? &known->lost_ns : &known->unsplit_ns, ns);
 }
 
 static __always_inline void keep_name(struct task_struct *task)

@@ -235,6 +235,9 @@ int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count)
 
     if (status != 0)
         return status;
+    status = blame_groups_sort_ids(&blame->groups);
+    if (status != 0)
+        return status;
     for (size_t i = 0; i < blame->groups.count; i++)
         blame->groups.items[i].wanted = false;
     for (size_t i = 0; status == 0 && i < count; i++) {
@@ -283,8 +286,9 @@ static bool translate_taker(struct hr_blame *blame, const struct blame_key *key,
     return *group != NULL;
 }
 
-/* Cells of tasks that have ended would fill the map. Those that haven't changed since
- * the last reading make room then; if they are made again, they begin at 0. */
+/* Pairs that took the CPU from each other once would fill the map, as would tasks that have ended.
+ * Those that haven't changed since the last reading make room then; if they are made again, they
+ * begin at 0. */
 static bool is_unchanged(const struct hr_blame *blame, const struct hr_blame_cell *cell)
 {
     const struct hr_blame_cell *last = hr_blame_matrix_find(&blame->last, cell);
@@ -295,7 +299,7 @@ static bool is_unchanged(const struct hr_blame *blame, const struct hr_blame_cel
 /* Keeps what was read for that, if the map is nearly full. */
 static int keep_last(struct hr_blame *blame, const struct hr_blame_matrix *matrix)
 {
-    if (blame->by_task && matrix->count >= blame->max_cells - blame->max_cells / 4)
+    if (matrix->count >= blame->max_cells - blame->max_cells / 4)
         return hr_blame_matrix_copy(&blame->last, matrix);
     blame->last.count = 0;
     return 0;
@@ -377,6 +381,7 @@ static int read_matrix(struct hr_blame *blame, bool makes_room, struct hr_blame_
     if (status != 0)
         return status;
     matrix->lost_ns = blame->status.lost_ns;
+    matrix->unsplit_ns = blame->status.unsplit_ns;
     hr_blame_matrix_sort(matrix);
     return 0;
 }
@@ -402,6 +407,21 @@ int hr_blame_peek(struct hr_blame *blame, struct hr_blame_matrix *matrix)
     size_t count = 0;
 
     return read_matrix(blame, false, matrix, &count);
+}
+
+void hr_blame_explain(int status, struct hr_reason *reason)
+{
+    if (status == -EPERM || status == -EACCES)
+        hr_reason_set(reason, status,
+                      "no permission to use the maps of BPF programs: it takes CAP_BPF and "
+                      "CAP_PERFMON all the time");
+    else if (status == -ENOMEM || status == -EMFILE)
+        explain(status, reason);
+    else
+        hr_reason_set(reason, status,
+                      "the kernel refuses the maps of the BPF programs (%s): report it, with the "
+                      "kernel's version",
+                      strerror(-status));
 }
 
 bool hr_blame_knows_interrupts(const struct hr_blame *blame)

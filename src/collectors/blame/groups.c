@@ -5,12 +5,34 @@
 
 #include "headroom/array.h"
 
+static int compare_ids(const void *first, const void *second)
+{
+    const struct blame_id *a = first, *b = second;
+
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+int blame_groups_sort_ids(struct blame_groups *groups)
+{
+    int status = HR_ARRAY_RESERVE(groups->ids, groups->id_capacity, groups->count);
+
+    if (status != 0)
+        return status;
+    for (size_t i = 0; i < groups->count; i++)
+        groups->ids[i] = (struct blame_id){groups->items[i].id, i};
+    groups->id_count = groups->count;
+    if (groups->id_count > 0)
+        qsort(groups->ids, groups->id_count, sizeof(*groups->ids), compare_ids);
+    return 0;
+}
+
 struct blame_group *blame_groups_find_id(const struct blame_groups *groups, uint64_t id)
 {
-    for (size_t i = 0; i < groups->count; i++)
-        if (groups->items[i].id == id)
-            return &groups->items[i];
-    return NULL;
+    const struct blame_id key = {.id = id}, *found = NULL;
+
+    if (groups->id_count > 0)
+        found = bsearch(&key, groups->ids, groups->id_count, sizeof(key), compare_ids);
+    return found != NULL ? &groups->items[found->at] : NULL;
 }
 
 static int compare_number(const void *key, const void *item)
@@ -48,10 +70,12 @@ void blame_groups_remove(struct blame_groups *groups,
         if (!is_done(&groups->items[i]))
             groups->items[kept++] = groups->items[i];
     groups->count = kept;
+    groups->id_count = 0;
 }
 
 void blame_groups_free(struct blame_groups *groups)
 {
     free(groups->items);
+    free(groups->ids);
     *groups = (struct blame_groups){0};
 }

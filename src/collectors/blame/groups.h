@@ -19,12 +19,24 @@ struct blame_group {
     uint64_t wait_ns, last_wait_ns; /**< sums of the cells that it is in, for the caller's use */
 };
 
+/** Where the group of an id is among the items. */
+struct blame_id {
+    uint64_t id;
+    size_t at;
+};
+
 /** All zeros is empty but for next_number. Sorted by number. */
 struct blame_groups {
     struct blame_group *items;
     size_t count, capacity;
+    struct blame_id *ids; /**< sorted; of blame_groups_sort_ids() */
+    size_t id_count, id_capacity;
     uint32_t next_number;
 };
+
+/** Lets those that there are be found by their ids, until some are removed. @return 0 or -ENOMEM.
+ */
+int blame_groups_sort_ids(struct blame_groups *groups);
 
 /** @return NULL if there is none. */
 struct blame_group *blame_groups_find_id(const struct blame_groups *groups, uint64_t id);

@@ -144,13 +144,15 @@ int hr_blame_delta(const struct hr_blame_matrix *before, const struct hr_blame_m
 
     hr_blame_matrix_clear(delta);
     delta->time_ns = after->time_ns - before->time_ns;
-    delta->lost_ns = after->lost_ns > before->lost_ns ? after->lost_ns - before->lost_ns : 0;
+    delta->lost_ns = after->lost_ns - before->lost_ns;
+    delta->unsplit_ns = after->unsplit_ns - before->unsplit_ns;
     for (size_t i = 0; status == 0 && i < after->count; i++) {
         struct hr_blame_cell cell = after->cells[i];
         uint64_t was_ns = find_before(before, &at, &cell);
-        if (cell.wait_ns <= was_ns)
+        if (cell.wait_ns == was_ns)
             continue;
-        cell.wait_ns -= was_ns;
+        if (cell.wait_ns > was_ns)
+            cell.wait_ns -= was_ns;
         status = hr_blame_matrix_add(delta, &cell);
     }
     /* Only now: the cells of a taker that is watched no more vanish, but not from whole waits. */

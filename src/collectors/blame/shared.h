@@ -40,7 +40,8 @@ struct blame_control {
 
 /* The only value of the map `status`, which they write. */
 struct blame_status {
-    __u64 lost_ns;          /* waits for which the map of cells had no room */
+    __u64 lost_ns;          /* waits for which the map of cells had no room, */
+    __u64 unsplit_ns;       /* and parts of waits whose taker had none */
     __u32 knows_interrupts; /* what the kernel accounts for; since the first switch */
     __u32 knows_limit;
 };

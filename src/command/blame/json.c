@@ -61,6 +61,7 @@ int blame_json_print(FILE *file, const struct blame_report *report)
     fprintf(file, ",\"interrupts_known\":%s,\"limit_exact\":%s",
             report->interrupts_known ? "true" : "false", report->limit_exact ? "true" : "false");
     json_print_count(file, ",\"lost_us\":", true, report->matrix->lost_ns / 1000);
+    json_print_count(file, ",\"unsplit_us\":", true, report->matrix->unsplit_ns / 1000);
     fputs(",\"waiting\":[", file);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)

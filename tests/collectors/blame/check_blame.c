@@ -3,8 +3,11 @@
  * collectors/blame/check_blame.c - watching groups and reading their waits, without a kernel.
  */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "collectors/blame/fake_blame.h"
 #include "support/suite.h"
@@ -196,6 +199,107 @@ START_TEST(test_cells_that_rest_make_room_for_others)
 }
 END_TEST
 
+static void open_with(size_t max_groups, size_t max_cells)
+{
+    const struct hr_blame_options options = {
+        .max_groups = max_groups, .max_cells = max_cells, .calls = &fake_blame_calls};
+
+    hr_blame_close(blame);
+    ck_assert_int_eq(hr_blame_open(&options, &blame, NULL), 0);
+}
+
+/* More pairs than there is room for, though never at once. */
+START_TEST(test_pairs_that_rest_make_room_for_others)
+{
+    enum { GROUPS = 30 };
+    uint64_t ids[GROUPS];
+
+    open_with(GROUPS, 40);
+    for (uint64_t i = 0; i < GROUPS; i++)
+        ids[i] = i + 1;
+    watch(GROUPS, ids);
+    read_interval();
+    for (uint64_t i = 0; i < 1000; i++) {
+        const uint64_t waiter = ids[i / GROUPS % GROUPS], taker = ids[i % GROUPS];
+        if (waiter == taker)
+            continue;
+        fake_blame_add(fake_blame_number(waiter), BLAME_TOTAL, 10);
+        fake_blame_add(fake_blame_number(waiter), fake_blame_number(taker), 10);
+        read_interval();
+        ck_assert_uint_eq(delta.count, 1);
+        ck_assert_uint_eq(wait_in(&delta, waiter, HR_BLAME_GROUP, taker), 10);
+        ck_assert_uint_eq(delta.lost_ns + delta.unsplit_ns, 0);
+    }
+}
+END_TEST
+
+START_TEST(test_what_has_no_room_is_known)
+{
+    const struct blame_status status = {.lost_ns = 5, .unsplit_ns = 7};
+    uint32_t zero = 0;
+
+    read_interval();
+    fake_blame_calls.update(&fake_blame, BLAME_MAP_STATUS, &zero, &status);
+    read_interval();
+    ck_assert_uint_eq(delta.lost_ns, 5);
+    ck_assert_uint_eq(delta.unsplit_ns, 7);
+}
+END_TEST
+
+/* Maps that take all there is, in no time. */
+static int take(void *object, enum blame_map map, const void *key, const void *value)
+{
+    (void)object;
+    (void)map;
+    (void)key;
+    (void)value;
+    return 0;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The least of some times that it takes to watch so many groups again. */
+static double seconds_to_watch(size_t count)
+{
+    struct hr_blame_calls calls = fake_blame_calls;
+    const struct hr_blame_options options = {.max_groups = count, .max_cells = 10, .calls = &calls};
+    uint64_t *ids = calloc(count, sizeof(*ids));
+    double least = 1e9;
+
+    ck_assert_ptr_nonnull(ids);
+    calls.update = take;
+    hr_blame_close(blame);
+    ck_assert_int_eq(hr_blame_open(&options, &blame, NULL), 0);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = (i * 7919) % count + 1;
+    watch(count, ids);
+    for (int i = 0; i < 5; i++) {
+        const double begin = cpu_seconds();
+        watch(count, ids);
+        least = fmin(least, cpu_seconds() - begin);
+    }
+    hr_blame_close(blame);
+    blame = NULL;
+    free(ids);
+    return least;
+}
+
+/* Not the square: that is 400 times as long. */
+START_TEST(test_watching_takes_time_by_the_number_of_groups)
+{
+    const double few = seconds_to_watch(1000), many = seconds_to_watch(20000);
+
+    printf("# 1,000 groups: %.3f ms, 20,000: %.3f ms\n", few * 1e3, many * 1e3);
+    ck_assert_double_lt(many, 120 * few);
+}
+END_TEST
+
 START_TEST(test_a_group_that_comes_back_goes_on)
 {
     watch(1, (const uint64_t[]){WEB});
@@ -310,6 +414,9 @@ int main(void)
     tcase_add_test(tests, test_cells_of_a_removed_group_are_read_to_their_end);
     tcase_add_test(tests, test_waits_that_last_are_counted_on_request);
     tcase_add_test(tests, test_cells_that_rest_make_room_for_others);
+    tcase_add_test(tests, test_pairs_that_rest_make_room_for_others);
+    tcase_add_test(tests, test_what_has_no_room_is_known);
+    tcase_add_test(tests, test_watching_takes_time_by_the_number_of_groups);
     tcase_add_test(tests, test_a_group_that_comes_back_goes_on);
     tcase_add_test(tests, test_attaches_and_detaches);
     tcase_add_test(tests, test_reading_fails_without_harm);

@@ -97,13 +97,17 @@ START_TEST(test_delta_has_what_grew)
     hr_blame_matrix_sort(&before);
     add(&after, WEB, HR_BLAME_GROUP, BACKUP, 900);
     add(&after, BACKUP, HR_BLAME_OTHER, 0, 70);
-    add(&after, CRON, HR_BLAME_LIMIT, 0, 8); /* new */
+    add(&before, WEB, HR_BLAME_KWORKER, 0, 50);
+    hr_blame_matrix_sort(&before);
+    add(&after, WEB, HR_BLAME_KWORKER, 0, 20); /* was removed, and made again */
+    add(&after, CRON, HR_BLAME_LIMIT, 0, 8);   /* new */
     hr_blame_matrix_sort(&after);
     after.lost_ns = 25;
     for (int i = 0; i < 2; i++) { /* the second time into what the first has left */
         ck_assert_int_eq(hr_blame_delta(&before, &after, &delta), 0);
-        ck_assert_uint_eq(delta.count, 2);
+        ck_assert_uint_eq(delta.count, 3);
         ck_assert_uint_eq(wait_of(&delta, WEB, HR_BLAME_GROUP, BACKUP), 300);
+        ck_assert_uint_eq(wait_of(&delta, WEB, HR_BLAME_KWORKER, 0), 20);
         ck_assert_uint_eq(wait_of(&delta, CRON, HR_BLAME_LIMIT, 0), 8);
         ck_assert_uint_eq(delta.time_ns, 2500);
         ck_assert_uint_eq(delta.lost_ns, 20);

@@ -151,3 +151,12 @@ void fake_blame_set(uint32_t waiter, uint32_t taker, uint64_t ns)
 
     fake_update(&fake_blame, BLAME_MAP_CELLS, &key, &ns);
 }
+
+void fake_blame_add(uint32_t waiter, uint32_t taker, uint64_t ns)
+{
+    const struct blame_key key = {.waiter = waiter, .taker = taker};
+    uint64_t sum = 0;
+
+    fake_lookup(&fake_blame, BLAME_MAP_CELLS, &key, &sum);
+    fake_blame_set(waiter, taker, sum + ns);
+}

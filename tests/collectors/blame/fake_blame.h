@@ -36,4 +36,7 @@ uint32_t fake_blame_number(uint64_t id);
 /** Sets a cell, as the programs do. */
 void fake_blame_set(uint32_t waiter, uint32_t taker, uint64_t ns);
 
+/** Adds to a cell, as the programs do: lost if there is no room. */
+void fake_blame_add(uint32_t waiter, uint32_t taker, uint64_t ns);
+
 #endif
