@@ -9,6 +9,9 @@
  * by then; the difference to what it was is the wait on the CPU that it leaves.
  *
  * All of it runs with the run queue's lock held: no map allocates memory here.
+ *
+ * The frames of functions that call each other may take 512 bytes in all; older kernels, such as
+ * 6.1, round each of them up to 32. So what isn't needed further down has a frame of its own.
  */
 #include "blame/kernel.h"
 
@@ -592,7 +595,7 @@ static __always_inline void keep_queued(struct task_struct *task, struct task *k
     kept->throttled = throttled_of(task, moment->now);
 }
 
-static __always_inline void charge_total(struct task_struct *task, __u32 number, __u64 ns)
+static __noinline void charge_total(struct task_struct *task, __u32 number, __u64 ns)
 {
     const struct blame_key key = {
         .waiter = number, .taker = BLAME_TOTAL, .waiter_tid = settings.by_task ? task->pid : 0};
@@ -611,15 +614,6 @@ static __always_inline __u64 skip_counted(const struct task *kept, struct wait *
     wait->queued = kept->counted_until;
     return wait->queued - begun;
 }
-
-/* The task that ran until a moment, though the ring doesn't have its arrival. */
-struct late {
-    struct moment moment;
-    __u64 switches; /* of the run queue by then */
-    __u32 epoch;
-    __u32 taker;
-    __u32 cpu;
-};
 
 /* --- Slices --------------------------------------------------------------- */
 
@@ -671,7 +665,8 @@ static __always_inline void add_running(struct ring *ring, struct task_struct *t
 }
 
 /* Splits the wait that ended with the arrival of a task, now that it leaves. */
-static __noinline int arrive_late(struct task_struct *task, const struct late *late)
+static __noinline int arrive_late(struct task_struct *task, __u32 number,
+                                  const struct moment *moment)
 {
     struct task *kept = find_task(task);
     const __u64 run_delay = task->sched_info.run_delay, arrivals = task->sched_info.pcount;
@@ -681,11 +676,12 @@ static __noinline int arrive_late(struct task_struct *task, const struct late *l
     if (!kept)
         return 0;
     const __u64 waited = run_delay - kept->run_delay;
-    struct moment arrival = late->moment;
+    struct moment arrival = *moment;
     arrival.now = task->sched_info.last_arrival;
-    struct wait wait = {.queued = arrival.now - waited, .number = late->taker, .cpu = late->cpu};
+    struct wait wait = {
+        .queued = arrival.now - waited, .number = number, .cpu = bpf_get_smp_processor_id()};
     if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now) {
-        charge_total(task, late->taker, waited - skip_counted(kept, &wait));
+        charge_total(task, number, waited - skip_counted(kept, &wait));
         split(task, kept, &wait, &arrival);
     }
     kept->run_delay = run_delay;
@@ -695,23 +691,18 @@ static __noinline int arrive_late(struct task_struct *task, const struct late *l
 
 /* Brings the ring up to date at attaching, and where switches went by without the program. If that
  * was one, the task before ran until the arrival of the one that runs; else that isn't known. */
-static __noinline int mend_ring(struct ring *ring, struct task_struct *task,
-                                const struct late *late)
+static __noinline int mend_ring(struct ring *ring, struct task_struct *task, __u32 epoch,
+                                __u64 switches, const struct moment *moment)
 {
-    if (ring->epoch != late->epoch) {
+    if (ring->epoch != epoch) {
         keep_status();
-        ring->epoch = late->epoch;
+        ring->epoch = epoch;
         ring->count = 0;
-    } else if (ring->count > 0 && (late->switches != ring->switches + 2 || task->pid == 0)) {
-        const struct slice unknown = {.begin = ring->since,
-                                      .irq = late->moment.irq,
-                                      .steal = late->moment.steal,
-                                      .taker = BLAME_TOTAL};
+    } else if (ring->count > 0 && (switches != ring->switches + 2 || task->pid == 0)) {
+        const struct slice unknown = {
+            .begin = ring->since, .irq = moment->irq, .steal = moment->steal, .taker = BLAME_TOTAL};
         add_slice(ring, &unknown);
     }
-    if (late->taker >= BLAME_FIRST_GROUP)
-        arrive_late(task, late);
-    add_running(ring, task, late->taker, &late->moment);
     return 0;
 }
 
@@ -727,15 +718,14 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
     if (follows && ring->cgroup == id)
         return slice->taker;
     __u32 taker = taker_of(task, id, state->generation);
-    const struct late late = {.moment = *moment,
-                              .switches = switches,
-                              .epoch = state->epoch,
-                              .taker = taker,
-                              .cpu = bpf_get_smp_processor_id()};
-    if (follows && slice->taker != taker)
-        add_running(ring, task, taker, moment);
-    else if (!follows)
-        mend_ring(ring, task, &late);
+    if (follows && slice->taker == taker)
+        return taker;
+    if (!follows) {
+        mend_ring(ring, task, state->epoch, switches, moment);
+        if (taker >= BLAME_FIRST_GROUP)
+            arrive_late(task, taker, moment);
+    }
+    add_running(ring, task, taker, moment);
     return taker;
 }
 
@@ -756,8 +746,8 @@ static __always_inline void leave(struct task_struct *task, const struct moment 
         keep_queued(task, kept, moment->now, moment);
 }
 
-static __always_inline void arrive(struct task_struct *task, __u32 number, __u32 cpu,
-                                   const struct moment *moment)
+static __noinline void arrive(struct task_struct *task, __u32 number, __u32 cpu,
+                              const struct moment *moment)
 {
     struct task *kept = find_task(task);
     __u64 queued = task->sched_info.last_queued;

@@ -356,6 +356,41 @@ START_TEST(test_a_removed_group_makes_room)
 }
 END_TEST
 
+/* What is lost at first has room once others have left. */
+START_TEST(test_what_has_no_room_is_reported)
+{
+    const struct hr_blame_options options = {.max_groups = 16, .max_cells = 3};
+
+    groups_make(groups, "web");
+    groups_make(groups, "backup");
+    groups_make(groups, "cron");
+    live_close(&live);
+    live_open(&live, &options, groups);
+    live_watch(&live, "web", "backup", "cron", NULL);
+    groups_start_busy(groups, "web", cpu);
+    pid_t backup = groups_start_busy(groups, "backup", cpu);
+    pid_t cron = groups_start_busy(groups, "cron", cpu);
+    usleep(300 * 1000);
+    live_read(&live, 0);
+    usleep(500 * 1000);
+    live_read(&live, 1);
+    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+    ck_assert_uint_le(live.delta.count, 3);
+    ck_assert_uint_gt(live.delta.lost_ns + live.delta.unsplit_ns, 100u * 1000 * 1000);
+    groups_end(groups, backup);
+    groups_end(groups, cron);
+    uint64_t lost_ns = 1;
+    for (int i = 0; i < 100 && lost_ns > 0; i++) {
+        live_read(&live, 0);
+        usleep(100 * 1000);
+        live_read(&live, 1);
+        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+        lost_ns = live.delta.lost_ns;
+    }
+    ck_assert_uint_eq(lost_ns, 0);
+}
+END_TEST
+
 /* --- Limits --------------------------------------------------------------- */
 
 #define PERIOD_MS 100
@@ -387,14 +422,63 @@ static void spin_v1(const char *group)
     live_add(&live, group, busy);
 }
 
-/* The limit is of the group above. Beside it another group runs all the time. */
-START_TEST(test_a_limit_takes_what_it_throttles)
+static void open_v1(void)
 {
     const struct hr_blame_options options = {.controller = "cpu", .max_groups = 16};
 
     tear_down();
     groups = groups_new_v1("cpu");
     live_open(&live, &options, groups);
+}
+
+/* Who weighs four times as much runs four times as long, whatever else there is, and each waits for
+ * what the other runs. */
+static void expect_weights(void)
+{
+    double by_heavy, by_light;
+
+    live_measure(&live, 5000);
+    expect_sum("light");
+    expect_sum("heavy");
+    expect_taken("light", "heavy");
+    expect_taken("heavy", "light");
+    by_heavy = live_cell(&live, "light", HR_BLAME_GROUP, "heavy");
+    by_light = live_cell(&live, "heavy", HR_BLAME_GROUP, "light");
+    printf("# 4 to 1: %.1f to %.1f ms\n", by_heavy, by_light);
+    ck_assert_double_ge(by_heavy + EDGE_MS, 4 * 0.9 * (by_light - EDGE_MS));
+    ck_assert_double_le(by_heavy - EDGE_MS, 4 * 1.1 * (by_light + EDGE_MS));
+}
+
+START_TEST(test_weights_show_in_what_is_taken_v1)
+{
+    open_v1();
+    groups_make(groups, "light");
+    groups_make(groups, "heavy");
+    groups_write(groups, "heavy", "cpu.shares", "4096");
+    live_watch(&live, "light", "heavy", NULL);
+    spin_v1("light");
+    spin_v1("heavy");
+    expect_weights();
+}
+END_TEST
+
+START_TEST(test_weights_show_in_what_is_taken)
+{
+    groups_write(groups, ".", "cgroup.subtree_control", "+cpu");
+    groups_make(groups, "light");
+    groups_make(groups, "heavy");
+    groups_write(groups, "heavy", "cpu.weight", "400");
+    live_watch(&live, "light", "heavy", NULL);
+    spin("light");
+    spin("heavy");
+    expect_weights();
+}
+END_TEST
+
+/* The limit is of the group above. Beside it another group runs all the time. */
+START_TEST(test_a_limit_takes_what_it_throttles)
+{
+    open_v1();
     live.other_sum = read_throttled;
     groups_make(groups, "limited");
     groups_make(groups, "limited/web");
@@ -424,6 +508,16 @@ static bool has_v1(void)
     if (some != NULL)
         groups_free(some);
     return some != NULL;
+}
+
+/* Whether version 2 has the cpu controller where groups are made. */
+static bool has_weights(void)
+{
+    struct groups *some = groups_new();
+    bool found = faccessat(groups_dirfd(some), "cpu.weight", W_OK, 0) == 0;
+
+    groups_free(some);
+    return found;
 }
 
 static bool can_measure(void)
@@ -463,7 +557,12 @@ int main(void)
     tcase_add_test(tests, test_waits_on_several_cpus);
     tcase_add_test(tests, test_detached_it_measures_nothing);
     tcase_add_test(tests, test_a_removed_group_makes_room);
-    if (has_v1())
+    tcase_add_test(tests, test_what_has_no_room_is_reported);
+    if (has_weights())
+        tcase_add_test(tests, test_weights_show_in_what_is_taken);
+    if (has_v1()) {
+        tcase_add_test(tests, test_weights_show_in_what_is_taken_v1);
         tcase_add_loop_test(tests, test_a_limit_takes_what_it_throttles, 1, 3);
+    }
     return run_suite("blame_live", tests);
 }
