@@ -6,6 +6,7 @@
 #define HEADROOM_INSTANCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** Bytes of a name, with its NUL: collectd's DATA_MAX_NAME_LEN. */
 #define HR_INSTANCE_SIZE 128
@@ -25,5 +26,10 @@
  */
 void hr_instance_make(const char *text, const char *path, bool distinct,
                       char instance[HR_INSTANCE_SIZE]);
+
+/** The same for a name that is part of a longer one. @param most  its bytes without NUL, from 48 to
+ * 127. */
+void hr_instance_make_part(const char *text, const char *path, bool distinct, size_t most,
+                           char instance[HR_INSTANCE_SIZE]);
 
 #endif

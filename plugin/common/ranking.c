@@ -165,10 +165,12 @@ size_t ranking_end(struct ranking *ranking, const struct ranked_name **ranked)
     qsort(ranking->names, ranking->count, sizeof(*ranking->names), compare_names);
     for (size_t i = 0; i < ranking->count; i++) {
         struct name *name = &ranking->names[i];
+        const bool was_top = name->is_top;
         name->is_top = i < ranking->top && name->score_ns >= MIN_SCORE_NS;
         if (name->is_top) {
+            ranking->ranked[top++] = (struct ranked_name){
+                name->text, name->counted_ns + name->fresh_ns, name->counted_ns, !was_top};
             name->counted_ns += name->fresh_ns;
-            ranking->ranked[top++] = (struct ranked_name){name->text, name->counted_ns};
         } else {
             ranking->other_ns += name->fresh_ns;
         }

@@ -23,7 +23,8 @@
 /** A name with a series of its own. */
 struct ranked_name {
     const char *text;
-    uint64_t counted_ns;
+    uint64_t counted_ns, counted_before_ns; /**< now, and before the interval that ended */
+    bool is_new;                            /**< it had none in the interval before */
 };
 
 struct ranking;

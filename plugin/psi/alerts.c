@@ -326,14 +326,22 @@ static void close_triggers(const struct psi_trigger_list *closing)
     free(closing->triggers);
 }
 
+static void update_blame(struct psi_alerts *alerts)
+{
+    struct psi_blame *blame = alerts->context.blame;
+    const bool is_needed = !TAILQ_EMPTY(&alerts->context.scans) || psi_blame_has_series(blame);
+
+    if (is_needed && alerts->groups.set != NULL)
+        psi_blame_update_groups(blame, alerts->groups.set, alerts->groups.changes);
+}
+
 /* With alerts_lock held, but for the sampling itself: so the read callback doesn't wait for it. */
 static void scan_waiting_tasks(struct psi_alerts *alerts)
 {
     struct psi_alert *alert;
     struct psi_scan scan;
 
-    if (!TAILQ_EMPTY(&alerts->context.scans) && alerts->groups.set != NULL)
-        psi_blame_update_groups(alerts->context.blame, alerts->groups.set, alerts->groups.changes);
+    update_blame(alerts);
     while ((alert = psi_report_begin_scan(&alerts->context, &scan)) != NULL) {
         pthread_mutex_unlock(&alerts->groups.alerts_lock);
         psi_scan_run(&scan);
@@ -359,6 +367,7 @@ static bool work(struct psi_alerts *alerts, const struct epoll_event *events, in
     struct psi_trigger_list closing = psi_alert_take_closing(&alerts->context);
     pthread_mutex_unlock(&alerts->groups.alerts_lock);
     close_triggers(&closing);
+    psi_blame_watch_new(alerts->context.blame);
     psi_blame_detach_unused(alerts->context.blame);
     return goes_on;
 }

@@ -33,15 +33,15 @@ struct psi_blame {
     uint64_t top;   /* the id of the group at the top */
     bool of_system; /* whether that is watched, too */
     struct psi_watched watched;
-    size_t changes;     /* of the set, by which it is up to date */
-    bool is_up_to_date; /* the programs watch these groups */
-    uint64_t *ids;      /* room for what the programs are to watch */
+    _Atomic size_t changes;     /* of the set, by which it is up to date */
+    _Atomic bool is_up_to_date; /* the programs watch these groups */
+    uint64_t *ids;              /* room for what the programs are to watch */
     size_t id_capacity;
     size_t users; /* measurements under way */
     bool is_attached;
     struct hr_blame_matrix latest;                /* that alerts share */
     struct hr_blame_matrix before, now, interval; /* of psi_blame_sample() */
-    struct complaint attaching;
+    struct complaint attaching, watching, reading;
     struct tally excess, lost;
 };
 
@@ -140,6 +140,11 @@ bool psi_blame_is_ready(const struct psi_blame *blame)
     return blame != NULL && blame->is_ready;
 }
 
+bool psi_blame_has_series(const struct psi_blame *blame)
+{
+    return psi_blame_is_ready(blame) && blame->options.mode == PSI_BLAME_ALWAYS;
+}
+
 /* --- Groups --------------------------------------------------------------- */
 
 static void log_excess(struct psi_blame *blame)
@@ -152,28 +157,50 @@ static void log_excess(struct psi_blame *blame)
 
 void psi_blame_update_groups(struct psi_blame *blame, struct hr_cgroup_set *set, size_t changes)
 {
-    if (!psi_blame_is_ready(blame))
+    if (!psi_blame_is_ready(blame) || blame->changes == changes)
         return;
     pthread_mutex_lock(&blame->lock);
-    if (blame->changes != changes) {
-        if (blame->users == 0 && blame->options.mode != PSI_BLAME_ALWAYS)
-            psi_watched_forget_gone(&blame->watched);
-        /* If memory is short it is tried again. */
-        if (psi_watched_update(&blame->watched, set, blame->max_groups - 1) == 0)
-            blame->changes = changes;
-        blame->is_up_to_date = false;
-        log_excess(blame);
-    }
+    if (blame->users == 0 && blame->options.mode != PSI_BLAME_ALWAYS)
+        psi_watched_forget_gone(&blame->watched);
+    /* If memory is short it is tried again. */
+    if (psi_watched_update(&blame->watched, set, blame->max_groups - 1) == 0)
+        blame->changes = changes;
+    blame->is_up_to_date = false;
+    log_excess(blame);
     pthread_mutex_unlock(&blame->lock);
 }
 
-/* Has the programs watch the groups that there are. */
-static int watch_groups(struct psi_blame *blame)
+static void log_watching(struct psi_blame *blame, int status)
+{
+    struct hr_reason reason;
+
+    if (status == 0) {
+        complaint_resolve(&blame->watching, PLUGIN ": cgroups are distinguished as takers again.");
+        return;
+    }
+    hr_blame_explain(status, &reason);
+    complaint_log(&blame->watching, LOG_WARNING, status,
+                  PLUGIN ": who took the CPU isn't known, as cgroups can't be distinguished: %s.",
+                  reason.text);
+}
+
+static void log_reading(struct psi_blame *blame, int status)
+{
+    struct hr_reason reason;
+
+    if (status == 0) {
+        complaint_resolve(&blame->reading, PLUGIN ": who took the CPU can be read again.");
+        return;
+    }
+    hr_blame_explain(status, &reason);
+    complaint_log(&blame->reading, LOG_WARNING, status,
+                  PLUGIN ": who took the CPU can't be read: %s.", reason.text);
+}
+
+static int watch_listed(struct psi_blame *blame)
 {
     size_t count = 0;
 
-    if (blame->is_up_to_date)
-        return 0;
     if (HR_ARRAY_RESERVE(blame->ids, blame->id_capacity, blame->watched.count + 1) != 0)
         return -ENOMEM;
     /* It costs more where each task is of a watched group. */
@@ -182,9 +209,28 @@ static int watch_groups(struct psi_blame *blame)
     for (size_t i = 0; i < blame->watched.count; i++)
         if (!blame->watched.groups[i].is_gone)
             blame->ids[count++] = blame->watched.groups[i].id;
-    int status = hr_blame_watch(blame->programs, blame->ids, count);
+    return hr_blame_watch(blame->programs, blame->ids, count);
+}
+
+/* Has the programs watch the groups that there are. */
+static int watch_groups(struct psi_blame *blame)
+{
+    if (blame->is_up_to_date)
+        return 0;
+    int status = watch_listed(blame);
     blame->is_up_to_date = status == 0;
+    log_watching(blame, status);
     return status;
+}
+
+/* Before any group is known there is nothing to distinguish. */
+void psi_blame_watch_new(struct psi_blame *blame)
+{
+    if (!psi_blame_has_series(blame) || blame->is_up_to_date || blame->changes == 0)
+        return;
+    pthread_mutex_lock(&blame->lock);
+    watch_groups(blame);
+    pthread_mutex_unlock(&blame->lock);
 }
 
 /* --- Attaching ------------------------------------------------------------ */
@@ -232,12 +278,13 @@ void psi_blame_detach_unused(struct psi_blame *blame)
 
 /* --- Measuring ------------------------------------------------------------ */
 
+/* Without any group all takers of the system would be other tasks. */
 static int copy_path(const struct psi_blame *blame, uint64_t id, char **path)
 {
     const struct psi_watched_group *group = id != 0 ? psi_watched_find(&blame->watched, id) : NULL;
 
     if (id == 0)
-        return 0;
+        return blame->watched.count > 0 ? 0 : -ENODEV;
     if (group == NULL)
         return -ENODEV;
     *path = strdup(group->path);
@@ -251,16 +298,36 @@ static bool is_measured(const struct psi_blame *blame, const struct psi_measurem
            psi_watched_is_below(&blame->watched, cell->waiter, measurement->path);
 }
 
-/* With "always" it is the samples that remove what is gone: they must have seen it. */
+/* What is gone is removed unless a measurement has begun that must see it; with "always" the
+ * samples must have seen it, too. */
+static int read_matrix(struct psi_blame *blame, bool is_sample, struct hr_blame_matrix *matrix)
+{
+    const bool removes =
+        blame->users == 0 && is_sample == (blame->options.mode == PSI_BLAME_ALWAYS);
+    int status =
+        removes ? hr_blame_read(blame->programs, matrix) : hr_blame_peek(blame->programs, matrix);
+
+    log_reading(blame, status);
+    return status;
+}
+
 static int read_latest(struct psi_blame *blame)
 {
-    struct hr_blame_matrix *latest = &blame->latest;
-    int status = blame->options.mode == PSI_BLAME_ALWAYS ? hr_blame_peek(blame->programs, latest)
-                                                         : hr_blame_read(blame->programs, latest);
+    int status = read_matrix(blame, false, &blame->latest);
 
     if (status != 0)
-        latest->time_ns = 0; /* not to be shared */
+        blame->latest.time_ns = 0; /* not to be shared */
     return status;
+}
+
+static void log_lost(struct psi_blame *blame, const struct hr_blame_matrix *interval)
+{
+    const uint64_t ms = (interval->lost_ns + interval->unsplit_ns) / HR_NS_PER_MS;
+
+    if (tally_should_log(&blame->lost, ms))
+        WARNING(PLUGIN ": it isn't known who took the CPU for %" PRIu64 " ms, as more pairs of "
+                       "cgroups took it from each other than there is room for: select fewer.",
+                ms);
 }
 
 /* The waits of those that are measured, now. */
@@ -278,6 +345,7 @@ static int read_waits(struct psi_blame *blame, const struct psi_measurement *mea
         return -ENOMEM;
     waits->time_ns = latest->time_ns;
     waits->lost_ns = latest->lost_ns;
+    waits->unsplit_ns = latest->unsplit_ns;
     for (size_t i = 0; i < latest->count; i++)
         if (is_measured(blame, measurement, &latest->cells[i]))
             waits->cells[waits->count++] = latest->cells[i];
@@ -320,8 +388,10 @@ static void sum_takers(struct psi_blame *blame, const struct psi_measurement *me
     struct hr_blame_matrix after = {0}, interval = {0};
 
     if (read_waits(blame, measurement, &after) == 0 &&
-        hr_blame_delta(&measurement->before, &after, &interval) == 0)
+        hr_blame_delta(&measurement->before, &after, &interval) == 0) {
         psi_takers_sum(&interval, &blame->watched, &of, takers);
+        log_lost(blame, &interval);
+    }
     hr_blame_matrix_free(&after);
     hr_blame_matrix_free(&interval);
 }
@@ -349,7 +419,7 @@ static int read_interval(struct psi_blame *blame)
     int status = watch_groups(blame);
 
     if (status == 0)
-        status = hr_blame_read(blame->programs, &blame->now);
+        status = read_matrix(blame, true, &blame->now);
     /* What was before the first reading isn't measured. */
     if (status == 0)
         status = hr_blame_delta(before.time_ns > 0 ? &before : &blame->now, &blame->now,
@@ -366,15 +436,12 @@ void psi_blame_sample(struct psi_blame *blame,
                                       const struct psi_watched *watched, void *context),
                       void *context)
 {
-    if (!psi_blame_is_ready(blame) || blame->options.mode != PSI_BLAME_ALWAYS)
+    if (!psi_blame_has_series(blame))
         return;
     pthread_mutex_lock(&blame->lock);
     if (read_interval(blame) == 0) {
         sampled(&blame->interval, &blame->watched, context);
-        if (tally_should_log(&blame->lost, blame->interval.lost_ns / HR_NS_PER_MS))
-            WARNING(PLUGIN ": waits of %" PRIu64 " ms aren't in the series of who took the CPU, as "
-                           "too many groups took it from each other: select fewer.",
-                    blame->interval.lost_ns / HR_NS_PER_MS);
+        log_lost(blame, &blame->interval);
     }
     if (blame->users == 0)
         psi_watched_forget_gone(&blame->watched);

@@ -60,9 +60,16 @@ void psi_blame_close(struct psi_blame *blame);
 /** Whether the programs are loaded. NULL is allowed: they aren't. */
 bool psi_blame_is_ready(const struct psi_blame *blame);
 
+/** Whether it is ready, and measures for series. NULL is allowed: it doesn't. */
+bool psi_blame_has_series(const struct psi_blame *blame);
+
 /** Takes over which groups there are, if they have changed. With a lock of the set's held.
  * @param changes  a count of the set's changes. */
 void psi_blame_update_groups(struct psi_blame *blame, struct hr_cgroup_set *set, size_t changes);
+
+/** Has the programs distinguish groups that are new, where they measure for series: before the next
+ * sample, which would have what those did as of other tasks. NULL is allowed. */
+void psi_blame_watch_new(struct psi_blame *blame);
 
 /** What is measured for one alert. */
 struct psi_measurement;
@@ -71,7 +78,7 @@ struct psi_measurement;
  * Attaches the programs, unless they are, and begins to measure.
  *
  * @param id  of the group whose waits are measured, with those below it; 0: all groups.
- * @return NULL on failure; that they can't be attached is logged.
+ * @return NULL: that failed, which is logged, or it isn't known yet which groups there are.
  */
 struct psi_measurement *psi_blame_begin(struct psi_blame *blame, uint64_t id);
 

@@ -28,6 +28,17 @@ bool psi_blame_is_ready(const struct psi_blame *blame)
     return false;
 }
 
+bool psi_blame_has_series(const struct psi_blame *blame)
+{
+    (void)blame;
+    return false;
+}
+
+void psi_blame_watch_new(struct psi_blame *blame)
+{
+    (void)blame;
+}
+
 void psi_blame_update_groups(struct psi_blame *blame, struct hr_cgroup_set *set, size_t changes)
 {
     (void)blame;
@@ -55,7 +66,7 @@ void psi_blame_detach_unused(struct psi_blame *blame)
     (void)blame;
 }
 
-void psi_taken_sample(struct psi_blame *blame, const struct psi_groups *groups, cdtime_t time)
+void psi_taken_sample(struct psi_blame *blame, struct psi_groups *groups, cdtime_t time)
 {
     (void)blame;
     (void)groups;

@@ -35,6 +35,7 @@ struct psi_groups {
     pthread_mutex_t set_lock, alerts_lock; /**< taken in this order; against it only tried */
     struct hr_cgroup_set *set;             /**< NULL without a Cgroup option */
     size_t changes;                        /**< of the set so far */
+    cdtime_t taken_time;                   /**< when psi_taken_sample() submitted last; 0: never */
     bool is_closing;                       /**< nothing is submitted any more */
     size_t alert_count;                    /**< of all groups */
     SLIST_HEAD(, psi_group) removed;       /**< what the thread's events may still point to */

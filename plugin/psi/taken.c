@@ -7,7 +7,6 @@
 
 #include "common/ranking.h"
 #include "headroom/cgroup.h"
-#include "headroom/hash.h"
 #include "headroom/instance.h"
 #include "psi/blame.h"
 #include "psi/groups.h"
@@ -26,9 +25,17 @@ static const char *const fixed[HR_BLAME_TAKER_COUNT] = {
     [HR_BLAME_UNKNOWN] = "cpu_taken_unattributed_us",
 };
 
+/* All but the ranking's counters, of those that have a fixed name. */
+struct counters {
+    uint64_t ns[HR_BLAME_TAKER_COUNT];
+};
+
 struct psi_taken {
     struct ranking *ranking;
-    uint64_t fixed_ns[HR_BLAME_TAKER_COUNT]; /* of those that have such a name */
+    const struct ranked_name *ranked; /* of the last interval */
+    size_t ranked_count;
+    struct counters fixed, submitted;
+    cdtime_t time; /* of what was submitted; 0: nothing yet */
 };
 
 struct psi_taken *psi_taken_new(void)
@@ -63,23 +70,15 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-/* The series of a taker; what is too long has a hash in its place. */
+/* The series of a taker. */
 static void name_series(const char *taker, const char *path, bool is_group,
                         char series[HR_INSTANCE_SIZE])
 {
-    const size_t room = HR_INSTANCE_SIZE - sizeof(BEGINNING "_us");
+    enum { ROOM = HR_INSTANCE_SIZE - sizeof(BEGINNING "_us") };
     char name[HR_INSTANCE_SIZE];
 
-    hr_instance_make(taker, path, is_group && is_reserved(taker), name);
-    size_t kept = strlen(name);
-    char mark[10] = "";
-    if (kept > room) {
-        kept = room - (sizeof(mark) - 1);
-        while (kept > 0 && (name[kept] & 0xc0) == 0x80) /* within a character */
-            kept--;
-        snprintf(mark, sizeof(mark), "~%08x", hr_hash(path));
-    }
-    snprintf(series, HR_INSTANCE_SIZE, BEGINNING "%.*s%s_us", (int)kept, name, mark);
+    hr_instance_make_part(taker, path, is_group && is_reserved(taker), ROOM, name);
+    snprintf(series, HR_INSTANCE_SIZE, BEGINNING "%.*s_us", ROOM, name);
 }
 
 static void add_ranked(struct psi_taken *taken, const struct hr_blame_cell *cell,
@@ -91,7 +90,7 @@ static void add_ranked(struct psi_taken *taken, const struct hr_blame_cell *cell
     char series[HR_INSTANCE_SIZE];
 
     if (cell->taker == HR_BLAME_GROUP && group == NULL) {
-        taken->fixed_ns[HR_BLAME_OTHER] += cell->wait_ns;
+        taken->fixed.ns[HR_BLAME_OTHER] += cell->wait_ns;
         return;
     }
     if (group != NULL)
@@ -125,61 +124,97 @@ void psi_taken_add(struct psi_taken *taken, const struct hr_blame_matrix *interv
          i < interval->count && interval->cells[i].waiter == id; i++) {
         const struct hr_blame_cell *cell = &interval->cells[i];
         if (fixed[cell->taker] != NULL)
-            taken->fixed_ns[cell->taker] += cell->wait_ns;
+            taken->fixed.ns[cell->taker] += cell->wait_ns;
         else
             add_ranked(taken, cell, watched);
     }
+    taken->ranked_count = ranking_end(taken->ranking, &taken->ranked);
+}
+
+static void submit_counter(const struct submission *submission, const char *name, uint64_t ns)
+{
+    submit_derive(submission, "derive", name, (int64_t)(ns / 1000));
+}
+
+static void submit_fixed(const struct counters *counters, const struct submission *submission)
+{
+    for (int i = 0; i < HR_BLAME_TAKER_COUNT; i++)
+        if (fixed[i] != NULL)
+            submit_counter(submission, fixed[i], counters->ns[i]);
+}
+
+/* A little later, as the group may be another one that was made under the same name since. */
+void psi_taken_publish_begin(struct psi_taken *taken, const struct submission *before)
+{
+    const bool is_new = taken->time != before->time;
+    struct submission begin = *before;
+
+    if (before->time == 0)
+        return;
+    begin.time++;
+    for (size_t i = 0; i < taken->ranked_count; i++)
+        if (is_new || taken->ranked[i].is_new)
+            submit_counter(&begin, taken->ranked[i].text, taken->ranked[i].counted_before_ns);
+    if (is_new)
+        submit_fixed(&taken->submitted, &begin);
 }
 
 void psi_taken_publish(struct psi_taken *taken, const struct submission *submission)
 {
-    const struct ranked_name *ranked;
-    const size_t count = ranking_end(taken->ranking, &ranked);
-
-    for (size_t i = 0; i < count; i++)
-        submit_derive(submission, "derive", ranked[i].text, (int64_t)(ranked[i].counted_ns / 1000));
-    for (int i = 0; i < HR_BLAME_TAKER_COUNT; i++) {
-        uint64_t ns = taken->fixed_ns[i];
-        if (i == HR_BLAME_OTHER)
-            ns += ranking_other_ns(taken->ranking);
-        if (fixed[i] != NULL)
-            submit_derive(submission, "derive", fixed[i], (int64_t)(ns / 1000));
-    }
+    for (size_t i = 0; i < taken->ranked_count; i++)
+        submit_counter(submission, taken->ranked[i].text, taken->ranked[i].counted_ns);
+    taken->submitted = taken->fixed;
+    taken->submitted.ns[HR_BLAME_OTHER] += ranking_other_ns(taken->ranking);
+    submit_fixed(&taken->submitted, submission);
+    taken->time = submission->time;
 }
 
 /* --- All groups ----------------------------------------------------------- */
 
 struct sample {
-    const struct psi_groups *groups;
+    struct psi_groups *groups;
     cdtime_t time;
 };
 
+static struct submission submission_of(const struct psi_group *group, cdtime_t time)
+{
+    return (struct submission){.plugin = PLUGIN, .instance = group->series.instance, .time = time};
+}
+
+/* All beginnings come first, as collectd's threads may write two values of one series in either
+ * order if one follows the other at once. */
 static void publish_all(const struct hr_blame_matrix *interval, const struct psi_watched *watched,
                         void *context)
 {
     const struct sample *sample = context;
+    struct psi_groups *groups = sample->groups;
     struct hr_cgroup *group = NULL;
 
-    while ((group = hr_cgroup_set_next(sample->groups->set, group)) != NULL) {
+    while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
         struct psi_group *of_group = group->data;
-        if (of_group == NULL)
-            continue;
-        const struct submission submission = {
-            .plugin = PLUGIN, .instance = of_group->series.instance, .time = sample->time};
-        if (of_group->taken == NULL)
+        if (of_group != NULL && of_group->taken == NULL)
             of_group->taken = psi_taken_new();
-        if (of_group->taken == NULL)
+        if (of_group == NULL || of_group->taken == NULL)
             continue;
+        const struct submission before = submission_of(of_group, groups->taken_time);
         psi_taken_add(of_group->taken, interval, group->id, watched);
-        psi_taken_publish(of_group->taken, &submission);
+        psi_taken_publish_begin(of_group->taken, &before);
     }
+    while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
+        struct psi_group *of_group = group->data;
+        if (of_group == NULL || of_group->taken == NULL)
+            continue;
+        const struct submission now = submission_of(of_group, sample->time);
+        psi_taken_publish(of_group->taken, &now);
+    }
+    groups->taken_time = sample->time;
 }
 
-void psi_taken_sample(struct psi_blame *blame, const struct psi_groups *groups, cdtime_t time)
+void psi_taken_sample(struct psi_blame *blame, struct psi_groups *groups, cdtime_t time)
 {
     struct sample sample = {groups, time};
 
-    if (groups->set == NULL)
+    if (groups->set == NULL || !psi_blame_has_series(blame))
         return;
     psi_blame_update_groups(blame, groups->set, groups->changes);
     psi_blame_sample(blame, publish_all, &sample);

@@ -25,7 +25,12 @@ static void escape_name(char *text)
 void hr_instance_make(const char *text, const char *path, bool distinct,
                       char instance[HR_INSTANCE_SIZE])
 {
-    const size_t most = HR_INSTANCE_SIZE - 1;
+    hr_instance_make_part(text, path, distinct, HR_INSTANCE_SIZE - 1, instance);
+}
+
+void hr_instance_make_part(const char *text, const char *path, bool distinct, size_t most,
+                           char instance[HR_INSTANCE_SIZE])
+{
     const size_t length = strlen(text);
     char mark[10];
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "psi/blame.h"
+#include "psi/groups.h"
 #include "psi/taken.h"
 #include "support/fake_collectd.h"
 #include "support/suite.h"
@@ -16,11 +17,21 @@ enum { WEB = 10, FIRST = 100, GROUPS = 20 };
 #define US 1000ull
 
 /* What measures is not part of the test. */
+static bool has_series;
+static size_t updates, samples;
+
+bool psi_blame_has_series(const struct psi_blame *blame)
+{
+    (void)blame;
+    return has_series;
+}
+
 void psi_blame_update_groups(struct psi_blame *blame, struct hr_cgroup_set *set, size_t changes)
 {
     (void)blame;
     (void)set;
     (void)changes;
+    updates++;
 }
 
 void psi_blame_sample(struct psi_blame *blame,
@@ -31,6 +42,7 @@ void psi_blame_sample(struct psi_blame *blame,
     (void)blame;
     (void)sampled;
     (void)context;
+    samples++;
 }
 
 static char names[GROUPS][HR_INSTANCE_SIZE];
@@ -92,6 +104,65 @@ static void end_interval(void)
     interval.count = 0;
 }
 
+/* --- Rates ---------------------------------------------------------------- */
+
+#define INTERVAL TIME_T_TO_CDTIME_T(10)
+
+/* What collectd knows of a series: the rate of its first value isn't known, and older ones are
+ * refused. */
+struct known {
+    char series[HR_INSTANCE_SIZE];
+    int64_t value;
+    cdtime_t time;
+};
+
+static struct known known[256];
+static size_t known_count;
+static int64_t grown_us; /* by all rates */
+
+static void note_rate(const struct fake_value *value, void *context)
+{
+    (void)context;
+    const char *series = strstr(value->identifier, "/derive-") + strlen("/derive-");
+    struct known *of = known;
+    while (of < known + known_count && strcmp(of->series, series) != 0)
+        of++;
+    if (of < known + known_count) {
+        ck_assert_uint_gt(value->time, of->time);
+        ck_assert_int_ge(value->value.derive, of->value);
+        grown_us += value->value.derive - of->value;
+    } else {
+        known_count++;
+        snprintf(of->series, sizeof(of->series), "%s", series);
+    }
+    of->value = value->value.derive;
+    of->time = value->time;
+}
+
+/* Series without a value for two intervals are forgotten. */
+static void forget_old(cdtime_t now)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < known_count; i++)
+        if (known[i].time + 2 * INTERVAL > now)
+            known[kept++] = known[i];
+    known_count = kept;
+}
+
+static void publish_interval(cdtime_t before, cdtime_t now)
+{
+    struct submission submission = {.plugin = "psi", .instance = "web", .time = before};
+
+    grown_us = 0;
+    psi_taken_add(taken, &interval, WEB, &watched);
+    psi_taken_publish_begin(taken, &submission);
+    submission.time = now;
+    psi_taken_publish(taken, &submission);
+    forget_old(now);
+    interval.count = 0;
+}
+
 static int64_t value_of(const char *series)
 {
     for (size_t i = 0; i < found_count; i++)
@@ -143,6 +214,56 @@ START_TEST(test_counters_have_all_of_it_however_many_take_it)
 }
 END_TEST
 
+/* As rates, too, whatever series come, leave, and come back. */
+START_TEST(test_each_interval_counts_as_a_rate)
+{
+    cdtime_t before = cdtime();
+
+    fake_on_dispatch(note_rate, NULL);
+    known_count = 0;
+    publish_interval(0, before);
+    for (unsigned i = 0; i < 200; i++) {
+        sum_us = 0;
+        for (unsigned j = 0; j < 8; j++)
+            add(HR_BLAME_GROUP, FIRST + (i / 7 * 3 + j) % GROUPS, 1 + j * j * 1000 + i);
+        add(HR_BLAME_LIMIT, 0, i);
+        publish_interval(before, before + INTERVAL);
+        ck_assert_int_eq(grown_us, (int64_t)sum_us);
+        before += INTERVAL;
+        if (i % 50 == 20) /* it had no processes for some time */
+            before += 5 * INTERVAL;
+        forget_old(before);
+    }
+}
+END_TEST
+
+/* One that was removed, and is there again before the next interval ends. */
+START_TEST(test_a_group_of_the_same_name_begins_later)
+{
+    const cdtime_t before = cdtime();
+
+    fake_on_dispatch(note_rate, NULL);
+    known_count = 0;
+    publish_interval(0, before);
+    psi_taken_free(taken);
+    taken = psi_taken_new();
+    add(HR_BLAME_LIMIT, 0, 100);
+    publish_interval(before, before + INTERVAL);
+    ck_assert_int_eq(grown_us, 100);
+}
+END_TEST
+
+START_TEST(test_a_long_name_keeps_its_end)
+{
+    memset(names[1], 'x', HR_INSTANCE_SIZE - 1);
+    memcpy(names[1] + HR_INSTANCE_SIZE - 14, "mysqld.service", 13);
+    add(HR_BLAME_GROUP, FIRST + 1, 200);
+    end_interval();
+    ck_assert_ptr_nonnull(strstr(found[0], "mysqld.servic_us"));
+    ck_assert_uint_eq(strlen(found[0]), HR_INSTANCE_SIZE - 1);
+}
+END_TEST
+
 START_TEST(test_names_are_distinct_and_fit)
 {
     strcpy(names[0], "steal");
@@ -165,6 +286,22 @@ START_TEST(test_names_are_distinct_and_fit)
 }
 END_TEST
 
+/* Both would wait for a measurement of the alerts' thread. */
+START_TEST(test_without_series_nothing_is_locked)
+{
+    static char set;
+    struct psi_groups all = {.set = (struct hr_cgroup_set *)&set};
+
+    for (int i = 0; i < 2; i++) {
+        has_series = i == 1;
+        updates = samples = 0;
+        psi_taken_sample(NULL, &all, cdtime());
+        ck_assert_uint_eq(updates, i);
+        ck_assert_uint_eq(samples, i);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("taken");
@@ -172,6 +309,10 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_series_by_taker);
     tcase_add_test(tests, test_counters_have_all_of_it_however_many_take_it);
+    tcase_add_test(tests, test_each_interval_counts_as_a_rate);
+    tcase_add_test(tests, test_a_group_of_the_same_name_begins_later);
+    tcase_add_test(tests, test_a_long_name_keeps_its_end);
     tcase_add_test(tests, test_names_are_distinct_and_fit);
+    tcase_add_test(tests, test_without_series_nothing_is_locked);
     return run_suite("psi_taken", tests);
 }

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_psi_blame.c - who took the CPU: when groups are distinguished, what is removed
+ * from the programs' maps, and what is logged. The programs are a stand-in.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "headroom/blame.h"
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+#include "psi/blame.h"
+#include "support/fake_collectd.h"
+#include "support/suite.h"
+
+enum { TOP = 1, WEB = 10, BACKUP = 20 };
+
+static struct psi_blame *blame;
+static struct hr_cgroup groups[2] = {{.id = WEB, .path = "web"}, {.id = BACKUP, .path = "backup"}};
+static size_t group_count;
+
+/* --- The stand-in --------------------------------------------------------- */
+
+static int watch_error, read_error;
+static size_t watched_count, watches, reads, peeks;
+static uint64_t lost_ns, unsplit_ns;
+
+int hr_blame_find_top(const struct hr_root *root, uint64_t *id)
+{
+    (void)root;
+    *id = TOP;
+    return 0;
+}
+
+int hr_blame_open(const struct hr_blame_options *options, struct hr_blame **programs,
+                  struct hr_reason *reason)
+{
+    (void)options;
+    (void)reason;
+    *programs = malloc(1);
+    return 0;
+}
+
+void hr_blame_close(struct hr_blame *programs)
+{
+    free(programs);
+}
+
+int hr_blame_attach(struct hr_blame *programs, struct hr_reason *reason)
+{
+    (void)programs;
+    (void)reason;
+    return 0;
+}
+
+void hr_blame_detach(struct hr_blame *programs)
+{
+    (void)programs;
+}
+
+int hr_blame_watch(struct hr_blame *programs, const uint64_t *ids, size_t count)
+{
+    (void)programs;
+    (void)ids;
+    watches++;
+    watched_count = watch_error == 0 ? count : watched_count;
+    return watch_error;
+}
+
+static int read_matrix(struct hr_blame_matrix *matrix)
+{
+    matrix->count = 0;
+    matrix->time_ns = hr_clock_ns();
+    matrix->lost_ns = lost_ns;
+    matrix->unsplit_ns = unsplit_ns;
+    return read_error;
+}
+
+int hr_blame_read(struct hr_blame *programs, struct hr_blame_matrix *matrix)
+{
+    (void)programs;
+    reads++;
+    return read_matrix(matrix);
+}
+
+int hr_blame_peek(struct hr_blame *programs, struct hr_blame_matrix *matrix)
+{
+    (void)programs;
+    peeks++;
+    return read_matrix(matrix);
+}
+
+void hr_blame_explain(int status, struct hr_reason *reason)
+{
+    reason->error = status;
+    strcpy(reason->text, "it failed: mend it");
+}
+
+struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_cgroup *group)
+{
+    size_t next = group == NULL ? 0 : (size_t)(group - groups) + 1;
+
+    (void)set;
+    return next < group_count ? &groups[next] : NULL;
+}
+
+/* --- The test ------------------------------------------------------------- */
+
+static void open_blame(enum psi_blame_mode mode, bool of_system)
+{
+    const struct psi_blame_options options = {.mode = mode};
+
+    blame = psi_blame_open(NULL, &options, 100, of_system);
+    ck_assert_ptr_nonnull(blame);
+    while (!psi_blame_is_ready(blame))
+        sched_yield();
+}
+
+static void set_up(void)
+{
+    fake_start_parts();
+    group_count = watched_count = watches = reads = peeks = 0;
+    lost_ns = unsplit_ns = 0;
+    watch_error = read_error = 0;
+}
+
+static void tear_down(void)
+{
+    psi_blame_close(blame);
+    blame = NULL;
+    fake_stop();
+}
+
+/* So many groups are there now. */
+static void find_groups(size_t count)
+{
+    static size_t changes;
+
+    group_count = count;
+    psi_blame_update_groups(blame, NULL, ++changes);
+}
+
+static size_t samples;
+
+static void note_sample(const struct hr_blame_matrix *interval, const struct psi_watched *watched,
+                        void *context)
+{
+    (void)interval;
+    (void)watched;
+    (void)context;
+    samples++;
+}
+
+static void sample(void)
+{
+    psi_blame_sample(blame, note_sample, NULL);
+}
+
+START_TEST(test_new_groups_are_distinguished_before_the_next_sample)
+{
+    open_blame(PSI_BLAME_ALWAYS, false);
+    psi_blame_watch_new(blame);
+    ck_assert_uint_eq(watches, 0); /* none is known */
+    find_groups(1);
+    sample();
+    ck_assert_uint_eq(watched_count, 1);
+    psi_blame_watch_new(blame);
+    ck_assert_uint_eq(watches, 1);
+    find_groups(2);
+    psi_blame_watch_new(blame);
+    ck_assert_uint_eq(watched_count, 2);
+    sample();
+    ck_assert_uint_eq(watches, 2);
+}
+END_TEST
+
+/* The programs cost nothing there as long as there is no alarm. */
+START_TEST(test_for_alerts_groups_are_distinguished_when_there_is_one)
+{
+    open_blame(PSI_BLAME_ALERT, false);
+    ck_assert(!psi_blame_has_series(blame));
+    find_groups(2);
+    psi_blame_watch_new(blame);
+    ck_assert_uint_eq(watches, 0);
+    struct psi_measurement *measurement = psi_blame_begin(blame, WEB);
+    ck_assert_ptr_nonnull(measurement);
+    ck_assert_uint_eq(watched_count, 2);
+    psi_blame_end(blame, measurement, NULL);
+}
+END_TEST
+
+/* All that ran would be other tasks. */
+START_TEST(test_without_groups_the_system_has_no_takers)
+{
+    open_blame(PSI_BLAME_ALERT, true);
+    ck_assert_ptr_null(psi_blame_begin(blame, 0));
+    find_groups(1);
+    struct psi_measurement *measurement = psi_blame_begin(blame, 0);
+    ck_assert_ptr_nonnull(measurement);
+    psi_blame_end(blame, measurement, NULL);
+    ck_assert_uint_eq(fake_logs(0, NULL), 0);
+}
+END_TEST
+
+START_TEST(test_nothing_is_removed_that_is_still_to_be_compared)
+{
+    const bool always = _i == 1;
+
+    open_blame(always ? PSI_BLAME_ALWAYS : PSI_BLAME_ALERT, false);
+    find_groups(2);
+    struct psi_measurement *first = psi_blame_begin(blame, WEB);
+    ck_assert_uint_eq(reads, always ? 0 : 1);
+    sample();
+    struct psi_measurement *second = psi_blame_begin(blame, BACKUP);
+    psi_blame_end(blame, first, NULL);
+    psi_blame_end(blame, second, NULL);
+    ck_assert_uint_eq(reads, always ? 0 : 1);
+    sample();
+    psi_blame_detach_unused(blame);
+    psi_blame_end(blame, psi_blame_begin(blame, WEB), NULL);
+    ck_assert_uint_eq(reads, always ? 1 : 2);
+}
+END_TEST
+
+START_TEST(test_a_failure_is_logged_once_with_its_remedy)
+{
+    static const struct {
+        int *error;
+        const char *failed, *works;
+    } cases[] = {
+        {&watch_error,
+         "psi: who took the CPU isn't known, as cgroups can't be distinguished: it failed: mend "
+         "it.",
+         "psi: cgroups are distinguished as takers again."},
+        {&read_error, "psi: who took the CPU can't be read: it failed: mend it.",
+         "psi: who took the CPU can be read again."},
+    };
+
+    open_blame(PSI_BLAME_ALWAYS, false);
+    *cases[_i].error = -EPERM;
+    samples = 0;
+    for (int i = 0; i < 3; i++) {
+        find_groups(1);
+        sample();
+        ck_assert_ptr_null(psi_blame_begin(blame, WEB));
+    }
+    ck_assert_uint_eq(samples, 0);
+    ck_assert_uint_eq(fake_logs(0, cases[_i].failed), 1);
+    *cases[_i].error = 0;
+    for (int i = 0; i < 3; i++)
+        sample();
+    ck_assert_uint_eq(samples, 3);
+    ck_assert_uint_eq(fake_logs(0, cases[_i].works), 1);
+}
+END_TEST
+
+START_TEST(test_what_has_no_room_is_logged)
+{
+    static const char message[] = "psi: it isn't known who took the CPU for 7 ms, as more pairs of";
+
+    open_blame(PSI_BLAME_ALWAYS, false);
+    find_groups(1);
+    sample();
+    ck_assert_uint_eq(fake_logs(0, message), 0);
+    lost_ns += 3 * HR_NS_PER_MS;
+    unsplit_ns += 4 * HR_NS_PER_MS;
+    sample();
+    ck_assert_uint_eq(fake_logs(0, message), 1);
+    sample();
+    ck_assert_uint_eq(fake_logs(0, message), 1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("blame");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_new_groups_are_distinguished_before_the_next_sample);
+    tcase_add_test(tests, test_for_alerts_groups_are_distinguished_when_there_is_one);
+    tcase_add_test(tests, test_without_groups_the_system_has_no_takers);
+    tcase_add_loop_test(tests, test_nothing_is_removed_that_is_still_to_be_compared, 0, 2);
+    tcase_add_loop_test(tests, test_a_failure_is_logged_once_with_its_remedy, 0, 2);
+    tcase_add_test(tests, test_what_has_no_room_is_logged);
+    return run_suite("psi_blame", tests);
+}
