@@ -78,15 +78,22 @@ static void print_taker(const char *name, const struct psi_taker *taker, char *b
     snprintf(buffer, size, "%s %s", name, wait);
 }
 
+/* "taken in the next 0.1 s by: backup.service 82 ms": from the event on, so that is less than the
+ * stall. */
 static void append_takers(struct message *message, const struct psi_takers *takers,
                           const char *before)
 {
     const size_t count = psi_takers_count_named(takers);
-    char text[HR_INSTANCE_SIZE + 32];
+    const double interval_s = (double)takers->interval_ns / 1e9;
+    char text[HR_INSTANCE_SIZE + 32], lead[64];
 
+    snprintf(lead, sizeof(lead),
+             interval_s < 10 ? "%staken in the next %.2g s by: "
+                             : "%staken in the next %.0f s by: ",
+             before, interval_s);
     for (size_t i = 0; i < count; i++) {
         print_taker(psi_takers_short_name(takers, i), &takers->list[i], text, sizeof(text));
-        if (!message_append(message, "%s%s", i == 0 ? before : ", ", text))
+        if (!message_append(message, "%s%s", i == 0 ? lead : ", ", text))
             return;
     }
 }
@@ -95,6 +102,9 @@ static void add_taker_metadata(notification_t *notice, const struct psi_takers *
 {
     char name[32], text[HR_INSTANCE_SIZE + 32];
 
+    if (takers->count > 0)
+        plugin_notification_meta_add_double(notice, "TakersWindow",
+                                            (double)takers->interval_ns / 1e9);
     for (size_t i = 0; i < takers->count; i++) {
         snprintf(name, sizeof(name), "Taker%zu", i + 1);
         print_taker(takers->list[i].name, &takers->list[i], text, sizeof(text));
@@ -184,8 +194,7 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
         message_add_text(notice, "Cause", findings->cause);
     }
     if (findings->takers != NULL) {
-        append_takers(&message, findings->takers,
-                      findings->cause[0] != '\0' ? "; taken by: " : ": taken by: ");
+        append_takers(&message, findings->takers, findings->cause[0] != '\0' ? "; " : ": ");
         add_taker_metadata(notice, findings->takers);
     }
     if (waiting == NULL)

@@ -27,6 +27,8 @@ static const char *const words[HR_BLAME_TAKER_COUNT] = {
     [HR_BLAME_UNKNOWN] = "unattributed",
 };
 
+#define LIMITS "limits" /* of the system */
+
 struct sum {
     enum hr_blame_taker kind;
     uint64_t group; /* of HR_BLAME_GROUP */
@@ -109,19 +111,44 @@ static int compare_sums(const void *first, const void *second)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool is_word(const char *name)
+{
+    for (int i = 0; i < HR_BLAME_TAKER_COUNT; i++)
+        if (words[i] != NULL && strcmp(name, words[i]) == 0)
+            return true;
+    return strcmp(name, LIMITS) == 0;
+}
+
+static void name_group(const char *path, char name[HR_INSTANCE_SIZE])
+{
+    const char *before = is_word(last_component(path)) ? "/" : "";
+    const int room = HR_INSTANCE_SIZE - 1 - (int)strlen(before);
+
+    if (strlen(path) > (size_t)room)
+        hr_instance_make(path, path, false, name);
+    else
+        snprintf(name, HR_INSTANCE_SIZE, "%s%.*s", before, room, path);
+}
+
 static void name_taker(const struct psi_watched *watched, const struct psi_takers_of *of,
                        const struct sum *sum, struct psi_taker *taker)
 {
-    const char *word =
-        of->path == NULL && sum->kind == HR_BLAME_LIMIT ? "limits" : words[sum->kind];
+    const char *word = of->path == NULL && sum->kind == HR_BLAME_LIMIT ? LIMITS : words[sum->kind];
     const struct psi_watched_group *group =
         sum->kind == HR_BLAME_GROUP ? psi_watched_find(watched, sum->group) : NULL;
 
     *taker = (struct psi_taker){.is_group = group != NULL, .wait_ns = sum->wait_ns};
-    if (group != NULL && strlen(group->path) >= sizeof(taker->name))
-        hr_instance_make(group->path, group->path, false, taker->name);
+    if (group != NULL)
+        name_group(group->path, taker->name);
     else
-        snprintf(taker->name, sizeof(taker->name), "%s", group != NULL ? group->path : word);
+        snprintf(taker->name, sizeof(taker->name), "%s", word);
 }
 
 static void take_worst(const struct sums *sums, const struct psi_watched *watched,
@@ -142,6 +169,7 @@ void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_wat
     struct sums sums = {0};
 
     takers->count = 0;
+    takers->interval_ns = interval->time_ns;
     if (add_up(interval, watched, of, &sums) == 0 && sums.count > 0) {
         qsort(sums.list, sums.count, sizeof(*sums.list), compare_sums);
         take_worst(&sums, watched, of, takers);
@@ -153,9 +181,9 @@ void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_wat
 
 static const char *leaf_of(const struct psi_taker *taker)
 {
-    const char *slash = taker->is_group ? strrchr(taker->name, '/') : NULL;
+    const bool is_short = taker->is_group && taker->name[0] != '/';
 
-    return slash != NULL ? slash + 1 : taker->name;
+    return is_short ? last_component(taker->name) : taker->name;
 }
 
 const char *psi_takers_short_name(const struct psi_takers *takers, size_t index)

@@ -17,8 +17,8 @@
 #define PSI_TAKERS_MAX 10
 
 struct psi_taker {
-    /** Of a group its path, or what is made of one that is too long; else a word such as "itself".
-     * Not safe to show. */
+    /** Of a group its path, or what is made of one that is too long, with a slash before it if its
+     * last component is such a word; else a word such as "itself". Not safe to show. */
     char name[HR_INSTANCE_SIZE];
     bool is_group;
     uint64_t wait_ns; /**< above 0 */
@@ -26,6 +26,7 @@ struct psi_taker {
 
 /** The longest wait first, but what isn't attributed last. */
 struct psi_takers {
+    uint64_t interval_ns; /**< in which they took it */
     size_t count;
     struct psi_taker list[PSI_TAKERS_MAX];
 };
@@ -45,7 +46,7 @@ void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_wat
                     const struct psi_takers_of *of, struct psi_takers *takers);
 
 /** The name of a taker for a message, not safe to show: of a group the last component of its path,
- * unless another taker has the same. */
+ * or all of it where that is a word for another taker, or another group has the same. */
 const char *psi_takers_short_name(const struct psi_takers *takers, size_t index);
 
 /** How many of them a message names: those with a tenth of the longest wait or more, at most five.

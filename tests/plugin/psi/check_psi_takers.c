@@ -32,7 +32,7 @@ static struct psi_takers takers;
 
 static void set_up(void)
 {
-    matrix = (struct hr_blame_matrix){.cells = cells};
+    matrix = (struct hr_blame_matrix){.time_ns = 100 * MS, .cells = cells};
 }
 
 static void add(uint64_t waiter, enum hr_blame_taker taker, uint64_t group, uint64_t ms)
@@ -157,6 +157,27 @@ START_TEST(test_long_paths_are_shortened)
 }
 END_TEST
 
+/* A group may have any name. */
+START_TEST(test_a_group_is_not_taken_for_a_word)
+{
+    static const struct {
+        char *path;
+        const char *name;
+    } cases[] = {{"itself", "/itself"},     {"s/its limit", "/s/its limit"},
+                 {"limits", "/limits"},     {"other tasks", "/other tasks"},
+                 {"s/kswapd", "/s/kswapd"}, {"s/other", "other"}};
+
+    groups[3].path = cases[_i].path;
+    add(WEB, HR_BLAME_GROUP, BACKUP, 100);
+    add(WEB, HR_BLAME_ITSELF, 0, 90);
+    sum(&of_web);
+    ck_assert_str_eq(psi_takers_short_name(&takers, 0), cases[_i].name);
+    ck_assert_str_eq(psi_takers_short_name(&takers, 1), "itself");
+    ck_assert_str_ne(takers.list[0].name, takers.list[1].name);
+    groups[3].path = "s/backup.service";
+}
+END_TEST
+
 /* --- Notifications -------------------------------------------------------- */
 
 static notification_t notice;
@@ -194,15 +215,18 @@ START_TEST(test_a_notification_has_the_takers)
     sum(&of_web);
     notify("");
     ck_assert_str_eq(notice.message,
-                     "cpu some: stalled 1240 ms in 2 s (limit 1000 ms) in s/web: taken by: "
-                     "backup.service 820 ms, itself 210 ms, kworkers 90 ms");
+                     "cpu some: stalled 1240 ms in 2 s (limit 1000 ms) in s/web: taken in the next "
+                     "0.1 s by: backup.service 820 ms, itself 210 ms, kworkers 90 ms");
     ck_assert_str_eq(find_meta("Taker1"), "s/backup.service 820 ms");
     ck_assert_str_eq(find_meta("Taker2"), "itself 210 ms");
     ck_assert_str_eq(find_meta("Taker4"), "waking up 12 ms");
     ck_assert_ptr_null(find_meta("Taker5"));
     plugin_notification_meta_free(notice.meta);
+    matrix.time_ns = 12300 * MS;
+    sum(&of_web);
     notify("neighbours (900 ms)");
-    ck_assert_ptr_nonnull(strstr(notice.message, "s/web: neighbours (900 ms); taken by: backup."));
+    ck_assert_ptr_nonnull(
+        strstr(notice.message, "s/web: neighbours (900 ms); taken in the next 12 s by: backup."));
     plugin_notification_meta_free(notice.meta);
 }
 END_TEST
@@ -213,7 +237,7 @@ START_TEST(test_names_are_made_safe)
     add(WEB, HR_BLAME_GROUP, BACKUP, 820);
     sum(&of_web);
     notify("");
-    ck_assert_ptr_nonnull(strstr(notice.message, "taken by: bad?[31m?.service 820 ms"));
+    ck_assert_ptr_nonnull(strstr(notice.message, "s by: bad?[31m?.service 820 ms"));
     ck_assert_str_eq(find_meta("Taker1"), "s/bad?[31m?.service 820 ms");
     plugin_notification_meta_free(notice.meta);
     groups[3].path = "s/backup.service";
@@ -232,6 +256,7 @@ int main(void)
     tcase_add_test(tests, test_short_names_are_distinct);
     tcase_add_test(tests, test_a_message_names_those_that_matter);
     tcase_add_test(tests, test_long_paths_are_shortened);
+    tcase_add_loop_test(tests, test_a_group_is_not_taken_for_a_word, 0, 6);
     tcase_add_test(tests, test_a_notification_has_the_takers);
     tcase_add_test(tests, test_names_are_made_safe);
     return run_suite("psi_takers", tests);
