@@ -96,7 +96,7 @@ void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *o
     const struct listing listing = list_cgroups(root, of);
     const size_t count = listing.set != NULL ? of->selection->patterns.count : 0;
     bool all = count > 0;
-    char cause[256];
+    char cause[512];
 
     for (size_t first = 0, end; first < count; first = end) {
         end = end_of_option(of->selection, first);
