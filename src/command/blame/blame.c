@@ -31,6 +31,7 @@ static void print_help(void)
         "  --seconds N    measure so long (default: 5; with --live 2)\n"
         "  --live         again and again, until Ctrl-C\n"
         "  --by task      which task waited for which, the worst first\n"
+        "  --all          all rows, instead of the 20 groups, or 30 pairs, that waited most\n"
         "  --json         one object on a line for each measurement\n"
         "  --help         show this help\n"
         "\n"
@@ -48,12 +49,13 @@ static void print_help(void)
         stdout);
 }
 
-enum { SECONDS = 256, LIVE, BY, JSON };
+enum { SECONDS = 256, LIVE, BY, ALL, JSON };
 
 static const struct option known_options[] = {
     {"seconds", required_argument, NULL, SECONDS},
     {"live", no_argument, NULL, LIVE},
     {"by", required_argument, NULL, BY},
+    {"all", no_argument, NULL, ALL},
     {"json", no_argument, NULL, JSON},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -82,6 +84,9 @@ static int parse_option(int option, struct blame_request *request)
         if (strcmp(optarg, "task") != 0)
             return command_misused(request->title, "--by takes task, not '%s'", optarg);
         request->by_task = true;
+        return COMMAND_DONE;
+    case ALL:
+        request->all = true;
         return COMMAND_DONE;
     case JSON:
         request->json = true;

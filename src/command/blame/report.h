@@ -16,6 +16,7 @@ struct blame_report {
     const struct watched *watched;
     const struct hr_blame *blame; /**< for names of tasks; NULL: there are none */
     bool by_task;
+    bool all; /**< no row is left out */
     bool interrupts_known, limit_exact;
     enum label_charset charset;
     int width; /**< columns of the terminal */
@@ -38,7 +39,8 @@ int blame_find_waiters(const struct hr_blame_matrix *matrix, struct blame_waiter
 
 /**
  * Prints who waited for whom, in milliseconds: a row for each group that waited, and a column for
- * each taker, worst first. By task: a row for each pair of tasks.
+ * each taker, worst first. By task: a row for each pair of tasks. Without `all`, that is those that
+ * waited most.
  *
  * @return 0 or -ENOMEM. Check the file for errors of writing.
  */

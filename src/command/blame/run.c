@@ -164,6 +164,7 @@ static int print_report(struct run *run, FILE *file)
         .watched = &run->watched,
         .blame = run->blame,
         .by_task = run->request->by_task,
+        .all = run->request->all,
         .interrupts_known = hr_blame_knows_interrupts(run->blame),
         .limit_exact = hr_blame_knows_limit(run->blame),
         .charset = run->charset,

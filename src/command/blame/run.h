@@ -17,6 +17,7 @@ struct blame_request {
     uint64_t interval_ns;
     bool live; /**< a matrix each interval, until Ctrl-C; else one */
     bool by_task;
+    bool all; /**< rows, not only those that waited most */
     bool json;
 };
 

@@ -13,15 +13,31 @@
 #define GROUP_WIDTH  40 /* of the first column, at most */
 #define TAKER_WIDTH  20 /* of titles of the others */
 #define COLUMNS_MOST 16
+#define ROWS_MOST    20
 #define PAIRS_MOST   30
 
-/* What took CPUs from the whole machine. */
+/* What is less is printed as 0.0. */
+#define LEAST_NS 50000
+
+/* What took CPUs from the groups that are shown. */
 struct taker {
     enum hr_blame_taker kind;
     uint64_t group;
+    const char *path; /* of a group */
     uint64_t wait_ns;
     char title[4 * TAKER_WIDTH];
-    int width;
+    int width; /* of its column */
+};
+
+/* A row for each group that is shown, and a column for each taker that has room. */
+struct matrix {
+    const struct blame_report *report;
+    const struct blame_waiter *rows;
+    size_t row_count;
+    struct taker *takers; /* the worst first */
+    size_t taker_count, taker_capacity, column_count;
+    bool has_rest;  /* a column of the takers that have none */
+    bool has_worst; /* a column that names the worst taker of each row */
 };
 
 static double to_ms(uint64_t ns)
@@ -47,29 +63,42 @@ static bool is_taker(const struct taker *taker, const struct hr_blame_cell *cell
     return taker->kind == cell->taker && taker->group == cell->group;
 }
 
-static int find_takers(const struct hr_blame_matrix *matrix, struct taker **takers, size_t *count)
+static int add_taken(struct matrix *matrix, const struct hr_blame_cell *cell)
 {
-    struct taker *found = NULL;
-    size_t used = 0, capacity = 0;
+    size_t at = 0;
 
-    for (size_t i = 0; i < matrix->count; i++) {
-        const struct hr_blame_cell *cell = &matrix->cells[i];
-        size_t at = 0;
-        while (at < used && !is_taker(&found[at], cell))
-            at++;
-        if (at == used) {
-            if (HR_ARRAY_RESERVE(found, capacity, used + 1) != 0) {
-                free(found);
-                return -ENOMEM;
-            }
-            found[used++] = (struct taker){.kind = cell->taker, .group = cell->group};
-        }
-        found[at].wait_ns += cell->wait_ns;
+    while (at < matrix->taker_count && !is_taker(&matrix->takers[at], cell))
+        at++;
+    if (at == matrix->taker_count) {
+        const struct watched *watched = matrix->report->watched;
+        const bool group = cell->taker == HR_BLAME_GROUP;
+        if (HR_ARRAY_RESERVE(matrix->takers, matrix->taker_capacity, at + 1) != 0)
+            return -ENOMEM;
+        matrix->takers[matrix->taker_count++] = (struct taker){
+            .kind = cell->taker,
+            .group = cell->group,
+            .path = group ? watched_path(watched, cell->group) : NULL,
+        };
     }
-    if (used > 0)
-        qsort(found, used, sizeof(*found), compare_takers);
-    *takers = found;
-    *count = used;
+    matrix->takers[at].wait_ns += cell->wait_ns;
+    return 0;
+}
+
+static const struct hr_blame_cell *cells_of(const struct matrix *matrix, size_t row)
+{
+    return &matrix->report->matrix->cells[matrix->rows[row].first];
+}
+
+static int find_takers(struct matrix *matrix)
+{
+    for (size_t row = 0; row < matrix->row_count; row++)
+        for (size_t i = 0; i < matrix->rows[row].count; i++) {
+            int status = add_taken(matrix, &cells_of(matrix, row)[i]);
+            if (status != 0)
+                return status;
+        }
+    if (matrix->taker_count > 0)
+        qsort(matrix->takers, matrix->taker_count, sizeof(*matrix->takers), compare_takers);
     return 0;
 }
 
@@ -83,28 +112,43 @@ static const char *leaf_of(const char *path)
 }
 
 /* Whether another group among the takers has the same last component. */
-static bool is_ambiguous(const struct blame_report *report, const struct taker *takers,
-                         size_t count, const struct taker *taker)
+static bool is_ambiguous(const struct matrix *matrix, const struct taker *taker)
 {
-    const char *leaf = leaf_of(watched_path(report->watched, taker->group));
+    const char *leaf = leaf_of(taker->path);
 
-    for (size_t i = 0; i < count; i++)
-        if (&takers[i] != taker && takers[i].kind == HR_BLAME_GROUP &&
-            strcmp(leaf_of(watched_path(report->watched, takers[i].group)), leaf) == 0)
+    for (size_t i = 0; i < matrix->taker_count; i++)
+        if (&matrix->takers[i] != taker && matrix->takers[i].kind == HR_BLAME_GROUP &&
+            strcmp(leaf_of(matrix->takers[i].path), leaf) == 0)
             return true;
     return false;
 }
 
-static void set_titles(const struct blame_report *report, struct taker *takers, size_t count)
+static bool is_word(const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        const char *title = hr_blame_taker_name(takers[i].kind);
-        if (takers[i].kind == HR_BLAME_GROUP)
-            title = watched_path(report->watched, takers[i].group);
-        if (takers[i].kind == HR_BLAME_GROUP && !is_ambiguous(report, takers, count, &takers[i]))
+    for (int i = 0; i < HR_BLAME_TAKER_COUNT; i++)
+        if (i != HR_BLAME_GROUP && strcmp(name, hr_blame_taker_name((enum hr_blame_taker)i)) == 0)
+            return true;
+    return false;
+}
+
+/* A slash precedes the path of a group that is named as another taker is. */
+static const char *slash_before(const char *path)
+{
+    return is_word(leaf_of(path)) ? "/" : "";
+}
+
+static void set_titles(struct matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->taker_count; i++) {
+        struct taker *taker = &matrix->takers[i];
+        const bool group = taker->kind == HR_BLAME_GROUP;
+        const char *title = group ? taker->path : hr_blame_taker_name(taker->kind);
+        const char *slash = group ? slash_before(title) : "";
+        if (group && slash[0] == '\0' && !is_ambiguous(matrix, taker))
             title = leaf_of(title);
-        takers[i].width = label_fit(title, TAKER_WIDTH, report->charset, takers[i].title,
-                                    sizeof(takers[i].title));
+        strcpy(taker->title, slash);
+        label_fit(title, TAKER_WIDTH - (int)strlen(slash), matrix->report->charset,
+                  taker->title + strlen(slash), sizeof(taker->title) - strlen(slash));
     }
 }
 
@@ -113,89 +157,222 @@ static void name_group(const struct blame_report *report, uint64_t id, char labe
     label_fit(watched_path(report->watched, id), GROUP_WIDTH, report->charset, label, 256);
 }
 
-/* --- The matrix ----------------------------------------------------------- */
+/* --- Waits ---------------------------------------------------------------- */
 
-/* The sum of a waiter's cells that a taker has; takers behind the last column are one. */
-static uint64_t find_wait(const struct blame_report *report, const struct blame_waiter *waiter,
-                          const struct taker *taker)
+static void format_wait(uint64_t wait_ns, char text[32])
 {
-    uint64_t wait_ns = 0;
-
-    for (size_t i = 0; i < waiter->count; i++) {
-        const struct hr_blame_cell *cell = &report->matrix->cells[waiter->first + i];
-        if (is_taker(taker, cell))
-            wait_ns += cell->wait_ns;
-    }
-    return wait_ns;
-}
-
-/* As many as the terminal has room for, with one more for the rest. */
-static size_t count_columns(const struct blame_report *report, const struct taker *takers,
-                            size_t count)
-{
-    int used = GROUP_WIDTH + 2 * 10;
-    size_t fits = 0;
-
-    while (fits < count && fits < COLUMNS_MOST) {
-        int width = takers[fits].width > 8 ? takers[fits].width : 8;
-        if (fits > 0 && used + width + 1 > report->width)
-            break;
-        used += width + 1;
-        fits++;
-    }
-    return fits;
+    snprintf(text, 32, wait_ns == 0 ? "0" : "%.1f", to_ms(wait_ns));
 }
 
 static void add_wait(struct grid *grid, uint64_t wait_ns)
 {
-    if (wait_ns == 0)
-        grid_cell(grid, "0");
-    else
-        grid_cell(grid, "%.1f", to_ms(wait_ns));
+    char text[32];
+
+    format_wait(wait_ns, text);
+    grid_cell(grid, "%s", text);
 }
 
-static void add_row(struct grid *grid, const struct blame_report *report,
-                    const struct blame_waiter *waiter, const struct taker *takers, size_t columns,
-                    bool has_rest)
+static void widen(int *width, const char *text)
 {
-    uint64_t rest_ns = waiter->wait_ns;
-    char label[256];
+    const int needed = label_width(text, LABEL_UTF8);
 
-    name_group(report, report->matrix->cells[waiter->first].waiter, label);
-    grid_cell(grid, "%s", label);
-    add_wait(grid, waiter->wait_ns);
-    for (size_t i = 0; i < columns; i++) {
-        uint64_t wait_ns = find_wait(report, waiter, &takers[i]);
-        add_wait(grid, wait_ns);
-        rest_ns -= wait_ns;
+    if (needed > *width)
+        *width = needed;
+}
+
+static void widen_for_wait(int *width, uint64_t wait_ns)
+{
+    char text[32];
+
+    format_wait(wait_ns, text);
+    widen(width, text);
+}
+
+static uint64_t find_wait(const struct matrix *matrix, size_t row, const struct taker *taker)
+{
+    uint64_t wait_ns = 0;
+
+    for (size_t i = 0; i < matrix->rows[row].count; i++)
+        if (is_taker(taker, &cells_of(matrix, row)[i]))
+            wait_ns += cells_of(matrix, row)[i].wait_ns;
+    return wait_ns;
+}
+
+/* The sum of a row's takers that have no column. */
+static uint64_t find_rest(const struct matrix *matrix, size_t row)
+{
+    uint64_t rest_ns = matrix->rows[row].wait_ns;
+
+    for (size_t i = 0; i < matrix->column_count; i++)
+        rest_ns -= find_wait(matrix, row, &matrix->takers[i]);
+    return rest_ns;
+}
+
+/* The index of a row's worst taker. */
+static size_t find_worst(const struct matrix *matrix, size_t row)
+{
+    const struct hr_blame_cell *cells = cells_of(matrix, row), *worst = cells;
+    size_t at = 0;
+
+    for (size_t i = 1; i < matrix->rows[row].count; i++)
+        if (cells[i].wait_ns > worst->wait_ns)
+            worst = &cells[i];
+    while (!is_taker(&matrix->takers[at], worst))
+        at++;
+    return at;
+}
+
+/* "backup.service 1602.4" */
+static void describe_worst(const struct matrix *matrix, size_t row, char text[128])
+{
+    const struct taker *worst = &matrix->takers[find_worst(matrix, row)];
+
+    snprintf(text, 128, "%s %.1f", worst->title, to_ms(find_wait(matrix, row, worst)));
+}
+
+/* --- Which columns there is room for --------------------------------------- */
+
+static void set_widths(struct matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->taker_count && i < COLUMNS_MOST; i++) {
+        struct taker *taker = &matrix->takers[i];
+        taker->width = 0;
+        widen(&taker->width, taker->title);
+        for (size_t row = 0; row < matrix->row_count; row++)
+            widen_for_wait(&taker->width, find_wait(matrix, row, taker));
     }
-    if (has_rest)
-        add_wait(grid, rest_ns);
+}
+
+/* Finds whether all takers that are worth it have a column, and the worst of each row. */
+static void choose_rest(struct matrix *matrix)
+{
+    uint64_t rest_ns = 0;
+
+    matrix->has_worst = false;
+    for (size_t i = matrix->column_count; i < matrix->taker_count; i++)
+        rest_ns += matrix->takers[i].wait_ns;
+    matrix->has_rest = rest_ns >= LEAST_NS;
+    for (size_t row = 0; matrix->has_rest && row < matrix->row_count; row++)
+        matrix->has_worst |= find_worst(matrix, row) >= matrix->column_count;
+}
+
+/* How wide the table is, with one blank between columns. */
+static int find_width(const struct matrix *matrix)
+{
+    int group = strlen("WAITING (ms)"), in_all = strlen("IN ALL"), rest = strlen("(rest)"),
+        worst = strlen("MOST BY"), takers = 0;
+
+    for (size_t row = 0; row < matrix->row_count; row++) {
+        char text[256];
+        name_group(matrix->report, cells_of(matrix, row)->waiter, text);
+        widen(&group, text);
+        describe_worst(matrix, row, text);
+        widen(&worst, text);
+        widen_for_wait(&in_all, matrix->rows[row].wait_ns);
+        widen_for_wait(&rest, find_rest(matrix, row));
+    }
+    for (size_t i = 0; i < matrix->column_count; i++)
+        takers += 1 + matrix->takers[i].width;
+    return group + 1 + in_all + takers + (matrix->has_rest ? 1 + rest : 0) +
+           (matrix->has_worst ? 1 + worst : 0);
+}
+
+static void choose_columns(struct matrix *matrix)
+{
+    size_t most = 0;
+
+    while (most < matrix->taker_count && most < COLUMNS_MOST &&
+           (most == 0 || matrix->takers[most].wait_ns >= LEAST_NS))
+        most++;
+    set_widths(matrix);
+    matrix->column_count = most;
+    choose_rest(matrix);
+    while (matrix->column_count > 0 && find_width(matrix) > matrix->report->width) {
+        matrix->column_count--;
+        choose_rest(matrix);
+    }
+}
+
+/* --- The matrix ----------------------------------------------------------- */
+
+static void add_titles(struct grid *grid, const struct matrix *matrix)
+{
+    grid_cell(grid, "WAITING (ms)");
+    grid_cell(grid, "IN ALL");
+    if (matrix->has_worst)
+        grid_cell(grid, "MOST BY");
+    for (size_t i = 0; i < matrix->column_count; i++)
+        grid_cell(grid, "%s", matrix->takers[i].title);
+    if (matrix->has_rest)
+        grid_cell(grid, "(rest)");
+}
+
+static void add_row(struct grid *grid, const struct matrix *matrix, size_t row)
+{
+    char text[256];
+
+    name_group(matrix->report, cells_of(matrix, row)->waiter, text);
+    grid_cell(grid, "%s", text);
+    add_wait(grid, matrix->rows[row].wait_ns);
+    if (matrix->has_worst) {
+        describe_worst(matrix, row, text);
+        grid_cell(grid, "%s", text);
+    }
+    for (size_t i = 0; i < matrix->column_count; i++)
+        add_wait(grid, find_wait(matrix, row, &matrix->takers[i]));
+    if (matrix->has_rest)
+        add_wait(grid, find_rest(matrix, row));
+}
+
+static int print_rows(FILE *file, const struct matrix *matrix)
+{
+    struct grid grid = {
+        .column_count = (unsigned)(2 + matrix->column_count + matrix->has_rest + matrix->has_worst),
+        .left = matrix->has_worst ? 1 | 1 << 2 : 1,
+    };
+
+    add_titles(&grid, matrix);
+    for (size_t row = 0; row < matrix->row_count; row++)
+        add_row(&grid, matrix, row);
+    return grid_print(&grid, file);
+}
+
+/* How many are shown, of those that waited longest. */
+static size_t count_rows(const struct blame_report *report, const struct blame_waiter *waiters,
+                         size_t count)
+{
+    size_t rows = 1;
+
+    if (report->all)
+        return count;
+    while (rows < count && rows < ROWS_MOST && waiters[rows].wait_ns >= LEAST_NS)
+        rows++;
+    return rows;
 }
 
 static int print_matrix(FILE *file, const struct blame_report *report,
                         const struct blame_waiter *waiters, size_t count)
 {
-    struct taker *takers;
-    size_t taker_count;
-    int status = find_takers(report->matrix, &takers, &taker_count);
+    struct matrix matrix = {
+        .report = report,
+        .rows = waiters,
+        .row_count = count_rows(report, waiters, count),
+    };
+    int status = find_takers(&matrix);
 
-    if (status != 0)
-        return status;
-    set_titles(report, takers, taker_count);
-    size_t columns = count_columns(report, takers, taker_count);
-    bool has_rest = columns < taker_count;
-    struct grid grid = {.column_count = (unsigned)(2 + columns + has_rest), .left = 1};
-    grid_cell(&grid, "WAITING (ms)");
-    grid_cell(&grid, "IN ALL");
-    for (size_t i = 0; i < columns; i++)
-        grid_cell(&grid, "%s", takers[i].title);
-    if (has_rest)
-        grid_cell(&grid, "(rest)");
-    for (size_t i = 0; i < count; i++)
-        add_row(&grid, report, &waiters[i], takers, columns, has_rest);
-    free(takers);
-    return grid_print(&grid, file);
+    if (status == 0) {
+        set_titles(&matrix);
+        choose_columns(&matrix);
+        status = print_rows(file, &matrix);
+    }
+    free(matrix.takers);
+    uint64_t rest_ns = 0;
+    for (size_t i = matrix.row_count; i < count; i++)
+        rest_ns += waiters[i].wait_ns;
+    if (matrix.row_count < count)
+        fprintf(file, "and %zu group%s more, %.1f ms\n", count - matrix.row_count,
+                count - matrix.row_count == 1 ? "" : "s", to_ms(rest_ns));
+    return status;
 }
 
 /* --- Tasks ---------------------------------------------------------------- */
@@ -221,13 +398,15 @@ static void name_task(const struct blame_report *report, uint32_t tid, char labe
 static void add_taker(struct grid *grid, const struct blame_report *report,
                       const struct hr_blame_cell *cell)
 {
+    const bool is_group = cell->taker == HR_BLAME_GROUP || cell->taker == HR_BLAME_ITSELF;
+    const uint64_t id = cell->taker == HR_BLAME_GROUP ? cell->group : cell->waiter;
     char group[256] = "", task[64];
 
-    if (cell->taker == HR_BLAME_GROUP || cell->taker == HR_BLAME_ITSELF)
-        name_group(report, cell->taker == HR_BLAME_GROUP ? cell->group : cell->waiter, group);
+    if (is_group)
+        name_group(report, id, group);
     else
         label_fit(hr_blame_taker_name(cell->taker), GROUP_WIDTH, LABEL_ASCII, group, sizeof(group));
-    grid_cell(grid, "%s", group);
+    grid_cell(grid, "%s%s", is_group ? slash_before(watched_path(report->watched, id)) : "", group);
     name_task(report, cell->taker_tid, task);
     if (cell->taker_tid != 0)
         grid_cell(grid, "%s[%" PRIu32 "]", task, cell->taker_tid);
@@ -250,7 +429,8 @@ static void add_pair(struct grid *grid, const struct blame_report *report,
 
 static int print_pairs(FILE *file, const struct blame_report *report)
 {
-    const size_t count = report->matrix->count, shown = count < PAIRS_MOST ? count : PAIRS_MOST;
+    const size_t count = report->matrix->count,
+                 shown = report->all || count < PAIRS_MOST ? count : PAIRS_MOST;
     const struct hr_blame_cell **cells = calloc(count, sizeof(*cells));
     struct grid grid = {.column_count = 5, .left = 0x1e};
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_command_blame_table.c - the table of `headroom blame`: which rows and columns it
+ * has, by the width of the terminal.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/report.h"
+#include "common/label.h"
+#include "support/suite.h"
+
+#define MS 1000000u
+
+static struct hr_blame_cell cells[4096];
+static struct hr_blame_matrix matrix;
+static struct watched_name names[512];
+static struct watched watched;
+static char paths[512][80], text[256 * 1024];
+
+static void clear(void)
+{
+    matrix = (struct hr_blame_matrix){.cells = cells, .time_ns = 1000 * MS};
+    watched = (struct watched){.names = names};
+}
+
+/* The number of a group; made if it isn't there. */
+static uint64_t group(const char *path)
+{
+    size_t i = 0;
+
+    while (i < watched.name_count && strcmp(names[i].path, path) != 0)
+        i++;
+    if (i == watched.name_count) {
+        snprintf(paths[i], sizeof(paths[i]), "%s", path);
+        names[watched.name_count++] = (struct watched_name){.id = i + 1, .path = paths[i]};
+    }
+    return i + 1;
+}
+
+static void add(const char *waiter, enum hr_blame_taker taker, const char *by, uint64_t wait_ns)
+{
+    cells[matrix.count++] = (struct hr_blame_cell){.waiter = group(waiter),
+                                                   .taker = taker,
+                                                   .group = by != NULL ? group(by) : 0,
+                                                   .wait_ns = wait_ns};
+}
+
+/* The table at that width, in `text`. */
+static void print(int width, bool all)
+{
+    const struct blame_report report = {
+        .matrix = &matrix, .watched = &watched, .all = all, .charset = LABEL_ASCII, .width = width};
+    FILE *file = fmemopen(text, sizeof(text), "w");
+
+    ck_assert_int_eq(blame_table_print(file, &report), 0);
+    fclose(file);
+}
+
+static int longest_line(void)
+{
+    int longest = 0;
+
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
+        if ((int)strcspn(line, "\n") > longest)
+            longest = (int)strcspn(line, "\n");
+    return longest;
+}
+
+static int count_lines(void)
+{
+    int lines = 0;
+
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
+        lines++;
+    return lines;
+}
+
+/* Two short names: all of it has room, whatever the widest names could be. */
+START_TEST(uses_the_width)
+{
+    add("hour.slice/shop", HR_BLAME_GROUP, "hour.slice/backup", 1602 * MS);
+    add("hour.slice/shop", HR_BLAME_UNKNOWN, NULL, 270 * MS);
+    add("hour.slice/backup", HR_BLAME_ITSELF, NULL, 900 * MS);
+    add("hour.slice/backup", HR_BLAME_GROUP, "hour.slice/shop", 50 * MS);
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms)      IN ALL backup itself unattributed shop\n"
+                           "hour.slice/shop   1872.0 1602.0      0        270.0    0\n"
+                           "hour.slice/backup  950.0      0  900.0            0 50.0\n");
+    /* What has no column is the rest; the worst of each row has one. */
+    print(50, false);
+    ck_assert_str_eq(text, "WAITING (ms)      IN ALL backup itself (rest)\n"
+                           "hour.slice/shop   1872.0 1602.0      0  270.0\n"
+                           "hour.slice/backup  950.0      0  900.0   50.0\n");
+}
+END_TEST
+
+/* Takers of all of them fill the width, but the row's own is another: it is named. */
+START_TEST(names_the_worst_taker_of_each_row)
+{
+    char path[64];
+
+    for (int i = 0; i < 8; i++) {
+        snprintf(path, sizeof(path), "system.slice/a-long-name-%d.service", i);
+        add(path, HR_BLAME_ITSELF, NULL, 2000 * MS);
+        add(path, HR_BLAME_STEAL, NULL, 1000 * MS);
+        snprintf(path + strlen("system.slice/"), 40, "culprit-%d", i);
+        add(names[2 * (size_t)i].path, HR_BLAME_GROUP, path, (2500 + (uint64_t)i) * MS);
+    }
+    for (int width = 80; width <= 200; width += 10) {
+        print(width, false);
+        ck_assert_int_le(longest_line(), width);
+        ck_assert_int_eq(count_lines(), 9);
+        for (int i = 0; i < 8; i++) {
+            snprintf(path, sizeof(path), "culprit-%d", i);
+            ck_assert_msg(strstr(text, path) != NULL, "%s at %d:\n%s", path, width, text);
+        }
+    }
+    print(80, false);
+    ck_assert_ptr_nonnull(
+        strstr(text, "\nsystem.slice/a-long-name-7.service 5507.0 culprit-7 2507.0 "));
+}
+END_TEST
+
+START_TEST(shows_those_that_waited_most)
+{
+    char path[64];
+
+    for (int i = 0; i < 300; i++) {
+        snprintf(path, sizeof(path), "job-%d", i);
+        add(path, HR_BLAME_GROUP, "culprit", i < 25 ? (uint64_t)(100 - i) * MS : 1000);
+    }
+    print(80, false);
+    ck_assert_int_eq(count_lines(), 1 + 20 + 1);
+    ck_assert_ptr_nonnull(strstr(text, "\njob-19 "));
+    ck_assert_ptr_null(strstr(text, "\njob-20 "));
+    ck_assert_ptr_nonnull(strstr(text, "\nand 280 groups more, 390.3 ms\n"));
+    print(80, true);
+    ck_assert_int_eq(count_lines(), 1 + 300);
+}
+END_TEST
+
+/* Rows and columns of 0.0 are left out, but one row there is. */
+START_TEST(leaves_out_what_is_nothing)
+{
+    add("a", HR_BLAME_GROUP, "culprit", 5 * MS);
+    add("a", HR_BLAME_KWORKER, NULL, 1000);
+    add("b", HR_BLAME_ITSELF, NULL, 49000);
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms) IN ALL culprit\n"
+                           "a               5.0     5.0\n"
+                           "and 1 group more, 0.0 ms\n");
+    clear();
+    add("a", HR_BLAME_GROUP, "culprit", 1000);
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms) IN ALL culprit\n"
+                           "a               0.0     0.0\n");
+}
+END_TEST
+
+/* A group may be called as another taker is. */
+START_TEST(tells_groups_from_other_takers)
+{
+    add("other", HR_BLAME_OTHER, NULL, 30 * MS);
+    add("other", HR_BLAME_ITSELF, NULL, 20 * MS);
+    add("other", HR_BLAME_GROUP, "a/itself", 10 * MS);
+    add("a/itself", HR_BLAME_GROUP, "other", 5 * MS);
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms) IN ALL other itself /a/itself /other\n"
+                           "other          60.0  30.0   20.0      10.0      0\n"
+                           "a/itself        5.0     0      0         0    5.0\n");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("all");
+
+    tcase_add_checked_fixture(tests, clear, NULL);
+    tcase_add_test(tests, uses_the_width);
+    tcase_add_test(tests, names_the_worst_taker_of_each_row);
+    tcase_add_test(tests, shows_those_that_waited_most);
+    tcase_add_test(tests, leaves_out_what_is_nothing);
+    tcase_add_test(tests, tells_groups_from_other_takers);
+    return run_suite("blame_table", tests);
+}
