@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "support/suite.h"
+#include "top/alert_text.h"
 #include "top/alerts.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -174,6 +175,53 @@ START_TEST(words_an_alert)
     alert_text(&alert, true, text);
     ck_assert_str_eq(text, "-");
     ck_assert_str_eq(alert_word(ALERT_FAILURE), "FAILURE");
+}
+END_TEST
+
+#define PSI(text)                                                                                  \
+    "Host h, plugin psi (instance hour.slice_web) type percent (instance cpu-full): " text
+
+/* What matters is at the beginning, where it isn't cut. */
+static const struct {
+    const char *type, *type_instance, *message, *text;
+} threshold_texts[] = {
+    {"percent", "cpu-full",
+     PSI("Data source \"value\" is currently 54.498408. That is above the warning threshold of "
+         "40.000000."),
+     "hour.slice_web: cpu full 54.5 %, the limit is 40 %"},
+    {"percent", "cpu-full",
+     PSI("All data sources are within range again. Current value of \"value\" is 3.250000."),
+     "hour.slice_web: cpu full 3.25 %, within its limits again"},
+    {"memory", "referenced",
+     "Host h, plugin wss (instance a) type memory (instance referenced): Data source \"value\" is "
+     "currently 268435456.000000. That is above the failure threshold of 134217728.000000.",
+     "hour.slice_web: referenced 256M, the limit is 128M"},
+    {"duration", "to_trouble",
+     "Host h, plugin headroom (instance a) type duration (instance to_trouble): Data source "
+     "\"value\" is currently 2520.000000. That is below the warning threshold of 3600.000000.",
+     "hour.slice_web: to_trouble 42 min, the limit is 60 min"},
+    {"ipc", "",
+     "Host h, plugin cgroup_perf (instance a) type ipc: Data source \"value\" is currently "
+     "0.312345. That is below the warning threshold of 0.500000.",
+     "hour.slice_web: ipc 0.3123, the limit is 0.5"},
+    {"percent", "cpu-full", PSI("Value is no longer there."),
+     "hour.slice_web: cpu full: Value is no longer there."},
+    /* not a threshold's */
+    {"derive", "trigger_x", "cpu some: stalled 1 s", "cpu some: stalled 1 s"},
+};
+
+START_TEST(puts_value_of_threshold_first)
+{
+    struct alert alert = {.host = "h", .instance = "hour.slice_web"};
+    char text[ALERT_TEXT_SIZE], line[600];
+    strcpy(alert.type, threshold_texts[_i].type);
+    strcpy(alert.type_instance, threshold_texts[_i].type_instance);
+    strcpy(alert.message, threshold_texts[_i].message);
+    alert_text(&alert, false, text);
+    ck_assert_str_eq(text, threshold_texts[_i].text);
+    alert_text(&alert, true, text);
+    snprintf(line, sizeof(line), "h: %s", threshold_texts[_i].text);
+    ck_assert_str_eq(text, line);
 }
 END_TEST
 
@@ -385,7 +433,7 @@ START_TEST(reads_end_of_huge_file)
     append_alerts(1, 1);
     ck_assert_int_eq(truncate(path, hole), 0);
     append("\n" LINE "2\n");
-    append_bytes('x', 64 * 1024 - 2 * strlen(LINE "3\n"));
+    append_bytes('x', 1024 * 1024 - 2 * strlen(LINE "3\n"));
     append("\n" LINE "4\n");
     expect_alerts(0, "4 ");
     append_alerts(5, 5);
@@ -397,7 +445,7 @@ START_TEST(reads_first_whole_line)
 {
     const size_t length = strlen(LINE "2\n");
     append_alerts(1, 2);
-    append_bytes('\n', 64 * 1024 - length - (size_t)_i);
+    append_bytes('\n', 1024 * 1024 - length - (size_t)_i);
     /* The part begins with the second line, or up to two bytes before or behind. */
     expect_alerts(0, _i >= 0 ? "2 " : "");
 }
@@ -410,7 +458,7 @@ START_TEST(skips_huge_backlog)
     append_alerts(2, 2);
     append_bytes('\n', 1024 * 1024);
     append_alerts(3, 3);
-    append_bytes('\n', 1000 * 1024); /* more than the start takes, but not too much */
+    append_bytes('\n', 1000 * 1024); /* not too much */
     expect_alerts(0, "|1 3 ");
 }
 END_TEST
@@ -429,6 +477,31 @@ START_TEST(passes_over_long_lines)
     append_bytes('y', 2048); /* as long as can be kept */
     append("\n" LINE "3\n");
     expect_alerts(0, "|1 |2 3 ");
+}
+END_TEST
+
+#define OF(name)                                                                                   \
+    ", host = h, plugin = headroom, plugin_instance = " name                                       \
+    ", type = percent, type_instance = room, message = Host h, plugin headroom (instance " name    \
+    ") type percent (instance room): "
+#define AGAIN "All data sources are within range again. Current value of \"value\" is 96.800000.\n"
+
+/* Those of the plugin headroom, too. collectd has an OKAY of each series when it starts. */
+START_TEST(passes_over_end_without_alarm)
+{
+    append(NOTIFICATION "WARNING" OF("web") "low\n");
+    for (int i = 0; i < 2000; i++)
+        append(NOTIFICATION "OKAY" OF("idle") AGAIN);
+    expect_alerts(0, "Host h, plugin headroom (instance web) type percent (instance room): low ");
+    append(NOTIFICATION "OKAY" OF("idle") AGAIN NOTIFICATION "OKAY" OF("web") "over\n");
+    expect_alerts(0, "|Host h, plugin headroom (instance web) type percent (instance room): low "
+                     "Host h, plugin headroom (instance web) type percent (instance room): over ");
+    append(NOTIFICATION "OKAY" OF("web") "over\n"); /* its alarm has ended */
+    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_uint_eq(alerts_found(alerts)->fresh, 0);
+    append(NOTIFICATION "OKAY" TRIGGER "the end of an alarm, wherever that is\n");
+    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_uint_eq(alerts_found(alerts)->fresh, 1);
 }
 END_TEST
 
@@ -464,6 +537,7 @@ static void add_lines(TCase *tests)
     tcase_add_test(tests, takes_no_zero_byte);
     tcase_add_test(tests, cuts_long_texts);
     tcase_add_test(tests, words_an_alert);
+    tcase_add_loop_test(tests, puts_value_of_threshold_first, 0, COUNT(threshold_texts));
 }
 
 static void add_following(TCase *tests)
@@ -480,6 +554,7 @@ static void add_following(TCase *tests)
     tcase_add_loop_test(tests, reads_first_whole_line, -2, 3);
     tcase_add_test(tests, skips_huge_backlog);
     tcase_add_test(tests, passes_over_long_lines);
+    tcase_add_test(tests, passes_over_end_without_alarm);
     tcase_add_test(tests, holds_one_descriptor);
 }
 

@@ -10,14 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/identifier.h"
 #include "headroom/array.h"
-#include "top/columns.h"
-#include "top/table.h"
+#include "top/alert_text.h"
 
 enum {
-    START_BYTES = 64 * 1024,     /* of a file that exists at the start */
-    BACKLOG_BYTES = 1024 * 1024, /* of what was appended since the last reading */
-    LINE_BYTES = 2048            /* a notification has at most 1,060 */
+    /* Of a file that exists at the start, and of what was appended since the last reading. collectd
+     * logs an OKAY of each series when it starts. */
+    BACKLOG_BYTES = 1024 * 1024,
+    LINE_BYTES = 2048 /* a notification has at most 1,060 */
 };
 
 /* --- A line --------------------------------------------------------------- */
@@ -104,9 +105,9 @@ static void parse_fields(struct piece *rest, struct piece fields[FIELD_COUNT])
 
 static bool is_ours(const struct piece *plugin)
 {
-    for (size_t i = 0; i < column_count; i++) {
-        if (strlen(columns[i].plugin) == plugin->length &&
-            memcmp(columns[i].plugin, plugin->start, plugin->length) == 0)
+    static const char *const plugins[] = {"psi", "cgroup_perf", "wss", "osnoise", "headroom"};
+    for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++) {
+        if (piece_is(plugin, plugins[i]))
             return true;
     }
     return false;
@@ -136,7 +137,9 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     alert->severity = severity;
     copy_piece(&time, alert->time, sizeof(alert->time));
     copy_piece(&fields[HOST], alert->host, sizeof(alert->host));
+    copy_piece(&fields[PLUGIN], alert->plugin, sizeof(alert->plugin));
     copy_piece(&fields[INSTANCE], alert->instance, sizeof(alert->instance));
+    copy_piece(&fields[TYPE], alert->type, sizeof(alert->type));
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
     return 0;
@@ -152,11 +155,49 @@ const char *alert_clock(const struct alert *alert)
     return alert->time[0] != '\0' ? alert->time + strlen("2026-11-21 ") : "-";
 }
 
-void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
+/* --- Which series are in alarm --------------------------------------------- */
+
+enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
+
+/* The oldest first. */
+struct alarms {
+    char **list;
+    size_t count, capacity;
+};
+
+static void write_series(const struct alert *alert, char series[SERIES_SIZE])
 {
-    bool host = with_host && alert->host[0] != '\0';
-    snprintf(text, ALERT_TEXT_SIZE, "%s%s%s", host ? alert->host : "", host ? ": " : "",
-             alert->message[0] != '\0' ? alert->message : "-");
+    snprintf(series, SERIES_SIZE, "%s/%s-%s/%s-%s", alert->host, alert->plugin, alert->instance,
+             alert->type, alert->type_instance);
+}
+
+/* Removes a series from those in alarm. Returns whether it was one. */
+static bool end_alarm(struct alarms *alarms, const char *series)
+{
+    size_t at = 0;
+    while (at < alarms->count && strcmp(alarms->list[at], series) != 0)
+        at++;
+    if (at == alarms->count)
+        return false;
+    free(alarms->list[at]);
+    memmove(alarms->list + at, alarms->list + at + 1,
+            (--alarms->count - at) * sizeof(*alarms->list));
+    return true;
+}
+
+static int begin_alarm(struct alarms *alarms, const char *series)
+{
+    end_alarm(alarms, series);
+    /* Those of groups that went away have no end. */
+    if (alarms->count == ALARMS_MOST)
+        end_alarm(alarms, alarms->list[0]);
+    if (HR_ARRAY_RESERVE(alarms->list, alarms->capacity, alarms->count + 1) != 0)
+        return -ENOMEM;
+    alarms->list[alarms->count] = strdup(series);
+    if (alarms->list[alarms->count] == NULL)
+        return -ENOMEM;
+    alarms->count++;
+    return 0;
 }
 
 /* --- The file ------------------------------------------------------------- */
@@ -171,6 +212,7 @@ struct alerts {
     bool skipping; /* up to the line feed: the line began before `offset`, or is too long */
     struct alert_list found;
     size_t capacity;
+    struct alarms alarms;
 };
 
 int alerts_open(const char *path, struct alerts **result)
@@ -194,6 +236,9 @@ void alerts_close(struct alerts *alerts)
         return;
     if (alerts->fd >= 0)
         close(alerts->fd);
+    for (size_t i = 0; i < alerts->alarms.count; i++)
+        free(alerts->alarms.list[i]);
+    free(alerts->alarms.list);
     free(alerts->found.entries);
     free(alerts->path);
     free(alerts);
@@ -236,13 +281,27 @@ static void append_to_line(struct alerts *alerts, const char *bytes, size_t leng
     alerts->used += length;
 }
 
+/* Appends an alert, unless it is an OKAY of a threshold without an alarm: there is one for each
+ * series when collectd starts. */
+static int take_alert(struct alerts *alerts, const struct alert *alert)
+{
+    char series[SERIES_SIZE];
+    int status = 0;
+    write_series(alert, series);
+    if (alert->severity != ALERT_OKAY)
+        status = begin_alarm(&alerts->alarms, series);
+    else if (!end_alarm(&alerts->alarms, series) && alert_is_by_threshold(alert))
+        return 0;
+    return status == 0 ? append_alert(alerts, alert) : status;
+}
+
 static int parse_line(struct alerts *alerts)
 {
     struct alert alert;
     bool found = !alerts->skipping && alert_parse(alerts->line, alerts->used, &alert) == 0;
     alerts->used = 0;
     alerts->skipping = false;
-    return found ? append_alert(alerts, &alert) : 0;
+    return found ? take_alert(alerts, &alert) : 0;
 }
 
 static int parse_bytes(struct alerts *alerts, const char *bytes, size_t length)
@@ -273,11 +332,10 @@ static void restart_at(struct alerts *alerts, off_t offset)
 /* Skips what exceeds the limit, and the rest of that line. */
 static void skip_backlog(struct alerts *alerts, off_t size)
 {
-    off_t most = alerts->started ? BACKLOG_BYTES : START_BYTES;
-    if (size - alerts->offset <= most)
+    if (size - alerts->offset <= BACKLOG_BYTES)
         return;
     /* One byte earlier: if that is a line feed, the first line is complete. */
-    restart_at(alerts, size - most - 1);
+    restart_at(alerts, size - BACKLOG_BYTES - 1);
     alerts->skipping = true;
 }
 

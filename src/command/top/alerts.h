@@ -24,6 +24,8 @@ struct alert {
     char time[20]; /**< "2026-11-21 02:31:12", local time */
     enum alert_severity severity;
     char host[128];
+    char plugin[32];
+    char type[64];
     char instance[128]; /**< the plugin instance: the group */
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
@@ -55,12 +57,6 @@ const char *alert_word(enum alert_severity severity);
 /** @return the time of day, "02:31:12", or "-" where there is none. */
 const char *alert_clock(const struct alert *alert);
 
-/** Fits any text of alert_text(). */
-#define ALERT_TEXT_SIZE 1024
-
-/** Writes the message, "-" for none, after "HOST: " if `with_host`. */
-void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE]);
-
 /** A log file that is read as it grows. Used by one thread at a time. */
 struct alerts;
 
@@ -79,10 +75,11 @@ void alerts_close(struct alerts *alerts);
  * Reads what was appended to the file since the last reading; alerts_found() returns the alerts.
  * Doesn't block.
  *
- * The first reading takes the last 64 KiB of an existing file, and of these the last ALERTS_SHOWN
- * alerts; later ones take up to the last 1 MiB of what was appended. A line is parsed once it has
- * its line feed. A file that got shorter is read from its beginning. If another file has replaced
- * it at the path, the rest of the old one is read first, then all of the new one.
+ * A reading takes up to the last 1 MiB of the file, or of what was appended; the first one of these
+ * the last ALERTS_SHOWN alerts. An OKAY of the plugin threshold is passed over unless an alarm of
+ * its series was read before: collectd has one of each series when it starts. A line is parsed once
+ * it has its line feed. A file that got shorter is read from its beginning. If another file has
+ * replaced it at the path, the rest of the old one is read first, then all of the new one.
  *
  * @return 0; -EINVAL if the path is neither a file nor a directory; -ENOMEM; or the negative errno
  *         of open(2) or read(2). After a failure the next reading continues where this one stopped.

@@ -10,6 +10,7 @@
 #include "common/label.h"
 #include "common/output.h"
 #include "headroom/utf8.h"
+#include "top/alert_text.h"
 
 enum { TITLE_SIZE = 64 };
 
@@ -88,7 +89,7 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
                           text);
             fprintf(out, " %*s", line_width(&columns[column]), text);
         }
-        putc('\n', out);
+        fputs(table->rows[i].takes_most ? "  *\n" : "\n", out);
     }
     for (size_t i = 0; alerts != NULL && i < alerts->fresh; i++)
         print_alert(out, table, first_fresh(alerts) + i);

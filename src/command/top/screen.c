@@ -13,6 +13,7 @@
 
 #include "common/label.h"
 #include "headroom/utf8.h"
+#include "top/alert_text.h"
 #include "top/help.h"
 #include "top/layout.h"
 

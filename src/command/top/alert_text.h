@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top/alert_text.h - an alert in words, with what matters first, as lines are cut at their end.
+ */
+#ifndef HEADROOM_COMMAND_TOP_ALERT_TEXT_H
+#define HEADROOM_COMMAND_TOP_ALERT_TEXT_H
+
+#include <stdbool.h>
+
+#include "top/alerts.h"
+
+/** Fits any text of alert_text(). */
+#define ALERT_TEXT_SIZE 1024
+
+/** @return whether the plugin threshold has notified: its messages begin with the host. */
+bool alert_is_by_threshold(const struct alert *alert);
+
+/**
+ * Writes the message, "-" for none, after "HOST: " if `with_host`. That of a threshold is put as
+ * "GROUP: cpu full 54.5 %, the limit is 40 %".
+ */
+void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE]);
+
+#endif
