@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "blame/report.h"
@@ -148,15 +147,6 @@ static int wait_interval(struct run *run)
     return status;
 }
 
-static int width_of_output(void)
-{
-    struct winsize size = {0};
-
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return FILE_WIDTH;
-    return size.ws_col;
-}
-
 static int print_report(struct run *run, FILE *file)
 {
     const struct blame_report report = {
@@ -168,7 +158,7 @@ static int print_report(struct run *run, FILE *file)
         .interrupts_known = hr_blame_knows_interrupts(run->blame),
         .limit_exact = hr_blame_knows_limit(run->blame),
         .charset = run->charset,
-        .width = width_of_output(),
+        .width = output_width(FILE_WIDTH),
     };
 
     return run->request->json ? blame_json_print(file, &report) : blame_table_print(file, &report);

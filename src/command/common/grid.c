@@ -61,6 +61,28 @@ static void print_cell(const struct grid *grid, FILE *file, unsigned column, int
     *blanks = 0;
 }
 
+int grid_column_width(const struct grid *grid, unsigned column)
+{
+    int widths[COLUMN_MAX] = {0};
+    find_widths(grid, widths);
+    return widths[column];
+}
+
+int grid_width(const struct grid *grid)
+{
+    int widths[COLUMN_MAX] = {0}, width = (int)grid->column_count - 1;
+    find_widths(grid, widths);
+    for (unsigned i = 0; i < grid->column_count; i++)
+        width += widths[i];
+    return width;
+}
+
+void grid_free(struct grid *grid)
+{
+    free(grid->text);
+    *grid = (struct grid){.column_count = grid->column_count, .left = grid->left};
+}
+
 int grid_print(struct grid *grid, FILE *file)
 {
     int widths[COLUMN_MAX] = {0}, blanks = 0, status = grid->failed ? -ENOMEM : 0;
@@ -71,7 +93,6 @@ int grid_print(struct grid *grid, FILE *file)
         unsigned column = (unsigned)(i % grid->column_count);
         print_cell(grid, file, column, widths[column], cell, &blanks);
     }
-    free(grid->text);
-    *grid = (struct grid){.column_count = grid->column_count, .left = grid->left};
+    grid_free(grid);
     return status;
 }

@@ -24,6 +24,13 @@ struct grid {
 /** Appends a cell, row by row. The text is safe to show; it is cut after 127 bytes. */
 __attribute__((format(printf, 2, 3))) void grid_cell(struct grid *grid, const char *format, ...);
 
+/** @return the columns of the terminal that a column, or the whole table, takes. */
+int grid_column_width(const struct grid *grid, unsigned column);
+int grid_width(const struct grid *grid);
+
+/** Frees the cells and leaves an empty table. */
+void grid_free(struct grid *grid);
+
 /** Prints the rows, with one blank between columns and none behind the last cell. Frees the cells
  * and leaves an empty table. Check the file for errors of writing.
  *

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "common/usage.h"
 
@@ -12,6 +14,15 @@ int output_flush(FILE *out)
     if (fflush(out) == 0 && !ferror(out))
         return 0;
     return errno != 0 ? -errno : -EIO;
+}
+
+int output_width(int otherwise)
+{
+    struct winsize size = {0};
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return otherwise;
+    return size.ws_col;
 }
 
 int output_finish(const char *title, int status)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -163,7 +164,8 @@ int report_main(int argc, char **argv)
         return COMMAND_FAILED;
     }
     rooms_sort(&rooms, options.sort);
-    status = options.json ? rooms_print_json(stdout, &rooms) : rooms_print_table(stdout, &rooms);
+    status = options.json ? rooms_print_json(stdout, &rooms)
+                          : rooms_print_table(stdout, &rooms, output_width(INT_MAX));
     rooms_free(&rooms);
     return output_finish(argv[0], status);
 }

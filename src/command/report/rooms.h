@@ -62,8 +62,13 @@ void rooms_sort(struct rooms *rooms, enum room_value by);
  * none is. */
 enum room_value rooms_binding(const struct room_row *row);
 
-/** Prints a table for people, or one line of JSON. @return 0, or the negative errno of writing. */
-int rooms_print_table(FILE *out, const struct rooms *rooms);
+/**
+ * Prints a table for people, or one line of JSON.
+ *
+ * @param width  of the terminal: in a narrow one the second cause is left out, then names are cut.
+ * @return 0, or the negative errno of writing.
+ */
+int rooms_print_table(FILE *out, const struct rooms *rooms, int width);
 int rooms_print_json(FILE *out, const struct rooms *rooms);
 
 #endif

@@ -17,13 +17,23 @@
 
 #define NAME_SIZE 256
 
-static void add_name(struct grid *grid, const struct rooms *rooms, const struct room_row *row)
+/* How wide columns are, and how many causes are named: at first what all would like. */
+struct fit {
+    int name_width, causes_width;
+    size_t cause_count;
+};
+
+#define NAME_LEAST   16
+#define CAUSES_LEAST 16
+
+static void add_name(struct grid *grid, const struct rooms *rooms, const struct room_row *row,
+                     const struct fit *fit)
 {
     char name[2 * NAME_SIZE], safe[128];
 
     snprintf(name, sizeof(name), "%s%s%s", rooms->several_hosts ? row->host : "",
              rooms->several_hosts ? ": " : "", row->group);
-    label_fit(name, 60, LABEL_UTF8, safe, sizeof(safe));
+    label_fit(name, fit->name_width, LABEL_UTF8, safe, sizeof(safe));
     grid_cell(grid, "%s", safe);
 }
 
@@ -78,40 +88,70 @@ static void add_memory(struct grid *grid, const struct room_row *row)
               hr_quantity_short_bytes(row->values[ROOM_LIMIT]).text);
 }
 
-/* "cpu: limit 61%, neighbours 8%" */
-static void add_causes(struct grid *grid, const struct room_row *row)
+/* "cpu: limit 61%, cpu: neighbours 8%" */
+static void add_causes(struct grid *grid, const struct room_row *row, const struct fit *fit)
 {
     char text[128] = "", safe[128];
     size_t used = 0;
 
-    for (size_t i = 0; i < row->cause_count && i < 2; i++) {
+    for (size_t i = 0; i < row->cause_count && i < fit->cause_count; i++) {
         const struct room_cause *cause = &row->causes[i];
         if (!(cause->pct >= WORTH_NAMING_PCT) || used >= sizeof(text))
             break;
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s %.0f%%",
                                  i > 0 ? ", " : "", cause->resource, cause->name, cause->pct);
     }
-    label_fit_start(text, 60, LABEL_UTF8, safe, sizeof(safe));
+    label_fit_start(text, fit->causes_width, LABEL_UTF8, safe, sizeof(safe));
     grid_cell(grid, "%s", safe[0] != '\0' ? safe : "-");
 }
 
-int rooms_print_table(FILE *out, const struct rooms *rooms)
+static void add_rows(struct grid *grid, const struct rooms *rooms, const struct fit *fit)
 {
-    static const char *const titles[] = {"group",      "room",           "by",       "bears",
-                                         "trouble in", "needs (memory)", "waits for"};
+    static const char *const titles[] = {"group",      "room",  "by",       "bears",
+                                         "trouble in", "needs", "waits for"};
     enum { COLUMN_COUNT = sizeof(titles) / sizeof(titles[0]) };
-    struct grid grid = {.column_count = COLUMN_COUNT, .left = 1 | 1 << 2 | 1 << 6};
 
+    *grid = (struct grid){.column_count = COLUMN_COUNT, .left = 1 | 1 << 2 | 1 << 6};
     for (size_t i = 0; i < COLUMN_COUNT; i++)
-        grid_cell(&grid, "%s", titles[i]);
+        grid_cell(grid, "%s", titles[i]);
     for (size_t i = 0; i < rooms->count; i++) {
         const struct room_row *row = &rooms->rows[i];
-        add_name(&grid, rooms, row);
-        add_room(&grid, row);
-        add_left(&grid, row);
-        add_trouble(&grid, row);
-        add_memory(&grid, row);
-        add_causes(&grid, row);
+        add_name(grid, rooms, row, fit);
+        add_room(grid, row);
+        add_left(grid, row);
+        add_trouble(grid, row);
+        add_memory(grid, row);
+        add_causes(grid, row, fit);
+    }
+}
+
+/* Makes it narrower by so many columns, where the least is lost. Returns whether it could. */
+static bool make_narrower(struct fit *fit, int name_width, int causes_width, int excess)
+{
+    if (fit->cause_count > 1) {
+        fit->cause_count--;
+    } else if (name_width > NAME_LEAST) {
+        fit->name_width = name_width - excess > NAME_LEAST ? name_width - excess : NAME_LEAST;
+    } else if (causes_width > CAUSES_LEAST) {
+        fit->causes_width =
+            causes_width - excess > CAUSES_LEAST ? causes_width - excess : CAUSES_LEAST;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
+{
+    struct fit fit = {.name_width = 60, .causes_width = 60, .cause_count = 2};
+    struct grid grid;
+    int excess;
+
+    add_rows(&grid, rooms, &fit);
+    while ((excess = grid_width(&grid) - width) > 0 &&
+           make_narrower(&fit, grid_column_width(&grid, 0), grid_column_width(&grid, 6), excess)) {
+        grid_free(&grid);
+        add_rows(&grid, rooms, &fit);
     }
     int status = grid_print(&grid, out);
     return status < 0 ? status : output_flush(out);
