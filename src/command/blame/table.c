@@ -11,7 +11,9 @@
 #include "headroom/clock.h"
 
 #define GROUP_WIDTH  40 /* of the first column, at most */
-#define TAKER_WIDTH  20 /* of titles of the others */
+#define GROUP_LEAST  16
+#define GROUP_PART   0.3 /* of a terminal that lacks room */
+#define TAKER_WIDTH  20  /* of titles of the others */
 #define COLUMNS_MOST 16
 #define ROWS_MOST    20
 #define PAIRS_MOST   30
@@ -36,8 +38,9 @@ struct matrix {
     size_t row_count;
     struct taker *takers; /* the worst first */
     size_t taker_count, taker_capacity, column_count;
-    bool has_rest;  /* a column of the takers that have none */
-    bool has_worst; /* a column that names the worst taker of each row */
+    int group_width; /* of the first column, at most */
+    bool has_rest;   /* a column of the takers that have none */
+    bool has_worst;  /* a column that names the worst taker of each row */
 };
 
 static double to_ms(uint64_t ns)
@@ -152,9 +155,14 @@ static void set_titles(struct matrix *matrix)
     }
 }
 
-static void name_group(const struct blame_report *report, uint64_t id, char label[256])
+static void name_group(const struct blame_report *report, uint64_t id, int width, char label[256])
 {
-    label_fit(watched_path(report->watched, id), GROUP_WIDTH, report->charset, label, 256);
+    label_fit(watched_path(report->watched, id), width, report->charset, label, 256);
+}
+
+static void name_waiter(const struct matrix *matrix, size_t row, char label[256])
+{
+    name_group(matrix->report, cells_of(matrix, row)->waiter, matrix->group_width, label);
 }
 
 /* --- Waits ---------------------------------------------------------------- */
@@ -254,6 +262,9 @@ static void choose_rest(struct matrix *matrix)
     matrix->has_rest = rest_ns >= LEAST_NS;
     for (size_t row = 0; matrix->has_rest && row < matrix->row_count; row++)
         matrix->has_worst |= find_worst(matrix, row) >= matrix->column_count;
+    /* It would be all. */
+    if (matrix->column_count == 0)
+        matrix->has_rest = false;
 }
 
 /* How wide the table is, with one blank between columns. */
@@ -264,7 +275,7 @@ static int find_width(const struct matrix *matrix)
 
     for (size_t row = 0; row < matrix->row_count; row++) {
         char text[256];
-        name_group(matrix->report, cells_of(matrix, row)->waiter, text);
+        name_waiter(matrix, row, text);
         widen(&group, text);
         describe_worst(matrix, row, text);
         widen(&worst, text);
@@ -277,6 +288,14 @@ static int find_width(const struct matrix *matrix)
            (matrix->has_worst ? 1 + worst : 0);
 }
 
+static void narrow_names(struct matrix *matrix)
+{
+    const int width = (int)(matrix->report->width * GROUP_PART);
+
+    if (width < matrix->group_width)
+        matrix->group_width = width > GROUP_LEAST ? width : GROUP_LEAST;
+}
+
 static void choose_columns(struct matrix *matrix)
 {
     size_t most = 0;
@@ -286,7 +305,10 @@ static void choose_columns(struct matrix *matrix)
         most++;
     set_widths(matrix);
     matrix->column_count = most;
+    matrix->group_width = GROUP_WIDTH;
     choose_rest(matrix);
+    if (find_width(matrix) > matrix->report->width)
+        narrow_names(matrix);
     while (matrix->column_count > 0 && find_width(matrix) > matrix->report->width) {
         matrix->column_count--;
         choose_rest(matrix);
@@ -311,7 +333,7 @@ static void add_row(struct grid *grid, const struct matrix *matrix, size_t row)
 {
     char text[256];
 
-    name_group(matrix->report, cells_of(matrix, row)->waiter, text);
+    name_waiter(matrix, row, text);
     grid_cell(grid, "%s", text);
     add_wait(grid, matrix->rows[row].wait_ns);
     if (matrix->has_worst) {
@@ -403,7 +425,7 @@ static void add_taker(struct grid *grid, const struct blame_report *report,
     char group[256] = "", task[64];
 
     if (is_group)
-        name_group(report, id, group);
+        name_group(report, id, GROUP_WIDTH, group);
     else
         label_fit(hr_blame_taker_name(cell->taker), GROUP_WIDTH, LABEL_ASCII, group, sizeof(group));
     grid_cell(grid, "%s%s", is_group ? slash_before(watched_path(report->watched, id)) : "", group);
@@ -419,7 +441,7 @@ static void add_pair(struct grid *grid, const struct blame_report *report,
 {
     char group[256], task[64];
 
-    name_group(report, cell->waiter, group);
+    name_group(report, cell->waiter, GROUP_WIDTH, group);
     name_task(report, cell->waiter_tid, task);
     add_wait(grid, cell->wait_ns);
     grid_cell(grid, "%s", group);
