@@ -160,9 +160,10 @@ static bool is_selected(const struct listing *listing, const struct hr_cgroup *g
     return false;
 }
 
-static void print_others(FILE *out, const struct listing *all, const struct listing *selected)
+static size_t print_others(FILE *out, const struct listing *all, const struct listing *selected)
 {
     const struct hr_cgroup *group = NULL;
+    size_t count = 0;
 
     while ((group = hr_cgroup_set_next(all->set, group)) != NULL) {
         if (is_selected(selected, group))
@@ -170,14 +171,17 @@ static void print_others(FILE *out, const struct listing *all, const struct list
         fputs("  ", out);
         print_safely(out, group->path);
         putc('\n', out);
+        count++;
     }
+    return count;
 }
 
 /* What is there is printed once where it is the same for several. */
-static void print_unmatched(FILE *out, const struct hr_root *root,
-                            const struct cgroups_of_plugin *of, const struct listing *listing)
+static size_t print_unmatched(FILE *out, const struct hr_root *root,
+                              const struct cgroups_of_plugin *of, const struct listing *listing)
 {
     char nearest[160], before[160] = "";
+    size_t count = 0;
 
     for (size_t i = 0; i < of->selection->patterns.count; i++) {
         if (hr_cgroup_set_matched(listing->set, i))
@@ -188,7 +192,9 @@ static void print_unmatched(FILE *out, const struct hr_root *root,
         fprintf(out, strcmp(nearest, before) == 0 ? "  \"%s\"\n" : "  \"%s\" (%s)\n", pattern,
                 nearest);
         snprintf(before, sizeof(before), "%s", nearest);
+        count++;
     }
+    return count;
 }
 
 static const char *const everything[] = {"**"};
@@ -209,11 +215,14 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
                 of->plugin);
     } else {
         fprintf(out, "%s selects, with the name in series below each:\n", of->plugin);
-        print_selected(out, &listing);
+        if (print_selected(out, &listing) == 0)
+            fputs("  none\n", out);
         fprintf(out, "\n%s doesn't select, of those with processes:\n", of->plugin);
-        print_others(out, &others, &listing);
+        if (print_others(out, &others, &listing) == 0)
+            fputs("  none\n", out);
         fprintf(out, "\n%s: patterns that match nothing:\n", of->plugin);
-        print_unmatched(out, root, of, &listing);
+        if (print_unmatched(out, root, of, &listing) == 0)
+            fputs("  none\n", out);
     }
     hr_cgroup_set_close(listing.set);
     hr_cgroup_set_close(others.set);

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/costs.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A file of whisper with the retentions of contrib/dashboards/storage-schemas.conf, and one of the
  * plugin rrdtool by default, in bytes. */
 #define WHISPER_BYTES 1356532
 #define RRD_BYTES     148000
+
+/* How many series a minute carbon creates by default, as Debian configures it, and where it says
+ * so. */
+#define CARBON_CREATES 50
+#define CARBON_CONF    "etc/carbon/carbon.conf"
 
 /* What collectd takes to hand a value on, with a writer; tests/bench/bench_psi.c, with csv. */
 #define CPU_US_PER_VALUE 10
@@ -207,7 +215,50 @@ static void print_disk(FILE *out, const char *what, size_t series, double each)
     fputs(" of disk, more for each group that ever was\n", out);
 }
 
-static void print_sums(FILE *out, const struct usage *usage, size_t series, double values)
+/* How many series a minute carbon creates by its configuration, which may be another machine's;
+ * INFINITY: all. @return whether that is known. */
+static bool read_carbon(const struct hr_root *root, double *creates)
+{
+    const int fd = hr_root_openat(root, CARBON_CONF, O_RDONLY);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char line[256], *end;
+    bool found = false;
+
+    if (file == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    while (!found && fgets(line, sizeof(line), file) != NULL) {
+        int name_end = 0;
+        sscanf(line, " MAX_CREATES_PER_MINUTE = %n", &name_end);
+        if (name_end == 0)
+            continue;
+        *creates = strtod(line + name_end, &end);
+        found = end > line + name_end && *creates > 0;
+    }
+    fclose(file);
+    return found;
+}
+
+static void print_carbon(FILE *out, const struct hr_root *root, size_t series)
+{
+    double creates = CARBON_CREATES;
+    const bool known = read_carbon(root, &creates);
+    const double minutes = ceil((double)series / creates);
+
+    fprintf(out, "%-14sall after %.0f min by ", "carbon", minutes);
+    if (known)
+        fprintf(out, "MAX_CREATES_PER_MINUTE = %g of /%s", creates, CARBON_CONF);
+    else
+        fprintf(out, "its default of %d, if that is MAX_CREATES_PER_MINUTE there", CARBON_CREATES);
+    if (minutes > 2)
+        fprintf(out, ": raise it to %zu", series);
+    putc('\n', out);
+}
+
+static void print_sums(FILE *out, const struct hr_root *root, const struct usage *usage,
+                       size_t series, double values)
 {
     fprintf(out, "%-14sabout %.1f %% of one, to hand on %.0f values a second\n", "CPU",
             values * CPU_US_PER_VALUE / 1e4, values);
@@ -217,13 +268,13 @@ static void print_sums(FILE *out, const struct usage *usage, size_t series, doub
     if (usage->graphite)
         print_disk(out, "Graphite", series, WHISPER_BYTES);
     if (usage->graphite)
-        fprintf(out, "%-14sall after %zu min: raise MAX_CREATES_PER_MINUTE from 50 to %zu\n",
-                "carbon", (series + 49) / 50, series);
+        print_carbon(out, root, series);
     if (usage->rrdtool)
         print_disk(out, "rrdtool", series, RRD_BYTES);
 }
 
-void costs_print(FILE *out, const struct usage *usage, const struct costs costs[COSTS_PLUGINS])
+void costs_print(FILE *out, const struct hr_root *root, const struct usage *usage,
+                 const struct costs costs[COSTS_PLUGINS])
 {
     size_t series = 0;
     double values = 0;
@@ -237,5 +288,5 @@ void costs_print(FILE *out, const struct usage *usage, const struct costs costs[
         series += costs[i].series;
         values += costs[i].values_per_s;
     }
-    print_sums(out, usage, series, values);
+    print_sums(out, root, usage, series, values);
 }

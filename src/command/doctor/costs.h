@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "doctor/usage.h"
+#include "headroom/root.h"
 
 /** A target of wss, and how many cgroups are measured in that way: 1 for a block. */
 struct costs_of_target {
@@ -44,7 +45,12 @@ struct costs {
 void costs_calculate(const struct usage *usage, const struct costs_of_machine *machine,
                      struct costs costs[COSTS_PLUGINS]);
 
-/** Prints a table of them, and what follows for disks, descriptors, carbon and the CPU. */
-void costs_print(FILE *out, const struct usage *usage, const struct costs costs[COSTS_PLUGINS]);
+/**
+ * Prints a table of them, and what follows for disks, descriptors, carbon and the CPU.
+ *
+ * @param root  carbon's configuration is read there, if it is: /etc/carbon/carbon.conf.
+ */
+void costs_print(FILE *out, const struct hr_root *root, const struct usage *usage,
+                 const struct costs costs[COSTS_PLUGINS]);
 
 #endif

@@ -216,7 +216,7 @@ static void print_costs(const struct hr_root *root, const struct usage *usage)
     free(targets);
     free(events.texts.list);
     putchar('\n');
-    costs_print(stdout, usage, costs);
+    costs_print(stdout, root, usage, costs);
 }
 
 /* @return a negative errno of writing. */
@@ -274,6 +274,10 @@ static void check_plugins(const struct options *options, const struct hr_root *r
         if (findings->judgement == FINDINGS_AS_CONFIGURED && of[i].selection != NULL)
             cgroups_check(root, &of[i], findings);
     }
+    if (options->named)
+        return;
+    findings_begin(findings, "exec", FINDINGS_ALL);
+    doctor_check_handlers(usage, findings);
 }
 
 static int print_cgroups(const struct options *options, const struct hr_root *root,

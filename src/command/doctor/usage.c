@@ -370,12 +370,25 @@ static void load(struct usage *usage, const struct config_item *item, double int
     }
     usage->graphite = usage->graphite || is_word(name, "write_graphite");
     usage->rrdtool = usage->rrdtool || is_word(name, "rrdtool");
+    usage->exec = usage->exec || is_word(name, "exec");
+}
+
+static int read_exec(struct usage *usage, const struct config_item *block)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < block->child_count && status == 0; i++)
+        if (config_is(&block->children[i], "NotificationExec"))
+            status = add_item(&usage->handlers, &block->children[i]);
+    return status;
 }
 
 static int configure(struct usage *usage, struct config_item *item, struct config_fault *fault)
 {
     struct plugin plugin;
 
+    if (is_word(config_text(item), "exec"))
+        return read_exec(usage, item);
     if (!find_plugin(usage, item, &plugin))
         return 0;
     const struct config_item *root = config_find(item, "Root");
@@ -465,6 +478,7 @@ void usage_free(struct usage *usage)
     free_groups(&usage->perf.groups);
     free_groups(&usage->wss.groups);
     free_groups(&usage->headroom.groups);
+    free(usage->handlers.list);
     free(usage->wss.blocks.list);
     free(usage->perf.events.list);
     free(usage->perf.lines.list);

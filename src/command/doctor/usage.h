@@ -93,7 +93,9 @@ struct usage {
     struct usage_wss wss;
     struct usage_osnoise osnoise;
     struct usage_headroom headroom;
-    bool graphite, rrdtool; /**< writers that are loaded */
+    bool graphite, rrdtool;      /**< writers that are loaded */
+    bool exec;                   /**< is loaded */
+    struct usage_items handlers; /**< the options NotificationExec of exec */
 };
 
 /**

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor/handlers.c - what headroom-mail and headroom-alert need where collectd's plugin exec runs
+ * them for notifications. They lack it silently: only syslog has what they say.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "doctor/checks.h"
+
+/* Where the programs look, beside PATH, for what they run. */
+#define SYSTEM_FOLDERS "/usr/sbin:/usr/lib"
+
+/* A program that collectd runs. */
+struct handler {
+    const char *name;
+    const char *facility;
+    const char *needs; /* the program that it runs */
+    const char *remedy;
+    const char *folder; /* of its record, by default */
+};
+
+static const struct handler handlers[] = {
+    {"headroom-mail", "mails by headroom-mail", "sendmail",
+     "install a program that provides sendmail: postfix, exim4, dma, msmtp-mta, nullmailer",
+     "/var/lib/headroom/mail"},
+    {"headroom-alert", "alerts by headroom-alert", "curl", "install curl",
+     "/var/lib/headroom/alert"},
+};
+
+#define HANDLER_COUNT (sizeof(handlers) / sizeof(handlers[0]))
+
+/* One NotificationExec: USER[:GROUP], PROGRAM, ARGUMENT... */
+struct check_context {
+    const struct handler *handler;
+    const struct config_item *option;
+    struct findings *findings;
+    char user[64];
+};
+
+static void add_lacking(const struct check_context *context, const char *cause, const char *remedy)
+{
+    findings_add(context->findings, FINDING_LACKS, context->handler->facility, cause, remedy);
+}
+
+/* Whether a program is in one of the folders, separated by colons. */
+static bool is_in(const char *folders, const char *name)
+{
+    char path[4096];
+
+    while (folders != NULL && *folders != '\0') {
+        const size_t length = strcspn(folders, ":");
+        const int size = snprintf(path, sizeof(path), "%.*s/%s", (int)length, folders, name);
+        if (size < (int)sizeof(path) && access(path, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+static bool is_found(const char *program)
+{
+    return strchr(program, '/') != NULL ? access(program, X_OK) == 0
+                                        : is_in(getenv("PATH"), program);
+}
+
+/* The argument of an option that both programs have, joined to it or not. */
+static const char *find_folder(const struct check_context *context)
+{
+    const struct config_item *option = context->option;
+
+    for (size_t i = 2; i < option->value_count; i++) {
+        if (strncmp(option->values[i], "-s", 2) != 0)
+            continue;
+        if (option->values[i][2] != '\0')
+            return option->values[i] + 2;
+        if (i + 1 < option->value_count)
+            return option->values[i + 1];
+    }
+    return context->handler->folder;
+}
+
+/* The folder must be the user's own; others could hide alarms in theirs. */
+static bool has_folder(const struct check_context *context, const struct passwd *user)
+{
+    const char *folder = find_folder(context);
+    struct stat status;
+    char cause[256], remedy[256];
+
+    if (lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == user->pw_uid)
+        return true;
+    if (errno == EACCES) /* closed to us; it may be fine */
+        return true;
+    snprintf(cause, sizeof(cause), "%s is no folder of the user %s", folder, context->user);
+    snprintf(remedy, sizeof(remedy),
+             "make it: mkdir -p /var/lib/headroom && install -d -m 700 -o %s %s", context->user,
+             folder);
+    add_lacking(context, cause, remedy);
+    return false;
+}
+
+/* collectd runs no program as root. */
+static bool has_user(const struct check_context *context, const struct passwd *user)
+{
+    char cause[256];
+
+    if (user != NULL && user->pw_uid != 0)
+        return true;
+    snprintf(cause, sizeof(cause),
+             user != NULL ? "collectd runs no program as %s" : "there is no user %s",
+             context->user);
+    add_lacking(context, cause, "name a plain user in NotificationExec, such as nobody");
+    return false;
+}
+
+static bool has_programs(const struct check_context *context)
+{
+    const struct handler *handler = context->handler;
+    const char *program = context->option->values[1];
+    char cause[256];
+
+    if (!is_found(program)) {
+        snprintf(cause, sizeof(cause), "there is no program %s", program);
+        add_lacking(context, cause, "correct NotificationExec, or install it with the plugins");
+        return false;
+    }
+    if (is_found(handler->needs) || is_in(SYSTEM_FOLDERS, handler->needs))
+        return true;
+    snprintf(cause, sizeof(cause), "there is no %s, so nothing is sent", handler->needs);
+    add_lacking(context, cause, handler->remedy);
+    return false;
+}
+
+static void check_handler(struct check_context *context)
+{
+    const char *name = context->option->values[0];
+
+    snprintf(context->user, sizeof(context->user), "%.*s", (int)strcspn(name, ":"), name);
+    const struct passwd *user = getpwnam(context->user);
+    if (has_user(context, user) && has_programs(context) && has_folder(context, user))
+        findings_add(context->findings, FINDING_WORKS, context->handler->facility, NULL, NULL);
+}
+
+static const struct handler *find_handler(const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
+
+    for (size_t i = 0; i < HANDLER_COUNT; i++)
+        if (strcmp(handlers[i].name, name) == 0)
+            return &handlers[i];
+    return NULL;
+}
+
+void doctor_check_handlers(const struct usage *usage, struct findings *findings)
+{
+    const struct usage_items *options = &usage->handlers;
+
+    for (size_t i = 0; usage->exec && i < options->count; i++) {
+        struct check_context context = {.option = options->list[i], .findings = findings};
+        if (context.option->value_count < 2)
+            continue;
+        context.handler = find_handler(context.option->values[1]);
+        if (context.handler != NULL)
+            check_handler(&context);
+    }
+}
