@@ -18,9 +18,17 @@
 # shellcheck source=notification.sh
 . notification.sh
 
+print_usage() {
+    echo "usage: headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s FOLDER] URL... <NOTIFICATION;"
+    echo "see headroom-alert(1)"
+}
 usage() {
-    echo "usage: headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s FOLDER] URL... <NOTIFICATION" >&2
+    print_usage >&2
     exit 2
+}
+[ "${1:-}" != --help ] || {
+    print_usage
+    exit 0
 }
 
 # escape TEXT: sets escaped to what stands for it between a JSON string's quotes. Bytes that are no UTF-8 stay as

@@ -14,9 +14,14 @@
 . notification.sh
 PATH=$PATH:/usr/sbin:/usr/lib
 
+print_usage() { echo "usage: headroom-mail [-n HITS] [-s FOLDER] ADDRESS... <NOTIFICATION; see headroom-mail(1)"; }
 usage() {
-    echo "usage: headroom-mail [-n HITS] [-s FOLDER] ADDRESS... <NOTIFICATION" >&2
+    print_usage >&2
     exit 2
+}
+[ "${1:-}" != --help ] || {
+    print_usage
+    exit 0
 }
 hits=4 folder=/var/lib/headroom/mail
 while getopts n:s: option; do
@@ -456,14 +461,13 @@ is_to_be_mailed() {
     record=""
 }
 
-# send ADDRESS...: mails the notification, and remembers that.
-send() {
-    describe
+# print_mail ADDRESS...: the whole of it
+print_mail() {
     to=$1
     for address in "$@"; do
         [ "$address" = "$to" ] || to="$to, $address"
     done
-    sendmail -oi -- "$@" 9>&- <<END
+    cat <<END
 To: $to
 $(print_header Subject "$severity on $host: $summary")
 $(print_header X-Collectd-Notification "$severity on $host: $series")
@@ -475,13 +479,43 @@ Content-Transfer-Encoding: 8bit
 $(print_text)
 $note
 END
-    sent=$?
-    # The end of a threshold that couldn't be mailed is notified again; that of a trigger isn't.
-    if [ $sent -eq 0 ] || [ "$kind:$severity" = trigger:OKAY ]; then
+}
+
+# keep_unsent MAIL: in our folder; fails if there is none.
+keep_unsent() {
+    is_own_folder "$folder" || return 1
+    printf '%s\n' "$1" >"$folder/new.$$" && mv -f "$folder/new.$$" "$folder/unsent.$time.$$"
+}
+
+# send_unsent ADDRESS...: what was kept, the oldest first, until one isn't taken; one process at a time
+send_unsent() {
+    for unsent in "$folder"/unsent.*; do
+        [ -e "$unsent" ] && is_own_folder "$folder" || return 0
+        break
+    done
+    (
+        flock -n 8 || exit 0
+        for unsent in "$folder"/unsent.*; do
+            sendmail -oi -- "$@" <"$unsent" 8>&- || exit 0
+            rm -f "$unsent"
+        done
+    ) 8>"$folder/sending"
+}
+
+# send ADDRESS...: mails the notification, or keeps the mail, and remembers that.
+send() {
+    describe
+    mail=$(print_mail "$@")
+    sent=0
+    printf '%s\n' "$mail" | sendmail -oi -- "$@" 9>&- || sent=1
+    again=""
+    [ $sent -eq 0 ] || ! keep_unsent "$mail" || again=", and is tried again at the next notification"
+    # The end of a threshold that isn't mailed is notified again; that of a trigger isn't.
+    if [ $sent -eq 0 ] || [ -n "$again" ] || [ "$kind:$severity" = trigger:OKAY ]; then
         remember_alarm
     fi
     [ $sent -ne 0 ] || return 0
-    complain "a mail was not sent: $severity on $host: $series"
+    complain "a mail was not taken$again: $severity on $host: $series"
     return 1
 }
 
@@ -531,6 +565,7 @@ about=${resource:+$host $instance $resource}
 detail Trigger
 [ "$plugin" != psi ] || [ -z "$value" ] || kind=trigger
 
+send_unsent "$@"
 record="" note="" now=${time%.*} is_uncovered=false trusting=true status=0
 notified=$message       # describe() takes parts of it
 if is_to_be_mailed; then
