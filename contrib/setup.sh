@@ -11,6 +11,8 @@ check_packages=(check clang-format libclang-rt-dev shellcheck valgrind tmux pyth
     debhelper dpkg-dev lintian mmdebstrap rpm rpmlint graphite-carbon graphite-web curl jq iproute2 systemd)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
 
+installed_packages=()   # those that install_packages has installed, without what these need
+
 say() { printf '%s\n' "$*"; }
 fail() {
     printf '%s\n' "$*" >&2
@@ -53,7 +55,11 @@ install_packages() {
     done
     # shellcheck disable=SC2068 # the empty one must vanish
     DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends \
-        ${missing[@]} </dev/null >build/packages.log 2>&1 && return
+        ${missing[@]} </dev/null >build/packages.log 2>&1 && {
+        # shellcheck disable=SC2206 # likewise
+        installed_packages+=(${missing[@]})
+        return
+    }
     tail -n 5 build/packages.log >&2
     fail "Installing failed. Install these by hand: ${missing[*]}"
 }
