@@ -273,7 +273,10 @@ receivers:
       - url: http://127.0.0.1:9094/
         send_resolved: true
 EOC
-    prometheus-alertmanager --config.file="$dir/alertmanager.yml" --storage.path="$dir/alertmanager" \
+    # Debian's wants its templates below /usr/share, also if its package was only unpacked.
+    unshare --mount "$BASH" -c 'mount --bind "$0" /usr/share && exec "$@"' \
+        "$(dirname "$(command -v prometheus-alertmanager)")/../share" \
+        prometheus-alertmanager --config.file="$dir/alertmanager.yml" --storage.path="$dir/alertmanager" \
         --web.listen-address=127.0.0.1:9093 --cluster.listen-address= --log.level=warn >>"$dir/alertmanager.log" 2>&1 &
     alertmanager=$!
     is_ready alertmanager "$alertmanager" curl -fsS http://127.0.0.1:9093/-/ready
