@@ -39,8 +39,9 @@ enum hr_room_bound {
 
 /** One resource of one group: memory in bytes, cpu in CPUs. */
 struct hr_room {
-    /** 0: the rest is known; -ENODATA: not yet; -ENOENT: the controller, or the pressure file, is
-     * missing; -EOPNOTSUPP: pressure is off; or another negative errno. */
+    /** 0: the rest is known; -EAGAIN: not yet; -ENODATA: it can't be had while the CPUs are always
+     * busy; -ENOENT: the controller, or the pressure file, is missing; -EOPNOTSUPP: pressure is
+     * off; or another negative errno. */
     int status;
     bool is_at_least;   /**< the room may be larger: part of what is used may not be needed, or the
                              group waits too rarely to see how it would with more load */
@@ -128,7 +129,8 @@ void hr_room_close(struct hr_room_source *source);
 int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *lines,
                  struct hr_room_reading *reading);
 
-/** The smaller of the rooms that are known. @return NULL if none is. */
+/** The smaller of the rooms that are known. @return NULL if none is, or if one that isn't known yet
+ * may be smaller. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
 
 /** "cpu.max", "memory.high", "memory.max" or "machine". */

@@ -157,13 +157,15 @@ void alert_message_end(notification_t *notice, const struct subject *subject, in
     const struct hr_quantity lasted = hr_quantity_seconds((double)lasted_ns / HR_NS_PER_S);
 
     message_append(&message, "%s: ", names[resource]);
-    if (reason != NULL)
+    if (reason != NULL) {
         message_append(&message, "no longer watched in %s: %s", place_of(subject), reason);
-    else if (room->status == 0)
+        message_add_text(notice, "NoLongerWatched", reason);
+    } else if (room->status == 0) {
         message_append(&message, "%s%.0f %% of room again in %s, after %s",
                        room->is_at_least ? "at most " : "", alert_most_room_pct(room),
                        place_of(subject), lasted.text);
-    else
+    } else {
         message_append(&message, "trouble isn't known any more in %s, after %s", place_of(subject),
                        lasted.text);
+    }
 }

@@ -231,4 +231,5 @@ void psi_notification_end(notification_t *notice, const struct psi_subject *subj
     append_pressure(&message, subject->rule);
     message_append(&message, ": no longer watched in %s: %s", place, reason);
     add_subject_metadata(notice, subject);
+    message_add_text(notice, "NoLongerWatched", reason);
 }

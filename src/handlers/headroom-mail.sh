@@ -49,6 +49,9 @@ print_number() {
         printf format, value }')
 }
 
+# is_number_at_most VALUE LIMIT
+is_number_at_most() { [ -n "$1" ] && awk -v value="$1" -v limit="$2" 'BEGIN { exit !(value + 0 <= limit + 0) }'; }
+
 # print_scaled VALUE UNIT...: sets quantity, in the first unit that leaves less than a thousand of it, each being a
 # thousand of the one before.
 print_scaled() {
@@ -130,10 +133,19 @@ find_place() {
 
 # --- what ---------------------------------------------------------------------
 
-# find_resource: sets resource and level, of psi; "" of all else.
+# find_resource: sets resource and level, of psi; resource of <Alert> of headroom, and "room" of its values, which
+# don't say by what that is; "" of all else.
 find_resource() {
     resource="" level=""
-    [ "$plugin" = psi ] || return 0
+    case $plugin:$type:$type_instance in
+        headroom:percent:room | headroom:duration:to_trouble)
+            resource=room
+            return 0
+            ;;
+        psi:*) ;;
+        headroom:*) is_by_threshold && return 0 ;;
+        *) return 0 ;;
+    esac
     case $type:$type_instance in
         percent:*-some | percent:*-full)
             resource=${type_instance%-*} level=${type_instance##*-}
@@ -172,7 +184,7 @@ describe_series() {
         osnoise:duration:max_single) before="a single noise takes $place for" unit=seconds ;;
         osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $place" ;;
         headroom:percent:room*) before="$place has" unit=% after=" of room left" ;;
-        headroom:duration:to_trouble) before="$place is in trouble in" unit=min factor=0.016666667 ;;
+        headroom:duration:to_trouble) before="$place has memory for" unit=min factor=0.016666667 ;;
         *) before="$series is" ;;
     esac
 }
@@ -207,6 +219,26 @@ find_beginning() {
 
 # --- in words -----------------------------------------------------------------
 
+# has_none: whether nothing is left of a room, or of the time to trouble.
+has_none() {
+    [ "$resource" = room ] || return 1
+    detail CurrentValue
+    is_number_at_most "$value" 0
+}
+
+# describe_room: replaces summary, and again, where the number of a room says nothing to people: that none is left, or
+# that there is no trend.
+describe_room() {
+    again=" again"
+    case $resource:$severity:$type in
+        room:OKAY:duration)
+            is_number_at_most "$value" 86399 || summary="$place is out of trouble" again=""
+            ;;
+        room:*:percent) ! has_none || summary="$place has no room left" ;;
+        room:*:duration) ! has_none || summary="$place is in trouble" ;;
+    esac
+}
+
 # describe_threshold: sets summary and more, of a value; fails if it doesn't come any more.
 describe_threshold() {
     detail CurrentValue
@@ -214,8 +246,9 @@ describe_threshold() {
     describe_series
     print_quantity "$value"
     summary="$before $quantity$after"
+    describe_room
     if [ "$severity" = OKAY ]; then
-        summary="$summary${duration:+ again, after $duration}"
+        summary="$summary${duration:+$again, after $duration}"
         return 0
     fi
     summary="$summary${duration:+, for $duration}"
@@ -238,6 +271,14 @@ describe_uncovered() {
         more="$more; the limit is ${quantity% of the time}"
     fi
     message="This was not mailed when it began, as another alarm of the same group and resource was. That one has ended."
+}
+
+# describe_unwatched: sets summary, of an end without which it is known whether there is still a stall; fails if it is
+# none.
+describe_unwatched() {
+    detail NoLongerWatched
+    [ -n "$value" ] || return 1
+    summary="$place is no longer watched: $value"
 }
 
 # describe_trigger: sets summary, of a trigger of psi.
@@ -269,14 +310,17 @@ describe() {
         describe_uncovered
     elif is_by_threshold && describe_threshold; then
         message=""
-    elif [ "$kind" = trigger ]; then
+    elif describe_unwatched; then
+        :
+    elif [ "$plugin:$kind" = psi:trigger ]; then
         describe_trigger
     else
         summary=${message%%"$newline"*}
     fi
     case $plugin:$resource in
         psi:cpu | psi:memory | psi:io) look="headroom top --sort $resource" ;;
-        psi:* | cgroup_perf:* | headroom:*) look="headroom top" ;;
+        psi:* | cgroup_perf:*) look="headroom top" ;;
+        headroom:*) look="headroom report" ;;
         wss:*) look="headroom top --sort wss" ;;
     esac
 }
@@ -372,16 +416,17 @@ print_header() {
 
 # --- what was mailed ----------------------------------------------------------
 # Behind the first line of the record stand when the alarm began, and what it is about. Of an alarm that isn't mailed, as
-# another one covers it, OKAY is on record; then when it began, that it is covered, and the notification.
+# another one covers it, OKAY is on record; then when it began, that it is covered, and the notification. Of headroom's
+# that is left out: "silent".
 
-# is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
+# is_due: threshold and headroom report their alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new.
 is_due() {
     case $severity:$known in
         OKAY:OKAY | WARNING:FAILURE) return 1 ;;
         OKAY:* | *:OKAY | FAILURE:WARNING) return 0 ;;
     esac
-    if is_by_threshold; then
+    if [ "$plugin" != osnoise ] || is_by_threshold; then
         [ "$known_by" = "$daemon" ]
     else
         [ -n "$(find "$record" -mmin +60)" ]
@@ -397,31 +442,52 @@ covers() {
         *) return 1 ;;
     esac
     [ "$1" != "$record" ] && [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
-    $trusting || [ "$its_daemon" = "$daemon" ] || grep -qxF -e "trigger $about" -- "$1"
+    $trusting || [ "$its_daemon" = "$daemon" ] || grep -q "^trigger " -- "$1"
 }
 
-# is_covered: whether an alarm of the same group and resource was mailed already: of a trigger, or of the threshold of
-# the other level.
+# list_covering: the records that may cover the alarm, one a line: those of its group and resource, of a trigger, or of
+# the threshold of the other level. What <Alert> of headroom announces covers what the values of its plugin do; where
+# nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other.
+list_covering() {
+    case $kind:$resource in
+        forecast:cpu | forecast:memory) return 0 ;;
+        *:room)
+            set -- -e "forecast $host $instance cpu" -e "forecast $host $instance memory"
+            for each in cpu memory room; do
+                ! has_none || set -- "$@" -e "trigger $host $instance $each" -e "threshold $host $instance $each"
+            done
+            ;;
+        *) set -- -e "trigger $about" -e "threshold $about" ;;
+    esac
+    grep -lxF "$@" -- "$folder"/* 2>/dev/null
+}
+
+# is_covered: whether an alarm that says as much was mailed already.
 is_covered() {
     [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
     while IFS= read -r other && [ -n "$other" ]; do
         ! covers "$other" || return 0
     done <<END
-$(grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null)
+$(list_covering)
 END
     return 1
 }
 
 # was_covered: whether an alarm of the series was, and hasn't ended.
-was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -- "$record"; }
+was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -- "$record"; }
 
 # remember_alarm: when it began, and what it is about, too.
 remember_alarm() { remember "$severity" "$begun" "$kind $about"; }
 
-# remember_covered: and the notification, to be mailed if that which covers it ends before it does.
+# remember_covered: and the notification, to be mailed if that which covers it ends before it does. Room isn't: the sums
+# that it is of go on for some minutes.
 remember_covered() {
     find_beginning
-    remember OKAY "$begun" "covered $about" "$(print_notification)"
+    if [ "$plugin" = headroom ]; then
+        remember OKAY "$begun" "silent $about"
+    else
+        remember OKAY "$begun" "covered $about" "$(print_notification)"
+    fi
 }
 
 # remember_unmailed: what of a notification that isn't due changes the record: the severity, and the run of collectd that
@@ -429,15 +495,36 @@ remember_covered() {
 remember_unmailed() {
     case $severity:$known in
         OKAY:OKAY) was_covered || return 0 ;;
-        WARNING:WARNING | FAILURE:FAILURE) is_by_threshold || return 0 ;;
+        WARNING:WARNING | FAILURE:FAILURE) [ "$plugin" != osnoise ] || is_by_threshold || return 0 ;;
     esac
     find_beginning
     remember_alarm
 }
 
+# await_values: until two more values of each series have come; lets others of the subject go on meanwhile.
+await_values() {
+    exec 9>&-
+    sleep "$(awk -v each="${COLLECTD_INTERVAL:-10}" 'BEGIN { print 2 * each }')"
+    exec 9>"$lock"
+    flock 9
+}
+
+# is_new_of_room: whether an alarm of a value of room begins.
+is_new_of_room() { [ "$resource:$known" = room:OKAY ]; }
+
+# is_left_alone: waits for alarms that say more than one of a value of room, in whatever order they come. Fails if there
+# is one, or if it has ended meanwhile.
+is_left_alone() {
+    remember_covered
+    await_values
+    trusting=false
+    read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered &&
+        ! is_covered
+}
+
 # is_to_be_mailed: the notification; opens the record, and remembers what isn't.
 is_to_be_mailed() {
-    if is_by_threshold || [ "$plugin" = osnoise ]; then
+    if is_by_threshold || [ "$plugin" = osnoise ] || [ "$plugin" = headroom ]; then
         if ! open_record "$folder" "$about"; then
             record=""
             note="${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
@@ -449,7 +536,10 @@ is_to_be_mailed() {
             remember_covered
             return 1
         fi
-        ! is_due || return 0
+        if is_due; then
+            ! is_new_of_room || is_left_alone
+            return
+        fi
         remember_unmailed
         return 1
     fi
@@ -545,29 +635,46 @@ list_uncovered() {
 # watched any more don't come, so that their alarms have no end.
 send_uncovered() {
     [ -n "$about" ] && [ -n "$record" ] || return 0
-    case $kind:$notified in
-        trigger:*": no longer watched in "*": its cgroup or its trigger is gone since "*) ;;
-        trigger:*": no longer watched in "*) return 0 ;;
+    case $unwatched in
+        "" | "its cgroup or its trigger is gone since "*) ;;
+        *) return 0 ;;
     esac
     [ -n "$(list_uncovered)" ] || return 0
-    exec 9>&-
-    sleep "$(awk -v each="${COLLECTD_INTERVAL:-10}" 'BEGIN { print 2 * each }')"
-    exec 9>"$lock"
-    flock 9
+    await_values
     list_uncovered | while IFS= read -r each; do
         (take_uncovered "$each" && send "$@")
     done
 }
 
-kind=threshold
+# find_kind: sets kind: which alarms it covers, see list_covering. An <Alert> of headroom of trouble that is there is as
+# good as a trigger; a value of its plugin that isn't 0 covers none.
+find_kind() {
+    kind=threshold
+    detail Trigger
+    case $plugin:$value in
+        psi:?*) kind=trigger ;;
+        headroom:*)
+            if is_by_threshold; then
+                has_none || kind=value
+                return 0
+            fi
+            kind=forecast
+            detail TimeToTrouble
+            [ -z "$value" ] || return 0
+            detail Room
+            ! is_number_at_most "$value" 0 || kind=trigger
+            ;;
+    esac
+}
+
 find_resource
 about=${resource:+$host $instance $resource}
-detail Trigger
-[ "$plugin" != psi ] || [ -z "$value" ] || kind=trigger
+find_kind
+detail NoLongerWatched
+unwatched=$value
 
 send_unsent "$@"
 record="" note="" now=${time%.*} is_uncovered=false trusting=true status=0
-notified=$message       # describe() takes parts of it
 if is_to_be_mailed; then
     send "$@" || status=1
 fi

@@ -110,6 +110,10 @@ const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading)
 {
     const struct hr_room *cpu = &reading->cpu, *memory = &reading->memory;
 
+    if (cpu->status == -EAGAIN && memory->status == 0)
+        return memory->room_pct <= 0 ? memory : NULL;
+    if (memory->status == -EAGAIN && cpu->status == 0)
+        return cpu->room_pct <= 0 ? cpu : NULL;
     if (cpu->status < 0)
         return memory->status < 0 ? NULL : memory;
     return memory->status == 0 && memory->room_pct < cpu->room_pct ? memory : cpu;

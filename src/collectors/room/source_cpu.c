@@ -157,12 +157,12 @@ static void estimate(const struct hr_room_source *source, const struct hr_room_s
 
     hr_room_cpu_by_machine(&sums, line_pct, room);
     if (is_short)
-        room->status = -ENODATA;
+        room->status = -EAGAIN;
     if (is_stalled || (room->status < 0 && is_still_in_trouble(source, before, now, line_pct)))
         hr_room_set_trouble(room);
     lower_by_bounds(source, before, now, room);
     if (is_short && !room->is_in_trouble)
-        room->status = -ENODATA;
+        room->status = -EAGAIN;
 }
 
 /* What can't be read of limits may be the tightest; but what is measured is. */
@@ -182,7 +182,7 @@ void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, boo
     reading->cpu_limits_status = source->cpu_bounds_status;
     if (room->status < 0)
         return;
-    room->status = -ENODATA;
+    room->status = -EAGAIN;
     if (are_alike(&source->newer, &now) && now.time_ns > source->older.time_ns)
         estimate(source, &now, line_pct, is_stalled, room);
     else if (is_stalled || source->is_in_cpu_trouble)

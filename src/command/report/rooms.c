@@ -248,7 +248,7 @@ enum room_value rooms_binding(const struct room_row *row)
 {
     const double cpu = row->values[ROOM_CPU], memory = row->values[ROOM_MEMORY];
 
-    if (isnan(cpu) && isnan(memory))
+    if (isnan(row->values[ROOM_LEAST]) || (isnan(cpu) && isnan(memory)))
         return ROOM_VALUE_COUNT;
     return compare_values(memory, cpu) < 0 ? ROOM_MEMORY : ROOM_CPU;
 }

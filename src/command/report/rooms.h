@@ -59,7 +59,7 @@ const char *rooms_keep(struct rooms *rooms, char *const *patterns, size_t count)
 void rooms_sort(struct rooms *rooms, enum room_value by);
 
 /** Which room is the smaller, of those that are known: ROOM_CPU, ROOM_MEMORY; or ROOM_VALUE_COUNT:
- * none is. */
+ * none is, or the smaller isn't known yet. */
 enum room_value rooms_binding(const struct room_row *row);
 
 /**

@@ -64,7 +64,9 @@ START_TEST(publishes_the_room)
     room_tree_write(tree, "a", "memory.max", "209715200\n"); /* 200 MiB */
     harness_begin("Cgroup \"*\"");
     harness_read();
-    harness_assert_count("headroom-a/*", 6); /* of cpu nothing is known yet */
+    harness_assert_count("headroom-a/*", 5);
+    harness_assert_count("headroom-*/percent-room-memory", 2);
+    harness_assert_count("headroom-*/percent-room", 0); /* of cpu nothing is known yet */
     run_100_s();
     assert_number("headroom-a/percent-room", 40);
     assert_number("headroom-a/percent-room-memory", 40);
@@ -80,6 +82,31 @@ START_TEST(publishes_the_room)
     assert_number("headroom-system/memory-limit", 1100. * MIB);
     assert_number("headroom-system/total_operations-oom_kill", 7);
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Who has no room by memory has none, whatever the room by CPU time will be. */
+START_TEST(publishes_no_room_at_once)
+{
+    room_tree_write(tree, "a", "memory.max", "104857600\n"); /* 100 MiB, 120 are needed */
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    harness_assert_count("headroom-a/percent-room-cpu", 0);
+    assert_number("headroom-a/percent-room", 0);
+}
+END_TEST
+
+/* Limits of CPU time that change begin the sums again: the room isn't that by memory meanwhile. */
+START_TEST(room_waits_for_that_by_cpu_after_limits_changed)
+{
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    run_100_s();
+    harness_assert_count("headroom-a/percent-room", 1);
+    room_tree_write(tree, "a", "cpu.max", "50000 100000\n");
+    pass(61);
+    harness_assert_count("headroom-a/percent-room-memory", 1);
+    harness_assert_count("headroom-a/percent-room", 0);
 }
 END_TEST
 
@@ -416,7 +443,7 @@ START_TEST(begins_once_though_asked_twice)
     ck_assert_int_eq(fake_init(), 0);
     ck_assert_uint_eq(fake_read_callbacks(), 1);
     harness_read();
-    harness_assert_count("headroom-a/percent-room", 1);
+    harness_assert_count("headroom-a/percent-room-memory", 1);
 }
 END_TEST
 
@@ -432,6 +459,8 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, publishes_the_room);
+    tcase_add_test(tests, publishes_no_room_at_once);
+    tcase_add_test(tests, room_waits_for_that_by_cpu_after_limits_changed);
     tcase_add_test(tests, heeds_trouble_lines);
     tcase_add_loop_test(tests, knows_how_long_it_lasts, 0, COUNT(horizons));
     tcase_add_test(tests, splits_a_stall_by_cause);
