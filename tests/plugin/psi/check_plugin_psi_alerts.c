@@ -331,7 +331,8 @@ START_TEST(follows_groups)
     ck_assert_str_eq(notice->message,
                      "memory some: no longer watched in b: no process is left in it");
     ck_assert_str_eq(alerts_meta_text(notice, "Cgroup"), "b");
-    ck_assert_uint_eq(alerts_count_meta(notice), 6);
+    ck_assert_str_eq(alerts_meta_text(notice, "NoLongerWatched"), "no process is left in it");
+    ck_assert_uint_eq(alerts_count_meta(notice), 7);
     alerts_await_value("psi-b/derive-trigger_m", false);
     alerts_stall("b", "memory", STALL_US);
     assert_quiet_but_for_a(3); /* b's alarm, its end, and a's */
