@@ -6,8 +6,8 @@
 #     headroom-mail [-n HITS] [-s FOLDER] ADDRESS...
 #
 # psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends an OKAY
-# for every series when collectd starts, and its alarms once more; osnoise reports noises that are longer and
-# longer. Of these two the beginning of an alarm, a worse severity and its end are mailed. That needs a record of
+# for every series when collectd starts, and its alarms once more; so does headroom its <Alert>; osnoise reports noises
+# that are longer and longer. Of these three the beginning of an alarm, a worse severity and its end are mailed. That needs a record of
 # what was mailed: collectd's notification doesn't say whether there was an alarm before.
 #
 # shellcheck source=notification.sh disable=SC2119
