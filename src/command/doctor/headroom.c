@@ -46,7 +46,7 @@ struct check_context {
 /* CPU time is known by two readings only. */
 static int status_of(const struct hr_room *room)
 {
-    return room->status == -ENODATA ? 0 : room->status;
+    return room->status == -EAGAIN ? 0 : room->status;
 }
 
 /* The rest is said by the system's words. */
