@@ -16,27 +16,6 @@ struct listing {
     const struct usage_selection *selection;
 };
 
-struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of)
-{
-    const struct usage_selection *selection = of->selection;
-    const struct hr_cgroup_options options = {
-        .controller = of->controller,
-        .patterns = selection->patterns.list,
-        .pattern_count = selection->patterns.count,
-        .excludes = selection->excludes.list,
-        .exclude_count = selection->excludes.count,
-        .max_count = selection->max_count,
-    };
-    struct hr_cgroup_set *set;
-
-    if (hr_cgroup_set_open(root, &options, &set) < 0)
-        return NULL;
-    if (hr_cgroup_set_read(set) == 0)
-        return set;
-    hr_cgroup_set_close(set);
-    return NULL;
-}
-
 static struct listing list_cgroups(const struct hr_root *root, const struct cgroups_of_plugin *of)
 {
     return (struct listing){cgroups_open(root, of), of->selection};
@@ -53,63 +32,21 @@ size_t cgroups_count(const struct hr_root *root, const struct cgroups_of_plugin 
 
 /* --- Patterns that match nothing ------------------------------------------ */
 
-static size_t end_of_option(const struct usage_selection *selection, size_t first)
-{
-    size_t end = first;
-
-    while (end < selection->patterns.count &&
-           selection->options.list[end] == selection->options.list[first])
-        end++;
-    return end;
-}
-
-static bool has_matched(const struct listing *listing, size_t first, size_t end)
-{
-    for (size_t i = first; i < end; i++)
-        if (hr_cgroup_set_matched(listing->set, i))
-            return true;
-    return false;
-}
-
-/* "the pattern "a" matches no cgroup (there are: b, c)", or of an option with several "neither the
- * pattern "a" nor the other 2 of its option match a cgroup" */
-static void describe_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
-                               size_t first, size_t end, char *text, size_t size)
-{
-    const char *pattern = of->selection->patterns.list[first];
-    char nearest[160], matching[80] = "matches no cgroup";
-
-    hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
-    if (end > first + 1)
-        snprintf(matching, sizeof(matching), "nor the other %zu of its option match a cgroup",
-                 end - first - 1);
-    snprintf(text, size, "%sthe pattern \"%s\" %s%s%s%s", end > first + 1 ? "neither " : "",
-             pattern, matching, nearest[0] != '\0' ? " (" : "", nearest,
-             nearest[0] != '\0' ? ")" : "");
-    hr_utf8_make_safe(text);
-}
-
 void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *of,
                    struct findings *findings)
 {
     static const char facility[] = "patterns that match cgroups";
-    const struct listing listing = list_cgroups(root, of);
-    const size_t count = listing.set != NULL ? of->selection->patterns.count : 0;
-    bool all = count > 0;
+    struct hr_cgroup_set *set = cgroups_open(root, of);
+    const bool has_patterns = set != NULL && of->selection->patterns.count > 0;
+    size_t next = 0, count = 0;
     char cause[512];
 
-    for (size_t first = 0, end; first < count; first = end) {
-        end = end_of_option(of->selection, first);
-        if (has_matched(&listing, first, end))
-            continue;
-        describe_unmatched(root, of, first, end, cause, sizeof(cause));
+    for (; cgroups_next_unmatched(root, of, set, &next, cause, sizeof(cause)); count++)
         findings_add(findings, FINDING_LACKS, facility, cause,
                      "correct or remove it; headroom doctor --cgroups lists all that are there");
-        all = false;
-    }
-    if (all)
+    if (has_patterns && count == 0)
         findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
-    hr_cgroup_set_close(listing.set);
+    hr_cgroup_set_close(set);
 }
 
 /* --- Lists ---------------------------------------------------------------- */

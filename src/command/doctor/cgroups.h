@@ -8,22 +8,9 @@
 
 #include <stdio.h>
 
+#include "configured/selected.h"
 #include "doctor/findings.h"
-#include "doctor/usage.h"
-#include "headroom/cgroup.h"
 #include "headroom/root.h"
-
-/** How a plugin selects cgroups. */
-struct cgroups_of_plugin {
-    const char *plugin;
-    const char *controller;                  /**< whose hierarchy; NULL: cgroup2 */
-    const struct usage_selection *selection; /**< NULL: it takes none */
-};
-
-/** @return the cgroups that a plugin selects, for hr_cgroup_set_close(); NULL: they can't be
- * listed.
- */
-struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of);
 
 /** @return how many cgroups with processes a plugin selects; 0 also if they can't be listed. */
 size_t cgroups_count(const struct hr_root *root, const struct cgroups_of_plugin *of);

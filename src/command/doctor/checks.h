@@ -12,7 +12,7 @@
 #include "doctor/cgroups.h"
 #include "doctor/costs.h"
 #include "doctor/findings.h"
-#include "doctor/usage.h"
+#include "configured/usage.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 

@@ -30,6 +30,7 @@ static const struct plugin plugins[] = {
 };
 
 #define PLUGIN_COUNT (sizeof(plugins) / sizeof(plugins[0]))
+_Static_assert(PLUGIN_COUNT == CGROUPS_PLUGIN_COUNT, "all select cgroups, or none");
 
 struct options {
     const char *root, *config; /* NULL: as configured; collectd's own */
@@ -178,26 +179,17 @@ static bool has_irq_pressure(const struct hr_root *root)
     return fd >= 0;
 }
 
-static void find_selections(const struct usage *usage, struct cgroups_of_plugin of[PLUGIN_COUNT])
-{
-    of[0] = (struct cgroups_of_plugin){"psi", NULL, &usage->psi.groups};
-    of[1] = (struct cgroups_of_plugin){"cgroup_perf", "perf_event", &usage->perf.groups};
-    of[2] = (struct cgroups_of_plugin){"wss", NULL, &usage->wss.groups};
-    of[3] = (struct cgroups_of_plugin){"osnoise", NULL, NULL};
-    of[4] = (struct cgroups_of_plugin){"headroom", NULL, &usage->headroom.groups};
-}
-
 static void print_costs(const struct hr_root *root, const struct usage *usage)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    struct cgroups_of_plugin of[PLUGIN_COUNT];
+    struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT];
     struct costs costs[COSTS_PLUGINS];
     struct costs_of_target *targets;
     struct doctor_events events;
 
     if (usage->path == NULL)
         return;
-    find_selections(usage, of);
+    cgroups_find_selections(usage, of);
     const size_t target_count = doctor_wss_targets(root, &of[2], &usage->wss, &targets);
     doctor_find_events(root, &usage->perf, &events);
     costs_calculate(usage,
@@ -261,9 +253,9 @@ static enum findings_judgement judge(const struct options *options, const struct
 static void check_plugins(const struct options *options, const struct hr_root *root,
                           const struct usage *usage, struct findings *findings)
 {
-    struct cgroups_of_plugin of[PLUGIN_COUNT];
+    struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT];
 
-    find_selections(usage, of);
+    cgroups_find_selections(usage, of);
     hr_descriptor_raise_limit(0); /* as each plugin does */
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (!options->wanted[i])
@@ -283,10 +275,10 @@ static void check_plugins(const struct options *options, const struct hr_root *r
 static int print_cgroups(const struct options *options, const struct hr_root *root,
                          const struct usage *usage)
 {
-    struct cgroups_of_plugin of[PLUGIN_COUNT], selecting[PLUGIN_COUNT];
+    struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT], selecting[PLUGIN_COUNT];
     size_t count = 0;
 
-    find_selections(usage, of);
+    cgroups_find_selections(usage, of);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
         if (options->wanted[i] && of[i].selection != NULL && of[i].selection->patterns.count > 0)
             selecting[count++] = of[i];
@@ -324,15 +316,6 @@ static int report_in_root(const char *title, const struct options *options,
     return status;
 }
 
-/* Why the configuration can't be read. */
-static void report_fault(const char *title, const struct config_fault *fault, int status)
-{
-    if (fault->line > 0)
-        fprintf(stderr, "%s: %s isn't understood: line %u\n", title, fault->path, fault->line);
-    else
-        fprintf(stderr, "%s: can't read %s: %s\n", title, fault->path, strerror(-status));
-}
-
 /* collectd's own may be readable by root only, and then says nothing of what is used. */
 static int read_usage(const char *title, const struct options *options, struct usage *usage)
 {
@@ -341,7 +324,7 @@ static int read_usage(const char *title, const struct options *options, struct u
 
     if (status == 0)
         return COMMAND_DONE;
-    report_fault(title, &fault, status);
+    usage_report_fault(title, &fault, status);
     usage->path = NULL;
     return options->config == NULL ? COMMAND_DONE : COMMAND_MISUSED;
 }

@@ -18,11 +18,13 @@
 #include "common/output.h"
 #include "common/usage.h"
 #include "common/waiting.h"
+#include "configured/usage.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "top/alerts.h"
 #include "top/columns.h"
 #include "top/memory.h"
+#include "top/patterns.h"
 #include "top/print.h"
 #include "top/screen.h"
 #include "top/table.h"
@@ -38,6 +40,7 @@ static const double interval_min = 0.1, interval_max = 3600;
 struct options {
     const char *socket;
     const char *alerts; /* the log file; NULL: none */
+    const char *config; /* NULL: collectd's own, for its own socket */
     struct sort_key sort;
     double interval;
     bool once, json;
@@ -55,7 +58,8 @@ struct top {
     char problem[512];            /* why the table can't be shown; "" if it can */
     struct alerts *alerts;        /* NULL: not asked for */
     char alerts_problem[512];     /* why the log file can't be read; "" if it can */
-    char lack[512];               /* that collectd has no groups, and what helps; "" if it has */
+    struct patterns *patterns;    /* NULL: the configuration isn't known */
+    char lack[768];               /* of groups, and what helps; "" if none is missing */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -184,21 +188,28 @@ static void report_recovery(struct top *top)
 }
 
 /* As patterns may match none. */
-static void report_lack_of_groups(struct top *top)
+static void describe_no_groups(struct top *top)
 {
     char there[200] = "";
-    const bool was_reported = top->lack[0] != '\0';
 
-    top->lack[0] = '\0';
-    if (!table_lacks_groups(&top->table))
-        return;
     if (top->memory != NULL)
         memory_describe_groups(top->memory, &top->table, there, sizeof(there));
     snprintf(top->lack, sizeof(top->lack),
              "collectd has values of no cgroup%s%s%s: patterns match none, or none with processes; "
              "headroom doctor --cgroups shows both",
              there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "");
-    if (!was_reported && top->screen == NULL && !top->options.json)
+}
+
+static void report_lack_of_groups(struct top *top)
+{
+    const bool was_reported = top->lack[0] != '\0';
+
+    top->lack[0] = '\0';
+    if (table_lacks_groups(&top->table))
+        describe_no_groups(top);
+    else if (top->patterns != NULL)
+        snprintf(top->lack, sizeof(top->lack), "%s", patterns_describe(top->patterns));
+    if (top->lack[0] != '\0' && !was_reported && top->screen == NULL && !top->options.json)
         fprintf(stderr, "%s: %s\n", top->title, top->lack);
 }
 
@@ -412,6 +423,21 @@ static void open_memory(struct top *top)
         memory_open(top->root, host, &top->memory);
 }
 
+/* collectd's own configuration is that of its own socket, and may be readable by root only. */
+static int open_patterns(struct top *top)
+{
+    const char *config = top->options.config;
+    struct config_fault fault;
+
+    if (config == NULL && strcmp(top->options.socket, CLIENT_DEFAULT_SOCKET) != 0)
+        return COMMAND_DONE;
+    int status = patterns_open(config, &fault, &top->patterns);
+    if (status == 0 || config == NULL)
+        return COMMAND_DONE;
+    usage_report_fault(top->title, &fault, status);
+    return COMMAND_MISUSED;
+}
+
 static void open_screen(struct top *top)
 {
     if (top->options.once || top->options.json)
@@ -462,6 +488,8 @@ static void print_help(void)
         "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
         "  --alerts FILE       also show the latest notifications of headroom's plugins; FILE is\n"
         "                      the log that collectd's logfile plugin writes\n"
+        "  --config FILE       collectd's configuration, for patterns that match no cgroup\n"
+        "                      (default: collectd's own, with the default socket)\n"
         "  --once              print the table once and exit\n"
         "  --json              print a line of JSON for each refresh\n"
         "  --help              show this help\n\n"
@@ -513,10 +541,15 @@ static int parse_alerts(const char *title, const char *path, struct options *opt
 static int parse_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
-        {"socket", required_argument, NULL, 's'},   {"sort", required_argument, NULL, 'k'},
-        {"interval", required_argument, NULL, 'i'}, {"alerts", required_argument, NULL, 'a'},
-        {"once", no_argument, NULL, 'o'},           {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},           {0},
+        {"socket", required_argument, NULL, 's'},
+        {"sort", required_argument, NULL, 'k'},
+        {"interval", required_argument, NULL, 'i'},
+        {"alerts", required_argument, NULL, 'a'},
+        {"config", required_argument, NULL, 'c'},
+        {"once", no_argument, NULL, 'o'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     int option, status = COMMAND_DONE;
     while (status == COMMAND_DONE && (option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
@@ -528,6 +561,8 @@ static int parse_options(int argc, char **argv, struct options *options)
             status = parse_interval(argv[0], optarg, options);
         else if (option == 'a')
             status = parse_alerts(argv[0], optarg, options);
+        else if (option == 'c')
+            options->config = optarg;
         else if (option == 'o')
             options->once = true;
         else if (option == 'j')
@@ -557,6 +592,8 @@ int top_main(int argc, char **argv)
         print_help();
         return output_finish(top.title, output_flush(stdout));
     }
+    if (status == COMMAND_DONE)
+        status = open_patterns(&top);
     if (status != COMMAND_DONE)
         return status;
 
@@ -574,6 +611,7 @@ int top_main(int argc, char **argv)
     client_close(top.client);
     table_free(&top.table);
     memory_close(top.memory);
+    patterns_close(top.patterns);
     hr_root_close(top.root);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)
         waiting_end_by_signal(ending_signal); /* now that the terminal is restored */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "doctor/usage.h"
+#include "configured/usage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -470,6 +470,14 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
         usage->headroom.loaded)
         usage->path = path;
     return status;
+}
+
+void usage_report_fault(const char *title, const struct config_fault *fault, int status)
+{
+    if (fault->line > 0)
+        fprintf(stderr, "%s: %s isn't understood: line %u\n", title, fault->path, fault->line);
+    else
+        fprintf(stderr, "%s: can't read %s: %s\n", title, fault->path, strerror(-status));
 }
 
 void usage_free(struct usage *usage)

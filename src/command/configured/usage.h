@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/usage.h - what of the plugins a configuration of collectd uses.
+ * configured/usage.h - what of the plugins a configuration of collectd uses.
  */
-#ifndef HEADROOM_COMMAND_DOCTOR_USAGE_H
-#define HEADROOM_COMMAND_DOCTOR_USAGE_H
+#ifndef HEADROOM_COMMAND_CONFIGURED_USAGE_H
+#define HEADROOM_COMMAND_CONFIGURED_USAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,6 +108,9 @@ struct usage {
  * then NULL; otherwise as config_read(), or -ENOMEM.
  */
 int usage_read(const char *path, struct usage *usage, struct config_fault *fault);
+
+/** Prints on standard error why usage_read() has failed. @param title  the subcommand's argv[0]. */
+void usage_report_fault(const char *title, const struct config_fault *fault, int status);
 
 void usage_free(struct usage *usage);
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "configured/selected.h"
+
+#include <stdio.h>
+
+#include "headroom/utf8.h"
+
+void cgroups_find_selections(const struct usage *usage,
+                             struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT])
+{
+    of[0] = (struct cgroups_of_plugin){"psi", NULL, &usage->psi.groups};
+    of[1] = (struct cgroups_of_plugin){"cgroup_perf", "perf_event", &usage->perf.groups};
+    of[2] = (struct cgroups_of_plugin){"wss", NULL, &usage->wss.groups};
+    of[3] = (struct cgroups_of_plugin){"osnoise", NULL, NULL};
+    of[4] = (struct cgroups_of_plugin){"headroom", NULL, &usage->headroom.groups};
+}
+
+struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of)
+{
+    const struct usage_selection *selection = of->selection;
+    const struct hr_cgroup_options options = {
+        .controller = of->controller,
+        .patterns = selection->patterns.list,
+        .pattern_count = selection->patterns.count,
+        .excludes = selection->excludes.list,
+        .exclude_count = selection->excludes.count,
+        .max_count = selection->max_count,
+    };
+    struct hr_cgroup_set *set;
+
+    if (hr_cgroup_set_open(root, &options, &set) < 0)
+        return NULL;
+    if (hr_cgroup_set_read(set) == 0)
+        return set;
+    hr_cgroup_set_close(set);
+    return NULL;
+}
+
+/* --- Patterns that match nothing ------------------------------------------ */
+
+static size_t end_of_option(const struct usage_selection *selection, size_t first)
+{
+    size_t end = first;
+
+    while (end < selection->patterns.count &&
+           selection->options.list[end] == selection->options.list[first])
+        end++;
+    return end;
+}
+
+static bool has_matched(const struct hr_cgroup_set *set, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (hr_cgroup_set_matched(set, i))
+            return true;
+    return false;
+}
+
+/* "the pattern "a" matches no cgroup (there are: b, c)", or of an option with several "neither the
+ * pattern "a" nor the other 2 of its option match a cgroup" */
+static void describe_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                               size_t first, size_t end, char *text, size_t size)
+{
+    const char *pattern = of->selection->patterns.list[first];
+    char nearest[160], matching[80] = "matches no cgroup";
+
+    hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
+    if (end > first + 1)
+        snprintf(matching, sizeof(matching), "nor the other %zu of its option match a cgroup",
+                 end - first - 1);
+    snprintf(text, size, "%sthe pattern \"%s\" %s%s%s%s", end > first + 1 ? "neither " : "",
+             pattern, matching, nearest[0] != '\0' ? " (" : "", nearest,
+             nearest[0] != '\0' ? ")" : "");
+    hr_utf8_make_safe(text);
+}
+
+bool cgroups_next_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                            const struct hr_cgroup_set *set, size_t *first, char *text, size_t size)
+{
+    const size_t count = set != NULL ? of->selection->patterns.count : 0;
+
+    while (*first < count) {
+        const size_t begin = *first;
+        *first = end_of_option(of->selection, begin);
+        if (has_matched(set, begin, *first))
+            continue;
+        describe_unmatched(root, of, begin, *first, text, size);
+        return true;
+    }
+    return false;
+}

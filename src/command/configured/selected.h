@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * configured/selected.h - which cgroups the plugins select as they are configured.
+ */
+#ifndef HEADROOM_COMMAND_CONFIGURED_SELECTED_H
+#define HEADROOM_COMMAND_CONFIGURED_SELECTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "configured/usage.h"
+#include "headroom/cgroup.h"
+#include "headroom/root.h"
+
+/** How a plugin selects cgroups. */
+struct cgroups_of_plugin {
+    const char *plugin;
+    const char *controller;                  /**< whose hierarchy; NULL: cgroup2 */
+    const struct usage_selection *selection; /**< NULL: it takes none */
+};
+
+/** psi, cgroup_perf, wss, osnoise and headroom, in this order. */
+#define CGROUPS_PLUGIN_COUNT 5
+
+/** Fills in how each plugin selects cgroups. @param usage  owns what it points to. */
+void cgroups_find_selections(const struct usage *usage,
+                             struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT]);
+
+/** @return the cgroups that a plugin selects, for hr_cgroup_set_close(); NULL: they can't be
+ * listed.
+ */
+struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of);
+
+/**
+ * Finds the next Cgroup option none of whose patterns matches a cgroup, and describes it as the
+ * plugins log it: "the pattern "a" matches no cgroup (there are: b, c)".
+ *
+ * @param set    of cgroups_open().
+ * @param first  the pattern from which to search, 0 at first; moved behind the option.
+ * @param text   receives the description, made safe to print.
+ * @return false if there is none.
+ */
+bool cgroups_next_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                            const struct hr_cgroup_set *set, size_t *first, char *text,
+                            size_t size);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "top/patterns.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "configured/selected.h"
+#include "configured/usage.h"
+#include "headroom/clock.h"
+#include "headroom/root.h"
+
+#define RESCAN_NS (60 * HR_NS_PER_S)
+
+struct patterns {
+    struct usage usage;
+    struct hr_root *root;
+    uint64_t scanned_ns; /* 0: not yet */
+    char first[512];     /* the first that matches none; "": all match */
+    bool are_more;
+    char text[768];
+};
+
+int patterns_open(const char *path, struct config_fault *fault, struct patterns **patterns)
+{
+    struct patterns *opened = calloc(1, sizeof(*opened));
+
+    *patterns = NULL;
+    *fault = (struct config_fault){.line = 0};
+    if (opened == NULL)
+        return -ENOMEM;
+    int status = usage_read(path, &opened->usage, fault);
+    const char *root = opened->usage.root != NULL ? opened->usage.root : "/";
+    if (status == 0 && opened->usage.path != NULL) {
+        snprintf(fault->path, sizeof(fault->path), "%s", root);
+        status = hr_root_open(root, &opened->root);
+    }
+    if (opened->root == NULL)
+        patterns_close(opened);
+    else
+        *patterns = opened;
+    return status;
+}
+
+/* Plugins mostly have the same patterns. */
+static void add(struct patterns *patterns, const char *unmatched)
+{
+    if (patterns->first[0] == '\0')
+        snprintf(patterns->first, sizeof(patterns->first), "%s", unmatched);
+    else if (strcmp(patterns->first, unmatched) != 0)
+        patterns->are_more = true;
+}
+
+static void scan_plugin(struct patterns *patterns, const struct cgroups_of_plugin *of)
+{
+    struct hr_cgroup_set *set = cgroups_open(patterns->root, of);
+    char unmatched[sizeof(patterns->first)];
+    size_t next = 0;
+
+    while (cgroups_next_unmatched(patterns->root, of, set, &next, unmatched, sizeof(unmatched)))
+        add(patterns, unmatched);
+    hr_cgroup_set_close(set);
+}
+
+static void scan(struct patterns *patterns)
+{
+    struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT];
+
+    patterns->first[0] = '\0';
+    patterns->are_more = false;
+    cgroups_find_selections(&patterns->usage, of);
+    for (size_t i = 0; i < CGROUPS_PLUGIN_COUNT; i++)
+        if (of[i].selection != NULL && of[i].selection->patterns.count > 0)
+            scan_plugin(patterns, &of[i]);
+    snprintf(patterns->text, sizeof(patterns->text), "%s%s%s", patterns->first,
+             patterns->are_more ? "; there are more" : "",
+             patterns->first[0] != '\0' ? ": see headroom doctor --cgroups" : "");
+}
+
+const char *patterns_describe(struct patterns *patterns)
+{
+    const uint64_t now_ns = hr_clock_ns();
+
+    if (patterns->scanned_ns == 0 || now_ns - patterns->scanned_ns >= RESCAN_NS) {
+        scan(patterns);
+        patterns->scanned_ns = now_ns;
+    }
+    return patterns->text;
+}
+
+void patterns_close(struct patterns *patterns)
+{
+    if (patterns == NULL)
+        return;
+    usage_free(&patterns->usage);
+    hr_root_close(patterns->root);
+    free(patterns);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top/patterns.h - patterns of the plugins that match no cgroup, by collectd's configuration.
+ */
+#ifndef HEADROOM_COMMAND_TOP_PATTERNS_H
+#define HEADROOM_COMMAND_TOP_PATTERNS_H
+
+#include "common/config.h"
+
+struct patterns;
+
+/**
+ * Reads collectd's configuration.
+ *
+ * @param path      NULL: collectd's own.
+ * @param fault     receives, on failure, which file it was.
+ * @param patterns  receives it, for patterns_close(); NULL if there is no configuration that loads
+ *                  headroom's plugins.
+ * @return 0, -ENOMEM, or as config_read().
+ */
+int patterns_open(const char *path, struct config_fault *fault, struct patterns **patterns);
+
+/**
+ * Compares the patterns with the cgroups that there are, at most once a minute.
+ *
+ * @return a sentence on those that match none; "" if each matches. It is good until the next call.
+ */
+const char *patterns_describe(struct patterns *patterns);
+
+/** @param patterns  may be NULL. */
+void patterns_close(struct patterns *patterns);
+
+#endif
