@@ -15,7 +15,7 @@ struct hr_quantity {
  * MiB". */
 struct hr_quantity hr_quantity_bytes(double bytes);
 
-/** The same for tables, in up to four characters below 999.5 EiB: "512B", "1.8G", "240M". */
+/** The same for tables, in up to five characters below 999.5 EiB: "512B", "1.8G", "240M". */
 struct hr_quantity hr_quantity_short_bytes(double bytes);
 
 /** A time: "42 s", from two minutes on "42 min", from two hours on "3.5 h"; infinity is "never". */

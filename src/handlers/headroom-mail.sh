@@ -419,13 +419,15 @@ print_header() {
 # another one covers it, OKAY is on record; then when it began, that it is covered, and the notification. Of headroom's
 # that is left out: "silent".
 
-# is_due: threshold and headroom report their alarms again after a restart; the same one twice from one daemon is a new one, of a
-# series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new.
+# is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
+# series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new. So does
+# headroom, whose alarm may be another one.
 is_due() {
     case $severity:$known in
         OKAY:OKAY | WARNING:FAILURE) return 1 ;;
         OKAY:* | *:OKAY | FAILURE:WARNING) return 0 ;;
     esac
+    [ -z "$alert" ] || return 0
     if [ "$plugin" != osnoise ] || is_by_threshold; then
         [ "$known_by" = "$daemon" ]
     else
@@ -434,7 +436,8 @@ is_due() {
 }
 
 # covers RECORD: an alarm that isn't ours lasts, and is as severe. What began a day ago may have ended unnoticed. So may
-# that of a threshold in another run of collectd, unless $trusting: it comes again in a moment.
+# what another run of collectd has notified, but for a trigger, whose end is always notified; and for a threshold, if
+# $trusting: it comes again in a moment.
 covers() {
     read -r its_severity its_time its_daemon <"$1" || return 1
     case $severity:$its_severity in
@@ -442,7 +445,7 @@ covers() {
         *) return 1 ;;
     esac
     [ "$1" != "$record" ] && [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
-    $trusting || [ "$its_daemon" = "$daemon" ] || grep -q "^trigger " -- "$1"
+    [ "$its_daemon" = "$daemon" ] || grep -q "^trigger " -- "$1" || { $trusting && grep -q "^threshold " -- "$1"; }
 }
 
 # list_covering: the records that may cover the alarm, one a line: those of its group and resource, of a trigger, or of
@@ -454,10 +457,11 @@ list_covering() {
         *:room)
             set -- -e "forecast $host $instance cpu" -e "forecast $host $instance memory"
             for each in cpu memory room; do
-                ! has_none || set -- "$@" -e "trigger $host $instance $each" -e "threshold $host $instance $each"
+                ! has_none || set -- "$@" -e "trigger $host $instance $each" -e "alert $host $instance $each" \
+                    -e "threshold $host $instance $each"
             done
             ;;
-        *) set -- -e "trigger $about" -e "threshold $about" ;;
+        *) set -- -e "trigger $about" -e "alert $about" -e "threshold $about" ;;
     esac
     grep -lxF "$@" -- "$folder"/* 2>/dev/null
 }
@@ -525,7 +529,8 @@ is_left_alone() {
 # is_to_be_mailed: the notification; opens the record, and remembers what isn't.
 is_to_be_mailed() {
     if is_by_threshold || [ "$plugin" = osnoise ] || [ "$plugin" = headroom ]; then
-        if ! open_record "$folder" "$about"; then
+        # An <Alert> and a threshold may be of one series.
+        if ! open_record "$folder" "$about" ${alert:+"$alert"}; then
             record=""
             note="${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
             [ "$severity" != OKAY ]
@@ -574,10 +579,10 @@ END
 # keep_unsent MAIL: in our folder; fails if there is none.
 keep_unsent() {
     is_own_folder "$folder" || return 1
-    printf '%s\n' "$1" >"$folder/new.$$" && mv -f "$folder/new.$$" "$folder/unsent.$time.$$"
+    printf '%s\n' "$1" >"$folder/new.$$" && mv -f "$folder/new.$$" "$folder/unsent.$(date +%s%N).$$"
 }
 
-# send_unsent ADDRESS...: what was kept, the oldest first, until one isn't taken; one process at a time
+# send_unsent: what was kept, the oldest first, until three aren't taken; one process at a time
 send_unsent() {
     for unsent in "$folder"/unsent.*; do
         [ -e "$unsent" ] && is_own_folder "$folder" || return 0
@@ -585,9 +590,14 @@ send_unsent() {
     done
     (
         flock -n 8 || exit 0
+        left=3
         for unsent in "$folder"/unsent.*; do
-            sendmail -oi -- "$@" <"$unsent" 8>&- || exit 0
-            rm -f "$unsent"
+            if sendmail -oi -t <"$unsent" 8>&- 9>&-; then
+                rm -f "$unsent"
+            else
+                left=$((left - 1))
+                [ $left -gt 0 ] || exit 0
+            fi
         done
     ) 8>"$folder/sending"
 }
@@ -600,8 +610,8 @@ send() {
     printf '%s\n' "$mail" | sendmail -oi -- "$@" 9>&- || sent=1
     again=""
     [ $sent -eq 0 ] || ! keep_unsent "$mail" || again=", and is tried again at the next notification"
-    # The end of a threshold that isn't mailed is notified again; that of a trigger isn't.
-    if [ $sent -eq 0 ] || [ -n "$again" ] || [ "$kind:$severity" = trigger:OKAY ]; then
+    # The end of a threshold that isn't mailed is notified again; no other is.
+    if [ $sent -eq 0 ] || [ -n "$again" ] || { [ "$severity" = OKAY ] && ! is_by_threshold; }; then
         remember_alarm
     fi
     [ $sent -ne 0 ] || return 0
@@ -646,10 +656,10 @@ send_uncovered() {
     done
 }
 
-# find_kind: sets kind: which alarms it covers, see list_covering. An <Alert> of headroom of trouble that is there is as
-# good as a trigger; a value of its plugin that isn't 0 covers none.
+# find_kind: sets kind: which alarms it covers, see list_covering; a value of headroom that isn't 0 covers none. And
+# alert: "alert" for the plugin's <Alert>, else "".
 find_kind() {
-    kind=threshold
+    kind=threshold alert=""
     detail Trigger
     case $plugin:$value in
         psi:?*) kind=trigger ;;
@@ -658,11 +668,11 @@ find_kind() {
                 has_none || kind=value
                 return 0
             fi
-            kind=forecast
+            kind=forecast alert=alert
             detail TimeToTrouble
             [ -z "$value" ] || return 0
             detail Room
-            ! is_number_at_most "$value" 0 || kind=trigger
+            ! is_number_at_most "$value" 0 || kind=alert
             ;;
     esac
 }
@@ -673,10 +683,12 @@ find_kind
 detail NoLongerWatched
 unwatched=$value
 
-send_unsent "$@"
 record="" note="" now=${time%.*} is_uncovered=false trusting=true status=0
 if is_to_be_mailed; then
+    send_unsent
     send "$@" || status=1
+else
+    send_unsent
 fi
 send_uncovered "$@"
 exit $status

@@ -67,11 +67,12 @@ in_root=(chroot "$root"
     env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive
     sh -c 'cd /src && exec "$@"' sh)
 
-# on_machine COMMAND...: as its root, without the network.
-on_machine() { nsenter --target "$machine" --mount --uts --ipc --net --pid "${in_root[@]}" "$@"; }
+# on_machine COMMAND...: as its root, without the network. Where these tests run in a root folder of their own, that is
+# the machine's, too (--root): a mount namespace's is the host's.
+on_machine() { nsenter --target "$machine" --mount --root --uts --ipc --net --pid "${in_root[@]}" "$@"; }
 
 # online COMMAND...: the same with the network that we have.
-online() { nsenter --target "$machine" --mount --uts --ipc --pid "${in_root[@]}" "$@"; }
+online() { nsenter --target "$machine" --mount --root --uts --ipc --pid "${in_root[@]}" "$@"; }
 
 # make_stand_ins: what README takes for granted and such a machine lacks: sudo, systemctl, and a mail program,
 # whose mails are files in $root/tmp/mails.

@@ -36,9 +36,13 @@ start_receivers() {
         "$dir/received" "$dir/received" "$dir/received" >"$dir/bin/receive"
     cat >"$dir/bin/sendmail" <<'END'
 #!/usr/bin/python3
-import smtplib, sys
-to = sys.argv[sys.argv.index("--") + 1:]
-smtplib.SMTP("127.0.0.1", 25).sendmail("nobody@localhost", to, sys.stdin.buffer.read())
+import email, email.utils, smtplib, sys
+mail = sys.stdin.buffer.read()
+if "-t" in sys.argv:
+    to = [address for _, address in email.utils.getaddresses([email.message_from_bytes(mail)["To"]])]
+else:
+    to = sys.argv[sys.argv.index("--") + 1:]
+smtplib.SMTP("127.0.0.1", 25).sendmail("nobody@localhost", to, mail)
 END
     for device in null zero full random urandom; do
         : >"$dir/dev/$device"

@@ -499,7 +499,8 @@ int blame_table_print(FILE *file, const struct blame_report *report)
         fprintf(file, "Waits of %.1f ms more are missing: there were too many groups or tasks.\n",
                 to_ms(report->matrix->lost_ns));
     if (report->matrix->unsplit_ns > 0)
-        fprintf(file, "%.1f ms of them are unattributed as there were too many groups or tasks.\n",
+        fprintf(file,
+                "%.1f ms of the waits are unattributed: there were too many groups or tasks.\n",
                 to_ms(report->matrix->unsplit_ns));
     return status;
 }

@@ -92,9 +92,9 @@ static bool has_folder(const struct check_context *context, const struct passwd 
     struct stat status;
     char cause[256], remedy[256];
 
-    if (lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == user->pw_uid)
-        return true;
-    if (errno == EACCES) /* closed to us; it may be fine */
+    const bool is_there = lstat(folder, &status) == 0;
+    if (is_there ? S_ISDIR(status.st_mode) && status.st_uid == user->pw_uid
+                 : errno == EACCES) /* closed to us; it may be fine */
         return true;
     snprintf(cause, sizeof(cause), "%s is no folder of the user %s", folder, context->user);
     snprintf(remedy, sizeof(remedy),
