@@ -318,7 +318,6 @@ describe() {
         summary=${message%%"$newline"*}
     fi
     case $plugin:$resource in
-        psi:cpu | psi:memory | psi:io) look="headroom top --sort $resource" ;;
         psi:* | cgroup_perf:*) look="headroom top" ;;
         headroom:*) look="headroom report" ;;
         wss:*) look="headroom top --sort wss" ;;

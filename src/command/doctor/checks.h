@@ -9,10 +9,10 @@
 #ifndef HEADROOM_COMMAND_DOCTOR_CHECKS_H
 #define HEADROOM_COMMAND_DOCTOR_CHECKS_H
 
+#include "configured/usage.h"
 #include "doctor/cgroups.h"
 #include "doctor/costs.h"
 #include "doctor/findings.h"
-#include "configured/usage.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 
