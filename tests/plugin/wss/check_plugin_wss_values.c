@@ -282,7 +282,7 @@ START_TEST(leaves_alone_what_is_too_large_until_it_has_shrunk)
     wss_begin(PATIENT "MaxRSS \"200M\"\n<Process \"it\">\nPid %d\nWindow 0.02\n" REFERENCED
                       "</Process>",
               pid);
-    wss_await_log(1, "warning: wss: it is not measured: 0.");
+    wss_await_log(1, "warning: wss: it is not measured: 2");
     uint64_t until_ms = wss_now_ms() + 500;
     while (wss_now_ms() < until_ms) {
         harness_read();
