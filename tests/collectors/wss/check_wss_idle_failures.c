@@ -29,7 +29,7 @@ static void break_v1(void)
 
 static void break_pagemap(void)
 {
-    fill_own_pagemap(PRESENT);
+    fake_pages_set_own(PRESENT);
 }
 
 static void disable_memory(void)

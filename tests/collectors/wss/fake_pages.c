@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +66,25 @@ uint64_t fake_pages_get(const char *path, uint64_t index)
     ck_assert_int_ge(__real_pread(fd, &value, 8, (off_t)(8 * index)), 0);
     close(fd);
     return value;
+}
+
+void fake_pages_set_own(uint64_t entry)
+{
+    struct stat file;
+
+    int fd = open_in_tree("proc/self/pagemap");
+    ck_assert_int_eq(fstat(fd, &file), 0);
+    close(fd);
+    fake_pages.own_inode = file.st_ino;
+    fake_pages.own_entry = entry;
+}
+
+static bool is_own_pagemap(int fd)
+{
+    struct stat file;
+
+    return fake_pages.own_inode != 0 && fstat(fd, &file) == 0 &&
+           file.st_ino == fake_pages.own_inode;
 }
 
 static bool is_bitmap(int fd)
@@ -137,11 +157,20 @@ ssize_t __wrap_pwrite(int fd, const void *buffer, size_t size, off_t offset)
     return done;
 }
 
+static ssize_t read_own_pagemap(uint64_t *entries, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(*entries); i++)
+        entries[i] = fake_pages.own_entry;
+    return (ssize_t)size;
+}
+
 /* Short reads return complete 64-bit words; texts, which are read from offset 0, aren't cut. */
 ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset)
 {
     int left = fake_pages.allocations_left;
 
+    if (is_own_pagemap(fd))
+        return read_own_pagemap(buffer, size);
     if (!is_bitmap(fd))
         return __real_pread(fd, buffer,
                             fake_pages.longest_read > 0 && offset > 0 &&

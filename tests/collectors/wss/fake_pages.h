@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "memory/page_set.h"
 #include "support/tree.h"
@@ -47,6 +48,8 @@ struct fake_pages {
     uint64_t jump_ns;           /* by which the clock jumps */
     int clock_reads_left;       /* readings of the clock until it jumps */
     int allocations_left;       /* until one fails; -1: none does */
+    ino_t own_inode;            /* of proc/self/pagemap, if it has any entries: all are own_entry */
+    uint64_t own_entry;
 };
 
 extern struct fake_pages fake_pages;
@@ -60,6 +63,9 @@ void fake_pages_end(void);
 /** Writes or reads one of the 64-bit numbers of a file. */
 void fake_pages_put(const char *path, uint64_t index, uint64_t value);
 uint64_t fake_pages_get(const char *path, uint64_t index);
+
+/** Sets all entries of proc/self/pagemap: a variable may be anywhere, as sanitizers move it. */
+void fake_pages_set_own(uint64_t entry);
 
 /** A page's bit in the bitmap. */
 bool fake_pages_is_idle(uint64_t pfn);

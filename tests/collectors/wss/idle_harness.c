@@ -19,14 +19,6 @@ uint64_t page_size;
 
 /* --- The machine ---------------------------------------------------------- */
 
-void fill_own_pagemap(uint64_t entry)
-{
-    volatile char own = 0;
-
-    for (uint64_t i = 0; i < 512; i++)
-        fake_pages_put("proc/self/pagemap", (uintptr_t)&own / page_size - 256 + i, entry);
-}
-
 void add_process(int pid, const char *name)
 {
     char path[64];
@@ -61,7 +53,7 @@ void set_up(void)
     fake_pages_put(BITMAP, 0, 0);
     fake_pages_put("proc/kpageflags", 0, 0);
     fake_pages_put("proc/kpagecgroup", 0, 0);
-    fill_own_pagemap(PRESENT | 7);
+    fake_pages_set_own(PRESENT | 7);
     add_process(1, "init");
     add_maps(1);
     add_process(42, "mysqld");

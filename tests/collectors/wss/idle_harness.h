@@ -28,9 +28,6 @@ void tear_down(void);
 void add_process(int pid, const char *name);
 void add_maps(int pid);
 
-/* Sets the entries around the page that the probe checks: that of one of its variables. */
-void fill_own_pagemap(uint64_t entry);
-
 /* Opens the method. */
 void open_wss(const struct hr_wss_target *target, uint64_t max_scan_ns);
 void open_process(void); /* 42 */
