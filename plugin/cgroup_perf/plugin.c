@@ -12,6 +12,7 @@
 #include "cgroup_perf/trouble.h"
 #include "cgroup_perf/values.h"
 #include "common/log.h"
+#include "common/missing.h"
 #include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
@@ -403,4 +404,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, perf_config);
     plugin_register_init(PLUGIN, perf_init);
     plugin_register_shutdown(PLUGIN, perf_shutdown);
+    missing_end_alarms(PLUGIN);
 }

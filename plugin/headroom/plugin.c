@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "common/log.h"
+#include "common/missing.h"
 #include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
@@ -338,4 +339,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, headroom_config);
     plugin_register_init(PLUGIN, headroom_init);
     plugin_register_shutdown(PLUGIN, headroom_shutdown);
+    missing_end_alarms(PLUGIN);
 }

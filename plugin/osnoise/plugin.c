@@ -7,6 +7,7 @@
 #include "plugin.h"
 
 #include "common/log.h"
+#include "common/missing.h"
 #include "common/open_files.h"
 #include "common/options.h"
 #include "headroom/clock.h"
@@ -176,4 +177,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, read_config);
     plugin_register_init(PLUGIN, init_plugin);
     plugin_register_shutdown(PLUGIN, shut_down_plugin);
+    missing_end_alarms(PLUGIN);
 }

@@ -7,6 +7,7 @@
 #include "plugin.h"
 
 #include "common/log.h"
+#include "common/missing.h"
 #include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
@@ -246,4 +247,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, psi_config);
     plugin_register_init(PLUGIN, psi_init);
     plugin_register_shutdown(PLUGIN, psi_shutdown);
+    missing_end_alarms(PLUGIN);
 }

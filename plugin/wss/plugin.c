@@ -7,6 +7,7 @@
 #include "plugin.h"
 
 #include "common/log.h"
+#include "common/missing.h"
 #include "common/open_files.h"
 #include "common/options.h"
 #include "common/selection.h"
@@ -172,4 +173,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, wss_config);
     plugin_register_init(PLUGIN, wss_init);
     plugin_register_shutdown(PLUGIN, wss_shutdown);
+    missing_end_alarms(PLUGIN);
 }

@@ -12,6 +12,7 @@
 #include "support/fake_types.h"
 #include "support/safe_text.h"
 #include "utils/common/common.h"
+#include "utils_cache.h"
 
 #define MAX_READS         8
 #define VALUES_MAX        65536
@@ -47,6 +48,9 @@ static struct {
     int (*config)(oconfig_item_t *);
     plugin_init_cb init;
     plugin_shutdown_cb shutdown;
+    plugin_missing_cb missing;
+    user_data_t missing_data;
+    int missing_state;
     struct read_callback reads[MAX_READS];
     size_t read_count;
     void *series; /* a tsearch(3) tree */
@@ -252,6 +256,41 @@ int plugin_register_complex_read(__attribute__((unused)) const char *group, cons
     if (data != NULL)
         added->data = *data;
     return 0;
+}
+
+int plugin_register_missing(__attribute__((unused)) const char *name, plugin_missing_cb callback,
+                            const user_data_t *data)
+{
+    fake.missing = callback;
+    fake.missing_data = *data;
+    return 0;
+}
+
+/* --- Missing values ------------------------------------------------------- */
+
+const data_set_t *plugin_get_ds(const char *name)
+{
+    static data_set_t set;
+    const struct fake_type *type = fake_types_find(name);
+
+    if (type == NULL)
+        return NULL;
+    snprintf(set.type, sizeof(set.type), "%s", name);
+    set.ds_num = type->count;
+    set.ds = (data_source_t *)type->sources;
+    return &set;
+}
+
+int uc_get_state(__attribute__((unused)) const data_set_t *set,
+                 __attribute__((unused)) const value_list_t *list)
+{
+    return fake.missing_state;
+}
+
+int fake_miss(const value_list_t *series, int state)
+{
+    fake.missing_state = state;
+    return fake.missing(series, &fake.missing_data);
 }
 
 /* --- Clock and texts ------------------------------------------------------ */

@@ -104,6 +104,11 @@ const struct fake_value *fake_find(const char *identifier);
 /** How many of these have an identifier that matches a pattern of fnmatch(3), without flags. */
 size_t fake_count(const char *pattern);
 
+/** Calls the plugin's "missing" callback, as the daemon does before it forgets a series that has
+ * had no value for a while, in a state that the plugin threshold has set: STATE_OKAY and so on.
+ * @return what it returned. */
+int fake_miss(const value_list_t *series, int state);
+
 /** How many values were rejected since fake_start(); the first of them is shown on stderr. */
 size_t fake_rejections(void);
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/missing.h"
+
+#include "collectd.h"
+
+#include "plugin.h"
+
+#include "common/message.h"
+#include "utils/common/common.h"
+#include "utils_cache.h"
+
+/* A notification about a series, without a message. */
+static notification_t init_end(const value_list_t *series)
+{
+    notification_t notice = {.severity = NOTIF_OKAY, .time = cdtime()};
+
+    sstrncpy(notice.host, series->host, sizeof(notice.host));
+    sstrncpy(notice.plugin, series->plugin, sizeof(notice.plugin));
+    sstrncpy(notice.plugin_instance, series->plugin_instance, sizeof(notice.plugin_instance));
+    sstrncpy(notice.type, series->type, sizeof(notice.type));
+    sstrncpy(notice.type_instance, series->type_instance, sizeof(notice.type_instance));
+    return notice;
+}
+
+static void notify_end(const value_list_t *series, const data_set_t *set)
+{
+    notification_t notice = init_end(series);
+    struct message message = message_of(&notice);
+    char reason[64];
+
+    snprintf(reason, sizeof(reason), "no value has come for %.0f s",
+             CDTIME_T_TO_DOUBLE(notice.time - series->time));
+    message_append(&message, "%s: no longer watched: %s", series->type_instance, reason);
+    message_add_text(&notice, "DataSource", set->ds[0].name);
+    message_add_text(&notice, "NoLongerWatched", reason);
+    plugin_dispatch_notification(&notice);
+    plugin_notification_meta_free(notice.meta);
+}
+
+static int end_alarm(const value_list_t *series, user_data_t *plugin)
+{
+    if (strcmp(series->plugin, plugin->data) != 0)
+        return 0;
+    const data_set_t *set = plugin_get_ds(series->type);
+    int state = set != NULL ? uc_get_state(set, series) : STATE_UNKNOWN;
+    if (state == STATE_WARNING || state == STATE_ERROR)
+        notify_end(series, set);
+    return 0;
+}
+
+void missing_end_alarms(const char *plugin)
+{
+    const user_data_t data = {.data = (void *)(uintptr_t)plugin};
+
+    plugin_register_missing(plugin, end_alarm, &data);
+}

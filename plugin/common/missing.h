@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common/missing.h - ends alarms of collectd's plugin threshold whose values don't come any more,
+ * as their group, process or CPU is gone: threshold itself never ends them.
+ */
+#ifndef HEADROOM_PLUGIN_COMMON_MISSING_H
+#define HEADROOM_PLUGIN_COMMON_MISSING_H
+
+/**
+ * Notifies of the end of such alarms of a plugin's series, when collectd takes these for missing:
+ * by default after two intervals without a value. A value that comes later begins a new series,
+ * without an alarm. The notification is an OKAY of the series, with metadata DataSource, as
+ * threshold has it, and NoLongerWatched, the reason.
+ *
+ * It is collectd's cache that has the state of each series, and it calls back before it forgets
+ * one; so no late value can bring back an alarm that was ended, and groups that come and go without
+ * one cost a look-up.
+ *
+ * To be called in module_register().
+ *
+ * @param plugin  whose series; kept by the caller.
+ */
+void missing_end_alarms(const char *plugin);
+
+#endif
