@@ -25,8 +25,8 @@ static void print_help(void)
         "CPU, and what that CPU did meanwhile.\n"
         "\n"
         "GROUP is the path of a cgroup below its mount, with wildcards as in the plugins' option\n"
-        "Cgroup: 'system.slice/*.service'. Without one: every group with processes, and / for\n"
-        "tasks of none.\n"
+        "Cgroup: 'system.slice/*.service'; or its name in series: system.slice_cron.service.\n"
+        "Without one: every group with processes, and / for tasks of none.\n"
         "\n"
         "  --seconds N    measure so long (default: 5; with --live 2)\n"
         "  --live         again and again, until Ctrl-C\n"
@@ -96,13 +96,13 @@ static int parse_option(int option, struct blame_request *request)
     }
 }
 
-static int check_patterns(const struct blame_request *request)
+static int check_groups(const struct blame_request *request)
 {
-    for (size_t i = 0; i < request->pattern_count; i++) {
+    for (size_t i = 0; i < request->group_count; i++) {
         const char *reason;
-        if (hr_cgroup_pattern_check(request->patterns[i], NULL, &reason) != 0)
+        if (hr_cgroup_pattern_check(request->groups[i], NULL, &reason) != 0)
             return command_misused(request->title, "'%s' is no path of a cgroup: %s",
-                                   request->patterns[i], reason);
+                                   request->groups[i], reason);
     }
     return COMMAND_DONE;
 }
@@ -128,11 +128,11 @@ static int parse_options(int argc, char **argv, struct blame_request *request)
     if (status != COMMAND_DONE)
         return status;
     skip_slashes(argv + optind);
-    request->patterns = (const char *const *)argv + optind;
-    request->pattern_count = (size_t)(argc - optind);
+    request->groups = (const char *const *)argv + optind;
+    request->group_count = (size_t)(argc - optind);
     if (request->interval_ns == 0)
         request->interval_ns = (request->live ? 2 : 5) * HR_NS_PER_S;
-    return check_patterns(request);
+    return check_groups(request);
 }
 
 int blame_main(int argc, char **argv)

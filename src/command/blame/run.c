@@ -11,6 +11,7 @@
 
 #include "blame/report.h"
 #include "blame/watched.h"
+#include "common/group.h"
 #include "common/output.h"
 #include "common/redraw.h"
 #include "common/usage.h"
@@ -31,6 +32,7 @@ struct run {
     const struct blame_request *request;
     struct hr_root *root;
     struct hr_blame *blame;
+    struct group_patterns patterns;
     struct watched watched;
     struct hr_blame_matrix before, after, delta;
     enum label_charset charset;
@@ -57,6 +59,13 @@ __attribute__((format(printf, 2, 3))) static int fail(struct run *run, const cha
 }
 
 /* --- Beginning ------------------------------------------------------------ */
+
+static int fail_to_list(struct run *run, int error)
+{
+    if (error == -ENOENT)
+        return fail(run, "no cgroup2 hierarchy is mounted: mount -t cgroup2 none /sys/fs/cgroup");
+    return fail(run, "cannot list the cgroups: %s", strerror(-error));
+}
 
 static int open_blame(struct run *run)
 {
@@ -86,12 +95,29 @@ static int update_groups(struct run *run)
 {
     int status = watched_update(&run->watched, run->blame);
 
-    if (status == -ENOENT)
-        return fail(run, "no cgroup2 hierarchy is mounted: mount -t cgroup2 none /sys/fs/cgroup");
     if (status != 0)
-        return fail(run, "cannot follow the cgroups: %s", strerror(-status));
+        return fail_to_list(run, status);
     report_excess(run);
     return COMMAND_DONE;
+}
+
+static int find_groups(struct run *run)
+{
+    const struct blame_request *request = run->request;
+    char others[256];
+    const char *missing;
+    int status = 0;
+
+    if (request->group_count > 0)
+        status = group_find_patterns(run->root, request->groups, request->group_count,
+                                     &run->patterns, &missing);
+    if (status == -ENODEV) {
+        group_describe_others(run->root, missing, others, sizeof(others));
+        return fail(run, "'%s' matches no cgroup%s", missing, others);
+    }
+    if (status == 0)
+        status = watched_open(&run->watched, run->root, &run->patterns, request->interval_ns);
+    return status == 0 ? COMMAND_DONE : fail_to_list(run, status);
 }
 
 static int begin_run(struct run *run)
@@ -100,17 +126,13 @@ static int begin_run(struct run *run)
 
     if (status != 0)
         return fail(run, "cannot use / as root directory: %s", strerror(-status));
-    status = watched_open(&run->watched, run->root, run->request);
-    if (status != 0 && status != -ENOENT)
-        return fail(run, "cannot list the cgroups: %s", strerror(-status));
-    if (status == -ENOENT)
-        return fail(run, "no cgroup2 hierarchy is mounted: mount -t cgroup2 none /sys/fs/cgroup");
-    status = open_blame(run);
+    status = find_groups(run);
+    if (status == COMMAND_DONE)
+        status = open_blame(run);
     if (status == COMMAND_DONE)
         status = update_groups(run);
-    if (status == COMMAND_DONE && run->request->pattern_count > 0 && run->watched.id_count == 0)
-        return fail(run, "no group with processes has such a path below the cgroup mount; see "
-                         "systemd-cgls or ls /sys/fs/cgroup");
+    if (status == COMMAND_DONE && run->patterns.count > 0 && run->watched.id_count == 0)
+        return fail(run, "no process is in these groups");
     return status;
 }
 
@@ -239,6 +261,7 @@ static void end_run(struct run *run)
 {
     hr_blame_close(run->blame);
     watched_close(&run->watched);
+    group_patterns_free(&run->patterns);
     hr_root_close(run->root);
     hr_blame_matrix_free(&run->before);
     hr_blame_matrix_free(&run->after);

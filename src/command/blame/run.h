@@ -11,9 +11,9 @@
 
 /** What the user requests. */
 struct blame_request {
-    const char *title;           /**< the prefix of messages */
-    const char *const *patterns; /**< of groups, as hr_cgroup_options.patterns */
-    size_t pattern_count;        /**< 0: every group */
+    const char *title;         /**< the prefix of messages */
+    const char *const *groups; /**< as of group_find_patterns() */
+    size_t group_count;        /**< 0: every group */
     uint64_t interval_ns;
     bool live; /**< a matrix each interval, until Ctrl-C; else one */
     bool by_task;

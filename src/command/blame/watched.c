@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/group.h"
 #include "headroom/array.h"
 #include "headroom/blame.h"
 #include "headroom/clock.h"
@@ -72,21 +73,20 @@ static int find_top(struct watched *watched, const struct hr_root *root)
 }
 
 int watched_open(struct watched *watched, const struct hr_root *root,
-                 const struct blame_request *request)
+                 const struct group_patterns *patterns, uint64_t interval_ns)
 {
     static const char *const everywhere[] = {"**"};
-    bool all = request->pattern_count == 0;
+    bool all = patterns->count == 0;
     const struct hr_cgroup_options options = {
-        .patterns = all ? everywhere : request->patterns,
-        .pattern_count = all ? 1 : request->pattern_count,
+        .patterns = all ? everywhere : (const char *const *)patterns->list,
+        .pattern_count = all ? 1 : patterns->count,
         .max_count = GROUPS_MOST - 1,
         .event = note_event,
         .context = watched,
     };
 
     /* What was removed within an interval is in its cells, or in those of the next. */
-    *watched =
-        (struct watched){.changed = true, .keep_ns = 2 * request->interval_ns + 60 * HR_NS_PER_S};
+    *watched = (struct watched){.changed = true, .keep_ns = 2 * interval_ns + 60 * HR_NS_PER_S};
     int status = all ? find_top(watched, root) : 0;
     return status == 0 ? hr_cgroup_set_open(root, &options, &watched->set) : status;
 }

@@ -5,8 +5,13 @@
 #ifndef HEADROOM_COMMAND_BLAME_WATCHED_H
 #define HEADROOM_COMMAND_BLAME_WATCHED_H
 
-#include "blame/run.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "headroom/cgroup.h"
+
+struct group_patterns;
 
 struct hr_blame;
 struct hr_root;
@@ -29,10 +34,16 @@ struct watched {
     size_t id_count, id_capacity;
 };
 
-/** Opens the set of groups. @return 0 or a negative errno. @param watched  stays where it is until
- * watched_close(). */
+/**
+ * Opens the set of groups.
+ *
+ * @param patterns     of groups; none: every group.
+ * @param interval_ns  of the measurements.
+ * @param watched      stays where it is until watched_close().
+ * @return 0 or a negative errno.
+ */
 int watched_open(struct watched *watched, const struct hr_root *root,
-                 const struct blame_request *request);
+                 const struct group_patterns *patterns, uint64_t interval_ns);
 
 /** Finds groups that are new, and has them measured. @return 0; -ENOENT: no hierarchy is mounted;
  * or another negative errno. */

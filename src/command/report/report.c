@@ -40,7 +40,7 @@ static void print_help(void)
     puts("Usage: headroom report [OPTION]... [GROUP]...\n\n"
          "Shows how much room each group has left, the tightest first, by the values that a\n"
          "running collectd has from the plugin headroom.\n\n"
-         "  GROUP               only groups of these names, with the wildcards * and ?\n"
+         "  GROUP               only these groups, by name or path, with the wildcards * and ?\n"
          "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
          "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
          "  --sort KEY          what to sort by: room, trouble, memory, cpu\n"
@@ -158,8 +158,10 @@ int report_main(int argc, char **argv)
         return fail(argv[0], status, options.socket);
     const char *missing = rooms_keep(&rooms, argv + optind, (size_t)(argc - optind));
     if (missing != NULL) {
-        fprintf(stderr, "%s: collectd has no values of '%s': headroom report lists the groups\n",
-                argv[0], missing);
+        char there[512];
+        rooms_describe(&rooms, there, sizeof(there));
+        fprintf(stderr, "%s: '%s' matches no group that collectd has values of (there are: %s)\n",
+                argv[0], missing, there);
         rooms_free(&rooms);
         return COMMAND_FAILED;
     }

@@ -2,17 +2,21 @@
 #include "report/rooms.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/client.h"
+#include "common/group.h"
 #include "common/identifier.h"
 #include "headroom/array.h"
+#include "headroom/utf8.h"
 
 #define BY "-by-"
+
+/* More would be a line that nobody reads. */
+#define NAMES_SHOWN 6
 
 /* --- Series ------------------------------------------------------------------- */
 
@@ -187,35 +191,51 @@ void rooms_free(struct rooms *rooms)
 
 /* --- Choosing and sorting ---------------------------------------------------------- */
 
-static bool matches_any(const char *group, char *const *patterns, size_t count, bool *matched)
+static bool is_any_meant(char *const *wanted, size_t count, const char *group)
 {
-    bool any = false;
-
     for (size_t i = 0; i < count; i++)
-        if (strcmp(patterns[i], group) == 0 || fnmatch(patterns[i], group, FNM_NOESCAPE) == 0)
-            any = matched[i] = true;
-    return any;
+        if (group_is_meant(wanted[i], group))
+            return true;
+    return false;
 }
 
-const char *rooms_keep(struct rooms *rooms, char *const *patterns, size_t count)
+static bool has_row(const struct rooms *rooms, const char *wanted)
 {
-    bool *matched = calloc(count + 1, sizeof(*matched));
-    size_t kept = 0, at = 0;
-
-    if (count == 0 || matched == NULL) {
-        free(matched);
-        return NULL;
-    }
     for (size_t i = 0; i < rooms->count; i++)
-        if (matches_any(rooms->rows[i].group, patterns, count, matched))
+        if (group_is_meant(wanted, rooms->rows[i].group))
+            return true;
+    return false;
+}
+
+const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!has_row(rooms, wanted[i]))
+            return wanted[i];
+    for (size_t i = 0; count > 0 && i < rooms->count; i++)
+        if (is_any_meant(wanted, count, rooms->rows[i].group))
             rooms->rows[kept++] = rooms->rows[i];
         else
             free_row(&rooms->rows[i]);
-    rooms->count = kept;
-    while (at < count && matched[at])
-        at++;
-    free(matched);
-    return at < count ? patterns[at] : NULL;
+    if (count > 0)
+        rooms->count = kept;
+    return NULL;
+}
+
+void rooms_describe(const struct rooms *rooms, char *text, size_t size)
+{
+    const size_t shown = rooms->count <= NAMES_SHOWN ? rooms->count : NAMES_SHOWN - 1;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < shown && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 rooms->rows[i].group);
+    if (shown < rooms->count && used < size)
+        snprintf(text + used, size - used, " and %zu more", rooms->count - shown);
+    hr_utf8_make_safe(text);
 }
 
 static int compare_values(double a, double b)

@@ -51,9 +51,12 @@ int rooms_fetch(struct client *client, struct rooms *rooms);
 
 void rooms_free(struct rooms *rooms);
 
-/** Keeps the rows whose group matches one of some patterns of fnmatch(3). @return the first pattern
- * that matches none; NULL: each does. */
-const char *rooms_keep(struct rooms *rooms, char *const *patterns, size_t count);
+/** Keeps the rows whose group is one that the user means, see group_is_meant(); without any, all.
+ * @return the first that none of the rows is, which are all kept then; NULL: there is none. */
+const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count);
+
+/** Lists the first groups, safe to show: "a, b and 3 more". */
+void rooms_describe(const struct rooms *rooms, char *text, size_t size);
 
 /** Sorts: the lowest of a value first, those without one last; then by time to trouble and name. */
 void rooms_sort(struct rooms *rooms, enum room_value by);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/group.h"
 #include "common/output.h"
 #include "common/usage.h"
 #include "common/waiting.h"
@@ -28,6 +29,8 @@ struct run {
     struct wss_output output;
     struct hr_root *root;
     struct hr_wss *wss;
+    struct hr_wss_target measured;
+    struct group_patterns cgroups;    /* where it was found by its name in series */
     struct hr_process_list processes; /* of the current measurement; for messages */
     char target[WSS_TARGET_NAME_SIZE];
     struct wss_picture *picture;
@@ -63,7 +66,12 @@ static bool is_referenced(const struct run *run)
 
 static void report_problem(const struct run *run, const struct hr_reason *reason)
 {
-    print_error(run, "%s: %s", run->target, reason->text);
+    const struct hr_wss_target *target = &run->measured;
+    char others[256] = "";
+
+    if (target->scope == HR_WSS_CGROUP && reason->error == -ENODEV)
+        group_describe_others(run->root, target->cgroup, others, sizeof(others));
+    print_error(run, "%s: %s%s", run->target, reason->text, others);
 }
 
 static void print_headline(const struct run *run)
@@ -144,7 +152,7 @@ static int check_write(const struct run *run, int status)
 static int begin_measurement(struct run *run)
 {
     struct hr_reason reason;
-    const struct hr_wss_target *target = &run->request->target;
+    const struct hr_wss_target *target = &run->measured;
     wss_target_find(run->root, target, &run->processes);
     wss_target_name(target, &run->processes, run->target);
     if (hr_wss_begin(run->wss, wss_plan_longest_ns(&run->plan), &reason) != 0) {
@@ -313,6 +321,19 @@ static int draw_chart(struct run *run)
 
 /* --- The run -------------------------------------------------------------- */
 
+/* A cgroup may be named as its series are. What isn't found here is reported when it is measured.
+ */
+static void find_cgroup(struct run *run)
+{
+    const char *wanted = run->request->target.cgroup;
+
+    run->measured = run->request->target;
+    if (run->measured.scope != HR_WSS_CGROUP || strchr(wanted, '/') != NULL || wanted[0] == '\0')
+        return;
+    if (group_find_named(run->root, wanted, &run->cgroups) == 0 && run->cgroups.count == 1)
+        run->measured.cgroup = run->cgroups.list[0];
+}
+
 static int open_all(struct run *run)
 {
     struct hr_reason reason = {0};
@@ -325,9 +346,10 @@ static int open_all(struct run *run)
         print_error(run, "can't use %s as root directory: %s", request->root, strerror(-status));
         return COMMAND_FAILED;
     }
+    find_cgroup(run);
     size_t readings = wss_plan_readings(&request->plan);
     const struct hr_wss_options options = {
-        .target = request->target,
+        .target = run->measured,
         .method = request->method,
         .window_count = readings > 0 ? readings : SIZE_MAX,
         .aging = request->aging,
@@ -345,6 +367,7 @@ static void close_all(struct run *run)
 {
     hr_wss_close(run->wss);
     hr_process_list_free(&run->processes);
+    group_patterns_free(&run->cgroups);
     hr_root_close(run->root);
     wss_picture_close(run->picture);
     free(run->points);
