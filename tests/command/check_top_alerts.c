@@ -181,39 +181,61 @@ END_TEST
 #define PSI(text)                                                                                  \
     "Host h, plugin psi (instance hour.slice_web) type percent (instance cpu-full): " text
 
-/* What matters is at the beginning, where it isn't cut. */
+#define CURRENTLY(source, value, which, limit)                                                     \
+    "Host h, plugin a (instance b) type c: Data source \"" source "\" is currently " value         \
+    ". That is " which " threshold of " limit "."
+#define AGAIN_AT(source, value)                                                                    \
+    "Host h, plugin a (instance b) type c (instance d): All data sources are within range again. " \
+    "Current value of \"" source "\" is " value "."
+
+/* In headroom-mail's words. */
 static const struct {
-    const char *type, *type_instance, *message, *text;
+    const char *plugin, *type, *type_instance, *message, *text;
 } threshold_texts[] = {
-    {"percent", "cpu-full",
-     PSI("Data source \"value\" is currently 54.498408. That is above the warning threshold of "
-         "40.000000."),
-     "hour.slice_web: cpu full 54.5 %, the limit is 40 %"},
-    {"percent", "cpu-full",
-     PSI("All data sources are within range again. Current value of \"value\" is 3.250000."),
-     "hour.slice_web: cpu full 3.25 %, within its limits again"},
-    {"memory", "referenced",
-     "Host h, plugin wss (instance a) type memory (instance referenced): Data source \"value\" is "
-     "currently 268435456.000000. That is above the failure threshold of 134217728.000000.",
-     "hour.slice_web: referenced 256M, the limit is 128M"},
-    {"duration", "to_trouble",
-     "Host h, plugin headroom (instance a) type duration (instance to_trouble): Data source "
-     "\"value\" is currently 2520.000000. That is below the warning threshold of 3600.000000.",
-     "hour.slice_web: to_trouble 42 min, the limit is 60 min"},
-    {"ipc", "",
-     "Host h, plugin cgroup_perf (instance a) type ipc: Data source \"value\" is currently "
-     "0.312345. That is below the warning threshold of 0.500000.",
-     "hour.slice_web: ipc 0.3123, the limit is 0.5"},
-    {"percent", "cpu-full", PSI("Value is no longer there."),
-     "hour.slice_web: cpu full: Value is no longer there."},
+    {"psi", "percent", "cpu-full",
+     CURRENTLY("value", "54.498408", "above the warning", "40.000000"),
+     "all of hour.slice_web waits for a CPU 54 % of the time; the limit is 40 %"},
+    {"psi", "percent", "memory-some",
+     CURRENTLY("value", "5.250000", "above the warning", "5.000000"),
+     "hour.slice_web waits for memory 5.2 % of the time; the limit is 5 %"},
+    {"psi", "percent", "io-full", CURRENTLY("value", "61.000000", "above the failure", "60.000000"),
+     "all of hour.slice_web waits for disks 61 % of the time; the limit is 60 %"},
+    {"psi", "percent", "cpu-full", AGAIN_AT("value", "3.250000"),
+     "all of hour.slice_web waits for a CPU 3.2 % of the time again"},
+    {"wss", "memory", "referenced",
+     CURRENTLY("value", "268435456.000000", "above the failure", "134217728.000000"),
+     "hour.slice_web touches 256M of memory; the limit is 128M"},
+    {"headroom", "percent", "room", CURRENTLY("value", "0.000000", "below the warning", "5.000000"),
+     "hour.slice_web has no room left; the limit is 5 %"},
+    {"headroom", "percent", "room", CURRENTLY("value", "3.400000", "below the warning", "5.000000"),
+     "hour.slice_web has 3.4 % of room left; the limit is 5 %"},
+    {"headroom", "percent", "room", AGAIN_AT("value", "35.700000"),
+     "hour.slice_web has 36 % of room left again"},
+    {"headroom", "duration", "to_trouble",
+     CURRENTLY("seconds", "2520.000000", "below the warning", "3600.000000"),
+     "hour.slice_web has memory for 42 min; the limit is 60 min"},
+    {"headroom", "duration", "to_trouble",
+     CURRENTLY("seconds", "0.000000", "below the failure", "600.000000"),
+     "hour.slice_web is in trouble; the limit is 10 min"},
+    {"headroom", "duration", "to_trouble", AGAIN_AT("seconds", "86400.000000"),
+     "hour.slice_web is out of trouble"},
+    {"headroom", "duration", "to_trouble", AGAIN_AT("seconds", "7260.000000"),
+     "hour.slice_web has memory for 2.0 h again"},
+    {"cgroup_perf", "ipc", "", CURRENTLY("value", "0.312345", "below the warning", "0.500000"),
+     "hour.slice_web runs 0.31 instructions per cycle; the limit is 0.5"},
+    {"cgroup_perf", "derive", "x", CURRENTLY("value", "7.5", "above the warning", "7"),
+     "hour.slice_web: x is 7.5; the limit is 7"},
+    {"psi", "percent", "cpu-full", PSI("Value is no longer there."),
+     "hour.slice_web: cpu-full: Value is no longer there."},
     /* not a threshold's */
-    {"derive", "trigger_x", "cpu some: stalled 1 s", "cpu some: stalled 1 s"},
+    {"psi", "derive", "trigger_x", "cpu some: stalled 1 s", "cpu some: stalled 1 s"},
 };
 
-START_TEST(puts_value_of_threshold_first)
+START_TEST(puts_a_threshold_in_words)
 {
     struct alert alert = {.host = "h", .instance = "hour.slice_web"};
     char text[ALERT_TEXT_SIZE], line[600];
+    strcpy(alert.plugin, threshold_texts[_i].plugin);
     strcpy(alert.type, threshold_texts[_i].type);
     strcpy(alert.type_instance, threshold_texts[_i].type_instance);
     strcpy(alert.message, threshold_texts[_i].message);
@@ -222,6 +244,37 @@ START_TEST(puts_value_of_threshold_first)
     alert_text(&alert, true, text);
     snprintf(line, sizeof(line), "h: %s", threshold_texts[_i].text);
     ck_assert_str_eq(text, line);
+}
+END_TEST
+
+static const struct {
+    const char *plugin, *instance, *type, *type_instance, *value, *text;
+} places[] = {
+    {"psi", "system", "percent", "io-full", "20",
+     "all of the machine waits for disks 20 % of the time"},
+    {"osnoise", "cpu2", "percent", "available", "96.8", "programs get 97 % of CPU 2"},
+    {"osnoise", "cpu2", "duration", "max_single", "0.00035",
+     "a single noise takes CPU 2 for 350 us"},
+    {"osnoise", "cpu2", "derive", "irq_local_timer_us", "25000",
+     "irq_local_timer takes 2.5 % of CPU 2"},
+};
+
+START_TEST(names_a_place_as_mails_do)
+{
+    struct alert alert = {.severity = ALERT_OKAY};
+    char text[ALERT_TEXT_SIZE], expected[200];
+
+    strcpy(alert.plugin, places[_i].plugin);
+    strcpy(alert.instance, places[_i].instance);
+    strcpy(alert.type, places[_i].type);
+    strcpy(alert.type_instance, places[_i].type_instance);
+    snprintf(alert.message, sizeof(alert.message),
+             "Host h, plugin p type t: All data sources are within range again. Current value of "
+             "\"value\" is %s.",
+             places[_i].value);
+    alert_text(&alert, false, text);
+    snprintf(expected, sizeof(expected), "%s again", places[_i].text);
+    ck_assert_str_eq(text, expected);
 }
 END_TEST
 
@@ -537,7 +590,8 @@ static void add_lines(TCase *tests)
     tcase_add_test(tests, takes_no_zero_byte);
     tcase_add_test(tests, cuts_long_texts);
     tcase_add_test(tests, words_an_alert);
-    tcase_add_loop_test(tests, puts_value_of_threshold_first, 0, COUNT(threshold_texts));
+    tcase_add_loop_test(tests, puts_a_threshold_in_words, 0, COUNT(threshold_texts));
+    tcase_add_loop_test(tests, names_a_place_as_mails_do, 0, sizeof(places) / sizeof(places[0]));
 }
 
 static void add_following(TCase *tests)

@@ -294,13 +294,15 @@ START_TEST(sorts)
 END_TEST
 
 /* The hog has the higher "some", the victim the higher "full"; less than a percent of that is
- * chance. */
+ * chance: there the one that takes the CPU is below those that wait. */
 static const struct {
     const char *group;
     double cpu_some, cpu_full, io_full;
+    bool takes_most;
 } hurting[] = {
-    {"victim", 42, 42.2, 0}, {"reader", 5, 0, 42.4}, {"hog", 100, 14, 0},
-    {"waits", 30, 0.2, 0.4}, {"old", 20, NAN, NAN},  {"calm", 1, 0.4, 0},
+    {"victim", 42, 42.2, 0, false}, {"reader", 12, 0, 42.4, false}, {"big", 100, 42.6, 0, true},
+    {"hog", 100, 14, 0, false},     {"second", 28, 13.4, 0, false}, {"waits", 30, 0.2, 0.4, false},
+    {"old", 20, NAN, NAN, false},   {"batch", 99, 0.4, 0, true},    {"calm", 1, 0.4, 0, false},
 };
 
 START_TEST(sorts_by_what_hurts)
@@ -317,6 +319,7 @@ START_TEST(sorts_by_what_hurts)
         row->values[column_of_key("cpu_some")] = hurting[i].cpu_some;
         row->values[column_of_key("cpu_full")] = hurting[i].cpu_full;
         row->values[column_of_key("io_full")] = hurting[i].io_full;
+        row->takes_most = hurting[i].takes_most;
     }
     ck_assert_int_eq(sort_key_find("pressure", 0, &key), 0);
     table_sort(&table, &key);

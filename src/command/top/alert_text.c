@@ -5,16 +5,60 @@
  *     Host h, plugin psi (instance a) type percent (instance cpu-full): Data source "value" is
  *     currently 54.498408. That is above the warning threshold of 40.000000.
  *     Host h, plugin …: All data sources are within range again. Current value of "value" is 3.
+ *
+ * and the words of headroom-mail, describe_series().
  */
 #include "top/alert_text.h"
 
+#include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "headroom/quantity.h"
 
-enum { VALUE_SIZE = 64 };
+enum { VALUE_SIZE = 64, SERIES_SIZE = 512 };
+
+enum unit { PERCENT, PER_10000, BYTES, TIME, NOISE, NUMBER };
+
+/* "@" is the place, "~" the source of noise, "#" the value. The first that matches counts. */
+static const struct wording {
+    const char *series; /* PLUGIN/TYPE/TYPE_INSTANCE, with wildcards of fnmatch(3) */
+    const char *text;
+    enum unit unit;
+} wordings[] = {
+    {"psi/percent/cpu-some", "@ waits for a CPU # of the time", PERCENT},
+    {"psi/percent/cpu-full", "all of @ waits for a CPU # of the time", PERCENT},
+    {"psi/percent/memory-some", "@ waits for memory # of the time", PERCENT},
+    {"psi/percent/memory-full", "all of @ waits for memory # of the time", PERCENT},
+    {"psi/percent/io-some", "@ waits for disks # of the time", PERCENT},
+    {"psi/percent/io-full", "all of @ waits for disks # of the time", PERCENT},
+    {"psi/percent/irq-full", "@ waits for interrupts # of the time", PERCENT},
+    {"cgroup_perf/ipc/", "@ runs # instructions per cycle", NUMBER},
+    {"wss/memory/referenced*", "@ touches # of memory", BYTES},
+    {"wss/memory/*", "@ holds # of memory", BYTES},
+    {"osnoise/percent/available", "programs get # of @", PERCENT},
+    {"osnoise/duration/max_single", "a single noise takes @ for #", NOISE},
+    {"osnoise/derive/*_us", "~ takes # of @", PER_10000},
+    {"headroom/percent/room*", "@ has # of room left", PERCENT},
+    {"headroom/duration/to_trouble", "@ has memory for #", TIME},
+    {"*/percent/*", "@: ~ is #", PERCENT},
+    {"*/memory/*", "@: ~ is #", BYTES},
+    {"*", "@: ~ is #", NUMBER},
+};
+
+/* What a value of room says to people where its number doesn't. */
+static const struct {
+    const char *series;
+    double least, most;
+    bool is_end;
+    const char *text;
+} special_wordings[] = {
+    {"headroom/percent/room*", 0, 0, false, "@ has no room left"},
+    {"headroom/duration/to_trouble", 0, 0, false, "@ is in trouble"},
+    {"headroom/duration/to_trouble", 86399, INFINITY, true, "@ is out of trouble"},
+};
 
 bool alert_is_by_threshold(const struct alert *alert)
 {
@@ -34,57 +78,159 @@ static bool find_number(const char *message, const char *before, double *number)
     return end != at;
 }
 
-static void write_value(const struct alert *alert, double value, char text[VALUE_SIZE])
+/* As headroom-mail has it: two digits, or all before the point. */
+static void write_number(double value, const char *unit, char text[VALUE_SIZE])
 {
-    if (strcmp(alert->type, "percent") == 0)
-        snprintf(text, VALUE_SIZE, "%.3g %%", value);
-    else if (strcmp(alert->type, "memory") == 0)
-        snprintf(text, VALUE_SIZE, "%s", hr_quantity_short_bytes(value).text);
-    else if (strcmp(alert->type, "duration") == 0)
-        snprintf(text, VALUE_SIZE, "%s", hr_quantity_seconds(value).text);
+    const double size = fabs(value);
+    const char *format = size >= 9.95 || value == trunc(value) ? "%.0f%s"
+                         : size >= 0.995                       ? "%.1f%s"
+                                                               : "%.2g%s";
+
+    snprintf(text, VALUE_SIZE, format, value, unit);
+}
+
+static void write_noise(double seconds, char text[VALUE_SIZE])
+{
+    if (seconds < 999.5e-6)
+        write_number(seconds * 1e6, " us", text);
+    else if (seconds < 999.5e-3)
+        write_number(seconds * 1e3, " ms", text);
     else
-        snprintf(text, VALUE_SIZE, "%.4g", value);
+        write_number(seconds, " s", text);
 }
 
-/* "mysql.service: cpu full" */
-static int write_series(const struct alert *alert, char *text, size_t size)
+static void write_value(enum unit unit, double value, char text[VALUE_SIZE])
 {
-    const char *what = alert->type_instance[0] != '\0' ? alert->type_instance : alert->type;
-    int length = snprintf(text, size, "%s: ", alert->instance);
-    int end = length + snprintf(text + length, size - (size_t)length, "%s", what);
-    for (int i = length; i < end; i++)
-        text[i] = text[i] == '-' ? ' ' : text[i];
-    return end;
+    switch (unit) {
+    case PERCENT:
+        write_number(value, " %", text);
+        break;
+    case PER_10000:
+        write_number(value / 10000, " %", text);
+        break;
+    case BYTES:
+        snprintf(text, VALUE_SIZE, "%s", hr_quantity_short_bytes(value).text);
+        break;
+    case TIME:
+        snprintf(text, VALUE_SIZE, "%s", hr_quantity_seconds(value).text);
+        break;
+    case NOISE:
+        write_noise(value, text);
+        break;
+    case NUMBER:
+        write_number(value, "", text);
+        break;
+    }
 }
 
-static void write_threshold(const struct alert *alert, char *text, size_t size)
+static const struct wording *find_wording(const char *series)
+{
+    size_t i = 0;
+
+    while (fnmatch(wordings[i].series, series, 0) != 0)
+        i++;
+    return &wordings[i];
+}
+
+static const char *find_special(const char *series, double value, bool is_end)
+{
+    for (size_t i = 0; i < sizeof(special_wordings) / sizeof(special_wordings[0]); i++)
+        if (special_wordings[i].is_end == is_end && value >= special_wordings[i].least &&
+            value <= special_wordings[i].most &&
+            fnmatch(special_wordings[i].series, series, 0) == 0)
+            return special_wordings[i].text;
+    return NULL;
+}
+
+static void write_place(FILE *out, const struct alert *alert)
+{
+    if (strcmp(alert->instance, "system") == 0)
+        fputs("the machine", out);
+    else if (strcmp(alert->plugin, "osnoise") == 0 && strncmp(alert->instance, "cpu", 3) == 0)
+        fprintf(out, "CPU %s", alert->instance + 3);
+    else
+        fputs(alert->instance, out);
+}
+
+/* "irq_local_timer" of "irq_local_timer_us" */
+static void write_source(FILE *out, const struct alert *alert)
+{
+    const char *name = alert->type_instance[0] != '\0' ? alert->type_instance : alert->type;
+    const size_t length = strlen(name);
+    const bool has_unit = length > 3 && strcmp(name + length - 3, "_us") == 0;
+
+    fprintf(out, "%.*s", (int)(has_unit ? length - 3 : length), name);
+}
+
+static void write_words(FILE *out, const char *words, const struct alert *alert, const char *value)
+{
+    for (; *words != '\0'; words++)
+        if (*words == '@')
+            write_place(out, alert);
+        else if (*words == '~')
+            write_source(out, alert);
+        else if (*words == '#')
+            fputs(value, out);
+        else
+            putc(*words, out);
+}
+
+/* "all of mysql.service waits for a CPU 54 % of the time" @return whether that is all to say */
+static bool write_state(FILE *out, const struct alert *alert, double value, bool is_end)
+{
+    char series[SERIES_SIZE], text[VALUE_SIZE];
+
+    snprintf(series, sizeof(series), "%s/%s/%s", alert->plugin, alert->type, alert->type_instance);
+    const struct wording *wording = find_wording(series);
+    const char *special = find_special(series, value, is_end);
+    write_value(wording->unit, value, text);
+    write_words(out, special != NULL ? special : wording->text, alert, text);
+    return special != NULL;
+}
+
+static void write_limit(FILE *out, const struct alert *alert, double limit)
+{
+    char series[SERIES_SIZE], text[VALUE_SIZE];
+
+    snprintf(series, sizeof(series), "%s/%s/%s", alert->plugin, alert->type, alert->type_instance);
+    write_value(find_wording(series)->unit, limit, text);
+    fprintf(out, "; the limit is %s", text);
+}
+
+static void write_threshold(FILE *out, const struct alert *alert)
 {
     const char *message = alert->message, *rest = strstr(message, "): ");
-    char found[VALUE_SIZE], limit[VALUE_SIZE];
-    double value, bound;
-    int used = write_series(alert, text, size);
-    text += used;
-    size -= (size_t)used;
+    const char *again = strstr(message, "within range again. Current value of \"");
+    double value, limit;
+
     if (find_number(message, "\" is currently ", &value) &&
-        find_number(message, " threshold of ", &bound)) {
-        write_value(alert, value, found);
-        write_value(alert, bound, limit);
-        snprintf(text, size, " %s, the limit is %s", found, limit);
-    } else if (find_number(message, "within range again. Current value of \"value\" is ", &value)) {
-        write_value(alert, value, found);
-        snprintf(text, size, " %s, within its limits again", found);
+        find_number(message, " threshold of ", &limit)) {
+        write_state(out, alert, value, false);
+        write_limit(out, alert, limit);
+    } else if (again != NULL && find_number(again, "\" is ", &value)) {
+        if (!write_state(out, alert, value, true))
+            fputs(" again", out);
     } else {
-        snprintf(text, size, ": %s", rest != NULL ? rest + strlen("): ") : message);
+        write_place(out, alert);
+        fputs(": ", out);
+        write_source(out, alert);
+        fprintf(out, ": %s", rest != NULL ? rest + strlen("): ") : message);
     }
 }
 
 void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
 {
-    bool host = with_host && alert->host[0] != '\0';
-    int used = snprintf(text, ALERT_TEXT_SIZE, "%s%s", host ? alert->host : "", host ? ": " : "");
+    FILE *out = fmemopen(text, ALERT_TEXT_SIZE, "w");
+
+    text[0] = text[ALERT_TEXT_SIZE - 1] = '\0';
+    if (out == NULL)
+        return;
+    if (with_host && alert->host[0] != '\0')
+        fprintf(out, "%s: ", alert->host);
     if (alert_is_by_threshold(alert))
-        write_threshold(alert, text + used, ALERT_TEXT_SIZE - (size_t)used);
+        write_threshold(out, alert);
     else
-        snprintf(text + used, ALERT_TEXT_SIZE - (size_t)used, "%s",
-                 alert->message[0] != '\0' ? alert->message : "-");
+        fputs(alert->message[0] != '\0' ? alert->message : "-", out);
+    fclose(out);
+    text[ALERT_TEXT_SIZE - 1] = '\0';
 }

@@ -175,7 +175,15 @@ enum severity row_severity(const struct row *row, size_t column)
 }
 
 /* What the sort key "pressure" compares, in this order; NaN: absent. */
-enum { FULL, SOME, HURT_COUNT };
+enum { FULL, RANK, SOME, HURT_COUNT };
+
+/* Of rows that have the same "full" those that wait are first, then who takes a CPU from them. */
+static double rank_of(const struct row *row, double some)
+{
+    if (row->takes_most)
+        return 1;
+    return some >= columns[column_find("cpu_some")].warn ? 2 : 0;
+}
 
 static void find_hurt(const struct row *row, double hurt[HURT_COUNT])
 {
@@ -189,6 +197,9 @@ static void find_hurt(const struct row *row, double hurt[HURT_COUNT])
     }
     /* Less than that is chance; and "full" of a CPU isn't known before Linux 5.13. */
     hurt[FULL] = isnan(hurt[FULL]) && !isnan(hurt[SOME]) ? 0 : round(hurt[FULL]);
+    if (row->takes_most && hurt[FULL] > 0)
+        hurt[FULL] -= 1; /* as rounding may have added it */
+    hurt[RANK] = rank_of(row, hurt[SOME]);
 }
 
 /* The highest first, absent ones last. */
@@ -208,8 +219,10 @@ static int compare_by_key(const struct row *a, const struct row *b, const struct
         return compare_values(a->values[key->column], b->values[key->column]);
     find_hurt(a, hurt_a);
     find_hurt(b, hurt_b);
-    int order = compare_values(hurt_a[FULL], hurt_b[FULL]);
-    return order != 0 ? order : compare_values(hurt_a[SOME], hurt_b[SOME]);
+    int order = 0;
+    for (int i = 0; i < HURT_COUNT && order == 0; i++)
+        order = compare_values(hurt_a[i], hurt_b[i]);
+    return order;
 }
 
 static int compare_rows(const void *first, const void *second, void *key)

@@ -60,7 +60,8 @@ void table_free(struct table *table);
  *
  * The key "pressure" is what hurts: the highest "full", in whole percent, then the highest "some".
  * A group that takes a CPU from another waits, too, as it would take more; but some of its tasks
- * run.
+ * run. The one that table_mark_takers() has marked is below those that wait and have the same
+ * "full", or a percent less.
  */
 void table_sort(struct table *table, const struct sort_key *key);
 
