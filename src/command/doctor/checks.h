@@ -81,9 +81,10 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
                            struct findings *findings);
 
-/** Adds whether headroom-mail and headroom-alert have what they need, where collectd's plugin exec
- * runs them. */
-void doctor_check_handlers(const struct usage *usage, struct findings *findings);
+/** Adds whether the programs that collectd's plugin exec runs for notifications have what they
+ * need.
+ * @param is_named  the user asks for that; then also if it runs none. */
+void doctor_check_handlers(const struct usage *usage, bool is_named, struct findings *findings);
 
 /** What cgroup_perf counts on this machine. */
 struct doctor_events {

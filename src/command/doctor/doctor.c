@@ -36,8 +36,11 @@ struct options {
     const char *root, *config; /* NULL: as configured; collectd's own */
     bool json, all, cgroups;
     bool named; /* plugins are */
-    bool wanted[PLUGIN_COUNT];
+    bool wanted[PLUGIN_COUNT], wants_exec;
 };
+
+/* collectd's own, which runs programs for notifications. */
+#define EXEC "exec"
 
 static void print_help(void)
 {
@@ -46,11 +49,11 @@ static void print_help(void)
           "works, and for what doesn't, the cause and the remedy; and what it costs.\n"
           "Without a configuration that loads headroom's plugins all that they have is\n"
           "tried. Nothing is changed. Run it as the user that collectd runs as.\n\n"
-          "Plugins (default: all):",
+          "Plugins (default: all; exec is collectd's, which runs programs for alerts):\n ",
           stdout);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
         printf(" %s", plugins[i].name);
-    fputs("\n\nOptions:\n"
+    fputs(" " EXEC "\n\nOptions:\n"
           "  --config FILE  the configuration; default collectd's own, such as\n"
           "                 /etc/collectd/collectd.conf\n"
           "  --all          list also what isn't used, and on a terminal what works\n"
@@ -69,16 +72,20 @@ static void print_help(void)
 
 static int select_plugin(const char *title, const char *name, struct options *options)
 {
+    if (strcmp(name, EXEC) == 0) {
+        options->wants_exec = true;
+        return COMMAND_DONE;
+    }
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (strcmp(plugins[i].name, name) == 0) {
             options->wanted[i] = true;
             return COMMAND_DONE;
         }
     }
-    fprintf(stderr, "%s: unknown plugin '%s'; the plugins are", title, name);
+    fprintf(stderr, "%s: unknown plugin '%s'; the plugins are ", title, name);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
-        fprintf(stderr, "%s %s", i > 0 ? "," : "", plugins[i].name);
-    putc('\n', stderr);
+        fprintf(stderr, "%s, ", plugins[i].name);
+    fputs("and collectd's " EXEC "\n", stderr);
     return COMMAND_MISUSED;
 }
 
@@ -86,6 +93,7 @@ static int select_plugin(const char *title, const char *name, struct options *op
 static int select_plugins(const char *title, char **names, struct options *options)
 {
     options->named = *names != NULL;
+    options->wants_exec = !options->named;
     for (size_t i = 0; *names == NULL && i < PLUGIN_COUNT; i++)
         options->wanted[i] = true;
     for (; *names != NULL; names++)
@@ -266,10 +274,9 @@ static void check_plugins(const struct options *options, const struct hr_root *r
         if (findings->judgement == FINDINGS_AS_CONFIGURED && of[i].selection != NULL)
             cgroups_check(root, &of[i], findings);
     }
-    if (options->named)
-        return;
-    findings_begin(findings, "exec", FINDINGS_ALL);
-    doctor_check_handlers(usage, findings);
+    findings_begin(findings, EXEC, FINDINGS_ALL);
+    if (options->wants_exec)
+        doctor_check_handlers(usage, options->named, findings);
 }
 
 static int print_cgroups(const struct options *options, const struct hr_root *root,

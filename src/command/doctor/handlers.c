@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/handlers.c - what headroom-mail and headroom-alert need where collectd's plugin exec runs
- * them for notifications. They lack it silently: only syslog has what they say.
+ * doctor/handlers.c - what programs need that collectd's plugin exec runs for notifications, such
+ * as headroom-mail and headroom-alert. They lack it silently: only syslog has what they say.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -16,36 +16,38 @@
 /* Where the programs look, beside PATH, for what they run. */
 #define SYSTEM_FOLDERS "/usr/sbin:/usr/lib"
 
+/* What one that runs for notifications, or may do so, is called. */
+#define PROGRAMS "programs for notifications"
+
 /* A program that collectd runs. */
 struct handler {
     const char *name;
-    const char *facility;
-    const char *needs; /* the program that it runs */
+    const char *what;  /* it is for */
+    const char *needs; /* the program that it runs; NULL: not known */
     const char *remedy;
-    const char *folder; /* of its record, by default */
+    const char *folder; /* of its record, by default; NULL: it has none */
 };
 
 static const struct handler handlers[] = {
-    {"headroom-mail", "mails by headroom-mail", "sendmail",
+    {"headroom-mail", "mails", "sendmail",
      "install a program that provides sendmail: postfix, exim4, dma, msmtp-mta, nullmailer",
      "/var/lib/headroom/mail"},
-    {"headroom-alert", "alerts by headroom-alert", "curl", "install curl",
-     "/var/lib/headroom/alert"},
+    {"headroom-alert", "alerts", "curl", "install curl", "/var/lib/headroom/alert"},
+    {NULL, "notifications", NULL, NULL, NULL}, /* any other */
 };
-
-#define HANDLER_COUNT (sizeof(handlers) / sizeof(handlers[0]))
 
 /* One NotificationExec: USER[:GROUP], PROGRAM, ARGUMENT... */
 struct check_context {
     const struct handler *handler;
     const struct config_item *option;
     struct findings *findings;
+    char facility[80]; /* such as "mails by headroom-mail" */
     char user[64];
 };
 
 static void add_lacking(const struct check_context *context, const char *cause, const char *remedy)
 {
-    findings_add(context->findings, FINDING_LACKS, context->handler->facility, cause, remedy);
+    findings_add(context->findings, FINDING_LACKS, context->facility, cause, remedy);
 }
 
 /* Whether a program is in one of the folders, separated by colons. */
@@ -92,6 +94,8 @@ static bool has_folder(const struct check_context *context, const struct passwd 
     struct stat status;
     char cause[256], remedy[256];
 
+    if (context->handler->folder == NULL)
+        return true;
     const bool is_there = lstat(folder, &status) == 0;
     if (is_there ? S_ISDIR(status.st_mode) && status.st_uid == user->pw_uid
                  : errno == EACCES) /* closed to us; it may be fine */
@@ -129,7 +133,7 @@ static bool has_programs(const struct check_context *context)
         add_lacking(context, cause, "correct NotificationExec, or install it with the plugins");
         return false;
     }
-    if (is_found(handler->needs) || is_in(SYSTEM_FOLDERS, handler->needs))
+    if (handler->needs == NULL || is_found(handler->needs) || is_in(SYSTEM_FOLDERS, handler->needs))
         return true;
     snprintf(cause, sizeof(cause), "there is no %s, so nothing is sent", handler->needs);
     add_lacking(context, cause, handler->remedy);
@@ -138,34 +142,37 @@ static bool has_programs(const struct check_context *context)
 
 static void check_handler(struct check_context *context)
 {
-    const char *name = context->option->values[0];
-
-    snprintf(context->user, sizeof(context->user), "%.*s", (int)strcspn(name, ":"), name);
-    const struct passwd *user = getpwnam(context->user);
-    if (has_user(context, user) && has_programs(context) && has_folder(context, user))
-        findings_add(context->findings, FINDING_WORKS, context->handler->facility, NULL, NULL);
-}
-
-static const struct handler *find_handler(const char *program)
-{
+    const char *user_name = context->option->values[0], *program = context->option->values[1];
     const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
 
-    for (size_t i = 0; i < HANDLER_COUNT; i++)
-        if (strcmp(handlers[i].name, name) == 0)
-            return &handlers[i];
-    return NULL;
+    for (context->handler = handlers; context->handler->name != NULL; context->handler++)
+        if (strcmp(context->handler->name, name) == 0)
+            break;
+    snprintf(context->facility, sizeof(context->facility), "%s by %s", context->handler->what,
+             name);
+    snprintf(context->user, sizeof(context->user), "%.*s", (int)strcspn(user_name, ":"), user_name);
+    const struct passwd *user = getpwnam(context->user);
+    if (has_user(context, user) && has_programs(context) && has_folder(context, user))
+        findings_add(context->findings, FINDING_WORKS, context->facility, NULL, NULL);
 }
 
-void doctor_check_handlers(const struct usage *usage, struct findings *findings)
+void doctor_check_handlers(const struct usage *usage, bool is_named, struct findings *findings)
 {
     const struct usage_items *options = &usage->handlers;
 
-    for (size_t i = 0; usage->exec && i < options->count; i++) {
+    if (options->count > 0 && !usage->exec) {
+        findings_add(findings, FINDING_LACKS, PROGRAMS,
+                     "the configuration doesn't load the plugin exec, so collectd runs none",
+                     "add LoadPlugin exec before its block");
+        return;
+    }
+    if (options->count == 0 && is_named)
+        findings_add(findings, FINDING_LACKS, PROGRAMS,
+                     "the configuration has no NotificationExec, so collectd runs none",
+                     "copy mail.conf or alertmanager.conf, and read them");
+    for (size_t i = 0; i < options->count; i++) {
         struct check_context context = {.option = options->list[i], .findings = findings};
-        if (context.option->value_count < 2)
-            continue;
-        context.handler = find_handler(context.option->values[1]);
-        if (context.handler != NULL)
+        if (context.option->value_count >= 2)
             check_handler(&context);
     }
 }
