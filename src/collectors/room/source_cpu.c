@@ -128,8 +128,8 @@ static void lower_by_bounds(const struct hr_room_source *source, const struct hr
 
 /* --- The room ---------------------------------------------------------------------------- */
 
-/* Where CPUs are always busy the pressure of one interval is no better than that of the sums; and
- * before these are long enough, trouble isn't over for one interval without. */
+/* The room is that of the sums, so trouble isn't over for one interval without, while their
+ * pressure is above the line; nor before they are long enough. */
 static bool is_still_in_trouble(const struct hr_room_source *source,
                                 const struct hr_room_sums *before, const struct hr_room_sums *now,
                                 double line_pct)
@@ -158,7 +158,7 @@ static void estimate(const struct hr_room_source *source, const struct hr_room_s
     hr_room_cpu_by_machine(&sums, line_pct, room);
     if (is_short)
         room->status = -EAGAIN;
-    if (is_stalled || (room->status < 0 && is_still_in_trouble(source, before, now, line_pct)))
+    if (is_stalled || is_still_in_trouble(source, before, now, line_pct))
         hr_room_set_trouble(room);
     lower_by_bounds(source, before, now, room);
     if (is_short && !room->is_in_trouble)

@@ -53,20 +53,33 @@ struct names {
     size_t count, capacity;
 };
 
-static int collect(void *context, const char *text)
-{
-    struct names *names = context;
-    struct identifier parts;
+/* Series that are shown, and one of each group of psi. */
+struct found {
+    struct names shown, of_psi;
+};
 
-    if (identifier_parse(text, &parts) != 0 || !piece_is(&parts.plugin, "headroom") ||
-        parts.instance.length == 0)
-        return 0;
-    if (value_of(&parts) == ROOM_VALUE_COUNT && find_by(&parts) == NULL)
-        return 0;
+static int append_name(struct names *names, const char *text)
+{
     if (HR_ARRAY_RESERVE(names->list, names->capacity, names->count + 1) != 0)
         return -ENOMEM;
     names->list[names->count] = strdup(text);
     return names->list[names->count++] != NULL ? 0 : -ENOMEM;
+}
+
+static int collect(void *context, const char *text)
+{
+    struct found *found = context;
+    struct identifier parts;
+
+    if (identifier_parse(text, &parts) != 0 || parts.instance.length == 0)
+        return 0;
+    if (piece_is(&parts.plugin, "psi") && piece_is(&parts.type, "percent") &&
+        piece_is(&parts.type_instance, "cpu-some"))
+        return append_name(&found->of_psi, text);
+    if (!piece_is(&parts.plugin, "headroom") ||
+        (value_of(&parts) == ROOM_VALUE_COUNT && find_by(&parts) == NULL))
+        return 0;
+    return append_name(&found->shown, text);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -150,19 +163,44 @@ static int fetch_values(struct client *client, const struct names *names, struct
     return status;
 }
 
+/* Whether a host has rows, and none of them is the group's. */
+static bool lacks_row(const struct rooms *rooms, const char *series)
+{
+    struct identifier parts;
+    bool has_host = false;
+
+    identifier_parse(series, &parts);
+    for (size_t i = 0; i < rooms->count; i++) {
+        const bool is_of_host = piece_is(&parts.host, rooms->rows[i].host);
+        has_host |= is_of_host;
+        if (is_of_host && piece_is(&parts.instance, rooms->rows[i].group))
+            return false;
+    }
+    return has_host;
+}
+
+static void free_names(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+}
+
 int rooms_fetch(struct client *client, struct rooms *rooms)
 {
-    struct names names = {.list = NULL};
+    struct found found = {.shown = {.list = NULL}};
+    struct names *names = &found.shown;
     struct rooms fetched = {.time = (double)time(NULL)};
 
-    int status = client_list(client, collect, &names);
-    if (status == 0 && names.count > 1)
-        qsort(names.list, names.count, sizeof(*names.list), compare_names);
+    int status = client_list(client, collect, &found);
+    if (status == 0 && names->count > 1)
+        qsort(names->list, names->count, sizeof(*names->list), compare_names);
     if (status == 0)
-        status = fetch_values(client, &names, &fetched);
-    for (size_t i = 0; i < names.count; i++)
-        free(names.list[i]);
-    free(names.list);
+        status = fetch_values(client, names, &fetched);
+    for (size_t i = 0; status == 0 && i < found.of_psi.count; i++)
+        fetched.without_count += lacks_row(&fetched, found.of_psi.list[i]);
+    free_names(&found.shown);
+    free_names(&found.of_psi);
     if (status != 0)
         rooms_free(&fetched);
     else
@@ -219,8 +257,10 @@ const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count)
             rooms->rows[kept++] = rooms->rows[i];
         else
             free_row(&rooms->rows[i]);
-    if (count > 0)
+    if (count > 0) {
         rooms->count = kept;
+        rooms->without_count = 0;
+    }
     return NULL;
 }
 

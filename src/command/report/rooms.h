@@ -41,6 +41,7 @@ struct room_row {
 struct rooms {
     struct room_row *rows; /**< by host and group */
     size_t count, capacity;
+    size_t without_count; /**< groups that have values of psi, but none of headroom */
     bool several_hosts;
     double time; /**< when fetched, seconds since 1970 */
 };

@@ -154,5 +154,12 @@ int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
         add_rows(&grid, rooms, &fit);
     }
     int status = grid_print(&grid, out);
+    if (rooms->without_count > 0)
+        fprintf(
+            out,
+            "\nOf %zu other group%s the room isn't known, or the plugin headroom doesn't select "
+            "%s.\n",
+            rooms->without_count, rooms->without_count == 1 ? "" : "s",
+            rooms->without_count == 1 ? "it" : "them");
     return status < 0 ? status : output_flush(out);
 }

@@ -265,6 +265,30 @@ START_TEST(throttled_time_counts_once)
 }
 END_TEST
 
+/* The CPUs are busy for 80 % of the time; the group waits for 60 % of it, then for 20 %. */
+START_TEST(trouble_lasts_as_long_as_there_is_no_room)
+{
+    unsigned stalled_ms = 0, without = 0;
+
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 1; i <= 90; i++) {
+        stalled_ms += i <= 30 ? 6000 : 2000;
+        room_tree_machine(tree, 8 * i, 8 * i, 4 * i);
+        write_cpu("p/q/a", 1000000 * i, 0, 0);
+        tree_pressure(tree, "p/q/a", "cpu", 1000ull * stalled_ms, 0);
+        frozen_ns += 10 * HR_NS_PER_S;
+        read_once();
+        ck_assert_int_eq(reading.cpu.status, 0);
+        ck_assert_int_eq(reading.cpu.is_in_trouble, reading.cpu.room_pct <= 0);
+        without += i > 30 && reading.cpu.is_in_trouble;
+    }
+    ck_assert_uint_ge(without, 5);
+    ck_assert(!reading.cpu.is_in_trouble);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* Both CPUs are always busy; the group waits for 45 and for 37 % of the intervals, by turns. */
 START_TEST(trouble_lasts_where_cpus_are_always_busy)
 {
@@ -599,6 +623,7 @@ int main(void)
     tcase_add_test(tests, cpus_that_the_group_may_not_use_dont_count);
     tcase_add_test(tests, a_limit_that_is_set_while_it_runs);
     tcase_add_test(tests, throttled_time_counts_once);
+    tcase_add_test(tests, trouble_lasts_as_long_as_there_is_no_room);
     tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
     tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
     tcase_add_loop_test(tests, sums_are_of_the_same_cpus_and_limits, 0, 2);
