@@ -133,6 +133,12 @@ struct {
 
 /* --- Groups --------------------------------------------------------------- */
 
+/*
+ * A pointer that is read through a task that the verifier trusts makes the kernel search all of its
+ * types by name, some milliseconds to verify; BPF_CORE_READ() makes it search none, but costs a
+ * call for each pointer whenever it runs. So only what each switch needs is read the first way.
+ */
+
 /* The address of a task's cgroup. */
 static __always_inline struct cgroup *read_cgroup(struct task_struct *task)
 {
@@ -140,17 +146,27 @@ static __always_inline struct cgroup *read_cgroup(struct task_struct *task)
 
     if (!settings.of_cpu_controller)
         return BPF_CORE_READ(task, cgroups, dfl_cgrp);
-    bpf_probe_read_kernel(
-        &css, sizeof(css),
-        &task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
+    bpf_probe_read_kernel(&css, sizeof(css),
+                          &BPF_CORE_READ(task, cgroups)
+                               ->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
     return css ? BPF_CORE_READ(css, cgroup) : 0;
 }
 
 /* The id of a task's cgroup. */
 static __always_inline __u64 cgroup_id_of(struct task_struct *task)
 {
-    return settings.of_cpu_controller ? BPF_CORE_READ(read_cgroup(task), kn, id)
-                                      : task->cgroups->dfl_cgrp->kn->id;
+    return BPF_CORE_READ(read_cgroup(task), kn, id);
+}
+
+/* That of the task that leaves, which is the current one yet. */
+static __always_inline __u64 cgroup_id_of_previous(struct task_struct *task)
+{
+    return settings.of_cpu_controller ? cgroup_id_of(task) : bpf_get_current_cgroup_id();
+}
+
+static __always_inline __u64 cgroup_id_of_next(struct task_struct *task)
+{
+    return settings.of_cpu_controller ? cgroup_id_of(task) : task->cgroups->dfl_cgrp->kn->id;
 }
 
 /* The deepest watched group that a cgroup is in or below. Like others that are rarely needed it
@@ -253,12 +269,13 @@ static __always_inline struct moment moment_of(struct rq *rq)
 /* How long a task's run queue has been throttled, by itself or with one above. */
 static __always_inline __u64 throttled_of(struct task_struct *task, __u64 now)
 {
-    struct cfs_rq *cfs_rq = task->se.cfs_rq;
+    struct cfs_rq *cfs_rq = BPF_CORE_READ(task, se.cfs_rq);
 
     if (!bpf_core_field_exists(cfs_rq->throttled_clock_self_time))
         return 0;
-    __u64 since = cfs_rq->throttled_clock_self;
-    return cfs_rq->throttled_clock_self_time + (since && now > since ? now - since : 0);
+    __u64 since = BPF_CORE_READ(cfs_rq, throttled_clock_self);
+    return BPF_CORE_READ(cfs_rq, throttled_clock_self_time) +
+           (since && now > since ? now - since : 0);
 }
 
 /* --- Cells ---------------------------------------------------------------- */
@@ -508,7 +525,7 @@ static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
 static __always_inline void find_limit(struct walk *walk, struct task_struct *waiter,
                                        const struct task *task)
 {
-    struct cfs_rq *cfs_rq = waiter->se.cfs_rq;
+    struct cfs_rq *cfs_rq = 0;
 
     if (is_real_time(waiter))
         return;
@@ -713,7 +730,7 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
 {
     struct slice *slice = newest(ring);
     bool follows = ring->epoch == state->epoch && ring->count > 0 && ring->tid == (__u32)task->pid;
-    const __u64 id = cgroup_id_of(task);
+    const __u64 id = cgroup_id_of_previous(task);
 
     if (follows && ring->cgroup == id)
         return slice->taker;
@@ -776,11 +793,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
     if (!state || !ring)
         return 0;
     struct rq *rq = next->se.cfs_rq->rq;
+    const __u64 id = cgroup_id_of_next(next);
     const __u64 switches = rq->nr_switches;
     const struct moment moment = moment_of(rq);
     if (end_slice(ring, previous, state, switches, &moment) >= BLAME_FIRST_GROUP)
         leave(previous, &moment);
-    const __u64 id = cgroup_id_of(next);
     const struct slice slice = {.begin = moment.now,
                                 .irq = moment.irq,
                                 .steal = moment.steal,
@@ -844,9 +861,10 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
 /* Whether a limit may have kept the task from the CPU, now or ever. */
 static __noinline bool is_limited(struct task_struct *task, __u64 now)
 {
-    struct cfs_rq *cfs_rq = task->se.cfs_rq;
+    struct cfs_rq *cfs_rq = BPF_CORE_READ(task, se.cfs_rq);
 
-    return (bpf_core_field_exists(cfs_rq->throttle_count) && cfs_rq->throttle_count != 0) ||
+    return (bpf_core_field_exists(cfs_rq->throttle_count) &&
+            BPF_CORE_READ(cfs_rq, throttle_count) != 0) ||
            throttled_of(task, now) != 0;
 }
 
