@@ -280,7 +280,8 @@ static __always_inline __u64 throttled_of(struct task_struct *task, __u64 now)
 
 /* --- Cells ---------------------------------------------------------------- */
 
-static __always_inline void charge(const struct blame_key *key, __u64 ns)
+/* @return whether there was room for it. */
+static __always_inline bool charge(const struct blame_key *key, __u64 ns)
 {
     __u32 zero = 0;
     __u64 *sum = bpf_map_lookup_elem(&cells, key);
@@ -292,11 +293,12 @@ static __always_inline void charge(const struct blame_key *key, __u64 ns)
     }
     if (sum) {
         __sync_fetch_and_add(sum, ns);
-        return;
+        return 1;
     }
     struct blame_status *known = bpf_map_lookup_elem(&status, &zero);
     if (known)
         __sync_fetch_and_add(key->taker == BLAME_TOTAL ? &known->lost_ns : &known->unsplit_ns, ns);
+    return 0;
 }
 
 static __always_inline void keep_name(struct task_struct *task)
@@ -612,13 +614,13 @@ static __always_inline void keep_queued(struct task_struct *task, struct task *k
     kept->throttled = throttled_of(task, moment->now);
 }
 
-static __noinline void charge_total(struct task_struct *task, __u32 number, __u64 ns)
+/* @return whether it may be split: of what was lost, parts would be counted as lost again. */
+static __noinline bool charge_total(struct task_struct *task, __u32 number, __u64 ns)
 {
     const struct blame_key key = {
         .waiter = number, .taker = BLAME_TOTAL, .waiter_tid = settings.by_task ? task->pid : 0};
 
-    if (ns > 0)
-        charge(&key, ns);
+    return ns == 0 || charge(&key, ns);
 }
 
 /* Leaves out what was counted of a wait while it lasted. @return how long that was. */
@@ -698,8 +700,8 @@ static __noinline int arrive_late(struct task_struct *task, __u32 number,
     struct wait wait = {
         .queued = arrival.now - waited, .number = number, .cpu = bpf_get_smp_processor_id()};
     if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now) {
-        charge_total(task, number, waited - skip_counted(kept, &wait));
-        split(task, kept, &wait, &arrival);
+        if (charge_total(task, number, waited - skip_counted(kept, &wait)))
+            split(task, kept, &wait, &arrival);
     }
     kept->run_delay = run_delay;
     kept->arrivals = arrivals;
@@ -776,10 +778,11 @@ static __noinline void arrive(struct task_struct *task, __u32 number, __u32 cpu,
         return;
     struct wait wait = {.queued = queued, .number = number, .cpu = cpu};
     const __u64 counted = waited > 0 ? skip_counted(kept, &wait) : 0;
-    charge_total(task, number, waited_since_arrival(task, kept) + waited - counted);
+    const bool is_room =
+        charge_total(task, number, waited_since_arrival(task, kept) + waited - counted);
     kept->run_delay = task->sched_info.run_delay + waited;
     kept->arrivals = task->sched_info.pcount + 1;
-    if (waited > 0)
+    if (waited > 0 && is_room)
         split(task, kept, &wait, moment);
 }
 
@@ -852,8 +855,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
     if (number < BLAME_FIRST_GROUP)
         return 0;
     struct wait wait = {.queued = moment.now - waited, .number = number, .cpu = rq->cpu};
-    charge_total(task, number, waited - skip_counted(kept, &wait));
-    if (waited < moment.now)
+    if (charge_total(task, number, waited - skip_counted(kept, &wait)) && waited < moment.now)
         split(task, kept, &wait, &moment);
     return 0;
 }
@@ -910,7 +912,8 @@ static __always_inline void count_lasting(struct task_struct *task, struct task 
     if (*(volatile unsigned long long *)&task->sched_info.last_queued != queued)
         return;
     keep_queued(task, kept, moment->now, moment);
-    charge_total(task, wait->number, moment->now - wait->queued);
+    if (!charge_total(task, wait->number, moment->now - wait->queued))
+        return;
     if (is_current)
         split(task, &before, wait, moment);
     else

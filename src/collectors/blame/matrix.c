@@ -136,6 +136,12 @@ static uint64_t find_before(const struct hr_blame_matrix *before, size_t *at,
     return found ? before->cells[*at].wait_ns : 0;
 }
 
+/* A sum that went back began again at 0. */
+static uint64_t since(uint64_t before, uint64_t after)
+{
+    return after >= before ? after - before : after;
+}
+
 int hr_blame_delta(const struct hr_blame_matrix *before, const struct hr_blame_matrix *after,
                    struct hr_blame_matrix *delta)
 {
@@ -144,16 +150,13 @@ int hr_blame_delta(const struct hr_blame_matrix *before, const struct hr_blame_m
 
     hr_blame_matrix_clear(delta);
     delta->time_ns = after->time_ns - before->time_ns;
-    delta->lost_ns = after->lost_ns - before->lost_ns;
-    delta->unsplit_ns = after->unsplit_ns - before->unsplit_ns;
+    delta->lost_ns = since(before->lost_ns, after->lost_ns);
+    delta->unsplit_ns = since(before->unsplit_ns, after->unsplit_ns);
     for (size_t i = 0; status == 0 && i < after->count; i++) {
         struct hr_blame_cell cell = after->cells[i];
-        uint64_t was_ns = find_before(before, &at, &cell);
-        if (cell.wait_ns == was_ns)
-            continue;
-        if (cell.wait_ns > was_ns)
-            cell.wait_ns -= was_ns;
-        status = hr_blame_matrix_add(delta, &cell);
+        cell.wait_ns = since(find_before(before, &at, &cell), cell.wait_ns);
+        if (cell.wait_ns > 0)
+            status = hr_blame_matrix_add(delta, &cell);
     }
     /* Only now: the cells of a taker that is watched no more vanish, but not from whole waits. */
     hr_blame_matrix_finish(delta);

@@ -138,6 +138,19 @@ START_TEST(test_delta_has_what_is_unknown_of_its_waits)
 }
 END_TEST
 
+/* As where the programs were loaded again in between. */
+START_TEST(test_delta_of_sums_that_went_back_has_what_they_are)
+{
+    struct hr_blame_matrix before = {.lost_ns = 500, .unsplit_ns = 300}, delta = {0};
+    struct hr_blame_matrix after = {.lost_ns = 20, .unsplit_ns = 7};
+
+    ck_assert_int_eq(hr_blame_delta(&before, &after, &delta), 0);
+    ck_assert_uint_eq(delta.lost_ns, 20);
+    ck_assert_uint_eq(delta.unsplit_ns, 7);
+    hr_blame_matrix_free(&delta);
+}
+END_TEST
+
 START_TEST(test_delta_of_nothing_is_empty)
 {
     struct hr_blame_matrix before = {.time_ns = 1}, after = {.time_ns = 2}, delta = {0};
@@ -170,6 +183,7 @@ int main(void)
     tcase_add_test(tests, test_tasks_have_unknowns_of_their_own);
     tcase_add_test(tests, test_delta_has_what_grew);
     tcase_add_test(tests, test_delta_has_what_is_unknown_of_its_waits);
+    tcase_add_test(tests, test_delta_of_sums_that_went_back_has_what_they_are);
     tcase_add_test(tests, test_delta_of_nothing_is_empty);
     tcase_add_test(tests, test_takers_have_names);
     return run_suite("blame_matrix", tests);
