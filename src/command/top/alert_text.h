@@ -16,8 +16,8 @@
 bool alert_is_by_threshold(const struct alert *alert);
 
 /**
- * Writes the message, "-" for none, after "HOST: " if `with_host`. That of a threshold is put in the
- * words of headroom-mail: "all of GROUP waits for a CPU 54 % of the time; the limit is 40 %".
+ * Writes the message, "-" for none, after "HOST: " if `with_host`. That of a threshold is put in
+ * the words of headroom-mail: "all of GROUP waits for a CPU 54 % of the time; the limit is 40 %".
  */
 void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE]);
 
