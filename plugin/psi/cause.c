@@ -11,9 +11,10 @@
 /* One cause, with a path and its limit. */
 #define CAUSE_SIZE (HR_STALL_PATH_SIZE + 256)
 
-static uint64_t round_ms(uint64_t us)
+/* Cut off, so that the sum of causes isn't more than the stall. */
+static uint64_t whole_ms(uint64_t us)
 {
-    return (us + 500) / 1000;
+    return us / 1000;
 }
 
 static void print_io_limit(const struct hr_stall_cause *cause, char *buffer, size_t size)
@@ -34,7 +35,7 @@ static void print_limit(const struct hr_stall_cause *cause, char *buffer, size_t
     switch (cause->limit_kind) {
     case HR_STALL_CPU_MAX:
         snprintf(buffer, size, "cpu.max %.4g: throttled %" PRIu64 " ms", cause->limit,
-                 round_ms(cause->stalled_us));
+                 whole_ms(cause->stalled_us));
         break;
     case HR_STALL_MEMORY_HIGH:
     case HR_STALL_MEMORY_MAX:
@@ -64,21 +65,21 @@ static void print_limits_below(const struct hr_stall_cause *cause, char *buffer,
 {
     if (cause->stalled_us > 0)
         snprintf(buffer, size, "limits of groups below it (cpu.max: throttled %" PRIu64 " ms)",
-                 round_ms(cause->stalled_us));
+                 whole_ms(cause->stalled_us));
     else
         snprintf(buffer, size, "limits of groups below it (memory: reached %" PRIu64 " time%s)",
                  cause->event_count, cause->event_count == 1 ? "" : "s");
 }
 
-/* "neighbours (240 ms)", without the time where there is none. */
+/* "neighbours (240 ms)", without the time where there is none to show. */
 static void print_taken(const char *name, const char *before_time,
                         const struct hr_stall_cause *cause, char *buffer, size_t size)
 {
-    if (cause->stalled_us == 0)
+    if (whole_ms(cause->stalled_us) == 0)
         snprintf(buffer, size, "%s", name);
     else
         snprintf(buffer, size, "%s (%s%" PRIu64 " ms)", name, before_time,
-                 round_ms(cause->stalled_us));
+                 whole_ms(cause->stalled_us));
 }
 
 static void print_one(const struct hr_stall_cause *cause, char *buffer, size_t size)

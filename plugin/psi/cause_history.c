@@ -30,6 +30,14 @@ void psi_cause_history_take(struct psi_cause_history *history, const struct hr_r
     history->newer = taken;
 }
 
+/* The times of causes are parts of the stall between two reads of the counters, which may be longer
+ * than the event's: makes them parts of that. */
+static void scale(struct hr_stall_causes *causes, double factor)
+{
+    for (size_t i = 0; i < causes->count; i++)
+        causes->list[i].stalled_us = (uint64_t)(factor * (double)causes->list[i].stalled_us);
+}
+
 void psi_cause_history_explain(const struct psi_cause_history *history, const struct hr_root *root,
                                const struct hr_cgroup *group, enum hr_psi_resource resource,
                                const struct hr_psi_event *event, struct hr_stall_causes *causes)
@@ -44,6 +52,8 @@ void psi_cause_history_explain(const struct psi_cause_history *history, const st
         return;
     uint64_t elapsed_us = (after.time_ns - before->time_ns) / HR_NS_PER_US;
     double share = (double)event->stalled_us / (double)event->elapsed_us;
-    hr_stall_explain(before, &after, resource,
-                     (uint64_t)((share < 1 ? share : 1) * (double)elapsed_us), elapsed_us, causes);
+    uint64_t stalled_us = (uint64_t)((share < 1 ? share : 1) * (double)elapsed_us);
+    hr_stall_explain(before, &after, resource, stalled_us, elapsed_us, causes);
+    if (stalled_us > event->stalled_us)
+        scale(causes, (double)event->stalled_us / (double)stalled_us);
 }

@@ -28,7 +28,8 @@ void psi_cause_history_take(struct psi_cause_history *history, const struct hr_r
  * Compares the older counters with those of now.
  *
  * @param event   the stall; that between the two reads is taken to be of the same rate.
- * @param causes  always filled in.
+ * @param causes  always filled in; their times are parts of the event's stall, or of that between
+ * the reads if it is shorter.
  */
 void psi_cause_history_explain(const struct psi_cause_history *history, const struct hr_root *root,
                                const struct hr_cgroup *group, enum hr_psi_resource resource,

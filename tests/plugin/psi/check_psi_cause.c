@@ -47,7 +47,8 @@ static const struct {
      "limits of groups below it (memory: reached 12 times)"},
     {{.kind = HR_STALL_NEIGHBOURS, .stalled_us = 240000}, "neighbours (240 ms)"},
     {{.kind = HR_STALL_NEIGHBOURS}, "neighbours"},
-    {{.kind = HR_STALL_ITSELF, .stalled_us = 1600}, "itself (2 ms)"},
+    {{.kind = HR_STALL_ITSELF, .stalled_us = 1999}, "itself (1 ms)"}, /* never rounded up */
+    {{.kind = HR_STALL_ITSELF, .stalled_us = 999}, "itself"},
     {{.kind = HR_STALL_HYPERVISOR, .stalled_us = 300000}, "the hypervisor (steal 300 ms)"},
     {{.kind = HR_STALL_INTERRUPTS, .stalled_us = 300000}, "interrupts (300 ms)"},
     {{.kind = HR_STALL_MACHINE_RECLAIM, .event_count = 9},

@@ -100,19 +100,31 @@ START_TEST(survives_odd_events)
 }
 END_TEST
 
-/* Per CPU, of one second: half of it stalled, by the event's rate over the time of the counters. */
-START_TEST(the_stall_is_that_between_the_counters)
+/* The machine's CPUs since boot, in ticks of 10 ms. */
+static void run_cpus(unsigned user, unsigned softirq, unsigned steal)
 {
-    const struct hr_psi_event event = {.stalled_us = 250000, .elapsed_us = 500000};
+    tree_write(tree, "proc/stat", "cpu  %u 0 0 0 0 0 %u %u 0 0\n", user, softirq, steal);
+}
 
-    tree_write(tree, "proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n");
+/* The stall of the message was 1,008 of 2,000 ms; the counters are of longer, and of shorter. */
+static const unsigned counters_ms[] = {4300, 2000, 400};
+
+START_TEST(causes_are_parts_of_the_stall)
+{
+    const struct hr_psi_event event = {.stalled_us = 1008000, .elapsed_us = 2000000};
+    const unsigned ticks = counters_ms[_i] / 10;
+    const double stall_us = counters_ms[_i] < 2000 ? 0.504 * 1000 * counters_ms[_i] : 1008000;
+
+    run_cpus(0, 0, 0);
     psi_cause_history_take(&history, root, NULL, HR_PSI_CPU);
-    frozen_ns += 2 * HR_NS_PER_S;
-    tree_write(tree, "proc/stat", "cpu  100 0 0 0 0 0 0 100 0 0\n"); /* half of it stolen */
+    frozen_ns += counters_ms[_i] * HR_NS_PER_MS;
+    run_cpus(ticks / 10, ticks * 3 / 10, ticks * 6 / 10);
     psi_cause_history_explain(&history, root, NULL, HR_PSI_CPU, &event, &causes);
-    ck_assert_uint_ge(causes.count, 1);
+    ck_assert_uint_eq(causes.count, 2);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_HYPERVISOR);
-    ck_assert_uint_eq(causes.list[0].stalled_us, 500000);
+    ck_assert_int_eq(causes.list[1].kind, HR_STALL_INTERRUPTS);
+    ck_assert_double_eq_tol((double)causes.list[0].stalled_us, 0.6 * stall_us, 2);
+    ck_assert_double_eq_tol((double)causes.list[1].stalled_us, 0.3 * stall_us, 2);
 }
 END_TEST
 
@@ -124,6 +136,6 @@ int main(void)
     tcase_add_test(tests, knows_nothing_at_first);
     tcase_add_test(tests, compares_with_the_older_counters);
     tcase_add_test(tests, survives_odd_events);
-    tcase_add_test(tests, the_stall_is_that_between_the_counters);
+    tcase_add_loop_test(tests, causes_are_parts_of_the_stall, 0, 3);
     return run_suite("psi cause history", tests);
 }
