@@ -25,17 +25,22 @@ static bool take_controllers(struct hr_text *line, const char *controller)
     return found;
 }
 
-static bool is_line_of(struct hr_text line, const char *controller, const char *path)
+/* "3:cpu,cpuacct:/a"; cgroup2's is "0::/a". */
+static bool take_path(struct hr_text line, const char *controller, struct hr_text *path)
 {
     uint64_t hierarchy;
 
-    return hr_text_u64(&line, &hierarchy) && hr_text_skip(&line, ":") &&
-           take_controllers(&line, controller) && hr_text_skip(&line, "/") &&
-           line.length == strlen(path) && memcmp(line.start, path, line.length) == 0;
+    if (!hr_text_u64(&line, &hierarchy) || !hr_text_skip(&line, ":"))
+        return false;
+    const bool has_controller = take_controllers(&line, controller != NULL ? controller : "");
+    if (!(controller != NULL ? has_controller : hierarchy == 0) || !hr_text_skip(&line, "/"))
+        return false;
+    *path = line;
+    return true;
 }
 
-bool hr_process_cgroup_is(const char *start, size_t length, const char *controller,
-                          const char *path)
+bool hr_process_cgroup_find(const char *start, size_t length, const char *controller,
+                            struct hr_text *path)
 {
     struct hr_text text = {start, length};
 
@@ -44,8 +49,17 @@ bool hr_process_cgroup_is(const char *start, size_t length, const char *controll
         if (!hr_text_skip_line(&text))
             return false;
         line.length = (size_t)(text.start - line.start) - 1;
-        if (is_line_of(line, controller, path))
+        if (take_path(line, controller, path))
             return true;
     }
     return false;
+}
+
+bool hr_process_cgroup_is(const char *start, size_t length, const char *controller,
+                          const char *path)
+{
+    struct hr_text found;
+
+    return hr_process_cgroup_find(start, length, controller, &found) &&
+           found.length == strlen(path) && memcmp(found.start, path, found.length) == 0;
 }

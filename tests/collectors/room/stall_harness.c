@@ -72,6 +72,13 @@ void make_group(const char *name)
         groups_make(limiting, name);
 }
 
+void remove_group(const char *name)
+{
+    groups_remove(groups, name);
+    if (limiting != groups)
+        groups_remove(limiting, name);
+}
+
 void make_parent(const char *name)
 {
     make_group(name);

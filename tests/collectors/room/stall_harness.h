@@ -40,6 +40,9 @@ void make_parent(const char *name);
 
 void make_group(const char *name);
 
+/** Removes it, which must be empty by then. */
+void remove_group(const char *name);
+
 /** Writes to a file of a group, whose name depends on the version; NULL: there is none. */
 void limit_group(const char *name, const char *v2_file, const char *v2_text, const char *v1_file,
                  const char *v1_text);
