@@ -317,6 +317,7 @@ serve() {
 }
 
 begun="" ended="" has_folder=false
+! is_kill || [ "$lasting" -le 3600 ] || lasting=3600    # no end will come
 case $severity in
     WARNING) make_labels warning && begun=$labels ;;
     FAILURE) make_labels critical && begun=$labels ;;

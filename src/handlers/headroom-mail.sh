@@ -143,7 +143,7 @@ find_resource() {
             return 0
             ;;
         psi:*) ;;
-        headroom:*) is_by_threshold && return 0 ;;
+        headroom:*) ! is_by_threshold && ! is_kill || return 0 ;;
         *) return 0 ;;
     esac
     case $type:$type_instance in
@@ -525,8 +525,20 @@ is_left_alone() {
         ! is_covered
 }
 
+# is_kill_to_be_mailed: none by the same limit was within five minutes.
+is_kill_to_be_mailed() {
+    detail LimitCgroup
+    open_record "$folder" "" kill "$value" || record=""
+    its_own=$known_time known=OKAY
+    [ -z "$record" ] || [ $((${time%.*} - ${its_own%.*})) -ge 300 ] || [ "${time%.*}" -lt "${its_own%.*}" ]
+}
+
 # is_to_be_mailed: the notification; opens the record, and remembers what isn't.
 is_to_be_mailed() {
+    if is_kill; then
+        is_kill_to_be_mailed
+        return
+    fi
     if is_by_threshold || [ "$plugin" = osnoise ] || [ "$plugin" = headroom ]; then
         # An <Alert> and a threshold may be of one series.
         if ! open_record "$folder" "$about" ${alert:+"$alert"}; then
@@ -667,6 +679,10 @@ find_kind() {
                 has_none || kind=value
                 return 0
             fi
+            ! is_kill || {
+                kind="kill"
+                return 0
+            }
             kind=forecast alert=alert
             detail TimeToTrouble
             [ -z "$value" ] || return 0

@@ -76,6 +76,9 @@ is_by_threshold() {
     return 1
 }
 
+# is_kill: that the kernel has killed a process, of headroom's option OOM: it has no end.
+is_kill() { [ "$plugin:$type_instance" = headroom:oom_kill ] && ! is_by_threshold; }
+
 # find_daemon: sets daemon to what distinguishes the collectd that runs us from one before it, even of its pid.
 find_daemon() {
     read -r daemon <"/proc/$PPID/stat" || daemon=""
