@@ -17,6 +17,7 @@
 #include "headroom/alert.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/kills.h"
 #include "headroom/lines.h"
 #include "headroom/room.h"
 #include "headroom/root.h"
@@ -39,6 +40,7 @@ static struct {
     uint64_t horizon_us;
     struct lines lines;
     struct alert_rule alert;
+    bool notify_of_kills;
 } config = {
     .system = true,
     .horizon_us = 86400 * HR_US_PER_S,
@@ -51,6 +53,7 @@ static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct subject whole_system = {.instance = "system"};
 static struct trouble trouble;
 static struct alert *alert; /* NULL without a block <Alert> */
+static struct kills *kills; /* NULL without the option OOM */
 static bool is_closing;     /* nothing is submitted any more */
 
 /* --- Configuration -------------------------------------------------------- */
@@ -66,6 +69,8 @@ static int configure_option(const oconfig_item_t *item)
                               &config.horizon_us);
     if (strcasecmp(item->key, "Alert") == 0)
         return alert_option(item, &config.alert);
+    if (strcasecmp(item->key, "OOM") == 0)
+        return option_boolean(PLUGIN, item, &config.notify_of_kills);
     if (strcasecmp(item->key, "Root") == 0)
         return option_root(PLUGIN, item, &config.root);
 
@@ -208,6 +213,8 @@ static void add_group(struct hr_cgroup *group)
     added->path = group->path;
     added->lines = lines_of_group(&config.lines, group->pattern);
     group->data = added;
+    if (kills != NULL)
+        kills_add_group(kills, added->path, instance);
 }
 
 static void start_group(struct hr_cgroup *group)
@@ -238,6 +245,8 @@ static void stop_group(struct subject *subject)
 
 static void remove_group(struct subject *subject)
 {
+    if (kills != NULL)
+        kills_remove_group(kills, subject->path);
     selection_unname(selection, subject->instance);
     free(subject);
 }
@@ -272,6 +281,8 @@ static void stop_measuring(void)
     alert = NULL;
     hr_cgroup_set_close(groups);
     groups = NULL;
+    kills_close(kills);
+    kills = NULL;
     hr_room_close(whole_system.source);
     whole_system.source = NULL;
     stalls_clear(&whole_system.stalls);
@@ -307,6 +318,8 @@ static int start_measuring(const char *path)
         status = hr_room_open(machine, NULL, point_ns(), &whole_system.source);
     if (status == 0 && config.alert.is_on)
         status = alert_open(&config.alert, &alert);
+    if (status == 0 && config.notify_of_kills)
+        status = kills_open(root, &kills);
     if (status == 0)
         status = selection_open(selection, root, handle_event, NULL, &groups);
     if (status < 0)

@@ -327,6 +327,7 @@ static int read_osnoise(struct usage *usage, const struct config_item *block)
 static int read_headroom(struct usage *usage, const struct config_item *block)
 {
     usage->headroom.system = config_boolean(config_find(block, "System"), usage->headroom.system);
+    usage->headroom.oom = config_boolean(config_find(block, "OOM"), usage->headroom.oom);
     return read_groups(&usage->headroom.groups, block);
 }
 

@@ -79,7 +79,7 @@ struct usage_osnoise {
 };
 
 struct usage_headroom {
-    bool loaded, system;
+    bool loaded, system, oom;
     double interval;
     struct usage_selection groups;
 };

@@ -10,6 +10,7 @@
 
 #include "doctor/checks.h"
 #include "headroom/array.h"
+#include "headroom/oom.h"
 #include "headroom/psi.h"
 #include "headroom/room.h"
 #include "headroom/utf8.h"
@@ -240,6 +241,32 @@ static void check_groups(struct check_context *context, const struct cgroups_of_
     check_keeping(context, groups);
 }
 
+/* --- OOM kills ------------------------------------------------------------ */
+
+static void check_oom(struct check_context *context)
+{
+    static const struct advice log_advice[] = {
+        {-EPERM, "no permission to read /dev/kmsg", "run as root, or with CAP_SYSLOG"},
+        {-EACCES, "no permission to read /dev/kmsg", "run as root, or with CAP_SYSLOG"},
+        {-ENODATA, "/dev/kmsg isn't the kernel's log", "let collectd have the host's /dev/kmsg"},
+        {0, NULL, "let collectd have the host's /dev/kmsg"}};
+    static const struct advice count_advice[] = {
+        {-ENODATA, "/proc/vmstat has no count of them", "it is there since Linux 4.13"},
+        {0, NULL, READABLE}};
+    struct hr_oom *oom;
+    struct hr_oom_sources sources = {.log_status = -ENOMEM, .count_status = -ENOMEM};
+
+    int status = hr_oom_open(context->root, &oom);
+    if (status == 0) {
+        sources = hr_oom_sources(oom);
+        hr_oom_close(oom);
+    }
+    findings_add_status(context->findings, "names of processes killed for lack of memory",
+                        sources.log_status, log_advice);
+    findings_add_status(context->findings, "counting processes killed for lack of memory",
+                        sources.count_status, count_advice);
+}
+
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
                            struct findings *findings)
 {
@@ -258,5 +285,7 @@ void doctor_check_headroom(const struct hr_root *root, const struct usage *usage
     doctor_add_mount(findings, &groups);
     check_groups(&context, &of, &groups);
     doctor_groups_close(&groups);
+    findings_use(findings, headroom->oom);
+    check_oom(&context);
     hr_room_machine_close(context.machine);
 }
