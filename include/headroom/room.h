@@ -65,7 +65,8 @@ struct hr_room_lines {
 struct hr_room_reading {
     struct hr_room cpu, memory;
     /** 0: its limits, those of all groups above, and the CPUs that it may use, are known. Else why
-     * one isn't, so that the room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS. */
+     * one isn't, so that the room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS;
+     * -ENXIO: of CPU time, its cpuset has no CPU. */
     int cpu_limits_status, memory_limits_status;
     /** Why limits couldn't be read again: a failure that may pass, such as -EMFILE. Those that were
      * known count for ten minutes more. */

@@ -76,6 +76,10 @@ static const char *print_cause(int status, char *buffer, size_t size)
 {
     if (status == -E2BIG)
         snprintf(buffer, size, "there are more than %d", HR_ROOM_LIMITS);
+    else if (status == -ENXIO)
+        snprintf(buffer, size,
+                 "its cpuset has no CPU (cpuset.cpus.effective is empty): give it one that is "
+                 "online, or remove the group");
     else
         snprintf(buffer, size, "%s%s", STRERROR(-status),
                  status == -EMFILE ? ": raise LimitNOFILE= of collectd's service (ulimit -n)" : "");

@@ -52,6 +52,7 @@ struct hr_room_source {
     uint64_t limits_due_ns;
     uint64_t limits_read_ns; /**< all of them, whatever was found; 0: not yet */
     int limits_status;       /**< why some couldn't be read again: a failure that may pass */
+    int expired_status;      /**< the same, for so long that what was known doesn't count; else 0 */
     struct hr_room_place unified, cpu, memory;
     struct hr_cpu_set *cpus; /**< that the group may use; NULL: all */
     int cpus_status;         /**< 0: these are known */

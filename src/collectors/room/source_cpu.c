@@ -166,10 +166,10 @@ static void estimate(const struct hr_room_source *source, const struct hr_room_s
 }
 
 /* What can't be read of limits may be the tightest; but what is measured is. */
-static void check_bounds(const struct hr_room_source *source, struct hr_room *room)
+static void check_bounds(int limits_status, struct hr_room *room)
 {
-    if (source->cpu_bounds_status < 0 && !room->is_in_trouble)
-        room->status = source->cpu_bounds_status;
+    if (limits_status < 0 && !room->is_in_trouble)
+        room->status = limits_status;
 }
 
 void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, bool is_stalled,
@@ -179,7 +179,8 @@ void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, boo
     struct hr_room_sums now;
 
     room->status = take_sums(source, &reading->psi, &now);
-    reading->cpu_limits_status = source->cpu_bounds_status;
+    reading->cpu_limits_status =
+        source->expired_status < 0 ? source->expired_status : source->cpu_bounds_status;
     if (room->status < 0)
         return;
     room->status = -EAGAIN;
@@ -187,7 +188,7 @@ void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, boo
         estimate(source, &now, line_pct, is_stalled, room);
     else if (is_stalled || source->is_in_cpu_trouble)
         hr_room_set_trouble(room);
-    check_bounds(source, room);
+    check_bounds(reading->cpu_limits_status, room);
     source->is_in_cpu_trouble = room->status == 0 && room->is_in_trouble;
     keep_sums(source, &now);
 }

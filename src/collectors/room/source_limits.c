@@ -103,7 +103,7 @@ static int find_cpus(const struct hr_room_source *source, struct hr_cpu_set *cpu
         return *are_all ? 0 : status;
     const size_t count = hr_cpu_set_count(cpus);
     *are_all = count == source->machine->cpu_count;
-    return count > 0 ? 0 : -ENODATA;
+    return count > 0 ? 0 : -ENXIO;
 }
 
 /* All CPUs are taken for none in particular: nothing is kept of these. @return whether they are
@@ -257,8 +257,7 @@ static void expire(struct hr_room_source *source, uint64_t now_ns)
 {
     if (source->limits_status == 0)
         source->limits_read_ns = now_ns;
-    else if (now_ns - source->limits_read_ns > STALE_NS)
-        source->cpu_bounds_status = source->memory_levels_status = source->limits_status;
+    source->expired_status = now_ns - source->limits_read_ns > STALE_NS ? source->limits_status : 0;
 }
 
 void hr_room_source_refresh(struct hr_room_source *source)

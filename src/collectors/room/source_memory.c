@@ -104,9 +104,10 @@ static int read_any(struct hr_room_source *source, struct hr_room_reading *readi
     }
     if (source->memory.status < 0)
         return source->memory.status;
-    reading->memory_limits_status = source->memory_levels_status;
-    if (source->memory_levels_status < 0)
-        return source->memory_levels_status;
+    reading->memory_limits_status =
+        source->expired_status < 0 ? source->expired_status : source->memory_levels_status;
+    if (reading->memory_limits_status < 0)
+        return reading->memory_limits_status;
     return read_group(source, reading);
 }
 
