@@ -3,15 +3,88 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A task that has run for so long is in its group, and spins. */
 #define SPINNING_MS 20
+
+bool live_can_measure(void)
+{
+    const struct hr_blame_options options = {.max_groups = 16};
+    struct hr_reason reason = {0};
+    struct hr_blame *blame;
+    int status = hr_blame_open(&options, &blame, &reason);
+
+    if (status != 0) {
+        printf("1..0 # SKIP %s\n", reason.text);
+        return false;
+    }
+    hr_blame_close(blame);
+    struct groups *some = groups_new();
+    if (some == NULL)
+        puts("1..0 # SKIP no cgroup2 hierarchy to make groups in");
+    else
+        groups_free(some);
+    return some != NULL;
+}
+
+int live_last_cpu(void)
+{
+    cpu_set_t own;
+
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof(own), &own);
+    int last = CPU_SETSIZE - 1;
+    while (last > 0 && !CPU_ISSET(last, &own))
+        last--;
+    return last;
+}
+
+static void spin_and_sleep(long busy_ms, long idle_ms)
+{
+    const struct timespec nap = {.tv_nsec = idle_ms * 1000000};
+
+    for (;;) {
+        struct timespec begin, now;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        do
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec <
+               busy_ms * 1000000);
+        nanosleep(&nap, NULL);
+    }
+}
+
+pid_t live_start_real_time(struct groups *groups, const char *group, int cpu, long busy_ms,
+                           long idle_ms)
+{
+    const struct sched_param priority = {.sched_priority = 10};
+    cpu_set_t only;
+    char number[32];
+    pid_t pid = fork();
+
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed test leaves no process behind */
+        if (sched_setaffinity(0, sizeof(only), &only) < 0 ||
+            sched_setscheduler(0, SCHED_FIFO, &priority) < 0)
+            _exit(1);
+        spin_and_sleep(busy_ms, idle_ms);
+    }
+    snprintf(number, sizeof(number), "%d", (int)pid);
+    groups_write(groups, group, "cgroup.procs", number);
+    return pid;
+}
 
 void live_open(struct live *live, const struct hr_blame_options *options, struct groups *groups)
 {
@@ -32,7 +105,7 @@ void live_close(struct live *live)
     hr_blame_matrix_free(&live->delta);
 }
 
-static struct live_sums read_sums(pid_t pid)
+struct live_sums live_read_sums(pid_t pid)
 {
     char path[64];
     unsigned long long ran_ns, waited_ns;
@@ -49,7 +122,7 @@ static struct live_sums read_sums(pid_t pid)
 void live_add(struct live *live, const char *group, pid_t pid)
 {
     ck_assert_uint_lt(live->task_count, LIVE_TASKS);
-    while (read_sums(pid).ran_ms < SPINNING_MS)
+    while (live_read_sums(pid).ran_ms < SPINNING_MS)
         usleep(1000);
     live->tasks[live->task_count++] = (struct live_task){.group = group, .pid = pid};
 }
@@ -83,11 +156,11 @@ void live_read(struct live *live, int which)
 
     live->other_before[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
-        live->tasks[i].before[which] = read_sums(live->tasks[i].pid);
+        live->tasks[i].before[which] = live_read_sums(live->tasks[i].pid);
     ck_assert_int_eq(hr_blame_read(live->blame, matrix), 0);
     live->other_after[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
-        live->tasks[i].after[which] = read_sums(live->tasks[i].pid);
+        live->tasks[i].after[which] = live_read_sums(live->tasks[i].pid);
 }
 
 /* Waits that began before attaching are unknown: they end first. */
@@ -144,29 +217,39 @@ struct live_bounds live_other(const struct live *live)
 
 /* --- What was measured ---------------------------------------------------- */
 
-double live_cell(const struct live *live, const char *waiter, enum hr_blame_taker taker,
-                 const char *group)
+double live_cell_by_id(const struct live *live, uint64_t waiter, enum hr_blame_taker taker,
+                       uint64_t group)
 {
-    const uint64_t id = live_id(live, waiter), by = group != NULL ? live_id(live, group) : 0;
     double ms = 0;
 
     for (size_t i = 0; i < live->delta.count; i++) {
         const struct hr_blame_cell *cell = &live->delta.cells[i];
-        if (cell->waiter == id && cell->taker == taker && cell->group == by)
+        if (cell->waiter == waiter && cell->taker == taker && cell->group == group)
             ms += (double)cell->wait_ns / 1e6;
     }
     return ms;
 }
 
-double live_total(const struct live *live, const char *waiter)
+double live_cell(const struct live *live, const char *waiter, enum hr_blame_taker taker,
+                 const char *group)
 {
-    const uint64_t id = live_id(live, waiter);
+    return live_cell_by_id(live, live_id(live, waiter), taker,
+                           group != NULL ? live_id(live, group) : 0);
+}
+
+double live_total_by_id(const struct live *live, uint64_t waiter)
+{
     double ms = 0;
 
     for (size_t i = 0; i < live->delta.count; i++)
-        if (live->delta.cells[i].waiter == id)
+        if (live->delta.cells[i].waiter == waiter)
             ms += (double)live->delta.cells[i].wait_ns / 1e6;
     return ms;
+}
+
+double live_total(const struct live *live, const char *waiter)
+{
+    return live_total_by_id(live, live_id(live, waiter));
 }
 
 void live_expect(const char *what, double ms, struct live_bounds bounds, double pct, double edge_ms)
@@ -177,4 +260,24 @@ void live_expect(const char *what, double ms, struct live_bounds bounds, double 
                       ms <= bounds.most_ms * (1 + pct / 100) + edge_ms,
                   "%s: %.1f ms is not within %.1f to %.1f ms, give or take %.1f %%", what, ms,
                   bounds.least_ms, bounds.most_ms, pct);
+}
+
+void live_expect_sum(const struct live *live, const char *group)
+{
+    char what[64];
+
+    snprintf(what, sizeof(what), "waits of %s", group);
+    live_expect(what, live_total(live, group), live_waited(live, group), LIVE_SUM_PCT, 0);
+    double unknown = live_cell(live, group, HR_BLAME_UNKNOWN, NULL);
+    ck_assert_msg(unknown <= live_total(live, group) / 100, "%s: %.1f ms unattributed", what,
+                  unknown);
+}
+
+void live_expect_taken(const struct live *live, const char *waiter, const char *taker)
+{
+    char what[64];
+
+    snprintf(what, sizeof(what), "%s by %s", waiter, taker);
+    live_expect(what, live_cell(live, waiter, HR_BLAME_GROUP, taker), live_ran(live, taker),
+                LIVE_TAKEN_PCT, LIVE_EDGE_MS);
 }

@@ -16,6 +16,11 @@
 
 #define LIVE_TASKS 16
 
+/** How far what is measured may be off. */
+#define LIVE_TAKEN_PCT 2.0
+#define LIVE_SUM_PCT   1.0
+#define LIVE_EDGE_MS   15.0 /**< what others ran within one wait */
+
 /** A task's sums since it began. */
 struct live_sums {
     double ran_ms, waited_ms;
@@ -41,6 +46,20 @@ struct live {
 struct live_bounds {
     double least_ms, most_ms;
 };
+
+/** @return whether waits can be measured, in groups of our own; else it prints why not, as TAP. */
+bool live_can_measure(void);
+
+/** The last CPU that may be used. */
+int live_last_cpu(void);
+
+/** Starts a process in a group that spins for some milliseconds on one CPU, and sleeps for others,
+ * with the priority of real time. The caller ends it. */
+pid_t live_start_real_time(struct groups *groups, const char *group, int cpu, long busy_ms,
+                           long idle_ms);
+
+/** Reads the sums of a task, also of one that has ended but wasn't waited for. */
+struct live_sums live_read_sums(pid_t pid);
 
 /** Opens the measurement, or prints why it can't be and ends the program, as skipped. */
 void live_open(struct live *live, const struct hr_blame_options *options, struct groups *groups);
@@ -72,9 +91,21 @@ double live_cell(const struct live *live, const char *waiter, enum hr_blame_take
                  const char *group);
 double live_total(const struct live *live, const char *waiter);
 
+/** The same by ids, of groups that may be gone. */
+double live_cell_by_id(const struct live *live, uint64_t waiter, enum hr_blame_taker taker,
+                       uint64_t group);
+double live_total_by_id(const struct live *live, uint64_t waiter);
+
 /** Checks that a measured time is within bounds, widened by some percent, and a time: waits count
  * when they end, what others ran counts at once. */
 void live_expect(const char *what, double ms, struct live_bounds bounds, double pct,
                  double edge_ms);
+
+/** Checks that all waits of a group are what the kernel says, and who took the CPU is known. */
+void live_expect_sum(const struct live *live, const char *group);
+
+/** Checks that tasks of a group that want one CPU all the time waited for another group for as long
+ * as that one ran. */
+void live_expect_taken(const struct live *live, const char *waiter, const char *taker);
 
 #endif

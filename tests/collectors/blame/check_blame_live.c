@@ -21,31 +21,15 @@
 #include "collectors/blame/blame_live.h"
 #include "support/suite.h"
 
-/* How far what is measured may be off. */
-#define TAKEN_PCT 2.0
-#define SUM_PCT   1.0
-#define EDGE_MS   15.0 /* what others ran within one wait */
-
 static struct groups *groups;
 static struct live live;
 static int cpu; /* the last one that may be used */
-
-static int last_cpu(void)
-{
-    cpu_set_t own;
-
-    ck_assert_int_eq(sched_getaffinity(0, sizeof(own), &own), 0);
-    for (int i = CPU_SETSIZE - 1; i >= 0; i--)
-        if (CPU_ISSET(i, &own))
-            return i;
-    return 0;
-}
 
 static void set_up(void)
 {
     const struct hr_blame_options options = {.max_groups = 16};
 
-    cpu = last_cpu();
+    cpu = live_last_cpu();
     groups = groups_new();
     live_open(&live, &options, groups);
 }
@@ -61,26 +45,6 @@ static void spin(const char *group)
     live_add(&live, group, groups_start_busy(groups, group, cpu));
 }
 
-static void expect_sum(const char *group)
-{
-    char what[64];
-
-    snprintf(what, sizeof(what), "waits of %s", group);
-    live_expect(what, live_total(&live, group), live_waited(&live, group), SUM_PCT, 0);
-    double unknown = live_cell(&live, group, HR_BLAME_UNKNOWN, NULL);
-    ck_assert_msg(unknown <= live_total(&live, group) / 100, "%s: %.1f ms unattributed", what,
-                  unknown);
-}
-
-static void expect_taken(const char *waiter, const char *taker)
-{
-    char what[64];
-
-    snprintf(what, sizeof(what), "%s by %s", waiter, taker);
-    live_expect(what, live_cell(&live, waiter, HR_BLAME_GROUP, taker), live_ran(&live, taker),
-                TAKEN_PCT, EDGE_MS);
-}
-
 START_TEST(test_waits_are_split_by_who_ran)
 {
     groups_make(groups, "web");
@@ -92,15 +56,15 @@ START_TEST(test_waits_are_split_by_who_ran)
     spin("backup");
     spin("cron");
     live_measure(&live, 4000);
-    expect_sum("web");
-    expect_sum("backup");
-    expect_sum("cron");
-    expect_taken("web", "backup");
-    expect_taken("web", "cron");
-    expect_taken("cron", "web");
+    live_expect_sum(&live, "web");
+    live_expect_sum(&live, "backup");
+    live_expect_sum(&live, "cron");
+    live_expect_taken(&live, "web", "backup");
+    live_expect_taken(&live, "web", "cron");
+    live_expect_taken(&live, "cron", "web");
     /* Two tasks of one group wait for each other, too. */
     live_expect("backup by itself", live_cell(&live, "backup", HR_BLAME_ITSELF, NULL),
-                live_ran(&live, "backup"), TAKEN_PCT, EDGE_MS);
+                live_ran(&live, "backup"), LIVE_TAKEN_PCT, LIVE_EDGE_MS);
 }
 END_TEST
 
@@ -118,47 +82,17 @@ START_TEST(test_a_task_is_of_the_deepest_watched_group)
     spin("backup/unwatched/deep");
     spin("cron");
     live_measure(&live, 3000);
-    expect_sum("web");
-    expect_sum("web/inner");
-    expect_taken("web", "web/inner");
-    expect_taken("web/inner", "web");
+    live_expect_sum(&live, "web");
+    live_expect_sum(&live, "web/inner");
+    live_expect_taken(&live, "web", "web/inner");
+    live_expect_taken(&live, "web/inner", "web");
     live_expect("web by backup", live_cell(&live, "web", HR_BLAME_GROUP, "backup"),
-                live_ran(&live, "backup/unwatched/deep"), TAKEN_PCT, EDGE_MS);
+                live_ran(&live, "backup/unwatched/deep"), LIVE_TAKEN_PCT, LIVE_EDGE_MS);
     /* The group that isn't watched, with the rest of the machine. */
     ck_assert_double_ge(live_cell(&live, "web", HR_BLAME_OTHER, NULL),
-                        live_ran(&live, "cron").least_ms * (1 - TAKEN_PCT / 100));
+                        live_ran(&live, "cron").least_ms * (1 - LIVE_TAKEN_PCT / 100));
 }
 END_TEST
-
-/* Spins for some milliseconds, sleeps for others, with the priority of real time. */
-static pid_t start_real_time(const char *group, long busy_ms, long idle_ms)
-{
-    const struct sched_param priority = {.sched_priority = 10};
-    const struct timespec nap = {.tv_nsec = idle_ms * 1000000};
-    cpu_set_t only;
-    char number[32];
-    pid_t pid = fork();
-
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    if (pid == 0) {
-        if (sched_setaffinity(0, sizeof(only), &only) < 0 ||
-            sched_setscheduler(0, SCHED_FIFO, &priority) < 0)
-            _exit(1);
-        for (;;) {
-            struct timespec begin, now;
-            clock_gettime(CLOCK_MONOTONIC, &begin);
-            do
-                clock_gettime(CLOCK_MONOTONIC, &now);
-            while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec <
-                   busy_ms * 1000000);
-            nanosleep(&nap, NULL);
-        }
-    }
-    snprintf(number, sizeof(number), "%d", (int)pid);
-    groups_write(groups, group, "cgroup.procs", number);
-    return pid;
-}
 
 START_TEST(test_real_time_takes_too)
 {
@@ -166,19 +100,18 @@ START_TEST(test_real_time_takes_too)
     groups_make(groups, "fast");
     live_watch(&live, "web", "fast", NULL);
     spin("web");
-    pid_t fast = start_real_time("fast", 5, 5);
+    pid_t fast = live_start_real_time(groups, "fast", cpu, 5, 5);
     live_add(&live, "fast", fast);
     live_measure(&live, 3000);
     kill(fast, SIGKILL);
     int status;
     waitpid(fast, &status, 0);
     ck_assert(WIFSIGNALED(status));
-    expect_sum("web");
-    expect_taken("web", "fast");
+    live_expect_sum(&live, "web");
+    live_expect_taken(&live, "web", "fast");
 }
 END_TEST
 
-/* Each wait is split on the CPU where it was. */
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -201,7 +134,7 @@ START_TEST(test_waits_that_last_are_within_their_interval)
     groups_make(groups, "fast");
     live_watch(&live, "web", "fast", NULL);
     spin("web");
-    pid_t fast = start_real_time("fast", 300, 200);
+    pid_t fast = live_start_real_time(groups, "fast", cpu, 300, 200);
     for (int i = 0; i < 15; i++) {
         for (int end = 0; end < 2; end++) {
             begun_ns[end] = now_ns();
@@ -214,7 +147,7 @@ START_TEST(test_waits_that_last_are_within_their_interval)
         const struct live_bounds ran = live_ran(&live, "web");
         const struct live_bounds waited = {interval_ms - ran.most_ms - (double)read_ns[0] / 1e6,
                                            interval_ms - ran.least_ms + (double)read_ns[1] / 1e6};
-        live_expect("web waited", live_total(&live, "web"), waited, TAKEN_PCT, EDGE_MS);
+        live_expect("web waited", live_total(&live, "web"), waited, LIVE_TAKEN_PCT, LIVE_EDGE_MS);
         longest_ms = fmax(longest_ms, live_total(&live, "web"));
         by_fast_ms += live_cell(&live, "web", HR_BLAME_GROUP, "fast");
     }
@@ -229,7 +162,7 @@ END_TEST
 static void measure_beside(const char *group)
 {
     struct hr_reason reason;
-    pid_t fast = start_real_time(group, 5000, 1);
+    pid_t fast = live_start_real_time(groups, group, cpu, 5000, 1);
 
     usleep(100 * 1000);
     ck_assert_int_eq(hr_blame_attach(live.blame, &reason), 0);
@@ -269,6 +202,7 @@ START_TEST(test_who_never_leaves_the_cpu_takes_it)
 }
 END_TEST
 
+/* Each wait is split on the CPU where it was. */
 START_TEST(test_waits_on_several_cpus)
 {
     cpu_set_t both, one;
@@ -298,9 +232,10 @@ START_TEST(test_waits_on_several_cpus)
     live_measure(&live, 4000);
     kill(mover, SIGKILL);
     waitpid(mover, NULL, 0);
-    live_expect("waits of web", live_total(&live, "web"), live_waited(&live, "web"), SUM_PCT, 0);
+    live_expect("waits of web", live_total(&live, "web"), live_waited(&live, "web"), LIVE_SUM_PCT,
+                0);
     live_expect("waits of backup", live_total(&live, "backup"), live_waited(&live, "backup"),
-                SUM_PCT, 0);
+                LIVE_SUM_PCT, 0);
     double unknown = live_cell(&live, "web", HR_BLAME_UNKNOWN, NULL);
     printf("# unattributed: %.1f ms of %.1f\n", unknown, live_total(&live, "web"));
     ck_assert_double_le(unknown, live_total(&live, "web") / 20);
@@ -328,7 +263,7 @@ START_TEST(test_detached_it_measures_nothing)
     struct hr_reason reason;
     ck_assert_int_eq(hr_blame_attach(live.blame, &reason), 0);
     live_measure(&live, 1000);
-    expect_sum("web");
+    live_expect_sum(&live, "web");
 }
 END_TEST
 
@@ -373,7 +308,7 @@ static void expect_lost_once(void)
         total += live_total(&live, contenders[i]);
         unknown += live_cell(&live, contenders[i], HR_BLAME_UNKNOWN, NULL);
     }
-    live_expect("all waits, and what was lost", total, waited, SUM_PCT, EDGE_MS);
+    live_expect("all waits, and what was lost", total, waited, LIVE_SUM_PCT, LIVE_EDGE_MS);
     printf("# lost: %.1f ms, unsplit: %.1f, unattributed: %.1f\n", lost, unsplit, unknown);
     ck_assert_double_gt(lost, 100);
     ck_assert_double_le(unsplit, unknown + 1);
@@ -460,15 +395,15 @@ static void expect_weights(void)
     double by_heavy, by_light;
 
     live_measure(&live, 5000);
-    expect_sum("light");
-    expect_sum("heavy");
-    expect_taken("light", "heavy");
-    expect_taken("heavy", "light");
+    live_expect_sum(&live, "light");
+    live_expect_sum(&live, "heavy");
+    live_expect_taken(&live, "light", "heavy");
+    live_expect_taken(&live, "heavy", "light");
     by_heavy = live_cell(&live, "light", HR_BLAME_GROUP, "heavy");
     by_light = live_cell(&live, "heavy", HR_BLAME_GROUP, "light");
     printf("# 4 to 1: %.1f to %.1f ms\n", by_heavy, by_light);
-    ck_assert_double_ge(by_heavy + EDGE_MS, 4 * 0.9 * (by_light - EDGE_MS));
-    ck_assert_double_le(by_heavy - EDGE_MS, 4 * 1.1 * (by_light + EDGE_MS));
+    ck_assert_double_ge(by_heavy + LIVE_EDGE_MS, 4 * 0.9 * (by_light - LIVE_EDGE_MS));
+    ck_assert_double_le(by_heavy - LIVE_EDGE_MS, 4 * 1.1 * (by_light + LIVE_EDGE_MS));
 }
 
 START_TEST(test_weights_show_in_what_is_taken_v1)
@@ -511,14 +446,14 @@ START_TEST(test_a_limit_takes_what_it_throttles)
     spin_v1("backup");
     groups_write(groups, "limited", "cpu.cfs_quota_us", "2000");
     live_measure(&live, 5000);
-    expect_sum("limited/web");
+    live_expect_sum(&live, "limited/web");
     /* Each of the tasks waits for as long as the group is throttled. */
     struct live_bounds throttled = live_other(&live);
     throttled.least_ms *= _i;
     throttled.most_ms *= _i;
     ck_assert_double_gt(throttled.most_ms, 0);
     live_expect("limited/web by its limit", live_cell(&live, "limited/web", HR_BLAME_LIMIT, NULL),
-                throttled, TAKEN_PCT, PERIOD_MS * _i);
+                throttled, LIVE_TAKEN_PCT, PERIOD_MS * _i);
     ck_assert_double_eq(live_cell(&live, "backup", HR_BLAME_LIMIT, NULL), 0);
 }
 END_TEST
@@ -542,33 +477,13 @@ static bool has_weights(void)
     return found;
 }
 
-static bool can_measure(void)
-{
-    const struct hr_blame_options options = {.max_groups = 16};
-    struct hr_reason reason = {0};
-    struct hr_blame *blame;
-    int status = hr_blame_open(&options, &blame, &reason);
-
-    if (status != 0) {
-        printf("1..0 # SKIP %s\n", reason.text);
-        return false;
-    }
-    hr_blame_close(blame);
-    struct groups *some = groups_new();
-    if (some == NULL)
-        puts("1..0 # SKIP no cgroup2 hierarchy to make groups in");
-    else
-        groups_free(some);
-    return some != NULL;
-}
-
 int main(void)
 {
     TCase *tests = tcase_create("blame_live");
     tcase_set_timeout(tests, 60); /* only there to end what hangs */
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!can_measure())
+    if (!live_can_measure())
         return 0;
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_waits_are_split_by_who_ran);
