@@ -160,7 +160,7 @@ int report_main(int argc, char **argv)
     if (missing != NULL) {
         char there[512];
         rooms_describe(&rooms, there, sizeof(there));
-        fprintf(stderr, "%s: '%s' matches no group that collectd has values of (there are: %s)\n",
+        fprintf(stderr, "%s: '%s' matches no group whose room collectd has (there are: %s)\n",
                 argv[0], missing, there);
         rooms_free(&rooms);
         return COMMAND_FAILED;
