@@ -31,12 +31,14 @@ struct hr_room_memory_level {
 /** What the sums of CPU time are made of, at one time. */
 struct hr_room_sums {
     uint64_t time_ns;
-    size_t cpus;       /**< 0: not taken */
-    unsigned revision; /**< of which CPUs and limits */
+    size_t cpus;              /**< 0: not taken */
+    unsigned revision;        /**< of which CPUs, and whose limits */
+    unsigned height_revision; /**< of how high these are */
     uint64_t busy_us, used_us, stalled_us;
     struct hr_room_cpu_counts {
         uint64_t used_us;
         struct hr_cpu_stat throttling;
+        struct hr_cpu_max max;
     } bound[HR_ROOM_LIMITS];
 };
 
@@ -54,17 +56,18 @@ struct hr_room_source {
     int limits_status;       /**< why some couldn't be read again: a failure that may pass */
     int expired_status;      /**< the same, for so long that what was known doesn't count; else 0 */
     struct hr_room_place unified, cpu, memory;
-    struct hr_cpu_set *cpus; /**< that the group may use; NULL: all */
-    int cpus_status;         /**< 0: these are known */
-    unsigned revision;       /**< of these and the bounds of CPU time */
-    int cpu_bounds_status;   /**< 0: all limits are known */
+    struct hr_cpu_set *cpus;  /**< that the group may use; NULL: all */
+    int cpus_status;          /**< 0: these are known */
+    unsigned revision;        /**< of these, and of which groups have bounds of CPU time */
+    unsigned height_revision; /**< of how high these are */
+    int cpu_bounds_status;    /**< 0: all limits are known */
     size_t cpu_bound_count;
     struct hr_room_cpu_bound cpu_bounds[HR_ROOM_LIMITS];
     int memory_levels_status;
     size_t memory_level_count;
     struct hr_room_memory_level memory_levels[HR_ROOM_LIMITS]; /**< [0] is the group's own */
 
-    struct hr_room_sums older, newer;
+    struct hr_room_sums older, newer, last; /**< the last of all */
     bool is_in_cpu_trouble;
 };
 

@@ -27,6 +27,7 @@ static uint64_t grown(uint64_t before, uint64_t after)
 static int read_bound(const struct hr_room_source *source, const struct hr_room_cpu_bound *bound,
                       struct hr_room_cpu_counts *counts)
 {
+    counts->max = bound->max;
     int status = hr_room_directory_read_throttling(
         bound->directory, source->machine, &source->cpu.base, bound->level, &counts->throttling);
     if (status < 0)
@@ -58,6 +59,7 @@ static int take_sums(const struct hr_room_source *source, const struct hr_psi_sn
     sums->time_ns = psi->sample[HR_PSI_CPU].time_ns;
     sums->stalled_us = psi->sample[HR_PSI_CPU].stall[HR_PSI_SOME].total_us;
     sums->revision = source->revision;
+    sums->height_revision = source->height_revision;
     sums->busy_us = hr_room_machine_busy(source->machine, source->cpus, &sums->cpus);
     sums->used_us = sums->busy_us;
     if (source->group != NULL)
@@ -67,24 +69,50 @@ static int take_sums(const struct hr_room_source *source, const struct hr_psi_sn
     return status;
 }
 
-/* Whether two sums are of the same CPUs and limits. */
+/* Whether two sums are of the same CPUs, and limits of the same groups. */
 static bool are_alike(const struct hr_room_sums *a, const struct hr_room_sums *b)
 {
     return a->cpus == b->cpus && a->revision == b->revision;
 }
 
-/* Moves the beginning of the sums on; after CPUs or limits changed, to now. */
+/* When a limit is set to another height, what was before it in the last interval only counts. */
+static void begin_again_with_limits(struct hr_room_source *source, const struct hr_room_sums *now)
+{
+    if (!are_alike(&source->newer, now) || source->newer.height_revision == now->height_revision)
+        return;
+    source->older = source->last;
+    source->newer = *now;
+}
+
+/* Moves the beginning of the sums on; after CPUs changed, or which limits there are, to now. */
 static void keep_sums(struct hr_room_source *source, const struct hr_room_sums *now)
 {
+    const uint64_t newer_ns = now->time_ns - source->newer.time_ns;
+    const bool has_change = source->older.height_revision != now->height_revision;
+
     if (!are_alike(&source->newer, now)) {
         source->older = source->newer = *now;
-    } else if (now->time_ns - source->newer.time_ns >= SUMS_NS) {
+    } else if (has_change && newer_ns >= SUMS_MIN_NS) {
+        source->older = source->newer;
+    } else if (newer_ns >= SUMS_NS) {
         source->older = source->newer;
         source->newer = *now;
     }
+    source->last = *now;
 }
 
 /* --- Limits ---------------------------------------------------------------------------- */
+
+/* Of a limit that was changed meanwhile the lower height counts: it may have been in force for most
+ * of the time. */
+static const struct hr_cpu_max *lower_of(const struct hr_room_cpu_counts *a,
+                                         const struct hr_room_cpu_counts *b)
+{
+    return (double)a->max.quota_us * (double)b->max.period_us <
+                   (double)b->max.quota_us * (double)a->max.period_us
+               ? &a->max
+               : &b->max;
+}
 
 /* Of several levels, as they may be throttled at the same time, that which was for longest. */
 static uint64_t throttled_us(const struct hr_room_source *source, const struct hr_room_sums *before,
@@ -97,7 +125,7 @@ static uint64_t throttled_us(const struct hr_room_source *source, const struct h
         const struct hr_cpu_stat *b = &now->bound[i].throttling;
         uint64_t us = hr_cpu_throttled(grown(a->throttled_count, b->throttled_count),
                                        grown(a->throttled_us, b->throttled_us),
-                                       source->cpu_bounds[i].max.period_us);
+                                       lower_of(&before->bound[i], &now->bound[i])->period_us);
         longest_us = us > longest_us ? us : longest_us;
     }
     return longest_us;
@@ -111,7 +139,7 @@ static void lower_by_bounds(const struct hr_room_source *source, const struct hr
 
     for (size_t i = 0; i < source->cpu_bound_count; i++) {
         const struct hr_room_cpu_counts *a = &before->bound[i], *b = &now->bound[i];
-        const struct hr_cpu_max *max = &source->cpu_bounds[i].max;
+        const struct hr_cpu_max *max = lower_of(a, b);
         const double periods =
             (double)grown(a->throttling.period_count, b->throttling.period_count);
         const double throttled =
@@ -184,6 +212,7 @@ void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, boo
     if (room->status < 0)
         return;
     room->status = -EAGAIN;
+    begin_again_with_limits(source, &now);
     if (are_alike(&source->newer, &now) && now.time_ns > source->older.time_ns)
         estimate(source, &now, line_pct, is_stalled, room);
     else if (is_stalled || source->is_in_cpu_trouble)

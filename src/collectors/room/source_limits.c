@@ -176,12 +176,20 @@ static int list_cpu_bounds(const struct hr_room_source *source,
     return status;
 }
 
-static bool are_same(const struct hr_room_cpu_bound *a, const struct hr_room_cpu_bound *b,
-                     size_t count)
+static bool are_of_same_groups(const struct hr_room_cpu_bound *a, const struct hr_room_cpu_bound *b,
+                               size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (a[i].directory != b[i].directory || a[i].max.quota_us != b[i].max.quota_us ||
-            a[i].max.period_us != b[i].max.period_us)
+        if (a[i].directory != b[i].directory)
+            return false;
+    return true;
+}
+
+static bool are_as_high(const struct hr_room_cpu_bound *a, const struct hr_room_cpu_bound *b,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i].max.quota_us != b[i].max.quota_us || a[i].max.period_us != b[i].max.period_us)
             return false;
     return true;
 }
@@ -194,8 +202,10 @@ static void read_cpu_bounds(struct hr_room_source *source)
     const int status = list_cpu_bounds(source, bounds, &count);
 
     if (are_others || status != source->cpu_bounds_status || count != source->cpu_bound_count ||
-        !are_same(bounds, source->cpu_bounds, count))
+        !are_of_same_groups(bounds, source->cpu_bounds, count))
         source->revision++;
+    else if (!are_as_high(bounds, source->cpu_bounds, count))
+        source->height_revision++;
     source->cpu_bounds_status = status;
     source->cpu_bound_count = count;
     memcpy(source->cpu_bounds, bounds, count * sizeof(*bounds));

@@ -341,7 +341,7 @@ static const struct {
     const char *file, *first, *then;
 } changes[] = {
     {"cpuset.cpus.effective", "0\n", "1\n"},
-    {"cpu.max", "150000 100000\n", "50000 100000\n"},
+    {"cpu.max", "150000 100000\n", "max 100000\n"},
 };
 
 START_TEST(sums_are_of_the_same_cpus_and_limits)
@@ -356,6 +356,63 @@ START_TEST(sums_are_of_the_same_cpus_and_limits)
     frozen_ns += 61 * HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.cpu.status, -EAGAIN);
+}
+END_TEST
+
+static void assert_limit_cpus(double cpus)
+{
+    ck_assert_int_eq(reading.cpu.status, 0);
+    ck_assert_double_eq_tol(reading.cpu.attainable, cpus, 0.001);
+}
+
+/* An interval of a minute, in each of which a controller sets another limit. */
+START_TEST(a_limit_that_changes_with_each_reading)
+{
+    static const struct {
+        const char *text;
+        double cpus; /* the lower of this and the one before */
+    } rows[] = {{"50000 100000\n", 0.5},
+                {"150000 100000\n", 0.5},
+                {"80000 100000\n", 0.8},
+                {"160000 200000\n", 0.8},
+                {"30000 100000\n", 0.3}};
+
+    write_file("p/q/a", "cpu.max", "60000 100000\n");
+    write_cpu("p/q/a", 1, 0, 0);
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        write_file("p/q/a", "cpu.max", rows[i].text);
+        write_cpu("p/q/a", 6000000 * (i + 1), 600 * (i + 1), 0);
+        room_tree_machine(tree, 6 * (i + 1), 6 * (i + 1), 0);
+        frozen_ns += 61 * HR_NS_PER_S;
+        read_once();
+        assert_limit_cpus(rows[i].cpus);
+    }
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* What was before the change counts no longer than until enough is known without it. */
+START_TEST(a_limit_that_is_raised_once)
+{
+    write_file("p/q/a", "cpu.max", "50000 100000\n");
+    write_cpu("p/q/a", 1, 0, 0);
+    open_group("p/q/a");
+    run_100_s();
+    write_file("p/q/a", "cpu.max", "100000 100000\n");
+    frozen_ns += 61 * HR_NS_PER_S;
+    read_once();
+    assert_limit_cpus(0.5);
+    for (unsigned i = 0; i < 2; i++) {
+        frozen_ns += 10 * HR_NS_PER_S;
+        read_once();
+        assert_limit_cpus(0.5);
+    }
+    frozen_ns += 10 * HR_NS_PER_S;
+    read_once();
+    assert_limit_cpus(1);
+    frozen_ns = BEGUN_NS;
 }
 END_TEST
 
@@ -627,6 +684,8 @@ int main(void)
     tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
     tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
     tcase_add_loop_test(tests, sums_are_of_the_same_cpus_and_limits, 0, 2);
+    tcase_add_test(tests, a_limit_that_changes_with_each_reading);
+    tcase_add_test(tests, a_limit_that_is_raised_once);
     tcase_add_test(tests, a_limit_above_a_group_without_the_controller);
     tcase_add_test(tests, nothing_is_allocated_by_intervals);
     tcase_add_test(tests, a_limit_far_above);
