@@ -21,6 +21,10 @@ group_name=headroom-test-$$
 daemon=""       # pid of the daemon
 processes=""    # pids of all else that was started
 results=0
+# Put before a command that the test starts itself, in no subshell that ends: it ends with the test, whatever ends that,
+# though it be in a session of its own.
+ending_with_test=()
+! command -v setpriv >/dev/null || ending_with_test=(setpriv --pdeathsig KILL)
 
 skip_all() {
     echo "1..0 # SKIP $1"
@@ -160,7 +164,7 @@ start_daemon() {
     local name=$1
     shift
     : >"$log"
-    "$@" "$collectd" -f -C "$dir/collectd.conf" >"$dir/out" 2>&1 &
+    "${ending_with_test[@]}" "$@" "$collectd" -f -C "$dir/collectd.conf" >"$dir/out" 2>&1 &
     daemon=$!
     check "$name" eventually logged "entering read-loop"
     logged "entering read-loop" && return
@@ -232,7 +236,7 @@ start_in() {
     shift
     (
         [ -z "$group" ] || echo $BASHPID >"$groups/$group/cgroup.procs"
-        exec "$@"
+        exec "${ending_with_test[@]}" "$@"
     ) &
     processes="$processes $!"
 }
