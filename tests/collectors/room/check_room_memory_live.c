@@ -92,7 +92,7 @@ static void leak(size_t saw)
         used = wanted;
         if (saw == 0)
             continue;
-        memset(tooth, 1, saw * (i % 16) / 16);
+        memset(tooth + saw / 16 * (i % 16), 1, saw / 16);
         if (i % 16 == 15)
             madvise(tooth, saw, MADV_DONTNEED);
     }
