@@ -3,42 +3,12 @@
  * plugin/headroom/check_plugin_headroom.c - the plugin headroom in a stand-in for the daemon, over
  * a tree of files: values worked out by hand, what is missing, options and messages.
  */
-#include "support/plugin_harness.h"
+#include "plugin/headroom/headroom_harness.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "headroom/clock.h"
-#include "support/frozen_clock.h"
-#include "support/room_tree.h"
 #include "support/suite.h"
-
-const char *const harness_plugin = "headroom";
-
-/* What the clock says when a test begins. */
-#define BEGUN_NS (1000 * HR_NS_PER_S)
-
-static void set_up(void)
-{
-    frozen_ns = BEGUN_NS;
-    harness_set_up();
-    room_tree_machine(tree, 0, 0, 0);
-    tree_write(tree, "proc/vmstat", "oom_kill 7\n");
-    room_tree_add_group(tree, "a");
-    room_tree_cpu(tree, "a", 1, 0, 0, 0);
-}
-
-static void tear_down(void)
-{
-    harness_tear_down();
-    frozen_ns = 0;
-}
-
-static void pass(unsigned seconds)
-{
-    frozen_ns += seconds * HR_NS_PER_S;
-    harness_read();
-}
 
 static void assert_number(const char *identifier, double number)
 {
@@ -54,7 +24,7 @@ static void run_100_s(void)
     room_tree_machine(tree, 50, 30, 0);
     room_tree_cpu(tree, "a", 20000001, 1000, 0, 0);
     tree_pressure(tree, "a", "cpu", 6400000, 0);
-    pass(100);
+    headroom_pass(100);
 }
 
 START_TEST(publishes_the_room)
@@ -104,7 +74,7 @@ START_TEST(room_waits_for_that_by_cpu_after_limits_changed)
     run_100_s();
     harness_assert_count("headroom-a/percent-room", 1);
     room_tree_write(tree, "a", "cpu.max", "50000 100000\n");
-    pass(61);
+    headroom_pass(61);
     harness_assert_count("headroom-a/percent-room-memory", 1);
     harness_assert_count("headroom-a/percent-room", 0);
 }
@@ -120,7 +90,7 @@ START_TEST(heeds_trouble_lines)
     tree_pressure(tree, "a", "cpu", 600000, 0);
     tree_pressure(tree, "b", "cpu", 600000, 0);
     tree_pressure(tree, NULL, "cpu", 600000, 0);
-    pass(10);
+    headroom_pass(10);
     harness_assert_count("headroom-a/percent-room-cpu", 0); /* too early to know */
     assert_number("headroom-b/percent-room-cpu", 0);
     assert_number("headroom-b/vcpu-room", 0);
@@ -144,15 +114,15 @@ START_TEST(knows_how_long_it_lasts)
     room_tree_write(tree, "a", "memory.max", "209715200\n");
     harness_begin(horizons[_i].options);
     for (unsigned i = 0; i < 55; i++)
-        pass(10);
+        headroom_pass(10);
     harness_assert_count("headroom-a/duration-to_trouble", 0);
     for (unsigned i = 0; i < 120; i++)
-        pass(10);
+        headroom_pass(10);
     assert_number("headroom-a/duration-to_trouble", 86400);
     /* a MiB in 20 s, from 100 on */
     for (unsigned i = 1; i <= 110; i++) {
         room_tree_memory(tree, "a", 100 + i / 2, 0);
-        pass(10);
+        headroom_pass(10);
     }
     ck_assert_double_eq_tol(harness_number("headroom-a/duration-to_trouble"),
                             horizons[_i].expected_s, horizons[_i].tolerance_s);
@@ -170,7 +140,7 @@ static void throttle(unsigned intervals)
     tree_pressure(tree, "a", "cpu", 6000000ull * intervals, 6000000ull * intervals);
     room_tree_cpu(tree, "a", 5000000ull * intervals, 100 * intervals, 50 * intervals,
                   5000000ull * intervals);
-    pass(10);
+    headroom_pass(10);
 }
 
 START_TEST(splits_a_stall_by_cause)
@@ -191,7 +161,7 @@ START_TEST(splits_a_stall_by_cause)
     ck_assert_double_eq_tol(sum, 60, 2);
     /* it goes on at 0 */
     for (int i = 0; i < 10; i++)
-        pass(10);
+        headroom_pass(10);
     assert_number("headroom-a/percent-cpu-by-limit", 0);
 }
 END_TEST
@@ -212,7 +182,7 @@ START_TEST(causes_add_up_to_the_stall)
         tree_pressure(tree, "a/b", "cpu", 6000000ull * i, 6000000ull * i);
         room_tree_cpu(tree, "a/b", 40000000ull * i, 100 * i, 40 * i, 30000000ull * i);
         room_tree_cpu(tree, "a", 40000000ull * i, 100 * i, 40 * i, 28000000ull * i);
-        pass(10);
+        headroom_pass(10);
     }
     for (size_t i = 0; i < COUNT(parts); i++) {
         char identifier[64];
@@ -236,14 +206,14 @@ START_TEST(time_to_trouble_goes_on)
     for (unsigned i = 1; i <= 20; i++) {
         room_tree_machine(tree, 10 * i, 10 * i, 0);
         tree_pressure(tree, "a", "cpu", 4100000ull * i, 0);
-        pass(10);
+        headroom_pass(10);
         assert_number("headroom-a/duration-to_trouble", 0);
         assert_number("headroom-a/percent-room-cpu", 0);
         assert_number("headroom-a/percent-room", 0);
     }
     for (unsigned i = 21; i <= 60; i++) {
         room_tree_machine(tree, 10 * i, 10 * i, 0);
-        pass(10);
+        headroom_pass(10);
         harness_assert_count("headroom-a/duration-to_trouble", 1);
     }
     assert_number("headroom-a/duration-to_trouble", 86400);
@@ -282,7 +252,7 @@ START_TEST(says_once_that_limits_cant_be_read)
     harness_assert_count("headroom-a/percent-room-cpu", 1);
     room_tree_write(tree, "a", "memory.max", "max\n");
     room_tree_write(tree, "a", "cpu.max", "max x\n");
-    pass(61);
+    headroom_pass(61);
     harness_assert_logs(1,
                         "warning: headroom: the room by CPU time of cgroup a isn't known, as not "
                         "all limits, its own and those of the groups above, can be read: ");
@@ -312,9 +282,9 @@ START_TEST(says_once_that_limits_cant_be_read_again)
     harness_read();
     run_100_s();
     leave_one_descriptor(&limit);
-    pass(61);
+    headroom_pass(61);
     for (unsigned i = 0; i < 10; i++)
-        pass(10);
+        headroom_pass(10);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     ck_assert_uint_eq(
         fake_logs(
@@ -336,12 +306,12 @@ START_TEST(says_once_that_there_is_no_pressure)
     harness_assert_logs(1,
                         "warning: headroom: the room by CPU time isn't known, as pressure of the "
                         "system can't be read: ");
-    pass(100);
+    headroom_pass(100);
     harness_assert_logs(0, NULL);
     harness_assert_count("headroom-*/percent-room-cpu", 0);
     harness_assert_count("headroom-*/percent-room-memory", 2);
     tree_pressure(tree, NULL, "cpu", 0, 0);
-    pass(61);
+    headroom_pass(61);
     ck_assert_uint_eq(fake_logs(0, "the room by CPU time of cgroup a isn't known"), 1);
     ck_assert_uint_eq(fake_logs(0, "info: headroom: pressure of the system is being read again"),
                       1);
@@ -354,12 +324,12 @@ START_TEST(says_once_that_there_is_no_meminfo)
     harness_begin("Cgroup \"a\"");
     harness_read();
     tree_remove(tree, "proc/meminfo");
-    pass(10);
-    pass(10);
+    headroom_pass(10);
+    headroom_pass(10);
     harness_assert_logs(1, "warning: headroom: the room by memory isn't known");
     harness_assert_count("headroom-*/percent-room-memory", 0);
     room_tree_machine(tree, 0, 0, 0);
-    pass(10);
+    headroom_pass(10);
     harness_assert_logs(1, "info: headroom: /proc/meminfo is being read again");
     harness_assert_count("headroom-*/percent-room-memory", 2);
 }
@@ -373,14 +343,14 @@ START_TEST(publishes_the_kill_that_emptied_a_group)
     harness_read();
     room_tree_write(tree, "a", "memory.events", "oom_kill 4\n");
     tree_set_populated(tree, "a", false);
-    pass(10);
+    headroom_pass(10);
     harness_assert_count("*", 1);
     assert_number("headroom-a/total_operations-oom_kill", 4);
-    pass(10);
+    headroom_pass(10);
     harness_assert_count("*", 0);
     tree_remove_group(tree, "a");
     room_tree_add_group(tree, "a");
-    pass(10);
+    headroom_pass(10);
     assert_number("headroom-a/total_operations-oom_kill", 3);
     assert_number("headroom-a/memory-need", 120. * MIB);
 }
@@ -457,7 +427,7 @@ int main(void)
 {
     TCase *tests = tcase_create("headroom");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, publishes_the_room);
     tcase_add_test(tests, publishes_no_room_at_once);
     tcase_add_test(tests, room_waits_for_that_by_cpu_after_limits_changed);

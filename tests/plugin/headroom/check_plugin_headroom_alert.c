@@ -4,41 +4,11 @@
  * stand-in for the daemon, over a tree of files: when they begin and end, what they say, what they
  * cost.
  */
-#include "support/plugin_harness.h"
+#include "plugin/headroom/headroom_harness.h"
 
 #include <stdlib.h>
 
-#include "headroom/clock.h"
-#include "support/frozen_clock.h"
-#include "support/room_tree.h"
 #include "support/suite.h"
-
-const char *const harness_plugin = "headroom";
-
-/* What the clock says when a test begins. */
-#define BEGUN_NS (1000 * HR_NS_PER_S)
-
-static void set_up(void)
-{
-    frozen_ns = BEGUN_NS;
-    harness_set_up();
-    room_tree_machine(tree, 0, 0, 0);
-    tree_write(tree, "proc/vmstat", "oom_kill 7\n");
-    room_tree_add_group(tree, "a");
-    room_tree_cpu(tree, "a", 1, 0, 0, 0);
-}
-
-static void tear_down(void)
-{
-    harness_tear_down();
-    frozen_ns = 0;
-}
-
-static void pass(unsigned seconds)
-{
-    frozen_ns += seconds * HR_NS_PER_S;
-    harness_read();
-}
 
 /* --- Notifications ------------------------------------------------------------------------ */
 
@@ -83,7 +53,7 @@ static void leak(unsigned intervals)
         room_tree_memory(tree, "p/b", 100 + i / 2, 0);
         room_tree_memory(tree, "p", 300 + 2 * i, 0);
         tree_pressure(tree, "p/c", "memory", 200000ull * i, 0);
-        pass(10);
+        headroom_pass(10);
     }
 }
 
@@ -97,7 +67,7 @@ START_TEST(notifies_of_trouble_to_come_once)
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nTopTakers 2\n</Alert>");
     leak(0);
     for (unsigned i = 0; i < 125; i++)
-        pass(10);
+        headroom_pass(10);
     ck_assert_uint_eq(fake_notifications(), 0);
     leak(110);
     const notification_t *notice = await_notice(NOTIF_WARNING, 2); /* p/c doesn't grow */
@@ -110,11 +80,11 @@ START_TEST(notifies_of_trouble_to_come_once)
     ck_assert_str_eq(notice->type_instance, "room-memory");
     /* it stops: each has one end */
     for (unsigned i = 0; i < 120; i++)
-        pass(10);
+        headroom_pass(10);
     notice = await_notice(NOTIF_OKAY, 2);
     assert_says(notice, " % of room again in p/");
     for (unsigned i = 0; i < 20; i++)
-        pass(10);
+        headroom_pass(10);
     harness_sleep(100);
     ck_assert_uint_eq(fake_notifications(), 4);
     frozen_ns = BEGUN_NS;
@@ -128,7 +98,7 @@ static void use_memory(unsigned mib, unsigned intervals)
 {
     room_tree_memory(tree, "a", mib, 0);
     for (unsigned i = 0; i < intervals; i++)
-        pass(10);
+        headroom_pass(10);
 }
 
 START_TEST(notifies_of_little_room_that_lasts)
@@ -163,7 +133,7 @@ static void throttle(unsigned intervals)
     tree_pressure(tree, "a", "cpu", 6000000ull * intervals, 6000000ull * intervals);
     room_tree_cpu(tree, "a", 5000000ull * intervals, 100 * intervals, 50 * intervals,
                   5000000ull * intervals);
-    pass(10);
+    headroom_pass(10);
 }
 
 START_TEST(ends_the_alarm_of_a_group_that_is_gone)
@@ -178,7 +148,7 @@ START_TEST(ends_the_alarm_of_a_group_that_is_gone)
     assert_says(notice, " of 0.5 CPUs (its own limit, cpu.max); taking: a ");
     assert_says(notice, "; waiting: a 60 %");
     tree_remove_group(tree, "a");
-    pass(10);
+    headroom_pass(10);
     notice = await_notice(NOTIF_OKAY, 1);
     ck_assert_str_eq(notice->message, "cpu: no longer watched in a: it has no process any more");
     ck_assert_uint_eq(fake_notifications(), 2);
@@ -192,7 +162,7 @@ START_TEST(a_group_that_ended_begins_again)
     harness_begin("Cgroup \"a\"\nSystem false\n<Alert>\nRoomBelow 20\n</Alert>");
     use_memory(170, 5);
     tree_set_populated(tree, "a", false);
-    pass(10);
+    headroom_pass(10);
     tree_set_populated(tree, "a", true);
     use_memory(170, 5);
     harness_sleep(100);
@@ -228,7 +198,7 @@ START_TEST(says_what_is_known_of_who_waits)
     snprintf(options, sizeof(options), "%s\n<Alert>\nRoomBelow 50\n</Alert>", waiters[_i].options);
     harness_begin(options);
     for (int i = 0; i < 7; i++)
-        pass(10);
+        headroom_pass(10);
     const notification_t *notice = await_notice(NOTIF_WARNING, 1);
     if (waiters[_i].waiting != NULL)
         assert_says(notice, waiters[_i].waiting);
@@ -268,7 +238,7 @@ START_TEST(groups_are_ranked_once_an_interval)
     harness_begin("Cgroup \"g*\"\nSystem false\n<Alert>\nRoomBelow 20\n</Alert>");
     for (unsigned i = 0; i < 6; i++) {
         sort_count = 0;
-        pass(10);
+        headroom_pass(10);
     }
     await_notice(NOTIF_WARNING, GROUP_COUNT);
     ck_assert_uint_ge(sort_count, 2);
@@ -280,7 +250,7 @@ int main(void)
 {
     TCase *tests = tcase_create("headroom");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, notifies_of_trouble_to_come_once);
     tcase_add_test(tests, notifies_of_little_room_that_lasts);
     tcase_add_test(tests, ends_the_alarm_of_a_group_that_is_gone);
