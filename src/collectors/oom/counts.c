@@ -81,8 +81,10 @@ static int read_keys(int fd, struct hr_keyed *keys, size_t count)
     return status < 0 ? status : hr_keyed_parse_flat(text, length, keys, count);
 }
 
-/* A group that is made again has other files, whose counts begin at 0. */
-static void read_group(const struct hr_oom_counts *counts, struct counted *group)
+/* A group that is made again has other files, whose counts begin at 0. Not inline: its buffers
+ * would be those of each level of groups. */
+__attribute__((noinline)) static void read_group(const struct hr_oom_counts *counts,
+                                                 struct counted *group)
 {
     struct hr_keyed all = {.name = "oom_kill"}, own[] = {{.name = "oom_kill"}, {.name = "oom"}};
     struct stat file;
@@ -267,17 +269,6 @@ static struct counted *find(const struct hr_oom_counts *counts, const char *path
     return found != NULL ? *found : NULL;
 }
 
-/* Shortens a path to that of the group above. @return false at the top. */
-static bool ascend(char *path)
-{
-    char *slash = strrchr(path, '/');
-
-    if (*path == '\0')
-        return false;
-    *(slash != NULL ? slash : path) = '\0';
-    return true;
-}
-
 static void watch(struct hr_oom_counts *counts, struct counted *group)
 {
     char file[PATH_MAX];
@@ -343,15 +334,21 @@ static struct counted *create(struct hr_oom_counts *counts, const char *path,
     return group;
 }
 
-/* @return the group, counted from now on, with one more user; NULL if memory is short. */
-static struct counted *get(struct hr_oom_counts *counts, const char *path)
+/* @param path  is cut meanwhile: with a copy at each level deep groups would exhaust the stack.
+ * @return the group, counted from now on, with one more user; NULL if memory is short. */
+static struct counted *get(struct hr_oom_counts *counts, char *path)
 {
     struct counted *group = find(counts, path), *parent;
-    char above[PATH_MAX];
 
     if (group == NULL) {
-        snprintf(above, sizeof(above), "%s", path);
-        if (!ascend(above) || (parent = get(counts, above)) == NULL)
+        char *end = strrchr(path, '/');
+        if (end == NULL)
+            end = path; /* the machine's is always found */
+        const char kept = *end;
+        *end = '\0';
+        parent = get(counts, path);
+        *end = kept;
+        if (parent == NULL)
             return NULL;
         group = create(counts, path, parent);
         release(counts, parent); /* the child has it */
@@ -363,9 +360,12 @@ static struct counted *get(struct hr_oom_counts *counts, const char *path)
 
 int hr_oom_counts_add(struct hr_oom_counts *counts, const char *path)
 {
-    if (strlen(path) >= PATH_MAX)
+    char copy[PATH_MAX];
+
+    if (strlen(path) >= sizeof(copy))
         return 0; /* it can't be opened */
-    return get(counts, path) != NULL ? 0 : -ENOMEM;
+    strcpy(copy, path);
+    return get(counts, copy) != NULL ? 0 : -ENOMEM;
 }
 
 void hr_oom_counts_remove(struct hr_oom_counts *counts, const char *path)
@@ -385,8 +385,10 @@ static struct counted *find_nearest(const struct hr_oom_counts *counts, const ch
     struct counted *group;
 
     snprintf(above, sizeof(above), "%s", path);
-    while ((group = find(counts, above)) == NULL)
-        ascend(above);
+    while ((group = find(counts, above)) == NULL) {
+        char *slash = strrchr(above, '/');
+        *(slash != NULL ? slash : above) = '\0';
+    }
     return group;
 }
 

@@ -434,6 +434,24 @@ START_TEST(follows_a_group_that_is_made_again)
 }
 END_TEST
 
+/* As deep as a path can be: anyone who may make groups may make these. */
+START_TEST(counts_a_group_far_below)
+{
+    char path[PATH_MAX] = "p";
+
+    begin();
+    while (strlen(path) + 3 < sizeof(path))
+        strcat(path, "/a");
+    ck_assert_int_eq(hr_oom_count(oom, path), 0);
+    count_on_machine(1);
+    write_counts("p", 6, 0, 5);
+    pass(1);
+    ck_assert_uint_eq(kill_count, 1);
+    assert_kill(0, "p", false, 0);
+    hr_oom_forget(oom, path);
+}
+END_TEST
+
 START_TEST(wakes_when_a_group_changes)
 {
     struct pollfd polled = {.events = POLLIN};
@@ -479,6 +497,7 @@ int main(void)
     tcase_add_test(tests, reports_by_counts_alone);
     tcase_add_test(tests, does_without_the_count_of_the_machine);
     tcase_add_test(tests, follows_a_group_that_is_made_again);
+    tcase_add_test(tests, counts_a_group_far_below);
     tcase_add_test(tests, wakes_when_a_group_changes);
     tcase_add_test(tests, says_what_is_missing);
     return run_suite("oom", tests);
