@@ -104,10 +104,16 @@ find_groups() {
     done
 }
 
+# find_mount: sets mount to where cgroup2 is. Fails if it isn't.
+find_mount() {
+    mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+    [ -n "$mount" ]
+}
+
 # find_path: sets path to the one of the only cgroup that has the instance, "" if there is none or several.
 find_path() {
-    mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts) groups="" path=""
-    [ -n "$mount" ] || return 0
+    groups="" path=""
+    find_mount || return 0
     find_groups "$mount" "$instance"
     path=${groups%"$newline"}
     case $path in
@@ -115,6 +121,9 @@ find_path() {
         *) path=${path#"$mount/"} ;;
     esac
 }
+
+# find_known_place: prints that of the alarm's beginning: by now the group may be gone.
+find_known_place() { [ -z "$record" ] || sed -n '4s/^place //p' -- "$record" 2>/dev/null; }
 
 # find_place: sets place.
 find_place() {
@@ -126,7 +135,8 @@ find_place() {
         osnoise:cpu*) place="CPU ${instance#cpu}" ;;
         psi:*_* | cgroup_perf:*_* | wss:*_* | headroom:*_*)
             find_path
-            place=${path:-$instance}
+            place=${path:-$(find_known_place)}
+            place=${place:-$instance}
             ;;
     esac
 }
@@ -217,6 +227,63 @@ find_beginning() {
     [ "$begun" -ge "$now" ] || print_duration $((now - begun))
 }
 
+# --- by whom ------------------------------------------------------------------
+
+# list_usage: the time, in s, and the CPU time of each cgroup, in us, one a line behind its file
+list_usage() {
+    cat /proc/uptime
+    find "$mount" -mindepth 2 -name cpu.stat -exec grep -H "^usage_usec " {} + 2>/dev/null
+}
+
+# find_user: sets user to the path of the cgroup, of those without others below, that uses the most CPU time within a
+# second, and used to that, in CPUs. Fails if it isn't known.
+user=""
+find_user() {
+    [ -z "$user" ] || return 0
+    find_mount || return 1
+    found=$(
+        {
+            list_usage
+            sleep 1
+            list_usage
+        } | awk -v mount="$mount/" '
+            /^[0-9]/ { elapsed = $1 - begin; begin = $1 }
+            sub(/\/cpu\.stat:usage_usec /, " ") {
+                usage = $NF
+                sub(/ [0-9]+$/, "")
+                group = substr($0, length(mount) + 1)
+                if (group in before && usage - before[group] > 0)
+                    used[group] = usage - before[group]
+                before[group] = usage
+                while (sub(/\/[^\/]*$/, "", $0) && length($0) > length(mount))
+                    has_groups[substr($0, length(mount) + 1)]
+            }
+            END {
+                for (group in used)
+                    if (!(group in has_groups) && used[group] > most) {
+                        most = used[group]
+                        user = group
+                    }
+                if (user != "" && elapsed > 0)
+                    printf "%.2f %s", most / 1e6 / elapsed, user
+            }'
+    )
+    used=${found%% *} user=${found#* }
+    [ -n "$user" ]
+}
+
+# describe_user: appends to more who uses the most CPU time, where tasks wait for that and the notification doesn't have
+# who took it.
+describe_user() {
+    detail Taker1
+    [ "$plugin:$resource" = psi:cpu ] && [ "$severity" != OKAY ] && [ -z "$value" ] && find_user || return 0
+    if [ "$user" = "$place" ]; then
+        more="$more${newline}it uses the most CPU time itself: $used CPUs"
+    else
+        more="$more${newline}the most CPU time is used by $user: $used CPUs"
+    fi
+}
+
 # --- in words -----------------------------------------------------------------
 
 # has_none: whether nothing is left of a room, or of the time to trouble.
@@ -258,21 +325,6 @@ describe_threshold() {
     more="; the limit is ${quantity% of the time}"
 }
 
-# describe_uncovered: sets summary, more and message, of a threshold whose alarm is mailed late.
-describe_uncovered() {
-    describe_series
-    summary="$who still waits for $what${duration:+, for $duration}"
-    detail CurrentValue
-    print_quantity "$value"
-    more="; it was $quantity at first"
-    find_limit
-    if [ -n "$value" ]; then
-        print_quantity "$value"
-        more="$more; the limit is ${quantity% of the time}"
-    fi
-    message="This was not mailed when it began, as another alarm of the same group and resource was. That one has ended."
-}
-
 # describe_unwatched: sets summary, of an end without which it is known whether there is still a stall; fails if it is
 # none.
 describe_unwatched() {
@@ -289,6 +341,10 @@ describe_trigger() {
         return 0
     fi
     summary="$who waits for $what"
+    detail Taker1
+    case $value in
+        "itself "*) summary="$summary, mostly for its own tasks," ;;
+    esac
     detail MeasuredStall
     stall=$value
     detail MeasuredWindow
@@ -306,9 +362,7 @@ describe() {
     more="" look=""
     find_place
     find_beginning
-    if $is_uncovered; then
-        describe_uncovered
-    elif is_by_threshold && describe_threshold; then
+    if is_by_threshold && describe_threshold; then
         message=""
     elif describe_unwatched; then
         :
@@ -317,7 +371,9 @@ describe() {
     else
         summary=${message%%"$newline"*}
     fi
+    describe_user
     case $plugin:$resource in
+        psi:cpu) look="headroom top, sudo headroom blame" ;;
         psi:* | cgroup_perf:*) look="headroom top" ;;
         headroom:*) look="headroom report" ;;
         wss:*) look="headroom top --sort wss" ;;
@@ -414,9 +470,9 @@ print_header() {
 }
 
 # --- what was mailed ----------------------------------------------------------
-# Behind the first line of the record stand when the alarm began, and what it is about. Of an alarm that isn't mailed, as
-# another one covers it, OKAY is on record; then when it began, that it is covered, and the notification. Of headroom's
-# that is left out: "silent".
+# Behind the first line of the record stand when the alarm began, what it is about, and its place. Of an alarm that isn't
+# mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and its severity. One of
+# headroom's, of which nothing is mailed when the other ends, is "silent".
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new. So does
@@ -434,23 +490,47 @@ is_due() {
     fi
 }
 
-# covers RECORD: an alarm that isn't ours lasts, and is as severe. What began a day ago may have ended unnoticed. So may
-# what another run of collectd has notified, but for a trigger, whose end is always notified; and for a threshold, if
-# $trusting: it comes again in a moment.
-covers() {
-    read -r its_severity its_time its_daemon <"$1" || return 1
-    case $severity:$its_severity in
-        WARNING:WARNING | WARNING:FAILURE | FAILURE:FAILURE) ;;
-        *) return 1 ;;
-    esac
-    [ "$1" != "$record" ] && [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
+# lasts RECORD: an alarm that isn't ours does. What began a day ago may have ended unnoticed. So may what another run of
+# collectd has notified, but for a trigger, whose end is always notified; and for a threshold, if $trusting: it comes
+# again in a moment.
+lasts() {
+    read -r its_severity its_time its_daemon <"$1" && [ "$its_severity" != OKAY ] && [ "$1" != "$record" ] &&
+        [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
     [ "$its_daemon" = "$daemon" ] || grep -q "^trigger " -- "$1" || { $trusting && grep -q "^threshold " -- "$1"; }
+}
+
+# covers RECORD: an alarm that isn't ours lasts, and is as severe.
+covers() { lasts "$1" && [ "$severity:$its_severity" != FAILURE:WARNING ]; }
+
+# waits_for_itself: whether a CPU is what the group waits for, most of the time while others of its tasks run, and not
+# memory; by the kernel's averages over a minute.
+waits_for_itself() {
+    find_path
+    [ -n "$path" ] && awk -F '[ =]' '
+        FNR == 1 { some[++files] = $5 }
+        FNR == 2 { full[files] = $5 }
+        END { exit !(some[1] > 2 * full[1] && some[1] >= 40 && some[2] < 10) }' \
+        "$mount/$path/cpu.pressure" "$mount/$path/memory.pressure" 2>/dev/null
+}
+
+# list_waiting_groups: the records of alarms of triggers and thresholds by CPU time, of any group, one a line
+list_waiting_groups() {
+    awk -v host="$host" '
+        FNR == 3 {
+            if (sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 && / cpu$/)
+                print FILENAME
+        }' "$folder"/* 2>/dev/null
 }
 
 # list_covering: the records that may cover the alarm, one a line: those of its group and resource, of a trigger, or of
 # the threshold of the other level. What <Alert> of headroom announces covers what the values of its plugin do; where
-# nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other.
+# nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
+# of any group by CPU time cover the machine's, and of a group that has no room as it is what takes that.
 list_covering() {
+    case $kind:$instance:$resource in
+        threshold:system:cpu | threshold:system:room) list_waiting_groups ;;
+        threshold:*:room) ! waits_for_itself || list_waiting_groups ;;
+    esac
     case $kind:$resource in
         forecast:cpu | forecast:memory) return 0 ;;
         *:room)
@@ -479,17 +559,20 @@ END
 # was_covered: whether an alarm of the series was, and hasn't ended.
 was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -- "$record"; }
 
-# remember_alarm: when it began, and what it is about, too.
-remember_alarm() { remember "$severity" "$begun" "$kind $about"; }
+# remember_alarm: when it began, what it is about and where, too.
+remember_alarm() {
+    [ -n "${place:-}" ] || place=$(find_known_place)
+    remember "$severity" "$begun" "$kind $about" "${place:+place $place}"
+}
 
-# remember_covered: and the notification, to be mailed if that which covers it ends before it does. Room isn't: the sums
-# that it is of go on for some minutes.
+# remember_covered: and its severity, as it takes the place of that which covers it, if that ends before it does. Room
+# doesn't: the sums that it is of go on for some minutes.
 remember_covered() {
     find_beginning
     if [ "$plugin" = headroom ]; then
         remember OKAY "$begun" "silent $about"
     else
-        remember OKAY "$begun" "covered $about" "$(print_notification)"
+        remember OKAY "$begun" "covered $about" "$severity"
     fi
 }
 
@@ -504,6 +587,14 @@ remember_unmailed() {
     remember_alarm
 }
 
+# takes_most: whether a group begins to wait for a CPU that is what uses the most CPU time: whoever takes the CPU from others
+# waits for it when they have it.
+takes_most() {
+    [ "$kind:$resource:$severity:$known" = threshold:cpu:WARNING:OKAY ] && find_user || return 1
+    find_place
+    [ "$user" = "$place" ]
+}
+
 # await_values: until two more values of each series have come; lets others of the subject go on meanwhile.
 await_values() {
     exec 9>&-
@@ -512,11 +603,11 @@ await_values() {
     flock 9
 }
 
-# is_new_of_room: whether an alarm of a value of room begins.
-is_new_of_room() { [ "$resource:$known" = room:OKAY ]; }
+# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs.
+says_less() { [ "$known" = OKAY ] && { [ "$resource" = room ] || [ "$kind $about" = "threshold $host system cpu" ]; }; }
 
-# is_left_alone: waits for alarms that say more than one of a value of room, in whatever order they come. Fails if there
-# is one, or if it has ended meanwhile.
+# is_left_alone: waits for alarms that say more, in whatever order they come. Fails if there is one, or if ours has ended
+# meanwhile.
 is_left_alone() {
     remember_covered
     await_values
@@ -531,6 +622,34 @@ is_kill_to_be_mailed() {
     open_record "$folder" "" kill "$value" || record=""
     its_own=$known_time known=OKAY
     [ -z "$record" ] || [ $((${time%.*} - ${its_own%.*})) -ge 300 ] || [ "${time%.*}" -lt "${its_own%.*}" ]
+}
+
+# take_place RECORD: an alarm that was covered does, of the one that was mailed and is over.
+take_place() {
+    { read -r _ its_time its_daemon && read -r its_beginning && read -r _ && read -r its_severity; } <"$1" || return 1
+    printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "threshold $about" >"$1.new" && mv -f "$1.new" "$1"
+}
+
+# list_lasting: the records of other alarms of the same group and resource that last, one a line, mailed or covered; a
+# covered one of this run of collectd, as of one before it isn't known.
+list_lasting() {
+    grep -lxF -e "trigger $about" -e "alert $about" -e "threshold $about" -- "$folder"/* 2>/dev/null |
+        while IFS= read -r each; do
+            ! lasts "$each" || printf '%s\n' "$each"
+        done
+    grep -lxF "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        ! read -r _ _ its_daemon <"$each" || [ "$its_daemon" != "$daemon" ] || ! take_place "$each" || printf '%s\n' "$each"
+    done
+}
+
+# goes_on: whether what ends is a part only of what was mailed, as another alarm of the same group and resource lasts,
+# which ends it then. Where a trigger's group can't be watched any more, no values come either.
+goes_on() {
+    [ "$plugin:$severity" = psi:OKAY ] && [ -n "$about" ] && [ "$known" != OKAY ] || return 1
+    case $kind:$unwatched in
+        trigger: | threshold:* | *":its cgroup or its trigger is gone since "*) [ -n "$(list_lasting)" ] ;;
+        *) return 1 ;;
+    esac
 }
 
 # is_to_be_mailed: the notification; opens the record, and remembers what isn't.
@@ -548,23 +667,26 @@ is_to_be_mailed() {
             return
         fi
         ! is_late || return 1
-        if is_covered; then
+        if is_covered || takes_most; then
             remember_covered
             return 1
         fi
-        if is_due; then
-            ! is_new_of_room || is_left_alone
+        if is_due && ! goes_on; then
+            ! says_less || is_left_alone
             return
         fi
         remember_unmailed
         return 1
     fi
     [ $kind = trigger ] || return 0
-    if open_record "$folder" "$about"; then
-        ! is_late
-        return
+    if ! open_record "$folder" "$about"; then
+        record=""
+        return 0
     fi
-    record=""
+    ! is_late || return 1
+    goes_on || return 0
+    remember_unmailed
+    return 1
 }
 
 # print_mail ADDRESS...: the whole of it
@@ -630,43 +752,6 @@ send() {
     return 1
 }
 
-# --- what still stands when an alarm has ended --------------------------------
-
-# take_uncovered RECORD: reads a covered alarm. Fails if it is still covered, or is one of a run of collectd before:
-# whether that has ended isn't known.
-take_uncovered() {
-    record=$1
-    read -r known known_time known_by <"$record" && [ "$known_by" = "$daemon" ] || return 1
-    read_notification <<END || return 1
-$(sed '1,3d' "$record")
-END
-    kind=threshold note="" now=$(date +%s) is_uncovered=true trusting=false
-    find_resource
-    ! is_covered
-}
-
-# list_uncovered: the records of all of the same group and resource, one a line
-list_uncovered() {
-    grep -lxF -e "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
-        (! take_uncovered "$each") || printf '%s\n' "$each"
-    done
-}
-
-# send_uncovered ADDRESS...: those that haven't ended when two more values of each have come. Values of a group that isn't
-# watched any more don't come, so that their alarms have no end.
-send_uncovered() {
-    [ -n "$about" ] && [ -n "$record" ] || return 0
-    case $unwatched in
-        "" | "its cgroup or its trigger is gone since "*) ;;
-        *) return 0 ;;
-    esac
-    [ -n "$(list_uncovered)" ] || return 0
-    await_values
-    list_uncovered | while IFS= read -r each; do
-        (take_uncovered "$each" && send "$@")
-    done
-}
-
 # find_kind: sets kind: which alarms it covers, see list_covering; a value of headroom that isn't 0 covers none. And
 # alert: "alert" for the plugin's <Alert>, else "".
 find_kind() {
@@ -698,12 +783,11 @@ find_kind
 detail NoLongerWatched
 unwatched=$value
 
-record="" note="" now=${time%.*} is_uncovered=false trusting=true status=0
+record="" note="" now=${time%.*} trusting=true status=0
 if is_to_be_mailed; then
     send_unsent
     send "$@" || status=1
 else
     send_unsent
 fi
-send_uncovered "$@"
 exit $status

@@ -48,13 +48,6 @@ read_notification() {
     time=${time%.*}.${decimals%"${decimals#???}"}
 }
 
-# print_notification: as it was read
-print_notification() {
-    printf '%s\n' "Severity: $severity" "Time: $time" "Host: $host" "Plugin: $plugin" "PluginInstance: $instance" \
-        "Type: $type" "TypeInstance: $type_instance"
-    printf '%s\n%s\n' "$details" "$message"
-}
-
 # detail NAME: sets value to that of the metadata; "" if there is none.
 detail() {
     value=${newline}$details
