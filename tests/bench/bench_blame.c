@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bench/bench_blame.c - what it costs to measure who took the CPU: a switch between tasks, and
- * loading.
+ * loading; and what isn't known of the waits of a thousand groups.
  *
  * A byte goes there and back between two processes on one CPU, two switches and two wakeups. The
  * fastest of many short batches counts, as other load of the machine is in the others; the cases
@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -184,12 +185,191 @@ static void measure_loading(void)
            median(read_ms_of, RUNS), median(detach_ms, RUNS), median(close_ms, RUNS), mib);
 }
 
+/* --- A thousand groups ---------------------------------------------------- */
+
+/* Each two of them hand a byte to each other on one CPU, so many times at once. */
+enum { MANY = 1000, BURST = 10 };
+
+static cpu_set_t all_cpus;
+static pid_t many[MANY];
+static int gate[2]; /* they begin once it is closed */
+
+static int nth_cpu(int n)
+{
+    int cpu = -1;
+
+    for (n %= CPU_COUNT(&all_cpus); n >= 0; n--)
+        do
+            cpu++;
+        while (!CPU_ISSET(cpu, &all_cpus));
+    return cpu;
+}
+
+/* @param rest_us  about so long between its bursts. */
+static void pass_bytes(int from, int to, bool begins, unsigned rest_us)
+{
+    char byte = 'x';
+
+    for (;;) {
+        for (int i = 0; i < BURST; i++)
+            if ((begins && write(to, &byte, 1) != 1) || read(from, &byte, 1) != 1 ||
+                (!begins && write(to, &byte, 1) != 1))
+                _exit(0);
+        if (begins)
+            usleep(rest_us / 2 + (unsigned)rand() % rest_us);
+    }
+}
+
+static void start_pair(int first, unsigned rest_us)
+{
+    int to_second[2], to_first[2];
+    char name[16];
+
+    require(pipe(to_second) == 0 && pipe(to_first) == 0, "pipe");
+    for (int which = 0; which < 2; which++) {
+        many[first + which] = fork();
+        require(many[first + which] >= 0, "fork");
+        if (many[first + which] > 0)
+            continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        cpu_set_t only;
+        CPU_ZERO(&only);
+        CPU_SET(nth_cpu(first / 2), &only);
+        sched_setaffinity(0, sizeof(only), &only);
+        snprintf(name, sizeof(name), "many%d", first + which);
+        join_group(name);
+        char none;
+        close(gate[1]);
+        require(read(gate[0], &none, 1) == 0, "gate");
+        srand((unsigned)first);
+        pass_bytes(which == 0 ? to_first[0] : to_second[0], which == 0 ? to_second[1] : to_first[1],
+                   which == 0, rest_us);
+    }
+    for (int end = 0; end < 2; end++) {
+        close(to_second[end]);
+        close(to_first[end]);
+    }
+}
+
+/* Switches of all CPUs since boot. */
+static double read_switches(void)
+{
+    char line[256];
+    double count = -1;
+    FILE *file = fopen("/proc/stat", "r");
+
+    while (file != NULL && count < 0 && fgets(line, sizeof(line), file) != NULL)
+        sscanf(line, "ctxt %lf", &count);
+    require(file != NULL && count >= 0, "/proc/stat");
+    fclose(file);
+    return count;
+}
+
+static double measure_rate(unsigned ms)
+{
+    const double switches = read_switches(), begin_ms = read_ms(CLOCK_MONOTONIC);
+
+    usleep(ms * 1000);
+    return (read_switches() - switches) / (read_ms(CLOCK_MONOTONIC) - begin_ms) * 1e3;
+}
+
+static void print_waits(const struct hr_blame_matrix *waits)
+{
+    double total_ms = 0, unknown_ms = 0;
+
+    for (size_t i = 0; i < waits->count; i++) {
+        const double ms = (double)waits->cells[i].wait_ns / 1e6;
+        total_ms += ms;
+        unknown_ms += waits->cells[i].taker == HR_BLAME_UNKNOWN ? ms : 0;
+    }
+    printf("waits of %.0f ms: %.2f %% unattributed, %.2f %% without a cell; lost: %.0f ms\n",
+           total_ms, 100 * unknown_ms / total_ms, (double)waits->unsplit_ns / 1e4 / total_ms,
+           (double)waits->lost_ns / 1e6);
+}
+
+/* Only then they begin. Among so many we would have the CPU for a moment only. */
+static void start_many(unsigned rest_us)
+{
+    require(pipe(gate) == 0, "pipe");
+    for (int i = 0; i < MANY; i += 2)
+        start_pair(i, rest_us);
+    close(gate[0]);
+    require(sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}) == 0,
+            "priority");
+    close(gate[1]);
+}
+
+static void end_many(void)
+{
+    for (int i = 0; i < MANY; i++) {
+        kill(many[i], SIGKILL);
+        waitpid(many[i], NULL, 0);
+    }
+    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
+}
+
+static void watch_many(struct hr_blame *blame)
+{
+    uint64_t ids[MANY];
+    char name[16];
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "many%d", i);
+        ids[i] = id_of(name);
+    }
+    require(hr_blame_watch(blame, ids, MANY) == 0, "watch");
+}
+
+/* @param max_cells  0: the default. */
+static void measure_many(unsigned rest_us, size_t max_cells)
+{
+    struct hr_blame *blame =
+        open_blame(&(struct hr_blame_options){.max_groups = MANY, .max_cells = max_cells});
+    struct hr_blame_matrix before = {0}, after = {0}, waits = {0};
+    struct hr_reason reason;
+
+    watch_many(blame);
+    start_many(rest_us);
+    usleep(500 * 1000);
+    printf("%.0f switches a second, ", measure_rate(2000));
+    require(hr_blame_attach(blame, &reason) == 0, "attach");
+    usleep(500 * 1000);
+    require(hr_blame_read(blame, &before) == 0, "read");
+    printf("%.0f attached: ", measure_rate(3000));
+    require(hr_blame_read(blame, &after) == 0, "read");
+    require(hr_blame_delta(&before, &after, &waits) == 0, "delta");
+    print_waits(&waits);
+    end_many();
+    hr_blame_close(blame);
+    hr_blame_matrix_free(&before);
+    hr_blame_matrix_free(&after);
+    hr_blame_matrix_free(&waits);
+}
+
+static void measure_thousand_groups(void)
+{
+    char name[16];
+
+    printf("\n%d groups, each two of them hand bytes to each other: with rests, twice, with room "
+           "for all pairs of groups the second time; without:\n\n",
+           MANY);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "many%d", i);
+        groups_make(groups, name);
+    }
+    measure_many(100000, 0);
+    measure_many(100000, (size_t)MANY * MANY);
+    measure_many(1, 0);
+}
+
 int main(void)
 {
     cpu_set_t own;
 
+    setvbuf(stdout, NULL, _IOLBF, 0);
     groups = groups_new();
     require(groups != NULL && sched_getaffinity(0, sizeof(own), &own) == 0, "a cgroup2 mount");
+    all_cpus = own;
     groups_make(groups, "echo");
     groups_make(groups, "sender");
     groups_make(groups, "other");
@@ -201,6 +381,7 @@ int main(void)
     join_group("sender");
     measure_switches();
     measure_loading();
+    measure_thousand_groups();
     kill(echo, SIGKILL);
     waitpid(echo, NULL, 0);
     groups_write(groups, "..", "cgroup.procs", "0");

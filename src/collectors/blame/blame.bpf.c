@@ -27,6 +27,15 @@
 #define MAX_DEPTH  48 /* of cgroups */
 #define MAX_LIMITS 16 /* of run queues, one within the other */
 
+/*
+ * Where many tasks wait and each runs for microseconds, each wait has as many slices as there are
+ * tasks, and walking them all takes longer than the tasks run: they would run less, wait longer,
+ * and so on. So a CPU may walk one slice in 1,024 ns, 5 to 10 % of its time, and what it hasn't
+ * used, up to 16 ms, later. Other waits aren't split.
+ */
+#define ALLOWANCE_SHIFT 10
+#define ALLOWANCE_MOST  (16 * BLAME_SLICES)
+
 /* Slices that are walked where the kernel has no bpf_loop(), before 5.17. */
 #define SHORT_WALK 128
 
@@ -41,10 +50,12 @@ struct slice {
 struct ring {
     __u32 count; /* slices so far; the newest is that of the task that runs */
     __u32 epoch;
-    __u32 tid;      /* of the task that runs */
-    __u64 since;    /* when that began */
-    __u64 cgroup;   /* the id of the cgroup of the task that runs */
-    __u64 switches; /* of the run queue, by then */
+    __u32 tid;       /* of the task that runs */
+    __u64 since;     /* when that began */
+    __u64 cgroup;    /* the id of the cgroup of the task that runs */
+    __u64 switches;  /* of the run queue, by then */
+    __s64 allowance; /* so many slices may be walked, */
+    __u64 allowed;   /* as of then */
     struct slice slices[BLAME_SLICES];
 };
 
@@ -280,13 +291,14 @@ static __always_inline __u64 throttled_of(struct task_struct *task, __u64 now)
 
 /* --- Cells ---------------------------------------------------------------- */
 
-/* @return whether there was room for it. */
-static __always_inline bool charge(const struct blame_key *key, __u64 ns)
+/* @param may_add  whether a cell may be added: trying costs much where there is no room.
+ * @return whether it was charged. */
+static __always_inline bool charge(const struct blame_key *key, __u64 ns, bool may_add)
 {
     __u32 zero = 0;
     __u64 *sum = bpf_map_lookup_elem(&cells, key);
 
-    if (!sum) {
+    if (!sum && may_add) {
         __u64 none = 0;
         bpf_map_update_elem(&cells, key, &none, BPF_NOEXIST);
         sum = bpf_map_lookup_elem(&cells, key);
@@ -324,8 +336,10 @@ struct walk {
     struct blame_key key;
     __u32 cpu;
     __u32 lasts; /* the ring goes on meanwhile */
+    __u32 steps; /* slices that were walked */
     bool queued_known;
     bool limited; /* throttled for a known part of it */
+    bool is_full; /* there was no room for a cell */
 };
 
 /* The walk on each CPU: the stack has no room for it. Interrupts are off, so there is one at a
@@ -350,7 +364,8 @@ static __always_inline void charge_to(struct walk *walk, __u32 taker, __u32 tid,
         return;
     walk->key.taker = taker;
     walk->key.taker_tid = settings.by_task ? tid : 0;
-    charge(&walk->key, ns);
+    if (!charge(&walk->key, ns, !walk->is_full))
+        walk->is_full = 1;
 }
 
 /* Takes interrupts and steal out of the part of a slice from `begin` to walk->end. */
@@ -416,13 +431,14 @@ static __always_inline void charge_slice(struct walk *walk, const struct slice *
 }
 
 /* The slice before those that were walked; NULL: the walk is at its end. */
-static __always_inline struct slice *slice_before(__u32 step, const struct walk *walk)
+static __always_inline struct slice *slice_before(__u32 step, struct walk *walk)
 {
     __u32 cpu = walk->cpu;
     struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
 
     if (!ring || step >= ring->count || step >= BLAME_SLICES || walk->end <= walk->queued)
         return 0;
+    walk->steps++;
     return &ring->slices[(ring->count - 1 - step) & RING_MASK];
 }
 
@@ -548,14 +564,28 @@ struct wait {
     __u32 lasts; /* it doesn't end at the moment */
 };
 
+/* Whether the CPU may walk its slices; how many these are is known afterwards. */
+static __always_inline bool is_allowed(struct ring *ring, __u64 now)
+{
+    if (now > ring->allowed) {
+        const __u64 more = (now - ring->allowed) >> ALLOWANCE_SHIFT;
+        ring->allowance += more;
+        ring->allowed += more << ALLOWANCE_SHIFT;
+    }
+    if (ring->allowance > ALLOWANCE_MOST)
+        ring->allowance = ALLOWANCE_MOST;
+    return ring->allowance > 0;
+}
+
 /* Splits a wait until the moment. */
 static __noinline void split(struct task_struct *waiter, const struct task *task,
                              const struct wait *wait, const struct moment *moment)
 {
-    const __u32 which = wait->lasts ? WALK_LASTING : WALK_ENDED;
+    const __u32 which = wait->lasts ? WALK_LASTING : WALK_ENDED, cpu = wait->cpu;
     struct walk *walk = own_walk(which);
+    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
 
-    if (!walk)
+    if (!walk || !ring || !(wait->lasts || is_allowed(ring, moment->now)))
         return;
     *walk = (struct walk){
         .queued = wait->queued,
@@ -572,6 +602,8 @@ static __noinline void split(struct task_struct *waiter, const struct task *task
 
     find_limit(walk, waiter, task);
     walk_back(which);
+    if (!wait->lasts)
+        ring->allowance -= walk->steps;
 }
 
 /* --- Tasks ---------------------------------------------------------------- */
@@ -620,7 +652,7 @@ static __noinline bool charge_total(struct task_struct *task, __u32 number, __u6
     const struct blame_key key = {
         .waiter = number, .taker = BLAME_TOTAL, .waiter_tid = settings.by_task ? task->pid : 0};
 
-    return ns == 0 || charge(&key, ns);
+    return ns == 0 || charge(&key, ns, 1);
 }
 
 /* Leaves out what was counted of a wait while it lasted. @return how long that was. */
@@ -891,7 +923,7 @@ static __noinline void charge_running(struct task_struct *task, const struct wai
         .taker_tid = settings.by_task ? running->pid : 0,
     };
     if (begun < moment->now)
-        charge(&key, moment->now - begun);
+        charge(&key, moment->now - begun, 1);
 }
 
 /* Counts a wait that lasts until now. The run queue isn't locked, so its clock may be some

