@@ -145,13 +145,14 @@ void hr_blame_detach(struct hr_blame *blame);
 int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count);
 
 /**
- * Finds the group at the top of cgroup2, which can be watched as any other: then tasks of no other
- * watched group are of it.
+ * Finds the group at the top of a hierarchy, which can be watched as any other: then tasks of no
+ * other watched group are of it.
  *
- * @param id  receives its id, as hr_cgroup.id.
- * @return 0; -ENOENT: no cgroup2 hierarchy is mounted; or another negative errno.
+ * @param controller  as of hr_blame_options: "cpu" means version 1's hierarchy of that controller.
+ * @param id          receives its id, as hr_cgroup.id.
+ * @return 0; -ENOENT: no such hierarchy is mounted; or another negative errno.
  */
-int hr_blame_find_top(const struct hr_root *root, uint64_t *id);
+int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64_t *id);
 
 /**
  * Reads how long each watched group has waited for whom, since attaching the first time, or since

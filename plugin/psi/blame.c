@@ -113,7 +113,7 @@ struct psi_blame *psi_blame_open(const struct hr_root *root,
     thread_init(&blame->loading);
     pthread_mutex_init(&blame->lock, NULL);
     /* Without a mount there are no groups, which is logged elsewhere. */
-    if (hr_blame_find_top(root, &blame->top) == 0 && start_loading(blame) == 0)
+    if (hr_blame_find_top(root, NULL, &blame->top) == 0 && start_loading(blame) == 0)
         return blame;
     psi_blame_close(blame);
     return NULL;

@@ -54,7 +54,7 @@ END_TEST
 static int find(const char *wanted, const char **missing)
 {
     group_patterns_free(&patterns);
-    return group_find_patterns(root, &wanted, 1, &patterns, missing);
+    return group_find_patterns(root, NULL, &wanted, 1, &patterns, missing);
 }
 
 START_TEST(a_pattern_of_paths_stays_as_it_is)
@@ -89,7 +89,7 @@ START_TEST(what_matches_nothing_is_returned_and_what_is_there_described)
     const char *missing;
     char others[200];
 
-    ck_assert_int_eq(group_find_patterns(root, wanted, 2, &patterns, &missing), -ENODEV);
+    ck_assert_int_eq(group_find_patterns(root, NULL, wanted, 2, &patterns, &missing), -ENODEV);
     ck_assert_str_eq(missing, "a/c");
     group_describe_others(root, missing, others, sizeof(others));
     ck_assert_str_eq(others, " (in a there are: b, b.c[0], idle)");

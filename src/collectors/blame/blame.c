@@ -172,26 +172,28 @@ void hr_blame_detach(struct hr_blame *blame)
 
 /* --- The group at the top ------------------------------------------------- */
 
-static int read_id(int fd, uint64_t *id)
+/* @param magic  of the hierarchy's file system: a controller of cgroup2 has no hierarchy of its
+ *               own. */
+static int read_id(int fd, long magic, uint64_t *id)
 {
     struct statfs mounted;
     struct stat status;
 
     if (fstatfs(fd, &mounted) != 0 || fstat(fd, &status) != 0)
         return -errno;
-    if (mounted.f_type != CGROUP2_SUPER_MAGIC)
+    if (mounted.f_type != magic)
         return -ENOENT;
     *id = status.st_ino;
     return 0;
 }
 
-int hr_blame_find_top(const struct hr_root *root, uint64_t *id)
+int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64_t *id)
 {
-    int fd = hr_root_open_cgroup2(root);
+    int fd = hr_root_open_cgroup(root, controller, NULL);
 
     if (fd < 0)
         return fd;
-    int status = read_id(fd, id);
+    int status = read_id(fd, controller != NULL ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC, id);
     close(fd);
     return status;
 }

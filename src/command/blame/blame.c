@@ -27,6 +27,7 @@ static void print_help(void)
         "GROUP is the path of a cgroup below its mount, with wildcards as in the plugins' option\n"
         "Cgroup: 'system.slice/*.service'; or its name in series: system.slice_cron.service.\n"
         "Without one: every group with processes, and / for tasks of none.\n"
+        "Where cgroup2 has no such group: those of version 1's controller cpu.\n"
         "\n"
         "  --seconds N    measure so long (default: 5; with --live 2)\n"
         "  --live         again and again, until Ctrl-C\n"

@@ -63,13 +63,16 @@ __attribute__((format(printf, 2, 3))) static int fail(struct run *run, const cha
 static int fail_to_list(struct run *run, int error)
 {
     if (error == -ENOENT)
-        return fail(run, "no cgroup2 hierarchy is mounted: mount -t cgroup2 none /sys/fs/cgroup");
+        return fail(run,
+                    "neither cgroup2 nor version 1's controller cpu is mounted: mount -t cgroup2 "
+                    "none /sys/fs/cgroup");
     return fail(run, "cannot list the cgroups: %s", strerror(-error));
 }
 
 static int open_blame(struct run *run)
 {
-    const struct hr_blame_options options = {.by_task = run->request->by_task};
+    const struct hr_blame_options options = {.controller = run->watched.controller,
+                                             .by_task = run->request->by_task};
     struct hr_reason reason = {0};
     int status = hr_blame_open(&options, &run->blame, &reason);
 
@@ -101,22 +104,51 @@ static int update_groups(struct run *run)
     return COMMAND_DONE;
 }
 
-static int find_groups(struct run *run)
+/* @param missing  receives, on -ENODEV, the one that no cgroup matches. */
+static int open_groups(struct run *run, const char *controller, const char **missing)
 {
     const struct blame_request *request = run->request;
-    char others[256];
-    const char *missing;
     int status = 0;
 
+    watched_close(&run->watched);
+    group_patterns_free(&run->patterns);
     if (request->group_count > 0)
-        status = group_find_patterns(run->root, request->groups, request->group_count,
-                                     &run->patterns, &missing);
+        status = group_find_patterns(run->root, controller, request->groups, request->group_count,
+                                     &run->patterns, missing);
+    if (status == 0)
+        status = watched_open(&run->watched, run->root, controller, &run->patterns,
+                              request->interval_ns);
+    return status;
+}
+
+/* In cgroup2; where it isn't mounted, or has none of them, in version 1 if it has them. */
+static int open_hierarchy(struct run *run, const char **missing)
+{
+    const char *missing_v1 = NULL;
+    int status = open_groups(run, NULL, missing);
+
+    if (status == 0 ? watched_has_groups(&run->watched) : status != -ENODEV && status != -ENOENT)
+        return status;
+    int status_v1 = open_groups(run, "cpu", &missing_v1);
+    if (status_v1 == 0 && (status != 0 || watched_has_groups(&run->watched)))
+        return 0;
+    if (status == -ENOENT && status_v1 == -ENODEV) {
+        *missing = missing_v1;
+        return status_v1;
+    }
+    return status != 0 ? status : open_groups(run, NULL, missing);
+}
+
+static int find_groups(struct run *run)
+{
+    char others[256];
+    const char *missing = NULL;
+    int status = open_hierarchy(run, &missing);
+
     if (status == -ENODEV) {
         group_describe_others(run->root, missing, others, sizeof(others));
         return fail(run, "'%s' matches no cgroup%s", missing, others);
     }
-    if (status == 0)
-        status = watched_open(&run->watched, run->root, &run->patterns, request->interval_ns);
     return status == 0 ? COMMAND_DONE : fail_to_list(run, status);
 }
 

@@ -62,22 +62,25 @@ static void forget_removed(struct watched *watched)
 }
 
 /* Tasks of no other group are in the one at the top. */
-static int find_top(struct watched *watched, const struct hr_root *root)
+static int find_top(struct watched *watched, const struct hr_root *root, bool is_measured)
 {
-    int status = hr_blame_find_top(root, &watched->top);
+    uint64_t top;
+    int status = hr_blame_find_top(root, watched->controller, &top);
 
-    if (status != 0)
+    if (status != 0 || !is_measured)
         return status;
-    add_name(watched, watched->top, "/");
+    watched->top = top;
+    add_name(watched, top, "/");
     return 0;
 }
 
-int watched_open(struct watched *watched, const struct hr_root *root,
+int watched_open(struct watched *watched, const struct hr_root *root, const char *controller,
                  const struct group_patterns *patterns, uint64_t interval_ns)
 {
     static const char *const everywhere[] = {"**"};
     bool all = patterns->count == 0;
     const struct hr_cgroup_options options = {
+        .controller = controller,
         .patterns = all ? everywhere : (const char *const *)patterns->list,
         .pattern_count = all ? 1 : patterns->count,
         .max_count = GROUPS_MOST - 1,
@@ -86,9 +89,17 @@ int watched_open(struct watched *watched, const struct hr_root *root,
     };
 
     /* What was removed within an interval is in its cells, or in those of the next. */
-    *watched = (struct watched){.changed = true, .keep_ns = 2 * interval_ns + 60 * HR_NS_PER_S};
-    int status = all ? find_top(watched, root) : 0;
-    return status == 0 ? hr_cgroup_set_open(root, &options, &watched->set) : status;
+    *watched = (struct watched){
+        .controller = controller, .changed = true, .keep_ns = 2 * interval_ns + 60 * HR_NS_PER_S};
+    int status = find_top(watched, root, all);
+    if (status == 0)
+        status = hr_cgroup_set_open(root, &options, &watched->set);
+    return status == 0 ? hr_cgroup_set_read(watched->set) : status;
+}
+
+bool watched_has_groups(const struct watched *watched)
+{
+    return hr_cgroup_set_counts(watched->set).populated > 0;
 }
 
 static int add_id(struct watched *watched, uint64_t id)

@@ -24,10 +24,11 @@ struct watched_name {
 
 struct watched {
     struct hr_cgroup_set *set;
-    bool changed;     /**< since watched_update() */
-    bool failed;      /**< memory ran out */
-    uint64_t top;     /**< the id of the group at the top, if all are measured; else 0 */
-    uint64_t keep_ns; /**< for how long names of removed groups may be needed */
+    const char *controller; /**< of the hierarchy, as hr_blame_options; NULL: cgroup2 */
+    bool changed;           /**< since watched_update() */
+    bool failed;            /**< memory ran out */
+    uint64_t top;           /**< the id of the group at the top, if all are measured; else 0 */
+    uint64_t keep_ns;       /**< for how long names of removed groups may be needed */
     struct watched_name *names;
     size_t name_count, name_capacity;
     uint64_t *ids;
@@ -37,13 +38,17 @@ struct watched {
 /**
  * Opens the set of groups.
  *
+ * @param controller   "cpu": in version 1's hierarchy of that controller; NULL: in cgroup2.
  * @param patterns     of groups; none: every group.
  * @param interval_ns  of the measurements.
  * @param watched      stays where it is until watched_close().
- * @return 0 or a negative errno.
+ * @return 0; -ENOENT: that hierarchy isn't mounted; or another negative errno.
  */
-int watched_open(struct watched *watched, const struct hr_root *root,
+int watched_open(struct watched *watched, const struct hr_root *root, const char *controller,
                  const struct group_patterns *patterns, uint64_t interval_ns);
+
+/** @return whether any group is there, besides the one at the top. */
+bool watched_has_groups(const struct watched *watched);
 
 /** Finds groups that are new, and has them measured. @return 0; -ENOENT: no hierarchy is mounted;
  * or another negative errno. */

@@ -52,10 +52,11 @@ static int append_pattern(struct group_patterns *patterns, const char *pattern)
 
 /* --- Cgroups ------------------------------------------------------------------ */
 
-static int open_set(const struct hr_root *root, const char *const *patterns, size_t count,
-                    struct hr_cgroup_set **result)
+static int open_set(const struct hr_root *root, const char *controller, const char *const *patterns,
+                    size_t count, struct hr_cgroup_set **result)
 {
-    const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = count};
+    const struct hr_cgroup_options options = {
+        .controller = controller, .patterns = patterns, .pattern_count = count};
     struct hr_cgroup_set *set;
     int status = hr_cgroup_set_open(root, &options, &set);
 
@@ -72,7 +73,7 @@ int group_find_named(const struct hr_root *root, const char *wanted,
     static const char *const everywhere[] = {"**"};
     const struct hr_cgroup *group = NULL;
     struct hr_cgroup_set *set;
-    int status = open_set(root, everywhere, 1, &set);
+    int status = open_set(root, NULL, everywhere, 1, &set);
 
     if (status != 0)
         return status;
@@ -102,19 +103,22 @@ static int find_other(const struct hr_root *root, const char *wanted,
     return status == 0 && patterns->count == before ? -ENODEV : status;
 }
 
-int group_find_patterns(const struct hr_root *root, const char *const *wanted, size_t count,
-                        struct group_patterns *patterns, const char **missing)
+int group_find_patterns(const struct hr_root *root, const char *controller,
+                        const char *const *wanted, size_t count, struct group_patterns *patterns,
+                        const char **missing)
 {
     struct hr_cgroup_set *set;
-    int status = open_set(root, wanted, count, &set);
+    int status = open_set(root, controller, wanted, count, &set);
 
     *patterns = (struct group_patterns){.list = NULL};
     if (status != 0)
         return status;
     for (size_t i = 0; status == 0 && i < count; i++) {
         *missing = wanted[i];
-        status = hr_cgroup_set_matched(set, i) ? append_pattern(patterns, wanted[i])
-                                               : find_other(root, wanted[i], patterns);
+        if (hr_cgroup_set_matched(set, i))
+            status = append_pattern(patterns, wanted[i]);
+        else
+            status = controller == NULL ? find_other(root, wanted[i], patterns) : -ENODEV;
     }
     hr_cgroup_set_close(set);
     return status;

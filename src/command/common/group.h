@@ -38,15 +38,17 @@ int group_find_named(const struct hr_root *root, const char *wanted,
 
 /**
  * Makes patterns of what a user gave: each that matches cgroups as it is, of others the cgroups of
- * that name.
+ * that name, which are cgroup2's.
  *
+ * @param controller  as of hr_cgroup_options; NULL: cgroup2.
  * @param wanted    of which each passes hr_cgroup_pattern_check().
  * @param patterns  receives them, for group_patterns_free(), whatever is returned.
  * @param missing   receives, on -ENODEV, the one that no cgroup matches.
  * @return 0; -ENODEV; or as hr_cgroup_set_read().
  */
-int group_find_patterns(const struct hr_root *root, const char *const *wanted, size_t count,
-                        struct group_patterns *patterns, const char **missing);
+int group_find_patterns(const struct hr_root *root, const char *controller,
+                        const char *const *wanted, size_t count, struct group_patterns *patterns,
+                        const char **missing);
 
 /** Says which cgroups there are where none matches, for the end of a message, safe to show:
  * " (in a there are: b, c)"; "" if they can't be listed. */

@@ -27,9 +27,10 @@ static int watch_error, read_error;
 static size_t watched_count, watches, reads, peeks;
 static uint64_t lost_ns, unsplit_ns;
 
-int hr_blame_find_top(const struct hr_root *root, uint64_t *id)
+int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64_t *id)
 {
     (void)root;
+    (void)controller;
     *id = TOP;
     return 0;
 }
