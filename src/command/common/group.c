@@ -129,6 +129,8 @@ void group_describe_others(const struct hr_root *root, const char *wanted, char 
     char there[160];
 
     hr_cgroup_describe_nearest(root, NULL, wanted, there, sizeof(there));
-    snprintf(text, size, there[0] != '\0' ? " (%s)" : "", there);
+    text[0] = '\0';
+    if (there[0] != '\0')
+        snprintf(text, size, " (%s)", there);
     hr_utf8_make_safe(text);
 }
