@@ -5,9 +5,17 @@
 #include <stdarg.h>
 
 #include "headroom/utf8.h"
+#include "utils/common/common.h"
 
-struct message message_of(notification_t *notice)
+struct message message_begin(notification_t *notice, int severity,
+                             const struct message_series *series)
 {
+    *notice = (notification_t){.severity = severity, .time = cdtime()};
+    sstrncpy(notice->host, series->host != NULL ? series->host : hostname_g, sizeof(notice->host));
+    sstrncpy(notice->plugin, series->plugin, sizeof(notice->plugin));
+    sstrncpy(notice->plugin_instance, series->instance, sizeof(notice->plugin_instance));
+    sstrncpy(notice->type, series->type, sizeof(notice->type));
+    sstrncpy(notice->type_instance, series->type_instance, sizeof(notice->type_instance));
     return (struct message){notice->message, 0, sizeof(notice->message)};
 }
 

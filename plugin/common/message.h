@@ -17,8 +17,15 @@ struct message {
     size_t room; /**< in bytes, the terminating NUL included */
 };
 
-/** The message of a notification, still empty. */
-struct message message_of(notification_t *notice);
+/** The series that a notification is about. What is longer than collectd allows is cut. */
+struct message_series {
+    const char *host; /**< NULL: this one */
+    const char *plugin, *instance, *type, *type_instance;
+};
+
+/** Begins a notification of this moment. @return its message, still empty. */
+struct message message_begin(notification_t *notice, int severity,
+                             const struct message_series *series);
 
 /** Appends a piece if there is room for all of it. @return whether there was. */
 __attribute__((format(printf, 2, 3))) bool message_append(struct message *message,

@@ -9,24 +9,18 @@
 #include "utils/common/common.h"
 #include "utils_cache.h"
 
-/* A notification about a series, without a message. */
-static notification_t init_end(const value_list_t *series)
-{
-    notification_t notice = {.severity = NOTIF_OKAY, .time = cdtime()};
-
-    sstrncpy(notice.host, series->host, sizeof(notice.host));
-    sstrncpy(notice.plugin, series->plugin, sizeof(notice.plugin));
-    sstrncpy(notice.plugin_instance, series->plugin_instance, sizeof(notice.plugin_instance));
-    sstrncpy(notice.type, series->type, sizeof(notice.type));
-    sstrncpy(notice.type_instance, series->type_instance, sizeof(notice.type_instance));
-    return notice;
-}
-
 static void notify_end(const value_list_t *series, const data_set_t *set)
 {
-    notification_t notice = init_end(series);
-    struct message message = message_of(&notice);
+    notification_t notice;
     char reason[64];
+    struct message message = message_begin(&notice, NOTIF_OKAY,
+                                           &(struct message_series){
+                                               .host = series->host,
+                                               .plugin = series->plugin,
+                                               .instance = series->plugin_instance,
+                                               .type = series->type,
+                                               .type_instance = series->type_instance,
+                                           });
 
     snprintf(reason, sizeof(reason), "no value has come for %.0f s",
              CDTIME_T_TO_DOUBLE(notice.time - series->time));

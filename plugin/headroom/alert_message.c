@@ -32,16 +32,20 @@ static struct hr_quantity amount_of(int resource, double amount)
 static struct message init_notification(notification_t *notice, const struct subject *subject,
                                         int resource, int severity)
 {
-    *notice = (notification_t){.severity = severity, .time = cdtime()};
-    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
-    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
-    sstrncpy(notice->plugin_instance, subject->instance, sizeof(notice->plugin_instance));
-    sstrncpy(notice->type, "percent", sizeof(notice->type));
-    snprintf(notice->type_instance, sizeof(notice->type_instance), "room-%s", names[resource]);
+    char room[32];
+
+    snprintf(room, sizeof(room), "room-%s", names[resource]);
+    const struct message message = message_begin(notice, severity,
+                                                 &(struct message_series){
+                                                     .plugin = PLUGIN,
+                                                     .instance = subject->instance,
+                                                     .type = "percent",
+                                                     .type_instance = room,
+                                                 });
     message_add_text(notice, "Resource", names[resource]);
     if (subject->path != NULL)
         message_add_text(notice, "Cgroup", subject->path);
-    return message_of(notice);
+    return message;
 }
 
 static const char *place_of(const struct subject *subject)

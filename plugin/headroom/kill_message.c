@@ -21,15 +21,16 @@ static struct message init_notification(notification_t *notice, const struct hr_
         hr_instance_make(kill->path, kill->path, false, made);
         instance = made;
     }
-    *notice = (notification_t){.severity = NOTIF_FAILURE, .time = cdtime()};
-    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
-    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
-    sstrncpy(notice->plugin_instance, instance != NULL ? instance : "system",
-             sizeof(notice->plugin_instance));
-    sstrncpy(notice->type, "total_operations", sizeof(notice->type));
-    sstrncpy(notice->type_instance, "oom_kill", sizeof(notice->type_instance));
+    const struct message message =
+        message_begin(notice, NOTIF_FAILURE,
+                      &(struct message_series){
+                          .plugin = PLUGIN,
+                          .instance = instance != NULL ? instance : "system",
+                          .type = "total_operations",
+                          .type_instance = "oom_kill",
+                      });
     message_add_text(notice, "Resource", "memory");
-    return message_of(notice);
+    return message;
 }
 
 static void shorten(const char *path, char shown[HR_INSTANCE_SIZE])

@@ -23,13 +23,16 @@ static void print_limit(const struct osnoise_rule *rule, char *buffer, size_t si
 
 static struct message begin_notification(notification_t *notice, unsigned cpu, int severity)
 {
-    *notice = (notification_t){.severity = severity};
-    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
-    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
-    snprintf(notice->plugin_instance, sizeof(notice->plugin_instance), "cpu%u", cpu);
-    sstrncpy(notice->type, "duration", sizeof(notice->type));
-    sstrncpy(notice->type_instance, "max_single", sizeof(notice->type_instance));
-    return message_of(notice);
+    char instance[16];
+
+    snprintf(instance, sizeof(instance), "cpu%u", cpu);
+    return message_begin(notice, severity,
+                         &(struct message_series){
+                             .plugin = PLUGIN,
+                             .instance = instance,
+                             .type = "duration",
+                             .type_instance = "max_single",
+                         });
 }
 
 static void add_common_metadata(notification_t *notice, const struct osnoise_rule *rule,

@@ -41,15 +41,13 @@ static void append_pressure(struct message *message, const struct psi_rule *rule
 static struct message init_notification(notification_t *notice, const struct psi_subject *subject,
                                         int severity)
 {
-    const struct psi_rule *rule = subject->rule;
-
-    *notice = (notification_t){.severity = severity, .time = cdtime()};
-    sstrncpy(notice->host, hostname_g, sizeof(notice->host));
-    sstrncpy(notice->plugin, PLUGIN, sizeof(notice->plugin));
-    sstrncpy(notice->plugin_instance, subject->instance, sizeof(notice->plugin_instance));
-    sstrncpy(notice->type, "derive", sizeof(notice->type));
-    sstrncpy(notice->type_instance, rule->type_instance, sizeof(notice->type_instance));
-    return message_of(notice);
+    return message_begin(notice, severity,
+                         &(struct message_series){
+                             .plugin = PLUGIN,
+                             .instance = subject->instance,
+                             .type = "derive",
+                             .type_instance = subject->rule->type_instance,
+                         });
 }
 
 static void add_subject_metadata(notification_t *notice, const struct psi_subject *subject)
