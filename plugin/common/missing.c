@@ -6,7 +6,6 @@
 #include "plugin.h"
 
 #include "common/message.h"
-#include "utils/common/common.h"
 #include "utils_cache.h"
 
 static void notify_end(const value_list_t *series, const data_set_t *set)

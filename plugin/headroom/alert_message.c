@@ -5,7 +5,6 @@
 #include "headroom/clock.h"
 #include "headroom/quantity.h"
 #include "headroom/utf8.h"
-#include "utils/common/common.h"
 
 #define PLUGIN "headroom"
 

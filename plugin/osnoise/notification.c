@@ -2,7 +2,6 @@
 #include "osnoise/notification.h"
 
 #include "common/message.h"
-#include "utils/common/common.h"
 
 #define PLUGIN "osnoise"
 

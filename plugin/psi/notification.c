@@ -3,7 +3,6 @@
 
 #include "common/message.h"
 #include "headroom/utf8.h"
-#include "utils/common/common.h"
 
 #define PLUGIN "psi"
 

@@ -731,10 +731,9 @@ static __noinline int arrive_late(struct task_struct *task, __u32 number,
     arrival.now = task->sched_info.last_arrival;
     struct wait wait = {
         .queued = arrival.now - waited, .number = number, .cpu = bpf_get_smp_processor_id()};
-    if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now) {
-        if (charge_total(task, number, waited - skip_counted(kept, &wait)))
-            split(task, kept, &wait, &arrival);
-    }
+    if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now &&
+        charge_total(task, number, waited - skip_counted(kept, &wait)))
+        split(task, kept, &wait, &arrival);
     kept->run_delay = run_delay;
     kept->arrivals = arrivals;
     return 0;

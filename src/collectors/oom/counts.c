@@ -16,7 +16,6 @@
 #include "headroom/array.h"
 #include "headroom/root.h"
 #include "room/keyed.h"
-#include "room/memory_events.h"
 #include "room/memory_limit.h"
 #include "room/vmstat.h"
 

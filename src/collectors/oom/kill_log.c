@@ -46,8 +46,8 @@ static bool copy_path(char path[PATH_MAX], const char *start, size_t length)
     return true;
 }
 
-/* "/a,task_memcg=/a/b": the victim's group is the other or below it, which tells the comma from one
- * in a name. */
+/* "/a,task_memcg=/a/b": the victim's group is the other or below it, so that a comma in a
+ * name isn't taken for the one between them. */
 static bool take_two_paths(const char *start, const char *end, const char *between,
                            struct hr_oom_kill *kill)
 {

@@ -26,7 +26,7 @@ struct hr_kill_log {
     char all_limit[PATH_MAX]; /**< and by whose limit */
     uint64_t all_limit_bytes;
     bool is_all_limit_known;
-    int all_first_pid; /**< whom the kernel has killed first, and kills again with all; 0: none */
+    int all_first_pid; /**< of the first victim, which is killed again with all; 0: none */
     char all_first_name[64];
     struct hr_oom_kill last; /**< the kill before */
 };

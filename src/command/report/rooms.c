@@ -15,7 +15,7 @@
 
 #define BY "-by-"
 
-/* More would be a line that nobody reads. */
+/* More would make the line too long to read. */
 #define NAMES_SHOWN 6
 
 /* --- Series ------------------------------------------------------------------- */

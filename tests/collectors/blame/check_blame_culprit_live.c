@@ -31,7 +31,7 @@ enum role {
     BYSTANDER, /* a little work, now and then */
     VICTIM,    /* a service that wants the CPU most of the time */
     CULPRIT,   /* wants all of it */
-    SOAKER,    /* takes what nobody else wants: the CPU is never idle */
+    SOAKER,    /* takes what is left: the CPU is never idle */
 };
 
 #define EPISODES   12
