@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -250,6 +251,18 @@ double live_total_by_id(const struct live *live, uint64_t waiter)
 double live_total(const struct live *live, const char *waiter)
 {
     return live_total_by_id(live, live_id(live, waiter));
+}
+
+void live_print(const struct live *live)
+{
+    const struct hr_blame_matrix *delta = &live->delta;
+
+    for (size_t i = 0; i < delta->count; i++)
+        printf("# %" PRIu64 " waited %.1f ms for %s %" PRIu64 "\n", delta->cells[i].waiter,
+               (double)delta->cells[i].wait_ns / 1e6, hr_blame_taker_name(delta->cells[i].taker),
+               delta->cells[i].group);
+    printf("# no room for %.1f ms, and to split %.1f ms\n", (double)delta->lost_ns / 1e6,
+           (double)delta->unsplit_ns / 1e6);
 }
 
 void live_expect(const char *what, double ms, struct live_bounds bounds, double pct, double edge_ms)

@@ -96,6 +96,9 @@ double live_cell_by_id(const struct live *live, uint64_t waiter, enum hr_blame_t
                        uint64_t group);
 double live_total_by_id(const struct live *live, uint64_t waiter);
 
+/** Prints what was measured, for whoever reads a failure. */
+void live_print(const struct live *live);
+
 /** Checks that a measured time is within bounds, widened by some percent, and a time: waits count
  * when they end, what others ran counts at once. */
 void live_expect(const char *what, double ms, struct live_bounds bounds, double pct,

@@ -95,6 +95,7 @@ static void expect_sum_of(uint64_t one, uint64_t two, const char *task)
     const double by_fast = live_cell_by_id(&live, one, HR_BLAME_GROUP, live_id(&live, "fast")) +
                            live_cell_by_id(&live, two, HR_BLAME_GROUP, live_id(&live, "fast"));
 
+    live_print(&live);
     live_expect(task, total, live_waited(&live, task), LIVE_SUM_PCT, 0);
     printf("# of them by fast: %.1f ms\n", by_fast);
     ck_assert_double_ge(by_fast, WAITING_MS / 4.0);
