@@ -91,4 +91,8 @@ void hr_forecast_init(struct hr_forecast *forecast, uint64_t point_ns);
 void hr_forecast_update(struct hr_forecast *forecast, uint64_t time_ns, double level, double limit,
                         struct hr_outlook *outlook);
 
+/** Whether what was read from elsewhere may be used: all that is in it is within its range, and not
+ * later than a time. */
+bool hr_forecast_is_valid(const struct hr_forecast *forecast, uint64_t time_ns);
+
 #endif

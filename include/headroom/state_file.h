@@ -41,6 +41,9 @@ int hr_state_file_read(const char *path, char *text, size_t size, size_t *length
  */
 int hr_state_file_write(const char *path, const char *text, size_t length);
 
+/** The same, without waiting for the disk: for what is of no use after a crash of the machine. */
+int hr_state_file_write_unsynced(const char *path, const char *text, size_t length);
+
 /*
  * The same in two steps, for those who can't wait for the disk: from the first one on a process may
  * be killed, but only the second one survives a crash of the machine.

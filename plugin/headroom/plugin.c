@@ -17,6 +17,7 @@
 #include "headroom/alert.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/history.h"
 #include "headroom/kills.h"
 #include "headroom/lines.h"
 #include "headroom/room.h"
@@ -41,6 +42,7 @@ static struct {
     struct lines lines;
     struct alert_rule alert;
     bool notify_of_kills;
+    char *state_file;
 } config = {
     .system = true,
     .horizon_us = 86400 * HR_US_PER_S,
@@ -52,9 +54,10 @@ static struct hr_room_machine *machine;
 static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct subject whole_system = {.instance = "system"};
 static struct trouble trouble;
-static struct alert *alert; /* NULL without a block <Alert> */
-static struct kills *kills; /* NULL without the option OOM */
-static bool is_closing;     /* nothing is submitted any more */
+static struct alert *alert;     /* NULL without a block <Alert> */
+static struct kills *kills;     /* NULL without the option OOM */
+static struct history *history; /* NULL if nothing can be saved */
+static bool is_closing;         /* nothing is submitted any more */
 
 /* --- Configuration -------------------------------------------------------- */
 
@@ -71,6 +74,8 @@ static int configure_option(const oconfig_item_t *item)
         return alert_option(item, &config.alert);
     if (strcasecmp(item->key, "OOM") == 0)
         return option_boolean(PLUGIN, item, &config.notify_of_kills);
+    if (strcasecmp(item->key, "StateFile") == 0)
+        return option_state_file(PLUGIN, item, &config.state_file);
     if (strcasecmp(item->key, "Root") == 0)
         return option_root(PLUGIN, item, &config.root);
 
@@ -185,6 +190,8 @@ static int headroom_read(__attribute__((unused)) user_data_t *data)
         read_groups(time);
     if (alert != NULL)
         judge_all();
+    if (history != NULL)
+        history_save_due(history);
     return 0;
 }
 
@@ -277,6 +284,8 @@ static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event,
 static void stop_measuring(void)
 {
     is_closing = true;
+    history_close(history);
+    history = NULL;
     alert_close(alert);
     alert = NULL;
     hr_cgroup_set_close(groups);
@@ -301,6 +310,8 @@ static int headroom_shutdown(void)
     lines_free(&config.lines);
     free(config.root);
     config.root = NULL;
+    free(config.state_file);
+    config.state_file = NULL;
     return 0;
 }
 
@@ -313,6 +324,8 @@ static int start_measuring(const char *path)
         return status;
     }
     status = hr_room_machine_open(root, &machine);
+    if (status == 0)
+        history = history_open(config.state_file, machine, point_ns());
     whole_system.lines = lines_of_system(&config.lines);
     if (status == 0 && config.system)
         status = hr_room_open(machine, NULL, point_ns(), &whole_system.source);

@@ -166,22 +166,35 @@ static int sync_folder(int folder)
     return fsync(folder) < 0 && errno != EINVAL ? -errno : 0;
 }
 
-int hr_state_file_commit(const char *path)
+static int replace_file(const char *path, bool is_synced)
 {
     struct place place;
 
     int status = open_place(path, &place);
     if (status < 0)
         return status;
-    status = sync_file(place.folder, place.new_name);
+    if (is_synced)
+        status = sync_file(place.folder, place.new_name);
     if (status == 0 && renameat(place.folder, place.new_name, place.folder, place.name) < 0)
         status = -errno;
     if (status < 0)
         unlinkat(place.folder, place.new_name, 0);
-    else
+    else if (is_synced)
         status = sync_folder(place.folder);
     close(place.folder);
     return status;
+}
+
+int hr_state_file_commit(const char *path)
+{
+    return replace_file(path, true);
+}
+
+int hr_state_file_write_unsynced(const char *path, const char *text, size_t length)
+{
+    int status = hr_state_file_prepare(path, text, length);
+
+    return status == 0 ? replace_file(path, false) : status;
 }
 
 int hr_state_file_write(const char *path, const char *text, size_t length)

@@ -12,6 +12,7 @@
 #include "base/passing.h"
 #include "base/text.h"
 #include "headroom/clock.h"
+#include "room/history.h"
 #include "room/machine.h"
 #include "room/memory_events.h"
 
@@ -45,6 +46,7 @@ static struct hr_room_directory *add(struct hr_room_machine *machine,
         free(added);
         return NULL;
     }
+    LIST_INSERT_HEAD(&machine->all, added, all);
     return added;
 }
 
@@ -53,6 +55,7 @@ void hr_room_directory_put(struct hr_room_machine *machine, struct hr_room_direc
     while (directory != NULL && --directory->user_count == 0) {
         struct hr_room_directory *above = directory->above;
         tdelete(directory, &machine->directories, compare);
+        LIST_REMOVE(directory, all);
         for (int i = 0; i < HR_ROOM_FILE_COUNT; i++)
             hr_kept_file_close(&directory->files[i]);
         free(directory->forecast);
@@ -265,14 +268,16 @@ int hr_room_directory_read_kills(struct hr_room_directory *directory,
 
 /* --- Trend ------------------------------------------------------------------------------- */
 
-int hr_room_directory_forecast(struct hr_room_directory *directory, uint64_t point_ns)
+int hr_room_directory_forecast(struct hr_room_directory *directory,
+                               struct hr_room_machine *machine, uint64_t point_ns)
 {
     if (directory->forecast != NULL)
         return 0;
     directory->forecast = malloc(sizeof(*directory->forecast));
     if (directory->forecast == NULL)
         return -ENOMEM;
-    hr_forecast_init(directory->forecast, point_ns);
+    hr_room_history_begin(machine, directory->device, directory->inode, point_ns,
+                          directory->forecast);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef HEADROOM_COLLECTORS_ROOM_DIRECTORY_H
 #define HEADROOM_COLLECTORS_ROOM_DIRECTORY_H
 
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "headroom/forecast.h"
@@ -37,6 +38,7 @@ struct hr_room_directory {
     struct hr_outlook outlook;
 
     /* private: */
+    LIST_ENTRY(hr_room_directory) all;
     dev_t device;
     ino_t inode;
     size_t user_count;
@@ -72,8 +74,10 @@ int hr_room_directory_refresh(struct hr_room_directory *directory,
                               const struct hr_room_machine *machine,
                               const struct hr_group_base *base);
 
-/** Makes a forecast for it from now on. @return 0 or -ENOMEM. */
-int hr_room_directory_forecast(struct hr_room_directory *directory, uint64_t point_ns);
+/** Makes a forecast for it from now on, which goes on with what was saved of it. @return 0 or
+ * -ENOMEM. */
+int hr_room_directory_forecast(struct hr_room_directory *directory,
+                               struct hr_room_machine *machine, uint64_t point_ns);
 
 /* The next four do so once after each hr_room_machine_read(), whoever asks, from the directory so
  * many levels above a base. They return 0 or a negative errno. */

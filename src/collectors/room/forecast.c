@@ -288,3 +288,58 @@ void hr_forecast_update(struct hr_forecast *forecast, uint64_t time_ns, double l
     }
     outlook->is_known = forecast->windows[0].is_fit;
 }
+
+/* --- One from elsewhere ------------------------------------------------------------- */
+
+static bool are_numbers(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isinf(values[i]))
+            return false;
+    return true;
+}
+
+static bool are_errors(const float *errors)
+{
+    for (size_t i = 0; i < HR_FORECAST_ERRORS; i++)
+        if (!(errors[i] >= 0) || isinf(errors[i]))
+            return false;
+    return true;
+}
+
+/* A byte that is neither 0 nor 1 must not be read as a bool. */
+static bool is_bool(const bool *value)
+{
+    unsigned char byte;
+
+    memcpy(&byte, value, 1);
+    return byte <= 1;
+}
+
+static bool is_window(const struct hr_forecast_window *window, uint64_t now)
+{
+    const double sum = (double)window->slope + window->low + window->high + window->first +
+                       window->last + window->level;
+
+    return window->now <= now && window->point_count <= HR_FORECAST_POINTS &&
+           window->older_count <= HR_FORECAST_POINTS && window->error_count <= HR_FORECAST_ERRORS &&
+           window->at_point < HR_FORECAST_POINTS && window->at_slope < HR_FORECAST_AHEAD &&
+           window->at_error < HR_FORECAST_ERRORS && window->steady_count <= STEADY_NEEDED &&
+           is_bool(&window->is_fit) && is_bool(&window->is_record) &&
+           is_bool(&window->is_trusted) && isfinite(sum) && !isinf(window->highest) &&
+           are_numbers(window->points, HR_FORECAST_POINTS) &&
+           are_numbers(window->slopes, HR_FORECAST_AHEAD) &&
+           are_numbers(window->records, HR_FORECAST_RECORDS) && are_errors(window->errors);
+}
+
+bool hr_forecast_is_valid(const struct hr_forecast *forecast, uint64_t time_ns)
+{
+    uint64_t point_ns = forecast->point_ns;
+
+    if (point_ns == 0 || point_ns > UINT64_MAX / (LONGER * LONGER))
+        return false;
+    for (size_t i = 0; i < HR_FORECAST_WINDOWS; i++, point_ns *= LONGER)
+        if (!is_window(&forecast->windows[i], time_ns / point_ns))
+            return false;
+    return true;
+}

@@ -8,6 +8,7 @@
 
 #include "headroom/clock.h"
 #include "headroom/root.h"
+#include "room/history.h"
 #include "room/machine_cpus.h"
 #include "room/memory.h"
 
@@ -21,6 +22,7 @@ int hr_room_machine_open(const struct hr_root *root, struct hr_room_machine **ma
     if (opened == NULL)
         return -ENOMEM;
     opened->root = root;
+    LIST_INIT(&opened->all);
     opened->cpus_status = opened->memory_status = -ENODATA;
     opened->text = malloc(TEXT_SIZE);
     if (opened->text == NULL) {
@@ -35,6 +37,7 @@ void hr_room_machine_close(struct hr_room_machine *machine)
 {
     if (machine == NULL)
         return;
+    hr_room_history_free(machine);
     free(machine->text);
     free(machine);
 }
@@ -60,7 +63,7 @@ void hr_room_machine_forecast(struct hr_room_machine *machine, uint64_t point_ns
     if (machine->point_ns != 0)
         return;
     machine->point_ns = point_ns;
-    hr_forecast_init(&machine->forecast, point_ns);
+    hr_room_history_begin(machine, 0, 0, point_ns, &machine->forecast);
 }
 
 static void look_ahead(struct hr_room_machine *machine)
@@ -76,6 +79,7 @@ static void look_ahead(struct hr_room_machine *machine)
 void hr_room_machine_read(struct hr_room_machine *machine)
 {
     machine->round++;
+    hr_room_history_expire(machine);
     machine->cpus_status = read_cpus(machine);
     machine->all_busy_us = 0;
     for (size_t i = 0; i < HR_CPU_MAX; i++)

@@ -5,6 +5,8 @@
 #ifndef HEADROOM_COLLECTORS_ROOM_MACHINE_H
 #define HEADROOM_COLLECTORS_ROOM_MACHINE_H
 
+#include <sys/queue.h>
+
 #include "headroom/cpu_set.h"
 #include "headroom/room.h"
 #include "room/meminfo.h"
@@ -17,14 +19,18 @@ struct hr_room_machine {
     uint64_t busy_us[HR_CPU_MAX];
     int memory_status; /**< 0: the next is known */
     struct hr_meminfo meminfo;
-    char *text;            /**< to read /proc/stat into */
-    uint64_t round;        /**< how often it was read */
-    void *directories;     /**< see room/directory.h */
-    unsigned source_count; /**< how many sources were opened, ever */
-    struct hr_room memory; /**< its room, if memory_status is 0 */
-    uint64_t point_ns;     /**< of the next; 0: not yet known */
+    char *text;                         /**< to read /proc/stat into */
+    uint64_t round;                     /**< how often it was read */
+    void *directories;                  /**< see room/directory.h */
+    LIST_HEAD(, hr_room_directory) all; /**< the same */
+    unsigned source_count;              /**< how many sources were opened, ever */
+    struct hr_room memory;              /**< its room, if memory_status is 0 */
+    uint64_t point_ns;                  /**< of the next; 0: not yet known */
     struct hr_forecast forecast;
     struct hr_outlook outlook;
+    struct hr_room_record *saved; /**< see room/history.h; NULL: none */
+    size_t saved_count;
+    uint64_t restored_ns;
 };
 
 /** Makes a forecast of its memory from now on, if there is none yet. */

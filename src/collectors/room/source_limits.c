@@ -227,7 +227,7 @@ static int add_memory_level(struct hr_room_source *source, struct hr_room_direct
         return -E2BIG;
     source->memory_levels[source->memory_level_count++] =
         (struct hr_room_memory_level){directory, level};
-    return hr_room_directory_forecast(directory, source->point_ns);
+    return hr_room_directory_forecast(directory, source->machine, source->point_ns);
 }
 
 static void list_memory_levels(struct hr_room_source *source)

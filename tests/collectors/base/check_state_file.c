@@ -92,6 +92,16 @@ START_TEST(replaces_in_two_steps)
 }
 END_TEST
 
+START_TEST(waits_for_no_disk_where_that_is_of_no_use)
+{
+    ck_assert_int_eq(hr_state_file_write_unsynced(path, "one", 3), 0);
+    ck_assert_int_eq(hr_state_file_write_unsynced(path, "two", 3), 0);
+    assert_files("two", NULL);
+    ck_assert_uint_eq(syncs, 0);
+    ck_assert_int_eq(hr_state_file_write_unsynced("/nowhere/at/all", "x", 1), -ENOENT);
+}
+END_TEST
+
 /* What fails, what writing returns, and which text there is then. */
 static const struct {
     int file_error, folder_error, status;
@@ -160,6 +170,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, replaces_in_two_steps);
+    tcase_add_test(tests, waits_for_no_disk_where_that_is_of_no_use);
     tcase_add_loop_test(tests, failures_leave_one_of_both, 0,
                         sizeof(failures) / sizeof(failures[0]));
     tcase_add_loop_test(tests, removing_heeds_the_folder, 0, 2);

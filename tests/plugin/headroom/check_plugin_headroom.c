@@ -371,6 +371,7 @@ static const struct {
     {"Horizon 59",
      "option Horizon doesn't accept 59; it takes a number of seconds from 60 to 86400"},
     {"Horizon 86401", "option Horizon"},
+    {"StateFile \"here\"", "option StateFile doesn't accept \"here\"; it takes the absolute path"},
     {"<Alert>\nBefore 86401\n</Alert>", "headroom: <Alert>: option Before doesn't accept 86401"},
     {"<Alert>\nRoomBelow 91\n</Alert>", "a percentage from 0, which is never, to 90"},
     {"<Alert>\nSeverity \"OKAY\"\n</Alert>", "it takes \"WARNING\" or \"FAILURE\""},

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * headroom/room_history.h - what the forecasts know of the past of the machine and its groups, as
+ * bytes: so that after a restart they needn't wait for half an hour, nor for a day, once more.
+ *
+ * Only the same program reads them, within the same boot: they hold times since boot, and the
+ * identities of directories.
+ */
+#ifndef HEADROOM_ROOM_HISTORY_H
+#define HEADROOM_ROOM_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hr_room_machine;
+
+/**
+ * Copies the history of the machine and of all groups that are open, or that wait to be since it
+ * was restored.
+ *
+ * @param point_ns  as hr_room_open() gets it.
+ * @param bytes   receives some 2 KB a group, which the caller frees.
+ * @param length  of them.
+ * @return 0, -ENOMEM, or why the boot id can't be read.
+ */
+int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_ns, char **bytes,
+                         size_t *length);
+
+/**
+ * Lets the machine, and each group whose directory is the same, begin with the history that was
+ * saved. That of groups that aren't opened within ten minutes is forgotten.
+ *
+ * @param machine   of which nothing was opened yet.
+ * @param point_ns  as it was saved with.
+ * @param age_ns    receives how long ago it was saved.
+ * @param count     receives how many histories there are.
+ * @return 0; -ESTALE: it is of another boot, another program, or other points; -EBADMSG: it is
+ *         damaged; -ENOMEM; or why the boot id can't be read. Then nothing is kept.
+ */
+int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, size_t length,
+                            uint64_t point_ns, uint64_t *age_ns, size_t *count);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "room/history.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "headroom/clock.h"
+#include "headroom/hash.h"
+#include "headroom/state_file.h"
+#include "room/directory.h"
+#include "room/machine.h"
+
+/* The last digit is that of the format: of what follows, and of struct hr_forecast. */
+#define MAGIC "hr-room1"
+
+/* How long what was saved waits for its group. */
+#define KEPT_NS (600 * HR_NS_PER_S)
+
+/* Before as many records as fit. */
+struct header {
+    char magic[sizeof(MAGIC) - 1];
+    char boot_id[HR_BOOT_ID_LENGTH];
+    uint32_t hash; /* of all that follows */
+    uint32_t record_size;
+    uint64_t point_ns;
+    uint64_t time_ns; /* since boot */
+};
+
+/* Of one directory. The machine's has no number. */
+struct hr_room_record {
+    uint64_t device, inode;
+    struct hr_forecast forecast;
+};
+
+static uint32_t hash_of(const char *bytes, size_t length)
+{
+    uint32_t sum = HR_HASH_EMPTY;
+
+    for (size_t i = 0; i < length; i++)
+        sum = hr_hash_number(sum, (unsigned char)bytes[i]);
+    return sum;
+}
+
+/* --- Saving ----------------------------------------------------------------- */
+
+static void add_record(char **end, uint64_t device, uint64_t inode,
+                       const struct hr_forecast *forecast, size_t *count)
+{
+    struct hr_room_record record;
+
+    ++*count;
+    if (*end == NULL)
+        return;
+    memset(&record, 0, sizeof(record));
+    record.device = device;
+    record.inode = inode;
+    memcpy(&record.forecast, forecast, sizeof(*forecast));
+    memcpy(*end, &record, sizeof(record));
+    *end += sizeof(record);
+}
+
+/* What was taken has no points any more. */
+static bool is_taken(const struct hr_room_record *record)
+{
+    return record->forecast.point_ns == 0;
+}
+
+/* @param end  NULL: they are counted only. */
+static size_t add_records(const struct hr_room_machine *machine, char *end)
+{
+    const struct hr_room_directory *directory;
+    size_t count = 0;
+
+    if (machine->point_ns != 0)
+        add_record(&end, 0, 0, &machine->forecast, &count);
+    LIST_FOREACH(directory, &machine->all, all)
+    if (directory->forecast != NULL)
+        add_record(&end, directory->device, directory->inode, directory->forecast, &count);
+    for (size_t i = 0; i < machine->saved_count; i++) {
+        const struct hr_room_record *saved = &machine->saved[i];
+        if (!is_taken(saved))
+            add_record(&end, saved->device, saved->inode, &saved->forecast, &count);
+    }
+    return count;
+}
+
+int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_ns, char **bytes,
+                         size_t *length)
+{
+    const size_t size =
+        sizeof(struct header) + add_records(machine, NULL) * sizeof(struct hr_room_record);
+    char boot_id[HR_BOOT_ID_LENGTH + 1];
+    struct header header;
+
+    int status = hr_boot_id_read(boot_id);
+    if (status < 0)
+        return status;
+    char *made = malloc(size);
+    if (made == NULL)
+        return -ENOMEM;
+    memset(&header, 0, sizeof(header));
+    memcpy(header.magic, MAGIC, sizeof(header.magic));
+    memcpy(header.boot_id, boot_id, sizeof(header.boot_id));
+    header.record_size = sizeof(struct hr_room_record);
+    header.point_ns = point_ns;
+    header.time_ns = hr_clock_ns();
+    add_records(machine, made + sizeof(header));
+    memcpy(made, &header, sizeof(header));
+    const size_t hashed = offsetof(struct header, record_size);
+    header.hash = hash_of(made + hashed, size - hashed);
+    memcpy(made, &header, sizeof(header));
+    *bytes = made;
+    *length = size;
+    return 0;
+}
+
+/* --- Restoring ---------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct hr_room_record *a = left, *b = right;
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->inode == b->inode ? 0 : a->inode < b->inode ? -1 : 1;
+}
+
+static int check_header(const struct header *header, const char *bytes, size_t length,
+                        uint64_t point_ns)
+{
+    const size_t hashed = offsetof(struct header, record_size);
+    char boot_id[HR_BOOT_ID_LENGTH + 1];
+
+    int status = hr_boot_id_read(boot_id);
+    if (status < 0)
+        return status;
+    if (memcmp(header->magic, MAGIC, sizeof(header->magic)) != 0 ||
+        memcmp(header->boot_id, boot_id, sizeof(header->boot_id)) != 0)
+        return -ESTALE;
+    if (header->hash != hash_of(bytes + hashed, length - hashed))
+        return -EBADMSG;
+    if (header->record_size != sizeof(struct hr_room_record) || header->point_ns != point_ns)
+        return -ESTALE;
+    return header->time_ns <= hr_clock_ns() ? 0 : -EBADMSG;
+}
+
+static bool is_valid(const struct hr_room_record *record, const struct header *header)
+{
+    return record->forecast.point_ns == header->point_ns &&
+           hr_forecast_is_valid(&record->forecast, header->time_ns);
+}
+
+/* @param saved  receives the records, in order. */
+static int read_records(const char *bytes, size_t size, const struct header *header,
+                        struct hr_room_record **saved, size_t *count)
+{
+    *count = size / sizeof(struct hr_room_record);
+    if (size % sizeof(struct hr_room_record) != 0)
+        return -EBADMSG;
+    struct hr_room_record *records = malloc(size > 0 ? size : 1);
+    if (records == NULL)
+        return -ENOMEM;
+    memcpy(records, bytes, size);
+    for (size_t i = 0; i < *count; i++)
+        if (!is_valid(&records[i], header)) {
+            free(records);
+            return -EBADMSG;
+        }
+    qsort(records, *count, sizeof(*records), compare);
+    *saved = records;
+    return 0;
+}
+
+int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, size_t length,
+                            uint64_t point_ns, uint64_t *age_ns, size_t *count)
+{
+    struct header header;
+
+    if (length < sizeof(header))
+        return -EBADMSG;
+    memcpy(&header, bytes, sizeof(header));
+    int status = check_header(&header, bytes, length, point_ns);
+    if (status < 0)
+        return status;
+    hr_room_history_free(machine);
+    status = read_records(bytes + sizeof(header), length - sizeof(header), &header, &machine->saved,
+                          &machine->saved_count);
+    if (status < 0)
+        return status;
+    machine->restored_ns = hr_clock_ns();
+    *age_ns = machine->restored_ns - header.time_ns;
+    *count = machine->saved_count;
+    return 0;
+}
+
+/* --- Its use -------------------------------------------------------------------- */
+
+void hr_room_history_begin(struct hr_room_machine *machine, uint64_t device, uint64_t inode,
+                           uint64_t point_ns, struct hr_forecast *forecast)
+{
+    const struct hr_room_record key = {.device = device, .inode = inode};
+    struct hr_room_record *found = NULL;
+
+    if (machine->saved != NULL)
+        found = bsearch(&key, machine->saved, machine->saved_count, sizeof(key), compare);
+    if (found == NULL || found->forecast.point_ns != point_ns) {
+        hr_forecast_init(forecast, point_ns);
+        return;
+    }
+    memcpy(forecast, &found->forecast, sizeof(*forecast));
+    found->forecast.point_ns = 0;
+}
+
+void hr_room_history_expire(struct hr_room_machine *machine)
+{
+    if (machine->saved != NULL && hr_clock_ns() - machine->restored_ns >= KEPT_NS)
+        hr_room_history_free(machine);
+}
+
+void hr_room_history_free(struct hr_room_machine *machine)
+{
+    free(machine->saved);
+    machine->saved = NULL;
+    machine->saved_count = 0;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/room/check_room_history.c - what forecasts know, saved and restored: they go on as if
+ * there had been no restart; and what isn't theirs is refused.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+#include "headroom/room.h"
+#include "headroom/room_history.h"
+#include "headroom/root.h"
+#include "support/frozen_clock.h"
+#include "support/room_tree.h"
+#include "support/suite.h"
+
+/* What the clock says when a test begins. */
+#define BEGUN_NS (1000 * HR_NS_PER_S)
+
+#define POINT_NS HR_NS_PER_S
+
+static const struct hr_room_lines lines = {{40, 10, 40, 101}};
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct hr_cgroup_set *set;
+static struct hr_room_machine *machine;
+static struct hr_room_source *system_source, *source;
+static struct hr_room_reading reading;
+
+static char *bytes;
+static size_t length, count;
+static uint64_t age_ns;
+
+/* --- The machine -------------------------------------------------------------------- */
+
+static void open_group(const char *path)
+{
+    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
+
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
+    ck_assert_ptr_nonnull(group);
+    ck_assert_int_eq(hr_room_open(machine, NULL, POINT_NS, &system_source), 0);
+    ck_assert_int_eq(hr_room_open(machine, group, POINT_NS, &source), 0);
+}
+
+static void close_all(void)
+{
+    hr_room_close(source);
+    hr_room_close(system_source);
+    source = system_source = NULL;
+    hr_room_machine_close(machine);
+    machine = NULL;
+    hr_cgroup_set_close(set);
+    set = NULL;
+}
+
+static void set_up(void)
+{
+    frozen_ns = BEGUN_NS;
+    tree = tree_new();
+    room_tree_machine(tree, 0, 0, 0);
+    tree_write(tree, "proc/vmstat", "oom_kill 7\n");
+    room_tree_add_group(tree, "p");
+    room_tree_add_group(tree, "p/a");
+    room_tree_write(tree, "p/a", "memory.max", "262144000\n"); /* 250 MiB */
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
+    bytes = NULL;
+}
+
+static void tear_down(void)
+{
+    frozen_ns = 0;
+    close_all();
+    hr_root_close(root);
+    tree_free(tree);
+    free(bytes);
+}
+
+static void read_once(void)
+{
+    hr_room_machine_read(machine);
+    ck_assert_int_eq(hr_room_read(source, &lines, &reading), 0);
+}
+
+/* A minute without a change, and so many seconds in which the group grows by a MiB each. */
+static void grow(unsigned seconds)
+{
+    for (unsigned i = 0; i < 60; i++, frozen_ns += HR_NS_PER_S)
+        read_once();
+    for (unsigned i = 1; i <= seconds; i++, frozen_ns += HR_NS_PER_S) {
+        room_tree_memory(tree, "p/a", 100 + i, 20);
+        read_once();
+    }
+}
+
+static void save(void)
+{
+    free(bytes);
+    ck_assert_int_eq(hr_room_history_save(machine, POINT_NS, &bytes, &length), 0);
+}
+
+static int restore(void)
+{
+    close_all();
+    ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
+    return hr_room_history_restore(machine, bytes, length, POINT_NS, &age_ns, &count);
+}
+
+/* --- Going on ----------------------------------------------------------------------- */
+
+/* A MiB a second, from 160 on, of 250: what is said just after the restart differs by the second
+ * that passed only. */
+START_TEST(a_trend_goes_on)
+{
+    open_group("p/a");
+    grow(60);
+    ck_assert(reading.outlook.is_trend);
+    const struct hr_outlook before = reading.outlook;
+    save();
+    frozen_ns += HR_NS_PER_S;
+    ck_assert_int_eq(restore(), 0);
+    ck_assert_uint_eq(count, 2); /* the machine and p/a */
+    ck_assert_uint_eq(age_ns, HR_NS_PER_S);
+    open_group("p/a");
+    room_tree_memory(tree, "p/a", 162, 20);
+    read_once();
+    ck_assert(reading.outlook.is_trend);
+    ck_assert_double_eq_tol(reading.outlook.slope_per_s, before.slope_per_s, MIB / 50.);
+    ck_assert_double_eq_tol(reading.outlook.trouble_s, before.trouble_s - 2, 1.5);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(without_it_nothing_is_known)
+{
+    open_group("p/a");
+    grow(60);
+    close_all();
+    ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
+    open_group("p/a");
+    read_once();
+    ck_assert(!reading.outlook.is_known);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* Of the time in which collectd didn't run nothing is known: with too much of it in the shortest
+ * window there is no trend. */
+START_TEST(a_long_pause_is_a_gap)
+{
+    open_group("p/a");
+    grow(60);
+    save();
+    frozen_ns += 25 * HR_NS_PER_S;
+    ck_assert_int_eq(restore(), 0);
+    open_group("p/a");
+    read_once();
+    ck_assert(!reading.outlook.is_trend);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(a_group_that_was_made_again_begins_again)
+{
+    open_group("p/a");
+    grow(60);
+    save();
+    tree_remove(tree, TREE_CGROUPS "/p/a");
+    tree_write(tree, TREE_CGROUPS "/p/taken", "\n"); /* or the next gets the inode */
+    room_tree_add_group(tree, "p/a");
+    ck_assert_int_eq(restore(), 0);
+    open_group("p/a");
+    read_once();
+    ck_assert(!reading.outlook.is_known);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* As collectd may be stopped again before it has read anything. */
+START_TEST(what_was_not_taken_is_saved_again)
+{
+    open_group("p/a");
+    grow(60);
+    save();
+    ck_assert_int_eq(restore(), 0);
+    save();
+    ck_assert_int_eq(restore(), 0);
+    ck_assert_uint_eq(count, 2);
+    open_group("p/a");
+    read_once();
+    ck_assert(reading.outlook.is_trend);
+    save();
+    ck_assert_int_eq(restore(), 0);
+    ck_assert_uint_eq(count, 2);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(what_was_not_taken_expires)
+{
+    open_group("p/a");
+    grow(60);
+    save();
+    ck_assert_int_eq(restore(), 0);
+    frozen_ns += 601 * HR_NS_PER_S;
+    hr_room_machine_read(machine);
+    save();
+    ck_assert_int_eq(restore(), 0);
+    ck_assert_uint_eq(count, 0);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* --- What is refused ------------------------------------------------------------------ */
+
+/* Of eight bytes that say what it is, 36 that say which boot. */
+static const struct {
+    size_t at;
+    int status;
+} changes[] = {
+    {0, -ESTALE}, {8, -ESTALE}, {43, -ESTALE}, {44, -EBADMSG}, {48, -EBADMSG}, {200, -EBADMSG},
+};
+
+START_TEST(a_byte_that_is_another)
+{
+    open_group("p/a");
+    grow(1);
+    save();
+    ck_assert_uint_gt(length, 1000);
+    bytes[changes[_i].at] ^= 1;
+    ck_assert_int_eq(restore(), changes[_i].status);
+    open_group("p/a");
+    read_once();
+    ck_assert(!reading.outlook.is_known);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(what_is_cut)
+{
+    open_group("p/a");
+    grow(1);
+    save();
+    for (; length > 0; length -= length < 100 ? 1 : 97) {
+        ck_assert_int_eq(
+            hr_room_history_restore(machine, bytes, length - 1, POINT_NS, &age_ns, &count),
+            -EBADMSG);
+    }
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(of_another_interval)
+{
+    open_group("p/a");
+    grow(1);
+    save();
+    ck_assert_int_eq(hr_room_history_restore(machine, bytes, length, 2 * POINT_NS, &age_ns, &count),
+                     -ESTALE);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* It can't be of this boot, whatever it says. */
+START_TEST(of_the_future)
+{
+    open_group("p/a");
+    grow(1);
+    save();
+    frozen_ns = BEGUN_NS;
+    ck_assert_int_eq(restore(), -EBADMSG);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("room_history");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_trend_goes_on);
+    tcase_add_test(tests, without_it_nothing_is_known);
+    tcase_add_test(tests, a_long_pause_is_a_gap);
+    tcase_add_test(tests, a_group_that_was_made_again_begins_again);
+    tcase_add_test(tests, what_was_not_taken_is_saved_again);
+    tcase_add_test(tests, what_was_not_taken_expires);
+    tcase_add_loop_test(tests, a_byte_that_is_another, 0, sizeof(changes) / sizeof(*changes));
+    tcase_add_test(tests, what_is_cut);
+    tcase_add_test(tests, of_another_interval);
+    tcase_add_test(tests, of_the_future);
+    return run_suite("room_history", tests);
+}

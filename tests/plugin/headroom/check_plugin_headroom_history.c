@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/headroom/check_plugin_headroom_history.c - over restarts the plugin goes on with what
+ * forecasts know, as far as its state file can be used.
+ */
+#include "plugin/headroom/headroom_harness.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/suite.h"
+
+#define STATE "headroom-history.state"
+
+static void set_up(void)
+{
+    headroom_set_up();
+    room_tree_write(tree, "a", "memory.max", "209715200\n"); /* 200 MiB */
+}
+
+static void stop(void)
+{
+    ck_assert_int_eq(fake_shutdown(), 0);
+    fake_stop();
+}
+
+static void start(const char *options)
+{
+    fake_start(harness_plugin);
+    fake_set_base_dir(tree_path(tree));
+    harness_begin(options);
+}
+
+/* A MiB in 20 s, from 100 MiB on, after a quarter of an hour without. */
+static void grow(void)
+{
+    for (unsigned i = 0; i < 100; i++)
+        headroom_pass(10);
+    for (unsigned i = 1; i <= 110; i++) {
+        room_tree_memory(tree, "a", 100 + i / 2, 0);
+        headroom_pass(10);
+    }
+}
+
+static const char *state_path(void)
+{
+    static char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/" STATE, tree_path(tree));
+    return path;
+}
+
+START_TEST(goes_on_after_a_restart)
+{
+    harness_begin("Cgroup \"a\"");
+    grow();
+    const double before_s = harness_number("headroom-a/duration-to_trouble");
+    ck_assert_double_lt(before_s, 3600);
+    stop();
+    frozen_ns += 15 * HR_NS_PER_S;
+    start("Cgroup \"a\"");
+    harness_assert_logs(1, "2 forecasts go on from the history that was saved 15 s ago");
+    headroom_pass(5);
+    ck_assert_double_eq_tol(harness_number("headroom-a/duration-to_trouble"), before_s - 20, 20);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(says_how_old_it_is)
+{
+    harness_begin("Cgroup \"a\"");
+    grow();
+    stop();
+    frozen_ns += 3600 * HR_NS_PER_S;
+    start("Cgroup \"a\"");
+    harness_assert_logs(1, "saved 60 min ago; nothing is known of the time since");
+    headroom_pass(5);
+    harness_assert_count("headroom-a/duration-to_trouble", 0);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* As collectd may be killed. */
+START_TEST(saves_every_ten_minutes)
+{
+    struct stat status;
+
+    harness_begin("Cgroup \"a\"");
+    for (unsigned i = 0; i < 59; i++)
+        headroom_pass(10);
+    ck_assert_int_eq(stat(state_path(), &status), -1);
+    headroom_pass(10);
+    ck_assert_int_eq(stat(state_path(), &status), 0);
+    ck_assert_int_eq(status.st_mode & 0777, 0600);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(says_that_it_is_damaged)
+{
+    harness_begin("Cgroup \"a\"");
+    headroom_pass(10);
+    stop();
+    ck_assert_int_eq(truncate(state_path(), 1000), 0);
+    start("Cgroup \"a\"");
+    harness_assert_logs(1, "forecasts start without a history, as ");
+    headroom_pass(10);
+    harness_assert_count("headroom-a/percent-room-memory", 1);
+    stop();
+    start("Cgroup \"a\"");
+    harness_assert_logs(1, "forecasts go on");
+}
+END_TEST
+
+START_TEST(takes_nothing_that_others_may_write)
+{
+    harness_begin("Cgroup \"a\"");
+    headroom_pass(10);
+    stop();
+    ck_assert_int_eq(chmod(state_path(), 0666), 0);
+    start("Cgroup \"a\"");
+    harness_assert_logs(1, "it may have been written by another user, or isn't a file");
+}
+END_TEST
+
+START_TEST(says_that_it_is_of_another_interval)
+{
+    harness_begin("Cgroup \"a\"");
+    headroom_pass(10);
+    stop();
+    fake_start(harness_plugin);
+    fake_set_base_dir(tree_path(tree));
+    fake_set_interval(TIME_T_TO_CDTIME_T(60));
+    harness_begin("Cgroup \"a\"");
+    harness_assert_logs(1, "another boot, another Interval, or another version");
+}
+END_TEST
+
+START_TEST(says_once_that_it_cant_be_saved)
+{
+    harness_begin("Cgroup \"a\"\nStateFile \"/nowhere/at/all\"");
+    for (unsigned i = 0; i < 130; i++)
+        headroom_pass(10);
+    harness_assert_logs(1, "can't be saved to /nowhere/at/all");
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("headroom_history");
+
+    tcase_add_checked_fixture(tests, set_up, headroom_tear_down);
+    tcase_add_test(tests, goes_on_after_a_restart);
+    tcase_add_test(tests, says_how_old_it_is);
+    tcase_add_test(tests, saves_every_ten_minutes);
+    tcase_add_test(tests, says_that_it_is_damaged);
+    tcase_add_test(tests, takes_nothing_that_others_may_write);
+    tcase_add_test(tests, says_that_it_is_of_another_interval);
+    tcase_add_test(tests, says_once_that_it_cant_be_saved);
+    return run_suite("headroom_history", tests);
+}
