@@ -14,7 +14,9 @@
  * Latency of polled triggers: from the limit's crossing, seen by a bare loop that reads the totals
  * every 20 ms, to the handler; where nothing had stalled before, and where something had.
  *
- * Cost: CPU time of the thread with triggers on 1,000 groups in which nothing happens, or 50 stall.
+ * Cost: CPU time of the thread with triggers on 1,000 groups in which nothing happens, or 50 stall,
+ * against a bare loop that reads each of their files once a window; the rules on memory and io have
+ * the stalls and windows of contrib/collectd.conf.d/psi.conf.
  *
  * Side effects: how long the removal of a group takes, with 1,000 a second that come and go.
  */
@@ -321,26 +323,71 @@ static void await_armed(void)
     require(false, "not all groups were armed");
 }
 
-/* Prints the share of a CPU that the thread takes. */
-static void measure_cost(struct groups *groups, const char *mode, double stall_s, unsigned window_s,
-                         const char *what)
+struct rule {
+    const char *resource, *mode;
+    double stall_s;
+    unsigned window_s;
+};
+
+static void print_cost(const char *resource, const char *what, const char *mode, unsigned window_s,
+                       double share)
 {
-    char pattern[128];
+    printf("%d groups, %-6s %-10s %-9s window %u s  %6.3f %% of a CPU\n", IDLE_GROUPS, resource,
+           what, mode, window_s, 100 * share);
+}
+
+/* Prints the share of a CPU that the thread takes. */
+static void measure_cost(struct groups *groups, const struct rule *rule, const char *what)
+{
+    char pattern[128], more[64];
 
     snprintf(pattern, sizeof(pattern), "%s/*", groups_path(groups));
-    start_plugin(pattern, mode, stall_s, window_s, "");
+    snprintf(more, sizeof(more), "Resource \"%s\"\n", rule->resource);
+    start_plugin(pattern, rule->mode, rule->stall_s, rule->window_s, more);
     await_armed();
-    sleep(3 * window_s);
+    sleep(3 * rule->window_s);
     pid_t tid = find_thread(OUR_THREAD);
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
     double before = thread_us(tid);
     sleep(IDLE_S);
     double spent = thread_us(tid) - before;
     double elapsed = (double)(clock_ns(CLOCK_MONOTONIC) - start) / 1000;
-    printf("%d groups, %s, mode %-6s window %u s  %6.3f %% of a CPU\n", IDLE_GROUPS, what, mode,
-           window_s, 100 * spent / elapsed);
+    print_cost(rule->resource, what, rule->mode, rule->window_s, spent / elapsed);
     fake_shutdown();
     fake_stop();
+}
+
+static void open_pressures(struct groups *groups, int fds[IDLE_GROUPS])
+{
+    char path[64];
+
+    for (size_t i = 0; i < IDLE_GROUPS; i++) {
+        snprintf(path, sizeof(path), "g%zu/cpu.pressure", i);
+        fds[i] = openat(groups_dirfd(groups), path, O_RDONLY | O_CLOEXEC);
+        require(fds[i] >= 0, path);
+    }
+}
+
+/* Reads each file once a window, a tenth of them in each tenth of a window, as the plugin does. */
+static void measure_bare_cost(struct groups *groups, unsigned window_s)
+{
+    static int fds[IDLE_GROUPS];
+    char text[512];
+    const unsigned tenths = IDLE_S * 10 / window_s;
+
+    open_pressures(groups, fds);
+    uint64_t start = clock_ns(CLOCK_MONOTONIC), before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (unsigned tenth = 0; tenth < tenths; tenth++) {
+        for (size_t i = 0; i < IDLE_GROUPS / 10; i++)
+            require(pread(fds[tenth % 10 * IDLE_GROUPS / 10 + i], text, sizeof(text), 0) > 0,
+                    "read a pressure file");
+        usleep(window_s * 100000);
+    }
+    double spent = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+    print_cost("cpu", "idle", "bare loop", window_s,
+               spent / (double)(clock_ns(CLOCK_MONOTONIC) - start));
+    for (size_t i = 0; i < IDLE_GROUPS; i++)
+        close(fds[i]);
 }
 
 /* --- Latency of polling --------------------------------------------------- */
@@ -595,27 +642,43 @@ static void measure_system_latency(struct groups *groups)
 
 static void measure_idle_kernel(struct groups *groups)
 {
-    measure_cost(groups, "kernel", 0.15, 1, "idle");
+    measure_cost(groups, &(struct rule){"cpu", "kernel", 0.15, 1}, "idle");
+}
+
+static void measure_bare(struct groups *groups)
+{
+    measure_bare_cost(groups, 1);
+    measure_bare_cost(groups, 2);
 }
 
 static void measure_idle_1(struct groups *groups)
 {
-    measure_cost(groups, "auto", 0.15, 1, "idle");
+    measure_cost(groups, &(struct rule){"cpu", "auto", 0.15, 1}, "idle");
 }
 
 static void measure_idle_2(struct groups *groups)
 {
-    measure_cost(groups, "auto", 1, 2, "idle");
+    measure_cost(groups, &(struct rule){"cpu", "auto", 1, 2}, "idle");
+}
+
+static void measure_idle_memory(struct groups *groups)
+{
+    measure_cost(groups, &(struct rule){"memory", "auto", 0.15, 1}, "idle");
+}
+
+static void measure_idle_io(struct groups *groups)
+{
+    measure_cost(groups, &(struct rule){"io", "auto", 1, 2}, "idle");
 }
 
 static void measure_stalled_1(struct groups *groups)
 {
-    measure_cost(groups, "auto", 0.15, 1, "50 stalled");
+    measure_cost(groups, &(struct rule){"cpu", "auto", 0.15, 1}, "50 stalled");
 }
 
 static void measure_stalled_2(struct groups *groups)
 {
-    measure_cost(groups, "auto", 1, 2, "50 stalled");
+    measure_cost(groups, &(struct rule){"cpu", "auto", 1, 2}, "50 stalled");
 }
 
 static void churn_without(struct groups *groups)
@@ -696,8 +759,11 @@ static void measure_costs(struct groups *groups, bool privileged)
     }
     if (privileged)
         in_child(measure_idle_kernel, groups);
+    in_child(measure_bare, groups);
     in_child(measure_idle_1, groups);
     in_child(measure_idle_2, groups);
+    in_child(measure_idle_memory, groups);
+    in_child(measure_idle_io, groups);
     for (size_t i = 0; i < 50; i++) {
         name_group(name, i);
         groups_start_busy(groups, name, 0);
