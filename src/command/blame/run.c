@@ -90,7 +90,7 @@ static void report_excess(struct run *run)
     run->has_excess = true;
     fprintf(stderr,
             "%s: there are too many groups with processes, so %zu of them count for the groups "
-            "above them, or as other: name those that matter\n",
+            "above them: name those that matter\n",
             run->request->title, excess);
 }
 
@@ -163,7 +163,7 @@ static int begin_run(struct run *run)
         status = open_blame(run);
     if (status == COMMAND_DONE)
         status = update_groups(run);
-    if (status == COMMAND_DONE && run->patterns.count > 0 && run->watched.id_count == 0)
+    if (status == COMMAND_DONE && run->patterns.count > 0 && !watched_has_groups(&run->watched))
         return fail(run, "no process is in these groups");
     return status;
 }
@@ -259,6 +259,7 @@ static int measure_interval(struct run *run)
     int status = read_matrix(run, &run->after);
     if (status == COMMAND_DONE && hr_blame_delta(&run->before, &run->after, &run->delta) != 0)
         status = fail(run, "%s", strerror(ENOMEM));
+    watched_keep_asked(&run->watched, &run->delta);
     /* What was measured until Ctrl-C is shown, too, but where it was shown before. */
     if (status == COMMAND_DONE && !(waited == STOP && run->request->live))
         status = show(run);

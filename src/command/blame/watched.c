@@ -13,7 +13,7 @@
 /* As many as collectd's plugins take by default. */
 #define GROUPS_MOST 1000
 
-static void add_name(struct watched *watched, uint64_t id, const char *path)
+static void add_name(struct watched *watched, uint64_t id, const char *path, bool asked)
 {
     char *copy = strdup(path);
 
@@ -23,7 +23,8 @@ static void add_name(struct watched *watched, uint64_t id, const char *path)
         watched->failed = true;
         return;
     }
-    watched->names[watched->name_count++] = (struct watched_name){.id = id, .path = copy};
+    watched->names[watched->name_count++] =
+        (struct watched_name){.id = id, .path = copy, .asked = asked};
 }
 
 const char *watched_path(const struct watched *watched, uint64_t id)
@@ -34,16 +35,25 @@ const char *watched_path(const struct watched *watched, uint64_t id)
     return "?";
 }
 
-static void note_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+static void note_event(struct watched *watched, const struct hr_cgroup *group,
+                       enum hr_cgroup_event event, bool asked)
 {
-    struct watched *watched = context;
-
     watched->changed = true;
     if (event == HR_CGROUP_ADDED)
-        add_name(watched, group->id, group->path);
+        add_name(watched, group->id, group->path, asked);
     for (size_t i = 0; event == HR_CGROUP_REMOVED && i < watched->name_count; i++)
         if (watched->names[i].id == group->id)
             watched->names[i].removed_ns = hr_clock_ns();
+}
+
+static void note_asked(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    note_event(context, group, event, true);
+}
+
+static void note_other(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    note_event(context, group, event, false);
 }
 
 static void forget_removed(struct watched *watched)
@@ -62,44 +72,62 @@ static void forget_removed(struct watched *watched)
 }
 
 /* Tasks of no other group are in the one at the top. */
-static int find_top(struct watched *watched, const struct hr_root *root, bool is_measured)
+static int find_top(struct watched *watched, const struct hr_root *root, bool asked)
 {
-    uint64_t top;
-    int status = hr_blame_find_top(root, watched->controller, &top);
+    int status = hr_blame_find_top(root, watched->controller, &watched->top);
 
-    if (status != 0 || !is_measured)
-        return status;
-    watched->top = top;
-    add_name(watched, top, "/");
-    return 0;
+    if (status == 0)
+        add_name(watched, watched->top, "/", asked);
+    return status;
+}
+
+static int open_set(struct watched *watched, const struct hr_root *root,
+                    const struct group_patterns *patterns,
+                    void (*event)(struct hr_cgroup *, enum hr_cgroup_event, void *),
+                    struct hr_cgroup_set **set)
+{
+    static const char *const everywhere[] = {"**"};
+    bool all = patterns == NULL || patterns->count == 0;
+    const struct hr_cgroup_options options = {
+        .controller = watched->controller,
+        .patterns = all ? everywhere : (const char *const *)patterns->list,
+        .pattern_count = all ? 1 : patterns->count,
+        .max_count = GROUPS_MOST - 1,
+        .event = event,
+        .context = watched,
+    };
+
+    return hr_cgroup_set_open(root, &options, set);
+}
+
+static int read_sets(struct watched *watched)
+{
+    int status = hr_cgroup_set_read(watched->asked);
+
+    if (status == 0 && watched->others != NULL)
+        status = hr_cgroup_set_read(watched->others);
+    return status;
 }
 
 int watched_open(struct watched *watched, const struct hr_root *root, const char *controller,
                  const struct group_patterns *patterns, uint64_t interval_ns)
 {
-    static const char *const everywhere[] = {"**"};
     bool all = patterns->count == 0;
-    const struct hr_cgroup_options options = {
-        .controller = controller,
-        .patterns = all ? everywhere : (const char *const *)patterns->list,
-        .pattern_count = all ? 1 : patterns->count,
-        .max_count = GROUPS_MOST - 1,
-        .event = note_event,
-        .context = watched,
-    };
 
     /* What was removed within an interval is in its cells, or in those of the next. */
     *watched = (struct watched){
         .controller = controller, .changed = true, .keep_ns = 2 * interval_ns + 60 * HR_NS_PER_S};
     int status = find_top(watched, root, all);
     if (status == 0)
-        status = hr_cgroup_set_open(root, &options, &watched->set);
-    return status == 0 ? hr_cgroup_set_read(watched->set) : status;
+        status = open_set(watched, root, patterns, note_asked, &watched->asked);
+    if (status == 0 && !all)
+        status = open_set(watched, root, NULL, note_other, &watched->others);
+    return status == 0 ? read_sets(watched) : status;
 }
 
 bool watched_has_groups(const struct watched *watched)
 {
-    return hr_cgroup_set_counts(watched->set).populated > 0;
+    return hr_cgroup_set_counts(watched->asked).populated > 0;
 }
 
 static int add_id(struct watched *watched, uint64_t id)
@@ -111,22 +139,45 @@ static int add_id(struct watched *watched, uint64_t id)
     return status;
 }
 
-static int list_ids(struct watched *watched)
+/* Their tasks are of the group that was asked for. */
+static bool is_in_asked(const struct watched *watched, const char *path)
 {
+    for (struct hr_cgroup *group = hr_cgroup_set_next(watched->asked, NULL); group != NULL;
+         group = hr_cgroup_set_next(watched->asked, group)) {
+        size_t length = strlen(group->path);
+        if (strncmp(path, group->path, length) == 0 &&
+            (path[length] == '\0' || path[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* As many as there is room for: the rest are of the groups above them. */
+static int list_others(struct watched *watched)
+{
+    struct hr_cgroup *group = NULL;
     int status = 0;
 
-    watched->id_count = 0;
-    if (watched->top != 0)
-        status = add_id(watched, watched->top);
-    for (struct hr_cgroup *group = hr_cgroup_set_next(watched->set, NULL);
-         status == 0 && group != NULL; group = hr_cgroup_set_next(watched->set, group))
-        status = add_id(watched, group->id);
+    while (status == 0 && watched->others != NULL && watched->id_count < GROUPS_MOST &&
+           (group = hr_cgroup_set_next(watched->others, group)) != NULL)
+        if (!is_in_asked(watched, group->path))
+            status = add_id(watched, group->id);
     return status;
+}
+
+static int list_ids(struct watched *watched)
+{
+    watched->id_count = 0;
+    int status = add_id(watched, watched->top);
+    for (struct hr_cgroup *group = hr_cgroup_set_next(watched->asked, NULL);
+         status == 0 && group != NULL; group = hr_cgroup_set_next(watched->asked, group))
+        status = add_id(watched, group->id);
+    return status == 0 ? list_others(watched) : status;
 }
 
 int watched_update(struct watched *watched, struct hr_blame *blame)
 {
-    int status = hr_cgroup_set_read(watched->set);
+    int status = read_sets(watched);
 
     if (status == 0 && watched->failed)
         status = -ENOMEM;
@@ -142,12 +193,35 @@ int watched_update(struct watched *watched, struct hr_blame *blame)
 
 size_t watched_excess(const struct watched *watched)
 {
-    return hr_cgroup_set_counts(watched->set).excess;
+    return hr_cgroup_set_counts(watched->asked).excess;
+}
+
+static bool is_asked(const struct watched *watched, uint64_t id)
+{
+    for (size_t i = 0; i < watched->name_count; i++)
+        if (watched->names[i].id == id && watched->names[i].asked)
+            return true;
+    return false;
+}
+
+void watched_keep_asked(const struct watched *watched, struct hr_blame_matrix *matrix)
+{
+    size_t kept = 0;
+    bool asked = false;
+
+    for (size_t i = 0; i < matrix->count; i++) {
+        if (i == 0 || matrix->cells[i].waiter != matrix->cells[i - 1].waiter)
+            asked = is_asked(watched, matrix->cells[i].waiter);
+        if (asked)
+            matrix->cells[kept++] = matrix->cells[i];
+    }
+    matrix->count = kept;
 }
 
 void watched_close(struct watched *watched)
 {
-    hr_cgroup_set_close(watched->set);
+    hr_cgroup_set_close(watched->asked);
+    hr_cgroup_set_close(watched->others);
     for (size_t i = 0; i < watched->name_count; i++)
         free(watched->names[i].path);
     free(watched->names);
