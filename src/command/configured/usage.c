@@ -193,6 +193,14 @@ static void read_trigger(struct usage_psi *psi, const struct config_item *trigge
         psi->system_triggers = true;
     if (index < HR_PSI_RESOURCE_COUNT && config_number(config_find(trigger, "TopTasks"), 0) > 0)
         psi->top_tasks[index] = true;
+    psi->cpu_triggers |= index == HR_PSI_CPU;
+}
+
+/* The last one counts. */
+static void read_blame(struct usage_psi *psi, const struct config_item *item)
+{
+    psi->blame_off = is_word(config_text(item), "off");
+    psi->blame_always = is_word(config_text(item), "always");
 }
 
 static int read_psi(struct usage *usage, const struct config_item *block)
@@ -211,6 +219,8 @@ static int read_psi(struct usage *usage, const struct config_item *block)
             psi->averages = config_boolean(item, false);
         else if (config_is(item, "Trigger"))
             read_trigger(psi, item);
+        else if (config_is(item, "Blame"))
+            read_blame(psi, item);
     }
     return read_groups(&psi->groups, block);
 }

@@ -41,6 +41,7 @@ struct usage_psi {
     bool system_triggers, group_triggers; /**< that the kernel watches */
     size_t system_trigger_count, group_trigger_count;
     bool top_tasks[HR_PSI_RESOURCE_COUNT];
+    bool cpu_triggers, blame_off, blame_always; /**< who took the CPU */
     double interval;
     struct usage_selection groups;
 };

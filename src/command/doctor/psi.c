@@ -320,6 +320,13 @@ static void check_waiters(const struct check_context *exam)
     hr_taskstats_close(taskstats);
 }
 
+/* As the plugin has it: without cgroups there is no one to name. */
+static bool names_takers(const struct usage_psi *usage)
+{
+    return samples_groups(usage) && !usage->blame_off &&
+           (usage->cpu_triggers || usage->blame_always);
+}
+
 void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings)
 {
@@ -334,7 +341,7 @@ void doctor_check_psi(const struct hr_root *root, const struct usage *usage,
     findings_use(findings, samples_groups(exam.usage));
     check_following(&exam);
     check_keeping(&exam);
-    findings_use(findings, false);
+    findings_use(findings, names_takers(exam.usage));
     doctor_check_blame(findings);
     doctor_groups_close(&exam.groups);
 }
