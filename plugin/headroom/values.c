@@ -11,8 +11,14 @@ static bool is_in_trouble(const struct hr_room *room)
 /* Where no trouble is in sight, whatever the horizon is: no trend is longer. */
 #define NONE_S 86400.
 
-/* NAN: not known. After trouble that is over, none is in sight: a value that stops would leave a
- * threshold as it was. */
+/* Of processes that have just come to a group it isn't known yet. */
+static bool has_pressure(const struct hr_room_reading *reading)
+{
+    return reading->has_stall[HR_PSI_CPU] || reading->has_stall[HR_PSI_MEMORY];
+}
+
+/* NAN: not known. After trouble that is over, by the pressure, none is in sight: a value that stops
+ * would leave a threshold as it was. */
 static double time_to_trouble(const struct hr_room_reading *reading, double horizon_s,
                               bool was_in_trouble)
 {
@@ -20,7 +26,9 @@ static double time_to_trouble(const struct hr_room_reading *reading, double hori
         return 0;
     if (reading->outlook.is_trend && reading->outlook.trouble_s < horizon_s)
         return reading->outlook.trouble_s;
-    return reading->outlook.is_known || was_in_trouble ? NONE_S : NAN;
+    if (reading->outlook.is_known || (was_in_trouble && has_pressure(reading)))
+        return NONE_S;
+    return NAN;
 }
 
 void values_submit_kills(const struct submission *submission, const struct hr_room_reading *reading)

@@ -221,6 +221,26 @@ START_TEST(time_to_trouble_goes_on)
 }
 END_TEST
 
+/* Its processes end in trouble, and others begin: nothing is known of these yet, so that they
+ * aren't out of trouble. */
+START_TEST(trouble_is_not_over_before_it_is_measured)
+{
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    tree_pressure(tree, "a", "cpu", 4100000, 0);
+    headroom_pass(10);
+    assert_number("headroom-a/duration-to_trouble", 0);
+    tree_set_populated(tree, "a", false);
+    headroom_pass(10);
+    harness_assert_count("*", 1);
+    tree_set_populated(tree, "a", true);
+    headroom_pass(10);
+    harness_assert_count("headroom-a/duration-to_trouble", 0);
+    headroom_pass(10);
+    assert_number("headroom-a/duration-to_trouble", 86400);
+}
+END_TEST
+
 /* --- What is missing ------------------------------------------------------------------ */
 
 START_TEST(says_once_that_groups_have_no_memory_controller)
@@ -438,6 +458,7 @@ int main(void)
     tcase_add_test(tests, says_once_that_groups_have_no_memory_controller);
     tcase_add_test(tests, causes_add_up_to_the_stall);
     tcase_add_test(tests, time_to_trouble_goes_on);
+    tcase_add_test(tests, trouble_is_not_over_before_it_is_measured);
     tcase_add_test(tests, says_once_that_limits_cant_be_read);
     tcase_add_test(tests, says_once_that_limits_cant_be_read_again);
     tcase_add_test(tests, says_once_that_there_is_no_pressure);
