@@ -277,10 +277,12 @@ find_user() {
 describe_user() {
     detail Taker1
     [ "$plugin:$resource" = psi:cpu ] && [ "$severity" != OKAY ] && [ -z "$value" ] && find_user || return 0
+    cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
+    used="$used ${cpus:+of $cpus }CPUs"
     if [ "$user" = "$place" ]; then
-        more="$more${newline}it uses the most CPU time itself: $used CPUs"
+        more="$more${newline}of all cgroups it uses the most CPU time itself: $used"
     else
-        more="$more${newline}the most CPU time is used by $user: $used CPUs"
+        more="$more${newline}the most CPU time is used by $user: $used"
     fi
 }
 
@@ -372,6 +374,7 @@ describe() {
         summary=${message%%"$newline"*}
     fi
     describe_user
+    [ "$severity" != OKAY ] || return 0
     case $plugin:$resource in
         psi:cpu) look="headroom top, sudo headroom blame" ;;
         psi:* | cgroup_perf:*) look="headroom top" ;;
@@ -385,6 +388,7 @@ print_details() {
     printf '%s' "$details" | while IFS= read -r line; do
         case $line in
             "DataSource: "*) continue ;;
+            *": "[0-9-]*e+0[6-9] | *": "[0-9-]*e+1[0-9]) number=$(printf '%.0f' "${line#*: }" 2>/dev/null) && line="${line%%: *}: $number" ;;
             *": "[0-9-]*e[-+][0-9]*) number=$(printf '%.6g' "${line#*: }" 2>/dev/null) && line="${line%%: *}: $number" ;;
         esac
         printf '%s\n' "$line"
