@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# setup.sh - what contrib/try and contrib/check share: installing what is missing, and building. To be
-# sourced from the top folder.
+# setup.sh - what contrib/try, contrib/check and contrib/debian/build share: installing what is missing, and
+# building. To be sourced from the top folder.
 
 build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
     collectd-core collectd-dev clang
@@ -62,6 +62,23 @@ install_packages() {
     }
     tail -n 5 build/packages.log >&2
     fail "Installing failed. Install these by hand: ${missing[*]}"
+}
+
+# say_removable: how to remove what install_packages has installed, without collectd-core, which a collectd needs.
+say_removable() {
+    local package removable=() stays=""
+    for package in "${installed_packages[@]}"; do
+        if [ "$package" = collectd-core ]; then
+            stays="; collectd-core stays, as collectd needs it"
+        else
+            removable+=("$package")
+        fi
+    done
+    [ ${#removable[@]} -eq 0 ] || cat <<EOF
+
+These packages were installed to build it. To remove them again, with what they brought along$stays:
+  sudo apt-get purge --autoremove ${removable[*]}
+EOF
 }
 
 # unpack_package PACKAGE FOLDER: Debian's package beneath a folder, without installing it.
