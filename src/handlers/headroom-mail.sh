@@ -335,6 +335,20 @@ describe_unwatched() {
     summary="$place is no longer watched: $value"
 }
 
+# describe_trigger_limit: sets more, as the share of a long measurement says little of a stall within a window.
+describe_trigger_limit() {
+    print_quantity "$stall"
+    more="; it waited $quantity of the last"
+    print_quantity "$window"
+    more="$more $quantity; the limit is"
+    detail Stall
+    print_quantity "$value"
+    more="$more $quantity in"
+    detail Window
+    print_quantity "$value"
+    more="$more $quantity"
+}
+
 # describe_trigger: sets summary, of a trigger of psi.
 describe_trigger() {
     describe_wait
@@ -350,12 +364,14 @@ describe_trigger() {
     detail MeasuredStall
     stall=$value
     detail MeasuredWindow
-    [ -n "$stall" ] && [ -n "$value" ] || return 0
-    print_number "$(awk -v stall="$stall" -v window="$value" 'BEGIN { print 100 * stall / window }')"
+    window=$value
+    [ -n "$stall" ] && [ -n "$window" ] || return 0
+    print_number "$(awk -v stall="$stall" -v window="$window" 'BEGIN { print 100 * stall / window }')"
     summary="$summary $number % of the time"
     unit=seconds
-    print_quantity "$value"
+    print_quantity "$window"
     summary="$summary, for ${duration:-$quantity}"
+    describe_trigger_limit
 }
 
 # describe: sets summary: what is so, where and how long; more: what else the first line of the text has; look: the

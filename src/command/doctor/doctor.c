@@ -165,7 +165,10 @@ static void print_summary(const struct findings *findings, const struct usage *u
         printf(", %zu lack something", counts.of[FINDING_LACKS]);
     if (counts.of[FINDING_UNTRIED] > 0)
         printf(", %zu can't be tried", counts.of[FINDING_UNTRIED]);
-    printf(" (as user %u).\n", (unsigned)geteuid());
+    if (geteuid() == 0)
+        puts(" (as root).");
+    else
+        printf(" (as user %u).\n", (unsigned)geteuid());
     if (counts.unused > 0 && !all)
         printf("%zu aren't used: --all lists them.\n", counts.unused);
 }
