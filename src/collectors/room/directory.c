@@ -268,8 +268,8 @@ int hr_room_directory_read_kills(struct hr_room_directory *directory,
 
 /* --- Trend ------------------------------------------------------------------------------- */
 
-int hr_room_directory_forecast(struct hr_room_directory *directory,
-                               struct hr_room_machine *machine, uint64_t point_ns)
+int hr_room_directory_forecast(struct hr_room_directory *directory, struct hr_room_machine *machine,
+                               uint64_t point_ns)
 {
     if (directory->forecast != NULL)
         return 0;

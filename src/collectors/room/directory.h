@@ -76,8 +76,8 @@ int hr_room_directory_refresh(struct hr_room_directory *directory,
 
 /** Makes a forecast for it from now on, which goes on with what was saved of it. @return 0 or
  * -ENOMEM. */
-int hr_room_directory_forecast(struct hr_room_directory *directory,
-                               struct hr_room_machine *machine, uint64_t point_ns);
+int hr_room_directory_forecast(struct hr_room_directory *directory, struct hr_room_machine *machine,
+                               uint64_t point_ns);
 
 /* The next four do so once after each hr_room_machine_read(), whoever asks, from the directory so
  * many levels above a base. They return 0 or a negative errno. */

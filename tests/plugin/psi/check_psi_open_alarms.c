@@ -598,13 +598,14 @@ static bool begin(uint64_t record)
 
 static char content[256]; /* of the file, or what replaces it, when a notification was dispatched */
 
+/* What replaces it comes first: if it is gone, it has become the file. */
 static void read_content(__attribute__((unused)) const notification_t *notice,
                          __attribute__((unused)) void *context)
 {
     size_t length = 0;
 
-    if (hr_state_file_read(path, content, sizeof(content), &length) < 0)
-        hr_state_file_read_prepared(path, content, sizeof(content), &length);
+    if (hr_state_file_read_prepared(path, content, sizeof(content), &length) < 0)
+        hr_state_file_read(path, content, sizeof(content), &length);
     content[length] = '\0';
 }
 
