@@ -58,11 +58,15 @@ static void advance_records(struct hr_forecast_window *window, uint64_t points,
         window->records[since % HR_FORECAST_RECORDS] = NAN;
 }
 
-static void add_record(struct hr_forecast_window *window, uint64_t part_points, float level)
+/* @param number  of the point at which it left the window: longer ago than a day after a pause. */
+static void add_record(struct hr_forecast_window *window, uint64_t number, uint64_t part_points,
+                       float level)
 {
-    float *record = &window->records[window->now / part_points % HR_FORECAST_RECORDS];
+    const uint64_t part = number / part_points;
+    float *record = &window->records[part % HR_FORECAST_RECORDS];
 
-    *record = fmaxf(*record, level);
+    if (part + HR_FORECAST_RECORDS > window->now / part_points)
+        *record = fmaxf(*record, level);
 }
 
 static float find_record(const struct hr_forecast_window *window)
@@ -85,13 +89,14 @@ static void copy_points(const struct hr_forecast_window *window, float points[HR
     memcpy(points + older, window->points, window->at_point * sizeof(*points));
 }
 
-/* The point that leaves the window becomes one of those before it. */
-static void add_point(struct hr_forecast_window *window, uint64_t part_points, float point)
+/* The point that leaves the window becomes one of those before it, if it is known. */
+static void add_point(struct hr_forecast_window *window, uint64_t number, uint64_t part_points,
+                      float point)
 {
     float *place = &window->points[window->at_point];
 
-    if (window->point_count == HR_FORECAST_POINTS) {
-        add_record(window, part_points, *place);
+    if (window->point_count == HR_FORECAST_POINTS && !isnan(*place)) {
+        add_record(window, number, part_points, *place);
         window->older_count += window->older_count < HR_FORECAST_POINTS;
     }
     *place = point;
@@ -193,15 +198,16 @@ static void fit(struct hr_forecast_window *window)
 /* Completes the point that is over, and those of the time that nothing is known of. */
 static void complete_points(struct hr_forecast_window *window, uint64_t now, uint64_t part_points)
 {
-    const uint64_t over = now - window->now;
+    const uint64_t begun = window->now, over = now - begun;
     const bool is_first = window->point_count == 0 && isnan(window->highest);
 
     if (over == 0)
         return;
     advance_records(window, over, part_points);
     window->now = now;
-    for (uint64_t i = 0; !is_first && i < over && i < HR_FORECAST_POINTS; i++)
-        add_point(window, part_points, i == 0 ? window->highest : NAN);
+    /* One more than fit, as the first is what was known before. */
+    for (uint64_t i = 0; !is_first && i < over && i <= HR_FORECAST_POINTS; i++)
+        add_point(window, begun + i + 1, part_points, i == 0 ? window->highest : NAN);
     if (!is_first)
         fit(window);
     window->highest = NAN;

@@ -395,6 +395,39 @@ START_TEST(survives_a_gap)
 }
 END_TEST
 
+/* A minute is known, and an hour isn't: what follows needs as long a past as it would without. */
+START_TEST(needs_a_past_after_a_gap)
+{
+    struct hr_forecast forecast;
+    struct hr_outlook outlook = {.is_known = false};
+
+    grow(&forecast, 60, 0, 2000);
+    for (double t = 0; t < 1100; t += STEP_S)
+        ck_assert(!update(&forecast, 3660 + t, t, 2000).is_trend);
+    for (double t = 1100; t < 1300; t += STEP_S)
+        outlook = update(&forecast, 3660 + t, t, 2000);
+    ck_assert(outlook.is_trend);
+}
+END_TEST
+
+/* It was higher, but that was more than a day ago, of most of which nothing is known. */
+START_TEST(a_peak_before_a_gap_of_a_day_is_forgotten)
+{
+    const double after = 3600 + 25 * HOUR;
+    struct hr_forecast forecast;
+    bool is_trend = false;
+
+    hr_forecast_init(&forecast, POINT_S * HR_NS_PER_S);
+    for (double t = 0; t < 3600; t += STEP_S)
+        update(&forecast, t, 1500, 2500);
+    for (double t = 0; t < 1300; t += STEP_S)
+        update(&forecast, after + t, 100, 2500);
+    for (double t = 0; t < 1000; t += STEP_S)
+        is_trend |= update(&forecast, after + 1300 + t, 100 + t, 2500).is_trend;
+    ck_assert(is_trend);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("forecast");
@@ -410,6 +443,8 @@ int main(void)
     tcase_add_test(tests, ends_with_the_growth);
     tcase_add_test(tests, what_was_higher_within_a_day_is_no_leak);
     tcase_add_test(tests, survives_a_gap);
+    tcase_add_test(tests, needs_a_past_after_a_gap);
+    tcase_add_test(tests, a_peak_before_a_gap_of_a_day_is_forgotten);
     tcase_set_timeout(tests, 60);
     return run_suite("forecast", tests);
 }
