@@ -278,11 +278,11 @@ describe_user() {
     detail Taker1
     [ "$plugin:$resource" = psi:cpu ] && [ "$severity" != OKAY ] && [ -z "$value" ] && find_user || return 0
     cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
-    used="$used ${cpus:+of $cpus }CPUs"
+    usage="$used ${cpus:+of $cpus }CPUs"
     if [ "$user" = "$place" ]; then
-        more="$more${newline}of all cgroups it uses the most CPU time itself: $used"
+        more="$more${newline}of all cgroups it uses the most CPU time itself: $usage"
     else
-        more="$more${newline}the most CPU time is used by $user: $used"
+        more="$more${newline}the most CPU time is used by $user: $usage"
     fi
 }
 

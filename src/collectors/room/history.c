@@ -156,20 +156,22 @@ static bool is_valid(const struct hr_room_record *record, const struct header *h
 static int read_records(const char *bytes, size_t size, const struct header *header,
                         struct hr_room_record **saved, size_t *count)
 {
-    *count = size / sizeof(struct hr_room_record);
+    const size_t found = size / sizeof(struct hr_room_record);
+
     if (size % sizeof(struct hr_room_record) != 0)
         return -EBADMSG;
     struct hr_room_record *records = malloc(size > 0 ? size : 1);
     if (records == NULL)
         return -ENOMEM;
     memcpy(records, bytes, size);
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < found; i++)
         if (!is_valid(&records[i], header)) {
             free(records);
             return -EBADMSG;
         }
-    qsort(records, *count, sizeof(*records), compare);
+    qsort(records, found, sizeof(*records), compare);
     *saved = records;
+    *count = found;
     return 0;
 }
 
@@ -184,7 +186,6 @@ int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, 
     int status = check_header(&header, bytes, length, point_ns);
     if (status < 0)
         return status;
-    hr_room_history_free(machine);
     status = read_records(bytes + sizeof(header), length - sizeof(header), &header, &machine->saved,
                           &machine->saved_count);
     if (status < 0)

@@ -10,6 +10,7 @@
 
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/hash.h"
 #include "headroom/room.h"
 #include "headroom/room_history.h"
 #include "headroom/root.h"
@@ -220,6 +221,10 @@ END_TEST
 
 /* --- What is refused ------------------------------------------------------------------ */
 
+/* Where the hash of all that follows it is, and the first record's length of a point. */
+#define HASH_AT        44
+#define FIRST_POINT_AT 88
+
 /* Of eight bytes that say what it is, 36 that say which boot. */
 static const struct {
     size_t at;
@@ -253,6 +258,26 @@ START_TEST(what_is_cut)
             hr_room_history_restore(machine, bytes, length - 1, POINT_NS, &age_ns, &count),
             -EBADMSG);
     }
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* What the hash doesn't find; and it leaves nothing behind that is saved next. */
+START_TEST(a_record_that_can_not_be)
+{
+    uint32_t hash = HR_HASH_EMPTY;
+
+    open_group("p/a");
+    grow(1);
+    save();
+    bytes[FIRST_POINT_AT] ^= 1;
+    for (size_t i = HASH_AT + sizeof(hash); i < length; i++)
+        hash = hr_hash_number(hash, (unsigned char)bytes[i]);
+    memcpy(bytes + HASH_AT, &hash, sizeof(hash));
+    ck_assert_int_eq(restore(), -EBADMSG);
+    save();
+    ck_assert_int_eq(restore(), 0);
+    ck_assert_uint_eq(count, 0);
     frozen_ns = BEGUN_NS;
 }
 END_TEST
@@ -292,6 +317,7 @@ int main(void)
     tcase_add_test(tests, what_was_not_taken_expires);
     tcase_add_loop_test(tests, a_byte_that_is_another, 0, sizeof(changes) / sizeof(*changes));
     tcase_add_test(tests, what_is_cut);
+    tcase_add_test(tests, a_record_that_can_not_be);
     tcase_add_test(tests, of_another_interval);
     tcase_add_test(tests, of_the_future);
     return run_suite("room_history", tests);
