@@ -21,18 +21,20 @@ struct hr_room_machine;
  * @param point_ns  as hr_room_open() gets it.
  * @param bytes   receives some 2 KB a group, which the caller frees.
  * @param length  of them.
- * @return 0, -ENOMEM, or why the boot id can't be read.
+ * @return 0; -ENODATA: nothing has been read yet, nor restored; -ENOMEM; or why the boot id can't
+ *         be read.
  */
 int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_ns, char **bytes,
                          size_t *length);
 
 /**
  * Lets the machine, and each group whose directory is the same, begin with the history that was
- * saved. That of groups that aren't opened within ten minutes is forgotten.
+ * saved. That of groups that aren't opened within ten minutes is forgotten, and what can't be true
+ * is left out.
  *
  * @param machine   of which nothing was opened yet.
  * @param point_ns  as it was saved with.
- * @param age_ns    receives how long ago it was saved.
+ * @param age_ns    receives how long ago the machine was read last.
  * @param count     receives how many histories there are.
  * @return 0; -ESTALE: it is of another boot, another program, or other points; -EBADMSG: it is
  *         damaged; -ENOMEM; or why the boot id can't be read. Then nothing is kept.

@@ -34,11 +34,10 @@ static void log_restored(uint64_t age_ns, size_t count)
     const unsigned long long age_s = age_ns / HR_NS_PER_S;
 
     if (age_s < 120)
-        INFO(PLUGIN ": %zu forecasts go on from the history that was saved %llu s ago.", count,
-             age_s);
+        INFO(PLUGIN ": the history of %zu forecasts was read; its latest values are %llu s old.",
+             count, age_s);
     else
-        INFO(PLUGIN ": %zu forecasts go on from the history that was saved %llu min ago; nothing "
-                    "is known of the time since.",
+        INFO(PLUGIN ": the history of %zu forecasts was read; its latest values are %llu min old.",
              count, age_s / 60);
 }
 
@@ -76,6 +75,8 @@ static void restore(const struct history *history)
     int status;
     char *bytes = read_file(history->path, &length, &status);
 
+    if (status == -ENOENT)
+        return;
     if (status == 0)
         status = hr_room_history_restore(history->machine, bytes, length, history->point_ns,
                                          &age_ns, &count);
@@ -86,7 +87,7 @@ static void restore(const struct history *history)
         INFO(PLUGIN
              ": forecasts start without a history: what was saved is of another boot, another "
              "Interval, or another version.");
-    else if (status != -ENOENT)
+    else
         log_unusable(history->path, status);
 }
 
@@ -111,14 +112,16 @@ struct history *history_open(const char *path, struct hr_room_machine *machine, 
 /* --- Saving ------------------------------------------------------------------- */
 
 /* Within another boot it is of no use, so it needn't be on the disk. */
-static int save(const struct history *history)
+static int save(const struct history *history, const char **remedy)
 {
     char *bytes;
     size_t length;
 
+    *remedy = "";
     int status = hr_room_history_save(history->machine, history->point_ns, &bytes, &length);
     if (status < 0)
         return status;
+    *remedy = " (option StateFile)";
     status = hr_state_file_write_unsynced(history->path, bytes, length);
     free(bytes);
     return status;
@@ -126,17 +129,18 @@ static int save(const struct history *history)
 
 static void save_and_log(struct history *history)
 {
-    int status = save(history);
+    const char *remedy;
+    int status = save(history, &remedy);
 
     if (status == 0)
         complaint_resolve(&history->failure,
                           PLUGIN ": the history of forecasts is being saved again.");
-    else
+    else if (status != -ENODATA)
         complaint_log(&history->failure, LOG_WARNING, status,
                       PLUGIN
                       ": the history of forecasts can't be saved to %s, so they start without "
-                      "a history after a restart: %s (option StateFile).",
-                      history->path, STRERROR(-status));
+                      "a history after a restart: %s%s.",
+                      history->path, STRERROR(-status), remedy);
 }
 
 void history_save_due(struct history *history)

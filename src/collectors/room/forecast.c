@@ -297,10 +297,16 @@ void hr_forecast_update(struct hr_forecast *forecast, uint64_t time_ns, double l
 
 /* --- One from elsewhere ------------------------------------------------------------- */
 
-static bool are_numbers(const float *values, size_t count)
+/* No memory has so many bytes; and what is calculated of such levels stays within these. */
+#define LEVEL_MOST 1e18f
+#define SLOPE_MOST 1e20f
+#define ERROR_MOST 1e22f
+
+/* NAN is in range: nothing is known. */
+static bool are_within(const float *values, size_t count, float most)
 {
     for (size_t i = 0; i < count; i++)
-        if (isinf(values[i]))
+        if (fabsf(values[i]) > most)
             return false;
     return true;
 }
@@ -308,7 +314,7 @@ static bool are_numbers(const float *values, size_t count)
 static bool are_errors(const float *errors)
 {
     for (size_t i = 0; i < HR_FORECAST_ERRORS; i++)
-        if (!(errors[i] >= 0) || isinf(errors[i]))
+        if (!(errors[i] >= 0 && errors[i] <= ERROR_MOST))
             return false;
     return true;
 }
@@ -324,18 +330,18 @@ static bool is_bool(const bool *value)
 
 static bool is_window(const struct hr_forecast_window *window, uint64_t now)
 {
-    const double sum = (double)window->slope + window->low + window->high + window->first +
-                       window->last + window->level;
-
     return window->now <= now && window->point_count <= HR_FORECAST_POINTS &&
            window->older_count <= HR_FORECAST_POINTS && window->error_count <= HR_FORECAST_ERRORS &&
            window->at_point < HR_FORECAST_POINTS && window->at_slope < HR_FORECAST_AHEAD &&
            window->at_error < HR_FORECAST_ERRORS && window->steady_count <= STEADY_NEEDED &&
            is_bool(&window->is_fit) && is_bool(&window->is_record) &&
-           is_bool(&window->is_trusted) && isfinite(sum) && !isinf(window->highest) &&
-           are_numbers(window->points, HR_FORECAST_POINTS) &&
-           are_numbers(window->slopes, HR_FORECAST_AHEAD) &&
-           are_numbers(window->records, HR_FORECAST_RECORDS) && are_errors(window->errors);
+           is_bool(&window->is_trusted) && isfinite(window->low) && isfinite(window->high) &&
+           fabsf(window->slope) <= SLOPE_MOST && fabsf(window->first) <= SLOPE_MOST &&
+           fabsf(window->last) <= SLOPE_MOST && fabs(window->level) <= (double)LEVEL_MOST &&
+           are_within(&window->highest, 1, LEVEL_MOST) &&
+           are_within(window->points, HR_FORECAST_POINTS, LEVEL_MOST) &&
+           are_within(window->records, HR_FORECAST_RECORDS, LEVEL_MOST) &&
+           are_within(window->slopes, HR_FORECAST_AHEAD, SLOPE_MOST) && are_errors(window->errors);
 }
 
 bool hr_forecast_is_valid(const struct hr_forecast *forecast, uint64_t time_ns)

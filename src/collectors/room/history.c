@@ -25,7 +25,7 @@ struct header {
     uint32_t hash; /* of all that follows */
     uint32_t record_size;
     uint64_t point_ns;
-    uint64_t time_ns; /* since boot */
+    uint64_t time_ns; /* of the last reading, since boot */
 };
 
 /* Of one directory. The machine's has no number. */
@@ -94,6 +94,8 @@ int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_n
     char boot_id[HR_BOOT_ID_LENGTH + 1];
     struct header header;
 
+    if (machine->read_ns == 0)
+        return -ENODATA;
     int status = hr_boot_id_read(boot_id);
     if (status < 0)
         return status;
@@ -105,7 +107,7 @@ int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_n
     memcpy(header.boot_id, boot_id, sizeof(header.boot_id));
     header.record_size = sizeof(struct hr_room_record);
     header.point_ns = point_ns;
-    header.time_ns = hr_clock_ns();
+    header.time_ns = machine->read_ns;
     add_records(machine, made + sizeof(header));
     memcpy(made, &header, sizeof(header));
     const size_t hashed = offsetof(struct header, record_size);
@@ -146,14 +148,14 @@ static int check_header(const struct header *header, const char *bytes, size_t l
     return header->time_ns <= hr_clock_ns() ? 0 : -EBADMSG;
 }
 
-static bool is_valid(const struct hr_room_record *record, const struct header *header)
+static bool is_valid(const struct hr_room_record *record, uint64_t point_ns)
 {
-    return record->forecast.point_ns == header->point_ns &&
-           hr_forecast_is_valid(&record->forecast, header->time_ns);
+    return record->forecast.point_ns == point_ns &&
+           hr_forecast_is_valid(&record->forecast, hr_clock_ns());
 }
 
-/* @param saved  receives the records, in order. */
-static int read_records(const char *bytes, size_t size, const struct header *header,
+/* @param saved  receives the valid records, in order. */
+static int read_records(const char *bytes, size_t size, uint64_t point_ns,
                         struct hr_room_record **saved, size_t *count)
 {
     const size_t found = size / sizeof(struct hr_room_record);
@@ -163,15 +165,14 @@ static int read_records(const char *bytes, size_t size, const struct header *hea
     struct hr_room_record *records = malloc(size > 0 ? size : 1);
     if (records == NULL)
         return -ENOMEM;
-    memcpy(records, bytes, size);
-    for (size_t i = 0; i < found; i++)
-        if (!is_valid(&records[i], header)) {
-            free(records);
-            return -EBADMSG;
-        }
-    qsort(records, found, sizeof(*records), compare);
+    size_t kept = 0;
+    for (size_t i = 0; i < found; i++) {
+        memcpy(&records[kept], bytes + i * sizeof(*records), sizeof(*records));
+        kept += is_valid(&records[kept], point_ns);
+    }
+    qsort(records, kept, sizeof(*records), compare);
     *saved = records;
-    *count = found;
+    *count = kept;
     return 0;
 }
 
@@ -186,11 +187,12 @@ int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, 
     int status = check_header(&header, bytes, length, point_ns);
     if (status < 0)
         return status;
-    status = read_records(bytes + sizeof(header), length - sizeof(header), &header, &machine->saved,
-                          &machine->saved_count);
+    status = read_records(bytes + sizeof(header), length - sizeof(header), point_ns,
+                          &machine->saved, &machine->saved_count);
     if (status < 0)
         return status;
     machine->restored_ns = hr_clock_ns();
+    machine->read_ns = header.time_ns;
     *age_ns = machine->restored_ns - header.time_ns;
     *count = machine->saved_count;
     return 0;

@@ -79,6 +79,7 @@ static void look_ahead(struct hr_room_machine *machine)
 void hr_room_machine_read(struct hr_room_machine *machine)
 {
     machine->round++;
+    machine->read_ns = hr_clock_ns();
     hr_room_history_expire(machine);
     machine->cpus_status = read_cpus(machine);
     machine->all_busy_us = 0;

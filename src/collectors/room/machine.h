@@ -31,6 +31,7 @@ struct hr_room_machine {
     struct hr_room_record *saved; /**< see room/history.h; NULL: none */
     size_t saved_count;
     uint64_t restored_ns;
+    uint64_t read_ns; /**< the last time, also before what was restored; 0: never */
 };
 
 /** Makes a forecast of its memory from now on, if there is none yet. */

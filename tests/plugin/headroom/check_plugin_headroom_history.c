@@ -60,7 +60,7 @@ START_TEST(goes_on_after_a_restart)
     stop();
     frozen_ns += 15 * HR_NS_PER_S;
     start("Cgroup \"a\"");
-    harness_assert_logs(1, "2 forecasts go on from the history that was saved 15 s ago");
+    harness_assert_logs(1, "the history of 2 forecasts was read; its latest values are 15 s old");
     headroom_pass(5);
     ck_assert_double_eq_tol(harness_number("headroom-a/duration-to_trouble"), before_s - 20, 20);
     frozen_ns = BEGUN_NS;
@@ -74,9 +74,25 @@ START_TEST(says_how_old_it_is)
     stop();
     frozen_ns += 3600 * HR_NS_PER_S;
     start("Cgroup \"a\"");
-    harness_assert_logs(1, "saved 60 min ago; nothing is known of the time since");
+    harness_assert_logs(1, "its latest values are 60 min old");
     headroom_pass(5);
     harness_assert_count("headroom-a/duration-to_trouble", 0);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(is_as_old_after_two_restarts)
+{
+    harness_begin("Cgroup \"a\"");
+    headroom_pass(10);
+    stop();
+    frozen_ns += 15 * HR_NS_PER_S;
+    start("Cgroup \"a\"");
+    harness_assert_logs(1, "its latest values are 15 s old");
+    stop();
+    frozen_ns += 15 * HR_NS_PER_S;
+    start("Cgroup \"a\"");
+    harness_assert_logs(1, "its latest values are 30 s old");
     frozen_ns = BEGUN_NS;
 }
 END_TEST
@@ -109,7 +125,7 @@ START_TEST(says_that_it_is_damaged)
     harness_assert_count("headroom-a/percent-room-memory", 1);
     stop();
     start("Cgroup \"a\"");
-    harness_assert_logs(1, "forecasts go on");
+    harness_assert_logs(1, "forecasts was read");
 }
 END_TEST
 
@@ -154,6 +170,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, headroom_tear_down);
     tcase_add_test(tests, goes_on_after_a_restart);
     tcase_add_test(tests, says_how_old_it_is);
+    tcase_add_test(tests, is_as_old_after_two_restarts);
     tcase_add_test(tests, saves_every_ten_minutes);
     tcase_add_test(tests, says_that_it_is_damaged);
     tcase_add_test(tests, takes_nothing_that_others_may_write);
