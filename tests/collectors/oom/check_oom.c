@@ -5,18 +5,17 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "headroom/clock.h"
 #include "headroom/oom.h"
 #include "headroom/root.h"
+#include "support/fake_kernel_log.h"
 #include "support/frozen_clock.h"
 #include "support/suite.h"
 #include "support/tree.h"
@@ -62,47 +61,20 @@ static void count_on_machine(unsigned more)
 
 static void make_log(void)
 {
-    char path[PATH_MAX];
-
-    tree_add_directory(tree, "dev");
-    snprintf(path, sizeof(path), "%s/dev/kmsg", tree_path(tree));
-    ck_assert_int_eq(mkfifo(path, 0600), 0);
-    log_fd = open(path, O_RDWR | O_CLOEXEC);
-    ck_assert_int_ge(log_fd, 0);
+    log_fd = fake_kernel_log_make(tree);
 }
 
-static void print(const char *message)
-{
-    char record[1024];
-    const int length = snprintf(record, sizeof(record), "3,1,2,-;%s\n", message);
-
-    ck_assert_int_eq(write(log_fd, record, (size_t)length), length);
-}
-
-/* A FIFO joins records that aren't read between. */
 static void read_kills(void);
 
 static void print_context(const char *limit, const char *path, int pid)
 {
-    char message[512];
-
-    snprintf(message, sizeof(message),
-             "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,"
-             "oom_memcg=/%s,task_memcg=/%s,task=eater,pid=%d,uid=0",
-             limit, path, pid);
-    print(message);
+    fake_kernel_log_write_context(log_fd, limit, path, pid);
     read_kills();
 }
 
 static void print_victim(const char *cause, int pid)
 {
-    char message[512];
-
-    snprintf(message, sizeof(message),
-             "%s: Killed process %d (eater) total-vm:9kB, anon-rss:4kB, file-rss:0kB, "
-             "shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0",
-             cause, pid);
-    print(message);
+    fake_kernel_log_write_victim(log_fd, cause, pid, 4);
     read_kills();
 }
 
@@ -348,17 +320,17 @@ START_TEST(pauses_after_what_is_no_kill)
     make_log();
     begin();
     polled.fd = hr_oom_fd(oom);
-    print("a line");
+    fake_kernel_log_write(log_fd, "a line");
     ck_assert_int_eq(poll(&polled, 1, 0), 1);
     const uint64_t next_ns = hr_oom_read(oom, take, NULL);
     ck_assert_uint_le(next_ns, frozen_ns + HR_NS_PER_S / 50);
-    print("a line");
+    fake_kernel_log_write(log_fd, "a line");
     ck_assert_int_eq(poll(&polled, 1, 0), 0);
     frozen_ns = next_ns;
     hr_oom_read(oom, take, NULL);
     hr_oom_read(oom, take, NULL); /* there was none */
     ck_assert_uint_ge(hr_oom_read(oom, take, NULL), frozen_ns + HR_NS_PER_S);
-    print("a line");
+    fake_kernel_log_write(log_fd, "a line");
     ck_assert_int_eq(poll(&polled, 1, 0), 1);
 }
 END_TEST

@@ -6,15 +6,14 @@
  */
 #include "support/plugin_harness.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "headroom/clock.h"
+#include "support/fake_kernel_log.h"
 #include "support/frozen_clock.h"
 #include "support/room_tree.h"
 #include "support/suite.h"
@@ -59,22 +58,11 @@ static void tear_down(void)
 
 static void make_log(void)
 {
-    char path[PATH_MAX];
-
-    tree_add_directory(tree, "dev");
-    snprintf(path, sizeof(path), "%s/dev/kmsg", tree_path(tree));
-    ck_assert_int_eq(mkfifo(path, 0600), 0);
-    log_fd = open(path, O_RDWR | O_CLOEXEC);
-    ck_assert_int_ge(log_fd, 0);
+    log_fd = fake_kernel_log_make(tree);
 }
 
-/* A FIFO joins records that aren't read between. */
-static void print(const char *message)
+static void await_reader(void)
 {
-    char record[1024];
-    const int length = snprintf(record, sizeof(record), "3,1,2,-;%s\n", message);
-
-    ck_assert_int_eq(write(log_fd, record, (size_t)length), length);
     for (int i = 0, waiting = 1; waiting > 0; i++) {
         ck_assert_int_lt(i, 20000);
         ck_assert_int_eq(ioctl(log_fd, FIONREAD, &waiting), 0);
@@ -83,21 +71,19 @@ static void print(const char *message)
     }
 }
 
+static void print(const char *message)
+{
+    fake_kernel_log_write(log_fd, message);
+    await_reader();
+}
+
 static void kill_in(const char *limit, const char *path, int pid, unsigned mib)
 {
-    char message[512];
-
     count_on_machine(1);
-    snprintf(message, sizeof(message),
-             "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,"
-             "oom_memcg=/%s,task_memcg=/%s,task=eater,pid=%d,uid=0",
-             limit, path, pid);
-    print(message);
-    snprintf(message, sizeof(message),
-             "Memory cgroup out of memory: Killed process %d (eater) total-vm:9kB, "
-             "anon-rss:%ukB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0",
-             pid, mib * 1024);
-    print(message);
+    fake_kernel_log_write_context(log_fd, limit, path, pid);
+    await_reader();
+    fake_kernel_log_write_victim(log_fd, "Memory cgroup out of memory", pid, mib * 1024);
+    await_reader();
 }
 
 /* Another thread dispatches them, 20 a second. */
