@@ -21,6 +21,7 @@
 
 #include "headroom/forecast.h"
 #include "headroom/psi.h"
+#include "headroom/stall_cause.h"
 
 struct hr_cgroup;
 struct hr_root;
@@ -31,13 +32,15 @@ enum hr_room_bound {
     HR_ROOM_CPU_MAX,
     HR_ROOM_MEMORY_HIGH,
     HR_ROOM_MEMORY_MAX,
+    HR_ROOM_IO_MAX,
 };
 
 /** Groups with a limit of the same resource, of a group and those above it, at most; with more its
  * room isn't known. */
 #define HR_ROOM_LIMITS 8
 
-/** One resource of one group: memory in bytes, cpu in CPUs. */
+/** One resource of one group: memory in bytes, cpu in CPUs, io in bytes or operations per second.
+ */
 struct hr_room {
     /** 0: the rest is known; -EAGAIN: not yet; -ENODATA: it can't be had while the CPUs are always
      * busy; -ENOENT: the controller, or the pressure file, is missing; -EOPNOTSUPP: pressure is
@@ -55,6 +58,14 @@ struct hr_room {
     double limit; /**< that limit; of the machine: its CPUs, or its memory */
 };
 
+/** Of I/O, since the reading before. What a device can do isn't known: there is a room only under a
+ * limit of io.max, of cgroup2; else its status is -ENOENT. */
+struct hr_room_io {
+    struct hr_room room;
+    enum hr_stall_io kind; /**< what of, on which device */
+    uint32_t device_major, device_minor;
+};
+
 /** When the tasks of a group are in trouble, in percent of the time: cpu and memory "some", io
  * "full"; of a group above 100 never. */
 struct hr_room_lines {
@@ -64,10 +75,11 @@ struct hr_room_lines {
 /** One read of a group, or of the machine. */
 struct hr_room_reading {
     struct hr_room cpu, memory;
+    struct hr_room_io io;
     /** 0: its limits, those of all groups above, and the CPUs that it may use, are known. Else why
-     * one isn't, so that the room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS;
-     * -ENXIO: of CPU time, its cpuset has no CPU. */
-    int cpu_limits_status, memory_limits_status;
+     * one isn't, so that the room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS, or
+     * HR_STALL_DEVICES; -ENXIO: of CPU time, its cpuset has no CPU. */
+    int cpu_limits_status, memory_limits_status, io_limits_status;
     /** Why limits couldn't be read again: a failure that may pass, such as -EMFILE. Those that were
      * known count for ten minutes more. */
     int limits_status;
@@ -130,11 +142,11 @@ void hr_room_close(struct hr_room_source *source);
 int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *lines,
                  struct hr_room_reading *reading);
 
-/** The smaller of the rooms that are known. @return NULL if none is, or if one that isn't known yet
- * may be smaller. */
+/** The smallest of the rooms that are known. @return NULL if none is, or if one that isn't known
+ * yet may be smaller. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
 
-/** "cpu.max", "memory.high", "memory.max" or "machine". */
+/** "cpu.max", "memory.high", "memory.max", "io.max" or "machine". */
 const char *hr_room_bound_name(enum hr_room_bound bound);
 
 #endif

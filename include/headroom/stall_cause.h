@@ -80,6 +80,7 @@ struct hr_stall_device {
 struct hr_stall_devices {
     size_t count;
     struct hr_stall_device list[HR_STALL_DEVICES];
+    bool has_more; /**< limited devices than the list can hold */
 };
 
 /** A group, or one above it. The member of the union is that of the resource. */

@@ -13,6 +13,8 @@
 #include "base/text.h"
 #include "headroom/clock.h"
 #include "room/history.h"
+#include "room/io_max.h"
+#include "room/io_stat.h"
 #include "room/machine.h"
 #include "room/memory_events.h"
 
@@ -39,7 +41,7 @@ static struct hr_room_directory *add(struct hr_room_machine *machine,
     added->inode = key->inode;
     added->version = key->version;
     added->limits_round = UINT64_MAX;
-    added->cpu_status = added->memory_status = -EAGAIN; /* not read yet */
+    added->cpu_status = added->memory_status = added->io_status = -EAGAIN; /* not read yet */
     for (int i = 0; i < HR_ROOM_FILE_COUNT; i++)
         added->files[i] = HR_FILE_CLOSED;
     if (tsearch(added, &machine->directories, compare) == NULL) {
@@ -59,6 +61,7 @@ void hr_room_directory_put(struct hr_room_machine *machine, struct hr_room_direc
         for (int i = 0; i < HR_ROOM_FILE_COUNT; i++)
             hr_kept_file_close(&directory->files[i]);
         free(directory->forecast);
+        free(directory->io);
         free(directory);
         directory = above;
     }
@@ -137,6 +140,29 @@ static int read_cpu_limit(int dirfd, int version, struct hr_cpu_max *max)
     return 0;
 }
 
+/* @return -ENOENT: the controller isn't enabled, so that there is none; -E2BIG: of too many
+ * devices. */
+static int read_io_limits(struct hr_room_directory *directory, int dirfd)
+{
+    struct hr_stall_devices limits;
+
+    int status = directory->version == 2 ? hr_io_max_read(dirfd, &limits) : -ENOENT;
+    if (status < 0 && status != -ENOENT)
+        return status;
+    if (status == -ENOENT || limits.count == 0) {
+        free(directory->io);
+        directory->io = NULL;
+        return status;
+    }
+    if (directory->io == NULL)
+        directory->io = calloc(1, sizeof(*directory->io));
+    if (directory->io == NULL)
+        return -ENOMEM;
+    directory->io->limits = limits;
+    directory->io->round = UINT64_MAX;
+    return limits.has_more ? -E2BIG : 0;
+}
+
 /* What is known stays so after a failure that may pass. The readers leave a limit unchanged. */
 static void note(int status, int *known_status)
 {
@@ -149,18 +175,22 @@ static int read_limits(struct hr_room_directory *directory, const struct hr_grou
                        size_t level)
 {
     int fd = hr_group_base_open(base, level, ".", O_RDONLY | O_DIRECTORY);
-    int cpu_status = fd, memory_status = fd;
+    int cpu_status = fd, memory_status = fd, io_status = fd;
 
     if (fd >= 0) {
         cpu_status = read_cpu_limit(fd, directory->version, &directory->cpu);
         memory_status = hr_group_memory_limits_read(fd, directory->version, &directory->memory);
+        io_status = read_io_limits(directory, fd);
         close(fd);
     }
     note(cpu_status, &directory->cpu_status);
     note(memory_status, &directory->memory_status);
+    note(io_status, &directory->io_status);
     if (hr_is_passing(cpu_status))
         return cpu_status;
-    return hr_is_passing(memory_status) ? memory_status : 0;
+    if (hr_is_passing(memory_status))
+        return memory_status;
+    return hr_is_passing(io_status) ? io_status : 0;
 }
 
 static void look_for_missing_files(struct hr_room_directory *directory)
@@ -252,6 +282,34 @@ int hr_room_directory_read_memory(struct hr_room_directory *directory,
         directory->use_status = hr_memory_use_read(&files, directory->version, &directory->use);
     *use = directory->use;
     return directory->use_status;
+}
+
+static int read_io_stat(struct hr_room_directory *directory, const struct hr_group_base *base,
+                        size_t level, const struct hr_stall_devices *wanted,
+                        struct hr_stall_devices *done)
+{
+    char text[16384];
+    size_t length;
+
+    int status = read_file(directory, HR_ROOM_IO_STAT_FILE, base, level, "io.stat", text,
+                           sizeof(text), &length);
+    return status < 0 ? status : hr_io_stat_parse(text, length, wanted, done);
+}
+
+/* With limits of its own they are what is wanted by all below, which share it. */
+int hr_room_directory_read_io(struct hr_room_directory *directory,
+                              const struct hr_room_machine *machine,
+                              const struct hr_group_base *base, size_t level,
+                              const struct hr_stall_devices *wanted, struct hr_stall_devices *done)
+{
+    struct hr_room_io_use *io = directory->io;
+
+    if (io == NULL || wanted != &io->limits)
+        return read_io_stat(directory, base, level, wanted, done);
+    if (begin(&io->round, machine))
+        io->done_status = read_io_stat(directory, base, level, wanted, &io->done);
+    *done = io->done;
+    return io->done_status;
 }
 
 int hr_room_directory_read_kills(struct hr_room_directory *directory,

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "headroom/forecast.h"
+#include "headroom/stall_cause.h"
 #include "room/cpu_max.h"
 #include "room/cpu_stat.h"
 #include "room/group_limits.h"
@@ -24,7 +25,16 @@ enum hr_room_file {
     HR_ROOM_MEMORY_SIZE_FILE,
     HR_ROOM_SWAPPED_FILE,
     HR_ROOM_KILLS_FILE,
+    HR_ROOM_IO_STAT_FILE,
     HR_ROOM_FILE_COUNT
+};
+
+/** Of a group whose I/O is limited. */
+struct hr_room_io_use {
+    struct hr_stall_devices limits; /**< the devices that have one */
+    struct hr_stall_devices done;
+    uint64_t round;
+    int done_status;
 };
 
 struct hr_room_directory {
@@ -34,6 +44,8 @@ struct hr_room_directory {
     struct hr_cpu_max cpu;
     int memory_status; /**< 0: the next are known; -ENOENT: the controller isn't enabled */
     struct hr_group_memory_limits memory;
+    int io_status;             /**< 0: the next is known; -ENOENT: the controller isn't enabled */
+    struct hr_room_io_use *io; /**< NULL: no limit */
     struct hr_forecast *forecast; /**< of what can't be dropped of its memory; NULL: isn't made */
     struct hr_outlook outlook;
 
@@ -79,7 +91,7 @@ int hr_room_directory_refresh(struct hr_room_directory *directory,
 int hr_room_directory_forecast(struct hr_room_directory *directory, struct hr_room_machine *machine,
                                uint64_t point_ns);
 
-/* The next four do so once after each hr_room_machine_read(), whoever asks, from the directory so
+/* The next five do so once after each hr_room_machine_read(), whoever asks, from the directory so
  * many levels above a base. They return 0 or a negative errno. */
 
 /** Reads the CPU time that was used, since it was created; of cgroup2 only. */
@@ -98,6 +110,12 @@ int hr_room_directory_read_memory(struct hr_room_directory *directory,
                                   const struct hr_room_machine *machine,
                                   const struct hr_group_base *base, size_t level,
                                   struct hr_memory_use *use);
+
+/** Reads what it did on some devices. @param wanted  its own limits, or those of one above. */
+int hr_room_directory_read_io(struct hr_room_directory *directory,
+                              const struct hr_room_machine *machine,
+                              const struct hr_group_base *base, size_t level,
+                              const struct hr_stall_devices *wanted, struct hr_stall_devices *done);
 
 /** Continues its forecast, if it has one. */
 void hr_room_directory_look_ahead(struct hr_room_directory *directory,

@@ -23,6 +23,7 @@ int hr_io_max_parse(const char *start, size_t length, struct hr_stall_devices *d
 
     while ((status = hr_keyed_next_device(&text, &major, &minor, keys, HR_STALL_IO_COUNT)) == 0) {
         struct hr_stall_device *device = hr_io_devices_add(&parsed, major, minor);
+        parsed.has_more |= device == NULL;
         for (int i = 0; device != NULL && i < HR_STALL_IO_COUNT; i++)
             if (keys[i].found)
                 device->limit[i] = keys[i].value;

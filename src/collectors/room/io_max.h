@@ -13,7 +13,8 @@
 /**
  * Parses lines like "8:16 rbps=2097152 wbps=max riops=max wiops=120\n".
  *
- * @param devices  receives the first HR_STALL_DEVICES, with nothing done.
+ * @param devices  receives the first HR_STALL_DEVICES, with nothing done, and whether there are
+ * more.
  * @return 0 or -EBADMSG.
  */
 int hr_io_max_parse(const char *text, size_t length, struct hr_stall_devices *devices);

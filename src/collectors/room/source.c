@@ -101,6 +101,7 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
     hr_room_source_read_cpu(source, lines->pct[HR_PSI_CPU],
                             is_in_trouble(reading, lines, HR_PSI_CPU), reading);
     hr_room_source_read_memory(source, is_in_trouble(reading, lines, HR_PSI_MEMORY), reading);
+    hr_room_source_read_io(source, is_in_trouble(reading, lines, HR_PSI_IO), reading);
     read_oom_kills(source, reading);
     return status;
 }
@@ -108,24 +109,24 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
 /* A trend that ends in trouble doesn't make the room smaller: it says for how long it lasts. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading)
 {
-    const struct hr_room *cpu = &reading->cpu, *memory = &reading->memory;
+    const struct hr_room *rooms[] = {&reading->cpu, &reading->memory, &reading->io.room};
+    const struct hr_room *tightest = NULL;
+    bool is_awaited = false;
 
-    if (cpu->status == -EAGAIN && memory->status == 0)
-        return memory->room_pct <= 0 ? memory : NULL;
-    if (memory->status == -EAGAIN && cpu->status == 0)
-        return cpu->room_pct <= 0 ? cpu : NULL;
-    if (cpu->status < 0)
-        return memory->status < 0 ? NULL : memory;
-    return memory->status == 0 && memory->room_pct < cpu->room_pct ? memory : cpu;
+    for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++) {
+        is_awaited |= rooms[i]->status == -EAGAIN;
+        if (rooms[i]->status == 0 && (tightest == NULL || rooms[i]->room_pct < tightest->room_pct))
+            tightest = rooms[i];
+    }
+    return is_awaited && tightest != NULL && tightest->room_pct > 0 ? NULL : tightest;
 }
 
 const char *hr_room_bound_name(enum hr_room_bound bound)
 {
     static const char *const names[] = {
-        [HR_ROOM_MACHINE] = "machine",
-        [HR_ROOM_CPU_MAX] = "cpu.max",
-        [HR_ROOM_MEMORY_HIGH] = "memory.high",
-        [HR_ROOM_MEMORY_MAX] = "memory.max",
+        [HR_ROOM_MACHINE] = "machine",         [HR_ROOM_CPU_MAX] = "cpu.max",
+        [HR_ROOM_MEMORY_HIGH] = "memory.high", [HR_ROOM_MEMORY_MAX] = "memory.max",
+        [HR_ROOM_IO_MAX] = "io.max",
     };
 
     return names[bound];

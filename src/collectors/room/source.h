@@ -22,6 +22,14 @@ struct hr_room_cpu_bound {
     struct hr_cpu_max max;
 };
 
+/** The group, or one above, that limits its I/O. */
+struct hr_room_io_bound {
+    struct hr_room_directory *directory;
+    size_t level;
+    uint64_t time_ns;                   /**< when it was read last; 0: not yet */
+    struct hr_stall_devices group, own; /**< what that group, and the group itself, had done */
+};
+
 /** The group, or one above that limits its memory. */
 struct hr_room_memory_level {
     struct hr_room_directory *directory;
@@ -67,6 +75,10 @@ struct hr_room_source {
     size_t memory_level_count;
     struct hr_room_memory_level memory_levels[HR_ROOM_LIMITS]; /**< [0] is the group's own */
 
+    int io_bounds_status;
+    size_t io_bound_count;
+    struct hr_room_io_bound *io_bounds; /**< NULL: there is none */
+
     struct hr_room_sums older, newer, last; /**< the last of all */
     bool is_in_cpu_trouble;
 };
@@ -81,6 +93,13 @@ void hr_room_source_release(struct hr_room_source *source);
 /** Fills in the room by CPU time. @param is_stalled  pressure was above the line. */
 void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, bool is_stalled,
                              struct hr_room_reading *reading);
+
+/** Lists the limits of I/O, as hr_room_source_refresh() does. */
+void hr_room_source_list_io_bounds(struct hr_room_source *source);
+
+/** Fills in the room by I/O. */
+void hr_room_source_read_io(struct hr_room_source *source, bool is_stalled,
+                            struct hr_room_reading *reading);
 
 /** Fills in the room by memory, and how long it lasts. */
 void hr_room_source_read_memory(struct hr_room_source *source, bool is_stalled,

@@ -248,7 +248,7 @@ static void list_memory_levels(struct hr_room_source *source)
     source->memory_levels_status = status;
 }
 
-/* --- Both ------------------------------------------------------------------------------ */
+/* --- All ------------------------------------------------------------------------------ */
 
 /* The first minute is shorter, for each group otherwise, so that not all are due in the same
  * interval; from then on each has its own time. */
@@ -283,11 +283,15 @@ void hr_room_source_refresh(struct hr_room_source *source)
     find_place(source, &source->memory, "memory", "memory.max");
     read_cpu_bounds(source);
     list_memory_levels(source);
+    hr_room_source_list_io_bounds(source);
     expire(source, now_ns);
 }
 
 void hr_room_source_release(struct hr_room_source *source)
 {
+    free(source->io_bounds);
+    source->io_bounds = NULL;
+    source->io_bound_count = 0;
     leave_place(source, &source->unified);
     leave_place(source, &source->cpu);
     leave_place(source, &source->memory);

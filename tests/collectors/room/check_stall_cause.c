@@ -369,21 +369,23 @@ END_TEST
 
 /* --- io ---------------------------------------------------------------------- */
 
-static struct hr_stall_device device_of(uint64_t read_bytes, uint64_t limit)
+/* A list of one device. */
+static struct hr_stall_devices one_device(uint64_t read_bytes, uint64_t limit)
 {
-    struct hr_stall_device device = {.major = 8, .minor = 16, .done = {read_bytes}};
+    struct hr_stall_devices devices = {.count = 1,
+                                       .list = {{.major = 8, .minor = 16, .done = {read_bytes}}}};
 
     for (int i = 0; i < HR_STALL_IO_COUNT; i++)
-        device.limit[i] = HR_STALL_NO_LIMIT;
-    device.limit[HR_STALL_READ_BYTES] = limit;
-    return device;
+        devices.list[0].limit[i] = HR_STALL_NO_LIMIT;
+    devices.list[0].limit[HR_STALL_READ_BYTES] = limit;
+    return devices;
 }
 
 static void set_io(size_t level, uint64_t read_bytes, uint64_t limit)
 {
     before.level[level] = after.level[level] = (struct hr_stall_level){.known = true};
-    before.level[level].io = (struct hr_stall_devices){1, {device_of(100, limit)}};
-    after.level[level].io = (struct hr_stall_devices){1, {device_of(100 + read_bytes, limit)}};
+    before.level[level].io = one_device(100, limit);
+    after.level[level].io = one_device(100 + read_bytes, limit);
 }
 
 static uint64_t grown_by(enum hr_stall_io io)
@@ -395,8 +397,8 @@ static uint64_t grown_by(enum hr_stall_io io)
 static void set_machine_io(uint64_t read_bytes, uint64_t request_ms)
 {
     before.has_machine_io = after.has_machine_io = true;
-    before.machine_io = (struct hr_stall_devices){1, {device_of(9, HR_STALL_NO_LIMIT)}};
-    after.machine_io = (struct hr_stall_devices){1, {device_of(9 + read_bytes, HR_STALL_NO_LIMIT)}};
+    before.machine_io = one_device(9, HR_STALL_NO_LIMIT);
+    after.machine_io = one_device(9 + read_bytes, HR_STALL_NO_LIMIT);
     after.machine_io.list[0].done[HR_STALL_READS] = read_bytes / 4096;
     after.machine_io.list[0].request_ms = request_ms;
     after.level[0].io.list[0].done[HR_STALL_READS] = grown_by(HR_STALL_READ_BYTES) / 4096;
