@@ -261,10 +261,10 @@ GROUP = [
     ("Room of $group", [
         Panel("Room", "How much more the group could take before its tasks are in trouble, in percent of what"
               " it could have; 0 is trouble now. Measured pressure wins over all that is computed.",
-              [room("group", "percent", "{room-cpu,room-memory}", legend="type_instance")],
+              [room("group", "percent", "{room-cpu,room-memory,room-io}", legend="type_instance")],
               unit="percent", width=6, maximum=100, rename=("room-(.*)", "$1"),
               nothing="the plugin headroom doesn't know it"),
-        Panel("Least room", "The smaller of the two: what is to be watched. What binds is what is lower in the"
+        Panel("Least room", "The smallest of these: what is to be watched. What binds is what is lower in the"
               " panel beside.",
               [room("group", "percent", "room", legend="room")],
               unit="percent", width=6, maximum=100, nothing="the plugin headroom doesn't know it"),

@@ -14,14 +14,36 @@
 static const char *const names[SUBJECT_ROOM_COUNT] = {
     [SUBJECT_CPU] = "cpu",
     [SUBJECT_MEMORY] = "memory",
+    [SUBJECT_IO] = "io",
 };
 
-static struct hr_quantity amount_of(int resource, double amount)
+/* What io.max may limit. */
+static const char *const io_kinds[HR_STALL_IO_COUNT] = {
+    [HR_STALL_READ_BYTES] = " of reads",
+    [HR_STALL_WRITTEN_BYTES] = " of writes",
+    [HR_STALL_READS] = " reads",
+    [HR_STALL_WRITES] = " writes",
+};
+
+static struct hr_quantity io_amount(enum hr_stall_io kind, double amount)
+{
+    struct hr_quantity io;
+
+    if (kind == HR_STALL_READ_BYTES || kind == HR_STALL_WRITTEN_BYTES)
+        snprintf(io.text, sizeof(io.text), "%.16s/s", hr_quantity_bytes(amount).text);
+    else
+        snprintf(io.text, sizeof(io.text), "%.0f/s", amount);
+    return io;
+}
+
+static struct hr_quantity amount_of(const struct subject *subject, int resource, double amount)
 {
     struct hr_quantity cpus;
 
     if (resource == SUBJECT_MEMORY)
         return hr_quantity_bytes(amount);
+    if (resource == SUBJECT_IO)
+        return io_amount(subject->io_kind, amount);
     snprintf(cpus.text, sizeof(cpus.text), amount < 9.95 ? "%.2g CPUs" : "%.0f CPUs", amount);
     return cpus;
 }
@@ -127,8 +149,9 @@ static void append_need(struct message *message, const struct alert_rule *rule,
     }
     if (room->status != 0 || room->attainable <= 0)
         return;
-    message_append(message, ": needs %s of %s", amount_of(resource, room->used).text,
-                   amount_of(resource, room->attainable).text);
+    message_append(message, ": needs %s of %s%s", amount_of(subject, resource, room->used).text,
+                   amount_of(subject, resource, room->attainable).text,
+                   resource == SUBJECT_IO ? io_kinds[subject->io_kind] : "");
     append_bound(message, subject, room);
     if (is_by_trend(rule, subject, resource))
         message_append(message, ", grows %s/min",

@@ -8,8 +8,8 @@
 #define PLUGIN "headroom"
 
 /* Of groups, and of the system, whose CPUs are there to be used by all. */
-#define OF_GROUPS [HR_PSI_CPU] = 40, [HR_PSI_MEMORY] = 10
-#define OF_SYSTEM [HR_PSI_CPU] = 60, [HR_PSI_MEMORY] = 10
+#define OF_GROUPS [HR_PSI_CPU] = 40, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40
+#define OF_SYSTEM [HR_PSI_CPU] = 60, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40
 
 void lines_free(struct lines *lines)
 {
@@ -19,13 +19,14 @@ void lines_free(struct lines *lines)
 
 int lines_option(const char *block, const oconfig_item_t *item, struct lines_given *given)
 {
-    static const char accepted[] = "\"cpu\" or \"memory\", and a percentage above 0, up to 100";
+    static const char accepted[] =
+        "\"cpu\", \"memory\" or \"io\", and a percentage above 0, up to 100";
 
     if (item->values_num != 2 || item->values[0].type != OCONFIG_TYPE_STRING ||
         item->values[1].type != OCONFIG_TYPE_NUMBER)
         return option_refuse(block, item, accepted);
     const double pct = item->values[1].value.number;
-    for (int i = HR_PSI_CPU; i <= HR_PSI_MEMORY; i++) {
+    for (int i = HR_PSI_CPU; i <= HR_PSI_IO; i++) {
         if (strcasecmp(item->values[0].value.string, hr_psi_resource_name(i)) != 0)
             continue;
         if (!(pct > 0 && pct <= 100))

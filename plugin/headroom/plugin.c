@@ -104,12 +104,14 @@ static struct submission submission_of(const struct subject *subject, cdtime_t t
 static void remember(struct subject *subject, const struct hr_room_reading *reading)
 {
     static const enum hr_psi_resource resources[] = {
-        [SUBJECT_CPU] = HR_PSI_CPU, [SUBJECT_MEMORY] = HR_PSI_MEMORY};
+        [SUBJECT_CPU] = HR_PSI_CPU, [SUBJECT_MEMORY] = HR_PSI_MEMORY, [SUBJECT_IO] = HR_PSI_IO};
     const double share = fmin(CDTIME_T_TO_DOUBLE(plugin_get_interval()) / GROWTH_S, 1);
     const double needed = reading->memory.needed;
 
     subject->room[SUBJECT_CPU] = reading->cpu;
     subject->room[SUBJECT_MEMORY] = reading->memory;
+    subject->room[SUBJECT_IO] = reading->io.room;
+    subject->io_kind = reading->io.kind;
     subject->outlook = reading->outlook;
     subject->is_own_trend = reading->is_own_trend;
     subject->is_trend_of_room = reading->is_trend_of_room;

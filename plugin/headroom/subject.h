@@ -9,7 +9,7 @@
 #include "headroom/stalls.h"
 
 /** The resources that have a room. */
-enum { SUBJECT_CPU, SUBJECT_MEMORY, SUBJECT_ROOM_COUNT };
+enum { SUBJECT_CPU, SUBJECT_MEMORY, SUBJECT_IO, SUBJECT_ROOM_COUNT };
 
 /** An alarm of one room of a subject; all zeros: there is none. */
 struct alarm {
@@ -29,6 +29,7 @@ struct subject {
 
     /* what was read last */
     struct hr_room room[SUBJECT_ROOM_COUNT];
+    enum hr_stall_io io_kind;             /**< what the room by I/O is of */
     double stall_pct[SUBJECT_ROOM_COUNT]; /**< NAN: not known */
     struct hr_outlook outlook;
     bool is_own_trend, is_trend_of_room; /**< see struct hr_room_reading */

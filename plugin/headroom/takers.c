@@ -64,11 +64,21 @@ static double memory_stall(const struct subject *subject)
     return subject->stall_pct[SUBJECT_MEMORY];
 }
 
+static double io_stall(const struct subject *subject)
+{
+    return subject->stall_pct[SUBJECT_IO];
+}
+
 static double (*const amount_of[TAKERS_RANKING_COUNT])(const struct subject *) = {
-    [TAKERS_CPU] = used_cpus,
-    [TAKERS_MEMORY] = grown_memory,
-    [TAKERS_CPU_WAITS] = cpu_stall,
-    [TAKERS_MEMORY_WAITS] = memory_stall,
+    [TAKERS_CPU] = used_cpus,       [TAKERS_MEMORY] = grown_memory,
+    [TAKERS_CPU_WAITS] = cpu_stall, [TAKERS_MEMORY_WAITS] = memory_stall,
+    [TAKERS_IO_WAITS] = io_stall,
+};
+
+static const int waits_of[SUBJECT_ROOM_COUNT] = {
+    [SUBJECT_CPU] = TAKERS_CPU_WAITS,
+    [SUBJECT_MEMORY] = TAKERS_MEMORY_WAITS,
+    [SUBJECT_IO] = TAKERS_IO_WAITS,
 };
 
 /* --- Ranking ------------------------------------------------------------------------ */
@@ -216,7 +226,7 @@ void takers_append(struct takers *takers, const struct subject *subject, int res
     takers_binding_path(subject, &subject->room[resource], above, sizeof(above));
     if (resource == SUBJECT_CPU)
         append_cpus(rank_by(takers, TAKERS_CPU), above, takers->count, message);
-    else
+    else if (resource == SUBJECT_MEMORY)
         append_memory(rank_by(takers, TAKERS_MEMORY), above, takers->count, message);
 }
 
@@ -233,8 +243,7 @@ static bool are_known(const struct takers_ranking *ranking, const char *above)
 void takers_append_waiting(struct takers *takers, const struct subject *subject, int resource,
                            struct message *message)
 {
-    const struct takers_ranking *ranking =
-        rank_by(takers, resource == SUBJECT_CPU ? TAKERS_CPU_WAITS : TAKERS_MEMORY_WAITS);
+    const struct takers_ranking *ranking = rank_by(takers, waits_of[resource]);
     const char *before = "; waiting: ";
     const struct taker *taker = NULL;
     char above[PATH_MAX];

@@ -10,7 +10,14 @@
 #include "headroom/subject.h"
 
 /** What groups are ranked by. */
-enum { TAKERS_CPU, TAKERS_MEMORY, TAKERS_CPU_WAITS, TAKERS_MEMORY_WAITS, TAKERS_RANKING_COUNT };
+enum {
+    TAKERS_CPU,
+    TAKERS_MEMORY,
+    TAKERS_CPU_WAITS,
+    TAKERS_MEMORY_WAITS,
+    TAKERS_IO_WAITS,
+    TAKERS_RANKING_COUNT
+};
 
 /** All groups by one amount, the greatest first. */
 struct takers_ranking {
@@ -37,9 +44,9 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
 
 /**
  * Appends who takes, in the group whose limit binds: of memory those that grew, by their part of
- * all growth there; of CPU time those that use most.
+ * all growth there; of CPU time those that use most; of I/O nothing.
  *
- * @param resource  SUBJECT_CPU or SUBJECT_MEMORY.
+ * @param resource  SUBJECT_CPU, …
  */
 void takers_append(struct takers *takers, const struct subject *subject, int resource,
                    struct message *message);

@@ -58,8 +58,9 @@ void trouble_add(struct trouble *trouble, const char *path, const struct hr_room
         add(&trouble->memory, path, reading->memory.status);
     add(&trouble->cpu_limits, path, reading->cpu_limits_status);
     add(&trouble->memory_limits, path, reading->memory_limits_status);
+    add(&trouble->io_limits, path, reading->io_limits_status);
     if (reading->cpu_limits_status == 0 && reading->memory_limits_status == 0 &&
-        reading->memory.status != reading->limits_status)
+        reading->io_limits_status == 0 && reading->memory.status != reading->limits_status)
         add(&trouble->old_limits, path, reading->limits_status);
 }
 
@@ -75,7 +76,8 @@ static const char *print_groups(const struct trouble_of_groups *groups, char *bu
 static const char *print_cause(int status, char *buffer, size_t size)
 {
     if (status == -E2BIG)
-        snprintf(buffer, size, "there are more than %d", HR_ROOM_LIMITS);
+        snprintf(buffer, size, "there are more than %d, or io.max has more than %d devices",
+                 HR_ROOM_LIMITS, HR_STALL_DEVICES);
     else if (status == -ENXIO)
         snprintf(buffer, size,
                  "its cpuset has no CPU (cpuset.cpus.effective is empty): give it one that is "
@@ -144,5 +146,6 @@ void trouble_log_groups(struct trouble *trouble)
     trouble->pressure.count = trouble->memory.count = 0;
     log_limits(&trouble->cpu_limits, "CPU time");
     log_limits(&trouble->memory_limits, "memory");
+    log_limits(&trouble->io_limits, "I/O");
     log_old_limits(&trouble->old_limits);
 }

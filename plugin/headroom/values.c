@@ -22,7 +22,8 @@ static bool has_pressure(const struct hr_room_reading *reading)
 static double time_to_trouble(const struct hr_room_reading *reading, double horizon_s,
                               bool was_in_trouble)
 {
-    if (is_in_trouble(&reading->cpu) || is_in_trouble(&reading->memory))
+    if (is_in_trouble(&reading->cpu) || is_in_trouble(&reading->memory) ||
+        is_in_trouble(&reading->io.room))
         return 0;
     if (reading->outlook.is_trend && reading->outlook.trouble_s < horizon_s)
         return reading->outlook.trouble_s;
@@ -55,6 +56,8 @@ void values_submit(const struct submission *submission, const struct hr_room_rea
         submit_gauge(submission, "memory", "need", reading->memory.used);
         submit_gauge(submission, "memory", "limit", reading->memory.attainable);
     }
+    if (reading->io.room.status == 0)
+        submit_gauge(submission, "percent", "room-io", reading->io.room.room_pct);
     submit_gauge(submission, "duration", "to_trouble", trouble_s);
     *was_in_trouble |= trouble_s <= 0;
     values_submit_kills(submission, reading);

@@ -197,6 +197,7 @@ osnoise-cpu3/derive-noise_65us
 headroom-elsewhere/percent-room
 headroom-elsewhere/percent-room-cpu
 headroom-elsewhere/percent-room-memory
+headroom-elsewhere/percent-room-io
 headroom-elsewhere/vcpu-room
 headroom-elsewhere/memory-room
 headroom-elsewhere/memory-need

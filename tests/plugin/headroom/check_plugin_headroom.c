@@ -66,6 +66,34 @@ START_TEST(publishes_no_room_at_once)
 }
 END_TEST
 
+/* 90 of 100 writes in a second, of a group above. */
+START_TEST(publishes_the_room_by_io_under_a_limit)
+{
+    room_tree_add_group(tree, "b");
+    room_tree_write(tree, "a", "io.max", "8:16 rbps=max wbps=max riops=max wiops=100\n");
+    room_tree_write(tree, "a", "io.stat", "");
+    harness_begin("Cgroup \"*\"\nSystem false");
+    headroom_pass(10);
+    harness_assert_count("headroom-*/percent-room-io", 0);
+    room_tree_write(tree, "a", "io.stat", "8:16 rbytes=0 wbytes=0 rios=0 wios=900\n");
+    headroom_pass(10);
+    harness_assert_count("headroom-*/percent-room-io", 1);
+    assert_number("headroom-a/percent-room-io", 10);
+    headroom_pass(10);
+    headroom_pass(10);
+    assert_number("headroom-a/percent-room-io", 100);
+    room_tree_write(tree, "a", "io.stat", "8:16 rbytes=0 wbytes=0 rios=0 wios=1850\n");
+    headroom_pass(10);
+    assert_number("headroom-a/percent-room", 5);
+    /* nor is there any for one that is stalled */
+    tree_pressure(tree, "a", "io", 9000000, 9000000);
+    headroom_pass(10);
+    assert_number("headroom-a/percent-room-io", 0);
+    assert_number("headroom-a/duration-to_trouble", 0);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 /* Limits of CPU time that change begin the sums again: the room isn't that by memory meanwhile. */
 START_TEST(room_waits_for_that_by_cpu_after_limits_changed)
 {
@@ -382,7 +410,8 @@ static const struct {
     const char *options, *message;
 } refused[] = {
     {"System 1", "headroom: option System doesn't accept 1; it takes true or false"},
-    {"Trouble \"cpu\"", "option Trouble doesn't accept \"cpu\"; it takes \"cpu\" or \"memory\""},
+    {"Trouble \"cpu\"",
+     "option Trouble doesn't accept \"cpu\"; it takes \"cpu\", \"memory\" or \"io\""},
     {"Trouble \"disk\" 10", "option Trouble doesn't accept \"disk\" 10"},
     {"Trouble \"cpu\" 0", "a percentage above 0, up to 100"},
     {"Trouble \"memory\" 100.1", "a percentage above 0, up to 100"},
@@ -451,6 +480,7 @@ int main(void)
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, publishes_the_room);
     tcase_add_test(tests, publishes_no_room_at_once);
+    tcase_add_test(tests, publishes_the_room_by_io_under_a_limit);
     tcase_add_test(tests, room_waits_for_that_by_cpu_after_limits_changed);
     tcase_add_test(tests, heeds_trouble_lines);
     tcase_add_loop_test(tests, knows_how_long_it_lasts, 0, COUNT(horizons));

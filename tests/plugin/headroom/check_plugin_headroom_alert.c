@@ -136,6 +136,45 @@ static void throttle(unsigned intervals)
     headroom_pass(10);
 }
 
+/* What the group and one beside it read, in KiB a second. */
+static void read_io(unsigned own_kib, unsigned other_kib, unsigned intervals)
+{
+    static unsigned long long own, all;
+    char text[128];
+
+    for (unsigned i = 0; i < intervals; i++) {
+        own += own_kib * 10240ull;
+        all += (own_kib + other_kib) * 10240ull;
+        snprintf(text, sizeof(text), "8:16 rbytes=%llu wbytes=0 rios=0 wios=0\n", own);
+        room_tree_write(tree, "p/a", "io.stat", text);
+        snprintf(text, sizeof(text), "8:16 rbytes=%llu wbytes=0 rios=0 wios=0\n", all);
+        room_tree_write(tree, "p", "io.stat", text);
+        headroom_pass(10);
+    }
+}
+
+START_TEST(notifies_of_little_room_by_io)
+{
+    room_tree_add_group(tree, "p");
+    room_tree_add_group(tree, "p/a");
+    room_tree_write(tree, "p", "io.max", "8:16 rbps=1048576 wbps=max riops=max wiops=max\n");
+    harness_begin("Cgroup \"p/a\"\nSystem false\n<Alert>\n</Alert>");
+    read_io(400, 256, 20);
+    harness_sleep(100);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    read_io(720, 256, 7);
+    const notification_t *notice = await_notice(NOTIF_WARNING, 1);
+    ck_assert_str_eq(
+        notice->message,
+        "io: 6 % of room left in p/a: needs 720 KiB/s of 768 KiB/s of reads (the limit "
+        "of p, io.max); waiting: none yet");
+    ck_assert_str_eq(notice->type_instance, "room-io");
+    read_io(400, 256, 8);
+    await_notice(NOTIF_OKAY, 1);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 START_TEST(ends_the_alarm_of_a_group_that_is_gone)
 {
     room_tree_write(tree, "a", "cpu.max", "50000 100000\n");
@@ -253,6 +292,7 @@ int main(void)
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, notifies_of_trouble_to_come_once);
     tcase_add_test(tests, notifies_of_little_room_that_lasts);
+    tcase_add_test(tests, notifies_of_little_room_by_io);
     tcase_add_test(tests, ends_the_alarm_of_a_group_that_is_gone);
     tcase_add_test(tests, a_group_that_ended_begins_again);
     tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
