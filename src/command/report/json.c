@@ -46,6 +46,8 @@ static void print_row(FILE *out, const struct room_row *row)
         fprintf(out, ",\"%s\":", names[i]);
         json_print_number(out, "", isfinite(row->values[i]) != 0, "%.10g", row->values[i]);
     }
+    json_print_number(out, ",\"cpu_idle_percent\":", isfinite(row->idle_pct) != 0, "%.10g",
+                      row->idle_pct);
     print_causes(out, row);
     putc('}', out);
 }

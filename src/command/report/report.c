@@ -50,7 +50,8 @@ static void print_help(void)
          "room        what is left, in percent of what the group could have; by: which resource\n"
          "            binds; bears: how much more of it\n"
          "trouble in  until no memory is left at the present trend; now: it is in trouble\n"
-         "waits for   the greatest parts of its stalls, in percent of the time\n"
+         "waits for   the greatest parts of its stalls, in percent of the time; idle:\n"
+         "            how idle the machine's CPUs are nonetheless\n"
          "A value collectd doesn't have is shown as -.");
 }
 

@@ -53,9 +53,9 @@ struct names {
     size_t count, capacity;
 };
 
-/* Series that are shown, and one of each group of psi. */
+/* Series that are shown, how idle the CPUs of each host are, and one of each group of psi. */
 struct found {
-    struct names shown, of_psi;
+    struct names shown, idle, of_psi;
 };
 
 static int append_name(struct names *names, const char *text)
@@ -76,6 +76,9 @@ static int collect(void *context, const char *text)
     if (piece_is(&parts.plugin, "psi") && piece_is(&parts.type, "percent") &&
         piece_is(&parts.type_instance, "cpu-some"))
         return append_name(&found->of_psi, text);
+    if (piece_is(&parts.plugin, "psi") && piece_is(&parts.type, "percent") &&
+        piece_is(&parts.type_instance, "cpu-idle"))
+        return append_name(&found->idle, text);
     if (!piece_is(&parts.plugin, "headroom") ||
         (value_of(&parts) == ROOM_VALUE_COUNT && find_by(&parts) == NULL))
         return 0;
@@ -102,6 +105,7 @@ static int add_row(struct rooms *rooms, const struct identifier *parts)
     *row = (struct room_row){
         .host = strndup(parts->host.start, parts->host.length),
         .group = strndup(parts->instance.start, parts->instance.length),
+        .idle_pct = NAN,
     };
     for (int i = 0; i < ROOM_VALUE_COUNT; i++)
         row->values[i] = NAN;
@@ -150,7 +154,29 @@ static int add_value(struct rooms *rooms, const char *text, double number)
     return 0;
 }
 
-static int fetch_values(struct client *client, const struct names *names, struct rooms *rooms)
+/* The row of a series' group; NULL: there is none. */
+static struct room_row *find_row(const struct rooms *rooms, const struct identifier *parts)
+{
+    for (size_t i = 0; i < rooms->count; i++)
+        if (piece_is(&parts->host, rooms->rows[i].host) &&
+            piece_is(&parts->instance, rooms->rows[i].group))
+            return &rooms->rows[i];
+    return NULL;
+}
+
+static int add_idle(struct rooms *rooms, const char *text, double number)
+{
+    struct identifier parts;
+
+    identifier_parse(text, &parts);
+    struct room_row *row = find_row(rooms, &parts);
+    if (row != NULL)
+        row->idle_pct = number;
+    return 0;
+}
+
+static int fetch_values(struct client *client, const struct names *names, struct rooms *rooms,
+                        int (*add)(struct rooms *rooms, const char *text, double number))
 {
     double *numbers = calloc(names->count + 1, sizeof(*numbers));
     int status = numbers == NULL
@@ -158,7 +184,7 @@ static int fetch_values(struct client *client, const struct names *names, struct
                      : client_get(client, (const char *const *)names->list, numbers, names->count);
 
     for (size_t i = 0; status == 0 && i < names->count; i++)
-        status = add_value(rooms, names->list[i], numbers[i]);
+        status = add(rooms, names->list[i], numbers[i]);
     free(numbers);
     return status;
 }
@@ -170,13 +196,9 @@ static bool lacks_row(const struct rooms *rooms, const char *series)
     bool has_host = false;
 
     identifier_parse(series, &parts);
-    for (size_t i = 0; i < rooms->count; i++) {
-        const bool is_of_host = piece_is(&parts.host, rooms->rows[i].host);
-        has_host |= is_of_host;
-        if (is_of_host && piece_is(&parts.instance, rooms->rows[i].group))
-            return false;
-    }
-    return has_host;
+    for (size_t i = 0; i < rooms->count; i++)
+        has_host |= piece_is(&parts.host, rooms->rows[i].host);
+    return has_host && find_row(rooms, &parts) == NULL;
 }
 
 static void free_names(struct names *names)
@@ -196,10 +218,13 @@ int rooms_fetch(struct client *client, struct rooms *rooms)
     if (status == 0 && names->count > 1)
         qsort(names->list, names->count, sizeof(*names->list), compare_names);
     if (status == 0)
-        status = fetch_values(client, names, &fetched);
+        status = fetch_values(client, names, &fetched, add_value);
+    if (status == 0)
+        status = fetch_values(client, &found.idle, &fetched, add_idle);
     for (size_t i = 0; status == 0 && i < found.of_psi.count; i++)
         fetched.without_count += lacks_row(&fetched, found.of_psi.list[i]);
     free_names(&found.shown);
+    free_names(&found.idle);
     free_names(&found.of_psi);
     if (status != 0)
         rooms_free(&fetched);
@@ -285,12 +310,32 @@ static int compare_values(double a, double b)
     return (a > b) - (a < b);
 }
 
+bool room_cause_is_known(const struct room_cause *cause)
+{
+    return strcmp(cause->name, "unknown") != 0;
+}
+
+/* What others, or limits, make it wait, in whole percent, as less is chance: who takes a CPU from
+ * others mostly waits for itself. */
+static double suffered_pct(const struct room_row *row)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (room_cause_is_known(&row->causes[i]) && strcmp(row->causes[i].name, "itself") != 0 &&
+            !isnan(row->causes[i].pct))
+            sum += row->causes[i].pct;
+    return round(sum);
+}
+
 static int compare_rows(const void *left, const void *right, void *context)
 {
     const struct room_row *a = left, *b = right;
     const enum room_value by = *(const enum room_value *)context;
     int order = compare_values(a->values[by], b->values[by]);
 
+    if (order == 0)
+        order = compare_values(suffered_pct(b), suffered_pct(a));
     if (order == 0)
         order = compare_values(a->values[ROOM_TROUBLE], b->values[ROOM_TROUBLE]);
     if (order == 0)

@@ -33,7 +33,8 @@ struct room_cause {
 struct room_row {
     char *host, *group;
     double values[ROOM_VALUE_COUNT]; /**< NAN: not known */
-    struct room_cause *causes;       /**< the greatest first */
+    double idle_pct;           /**< of the CPUs, by the plugin psi; system only; NAN: absent */
+    struct room_cause *causes; /**< the greatest first */
     size_t cause_count, cause_capacity;
 };
 
@@ -59,7 +60,12 @@ const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count);
 /** Lists the first groups, safe to show: "a, b and 3 more". */
 void rooms_describe(const struct rooms *rooms, char *text, size_t size);
 
-/** Sorts: the lowest of a value first, those without one last; then by time to trouble and name. */
+/** @return whether the plugin knows it: of a part that it doesn't, only the resource says
+ * something. */
+bool room_cause_is_known(const struct room_cause *cause);
+
+/** Sorts: the lowest of a value first, those without one last; then who waits most for others, or
+ * for limits; then by time to trouble and name. */
 void rooms_sort(struct rooms *rooms, enum room_value by);
 
 /** Which room is the smaller, of those that are known: ROOM_CPU, ROOM_MEMORY; or ROOM_VALUE_COUNT:

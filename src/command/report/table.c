@@ -88,7 +88,14 @@ static void add_memory(struct grid *grid, const struct room_row *row)
               hr_quantity_short_bytes(row->values[ROOM_LIMIT]).text);
 }
 
-/* "cpu: limit 61%, cpu: neighbours 8%" */
+/* While CPUs are idle it isn't all of them that have no room. */
+static bool has_idle_cpus(const struct room_row *row)
+{
+    return rooms_binding(row) == ROOM_CPU && row->values[ROOM_CPU] <= 0 &&
+           row->idle_pct >= WORTH_NAMING_PCT;
+}
+
+/* "cpu: limit 61%, cpu: neighbours 8%", "cpu 98%, 47% idle" */
 static void add_causes(struct grid *grid, const struct room_row *row, const struct fit *fit)
 {
     char text[128] = "", safe[128];
@@ -98,9 +105,14 @@ static void add_causes(struct grid *grid, const struct room_row *row, const stru
         const struct room_cause *cause = &row->causes[i];
         if (!(cause->pct >= WORTH_NAMING_PCT) || used >= sizeof(text))
             break;
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s %.0f%%",
-                                 i > 0 ? ", " : "", cause->resource, cause->name, cause->pct);
+        const bool is_known = room_cause_is_known(cause);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s %.0f%%",
+                                 i > 0 ? ", " : "", cause->resource, is_known ? ": " : "",
+                                 is_known ? cause->name : "", cause->pct);
     }
+    if (has_idle_cpus(row) && used < sizeof(text))
+        snprintf(text + used, sizeof(text) - used, "%s%.0f%% idle", used > 0 ? ", " : "",
+                 row->idle_pct);
     label_fit_start(text, fit->causes_width, LABEL_UTF8, safe, sizeof(safe));
     grid_cell(grid, "%s", safe[0] != '\0' ? safe : "-");
 }
