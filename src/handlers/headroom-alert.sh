@@ -106,15 +106,6 @@ make_labels() {
     labels=$members
 }
 
-# details NAME: sets values to those of the metadata NAME1, NAME2 and so on.
-details() {
-    values="" number=1
-    while detail "$1$number" && [ -n "$value" ]; do
-        values="$values${values:+, }$value"
-        number=$((number + 1))
-    done
-}
-
 # make_annotations: sets annotations.
 make_annotations() {
     members=""

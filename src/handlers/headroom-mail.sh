@@ -49,6 +49,12 @@ print_number() {
         printf format, value }')
 }
 
+# print_share PART WHOLE: sets share.
+print_share() {
+    print_number "$(awk -v part="$1" -v whole="$2" 'BEGIN { print 100 * part / whole }')"
+    share="$number %"
+}
+
 # is_number_at_most VALUE LIMIT
 is_number_at_most() { [ -n "$1" ] && awk -v value="$1" -v limit="$2" 'BEGIN { exit !(value + 0 <= limit + 0) }'; }
 
@@ -65,11 +71,14 @@ print_scaled() {
     quantity="$number $1"
 }
 
+# print_seconds VALUE: sets quantity.
+print_seconds() { print_scaled "$(awk -v value="$1" 'BEGIN { printf "%.9g", value * 1e6 }')" us ms s; }
+
 # print_quantity VALUE: sets quantity, by the unit of the series.
 print_quantity() {
     case $unit in
         bytes) print_scaled "$1" bytes kB MB GB TB ;;
-        seconds) print_scaled "$(awk -v value="$1" 'BEGIN { printf "%.9g", value * 1e6 }')" us ms s ;;
+        seconds) print_seconds "$1" ;;
         *)
             print_number "$1" "$factor"
             quantity="$number${unit:+ $unit}"
@@ -168,10 +177,14 @@ find_resource() {
     level=$value
 }
 
-# describe_wait: sets who waits for what, by resource and level.
+# describe_wait: sets who waits for what, by resource and level. While something in the machine waits, much of it may be
+# idle.
 describe_wait() {
     who=$place what=$resource
-    [ "$level" != full ] || who="all of $place"
+    case $level:$instance:$severity in
+        full:*) who="all of $place" ;;
+        some:system:WARNING | some:system:FAILURE) who="something in $place" ;;
+    esac
     case $resource in
         cpu) what="a CPU" ;;
         io) what=disks ;;
@@ -194,19 +207,24 @@ describe_series() {
         osnoise:duration:max_single) before="a single noise takes $place for" unit=seconds ;;
         osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $place" ;;
         headroom:percent:room*) before="$place has" unit=% after=" of room left" ;;
-        headroom:duration:to_trouble) before="$place has memory for" unit=min factor=0.016666667 ;;
+        headroom:duration:to_trouble)
+            before="$place runs out of memory in" unit=min factor=0.016666667
+            [ "$severity" != OKAY ] || before="$place has memory for"
+            ;;
         *) before="$series is" ;;
     esac
 }
 
-# find_limit: sets value to the limit that was exceeded, or that of the WARNING.
+# find_limit: sets value to the limit that was exceeded, or that of the WARNING, and limit to its name. Fails if there is
+# none.
 find_limit() {
-    limits="WarningMax WarningMin"
+    limits="WarningMax WarningMin FailureMax FailureMin"
     [ "$severity" != FAILURE ] || limits="FailureMax FailureMin"
     for limit in $limits; do
         detail "$limit"
         [ -z "$value" ] || return 0
     done
+    return 1
 }
 
 # --- how long -----------------------------------------------------------------
@@ -295,17 +313,43 @@ has_none() {
     is_number_at_most "$value" 0
 }
 
-# describe_room: replaces summary, and again, where the number of a room says nothing to people: that none is left, or
-# that there is no trend.
-describe_room() {
-    again=" again"
-    case $resource:$severity:$type in
-        room:OKAY:duration)
-            is_number_at_most "$value" 86399 || summary="$place is out of trouble" again=""
+# describe_alarm: sets summary and more, of a value that is out of range. Where there is no room its number says nothing to
+# people.
+describe_alarm() {
+    if has_none; then
+        summary="$place has no room left${duration:+, for $duration}"
+        return 0
+    fi
+    [ "$resource:$type" != room:duration ] || duration=""       # trouble is still to come
+    summary="$before $quantity$after${duration:+, for $duration}"
+    find_limit || return 0
+    print_quantity "$value"
+    more="; the limit is ${quantity% of the time}"
+}
+
+# describe_end: sets summary, of a value that is within its range again.
+describe_end() {
+    summary="$before $quantity$after now"
+    case $plugin:$resource:$type in
+        psi:?*)
+            less="waits less for"
+            ! is_number_at_most "$value" 1 || less="no longer waits for"
+            summary="$who $less $what: $quantity now"
             ;;
-        room:*:percent) ! has_none || summary="$place has no room left" ;;
-        room:*:duration) ! has_none || summary="$place is in trouble" ;;
+        headroom:room:duration)
+            if ! is_number_at_most "$value" 86399; then         # there is no trend
+                summary="$place is out of trouble${duration:+, after $duration}"
+                return 0
+            fi
+            ;;
     esac
+    [ -n "$duration" ] || return 0
+    summary="$summary, after $duration"
+    find_limit || return 0
+    side=over
+    [ "$limit" = "${limit%Min}" ] || side=under
+    print_quantity "$value"
+    summary="$summary $side the limit of ${quantity% of the time}"
 }
 
 # describe_threshold: sets summary and more, of a value; fails if it doesn't come any more.
@@ -314,17 +358,11 @@ describe_threshold() {
     [ -n "$value" ] || return 1
     describe_series
     print_quantity "$value"
-    summary="$before $quantity$after"
-    describe_room
     if [ "$severity" = OKAY ]; then
-        summary="$summary${duration:+$again, after $duration}"
-        return 0
+        describe_end
+    else
+        describe_alarm
     fi
-    summary="$summary${duration:+, for $duration}"
-    find_limit
-    [ -n "$value" ] || return 0
-    print_quantity "$value"
-    more="; the limit is ${quantity% of the time}"
 }
 
 # describe_unwatched: sets summary, of an end without which it is known whether there is still a stall; fails if it is
@@ -335,18 +373,15 @@ describe_unwatched() {
     summary="$place is no longer watched: $value"
 }
 
-# describe_trigger_limit: sets more, as the share of a long measurement says little of a stall within a window.
+# describe_trigger_limit: sets more; as a share, like the measured one, which may be less where that took longer.
 describe_trigger_limit() {
-    print_quantity "$stall"
-    more="; it waited $quantity of the last"
-    print_quantity "$window"
-    more="$more $quantity; the limit is"
-    detail Stall
-    print_quantity "$value"
-    more="$more $quantity in"
     detail Window
-    print_quantity "$value"
-    more="$more $quantity"
+    window=$value
+    detail Stall
+    [ -n "$value" ] && [ -n "$window" ] || return 0
+    print_share "$value" "$window"
+    print_seconds "$window"
+    more="; the limit is $share within any $quantity"
 }
 
 # describe_trigger: sets summary, of a trigger of psi.
@@ -361,33 +396,67 @@ describe_trigger() {
     case $value in
         "itself "*) summary="$summary, mostly for its own tasks," ;;
     esac
+    describe_trigger_limit
     detail MeasuredStall
     stall=$value
     detail MeasuredWindow
-    window=$value
-    [ -n "$stall" ] && [ -n "$window" ] || return 0
-    print_number "$(awk -v stall="$stall" -v window="$window" 'BEGIN { print 100 * stall / window }')"
-    summary="$summary $number % of the time"
-    unit=seconds
-    print_quantity "$window"
-    summary="$summary, for ${duration:-$quantity}"
-    describe_trigger_limit
+    [ -n "$stall" ] && [ -n "$value" ] || return 0
+    print_share "$stall" "$value"
+    print_seconds "$value"
+    summary="$summary $share of the time, for ${duration:-$quantity}"
 }
 
-# describe: sets summary: what is so, where and how long; more: what else the first line of the text has; look: the
+# is_ours: of one of the plugins whose metadata is known.
+is_ours() {
+    case $plugin in
+        psi | cgroup_perf | wss | osnoise | headroom) return 0 ;;
+    esac
+    return 1
+}
+
+# add_finding TITLE TEXT: appends it to more, unless the message, if that is mailed, has it.
+add_finding() {
+    case $summary in
+        *"$2"*) ;;
+        *) more="$more$newline$1: $2" ;;
+    esac
+}
+
+# describe_findings: appends to more what a message, of at most 255 bytes, may have a part of only: why, by whom, and who
+# waits.
+describe_findings() {
+    detail Cause
+    add_finding cause "$value"
+    details Part
+    add_finding "interrupted by" "$values"
+    title="taken by"
+    detail TakersWindow
+    [ -z "$value" ] || print_seconds "$value"
+    [ -z "$value" ] || title="taken in the next $quantity by"
+    details Taker
+    add_finding "$title" "$values"
+    details Task
+    case $values:$message in
+        :*"; waiting: unknown, "*) values="unknown, ${message##*"; waiting: unknown, "}" ;;
+    esac
+    add_finding waiting "$values"
+}
+
+# describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the
 # command that shows it; and message to what is left to say.
 describe() {
     more="" look=""
     find_place
     find_beginning
-    if is_by_threshold && describe_threshold; then
+    if is_by_threshold && describe_threshold || describe_unwatched; then
         message=""
-    elif describe_unwatched; then
-        :
     elif [ "$plugin:$kind" = psi:trigger ]; then
         describe_trigger
+        describe_findings
+        message=""
     else
         summary=${message%%"$newline"*}
+        ! is_ours || describe_findings
     fi
     describe_user
     [ "$severity" != OKAY ] || return 0
@@ -399,11 +468,12 @@ describe() {
     esac
 }
 
-# print_details: the metadata, with numbers that people can read.
+# print_details: the metadata of another plugin's notification, with numbers that people can read. That of ours is in what
+# was said.
 print_details() {
+    ! is_ours && ! is_by_threshold || return 0
     printf '%s' "$details" | while IFS= read -r line; do
         case $line in
-            "DataSource: "*) continue ;;
             *": "[0-9-]*e+0[6-9] | *": "[0-9-]*e+1[0-9]) number=$(printf '%.0f' "${line#*: }" 2>/dev/null) && line="${line%%: *}: $number" ;;
             *": "[0-9-]*e[-+][0-9]*) number=$(printf '%.6g' "${line#*: }" 2>/dev/null) && line="${line%%: *}: $number" ;;
         esac

@@ -57,6 +57,15 @@ detail() {
     esac
 }
 
+# details NAME: sets values to those of the metadata NAME1, NAME2 and so on.
+details() {
+    values="" each=1
+    while detail "$1$each" && [ -n "$value" ]; do
+        values="$values${values:+, }$value"
+        each=$((each + 1))
+    done
+}
+
 # is_by_threshold: as that plugin marks what it sends; but for that of a value that doesn't come any more.
 is_by_threshold() {
     case $newline$details in
