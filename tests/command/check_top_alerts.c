@@ -201,32 +201,38 @@ static const struct {
     {"psi", "percent", "io-full", CURRENTLY("value", "61.000000", "above the failure", "60.000000"),
      "all of hour.slice_web waits for disks 61 % of the time; the limit is 60 %"},
     {"psi", "percent", "cpu-full", AGAIN_AT("value", "3.250000"),
-     "all of hour.slice_web waits for a CPU 3.2 % of the time again"},
+     "all of hour.slice_web waits less for a CPU: 3.2 % of the time now"},
+    {"psi", "percent", "cpu-some", AGAIN_AT("value", "0.460000"),
+     "hour.slice_web no longer waits for a CPU: 0.46 % of the time now"},
     {"wss", "memory", "referenced",
      CURRENTLY("value", "268435456.000000", "above the failure", "134217728.000000"),
      "hour.slice_web touches 256M of memory; the limit is 128M"},
     {"headroom", "percent", "room", CURRENTLY("value", "0.000000", "below the warning", "5.000000"),
-     "hour.slice_web has no room left; the limit is 5 %"},
+     "hour.slice_web has no room left"},
     {"headroom", "percent", "room", CURRENTLY("value", "3.400000", "below the warning", "5.000000"),
      "hour.slice_web has 3.4 % of room left; the limit is 5 %"},
     {"headroom", "percent", "room", AGAIN_AT("value", "35.700000"),
-     "hour.slice_web has 36 % of room left again"},
+     "hour.slice_web has 36 % of room left now"},
     {"headroom", "duration", "to_trouble",
      CURRENTLY("seconds", "2520.000000", "below the warning", "3600.000000"),
-     "hour.slice_web has memory for 42 min; the limit is 60 min"},
+     "hour.slice_web runs out of memory in 42 min; the limit is 60 min"},
     {"headroom", "duration", "to_trouble",
      CURRENTLY("seconds", "0.000000", "below the failure", "600.000000"),
-     "hour.slice_web is in trouble; the limit is 10 min"},
+     "hour.slice_web has no room left"},
     {"headroom", "duration", "to_trouble", AGAIN_AT("seconds", "86400.000000"),
      "hour.slice_web is out of trouble"},
     {"headroom", "duration", "to_trouble", AGAIN_AT("seconds", "7260.000000"),
-     "hour.slice_web has memory for 2.0 h again"},
+     "hour.slice_web has memory for 2.0 h now"},
     {"cgroup_perf", "ipc", "", CURRENTLY("value", "0.312345", "below the warning", "0.500000"),
      "hour.slice_web runs 0.31 instructions per cycle; the limit is 0.5"},
     {"cgroup_perf", "derive", "x", CURRENTLY("value", "7.5", "above the warning", "7"),
      "hour.slice_web: x is 7.5; the limit is 7"},
     {"psi", "percent", "cpu-full", PSI("Value is no longer there."),
      "hour.slice_web: cpu-full: Value is no longer there."},
+    {"psi", "percent", "cpu-full", "cpu-full: no longer watched: no value has come for 21 s",
+     "hour.slice_web is no longer watched: no value has come for 21 s"},
+    {"psi", "percent", "cpu-idle", CURRENTLY("value", "3", "below the warning", "5"),
+     "hour.slice_web: cpu-idle is 3 %; the limit is 5 %"},
     /* not a threshold's */
     {"psi", "derive", "trigger_x", "cpu some: stalled 1 s", "cpu some: stalled 1 s"},
 };
@@ -251,7 +257,9 @@ static const struct {
     const char *plugin, *instance, *type, *type_instance, *value, *text;
 } places[] = {
     {"psi", "system", "percent", "io-full", "20",
-     "all of the machine waits for disks 20 % of the time"},
+     "all of the machine waits less for disks: 20 % of the time"},
+    {"psi", "system", "percent", "cpu-some", "12",
+     "the machine waits less for a CPU: 12 % of the time"},
     {"osnoise", "cpu2", "percent", "available", "96.8", "programs get 97 % of CPU 2"},
     {"osnoise", "cpu2", "duration", "max_single", "0.00035",
      "a single noise takes CPU 2 for 350 us"},
@@ -273,8 +281,21 @@ START_TEST(names_a_place_as_mails_do)
              "\"value\" is %s.",
              places[_i].value);
     alert_text(&alert, false, text);
-    snprintf(expected, sizeof(expected), "%s again", places[_i].text);
+    snprintf(expected, sizeof(expected), "%s now", places[_i].text);
     ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+START_TEST(names_the_machine_in_an_alarm)
+{
+    struct alert alert = {
+        .plugin = "psi", .instance = "system", .type = "percent", .type_instance = "cpu-some"};
+    char text[ALERT_TEXT_SIZE];
+
+    strcpy(alert.message, CURRENTLY("value", "98.2", "above the warning", "60"));
+    alert_text(&alert, false, text);
+    ck_assert_str_eq(
+        text, "something in the machine waits for a CPU 98 % of the time; the limit is 60 %");
 }
 END_TEST
 
@@ -558,6 +579,139 @@ START_TEST(passes_over_end_without_alarm)
 }
 END_TEST
 
+/* SEVERITY:GROUP:WHAT of lines, and of those that are shown: a bar before what was read before.
+ * WHAT is RESOURCE-LEVEL of a threshold, or RESOURCE alone of a trigger; room and to_trouble with
+ * their value; room-RESOURCE of <Alert>. The time is that of the line, in minutes. */
+static const struct {
+    const char *what, *lines, *shown;
+} causes[] = {
+    {"thresholds of one group and resource", "0W:a:cpu-full 1W:a:cpu-some", "W:a:cpu-full"},
+    {"but others", "0W:a:cpu-full 0W:a:memory-some 0W:b:cpu-full",
+     "W:a:cpu-full W:a:memory-some W:b:cpu-full"},
+    {"a worse one", "0W:a:cpu-some 0F:a:cpu-full", "W:a:cpu-some F:a:cpu-full"},
+    {"one that gets worse", "0W:a:cpu-some 0F:a:cpu-some", "W:a:cpu-some F:a:cpu-some"},
+    {"one that was covered and gets worse", "0W:a:cpu-some 0W:a:cpu-full 0F:a:cpu-full",
+     "W:a:cpu-some F:a:cpu-full"},
+    {"a trigger before", "0W:a:cpu 0W:a:cpu-full", "W:a:cpu"},
+    {"another resource's trigger", "0W:a:io 0W:a:cpu-full", "W:a:io W:a:cpu-full"},
+    {"one end, the last", "0W:a:cpu 0W:a:cpu-full 1O:a:cpu 2O:a:cpu-full", "W:a:cpu O:a:cpu-full"},
+    {"in whatever order", "0W:a:cpu 0W:a:cpu-full 1O:a:cpu-full 2O:a:cpu", "W:a:cpu O:a:cpu"},
+    {"then one begins", "0W:a:cpu 0W:a:cpu-full 1O:a:cpu-full 2O:a:cpu 3W:a:cpu-full",
+     "W:a:cpu O:a:cpu W:a:cpu-full"},
+    {"of no room", "0W:a:cpu-full 0W:a:room=0 0W:a:to_trouble=0 1O:a:room 1O:a:to_trouble",
+     "W:a:cpu-full"},
+    {"nor by memory", "0W:a:memory-some 0W:a:room=0", "W:a:memory-some"},
+    {"but disks", "0W:a:io-full 0W:a:room=0", "W:a:io-full W:a:room=0"},
+    {"nor if it came a moment before", "0W:a:to_trouble=0 0W:a:room=0 0W:a:cpu-full",
+     "W:a:cpu-full"},
+    {"but long before", "0W:a:room=0 1W:a:cpu-full", "W:a:room=0 W:a:cpu-full"},
+    {"nor an alarm before that", "0W:a:room=0 5O:a:room 9W:a:cpu-full 9W:a:room=0 9W:b:io-full",
+     "W:a:room=0 O:a:room W:a:cpu-full W:b:io-full"},
+    {"by what isn't shown itself", "0W:a:cpu-full 0W:a:room=0 1O:a:cpu-full 2W:a:to_trouble=0",
+     "W:a:cpu-full O:a:cpu-full W:a:to_trouble=0"},
+    {"no room twice", "0W:a:room=0 0W:a:to_trouble=0", "W:a:room=0"},
+    {"little room, and trouble to come", "0W:a:cpu-full 0W:a:room=8 0W:a:to_trouble=2500",
+     "W:a:cpu-full W:a:room=8 W:a:to_trouble=2500"},
+    {"unless <Alert> says so", "0W:a:room-memory 0W:a:room=8 0W:a:to_trouble=2500",
+     "W:a:room-memory"},
+    {"which covers no pressure", "0W:a:room-memory 0W:a:memory-full",
+     "W:a:room-memory W:a:memory-full"},
+    {"the machine's CPUs", "0W:a:cpu-full 0W:system:cpu-some 0W:system:room=0 1O:system:cpu-some",
+     "W:a:cpu-full"},
+    {"a moment before", "0W:system:cpu-some 0W:system:room=0 0W:a:cpu-full", "W:a:cpu-full"},
+    {"the machine's memory", "0W:a:cpu-full 0W:system:memory-some",
+     "W:a:cpu-full W:system:memory-some"},
+    {"what began a day ago", "0W:a:cpu-full 1440W:system:cpu-some",
+     "W:a:cpu-full W:system:cpu-some"},
+};
+
+static void write_message(const char *group, const char *what, char severity, FILE *out)
+{
+    const char *value = strchr(what, '=');
+    const char *type = strncmp(what, "to_trouble", 10) == 0 ? "duration" : "percent";
+    const int length = (int)strcspn(what, "=");
+    const bool is_room = *type == 'd' || strcmp(what, "room") == 0 || value != NULL;
+
+    fprintf(out, "host = h, plugin = %s, plugin_instance = %s, ",
+            is_room || strncmp(what, "room", 4) == 0 ? "headroom" : "psi", group);
+    if (strncmp(what, "room-", 5) == 0)
+        fprintf(out, "type = percent, type_instance = %s, message = memory: trouble in 42 min",
+                what);
+    else if (!is_room && strchr(what, '-') == NULL)
+        fprintf(out, "type = derive, type_instance = trigger_x_%s, message = %s some: stalled",
+                what, what);
+    else if (severity == 'O')
+        fprintf(out, "type = %s, type_instance = %.*s, message = Host h, plugin p: over", type,
+                length, what);
+    else
+        fprintf(out,
+                "type = %s, type_instance = %.*s, message = Host h, plugin p type t: Data source "
+                "\"value\" is currently %s.000000. That is above the warning threshold of 1.",
+                type, length, what, value != NULL ? value + 1 : "9");
+    putc('\n', out);
+}
+
+static void append_line(const char *line)
+{
+    char severity, group[32], what[32];
+    int minute;
+    FILE *file = fopen(path, "a");
+
+    ck_assert_int_eq(sscanf(line, "%d%c:%31[^:]:%31[^ ]", &minute, &severity, group, what), 4);
+    fprintf(file, "[2026-11-%02d %02d:%02d:12] " NOTIFICATION "%s, ", 21 + minute / 1440,
+            minute / 60 % 24, minute % 60,
+            severity == 'F'   ? "FAILURE"
+            : severity == 'W' ? "WARNING"
+                              : "OKAY");
+    write_message(group, what, severity, file);
+    fclose(file);
+}
+
+static void append_shown(const struct alert *alert, char *text, size_t size)
+{
+    const char *value = strstr(alert->message, "is currently ");
+    const char *which = alert->type_instance;
+    const bool has_value = strcmp(alert->plugin, "headroom") == 0 && value != NULL;
+    const size_t used = strlen(text);
+
+    snprintf(text + used, size - used, "%s%c:%s:%s", used > 0 ? " " : "",
+             *alert_word(alert->severity), alert->instance,
+             strncmp(which, "trigger_x_", 10) == 0 ? which + 10 : which);
+    if (has_value)
+        snprintf(text + strlen(text), size - strlen(text), "=%d",
+                 atoi(value + strlen("is currently ")));
+}
+
+START_TEST(shows_a_cause_once)
+{
+    char shown[512] = "";
+
+    for (const char *line = causes[_i].lines; line != NULL; line = strchr(line, ' '))
+        append_line(line += *line == ' ');
+    ck_assert_int_eq(alerts_read(alerts), 0);
+    for (size_t i = 0; i < alerts_found(alerts)->count; i++)
+        append_shown(&alerts_found(alerts)->entries[i], shown, sizeof(shown));
+    ck_assert_msg(strcmp(shown, causes[_i].shown) == 0, "%s: %s", causes[_i].what, shown);
+    ck_assert_uint_eq(alerts_found(alerts)->fresh, alerts_found(alerts)->count);
+}
+END_TEST
+
+/* What was read before is dropped once a later alert says more. */
+START_TEST(drops_what_says_less)
+{
+    append_line("0W:b:io-full");
+    append_line("0W:system:cpu-some");
+    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_uint_eq(alerts_found(alerts)->count, 2);
+    append_line("0W:a:cpu-full");
+    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_uint_eq(alerts_found(alerts)->count, 2);
+    ck_assert_uint_eq(alerts_found(alerts)->fresh, 1);
+    ck_assert_str_eq(alerts_found(alerts)->entries[0].instance, "b");
+    ck_assert_str_eq(alerts_found(alerts)->entries[1].instance, "a");
+}
+END_TEST
+
 static int count_descriptors(void)
 {
     int count = 0;
@@ -592,6 +746,7 @@ static void add_lines(TCase *tests)
     tcase_add_test(tests, words_an_alert);
     tcase_add_loop_test(tests, puts_a_threshold_in_words, 0, COUNT(threshold_texts));
     tcase_add_loop_test(tests, names_a_place_as_mails_do, 0, sizeof(places) / sizeof(places[0]));
+    tcase_add_test(tests, names_the_machine_in_an_alarm);
 }
 
 static void add_following(TCase *tests)
@@ -609,6 +764,8 @@ static void add_following(TCase *tests)
     tcase_add_test(tests, skips_huge_backlog);
     tcase_add_test(tests, passes_over_long_lines);
     tcase_add_test(tests, passes_over_end_without_alarm);
+    tcase_add_loop_test(tests, shows_a_cause_once, 0, COUNT(causes));
+    tcase_add_test(tests, drops_what_says_less);
     tcase_add_test(tests, holds_one_descriptor);
 }
 

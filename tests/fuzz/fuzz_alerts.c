@@ -47,22 +47,21 @@ static void require_sensible(const struct alert *alert, const char *line, size_t
     require_time(alert->time);
 }
 
-/* The text that is shown: the message of a threshold in other words, about the same group; else the
- * whole message. Before it the host, or not. */
+/* The text that is shown: the whole message, but that of a threshold, or of the end of its alarm as
+ * no value comes, in other words. Before it the host, or not. */
 static void require_shown(const struct alert *alert)
 {
-    char text[ALERT_TEXT_SIZE];
+    char text[ALERT_TEXT_SIZE], with_host[ALERT_TEXT_SIZE];
     const char *message = alert->message[0] != '\0' ? alert->message : "-";
-    if (alert_is_by_threshold(alert))
-        message = alert->instance;
-    const size_t length = strlen(message);
+
     require(alert_clock(alert)[0] != '\0');
     alert_text(alert, false, text);
-    require(strncmp(text, message, length) == 0);
-    require(alert_is_by_threshold(alert) ? text[length] == ':' : text[length] == '\0');
-    alert_text(alert, true, text);
-    require(strncmp(text, alert->host, strlen(alert->host)) == 0);
-    require(strstr(text, message) != NULL);
+    require(text[0] != '\0' && memchr(text, '\n', strlen(text)) == NULL);
+    require(alert_is_by_threshold(alert) ||
+            strstr(alert->message, ": no longer watched: ") != NULL || strcmp(text, message) == 0);
+    alert_text(alert, true, with_host);
+    require(strncmp(with_host, alert->host, strlen(alert->host)) == 0);
+    require(strstr(with_host, text) != NULL);
 }
 
 static void parse_line(const uint8_t *data, size_t length)

@@ -6,7 +6,7 @@
  *     currently 54.498408. That is above the warning threshold of 40.000000.
  *     Host h, plugin …: All data sources are within range again. Current value of "value" is 3.
  *
- * and the words of headroom-mail, describe_series().
+ * and the words of headroom-mail, describe_threshold() and describe_wait().
  */
 #include "top/alert_text.h"
 
@@ -22,19 +22,23 @@ enum { VALUE_SIZE = 64, SERIES_SIZE = 512 };
 
 enum unit { PERCENT, PER_10000, BYTES, TIME, NOISE, NUMBER };
 
+/* What tasks wait for, some of them or all. */
+static const struct {
+    const char *series; /* PLUGIN/TYPE/TYPE_INSTANCE, with wildcards of fnmatch(3) */
+    const char *what;
+} waits[] = {
+    {"psi/percent/cpu-[sf]*", "a CPU"},
+    {"psi/percent/memory-[sf]*", "memory"},
+    {"psi/percent/io-[sf]*", "disks"},
+    {"psi/percent/irq-full", "interrupts"},
+};
+
 /* "@" is the place, "~" the source of noise, "#" the value. The first that matches counts. */
 static const struct wording {
-    const char *series; /* PLUGIN/TYPE/TYPE_INSTANCE, with wildcards of fnmatch(3) */
+    const char *series; /* as above */
     const char *text;
     enum unit unit;
 } wordings[] = {
-    {"psi/percent/cpu-some", "@ waits for a CPU # of the time", PERCENT},
-    {"psi/percent/cpu-full", "all of @ waits for a CPU # of the time", PERCENT},
-    {"psi/percent/memory-some", "@ waits for memory # of the time", PERCENT},
-    {"psi/percent/memory-full", "all of @ waits for memory # of the time", PERCENT},
-    {"psi/percent/io-some", "@ waits for disks # of the time", PERCENT},
-    {"psi/percent/io-full", "all of @ waits for disks # of the time", PERCENT},
-    {"psi/percent/irq-full", "@ waits for interrupts # of the time", PERCENT},
     {"cgroup_perf/ipc/", "@ runs # instructions per cycle", NUMBER},
     {"wss/memory/referenced*", "@ touches # of memory", BYTES},
     {"wss/memory/*", "@ holds # of memory", BYTES},
@@ -42,13 +46,13 @@ static const struct wording {
     {"osnoise/duration/max_single", "a single noise takes @ for #", NOISE},
     {"osnoise/derive/*_us", "~ takes # of @", PER_10000},
     {"headroom/percent/room*", "@ has # of room left", PERCENT},
-    {"headroom/duration/to_trouble", "@ has memory for #", TIME},
+    {"headroom/duration/to_trouble", "@ runs out of memory in #", TIME},
     {"*/percent/*", "@: ~ is #", PERCENT},
     {"*/memory/*", "@: ~ is #", BYTES},
     {"*", "@: ~ is #", NUMBER},
 };
 
-/* What a value of room says to people where its number doesn't. */
+/* What a value of room says to people where its number doesn't, or at its end. */
 static const struct {
     const char *series;
     double least, most;
@@ -56,7 +60,8 @@ static const struct {
     const char *text;
 } special_wordings[] = {
     {"headroom/percent/room*", 0, 0, false, "@ has no room left"},
-    {"headroom/duration/to_trouble", 0, 0, false, "@ is in trouble"},
+    {"headroom/duration/to_trouble", 0, 0, false, "@ has no room left"},
+    {"headroom/duration/to_trouble", 0, 86398, true, "@ has memory for # now"},
     {"headroom/duration/to_trouble", 86399, INFINITY, true, "@ is out of trouble"},
 };
 
@@ -175,12 +180,50 @@ static void write_words(FILE *out, const char *words, const struct alert *alert,
             putc(*words, out);
 }
 
-/* "all of mysql.service waits for a CPU 54 % of the time" @return whether that is all to say */
+static const char *find_wait(const char *series)
+{
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+        if (fnmatch(waits[i].series, series, 0) == 0)
+            return waits[i].what;
+    return NULL;
+}
+
+/* "all of mysql.service waits for a CPU 54 % of the time" */
+static void write_wait(FILE *out, const struct alert *alert, const char *what, double pct,
+                       bool is_end)
+{
+    const bool is_full = strstr(alert->type_instance, "-full") != NULL;
+    char text[VALUE_SIZE];
+
+    if (is_full && strcmp(what, "interrupts") != 0)
+        fputs("all of ", out);
+    else if (!is_full && !is_end && strcmp(alert->instance, "system") == 0)
+        fputs("something in ", out); /* CPUs may be idle meanwhile */
+    write_place(out, alert);
+    write_value(PERCENT, pct, text);
+    if (!is_end)
+        fprintf(out, " waits for %s %s of the time", what, text);
+    else
+        fprintf(out, " %s for %s: %s of the time now", pct <= 1 ? "no longer waits" : "waits less",
+                what, text);
+}
+
+static void write_series(const struct alert *alert, char series[SERIES_SIZE])
+{
+    snprintf(series, SERIES_SIZE, "%s/%s/%s", alert->plugin, alert->type, alert->type_instance);
+}
+
+/* @return whether that is all to say */
 static bool write_state(FILE *out, const struct alert *alert, double value, bool is_end)
 {
     char series[SERIES_SIZE], text[VALUE_SIZE];
 
-    snprintf(series, sizeof(series), "%s/%s/%s", alert->plugin, alert->type, alert->type_instance);
+    write_series(alert, series);
+    const char *what = find_wait(series);
+    if (what != NULL) {
+        write_wait(out, alert, what, value, is_end);
+        return is_end;
+    }
     const struct wording *wording = find_wording(series);
     const char *special = find_special(series, value, is_end);
     write_value(wording->unit, value, text);
@@ -192,7 +235,7 @@ static void write_limit(FILE *out, const struct alert *alert, double limit)
 {
     char series[SERIES_SIZE], text[VALUE_SIZE];
 
-    snprintf(series, sizeof(series), "%s/%s/%s", alert->plugin, alert->type, alert->type_instance);
+    write_series(alert, series);
     write_value(find_wording(series)->unit, limit, text);
     fprintf(out, "; the limit is %s", text);
 }
@@ -205,17 +248,30 @@ static void write_threshold(FILE *out, const struct alert *alert)
 
     if (find_number(message, "\" is currently ", &value) &&
         find_number(message, " threshold of ", &limit)) {
-        write_state(out, alert, value, false);
-        write_limit(out, alert, limit);
+        if (!write_state(out, alert, value, false))
+            write_limit(out, alert, limit);
     } else if (again != NULL && find_number(again, "\" is ", &value)) {
         if (!write_state(out, alert, value, true))
-            fputs(" again", out);
+            fputs(" now", out);
     } else {
         write_place(out, alert);
         fputs(": ", out);
         write_source(out, alert);
         fprintf(out, ": %s", rest != NULL ? rest + strlen("): ") : message);
     }
+}
+
+/* Of the end of a threshold's alarm whose value doesn't come any more: "cpu-full: no longer
+ * watched: no value has come for 21 s". @return NULL: it is none. */
+static const char *find_unwatched(const struct alert *alert)
+{
+    static const char words[] = ": no longer watched: ";
+    const size_t length = strlen(alert->type_instance);
+
+    if (strncmp(alert->message, alert->type_instance, length) != 0 ||
+        strncmp(alert->message + length, words, strlen(words)) != 0)
+        return NULL;
+    return alert->message + length + strlen(words);
 }
 
 void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
@@ -227,10 +283,15 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
         return;
     if (with_host && alert->host[0] != '\0')
         fprintf(out, "%s: ", alert->host);
-    if (alert_is_by_threshold(alert))
+    const char *reason = find_unwatched(alert);
+    if (reason != NULL) {
+        write_place(out, alert);
+        fprintf(out, " is no longer watched: %s", reason);
+    } else if (alert_is_by_threshold(alert)) {
         write_threshold(out, alert);
-    else
+    } else {
         fputs(alert->message[0] != '\0' ? alert->message : "-", out);
+    }
     fclose(out);
     text[ALERT_TEXT_SIZE - 1] = '\0';
 }

@@ -12,7 +12,7 @@
 
 #include "common/identifier.h"
 #include "headroom/array.h"
-#include "top/alert_text.h"
+#include "top/alarms.h"
 
 enum {
     /* Of a file that exists at the start, and of what was appended since the last reading. collectd
@@ -155,51 +155,6 @@ const char *alert_clock(const struct alert *alert)
     return alert->time[0] != '\0' ? alert->time + strlen("2026-11-21 ") : "-";
 }
 
-/* --- Which series are in alarm --------------------------------------------- */
-
-enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
-
-/* The oldest first. */
-struct alarms {
-    char **list;
-    size_t count, capacity;
-};
-
-static void write_series(const struct alert *alert, char series[SERIES_SIZE])
-{
-    snprintf(series, SERIES_SIZE, "%s/%s-%s/%s-%s", alert->host, alert->plugin, alert->instance,
-             alert->type, alert->type_instance);
-}
-
-/* Removes a series from those in alarm. Returns whether it was one. */
-static bool end_alarm(struct alarms *alarms, const char *series)
-{
-    size_t at = 0;
-    while (at < alarms->count && strcmp(alarms->list[at], series) != 0)
-        at++;
-    if (at == alarms->count)
-        return false;
-    free(alarms->list[at]);
-    memmove(alarms->list + at, alarms->list + at + 1,
-            (--alarms->count - at) * sizeof(*alarms->list));
-    return true;
-}
-
-static int begin_alarm(struct alarms *alarms, const char *series)
-{
-    end_alarm(alarms, series);
-    /* Those of groups that went away have no end. */
-    if (alarms->count == ALARMS_MOST)
-        end_alarm(alarms, alarms->list[0]);
-    if (HR_ARRAY_RESERVE(alarms->list, alarms->capacity, alarms->count + 1) != 0)
-        return -ENOMEM;
-    alarms->list[alarms->count] = strdup(series);
-    if (alarms->list[alarms->count] == NULL)
-        return -ENOMEM;
-    alarms->count++;
-    return 0;
-}
-
 /* --- The file ------------------------------------------------------------- */
 
 struct alerts {
@@ -236,9 +191,7 @@ void alerts_close(struct alerts *alerts)
         return;
     if (alerts->fd >= 0)
         close(alerts->fd);
-    for (size_t i = 0; i < alerts->alarms.count; i++)
-        free(alerts->alarms.list[i]);
-    free(alerts->alarms.list);
+    alarms_free(&alerts->alarms);
     free(alerts->found.entries);
     free(alerts->path);
     free(alerts);
@@ -281,18 +234,29 @@ static void append_to_line(struct alerts *alerts, const char *bytes, size_t leng
     alerts->used += length;
 }
 
-/* Appends an alert, unless it is an OKAY of a threshold without an alarm: there is one for each
- * series when collectd starts. */
+/* Drops the alert of an alarm, as a later one says more. */
+static void drop_alert(void *context, const struct alarm *alarm)
+{
+    struct alert_list *list = context;
+    size_t at = list->count;
+
+    while (at > 0 && !alarm_is_begun_by(alarm, &list->entries[at - 1]))
+        at--;
+    if (at == 0)
+        return; /* it is too old to be shown */
+    if (at > list->count - list->fresh)
+        list->fresh--;
+    memmove(list->entries + at - 1, list->entries + at,
+            (list->count - at) * sizeof(*list->entries));
+    list->count--;
+}
+
+/* Appends an alert, unless it has nothing new to say. */
 static int take_alert(struct alerts *alerts, const struct alert *alert)
 {
-    char series[SERIES_SIZE];
-    int status = 0;
-    write_series(alert, series);
-    if (alert->severity != ALERT_OKAY)
-        status = begin_alarm(&alerts->alarms, series);
-    else if (!end_alarm(&alerts->alarms, series) && alert_is_by_threshold(alert))
-        return 0;
-    return status == 0 ? append_alert(alerts, alert) : status;
+    int status = alarms_take(&alerts->alarms, alert, drop_alert, &alerts->found);
+
+    return status > 0 ? append_alert(alerts, alert) : status;
 }
 
 static int parse_line(struct alerts *alerts)

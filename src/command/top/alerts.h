@@ -76,10 +76,10 @@ void alerts_close(struct alerts *alerts);
  * Doesn't block.
  *
  * A reading takes up to the last 1 MiB of the file, or of what was appended; the first one of these
- * the last ALERTS_SHOWN alerts. An OKAY of the plugin threshold is passed over unless an alarm of
- * its series was read before: collectd has one of each series when it starts. A line is parsed once
- * it has its line feed. A file that got shorter is read from its beginning. If another file has
- * replaced it at the path, the rest of the old one is read first, then all of the new one.
+ * the last ALERTS_SHOWN alerts. Those that say nothing new are passed over, see top/alarms.h, and
+ * dropped if a later one says more. A line is parsed once it has its line feed. A file that got
+ * shorter is read from its beginning. If another file has replaced it at the path, the rest of the
+ * old one is read first, then all of the new one.
  *
  * @return 0; -EINVAL if the path is neither a file nor a directory; -ENOMEM; or the negative errno
  *         of open(2) or read(2). After a failure the next reading continues where this one stopped.

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source: src/handlers/headroom-mail.sh, list_covering() and goes_on().
+ */
+#include "top/alarms.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "headroom/array.h"
+#include "top/alert_text.h"
+
+enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
+
+/* After a day an alarm may have ended unnoticed; and what says more of a cause comes within two of
+ * collectd's intervals. */
+#define LASTS_S  86400
+#define FOLLOW_S 30
+
+enum resource { NO_RESOURCE, CPU, MEMORY, IO, IRQ, ROOM };
+
+/* What sent it: a trigger of psi; a threshold, of room only where none is left; a threshold of a
+ * little room; <Alert> of the plugin headroom, of trouble that is there, and to come. */
+enum kind { OTHER, TRIGGER, THRESHOLD, LITTLE_ROOM, TROUBLE, FORECAST };
+
+struct alarm {
+    char *series;
+    char host[sizeof(((struct alert *)NULL)->host)];
+    char group[sizeof(((struct alert *)NULL)->instance)];
+    enum kind kind;
+    enum resource resource;
+    enum alert_severity severity;
+    double time; /* seconds, of whatever zone; NAN: not known */
+    bool is_covered;
+};
+
+/* --- What an alarm is about ------------------------------------------------ */
+
+static void write_series(const struct alert *alert, char series[SERIES_SIZE])
+{
+    snprintf(series, SERIES_SIZE, "%s/%s-%s/%s-%s", alert->host, alert->plugin, alert->instance,
+             alert->type, alert->type_instance);
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "cpu-full", "memory some: stalled", "memory" */
+static enum resource resource_of(const char *text)
+{
+    static const char *const names[] = {
+        [CPU] = "cpu", [MEMORY] = "memory", [IO] = "io", [IRQ] = "irq"};
+
+    for (int i = CPU; i <= IRQ; i++)
+        if (begins(text, names[i]) && strchr("- ", text[strlen(names[i])]) != NULL)
+            return (enum resource)i;
+    return NO_RESOURCE;
+}
+
+static void find_cause_of_room(const struct alert *alert, struct alarm *alarm)
+{
+    const char *which = alert->type_instance;
+
+    if (!alert_is_by_threshold(alert)) {
+        alarm->resource =
+            begins(which, "room-") ? resource_of(which + strlen("room-")) : NO_RESOURCE;
+        alarm->kind = strstr(alert->message, ": trouble now") != NULL ? TROUBLE : FORECAST;
+    } else if (strcmp(which, "room") == 0 || strcmp(which, "to_trouble") == 0) {
+        alarm->resource = ROOM;
+        alarm->kind =
+            strstr(alert->message, "\" is currently 0.000000.") != NULL ? THRESHOLD : LITTLE_ROOM;
+    }
+}
+
+static void find_cause(const struct alert *alert, struct alarm *alarm)
+{
+    const bool by_threshold = alert_is_by_threshold(alert);
+
+    if (strcmp(alert->plugin, "headroom") == 0) {
+        find_cause_of_room(alert, alarm);
+    } else if (strcmp(alert->plugin, "psi") == 0) {
+        alarm->kind = by_threshold ? THRESHOLD : TRIGGER;
+        alarm->resource = resource_of(by_threshold ? alert->type_instance : alert->message);
+    }
+}
+
+static double time_of(const struct alert *alert)
+{
+    struct tm parts = {.tm_year = 0};
+
+    if (strptime(alert->time, "%Y-%m-%d %H:%M:%S", &parts) == NULL)
+        return NAN;
+    return (double)timegm(&parts);
+}
+
+/* --- Which says more -------------------------------------------------------- */
+
+static bool is_of_system(const struct alarm *alarm)
+{
+    return alarm->kind == THRESHOLD && strcmp(alarm->group, "system") == 0;
+}
+
+/* Of what is the case, not of what is to come. */
+static bool is_there(const struct alarm *alarm)
+{
+    return alarm->kind == TRIGGER || alarm->kind == THRESHOLD || alarm->kind == TROUBLE;
+}
+
+static bool is_same_group(const struct alarm *a, const struct alarm *b)
+{
+    return strcmp(a->host, b->host) == 0 && strcmp(a->group, b->group) == 0;
+}
+
+static bool is_same_wait(const struct alarm *a, const struct alarm *b)
+{
+    return is_same_group(a, b) && is_there(a) && a->resource == b->resource;
+}
+
+/* Values of room don't say by what that is. */
+static bool says_why(const struct alarm *other, const struct alarm *room)
+{
+    if (!is_same_group(other, room))
+        return false;
+    if (other->kind == FORECAST)
+        return true;
+    return room->kind == THRESHOLD && is_there(other) &&
+           (other->resource == CPU || other->resource == MEMORY || other->resource == ROOM);
+}
+
+/* Where any group waits for a CPU, so does something in the machine. */
+static bool says_who(const struct alarm *other, const struct alarm *alarm)
+{
+    return is_of_system(alarm) && (alarm->resource == CPU || alarm->resource == ROOM) &&
+           strcmp(other->host, alarm->host) == 0 && other->resource == CPU &&
+           (other->kind == TRIGGER || other->kind == THRESHOLD);
+}
+
+static bool covers(const struct alarm *other, const struct alarm *alarm)
+{
+    if (other->is_covered || other->severity > alarm->severity ||
+        alarm->time - other->time >= LASTS_S || alarm->resource == NO_RESOURCE ||
+        alarm->kind == FORECAST)
+        return false;
+    return says_who(other, alarm) ||
+           (alarm->resource == ROOM ? says_why(other, alarm) : is_same_wait(other, alarm));
+}
+
+/* --- The list ----------------------------------------------------------------- */
+
+static struct alarm *find_alarm(const struct alarms *alarms, const char *series)
+{
+    for (size_t i = 0; i < alarms->count; i++)
+        if (strcmp(alarms->list[i].series, series) == 0)
+            return &alarms->list[i];
+    return NULL;
+}
+
+static void remove_alarm(struct alarms *alarms, struct alarm *alarm)
+{
+    const size_t at = (size_t)(alarm - alarms->list);
+
+    free(alarm->series);
+    memmove(alarm, alarm + 1, (--alarms->count - at) * sizeof(*alarm));
+}
+
+static int append_alarm(struct alarms *alarms, const struct alarm *alarm)
+{
+    /* Those of groups that went away may have no end. */
+    if (alarms->count == ALARMS_MOST)
+        remove_alarm(alarms, &alarms->list[0]);
+    if (HR_ARRAY_RESERVE(alarms->list, alarms->capacity, alarms->count + 1) != 0)
+        return -ENOMEM;
+    alarms->list[alarms->count++] = *alarm;
+    return 0;
+}
+
+/* Those that the newest, which came a moment later, says more of. */
+static void cover_others(struct alarms *alarms,
+                         void (*drop)(void *context, const struct alarm *alarm), void *context)
+{
+    const struct alarm *newest = &alarms->list[alarms->count - 1];
+
+    for (size_t i = 0; i + 1 < alarms->count; i++) {
+        struct alarm *other = &alarms->list[i];
+        const bool says_less =
+            other->resource == ROOM || (is_of_system(other) && other->resource == CPU);
+        if (other->is_covered || !says_less || newest->time - other->time > FOLLOW_S ||
+            !covers(newest, other))
+            continue;
+        other->is_covered = true;
+        drop(context, other);
+    }
+}
+
+static int begin_alarm(struct alarms *alarms, const struct alert *alert, const char *series)
+{
+    struct alarm *before = find_alarm(alarms, series),
+                 alarm = {.severity = alert->severity, .time = time_of(alert)};
+    const bool was_shown = before != NULL && !before->is_covered;
+
+    if (before != NULL)
+        remove_alarm(alarms, before);
+    snprintf(alarm.host, sizeof(alarm.host), "%s", alert->host);
+    snprintf(alarm.group, sizeof(alarm.group), "%s", alert->instance);
+    find_cause(alert, &alarm);
+    for (size_t i = 0; i < alarms->count && !was_shown; i++)
+        alarm.is_covered |= covers(&alarms->list[i], &alarm);
+    alarm.series = strdup(series);
+    if (alarm.series == NULL || append_alarm(alarms, &alarm) != 0) {
+        free(alarm.series);
+        return -ENOMEM;
+    }
+    return !alarm.is_covered;
+}
+
+/* Whether a cause lasts by another alarm, whose end is shown then. A group that can't be watched
+ * any more has no others. */
+static bool goes_on(struct alarms *alarms, const struct alarm *ended, const struct alert *alert)
+{
+    bool lasts = false;
+
+    if (ended->resource == NO_RESOURCE || strcmp(alert->plugin, "psi") != 0 ||
+        (ended->kind == TRIGGER && strstr(alert->message, ": no longer watched in ") != NULL))
+        return false;
+    for (size_t i = 0; i < alarms->count; i++)
+        if (is_same_wait(&alarms->list[i], ended)) {
+            alarms->list[i].is_covered = false;
+            lasts = true;
+        }
+    return lasts;
+}
+
+static int end_alarm(struct alarms *alarms, const struct alert *alert, const char *series)
+{
+    struct alarm *alarm = find_alarm(alarms, series);
+
+    if (alarm == NULL)
+        return !alert_is_by_threshold(alert);
+    const struct alarm ended = *alarm;
+    remove_alarm(alarms, alarm);
+    return !ended.is_covered && !goes_on(alarms, &ended, alert);
+}
+
+int alarms_take(struct alarms *alarms, const struct alert *alert,
+                void (*drop)(void *context, const struct alarm *alarm), void *context)
+{
+    char series[SERIES_SIZE];
+
+    write_series(alert, series);
+    if (alert->severity == ALERT_OKAY)
+        return end_alarm(alarms, alert, series);
+    int status = begin_alarm(alarms, alert, series);
+    if (status > 0)
+        cover_others(alarms, drop, context);
+    return status;
+}
+
+bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert)
+{
+    const double time = time_of(alert);
+    char series[SERIES_SIZE];
+
+    write_series(alert, series);
+    return alert->severity != ALERT_OKAY && strcmp(alarm->series, series) == 0 &&
+           (alarm->time == time || (isnan(alarm->time) && isnan(time)));
+}
+
+void alarms_free(struct alarms *alarms)
+{
+    for (size_t i = 0; i < alarms->count; i++)
+        free(alarms->list[i].series);
+    free(alarms->list);
+    *alarms = (struct alarms){.list = NULL};
+}

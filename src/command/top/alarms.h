@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top/alarms.h - which alarms last, and which of them say what another one has said already: one
+ * cause is shown once, by the rules of headroom-mail(1), "One cause is one mail", as far as a log
+ * file has what they need.
+ */
+#ifndef HEADROOM_COMMAND_TOP_ALARMS_H
+#define HEADROOM_COMMAND_TOP_ALARMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "top/alerts.h"
+
+struct alarm;
+
+/** The oldest first. All zeros is empty. */
+struct alarms {
+    struct alarm *list;
+    size_t count, capacity;
+};
+
+/**
+ * Takes the next alert of the log: an alarm that begins, goes on or ends.
+ *
+ * @param drop  called for each alarm that began a moment before and says less of the same cause.
+ * @return 1 if it is to be shown; 0 if another alarm says as much, or if it is the end of one that
+ *         wasn't shown, of a cause that lasts, or of a threshold without an alarm, as collectd has
+ *         one of each series when it starts; -ENOMEM.
+ */
+int alarms_take(struct alarms *alarms, const struct alert *alert,
+                void (*drop)(void *context, const struct alarm *alarm), void *context);
+
+/** @return whether it is this alert that has begun an alarm, and not that of an older one. */
+bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert);
+
+void alarms_free(struct alarms *alarms);
+
+#endif
