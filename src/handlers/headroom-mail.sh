@@ -622,10 +622,11 @@ list_covering() {
         threshold:*:room) ! waits_for_itself || list_waiting_groups ;;
     esac
     case $kind:$resource in
-        forecast:cpu | forecast:memory) return 0 ;;
+        forecast:cpu | forecast:memory | forecast:io) return 0 ;;
         *:room)
-            set -- -e "forecast $host $instance cpu" -e "forecast $host $instance memory"
-            for each in cpu memory room; do
+            set --
+            for each in cpu memory io room; do
+                set -- "$@" -e "forecast $host $instance $each"
                 ! has_none || set -- "$@" -e "trigger $host $instance $each" -e "alert $host $instance $each" \
                     -e "threshold $host $instance $each"
             done

@@ -9,10 +9,11 @@
 #include "report/rooms.h"
 
 static const char *const names[ROOM_VALUE_COUNT] = {
-    [ROOM_LEAST] = "room_percent",           [ROOM_CPU] = "room_cpu_percent",
-    [ROOM_MEMORY] = "room_memory_percent",   [ROOM_CPUS_LEFT] = "cpus_left",
-    [ROOM_BYTES_LEFT] = "memory_left_bytes", [ROOM_NEED] = "memory_need_bytes",
-    [ROOM_LIMIT] = "memory_limit_bytes",     [ROOM_TROUBLE] = "trouble_seconds",
+    [ROOM_LEAST] = "room_percent",         [ROOM_CPU] = "room_cpu_percent",
+    [ROOM_MEMORY] = "room_memory_percent", [ROOM_IO] = "room_io_percent",
+    [ROOM_CPUS_LEFT] = "cpus_left",        [ROOM_BYTES_LEFT] = "memory_left_bytes",
+    [ROOM_NEED] = "memory_need_bytes",     [ROOM_LIMIT] = "memory_limit_bytes",
+    [ROOM_TROUBLE] = "trouble_seconds",
 };
 
 static void print_causes(FILE *out, const struct room_row *row)
@@ -36,12 +37,10 @@ static void print_causes(FILE *out, const struct room_row *row)
 
 static void print_row(FILE *out, const struct room_row *row)
 {
-    const enum room_value by = rooms_binding(row);
-
     putc('{', out);
     json_print_text(out, "\"host\":", row->host);
     json_print_text(out, ",\"group\":", row->group);
-    json_print_text(out, ",\"by\":", by == ROOM_CPU ? "cpu" : by == ROOM_MEMORY ? "memory" : NULL);
+    json_print_text(out, ",\"by\":", rooms_binding_name(row));
     for (int i = 0; i < ROOM_VALUE_COUNT; i++) {
         fprintf(out, ",\"%s\":", names[i]);
         json_print_number(out, "", isfinite(row->values[i]) != 0, "%.10g", row->values[i]);

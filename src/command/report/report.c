@@ -27,10 +27,8 @@ static const struct {
     const char *name;
     enum room_value value;
 } sort_keys[] = {
-    {"room", ROOM_LEAST},
-    {"trouble", ROOM_TROUBLE},
-    {"memory", ROOM_MEMORY},
-    {"cpu", ROOM_CPU},
+    {"room", ROOM_LEAST}, {"trouble", ROOM_TROUBLE}, {"memory", ROOM_MEMORY},
+    {"cpu", ROOM_CPU},    {"io", ROOM_IO},
 };
 
 /* --- Options ------------------------------------------------------------------------ */
@@ -43,7 +41,7 @@ static void print_help(void)
          "  GROUP               only these groups, by name or path, with the wildcards * and ?\n"
          "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
          "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
-         "  --sort KEY          what to sort by: room, trouble, memory, cpu\n"
+         "  --sort KEY          what to sort by: room, trouble, memory, cpu, io\n"
          "                      (default: room)\n"
          "  --json              print a line of JSON\n"
          "  --help              show this help\n\n"
@@ -62,7 +60,8 @@ static int parse_sort(const char *title, const char *name, struct options *optio
             options->sort = sort_keys[i].value;
             return COMMAND_DONE;
         }
-    return command_misused(title, "--sort takes one of room, trouble, memory, cpu, not '%s'", name);
+    return command_misused(title, "--sort takes one of room, trouble, memory, cpu, io, not '%s'",
+                           name);
 }
 
 /* Returns COMMAND_DONE, COMMAND_MISUSED, or -1 for --help. */

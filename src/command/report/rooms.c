@@ -23,10 +23,15 @@
 static const struct {
     const char *type, *type_instance;
 } series_of[ROOM_VALUE_COUNT] = {
-    [ROOM_LEAST] = {"percent", "room"},         [ROOM_CPU] = {"percent", "room-cpu"},
-    [ROOM_MEMORY] = {"percent", "room-memory"}, [ROOM_CPUS_LEFT] = {"vcpu", "room"},
-    [ROOM_BYTES_LEFT] = {"memory", "room"},     [ROOM_NEED] = {"memory", "need"},
-    [ROOM_LIMIT] = {"memory", "limit"},         [ROOM_TROUBLE] = {"duration", "to_trouble"},
+    [ROOM_LEAST] = {"percent", "room"},
+    [ROOM_CPU] = {"percent", "room-cpu"},
+    [ROOM_MEMORY] = {"percent", "room-memory"},
+    [ROOM_IO] = {"percent", "room-io"},
+    [ROOM_CPUS_LEFT] = {"vcpu", "room"},
+    [ROOM_BYTES_LEFT] = {"memory", "room"},
+    [ROOM_NEED] = {"memory", "need"},
+    [ROOM_LIMIT] = {"memory", "limit"},
+    [ROOM_TROUBLE] = {"duration", "to_trouble"},
 };
 
 /* @return ROOM_VALUE_COUNT: it is none of these. */
@@ -349,11 +354,28 @@ void rooms_sort(struct rooms *rooms, enum room_value by)
         qsort_r(rooms->rows, rooms->count, sizeof(*rooms->rows), compare_rows, &by);
 }
 
+static const char *const binding_names[ROOM_VALUE_COUNT] = {
+    [ROOM_CPU] = "cpu",
+    [ROOM_MEMORY] = "memory",
+    [ROOM_IO] = "io",
+};
+
 enum room_value rooms_binding(const struct room_row *row)
 {
-    const double cpu = row->values[ROOM_CPU], memory = row->values[ROOM_MEMORY];
+    enum room_value least = ROOM_VALUE_COUNT;
 
-    if (isnan(row->values[ROOM_LEAST]) || (isnan(cpu) && isnan(memory)))
+    if (isnan(row->values[ROOM_LEAST]))
         return ROOM_VALUE_COUNT;
-    return compare_values(memory, cpu) < 0 ? ROOM_MEMORY : ROOM_CPU;
+    for (int i = ROOM_CPU; i <= ROOM_IO; i++)
+        if (!isnan(row->values[i]) &&
+            (least == ROOM_VALUE_COUNT || row->values[i] < row->values[least]))
+            least = (enum room_value)i;
+    return least;
+}
+
+const char *rooms_binding_name(const struct room_row *row)
+{
+    const enum room_value by = rooms_binding(row);
+
+    return by == ROOM_VALUE_COUNT ? NULL : binding_names[by];
 }

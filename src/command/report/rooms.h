@@ -16,6 +16,7 @@ enum room_value {
     ROOM_LEAST, /**< percent */
     ROOM_CPU,
     ROOM_MEMORY,
+    ROOM_IO,
     ROOM_CPUS_LEFT,
     ROOM_BYTES_LEFT,
     ROOM_NEED,
@@ -68,9 +69,12 @@ bool room_cause_is_known(const struct room_cause *cause);
  * for limits; then by time to trouble and name. */
 void rooms_sort(struct rooms *rooms, enum room_value by);
 
-/** Which room is the smaller, of those that are known: ROOM_CPU, ROOM_MEMORY; or ROOM_VALUE_COUNT:
- * none is, or the smaller isn't known yet. */
+/** Which room is the smallest, of those that are known: ROOM_CPU, ROOM_MEMORY, ROOM_IO; or
+ * ROOM_VALUE_COUNT: none is, or the smallest isn't known yet. */
 enum room_value rooms_binding(const struct room_row *row);
+
+/** Its name: "cpu"; NULL: it is none. */
+const char *rooms_binding_name(const struct room_row *row);
 
 /**
  * Prints a table for people, or one line of JSON.

@@ -40,13 +40,13 @@ static void add_name(struct grid *grid, const struct rooms *rooms, const struct 
 static void add_room(struct grid *grid, const struct room_row *row)
 {
     const double pct = row->values[ROOM_LEAST];
-    const enum room_value by = rooms_binding(row);
+    const char *by = rooms_binding_name(row);
 
     if (isnan(pct))
         grid_cell(grid, "-");
     else
         grid_cell(grid, "%.0f%%", floor(pct));
-    grid_cell(grid, "%s", by == ROOM_CPU ? "cpu" : by == ROOM_MEMORY ? "memory" : "");
+    grid_cell(grid, "%s", by != NULL ? by : "");
 }
 
 /* How much more it bears of what it has the least room by. */

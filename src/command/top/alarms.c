@@ -129,8 +129,8 @@ static bool says_why(const struct alarm *other, const struct alarm *room)
         return false;
     if (other->kind == FORECAST)
         return true;
-    return room->kind == THRESHOLD && is_there(other) &&
-           (other->resource == CPU || other->resource == MEMORY || other->resource == ROOM);
+    return room->kind == THRESHOLD && is_there(other) && other->resource != NO_RESOURCE &&
+           other->resource != IRQ;
 }
 
 /* Where any group waits for a CPU, so does something in the machine. */
