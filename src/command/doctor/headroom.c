@@ -35,7 +35,8 @@ struct check_context {
     const struct hr_root *root;
     struct findings *findings;
     struct hr_room_machine *machine;
-    size_t tried; /* groups */
+    size_t tried;     /* groups */
+    bool are_samples; /* that nothing selects: one may have it switched off */
     struct obstructed cpu, memory;
     struct hr_room_source **kept; /* all at once, as the plugin has them */
     size_t kept_count, kept_capacity;
@@ -176,7 +177,7 @@ static void try_group(struct check_context *context, const struct hr_cgroup *gro
     add_obstructed(&context->memory, group->path, &memory);
 }
 
-/* Those that are selected; where none is, some, of which one may have it switched off. */
+/* Those that are selected; where none is, the samples. */
 static void try_groups(struct check_context *context, const struct cgroups_of_plugin *of,
                        const struct doctor_groups *groups)
 {
@@ -185,24 +186,37 @@ static void try_groups(struct check_context *context, const struct cgroups_of_pl
 
     while (set != NULL && (group = hr_cgroup_set_next(set, group)) != NULL)
         try_group(context, group);
-    for (size_t i = 0; of->selection->patterns.count == 0 && i < groups->sample_count; i++)
+    context->are_samples = context->tried == 0;
+    for (size_t i = 0; context->are_samples && i < groups->sample_count; i++)
         try_group(context, groups->samples[i]);
     close_all(context);
     hr_cgroup_set_close(set);
 }
 
-/* "of 3 of 12, such as system.slice/a.service, CAUSE" */
-static void add_lacking(const struct check_context *context, const char *facility,
-                        const struct obstructed *groups)
+/* "of 3 of 12, such as system.slice/a.service"; the name of our own says nothing. */
+static void describe_obstructed(const struct check_context *context,
+                                const struct obstructed *obstructed, bool is_own, char *text,
+                                size_t size)
 {
-    const char *text = groups->first.reason.text[0] != '\0' ? groups->first.reason.text
-                                                            : strerror(-groups->first.status);
+    if (is_own)
+        snprintf(text, size, "of one made to try it on");
+    else
+        snprintf(text, size, "of %zu of %zu, such as %s", obstructed->count, context->tried,
+                 obstructed->example);
+}
+
+static void add_lacking(const struct check_context *context, const char *facility,
+                        const struct obstructed *obstructed, bool is_own)
+{
+    const struct obstacle *first = &obstructed->first;
+    const char *text =
+        first->reason.text[0] != '\0' ? first->reason.text : strerror(-first->status);
     const char *remedy = strstr(text, ": ");
     const size_t length = remedy != NULL ? (size_t)(remedy - text) : strlen(text);
-    char cause[256];
+    char of[192], cause[256];
 
-    snprintf(cause, sizeof(cause), "of %zu of %zu, such as %s, %.*s", groups->count, context->tried,
-             groups->example, (int)length, text);
+    describe_obstructed(context, obstructed, is_own, of, sizeof(of));
+    snprintf(cause, sizeof(cause), "%s, %.*s", of, (int)length, text);
     findings_add(context->findings, FINDING_LACKS, facility, cause,
                  remedy != NULL ? remedy + 2 : READABLE);
 }
@@ -217,7 +231,7 @@ static void add_of_groups(const struct check_context *context, const char *facil
     else if (obstructed->count <= bearable)
         findings_add(context->findings, FINDING_WORKS, facility, NULL, NULL);
     else
-        add_lacking(context, facility, obstructed);
+        add_lacking(context, facility, obstructed, groups->own.mount >= 0);
 }
 
 static void check_keeping(const struct check_context *context, const struct doctor_groups *groups)
@@ -238,8 +252,7 @@ static void check_groups(struct check_context *context, const struct cgroups_of_
                          const struct doctor_groups *groups)
 {
     try_groups(context, of, groups);
-    const size_t bearable =
-        of->selection->patterns.count == 0 && context->tried > 0 ? context->tried - 1 : 0;
+    const size_t bearable = context->are_samples && context->tried > 0 ? context->tried - 1 : 0;
     add_of_groups(context, "room of cgroups by CPU time", &context->cpu, groups, bearable);
     add_of_groups(context, "room of cgroups by memory", &context->memory, groups, bearable);
     check_keeping(context, groups);
