@@ -139,29 +139,39 @@ END_TEST
 /* --- Files ---------------------------------------------------------------- */
 
 static struct tree *tree;
+static struct config_faults faults;
 
 static void set_up(void)
 {
     tree = tree_new();
+    faults = (struct config_faults){0};
 }
 
 static void tear_down(void)
 {
+    free(faults.list);
     tree_free(tree);
 }
 
-static int read_main(struct config_item *top, struct config_fault *fault)
+static int read_main(struct config_item *top)
 {
     char path[300];
 
     snprintf(path, sizeof(path), "%s/main.conf", tree_path(tree));
-    return config_read(path, top, fault);
+    return config_read(path, top, &faults);
+}
+
+static void assert_fault(size_t index, const char *name, unsigned line, int status)
+{
+    ck_assert_uint_gt(faults.count, index);
+    ck_assert_str_eq(strrchr(faults.list[index].path, '/'), name);
+    ck_assert_uint_eq(faults.list[index].line, line);
+    ck_assert_int_eq(faults.list[index].status, status);
 }
 
 START_TEST(includes_files_and_folders)
 {
     struct config_item top = {0};
-    struct config_fault fault;
 
     tree_write(tree, "main.conf",
                "A 1\n<Include \"%s/conf.d\">\n  Filter \"*.conf\"\n</Include>\nInclude \"%s/x?\"\n"
@@ -174,38 +184,59 @@ START_TEST(includes_files_and_folders)
     tree_write(tree, "deeper", "C 1\n");
     tree_write(tree, "x2", "X 2\n");
     tree_write(tree, "x1", "X 1\n");
-    ck_assert_int_eq(read_main(&top, &fault), 0);
+    ck_assert_int_eq(read_main(&top), 0);
+    ck_assert_uint_eq(faults.count, 0);
     /* not within a block, as collectd's doesn't work there */
     assert_items(&top, "A(1) Plugin(a){Include(b)} B(1) C(1) X(1) X(2) Z(1)");
     config_free(&top);
 }
 END_TEST
 
-START_TEST(names_the_file_that_is_not_understood)
+START_TEST(names_what_cannot_be_read)
 {
     struct config_item top = {0};
-    struct config_fault fault;
 
-    tree_write(tree, "main.conf", "A 1\nInclude \"%s/bad\"\n", tree_path(tree));
-    tree_write(tree, "bad", "B 1\n\n<C>\n");
-    ck_assert_int_eq(read_main(&top, &fault), -EBADMSG);
-    ck_assert_str_eq(strrchr(fault.path, '/'), "/bad");
-    ck_assert_uint_eq(fault.line, 4);
-    config_free(&top);
+    tree_write(tree, "main.conf", "A 1\n<A>\n");
+    ck_assert_int_eq(read_main(&top), -EBADMSG);
+    assert_fault(0, "/main.conf", 3, -EBADMSG);
     tree_remove(tree, "main.conf");
-    ck_assert_int_eq(read_main(&top, &fault), -ENOENT);
-    ck_assert_str_eq(strrchr(fault.path, '/'), "/main.conf");
-    ck_assert_uint_eq(fault.line, 0);
+    ck_assert_int_eq(read_main(&top), -ENOENT);
+    assert_fault(1, "/main.conf", 0, -ENOENT);
+    ck_assert_uint_eq(faults.count, 2);
     config_free(&top);
 }
 END_TEST
 
+/* Of a file that isn't understood, what stands before. */
+START_TEST(reads_the_rest)
+{
+    struct config_item top = {0};
+
+    tree_write(tree, "main.conf", "A 1\nInclude \"%s/conf.d\"\nInclude \"%s/bad\"\nZ 1\n<Z>",
+               tree_path(tree), tree_path(tree));
+    tree_write(tree, "conf.d/a", "<C>\n");
+    tree_write(tree, "conf.d/b", "B 1\n");
+    tree_write(tree, "bad", "C 1\n\n<C>\n");
+    ck_assert_int_eq(read_main(&top), -EBADMSG);
+    assert_items(&top, "A(1) B(1) C(1) Z(1)");
+    assert_fault(0, "/a", 2, -EBADMSG);
+    assert_fault(1, "/bad", 4, -EBADMSG);
+    assert_fault(2, "/main.conf", 5, -EBADMSG);
+    ck_assert_uint_eq(faults.count, 3);
+    config_free(&top);
+}
+END_TEST
+
+/* At once: what includes itself twice would be read 256 times. */
 START_TEST(ends_where_files_include_one_another)
 {
     struct config_item top = {0};
 
-    tree_write(tree, "main.conf", "A 1\nInclude \"%s/main.conf\"\n", tree_path(tree));
-    ck_assert_int_eq(read_main(&top, NULL), -ELOOP);
+    tree_write(tree, "main.conf", "A 1\nInclude \"%s/main.conf\"\nInclude \"%s/main.conf\"\n",
+               tree_path(tree), tree_path(tree));
+    ck_assert_int_eq(read_main(&top), -ELOOP);
+    assert_fault(0, "/main.conf", 0, -ELOOP);
+    ck_assert_uint_eq(faults.count, 1);
     config_free(&top);
 }
 END_TEST
@@ -220,7 +251,8 @@ int main(void)
     tcase_add_test(tests, refuses_deep_blocks);
     tcase_add_test(tests, finds_values);
     tcase_add_test(tests, includes_files_and_folders);
-    tcase_add_test(tests, names_the_file_that_is_not_understood);
+    tcase_add_test(tests, names_what_cannot_be_read);
+    tcase_add_test(tests, reads_the_rest);
     tcase_add_test(tests, ends_where_files_include_one_another);
     return run_suite("config", tests);
 }

@@ -244,20 +244,31 @@ int config_parse(const char *text, struct config_item *top, unsigned *line)
 /* What is being read. */
 struct reading {
     struct config_item *top;
-    struct config_fault *fault;
+    struct config_faults *faults;
     const char *filter; /* of names of files; NULL: all */
     unsigned depth;
 };
 
+int config_add_fault(struct config_faults *faults, const char *path, unsigned line, int status)
+{
+    if (status == -ENOMEM ||
+        HR_ARRAY_RESERVE(faults->list, faults->capacity, faults->count + 1) < 0)
+        return -ENOMEM;
+    struct config_fault *fault = &faults->list[faults->count++];
+    *fault = (struct config_fault){.line = line, .status = status};
+    snprintf(fault->path, sizeof(fault->path), "%s", path);
+    return status;
+}
+
 static int fail(const struct reading *reading, const char *path, unsigned line, int status)
 {
-    struct config_fault *fault = reading->fault;
+    return config_add_fault(reading->faults, path, line, status);
+}
 
-    if (fault != NULL && fault->path[0] == '\0') {
-        snprintf(fault->path, sizeof(fault->path), "%s", path);
-        fault->line = line;
-    }
-    return status;
+/* Of what is included, what ends the reading of all: files that include one another multiply. */
+static int fatal(int status)
+{
+    return status == -ENOMEM || status == -ELOOP ? status : 0;
 }
 
 static int read_text(const char *path, char **text)
@@ -306,9 +317,11 @@ static int read_file(const struct reading *reading, const char *path)
     if (status == 0)
         status = config_parse(text, &file, &line);
     free(text);
-    status = status < 0 ? fail(reading, path, line, status) : take_items(reading, &file);
+    int taken = take_items(reading, &file);
     config_free(&file);
-    return status;
+    if (taken < 0 || status == 0)
+        return taken;
+    return fail(reading, path, line, status);
 }
 
 static int read_path(const struct reading *reading, const char *path);
@@ -333,7 +346,7 @@ static int read_folder(const struct reading *reading, const char *path)
         return fail(reading, path, 0, -errno);
     for (int i = 0; i < count; i++) {
         if (status == 0 && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
-            status = read_path(reading, below);
+            status = fatal(read_path(reading, below));
             free(below);
         }
         free(entries[i]);
@@ -365,16 +378,14 @@ static int include(const struct reading *reading, const struct config_item *item
     if (glob(config_text(item), 0, NULL, &found) != 0)
         return 0;
     for (size_t i = 0; i < found.gl_pathc && status == 0; i++)
-        status = read_path(&below, found.gl_pathv[i]);
+        status = fatal(read_path(&below, found.gl_pathv[i]));
     globfree(&found);
     return status;
 }
 
-int config_read(const char *path, struct config_item *top, struct config_fault *fault)
+int config_read(const char *path, struct config_item *top, struct config_faults *faults)
 {
-    const struct reading reading = {.top = top, .fault = fault};
+    const struct reading reading = {.top = top, .faults = faults};
 
-    if (fault != NULL)
-        *fault = (struct config_fault){.line = 0};
     return read_path(&reading, path);
 }

@@ -21,22 +21,35 @@ struct config_item {
     size_t child_count, child_capacity;
 };
 
-/** What can't be read, for a message. */
+/** What can't be read. */
 struct config_fault {
     char path[256];
-    unsigned line; /**< where it isn't understood; 0: the file can't be read */
+    unsigned line;      /**< where it isn't understood; 0: the file can't be read */
+    int status;         /**< as of config_read() */
+    const char *plugin; /**< whose block includes the file; NULL: collectd itself does */
+};
+
+/** All zeros is an empty list. */
+struct config_faults {
+    struct config_fault *list;
+    size_t count, capacity;
 };
 
 /**
- * Reads a file, and what its Include options name: files, folders, patterns, with Filter.
+ * Reads a file, and what its Include options name: files, folders, patterns, with Filter. What is
+ * included and can't be read is passed over; of a file that isn't understood what stands before.
  *
- * @param top    an empty item, which receives the options and blocks as its children; the caller
+ * @param top     an empty item, which receives the options and blocks as its children; the caller
  * frees it with config_free(), whatever is returned.
- * @param fault  receives, on failure, which file it was; may be NULL.
- * @return 0; -EBADMSG: a file isn't understood; -ELOOP: files include one another more than 8 deep;
- *         -ENOMEM; or the negative errno of reading a file.
+ * @param faults  receives what can't be read, in addition; the caller frees the list, whatever is
+ * returned.
+ * @return 0; of the file itself -EBADMSG: it isn't understood, or the negative errno of reading it;
+ *         -ELOOP: files include one another more than 8 deep; -ENOMEM.
  */
-int config_read(const char *path, struct config_item *top, struct config_fault *fault);
+int config_read(const char *path, struct config_item *top, struct config_faults *faults);
+
+/** Adds a fault. @return its status, or -ENOMEM. */
+int config_add_fault(struct config_faults *faults, const char *path, unsigned line, int status);
 
 /** Parses the text of one file; its Include options are children as others. As config_read(). */
 int config_parse(const char *text, struct config_item *top, unsigned *line);

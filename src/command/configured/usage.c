@@ -63,39 +63,64 @@ static const char *base_dir(const struct config_item *config)
     return item != NULL ? config_text(item) : "/var/lib/collectd";
 }
 
-/* Reads the file of an Include within a block, from where the plugins find it. */
-static int read_included(const struct config_item *config, const char *path,
-                         struct config_item *included, struct config_fault *fault)
+const char *usage_include_folder(const struct usage *usage, size_t index)
 {
-    const char *const folders[] = {"/etc/collectd/collectd.conf.d", "/etc/collectd.d",
-                                   "/etc/collectd", base_dir(config)};
-    char *whole = NULL;
+    static const char *const folders[] = {"/etc/collectd/collectd.conf.d", "/etc/collectd.d",
+                                          "/etc/collectd"};
+
+    if (index < COUNT(folders))
+        return folders[index];
+    return index == COUNT(folders) ? base_dir(&usage->config) : NULL;
+}
+
+/* From where the plugins find it. @param found  receives a path that the caller frees.
+ * @return 0, -ENOENT or -ENOMEM. */
+static int find_included(const struct usage *usage, const char *path, char **found)
+{
+    const char *folder;
+    int status = -ENOENT;
 
     if (path[0] == '/')
-        return config_read(path, included, fault);
-    for (size_t i = 0; i < COUNT(folders); i++) {
-        free(whole);
-        if (asprintf(&whole, "%s/%s", folders[i], path) < 0)
+        return (*found = strdup(path)) != NULL ? 0 : -ENOMEM;
+    for (size_t i = 0; status != 0 && (folder = usage_include_folder(usage, i)) != NULL; i++) {
+        if (asprintf(found, "%s/%s", folder, path) < 0)
             return -ENOMEM;
-        if (access(whole, F_OK) == 0)
-            break;
+        status = access(*found, F_OK) == 0 ? 0 : -ENOENT;
+        if (status < 0)
+            free(*found);
     }
-    int status = config_read(whole, included, fault);
-    free(whole);
     return status;
+}
+
+/* Reads the file of an Include within a block. @return 0, also if it can't be read, which is among
+ * the faults; or -ENOMEM. */
+static int read_included(struct usage *usage, const char *plugin, struct config_item *item)
+{
+    struct config_faults *faults = &usage->faults;
+    const size_t before = faults->count;
+    char *path = NULL;
+
+    int status = find_included(usage, config_text(item), &path);
+    if (status == 0) {
+        status = config_read(path, item, faults);
+        free(path);
+    } else if (status == -ENOENT) {
+        status = config_add_fault(faults, config_text(item), 0, status);
+    }
+    for (size_t i = before; i < faults->count; i++)
+        faults->list[i].plugin = plugin;
+    return status == -ENOMEM ? status : 0;
 }
 
 /* Makes the Includes of a plugin's block the parents of what they include, so that all texts are of
  * one tree. */
-static int include_selections(const struct config_item *config, struct config_item *block,
-                              struct config_fault *fault)
+static int include_selections(struct usage *usage, const char *plugin, struct config_item *block)
 {
     int status = 0;
 
     for (size_t i = 0; i < block->child_count && status == 0; i++)
         if (config_is(&block->children[i], "Include"))
-            status =
-                read_included(config, config_text(&block->children[i]), &block->children[i], fault);
+            status = read_included(usage, plugin, &block->children[i]);
     return status;
 }
 
@@ -394,7 +419,7 @@ static int read_exec(struct usage *usage, const struct config_item *block)
     return status;
 }
 
-static int configure(struct usage *usage, struct config_item *item, struct config_fault *fault)
+static int configure(struct usage *usage, struct config_item *item)
 {
     struct plugin plugin;
 
@@ -405,11 +430,11 @@ static int configure(struct usage *usage, struct config_item *item, struct confi
     const struct config_item *root = config_find(item, "Root");
     if (root != NULL)
         usage->root = config_text(root);
-    int status = include_selections(&usage->config, item, fault);
+    int status = include_selections(usage, plugin.name, item);
     return status < 0 ? status : plugin.read(usage, item);
 }
 
-static int interpret(struct usage *usage, struct config_fault *fault)
+static int interpret(struct usage *usage)
 {
     const bool autoload = config_boolean(config_find(&usage->config, "AutoLoadPlugin"), false);
     double interval = DEFAULT_INTERVAL;
@@ -422,7 +447,7 @@ static int interpret(struct usage *usage, struct config_fault *fault)
         if (config_is(item, "LoadPlugin") || (autoload && config_is(item, "Plugin")))
             load(usage, item, interval);
         if (config_is(item, "Plugin"))
-            status = configure(usage, item, fault);
+            status = configure(usage, item);
     }
     return status;
 }
@@ -464,16 +489,11 @@ static const char *find_usual_path(void)
     return NULL;
 }
 
-int usage_read(const char *path, struct usage *usage, struct config_fault *fault)
+/* @return as usage_read(), of what was read. */
+static int interpret_all(struct usage *usage, const char *path)
 {
-    set_defaults(usage);
-    if (path == NULL)
-        path = find_usual_path();
-    if (path == NULL)
-        return 0;
-    int status = config_read(path, &usage->config, fault);
-    if (status == 0)
-        status = interpret(usage, fault);
+    int status = interpret(usage);
+
     if (status == 0)
         status = add_default_events(&usage->perf);
     find_methods(&usage->wss);
@@ -481,6 +501,21 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
         usage->headroom.loaded)
         usage->path = path;
     return status;
+}
+
+int usage_read(const char *path, struct usage *usage, struct config_fault *fault)
+{
+    set_defaults(usage);
+    *fault = (struct config_fault){.line = 0};
+    if (path == NULL)
+        path = find_usual_path();
+    if (path == NULL)
+        return 0;
+    int status = config_read(path, &usage->config, &usage->faults);
+    if (status < 0 && usage->faults.count > 0)
+        *fault = usage->faults.list[usage->faults.count - 1];
+    int interpreted = status != -ENOMEM ? interpret_all(usage, path) : 0;
+    return status < 0 ? status : interpreted;
 }
 
 void usage_report_fault(const char *title, const struct config_fault *fault, int status)
@@ -501,5 +536,6 @@ void usage_free(struct usage *usage)
     free(usage->wss.blocks.list);
     free(usage->perf.events.list);
     free(usage->perf.lines.list);
+    free(usage->faults.list);
     config_free(&usage->config);
 }

@@ -86,9 +86,10 @@ struct usage_headroom {
 };
 
 struct usage {
-    struct config_item config; /**< owns the texts */
-    const char *path;          /**< of the configuration; NULL: there is none, and all is tried */
-    const char *root;          /**< the plugins' option Root; NULL: none */
+    struct config_item config;   /**< owns the texts */
+    struct config_faults faults; /**< what of it can't be read */
+    const char *path;            /**< of the configuration; NULL: there is none, and all is tried */
+    const char *root;            /**< the plugins' option Root; NULL: none */
     struct usage_psi psi;
     struct usage_perf perf;
     struct usage_wss wss;
@@ -100,15 +101,19 @@ struct usage {
 };
 
 /**
- * Reads a configuration.
+ * Reads a configuration, as far as it can be read.
  *
  * @param path   NULL: collectd's own, the first that is there of the usual places.
  * @param usage  receives what it uses, for usage_free(), whatever is returned.
  * @param fault  receives, on failure, which file it was.
  * @return 0, also if there is none in the usual places, or it loads none of our plugins: path is
- * then NULL; otherwise as config_read(), or -ENOMEM.
+ * then NULL; otherwise as config_read(): what is included and can't be read is among the faults.
  */
 int usage_read(const char *path, struct usage *usage, struct config_fault *fault);
+
+/** @return a folder that a relative path of an Include within a plugin's block is looked for in;
+ * NULL: there are no more. */
+const char *usage_include_folder(const struct usage *usage, size_t index);
 
 /** Prints on standard error why usage_read() has failed. @param title  the subcommand's argv[0]. */
 void usage_report_fault(const char *title, const struct config_fault *fault, int status);

@@ -81,6 +81,12 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
                            struct findings *findings);
 
+/** Adds what of the configuration can't be read. @param plugin  whose block includes it; NULL:
+ * none.
+ */
+void doctor_check_configuration(const struct usage *usage, const char *plugin,
+                                struct findings *findings);
+
 /** Adds whether the programs that collectd's plugin exec runs for notifications have what they
  * need.
  * @param is_named  the user asks for that; then also if it runs none. */

@@ -64,7 +64,7 @@ static void print_help(void)
           "  --json         print JSON\n"
           "  --help         show this\n\n"
           "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 2\n"
-          "for an invalid command line or configuration.\n",
+          "for an invalid command line, or if nothing of the configuration can be read.\n",
           stdout);
 }
 
@@ -268,12 +268,15 @@ static void check_plugins(const struct options *options, const struct hr_root *r
 
     cgroups_find_selections(usage, of);
     hr_descriptor_raise_limit(0); /* as each plugin does */
+    findings_begin(findings, "collectd", FINDINGS_ALL);
+    doctor_check_configuration(usage, NULL, findings);
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (!options->wanted[i])
             continue;
         findings_begin(findings, plugins[i].name, judge(options, usage, i));
         plugins[i].check(root, usage, findings);
         findings_use(findings, true);
+        doctor_check_configuration(usage, plugins[i].name, findings);
         if (findings->judgement == FINDINGS_AS_CONFIGURED && of[i].selection != NULL)
             cgroups_check(root, &of[i], findings);
     }
@@ -282,12 +285,14 @@ static void check_plugins(const struct options *options, const struct hr_root *r
         doctor_check_handlers(usage, options->named, findings);
 }
 
-static int print_cgroups(const struct options *options, const struct hr_root *root,
-                         const struct usage *usage)
+static int print_cgroups(const char *title, const struct options *options,
+                         const struct hr_root *root, const struct usage *usage)
 {
     struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT], selecting[PLUGIN_COUNT];
     size_t count = 0;
 
+    for (size_t i = 0; i < usage->faults.count; i++)
+        usage_report_fault(title, &usage->faults.list[i], usage->faults.list[i].status);
     cgroups_find_selections(usage, of);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
         if (options->wanted[i] && of[i].selection != NULL && of[i].selection->patterns.count > 0)
@@ -301,7 +306,7 @@ static int report(const char *title, const struct options *options, const struct
     struct findings findings = {.tries_unused = options->all};
 
     if (options->cgroups)
-        return output_finish(title, print_cgroups(options, root, usage));
+        return output_finish(title, print_cgroups(title, options, root, usage));
     check_plugins(options, root, usage, &findings);
     if (output_finish(title, print_all(&findings, options, root, usage)) != COMMAND_DONE)
         return COMMAND_FAILED;
@@ -326,16 +331,16 @@ static int report_in_root(const char *title, const struct options *options,
     return status;
 }
 
-/* collectd's own may be readable by root only, and then says nothing of what is used. */
+/* What of it can be read is judged. collectd's own may be readable by root only, and then says
+ * nothing of what is used. */
 static int read_usage(const char *title, const struct options *options, struct usage *usage)
 {
     struct config_fault fault;
     int status = usage_read(options->config, usage, &fault);
 
-    if (status == 0)
+    if (status == 0 || usage->config.child_count > 0)
         return COMMAND_DONE;
     usage_report_fault(title, &fault, status);
-    usage->path = NULL;
     return options->config == NULL ? COMMAND_DONE : COMMAND_MISUSED;
 }
 
