@@ -83,25 +83,30 @@ static bool has_matched(const struct unmatched_option *option, const struct hr_c
     return false;
 }
 
-static void update_option(struct unmatched_option *option, const struct unmatched_context *context,
-                          bool log)
+static void update_option(struct unmatched_option *option, const struct unmatched_context *context)
 {
     if (option->matched)
         return;
     option->matched = has_matched(option, context->set);
-    if (option->matched && option->logged) {
+    if (option->matched && option->logged)
         INFO("%s: the Cgroup option of \"%s\" matches a cgroup now.", context->plugin,
              context->patterns[option->first]);
-    } else if (!option->matched && !option->logged && log) {
-        option->logged = true;
-        log_option(option, context);
-    }
 }
 
 void unmatched_log(struct unmatched *unmatched, const struct unmatched_context *context)
 {
     const bool log = is_time_to_log(unmatched);
+    bool has_match = false;
 
-    for (size_t i = 0; i < unmatched->count; i++)
-        update_option(&unmatched->options[i], context, log);
+    for (size_t i = 0; i < unmatched->count; i++) {
+        update_option(&unmatched->options[i], context);
+        has_match = has_match || unmatched->options[i].matched;
+    }
+    for (size_t i = 0; log && i < unmatched->count; i++) {
+        struct unmatched_option *option = &unmatched->options[i];
+        if (option->matched || option->logged || (option->count > 1 && has_match))
+            continue;
+        option->logged = true;
+        log_option(option, context);
+    }
 }

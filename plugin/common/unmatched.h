@@ -3,7 +3,8 @@
  * common/unmatched.h - logs the Cgroup options that match nothing.
  *
  * The patterns of one Cgroup option are alternatives: layouts of several kinds of machines may
- * stand there, so an option is logged when none of its patterns matches anything.
+ * stand there, so an option is logged when none of its patterns matches anything; one with several
+ * when no other option matches anything, either.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_UNMATCHED_H
 #define HEADROOM_PLUGIN_COMMON_UNMATCHED_H
@@ -41,7 +42,7 @@ struct unmatched_context {
 int unmatched_add(struct unmatched *unmatched, const char *plugin, size_t first, size_t count);
 
 /** To be called after each read of the set. Logs each option once, two intervals after the first
- * read, and that it matches when it does later. */
+ * read at the earliest, and that it matches when it does later. */
 void unmatched_log(struct unmatched *unmatched, const struct unmatched_context *context);
 
 void unmatched_free(struct unmatched *unmatched);

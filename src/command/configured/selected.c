@@ -78,11 +78,12 @@ bool cgroups_next_unmatched(const struct hr_root *root, const struct cgroups_of_
                             const struct hr_cgroup_set *set, size_t *first, char *text, size_t size)
 {
     const size_t count = set != NULL ? of->selection->patterns.count : 0;
+    const bool has_match = has_matched(set, 0, count);
 
     while (*first < count) {
         const size_t begin = *first;
         *first = end_of_option(of->selection, begin);
-        if (has_matched(set, begin, *first))
+        if (has_matched(set, begin, *first) || (*first > begin + 1 && has_match))
             continue;
         describe_unmatched(root, of, begin, *first, text, size);
         return true;

@@ -33,7 +33,8 @@ struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgro
 
 /**
  * Finds the next Cgroup option none of whose patterns matches a cgroup, and describes it as the
- * plugins log it: "the pattern "a" matches no cgroup (there are: b, c)".
+ * plugins log it: "the pattern "a" matches no cgroup (there are: b, c)". One with several patterns,
+ * such as the layouts of several kinds of machines, counts only if no other option matches, either.
  *
  * @param set    of cgroups_open().
  * @param first  the pattern from which to search, 0 at first; moved behind the option.

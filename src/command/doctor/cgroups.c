@@ -32,6 +32,13 @@ size_t cgroups_count(const struct hr_root *root, const struct cgroups_of_plugin 
 
 /* --- Patterns that match nothing ------------------------------------------ */
 
+static const char *remedy_of(const struct config_item *option)
+{
+    return option->value_count > 1
+               ? "add an option Cgroup for what is there; headroom doctor --cgroups lists all"
+               : "correct or remove it; headroom doctor --cgroups lists all that are there";
+}
+
 void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *of,
                    struct findings *findings)
 {
@@ -43,7 +50,7 @@ void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *o
 
     for (; cgroups_next_unmatched(root, of, set, &next, cause, sizeof(cause)); count++)
         findings_add(findings, FINDING_LACKS, facility, cause,
-                     "correct or remove it; headroom doctor --cgroups lists all that are there");
+                     remedy_of(of->selection->options.list[next - 1]));
     if (has_patterns && count == 0)
         findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
     hr_cgroup_set_close(set);

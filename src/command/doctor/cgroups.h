@@ -16,8 +16,8 @@
 size_t cgroups_count(const struct hr_root *root, const struct cgroups_of_plugin *of);
 
 /**
- * Adds a finding for each Cgroup option none of whose patterns matches a cgroup, as the plugins log
- * it; or that all do, if there is one.
+ * Adds a finding for each Cgroup option of cgroups_next_unmatched(); or that all match, if there is
+ * one.
  */
 void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *of,
                    struct findings *findings);

@@ -269,33 +269,44 @@ static void read_for_two_intervals(void)
     }
 }
 
+#define THERE "(there are: system.slice, user.slice). \"headroom doctor --cgroups\" lists all"
+
 START_TEST(reports_patterns_that_match_nothing)
 {
     fake_set_interval(MS_TO_CDTIME_T(50));
     tree_add_group(tree, "system.slice/a.service", true);
     tree_add_group(tree, "user.slice", false);
     harness_begin("Cgroup \"sytem.slice/*\"\nCgroup \"lxc/*\" \"system.slice/*\"\n"
-                  "Cgroup \"docker/*\" \"system.slice/b.*\"");
+                  "Cgroup \"system.slice/b.*\"");
     harness_read();
     harness_assert_logs(0, NULL);
     read_for_two_intervals();
-    ck_assert_uint_eq(fake_logs(LOG_WARNING,
-                                "psi: the pattern \"sytem.slice/*\" matches no cgroup (there "
-                                "are: system.slice, user.slice)."),
-                      1);
-    ck_assert_uint_eq(fake_logs(LOG_WARNING,
-                                "psi: none of the patterns \"docker/*\", \"system.slice/b.*\" "
-                                "matches a cgroup (there are: system.slice, user.slice)."),
-                      1);
+    ck_assert_uint_eq(
+        fake_logs(LOG_WARNING, "psi: the pattern \"sytem.slice/*\" matches no cgroup " THERE), 1);
     harness_assert_logs(2, "\"headroom doctor --cgroups\" lists all");
     read_for_two_intervals();
     harness_assert_logs(0, NULL);
     tree_add_group(tree, "system.slice/b.service", false);
     harness_read();
-    harness_assert_logs(1, "info: psi: the Cgroup option of \"docker/*\" matches a cgroup now.");
+    harness_assert_logs(
+        1, "info: psi: the Cgroup option of \"system.slice/b.*\" matches a cgroup now.");
     tree_remove_group(tree, "system.slice/b.service");
     read_for_two_intervals();
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Layouts of several kinds of machines are none that must be there, unless nothing is. */
+START_TEST(reports_alternatives_if_nothing_else_matches)
+{
+    fake_set_interval(MS_TO_CDTIME_T(50));
+    tree_add_group(tree, "system.slice/a.service", true);
+    tree_add_group(tree, "user.slice", false);
+    harness_begin(_i == 0 ? "Cgroup \"docker/*\" \"lxc/*\"\nCgroup \"system.slice/*\""
+                          : "Cgroup \"docker/*\" \"lxc/*\"");
+    read_for_two_intervals();
+    harness_assert_logs(
+        _i, "warning: psi: none of the patterns \"docker/*\", \"lxc/*\" matches a cgroup " THERE);
 }
 END_TEST
 
@@ -726,6 +737,7 @@ int main(void)
     tcase_add_test(tests, warns_of_what_an_included_file_may_not_have);
     tcase_add_loop_test(tests, refuses_what_cannot_be_included, 0, COUNT(not_included));
     tcase_add_test(tests, reports_patterns_that_match_nothing);
+    tcase_add_loop_test(tests, reports_alternatives_if_nothing_else_matches, 0, 2);
     tcase_add_test(tests, takes_no_more_than_the_limit);
     tcase_add_test(tests, limits_groups_with_processes);
     tcase_add_test(tests, reports_groups_that_cannot_be_read);
