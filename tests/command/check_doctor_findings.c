@@ -206,6 +206,40 @@ START_TEST(breaks_lines)
 }
 END_TEST
 
+/* Of "b" one lacks something else. */
+START_TEST(prints_once_what_several_plugins_lack)
+{
+    static const char *const plugins[] = {"psi", "wss", "headroom"};
+    struct findings findings = {.count = 0};
+
+    for (size_t i = 0; i < 3; i++) {
+        findings_begin(&findings, plugins[i], FINDINGS_ALL);
+        findings_add(&findings, FINDING_WORKS, "a", NULL, NULL);
+        findings_add(&findings, FINDING_LACKS, "b", "it is missing", i == 1 ? "wait" : "make it");
+    }
+    expect_text(&findings, NULL,
+                "works    psi: a\n"
+                "lacks    psi, headroom: b: it is missing: make it\n"
+                "works    wss: a\n"
+                "lacks    wss: b: it is missing: wait\n"
+                "works    headroom: a\n\n");
+    expect_text(&findings, &(struct findings_style){.width = 26},
+                "plugin           works     lacks   untried  not used\n"
+                "psi                  1         1         -         -\n"
+                "wss                  1         1         -         -\n"
+                "headroom             1         1         -         -\n\n"
+                "lacks      psi, headroom:\n"
+                "           b\n"
+                "  cause    it is missing\n"
+                "  remedy   make it\n"
+                "lacks      wss: b\n"
+                "  cause    it is missing\n"
+                "  remedy   wait\n\n");
+    ck_assert_uint_eq(findings_count(&findings, NULL).of[FINDING_LACKS], 2);
+    ck_assert_uint_eq(findings_count(&findings, NULL).of[FINDING_WORKS], 3);
+}
+END_TEST
+
 START_TEST(prints_json)
 {
     const struct findings findings = make_findings();
@@ -289,6 +323,7 @@ int main(void)
     tcase_add_test(tests, prints_all_if_asked);
     tcase_add_test(tests, prints_in_colours);
     tcase_add_test(tests, breaks_lines);
+    tcase_add_test(tests, prints_once_what_several_plugins_lack);
     tcase_add_test(tests, prints_json);
     tcase_add_test(tests, escapes_json);
     tcase_add_test(tests, prints_nothing_of_an_empty_list);

@@ -3,9 +3,15 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "common/output.h"
+
+/* Where what follows from the table begins. */
+#define NOTE_INDENT 14
 
 /* A file of whisper with the retentions of contrib/dashboards/storage-schemas.conf, and one of the
  * plugin rrdtool by default, in bytes. */
@@ -195,24 +201,44 @@ static void print_row(FILE *out, const struct costs *costs)
             costs->series_per_group, costs->series, costs->values_per_s, costs->files);
 }
 
+/* What follows from the table. */
+struct note {
+    FILE *out;
+    size_t width;
+};
+
+__attribute__((format(printf, 3, 4))) static void
+print_note(const struct note *note, const char *what, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(note->out, "%-*s", NOTE_INDENT, what);
+    output_fold(note->out, text, NOTE_INDENT, note->width);
+}
+
 /* "1.4 MB" */
-static void print_bytes(FILE *out, double bytes)
+static void format_bytes(double bytes, char *text, size_t size)
 {
     const char *units[] = {"kB", "MB", "GB", "TB"};
     size_t unit = 0;
 
     for (bytes /= 1000; bytes >= 1000 && unit < 3; unit++)
         bytes /= 1000;
-    fprintf(out, "%.*f %s", bytes < 10 ? 1 : 0, bytes, units[unit]);
+    snprintf(text, size, "%.*f %s", bytes < 10 ? 1 : 0, bytes, units[unit]);
 }
 
-static void print_disk(FILE *out, const char *what, size_t series, double each)
+static void print_disk(const struct note *note, const char *what, size_t series, double each)
 {
-    fprintf(out, "%-14s", what);
-    print_bytes(out, each);
-    fputs(" a series: ", out);
-    print_bytes(out, each * (double)series);
-    fputs(" of disk, more for each group that ever was\n", out);
+    char of_one[32], of_all[32];
+
+    format_bytes(each, of_one, sizeof(of_one));
+    format_bytes(each * (double)series, of_all, sizeof(of_all));
+    print_note(note, what, "%s a series: %s of disk, more for each group that ever was", of_one,
+               of_all);
 }
 
 /* How many series a minute carbon creates by its configuration, which may be another machine's;
@@ -241,41 +267,42 @@ static bool read_carbon(const struct hr_root *root, double *creates)
     return found;
 }
 
-static void print_carbon(FILE *out, const struct hr_root *root, size_t series)
+static void print_carbon(const struct note *note, const struct hr_root *root, size_t series)
 {
     double creates = CARBON_CREATES;
-    const bool known = read_carbon(root, &creates);
-    const double minutes = ceil((double)series / creates);
+    char limit[96], remedy[48] = "";
 
-    fprintf(out, "%-14sall after %.0f min by ", "carbon", minutes);
-    if (known)
-        fprintf(out, "MAX_CREATES_PER_MINUTE = %g of /%s", creates, CARBON_CONF);
+    if (read_carbon(root, &creates))
+        snprintf(limit, sizeof(limit), "MAX_CREATES_PER_MINUTE = %g of /%s", creates, CARBON_CONF);
     else
-        fprintf(out, "its default of %d, if that is MAX_CREATES_PER_MINUTE there", CARBON_CREATES);
+        snprintf(limit, sizeof(limit), "its default of %d, if that is MAX_CREATES_PER_MINUTE there",
+                 CARBON_CREATES);
+    const double minutes = ceil((double)series / creates);
     if (minutes > 2)
-        fprintf(out, ": raise it to %zu", series);
-    putc('\n', out);
+        snprintf(remedy, sizeof(remedy), ": raise it to %zu", series);
+    print_note(note, "carbon", "all after %.0f min by %s%s", minutes, limit, remedy);
 }
 
-static void print_sums(FILE *out, const struct hr_root *root, const struct usage *usage,
-                       size_t series, double values)
+static void print_sums(const struct note *note, const struct hr_root *root,
+                       const struct usage *usage, size_t series, double values)
 {
-    fprintf(out, "%-14sabout %.1f %% of one, to hand on %.0f values a second\n", "CPU",
-            values * CPU_US_PER_VALUE / 1e4, values);
+    print_note(note, "CPU", "about %.1f %% of one, to hand on %.0f values a second",
+               values * CPU_US_PER_VALUE / 1e4, values);
     if (usage->headroom.loaded)
-        fprintf(out, "%-14sup to %d series more of headroom, for each group that has some\n",
-                "stalls", SERIES_OF_STALL);
+        print_note(note, "stalls", "up to %d series more of headroom, for each group that has some",
+                   SERIES_OF_STALL);
     if (usage->graphite)
-        print_disk(out, "Graphite", series, WHISPER_BYTES);
+        print_disk(note, "Graphite", series, WHISPER_BYTES);
     if (usage->graphite)
-        print_carbon(out, root, series);
+        print_carbon(note, root, series);
     if (usage->rrdtool)
-        print_disk(out, "rrdtool", series, RRD_BYTES);
+        print_disk(note, "rrdtool", series, RRD_BYTES);
 }
 
 void costs_print(FILE *out, const struct hr_root *root, const struct usage *usage,
-                 const struct costs costs[COSTS_PLUGINS])
+                 const struct costs costs[COSTS_PLUGINS], size_t width)
 {
+    const struct note note = {out, width};
     size_t series = 0;
     double values = 0;
 
@@ -288,5 +315,5 @@ void costs_print(FILE *out, const struct hr_root *root, const struct usage *usag
         series += costs[i].series;
         values += costs[i].values_per_s;
     }
-    print_sums(out, root, usage, series, values);
+    print_sums(&note, root, usage, series, values);
 }

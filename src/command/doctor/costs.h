@@ -48,9 +48,10 @@ void costs_calculate(const struct usage *usage, const struct costs_of_machine *m
 /**
  * Prints a table of them, and what follows for disks, descriptors, carbon and the CPU.
  *
- * @param root  carbon's configuration is read there, if it is: /etc/carbon/carbon.conf.
+ * @param root   carbon's configuration is read there, if it is: /etc/carbon/carbon.conf.
+ * @param width  lines are broken to fit; the table has 62 columns.
  */
 void costs_print(FILE *out, const struct hr_root *root, const struct usage *usage,
-                 const struct costs costs[COSTS_PLUGINS]);
+                 const struct costs costs[COSTS_PLUGINS], size_t width);
 
 #endif

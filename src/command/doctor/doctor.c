@@ -5,7 +5,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/output.h"
@@ -15,7 +14,8 @@
 #include "doctor/costs.h"
 #include "headroom/descriptor.h"
 
-/* Longer lines are hard to read. */
+/* Of lines; longer ones are hard to read. */
+#define WIDTH     80
 #define WIDTH_MAX 100
 
 struct plugin {
@@ -143,33 +143,35 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 static struct findings_style find_style(bool all)
 {
-    struct findings_style style = {.width = WIDTH_MAX, .all = all};
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    struct winsize size = {0};
+    const int width = output_width(WIDTH);
 
-    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    if (size.ws_col > 0 && size.ws_col < WIDTH_MAX)
-        style.width = size.ws_col;
-    style.colours = (no_color == NULL || no_color[0] == '\0') && terminal != NULL &&
-                    strcmp(terminal, "dumb") != 0;
-    return style;
+    return (struct findings_style){
+        .width = width < WIDTH_MAX ? (size_t)width : WIDTH_MAX,
+        .colours = (no_color == NULL || no_color[0] == '\0') && terminal != NULL &&
+                   strcmp(terminal, "dumb") != 0,
+        .all = all,
+    };
 }
 
-static void print_summary(const struct findings *findings, const struct usage *usage, bool all)
+static void print_summary(const struct findings *findings, const struct usage *usage,
+                          const struct findings_style *style)
 {
     const struct findings_counts counts = findings_count(findings, NULL);
+    const size_t *of = counts.of;
+    char lacking[40] = "", untried[40] = "", user[32] = "root", text[192];
 
-    printf("%zu of %zu facilities %swork", counts.of[FINDING_WORKS],
-           findings->count - counts.unused, usage->path != NULL ? "that are used " : "");
-    if (counts.of[FINDING_LACKS] > 0)
-        printf(", %zu lack something", counts.of[FINDING_LACKS]);
-    if (counts.of[FINDING_UNTRIED] > 0)
-        printf(", %zu can't be tried", counts.of[FINDING_UNTRIED]);
-    if (geteuid() == 0)
-        puts(" (as root).");
-    else
-        printf(" (as user %u).\n", (unsigned)geteuid());
-    if (counts.unused > 0 && !all)
+    if (of[FINDING_LACKS] > 0)
+        snprintf(lacking, sizeof(lacking), ", %zu lack something", of[FINDING_LACKS]);
+    if (of[FINDING_UNTRIED] > 0)
+        snprintf(untried, sizeof(untried), ", %zu can't be tried", of[FINDING_UNTRIED]);
+    if (geteuid() != 0)
+        snprintf(user, sizeof(user), "user %u", (unsigned)geteuid());
+    snprintf(text, sizeof(text), "%zu of %zu facilities %swork%s%s (as %s).", of[FINDING_WORKS],
+             of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED],
+             usage->path != NULL ? "that are used " : "", lacking, untried, user);
+    output_fold(stdout, text, 0, style->width);
+    if (counts.unused > 0 && !style->all)
         printf("%zu aren't used: --all lists them.\n", counts.unused);
 }
 
@@ -190,7 +192,7 @@ static bool has_irq_pressure(const struct hr_root *root)
     return fd >= 0;
 }
 
-static void print_costs(const struct hr_root *root, const struct usage *usage)
+static void print_costs(const struct hr_root *root, const struct usage *usage, size_t width)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT];
@@ -219,7 +221,7 @@ static void print_costs(const struct hr_root *root, const struct usage *usage)
     free(targets);
     free(events.texts.list);
     putchar('\n');
-    costs_print(stdout, root, usage, costs);
+    costs_print(stdout, root, usage, costs, width);
 }
 
 /* @return a negative errno of writing. */
@@ -237,8 +239,8 @@ static int print_all(const struct findings *findings, const struct options *opti
                              : findings_print_lines(stdout, findings, options->all);
     if (status < 0)
         return status;
-    print_summary(findings, usage, options->all);
-    print_costs(root, usage);
+    print_summary(findings, usage, &style);
+    print_costs(root, usage, style.width);
     return output_flush(stdout);
 }
 

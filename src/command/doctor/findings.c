@@ -75,9 +75,26 @@ void findings_add_reason(struct findings *findings, enum finding_state state, co
     findings_add(findings, state, facility, cause, remedy != NULL ? remedy + 2 : NULL);
 }
 
-static bool is_of(const struct finding *finding, const char *plugin)
+static bool shares_cause(const struct finding *finding, const struct finding *next)
 {
-    return plugin == NULL || strcmp(finding->plugin, plugin) == 0;
+    return finding->cause[0] != '\0' && finding->state == next->state &&
+           finding->used == next->used && strcmp(finding->cause, next->cause) == 0 &&
+           strcmp(finding->remedy, next->remedy) == 0;
+}
+
+static bool is_same(const struct finding *finding, const struct finding *other)
+{
+    return strcmp(finding->facility, other->facility) == 0 && shares_cause(finding, other);
+}
+
+/* Whether another plugin has it, too, that came before. */
+static bool is_repeated(const struct findings *findings, const struct finding *finding)
+{
+    const struct finding *before = findings->items;
+
+    while (before < finding && !is_same(before, finding))
+        before++;
+    return before < finding;
 }
 
 struct findings_counts findings_count(const struct findings *findings, const char *plugin)
@@ -86,9 +103,11 @@ struct findings_counts findings_count(const struct findings *findings, const cha
 
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
-        if (is_of(finding, plugin) && finding->used)
+        if (plugin == NULL ? is_repeated(findings, finding) : strcmp(finding->plugin, plugin) != 0)
+            continue;
+        if (finding->used)
             counts.of[finding->state]++;
-        else if (is_of(finding, plugin))
+        else
             counts.unused++;
     }
     return counts;
@@ -96,15 +115,31 @@ struct findings_counts findings_count(const struct findings *findings, const cha
 
 /* --- Lines ---------------------------------------------------------------- */
 
+/* "psi, headroom: FACILITY" */
+static void describe(const struct findings *findings, const struct finding *finding, char *text,
+                     size_t size)
+{
+    const struct finding *end = findings->items + findings->count;
+    size_t used = (size_t)snprintf(text, size, "%s", finding->plugin);
+
+    for (const struct finding *next = finding + 1; next < end && used < size; next++)
+        if (is_same(finding, next))
+            used += (size_t)snprintf(text + used, size - used, ", %s", next->plugin);
+    if (used < size)
+        snprintf(text + used, size - used, ": %s", finding->facility);
+}
+
 int findings_print_lines(FILE *out, const struct findings *findings, bool all)
 {
+    char text[256];
+
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
-        if (!finding->used && !all)
+        if ((!finding->used && !all) || is_repeated(findings, finding))
             continue;
-        fprintf(out, "%-*s%s: %s%s%s%s%s\n", INDENT,
-                finding->used ? words[finding->state] : "unused", finding->plugin,
-                finding->facility, finding->cause[0] != '\0' ? ": " : "", finding->cause,
+        describe(findings, finding, text, sizeof(text));
+        fprintf(out, "%-*s%s%s%s%s%s\n", INDENT, finding->used ? words[finding->state] : "unused",
+                text, finding->cause[0] != '\0' ? ": " : "", finding->cause,
                 finding->remedy[0] != '\0' ? ": " : "", finding->remedy);
     }
     putc('\n', out);
@@ -112,28 +147,6 @@ int findings_print_lines(FILE *out, const struct findings *findings, bool all)
 }
 
 /* --- The table ------------------------------------------------------------ */
-
-/* Prints a text after a label, broken at blanks to fit `width`. */
-static void print_text(FILE *out, const char *label, const char *text, size_t width)
-{
-    size_t column = INDENT + 2;
-
-    fprintf(out, "  %-*s", INDENT, label);
-    for (bool first = true; *text != '\0'; first = false) {
-        size_t length = strcspn(text, " ");
-        if (!first && column + 1 + length > width) {
-            fprintf(out, "\n%*s", INDENT + 2, "");
-            column = INDENT + 2;
-        } else if (!first) {
-            putc(' ', out);
-            column++;
-        }
-        fwrite(text, 1, length, out);
-        column += length;
-        text += length + strspn(text + length, " ");
-    }
-    putc('\n', out);
-}
 
 /* A number, or "-" for none, in a colour if there are any. */
 static void print_count(FILE *out, size_t count, const char *colour)
@@ -170,32 +183,36 @@ static void print_rows(FILE *out, const struct findings *findings, bool colours)
     }
 }
 
-static bool is_shown(const struct finding *finding, const struct findings_style *style)
+static bool is_shown(const struct findings *findings, const struct finding *finding,
+                     const struct findings_style *style)
 {
-    return style->all || (finding->used && finding->state != FINDING_WORKS);
+    return (style->all || (finding->used && finding->state != FINDING_WORKS)) &&
+           !is_repeated(findings, finding);
 }
 
-static bool shares_cause(const struct finding *finding, const struct finding *next)
+/* Prints a text after a label. */
+static void print_text(FILE *out, const char *label, const char *text, size_t width)
 {
-    return finding->cause[0] != '\0' && finding->state == next->state &&
-           finding->used == next->used && strcmp(finding->cause, next->cause) == 0 &&
-           strcmp(finding->remedy, next->remedy) == 0;
+    if (text[0] == '\0')
+        return;
+    fprintf(out, "  %-*s", INDENT, label);
+    output_fold(out, text, INDENT + 2, width);
 }
 
-static void print_finding(FILE *out, const struct finding *finding, const struct finding *next,
-                          const struct findings_style *style)
+static void print_finding(FILE *out, const struct findings *findings, const struct finding *finding,
+                          const struct finding *next, const struct findings_style *style)
 {
     const char *word = finding->used ? words[finding->state] : "unused";
     const char *colour = style->colours && finding->used ? escapes[finding->state] : "";
+    char text[256];
 
-    fprintf(out, "%s%-*s%s  %s: %s\n", colour, INDENT, word, colour[0] != '\0' ? "\033[m" : "",
-            finding->plugin, finding->facility);
+    describe(findings, finding, text, sizeof(text));
+    fprintf(out, "%s%-*s%s  ", colour, INDENT, word, colour[0] != '\0' ? "\033[m" : "");
+    output_fold(out, text, INDENT + 2, style->width);
     if (next != NULL && shares_cause(finding, next))
         return;
-    if (finding->cause[0] != '\0')
-        print_text(out, "cause", finding->cause, style->width);
-    if (finding->remedy[0] != '\0')
-        print_text(out, "remedy", finding->remedy, style->width);
+    print_text(out, "cause", finding->cause, style->width);
+    print_text(out, "remedy", finding->remedy, style->width);
 }
 
 int findings_print_table(FILE *out, const struct findings *findings,
@@ -206,14 +223,14 @@ int findings_print_table(FILE *out, const struct findings *findings,
     print_rows(out, findings, style->colours);
     putc('\n', out);
     for (size_t i = 0; i < findings->count; i++) {
-        if (!is_shown(&findings->items[i], style))
+        if (!is_shown(findings, &findings->items[i], style))
             continue;
         if (last != NULL)
-            print_finding(out, last, &findings->items[i], style);
+            print_finding(out, findings, last, &findings->items[i], style);
         last = &findings->items[i];
     }
     if (last != NULL) {
-        print_finding(out, last, NULL, style);
+        print_finding(out, findings, last, NULL, style);
         putc('\n', out);
     }
     return output_flush(out);

@@ -43,7 +43,7 @@ struct findings {
     bool used;
     bool tries_unused; /**< whether also what takes time is tried where it isn't used */
     size_t count;
-    struct finding items[64]; /**< more than there are facilities */
+    struct finding items[256]; /**< more than there are facilities */
 };
 
 /** What an error number means for a facility, and the remedy. */
@@ -52,7 +52,8 @@ struct advice {
     const char *cause, *remedy;
 };
 
-/** How many findings that are used have each state, and how many aren't used. */
+/** How many findings that are used have each state, and how many aren't used. What lacks the same,
+ * for the same cause, in several plugins is one. */
 struct findings_counts {
     size_t of[FINDING_STATE_COUNT], unused;
 };
@@ -97,7 +98,8 @@ struct findings_style {
 
 /**
  * Prints a line for each finding: "works   PLUGIN: FACILITY", "lacks   PLUGIN: FACILITY: CAUSE:
- * REMEDY", or the same with "untried"; and an empty one. Flushes.
+ * REMEDY", or the same with "untried"; and an empty one. What lacks the same, for the same cause,
+ * in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". Flushes.
  *
  * @param all  also print what the configuration doesn't use, with "unused" in that place.
  * @return 0, or the negative errno of writing.
@@ -107,7 +109,7 @@ int findings_print_lines(FILE *out, const struct findings *findings, bool all);
 /**
  * Prints for a reader: a table with a row for each plugin, and below it what is lacking or can't be
  * tried, cause and remedy on lines of their own, and an empty line. Those that have the same cause
- * and remedy share them. Flushes.
+ * and remedy share them; of several plugins as findings_print_lines(). Flushes.
  *
  * @return 0, or the negative errno of writing.
  */
@@ -115,8 +117,9 @@ int findings_print_table(FILE *out, const struct findings *findings,
                          const struct findings_style *style);
 
 /**
- * Prints one line: {"facilities":[{"plugin":TEXT,"facility":TEXT,"used":true or false,"works":true,
- * false or null,"cause":TEXT or null,"remedy":TEXT or null},...]} Flushes.
+ * Prints one line, in which each plugin has its own:
+ * {"facilities":[{"plugin":TEXT,"facility":TEXT,"used":true or false,"works":true, false or
+ * null,"cause":TEXT or null,"remedy":TEXT or null},...]} Flushes.
  *
  * @return 0, or the negative errno of writing.
  */
