@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "configfile.h"
+#include "headroom/option.h"
 #include "headroom/root.h"
 #include "utils/common/common.h"
 
@@ -42,7 +43,15 @@ int option_refuse(const char *block, const oconfig_item_t *item, const char *acc
 
 void option_warn_unknown(const char *block, const oconfig_item_t *item)
 {
-    WARNING("%s: option %s is not known and has no effect.", block, item->key);
+    char plugin[32], key[32] = "Plugin", meant[HR_OPTION_SUGGESTION_SIZE];
+
+    sscanf(block, "%31[^:]: <%31[^ >]", plugin, key);
+    hr_option_suggest(plugin, key, item->key, meant);
+    if (meant[0] != '\0')
+        WARNING("%s: option %s is not known and has no effect: %s may be meant.", block, item->key,
+                meant);
+    else
+        WARNING("%s: option %s is not known and has no effect.", block, item->key);
 }
 
 int option_boolean(const char *block, const oconfig_item_t *item, bool *value)

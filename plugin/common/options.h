@@ -16,7 +16,9 @@
 /** Logs that a value isn't accepted. @param accepted  completes "it takes …". @return -1 */
 int option_refuse(const char *block, const oconfig_item_t *item, const char *accepted);
 
-/** Logs a warning that the option is not known in its block, and is ignored. */
+/** Logs a warning that the option is not known in its block, and is ignored, with the name of one
+ * that is like it, see headroom/option.h.
+ * @param block  "psi", or of a block within "psi: <Trigger "a">". */
 void option_warn_unknown(const char *block, const oconfig_item_t *item);
 
 /** Reads true or false. @return 0 or -1. */

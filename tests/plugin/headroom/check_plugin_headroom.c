@@ -442,9 +442,17 @@ END_TEST
 
 START_TEST(warns_of_what_it_doesnt_know)
 {
-    harness_begin("Troubles \"cpu\" 10\n<Cgroup \"a\">\nLine 3\n</Cgroup>");
-    ck_assert_uint_eq(fake_logs(LOG_WARNING, "option Troubles is not known"), 1);
-    harness_assert_logs(2, "is not known and has no effect");
+    harness_begin("Troubles \"cpu\" 10\n<Cgroup \"a\">\nLine 3\n</Cgroup>\n"
+                  "<Cgroup \"b\">\nHorizont 60\n</Cgroup>");
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "headroom: option Troubles is not known and has no "
+                                             "effect: Trouble may be meant."),
+                      1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "headroom: <Cgroup \"a\">: option Line is not known "
+                                             "and has no effect."),
+                      1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "effect: Horizon of <Plugin headroom> may be meant."),
+                      1);
+    harness_assert_logs(3, "is not known and has no effect");
 }
 END_TEST
 
