@@ -29,6 +29,7 @@ void config_free(struct config_item *item)
     free(item->values);
     free(item->children);
     free(item->key);
+    free(item->path);
     *item = (struct config_item){0};
 }
 
@@ -199,6 +200,7 @@ static int parse_item(struct input *input, struct config_item *item, unsigned de
     bool is_block = *input->text == '<';
 
     input->text += is_block;
+    item->line = input->line;
     int status = parse_word(input, &item->key);
     if (status == 0)
         status = parse_values(input, item);
@@ -303,6 +305,18 @@ static int take_items(const struct reading *reading, struct config_item *file)
     return 0;
 }
 
+static int set_path(struct config_item *parent, const char *path)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < parent->child_count && status == 0; i++) {
+        struct config_item *item = &parent->children[i];
+        item->path = strdup(path);
+        status = item->path != NULL ? set_path(item, path) : -ENOMEM;
+    }
+    return status;
+}
+
 static int read_file(const struct reading *reading, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -317,7 +331,9 @@ static int read_file(const struct reading *reading, const char *path)
     if (status == 0)
         status = config_parse(text, &file, &line);
     free(text);
-    int taken = take_items(reading, &file);
+    int taken = set_path(&file, path);
+    if (taken == 0)
+        taken = take_items(reading, &file);
     config_free(&file);
     if (taken < 0 || status == 0)
         return taken;

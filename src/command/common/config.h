@@ -19,6 +19,8 @@ struct config_item {
     size_t value_count, value_capacity;
     struct config_item *children;
     size_t child_count, child_capacity;
+    char *path; /**< of its file; NULL: of none */
+    unsigned line;
 };
 
 /** What can't be read. */

@@ -81,9 +81,8 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
                            struct findings *findings);
 
-/** Adds what of the configuration can't be read. @param plugin  whose block includes it; NULL:
- * none.
- */
+/** Adds what of the configuration can't be read, and options that the plugin doesn't know.
+ * @param plugin  whose block has them; NULL: what no plugin's block includes. */
 void doctor_check_configuration(const struct usage *usage, const char *plugin,
                                 struct findings *findings);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/configuration.c - what of the configuration can't be read. collectd doesn't start with it.
+ * doctor/configuration.c - what of the configuration can't be read, as collectd doesn't start with
+ * it, and options that aren't known, which have no effect.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "doctor/checks.h"
+#include "headroom/option.h"
 
 /* "A, B or C" */
 static void list_folders(const struct usage *usage, char *text, size_t size)
@@ -73,6 +76,44 @@ static void add_fault(const struct usage *usage, const struct config_fault *faul
     }
 }
 
+/* --- Options -------------------------------------------------------------- */
+
+static void add_unknown(const char *plugin, const char *block, const struct config_item *item,
+                        struct findings *findings)
+{
+    char facility[80], cause[256], remedy[128], meant[HR_OPTION_SUGGESTION_SIZE];
+
+    hr_option_suggest(plugin, block, item->key, meant);
+    snprintf(facility, sizeof(facility), "option \"%.60s\"", item->key);
+    snprintf(cause, sizeof(cause), "it isn't known, and has no effect, in line %u of %.180s",
+             item->line, item->path);
+    snprintf(remedy, sizeof(remedy), "correct or remove it%s%s%s", meant[0] != '\0' ? "; " : "",
+             meant, meant[0] != '\0' ? " may be meant" : "");
+    findings_add(findings, FINDING_LACKS, facility, cause, remedy);
+}
+
+/* An Include has the options of what it includes. */
+static void check_block(const char *plugin, const struct config_item *block,
+                        struct findings *findings)
+{
+    for (size_t i = 0; i < block->child_count; i++) {
+        const struct config_item *item = &block->children[i];
+        if (!hr_option_is_known(plugin, block->key, item->key))
+            add_unknown(plugin, block->key, item, findings);
+        else
+            check_block(plugin, item, findings);
+    }
+}
+
+static void check_blocks(const struct usage *usage, const char *plugin, struct findings *findings)
+{
+    for (size_t i = 0; i < usage->config.child_count; i++) {
+        const struct config_item *item = &usage->config.children[i];
+        if (config_is(item, "Plugin") && strcasecmp(config_text(item), plugin) == 0)
+            check_block(plugin, item, findings);
+    }
+}
+
 void doctor_check_configuration(const struct usage *usage, const char *plugin,
                                 struct findings *findings)
 {
@@ -82,4 +123,6 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
                            : fault->plugin != NULL && strcmp(fault->plugin, plugin) == 0)
             add_fault(usage, fault, findings);
     }
+    if (plugin != NULL)
+        check_blocks(usage, plugin, findings);
 }
