@@ -131,12 +131,12 @@ static void set_failed(struct psi_alert *alert, int status)
 
 static void log_armed(struct psi_alert *alert)
 {
-    struct psi_arming *arming = &alert->rule_state->arming;
+    struct psi_rule_state *state = alert->rule_state;
     int refusal = hr_psi_trigger_refusal(alert->trigger);
 
     if (refusal != 0)
-        psi_arming_log_refusal(arming, alert->rule_state->rule, refusal);
-    psi_arming_log_success(arming, &alert->subject);
+        psi_arming_log_refusal(&state->context->refusal, state->rule, refusal);
+    psi_arming_log_success(&state->arming, &alert->subject);
 }
 
 struct psi_trigger_list psi_alert_take_closing(struct psi_alert_context *context)

@@ -43,6 +43,7 @@ struct psi_alert_context {
     struct psi_task_source task_source;
     struct psi_blame *blame;         /**< NULL: takers aren't named */
     struct psi_trigger_list closing; /**< detached, and to be closed */
+    struct complaint refusal;        /**< of the kernel, to watch for triggers of the system */
 };
 
 /** What all alerts of a rule share. */

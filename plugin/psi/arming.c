@@ -6,17 +6,15 @@
 
 #define PLUGIN "psi"
 
-void psi_arming_log_refusal(struct psi_arming *arming, const struct psi_rule *rule, int status)
+void psi_arming_log_refusal(struct complaint *refusal, const struct psi_rule *rule, int status)
 {
-    if (arming->is_refusal_logged)
-        return;
-    arming->is_refusal_logged = true;
     struct hr_reason reason;
-    hr_psi_trigger_explain(status, rule->trigger.resource, rule->of_system, &reason);
-    NOTICE(
-        PLUGIN
-        ": trigger %s is polled, up to %d times per window, as the kernel doesn't accept it: %s.",
-        rule->name, HR_PSI_TRIGGER_POLLS, reason.text);
+
+    hr_psi_trigger_explain(status, rule->trigger.resource, true, &reason);
+    complaint_log(refusal, LOG_NOTICE, status,
+                  PLUGIN ": triggers of the system, such as %s, are polled, up to %d times per "
+                         "window, as the kernel doesn't accept them: %s.",
+                  rule->name, HR_PSI_TRIGGER_POLLS, reason.text);
 }
 
 void psi_arming_log_failure(struct psi_arming *arming, const struct psi_subject *subject,

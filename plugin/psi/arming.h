@@ -10,14 +10,14 @@
 
 /** What was logged of a rule; all zeros: nothing. */
 struct psi_arming {
-    bool is_refusal_logged;
     struct complaint of_system;
     struct tally of_groups;
     size_t unarmed_groups; /**< that fail at the moment */
 };
 
-/** Logs, once, that the kernel refuses the trigger, so it is polled. */
-void psi_arming_log_refusal(struct psi_arming *arming, const struct psi_rule *rule, int status);
+/** Logs that the kernel refuses triggers of the system, so that they are polled. @param refusal  of
+ * all rules, as they have one cause. */
+void psi_arming_log_refusal(struct complaint *refusal, const struct psi_rule *rule, int status);
 
 /** Logs that the trigger can't be armed; unarmed_groups must be up to date. */
 void psi_arming_log_failure(struct psi_arming *arming, const struct psi_subject *subject,
