@@ -123,10 +123,10 @@ static unsigned count_edits(const char *a, const char *b)
                 is_same_letter(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], before[j - 2] + 1, UINT_MAX);
         }
-        unsigned *free = before;
+        unsigned *spare = before;
         before = last;
         last = row;
-        row = free;
+        row = spare;
     }
     return last[length];
 }
