@@ -18,6 +18,7 @@
 #include "headroom/root.h"
 #include "psi/file.h"
 #include "support/few_descriptors.h"
+#include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -326,18 +327,6 @@ START_TEST(looks_again_after_a_while)
 }
 END_TEST
 
-/* Opens a set of one group, selected by its whole path. */
-static struct hr_cgroup *open_group(const char *path, struct hr_cgroup_set **set)
-{
-    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
-
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(*set), 0);
-    struct hr_cgroup *group = hr_cgroup_set_next(*set, NULL);
-    ck_assert_ptr_nonnull(group);
-    return group;
-}
-
 START_TEST(reads_a_group)
 {
     struct hr_psi_snapshot snapshot;
@@ -347,7 +336,7 @@ START_TEST(reads_a_group)
     tree_add_group(tree, "a", true);
     tree_pressure(tree, "a", "cpu", 11, 12);
     tree_pressure(tree, "a", "io", 13, 14);
-    struct hr_cgroup *group = open_group("a", &set);
+    struct hr_cgroup *group = one_group_open(root, "a", &set);
     ck_assert_int_eq(hr_psi_open_cgroup(group, &every_resource, &psi), 0);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
     ck_assert_uint_eq(snapshot.sample[HR_PSI_CPU].stall[HR_PSI_SOME].total_us, 11);
@@ -373,7 +362,7 @@ START_TEST(distinguishes_a_group_switched_off_from_one_without_files)
     tree_add_group(tree, "a", true);
     for (int i = HR_PSI_CPU; i <= HR_PSI_IO; i++)
         tree_remove_pressure(tree, "a", hr_psi_resource_name(i));
-    struct hr_cgroup *group = open_group("a", &set);
+    struct hr_cgroup *group = one_group_open(root, "a", &set);
     ck_assert_int_eq(hr_psi_open_cgroup(group, &every_resource, &psi), 0);
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), 0);
     ck_assert_int_eq(snapshot.status[HR_PSI_CPU], -ENOENT);
@@ -397,7 +386,7 @@ START_TEST(detects_a_removed_group)
     struct hr_psi *psi;
 
     tree_add_group(tree, "a", true);
-    struct hr_cgroup *group = open_group("a", &set);
+    struct hr_cgroup *group = one_group_open(root, "a", &set);
     ck_assert_int_eq(hr_psi_open_cgroup(group, &every_resource, &psi), 0);
     tree_remove(tree, "sys/fs/cgroup/a");
     ck_assert_int_eq(hr_psi_read(psi, &snapshot), -ENODEV);
@@ -417,7 +406,7 @@ START_TEST(gets_by_with_few_descriptors)
     tree_add_group(tree, "a", true);
     tree_pressure(tree, "a", "memory", 7, 5);
     leave_descriptors(6);
-    struct hr_cgroup *group = open_group("a", &set);
+    struct hr_cgroup *group = one_group_open(root, "a", &set);
     ck_assert_int_eq(group->dirfd, -1);
     ck_assert_uint_eq(hr_cgroup_set_counts(set).reopened, 1);
     int followed = count_descriptors(); /* inotify and the mount */

@@ -16,6 +16,7 @@
 #include "headroom/psi_trigger.h"
 #include "headroom/root.h"
 #include "support/few_descriptors.h"
+#include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -502,17 +503,6 @@ END_TEST
 
 /* --- Groups --------------------------------------------------------------- */
 
-static struct hr_cgroup *open_group(const char *path, struct hr_cgroup_set **set)
-{
-    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
-
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(*set), 0);
-    struct hr_cgroup *group = hr_cgroup_set_next(*set, NULL);
-    ck_assert_ptr_nonnull(group);
-    return group;
-}
-
 static int open_group_trigger(const struct hr_cgroup *group, enum hr_psi_level level)
 {
     const struct hr_psi_trigger_options options = {HR_PSI_CPU, level, 50000, LONG,
@@ -528,7 +518,7 @@ START_TEST(watches_a_group)
     struct hr_psi_event event;
 
     tree_add_group(tree, "a", true);
-    struct hr_cgroup *group = open_group("a", &set);
+    struct hr_cgroup *group = one_group_open(root, "a", &set);
     tree_pressure(tree, "a", "cpu", 1000, 500);
     ck_assert_int_eq(open_group_trigger(group, HR_PSI_FULL), 0);
     tree_pressure(tree, NULL, "cpu", 990000, 990000);
@@ -549,7 +539,7 @@ START_TEST(reports_why_a_group_can_not_be_watched)
     struct hr_cgroup_set *set;
 
     tree_add_group(tree, "a", true);
-    struct hr_cgroup *group = open_group("a", &set);
+    struct hr_cgroup *group = one_group_open(root, "a", &set);
     tree_remove_pressure(tree, "a", "cpu");
     ck_assert_int_eq(open_group_trigger(group, HR_PSI_SOME), -ENOENT);
     tree_write(tree, TREE_CGROUPS "/a/cgroup.pressure", "0\n");

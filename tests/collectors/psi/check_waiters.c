@@ -16,6 +16,7 @@
 #include "headroom/waiters.h"
 #include "support/fake_taskstats.h"
 #include "support/few_descriptors.h"
+#include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -73,17 +74,11 @@ static struct hr_waiters_report report;
 
 static void set_up(void)
 {
-    static const char *const pattern = "a";
-    const struct hr_cgroup_options options = {.patterns = &pattern, .pattern_count = 1};
-
     tree = tree_new();
     tree_add_group(tree, "a", true);
     tree_write(tree, TREE_CGROUPS "/a/cgroup.procs", "%s", "");
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
-    group = hr_cgroup_set_next(set, NULL);
-    ck_assert_ptr_nonnull(group);
+    group = one_group_open(root, "a", &set);
     fake = fake_taskstats_new();
     const struct hr_taskstats_calls calls = fake_taskstats_calls(fake);
     ck_assert_int_eq(hr_taskstats_open(&calls, &taskstats), 0);

@@ -12,6 +12,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/limits.h"
 #include "headroom/root.h"
+#include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -43,14 +44,7 @@ static void tear_down(void)
 
 static int open_limits(void)
 {
-    const char *patterns[] = {GROUP};
-    const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = 1};
-
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
-    const struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
-    ck_assert_ptr_nonnull(group);
-    return hr_limits_open(root, group, &limits);
+    return hr_limits_open(root, one_group_open(root, GROUP, &set), &limits);
 }
 
 static void write_in(const char *mount, const char *group, const char *name, const char *text)

@@ -13,6 +13,7 @@
 #include "headroom/room.h"
 #include "headroom/root.h"
 #include "support/frozen_clock.h"
+#include "support/one_group.h"
 #include "support/room_tree.h"
 #include "support/suite.h"
 
@@ -83,13 +84,8 @@ static void read_after(unsigned seconds)
 
 static void begin(void)
 {
-    static const char *const path = "p/a";
-    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
+    const struct hr_cgroup *group = one_group_open(root, "p/a", &set);
 
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
-    struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
-    ck_assert_ptr_nonnull(group);
     ck_assert_int_eq(hr_room_open(machine, group, HR_NS_PER_S, &source), 0);
     read_after(0);
 }
@@ -198,8 +194,6 @@ END_TEST
 /* The limit of the group above is read again for another group below it. */
 START_TEST(a_limit_that_goes_for_another_group_goes_for_all)
 {
-    static const char *const path = "p/b";
-    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
     struct hr_room_source *other;
     struct hr_cgroup_set *others;
 
@@ -209,10 +203,8 @@ START_TEST(a_limit_that_goes_for_another_group_goes_for_all)
     ck_assert_int_eq(reading.io.room.status, 0);
     limit("p", "");
     room_tree_add_group(tree, "p/b");
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &others), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(others), 0);
-    ck_assert_int_eq(hr_room_open(machine, hr_cgroup_set_next(others, NULL), HR_NS_PER_S, &other),
-                     0);
+    const struct hr_cgroup *group = one_group_open(root, "p/b", &others);
+    ck_assert_int_eq(hr_room_open(machine, group, HR_NS_PER_S, &other), 0);
     hr_room_machine_read(machine);
     ck_assert_int_eq(hr_room_read(other, &lines, &reading), 0);
     ck_assert_int_eq(hr_room_read(source, &lines, &reading), 0);

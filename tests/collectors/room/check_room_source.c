@@ -13,6 +13,7 @@
 #include "headroom/room.h"
 #include "headroom/root.h"
 #include "support/frozen_clock.h"
+#include "support/one_group.h"
 #include "support/room_tree.h"
 #include "support/suite.h"
 
@@ -69,12 +70,8 @@ static void tear_down(void)
 
 static void open_group(const char *path)
 {
-    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
+    const struct hr_cgroup *group = one_group_open(root, path, &set);
 
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
-    struct hr_cgroup *group = hr_cgroup_set_next(set, NULL);
-    ck_assert_ptr_nonnull(group);
     ck_assert_int_eq(hr_room_open(machine, group, HR_NS_PER_S, &source), 0);
 }
 

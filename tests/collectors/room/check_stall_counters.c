@@ -11,6 +11,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 #include "headroom/stall_cause.h"
+#include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -24,16 +25,10 @@ static struct hr_stall_counters counters;
 
 static void set_up(void)
 {
-    const char *patterns[] = {GROUP};
-    const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = 1};
-
     tree = tree_new();
     tree_add_group(tree, GROUP, true);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
-    group = hr_cgroup_set_next(set, NULL);
-    ck_assert_ptr_nonnull(group);
+    group = one_group_open(root, GROUP, &set);
     tree_write(tree, "proc/stat", "cpu  100 20 30 4000 50 6 7 80 90 0\n");
     tree_write(tree, "proc/vmstat",
                "allocstall_normal 20\npgsteal_kswapd 30\nworkingset_refault_anon 1\n");
@@ -90,7 +85,6 @@ END_TEST
 START_TEST(a_group_far_below)
 {
     const char *deep = "a/b/c/d/e/f/g/h/i";
-    const struct hr_cgroup_options options = {.patterns = &deep, .pattern_count = 1};
     struct hr_stall_counters before;
     struct hr_stall_causes causes;
 
@@ -99,9 +93,7 @@ START_TEST(a_group_far_below)
     write_file(deep, "cpu.max", "max 100000\n");
     write_file(deep, "cpu.stat", "nr_throttled 0\nthrottled_usec 0\n");
     hr_cgroup_set_close(set);
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
-    group = hr_cgroup_set_next(set, NULL);
+    group = one_group_open(root, deep, &set);
     tree_pressure(tree, deep, "cpu", 0, 0);
     ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
     before = counters;
