@@ -16,8 +16,8 @@
  * before 6.6 also what others ran while the group was throttled.
  *
  * A task belongs to the deepest watched group that it is in or below, by the group it is in when it
- * begins to run. Of a group that isn't watched the waits aren't measured; as a taker it counts for
- * the watched group above it, or as HR_BLAME_OTHER.
+ * begins to run. A group that isn't watched counts as the watched group above it; without one its
+ * waits aren't measured, and as a taker it is HR_BLAME_OTHER.
  *
  * Needs Linux 5.13 with CONFIG_DEBUG_INFO_BTF and CONFIG_FAIR_GROUP_SCHED, and CAP_BPF and
  * CAP_PERFMON, or root.
@@ -145,6 +145,15 @@ void hr_blame_detach(struct hr_blame *blame);
 int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count);
 
 /**
+ * As hr_blame_watch(), but only waits of the first groups are measured. The others are told apart
+ * as takers; their switches cost hardly more than those of groups that aren't watched.
+ *
+ * @param measured  how many are measured.
+ */
+int hr_blame_watch_first(struct hr_blame *blame, const uint64_t *ids, size_t count,
+                         size_t measured);
+
+/**
  * Finds the group at the top of a hierarchy, which can be watched as any other: then tasks of no
  * other watched group are of it.
  *
@@ -169,7 +178,7 @@ int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix);
  * still to be compared. */
 int hr_blame_peek(struct hr_blame *blame, struct hr_blame_matrix *matrix);
 
-/** Explains an error of hr_blame_watch(), hr_blame_read() or hr_blame_peek(). @param reason
+/** Explains an error of hr_blame_watch…(), hr_blame_read() or hr_blame_peek(). @param reason
  * receives cause and remedy. */
 void hr_blame_explain(int status, struct hr_reason *reason);
 

@@ -2,7 +2,7 @@
 /*
  * blame.bpf.c - splits the waits for a CPU by what the CPU did meanwhile.
  *
- * Each CPU has a ring of its last slices: who began to run when. When a task of a watched group
+ * Each CPU has a ring of its last slices: who began to run when. When a task of a measured group
  * begins to run, sched_info.last_queued still has when it was queued, by the clock of the CPU's run
  * queue, as the kernel is about to add the difference to run_delay. Walking the ring back to that
  * moment gives who had the CPU. A task that moves while it waits has its wait added to run_delay
@@ -43,7 +43,7 @@
 struct slice {
     __u64 begin;
     __u64 irq, steal; /* the CPU's sums when it began */
-    __u32 taker;      /* BLAME_TOTAL: unknown */
+    __u32 taker;      /* as of taker_of(); BLAME_TOTAL: unknown */
     __u32 tid;
 };
 
@@ -59,7 +59,7 @@ struct ring {
     struct slice slices[BLAME_SLICES];
 };
 
-/* What is kept of a task of a watched group, by its tid. */
+/* What is kept of a task of a measured group, by its tid. */
 struct task {
     __u64 start_time; /* tids are used again */
     __u64 run_delay;  /* so much of it has been split, */
@@ -73,7 +73,7 @@ struct task {
 /* The number of the watched group of a cgroup; one of an older generation is worthless. */
 struct resolved {
     __u32 generation;
-    __u32 number; /* BLAME_OTHER: none */
+    __u32 number; /* as of find_watched() */
 };
 
 /* The sums of a CPU at one moment. */
@@ -98,7 +98,7 @@ struct {
     __type(value, struct blame_status);
 } status SEC(".maps");
 
-/* The numbers of the watched groups. */
+/* The numbers of the watched groups, marked if they are measured. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 1);
@@ -180,7 +180,8 @@ static __always_inline __u64 cgroup_id_of_next(struct task_struct *task)
     return settings.of_cpu_controller ? cgroup_id_of(task) : task->cgroups->dfl_cgrp->kn->id;
 }
 
-/* The deepest watched group that a cgroup is in or below. Like others that are rarely needed it
+/* The deepest watched group that a cgroup is in or below, marked if it is measured; BLAME_OTHER:
+ * none. Like others that are rarely needed it
  * isn't static: so it is verified once, not for each of its callers. These take addresses as
  * numbers. */
 __noinline __u32 find_watched(__u64 address)
@@ -210,6 +211,17 @@ static __always_inline __u32 group_of(struct task_struct *task, __u64 id, __u32 
                                    .number = find_watched((__u64)read_cgroup(task))};
     bpf_map_update_elem(&cgroups, &id, &found, BPF_ANY);
     return found.number;
+}
+
+static __always_inline bool is_measured(__u32 group)
+{
+    return group & BLAME_MEASURED;
+}
+
+/* What its cells have. */
+static __always_inline __u32 number_of(__u32 group)
+{
+    return group & ~BLAME_MEASURED;
 }
 
 /* --- Kernel threads ------------------------------------------------------- */
@@ -419,12 +431,13 @@ static __always_inline void charge_slice(struct walk *walk, const struct slice *
     bool whole = slice->begin >= walk->queued;
     __u64 begin = whole ? slice->begin : walk->queued;
     __u64 ns = walk->end - begin;
-    __u64 left = charge_limit(walk, slice->taker, ns);
+    __u32 taker = number_of(slice->taker);
+    __u64 left = charge_limit(walk, taker, ns);
 
-    left = charge_limit_since(walk, slice->taker, begin, left);
+    left = charge_limit_since(walk, taker, begin, left);
     if (left == ns)
         left = charge_interruptions(walk, slice, whole, ns);
-    charge_to(walk, slice->taker, slice->tid, left);
+    charge_to(walk, taker, slice->tid, left);
     walk->end = begin;
     walk->irq = slice->irq;
     walk->steal = slice->steal;
@@ -472,7 +485,7 @@ static long measure_slices(__u32 step, void *which)
     if (is_beyond(walk, slice))
         return walk->lasts ? 0 : 1;
     __u64 begin = slice->begin > walk->queued ? slice->begin : walk->queued;
-    if (slice->taker == walk->key.waiter)
+    if (number_of(slice->taker) == walk->key.waiter)
         walk->ran_self += walk->end - begin;
     else if (slice->taker == BLAME_IDLE)
         walk->idle += walk->end - begin;
@@ -627,7 +640,7 @@ static __noinline struct task *add_task(struct task_struct *task)
 }
 
 /* Waits that ended since its last arrival without another, by moving. If there was another one, it
- * was in a group that isn't watched. */
+ * was in a group that isn't measured. */
 static __always_inline __u64 waited_since_arrival(struct task_struct *task, const struct task *kept)
 {
     __u64 run_delay = task->sched_info.run_delay;
@@ -772,8 +785,8 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
         return taker;
     if (!follows) {
         mend_ring(ring, task, state->epoch, switches, moment);
-        if (taker >= BLAME_FIRST_GROUP)
-            arrive_late(task, taker, moment);
+        if (is_measured(taker))
+            arrive_late(task, number_of(taker), moment);
     }
     add_running(ring, task, taker, moment);
     return taker;
@@ -830,15 +843,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
     const __u64 id = cgroup_id_of_next(next);
     const __u64 switches = rq->nr_switches;
     const struct moment moment = moment_of(rq);
-    if (end_slice(ring, previous, state, switches, &moment) >= BLAME_FIRST_GROUP)
+    if (is_measured(end_slice(ring, previous, state, switches, &moment)))
         leave(previous, &moment);
     const struct slice slice = {.begin = moment.now,
                                 .irq = moment.irq,
                                 .steal = moment.steal,
                                 .taker = taker_of(next, id, state->generation),
                                 .tid = next->pid};
-    if (slice.taker >= BLAME_FIRST_GROUP)
-        arrive(next, slice.taker, cpu, &moment);
+    if (is_measured(slice.taker))
+        arrive(next, number_of(slice.taker), cpu, &moment);
     add_slice(ring, &slice);
     ring->cgroup = id;
     ring->switches = switches;
@@ -879,14 +892,14 @@ int BPF_PROG(on_migrate, struct task_struct *task, int destination)
     const __u64 waited = waited_since_arrival(task, kept);
     if (waited == 0)
         return 0;
-    const __u32 number = group_of(task, cgroup_id_of(task), state->generation);
+    const __u32 group = group_of(task, cgroup_id_of(task), state->generation);
     struct rq *rq = task->se.cfs_rq->rq;
     const struct moment moment = moment_of(rq);
     kept->run_delay = task->sched_info.run_delay;
-    if (number < BLAME_FIRST_GROUP)
+    if (!is_measured(group))
         return 0;
-    struct wait wait = {.queued = moment.now - waited, .number = number, .cpu = rq->cpu};
-    if (charge_total(task, number, waited - skip_counted(kept, &wait)) && waited < moment.now)
+    struct wait wait = {.queued = moment.now - waited, .number = number_of(group), .cpu = rq->cpu};
+    if (charge_total(task, wait.number, waited - skip_counted(kept, &wait)) && waited < moment.now)
         split(task, kept, &wait, &moment);
     return 0;
 }
@@ -917,7 +930,7 @@ static __noinline void charge_running(struct task_struct *task, const struct wai
     const __u64 begun = arrived > wait->queued ? arrived : wait->queued;
     const struct blame_key key = {
         .waiter = wait->number,
-        .taker = taker_of(running, cgroup_id_of(running), state->generation),
+        .taker = number_of(taker_of(running, cgroup_id_of(running), state->generation)),
         .waiter_tid = settings.by_task ? task->pid : 0,
         .taker_tid = settings.by_task ? running->pid : 0,
     };
@@ -965,11 +978,12 @@ int on_reading(struct bpf_iter__task *context)
         return 0;
     struct rq *rq = cfs_rq->rq;
     const struct moment moment = moment_of(rq);
+    const __u32 group = group_of(task, cgroup_id_of(task), state->generation);
     struct wait wait = {.queued = task->sched_info.last_queued,
-                        .number = group_of(task, cgroup_id_of(task), state->generation),
+                        .number = number_of(group),
                         .cpu = rq->cpu,
                         .lasts = 1};
-    if (wait.number < BLAME_FIRST_GROUP || wait.queued == 0 || wait.queued >= moment.now)
+    if (!is_measured(group) || wait.queued == 0 || wait.queued >= moment.now)
         return 0;
     struct task *kept = find_task(task);
     if (!kept) {

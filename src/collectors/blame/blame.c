@@ -202,9 +202,10 @@ int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64
 
 static int watch_group(struct hr_blame *blame, struct blame_group *group)
 {
-    int status = blame->calls->update(blame->object, BLAME_MAP_WATCHED, &group->id, &group->number);
+    int status = blame->calls->update(blame->object, BLAME_MAP_WATCHED, &group->id, &group->wanted);
 
-    group->watched = status == 0;
+    if (status == 0)
+        group->watched = group->wanted;
     return status;
 }
 
@@ -212,7 +213,7 @@ static int unwatch_group(struct hr_blame *blame, struct blame_group *group)
 {
     int status = blame->calls->remove(blame->object, BLAME_MAP_WATCHED, &group->id);
 
-    group->watched = false;
+    group->watched = 0;
     return status == -ENOENT ? 0 : status;
 }
 
@@ -223,15 +224,15 @@ static int apply_wanted(struct hr_blame *blame)
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < blame->groups.count; i++)
-        if (groups[i].watched && !groups[i].wanted)
+        if (groups[i].watched != 0 && groups[i].wanted == 0)
             status = unwatch_group(blame, &groups[i]);
     for (size_t i = 0; status == 0 && i < blame->groups.count; i++)
-        if (groups[i].wanted && !groups[i].watched)
+        if (groups[i].wanted != 0 && groups[i].wanted != groups[i].watched)
             status = watch_group(blame, &groups[i]);
     return status;
 }
 
-int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count)
+int hr_blame_watch_first(struct hr_blame *blame, const uint64_t *ids, size_t count, size_t measured)
 {
     int status = count <= blame->max_groups ? 0 : -E2BIG;
 
@@ -241,13 +242,13 @@ int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count)
     if (status != 0)
         return status;
     for (size_t i = 0; i < blame->groups.count; i++)
-        blame->groups.items[i].wanted = false;
+        blame->groups.items[i].wanted = 0;
     for (size_t i = 0; status == 0 && i < count; i++) {
         struct blame_group *group = blame_groups_find_id(&blame->groups, ids[i]);
         if (group == NULL)
             status = blame_groups_add(&blame->groups, ids[i], &group);
         if (status == 0)
-            group->wanted = true;
+            group->wanted = group->number | (i < measured ? BLAME_MEASURED : 0);
     }
     if (status == 0)
         status = apply_wanted(blame);
@@ -255,6 +256,11 @@ int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count)
     blame->control.generation++;
     int written = write_control(blame);
     return status != 0 ? status : written;
+}
+
+int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count)
+{
+    return hr_blame_watch_first(blame, ids, count, count);
 }
 
 /* --- Reading -------------------------------------------------------------- */
@@ -332,7 +338,7 @@ static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_
 
 static bool is_done(const struct blame_group *group)
 {
-    return !group->watched && group->wait_ns == group->last_wait_ns;
+    return group->watched == 0 && group->wait_ns == group->last_wait_ns;
 }
 
 static bool has_done_group(const struct hr_blame *blame, const struct blame_key *key)

@@ -15,7 +15,7 @@
 enum blame_map {
     BLAME_MAP_CONTROL, /**< 0 → struct blame_control */
     BLAME_MAP_STATUS,  /**< 0 → struct blame_status */
-    BLAME_MAP_WATCHED, /**< id of a cgroup → its number, __u32 */
+    BLAME_MAP_WATCHED, /**< id of a cgroup → its number, __u32, with BLAME_MEASURED or not */
     BLAME_MAP_CELLS,   /**< struct blame_key → nanoseconds, __u64 */
     BLAME_MAP_NAMES,   /**< tid → struct blame_name */
     BLAME_MAP_COUNT

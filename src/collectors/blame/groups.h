@@ -14,8 +14,9 @@
 struct blame_group {
     uint64_t id;
     uint32_t number;
-    bool watched;                   /**< false: its cells are still there */
-    bool wanted;                    /**< for the caller's use */
+    uint32_t watched; /**< as the map has it: the number, marked or not; 0: it hasn't, but its cells
+                           are still there */
+    uint32_t wanted;  /**< for the caller's use */
     uint64_t wait_ns, last_wait_ns; /**< sums of the cells that it is in, for the caller's use */
 };
 

@@ -14,7 +14,7 @@
 #define BLAME_TASKS 16384
 
 /* What a cell is for. Those from BLAME_FIRST_GROUP on are watched groups, each by a number of its
- * own that is never used again. */
+ * own that is never used again, below BLAME_MEASURED. */
 enum {
     BLAME_TOTAL, /* the whole wait; what the other cells lack of it is unknown */
     BLAME_OTHER,
@@ -31,6 +31,9 @@ enum {
     BLAME_IDLE,
     BLAME_FIRST_GROUP
 };
+
+/* Added to the number of a group, where it isn't of a cell, if its waits are measured. */
+#define BLAME_MEASURED 0x80000000u
 
 /* The only value of the map `control`, which the programs read. */
 struct blame_control {

@@ -136,17 +136,35 @@ uint64_t live_id(const struct live *live, const char *group)
     return status.st_ino;
 }
 
+static size_t find_ids(const struct live *live, va_list names, uint64_t ids[LIVE_TASKS])
+{
+    size_t count = 0;
+
+    for (const char *name; (name = va_arg(names, const char *)) != NULL;)
+        ids[count++] = live_id(live, name);
+    return count;
+}
+
 void live_watch(struct live *live, ...)
 {
     uint64_t ids[LIVE_TASKS];
-    size_t count = 0;
     va_list names;
 
     va_start(names, live);
-    for (const char *name; (name = va_arg(names, const char *)) != NULL;)
-        ids[count++] = live_id(live, name);
+    const size_t count = find_ids(live, names, ids);
     va_end(names);
     ck_assert_int_eq(hr_blame_watch(live->blame, ids, count), 0);
+}
+
+void live_watch_first(struct live *live, size_t measured, ...)
+{
+    uint64_t ids[LIVE_TASKS];
+    va_list names;
+
+    va_start(names, measured);
+    const size_t count = find_ids(live, names, ids);
+    va_end(names);
+    ck_assert_int_eq(hr_blame_watch_first(live->blame, ids, count, measured), 0);
 }
 
 /* --- Measuring ------------------------------------------------------------ */

@@ -71,6 +71,9 @@ void live_add(struct live *live, const char *group, pid_t pid);
 /** Watches groups; NULL ends the list. */
 void live_watch(struct live *live, ...);
 
+/** The same, of which the waits of so many are measured, the first. */
+void live_watch_first(struct live *live, size_t measured, ...);
+
 /** The id of a group. */
 uint64_t live_id(const struct live *live, const char *group);
 

@@ -114,6 +114,35 @@ START_TEST(test_changes_of_the_set_reach_the_programs)
 }
 END_TEST
 
+static void expect_measured(bool web, bool backup, bool cron)
+{
+    ck_assert(fake_blame_is_measured(WEB) == web);
+    ck_assert(fake_blame_is_measured(BACKUP) == backup);
+    ck_assert(fake_blame_is_measured(CRON) == cron);
+}
+
+/* Those that aren't have numbers as takers; a number stays, whether it is measured or not. */
+START_TEST(test_waits_of_the_first_groups_are_measured)
+{
+    static const uint64_t ids[] = {WEB, BACKUP, CRON};
+
+    watch(3, ids);
+    const uint32_t web = fake_blame_number(WEB), backup = fake_blame_number(BACKUP);
+    expect_measured(true, true, true);
+    ck_assert_int_eq(hr_blame_watch_first(blame, ids, 3, 1), 0);
+    expect_measured(true, false, false);
+    ck_assert_uint_eq(fake_blame_number(WEB), web);
+    ck_assert_uint_eq(fake_blame_number(BACKUP), backup);
+    ck_assert_uint_ne(fake_blame_number(CRON), 0);
+    ck_assert_int_eq(hr_blame_watch_first(blame, ids + 1, 2, 2), 0);
+    expect_measured(false, true, true);
+    ck_assert_uint_eq(fake_blame_number(WEB), 0);
+    ck_assert_int_eq(hr_blame_watch_first(blame, ids, 3, 0), 0);
+    expect_measured(false, false, false);
+    ck_assert_uint_eq(fake_blame_number(WEB), web);
+}
+END_TEST
+
 START_TEST(test_numbers_are_not_used_again)
 {
     uint32_t last = 0;
@@ -410,6 +439,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_reads_waits_by_group);
     tcase_add_test(tests, test_changes_of_the_set_reach_the_programs);
+    tcase_add_test(tests, test_waits_of_the_first_groups_are_measured);
     tcase_add_test(tests, test_numbers_are_not_used_again);
     tcase_add_test(tests, test_cells_of_a_removed_group_are_read_to_their_end);
     tcase_add_test(tests, test_waits_that_last_are_counted_on_request);

@@ -348,6 +348,34 @@ START_TEST(test_what_has_no_room_is_reported)
 }
 END_TEST
 
+/* Groups that take the CPU are told apart all the same. Theirs are most of the waits, but the only
+ * cell that there is room for is of the one that is measured, so nothing but its parts has none. */
+START_TEST(test_waits_that_are_not_measured_count_nowhere)
+{
+    const struct hr_blame_options options = {.max_groups = 16, .max_cells = 1};
+
+    for (size_t i = 0; i < 3; i++)
+        groups_make(groups, contenders[i]);
+    live_watch_first(&live, 1, "web", "backup", "cron", NULL);
+    for (size_t i = 0; i < 3; i++)
+        spin(contenders[i]);
+    live_measure(&live, 2000);
+    live_expect_sum(&live, "web");
+    live_expect_taken(&live, "web", "backup");
+    live_expect_taken(&live, "web", "cron");
+    for (size_t i = 0; i < live.after.count; i++)
+        ck_assert_uint_eq(live.after.cells[i].waiter, live_id(&live, "web"));
+    const pid_t web = live.tasks[0].pid;
+    live_close(&live);
+    live_open(&live, &options, groups);
+    live_add(&live, "web", web);
+    live_watch_first(&live, 1, "web", "backup", "cron", NULL);
+    live_measure(&live, 1000);
+    live_expect("what has no room", (double)live.delta.unsplit_ns / 1e6, live_waited(&live, "web"),
+                LIVE_SUM_PCT, LIVE_EDGE_MS);
+}
+END_TEST
+
 /* --- Limits --------------------------------------------------------------- */
 
 #define PERIOD_MS 100
@@ -495,6 +523,7 @@ int main(void)
     tcase_add_test(tests, test_detached_it_measures_nothing);
     tcase_add_test(tests, test_a_removed_group_makes_room);
     tcase_add_test(tests, test_what_has_no_room_is_reported);
+    tcase_add_test(tests, test_waits_that_are_not_measured_count_nowhere);
     if (has_weights())
         tcase_add_test(tests, test_weights_show_in_what_is_taken);
     if (has_v1()) {

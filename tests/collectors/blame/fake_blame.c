@@ -137,12 +137,22 @@ const struct hr_blame_calls fake_blame_calls = {
     .copy = fake_copy,
 };
 
-uint32_t fake_blame_number(uint64_t id)
+static uint32_t find_watched(uint64_t id)
 {
     uint32_t number = 0;
 
     fake_lookup(&fake_blame, BLAME_MAP_WATCHED, &id, &number);
     return number;
+}
+
+uint32_t fake_blame_number(uint64_t id)
+{
+    return find_watched(id) & ~BLAME_MEASURED;
+}
+
+bool fake_blame_is_measured(uint64_t id)
+{
+    return (find_watched(id) & BLAME_MEASURED) != 0;
 }
 
 void fake_blame_set(uint32_t waiter, uint32_t taker, uint64_t ns)

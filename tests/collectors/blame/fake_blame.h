@@ -30,8 +30,11 @@ extern const struct hr_blame_calls fake_blame_calls;
 /** Empties the maps, and clears the errors. */
 void fake_blame_new(void);
 
-/** The number of a watched group; 0: it isn't. */
+/** The number of a watched group in cells; 0: it isn't watched. */
 uint32_t fake_blame_number(uint64_t id);
+
+/** Whether the waits of a group are measured. */
+bool fake_blame_is_measured(uint64_t id);
 
 /** Sets a cell, as the programs do. */
 void fake_blame_set(uint32_t waiter, uint32_t taker, uint64_t ns);
