@@ -83,6 +83,21 @@ START_TEST(a_name_becomes_the_paths_of_its_cgroups)
 }
 END_TEST
 
+START_TEST(patterns_are_covered_with_all_below)
+{
+    char with_slash[] = "a/", wildcard[] = "b/*";
+    char *list[] = {with_slash, wildcard};
+    const struct group_patterns some = {.list = list, .count = 2};
+
+    ck_assert_int_eq(group_patterns_cover(&some, &patterns), 0);
+    ck_assert_uint_eq(patterns.count, 4);
+    ck_assert_str_eq(patterns.list[0], "a/");
+    ck_assert_str_eq(patterns.list[1], "a/**");
+    ck_assert_str_eq(patterns.list[2], "b/*");
+    ck_assert_str_eq(patterns.list[3], "b/*/**");
+}
+END_TEST
+
 START_TEST(what_matches_nothing_is_returned_and_what_is_there_described)
 {
     static const char *const wanted[] = {"a/b", "a/c"};
@@ -104,6 +119,7 @@ int main(void)
     tcase_add_test(tcase, paths_and_names_are_compared);
     tcase_add_test(tcase, a_pattern_of_paths_stays_as_it_is);
     tcase_add_test(tcase, a_name_becomes_the_paths_of_its_cgroups);
+    tcase_add_test(tcase, patterns_are_covered_with_all_below);
     tcase_add_test(tcase, what_matches_nothing_is_returned_and_what_is_there_described);
     return run_suite("command_group", tcase);
 }

@@ -26,7 +26,7 @@ static void print_help(void)
         "\n"
         "GROUP is the path of a cgroup below its mount, with wildcards as in the plugins' option\n"
         "Cgroup: 'system.slice/*.service'; or its name in series: system.slice_cron.service.\n"
-        "Its waits are shown, whoever takes the CPU from it. Without one: those of every\n"
+        "Its waits are measured, whoever takes the CPU from it. Without one: those of every\n"
         "group with processes, and of tasks of none as /.\n"
         "Where cgroup2 has no such group: those of version 1's controller cpu.\n"
         "\n"

@@ -259,7 +259,6 @@ static int measure_interval(struct run *run)
     int status = read_matrix(run, &run->after);
     if (status == COMMAND_DONE && hr_blame_delta(&run->before, &run->after, &run->delta) != 0)
         status = fail(run, "%s", strerror(ENOMEM));
-    watched_keep_asked(&run->watched, &run->delta);
     /* What was measured until Ctrl-C is shown, too, but where it was shown before. */
     if (status == COMMAND_DONE && !(waited == STOP && run->request->live))
         status = show(run);

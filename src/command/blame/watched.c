@@ -13,7 +13,7 @@
 /* As many as collectd's plugins take by default. */
 #define GROUPS_MOST 1000
 
-static void add_name(struct watched *watched, uint64_t id, const char *path, bool asked)
+static void add_name(struct watched *watched, uint64_t id, const char *path)
 {
     char *copy = strdup(path);
 
@@ -23,8 +23,7 @@ static void add_name(struct watched *watched, uint64_t id, const char *path, boo
         watched->failed = true;
         return;
     }
-    watched->names[watched->name_count++] =
-        (struct watched_name){.id = id, .path = copy, .asked = asked};
+    watched->names[watched->name_count++] = (struct watched_name){.id = id, .path = copy};
 }
 
 const char *watched_path(const struct watched *watched, uint64_t id)
@@ -35,25 +34,16 @@ const char *watched_path(const struct watched *watched, uint64_t id)
     return "?";
 }
 
-static void note_event(struct watched *watched, const struct hr_cgroup *group,
-                       enum hr_cgroup_event event, bool asked)
+static void note_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
+    struct watched *watched = context;
+
     watched->changed = true;
     if (event == HR_CGROUP_ADDED)
-        add_name(watched, group->id, group->path, asked);
+        add_name(watched, group->id, group->path);
     for (size_t i = 0; event == HR_CGROUP_REMOVED && i < watched->name_count; i++)
         if (watched->names[i].id == group->id)
             watched->names[i].removed_ns = hr_clock_ns();
-}
-
-static void note_asked(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
-{
-    note_event(context, group, event, true);
-}
-
-static void note_other(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
-{
-    note_event(context, group, event, false);
 }
 
 static void forget_removed(struct watched *watched)
@@ -72,32 +62,47 @@ static void forget_removed(struct watched *watched)
 }
 
 /* Tasks of no other group are in the one at the top. */
-static int find_top(struct watched *watched, const struct hr_root *root, bool asked)
+static int find_top(struct watched *watched, const struct hr_root *root)
 {
     int status = hr_blame_find_top(root, watched->controller, &watched->top);
 
     if (status == 0)
-        add_name(watched, watched->top, "/", asked);
+        add_name(watched, watched->top, "/");
     return status;
 }
 
 static int open_set(struct watched *watched, const struct hr_root *root,
-                    const struct group_patterns *patterns,
-                    void (*event)(struct hr_cgroup *, enum hr_cgroup_event, void *),
+                    const struct group_patterns *patterns, const struct group_patterns *excludes,
                     struct hr_cgroup_set **set)
 {
     static const char *const everywhere[] = {"**"};
-    bool all = patterns == NULL || patterns->count == 0;
+    const bool all = patterns->count == 0;
     const struct hr_cgroup_options options = {
         .controller = watched->controller,
         .patterns = all ? everywhere : (const char *const *)patterns->list,
         .pattern_count = all ? 1 : patterns->count,
+        .excludes = (const char *const *)excludes->list,
+        .exclude_count = excludes->count,
         .max_count = GROUPS_MOST - 1,
-        .event = event,
+        .event = note_event,
         .context = watched,
     };
 
     return hr_cgroup_set_open(root, &options, set);
+}
+
+/* None that was asked for, or is below one: its tasks are of that. */
+static int open_others(struct watched *watched, const struct hr_root *root,
+                       const struct group_patterns *asked)
+{
+    const struct group_patterns all = {0};
+    struct group_patterns excludes;
+    int status = group_patterns_cover(asked, &excludes);
+
+    if (status == 0)
+        status = open_set(watched, root, &all, &excludes, &watched->others);
+    group_patterns_free(&excludes);
+    return status;
 }
 
 static int read_sets(struct watched *watched)
@@ -112,16 +117,16 @@ static int read_sets(struct watched *watched)
 int watched_open(struct watched *watched, const struct hr_root *root, const char *controller,
                  const struct group_patterns *patterns, uint64_t interval_ns)
 {
-    bool all = patterns->count == 0;
+    const struct group_patterns none = {0};
 
     /* What was removed within an interval is in its cells, or in those of the next. */
     *watched = (struct watched){
         .controller = controller, .changed = true, .keep_ns = 2 * interval_ns + 60 * HR_NS_PER_S};
-    int status = find_top(watched, root, all);
+    int status = find_top(watched, root);
     if (status == 0)
-        status = open_set(watched, root, patterns, note_asked, &watched->asked);
-    if (status == 0 && !all)
-        status = open_set(watched, root, NULL, note_other, &watched->others);
+        status = open_set(watched, root, patterns, &none, &watched->asked);
+    if (status == 0 && patterns->count > 0)
+        status = open_others(watched, root, patterns);
     return status == 0 ? read_sets(watched) : status;
 }
 
@@ -139,44 +144,34 @@ static int add_id(struct watched *watched, uint64_t id)
     return status;
 }
 
-/* Their tasks are of the group that was asked for. */
-static bool is_in_asked(const struct watched *watched, const char *path)
-{
-    for (struct hr_cgroup *group = hr_cgroup_set_next(watched->asked, NULL); group != NULL;
-         group = hr_cgroup_set_next(watched->asked, group)) {
-        size_t length = strlen(group->path);
-        if (strncmp(path, group->path, length) == 0 &&
-            (path[length] == '\0' || path[length] == '/'))
-            return true;
-    }
-    return false;
-}
-
 /* As many as there is room for: the rest are of the groups above them. */
-static int list_others(struct watched *watched)
+static int add_ids(struct watched *watched, struct hr_cgroup_set *set)
 {
     struct hr_cgroup *group = NULL;
     int status = 0;
 
-    while (status == 0 && watched->others != NULL && watched->id_count < GROUPS_MOST &&
-           (group = hr_cgroup_set_next(watched->others, group)) != NULL)
-        if (!is_in_asked(watched, group->path))
-            status = add_id(watched, group->id);
+    while (status == 0 && watched->id_count < GROUPS_MOST &&
+           (group = hr_cgroup_set_next(set, group)) != NULL)
+        status = add_id(watched, group->id);
     return status;
 }
 
-static int list_ids(struct watched *watched)
+/* @param measured  receives how many of the first were asked for; the top was with all. */
+static int list_ids(struct watched *watched, size_t *measured)
 {
     watched->id_count = 0;
-    int status = add_id(watched, watched->top);
-    for (struct hr_cgroup *group = hr_cgroup_set_next(watched->asked, NULL);
-         status == 0 && group != NULL; group = hr_cgroup_set_next(watched->asked, group))
-        status = add_id(watched, group->id);
-    return status == 0 ? list_others(watched) : status;
+    int status = add_ids(watched, watched->asked);
+    *measured = watched->id_count + (watched->others == NULL);
+    if (status == 0)
+        status = add_id(watched, watched->top);
+    if (status == 0 && watched->others != NULL)
+        status = add_ids(watched, watched->others);
+    return status;
 }
 
 int watched_update(struct watched *watched, struct hr_blame *blame)
 {
+    size_t measured;
     int status = read_sets(watched);
 
     if (status == 0 && watched->failed)
@@ -184,9 +179,9 @@ int watched_update(struct watched *watched, struct hr_blame *blame)
     if (status != 0 || !watched->changed)
         return status;
     forget_removed(watched);
-    status = list_ids(watched);
+    status = list_ids(watched, &measured);
     if (status == 0)
-        status = hr_blame_watch(blame, watched->ids, watched->id_count);
+        status = hr_blame_watch_first(blame, watched->ids, watched->id_count, measured);
     watched->changed = status != 0;
     return status;
 }
@@ -194,28 +189,6 @@ int watched_update(struct watched *watched, struct hr_blame *blame)
 size_t watched_excess(const struct watched *watched)
 {
     return hr_cgroup_set_counts(watched->asked).excess;
-}
-
-static bool is_asked(const struct watched *watched, uint64_t id)
-{
-    for (size_t i = 0; i < watched->name_count; i++)
-        if (watched->names[i].id == id && watched->names[i].asked)
-            return true;
-    return false;
-}
-
-void watched_keep_asked(const struct watched *watched, struct hr_blame_matrix *matrix)
-{
-    size_t kept = 0;
-    bool asked = false;
-
-    for (size_t i = 0; i < matrix->count; i++) {
-        if (i == 0 || matrix->cells[i].waiter != matrix->cells[i - 1].waiter)
-            asked = is_asked(watched, matrix->cells[i].waiter);
-        if (asked)
-            matrix->cells[kept++] = matrix->cells[i];
-    }
-    matrix->count = kept;
 }
 
 void watched_close(struct watched *watched)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blame/watched.h - the groups that are measured, and their names, also of those that were removed.
+ * blame/watched.h - the groups that are watched, and their names, also of those that were removed.
  *
- * The waits of groups that were asked for are shown. Who takes the CPU from them may be any group,
- * so others are measured, too, as many as there is room for.
+ * The waits of groups that were asked for are measured. Who takes the CPU from them may be any
+ * group, so others are told apart, too, as many as there is room for.
  */
 #ifndef HEADROOM_COMMAND_BLAME_WATCHED_H
 #define HEADROOM_COMMAND_BLAME_WATCHED_H
@@ -17,20 +17,18 @@
 struct group_patterns;
 
 struct hr_blame;
-struct hr_blame_matrix;
 struct hr_root;
 
 struct watched_name {
     uint64_t id;
     char *path;
-    bool asked;          /**< its waits are shown */
     uint64_t removed_ns; /**< hr_clock_ns(); 0: it is there */
 };
 
 struct watched {
     struct hr_cgroup_set *asked;  /**< those that were asked for; all, if none was */
-    struct hr_cgroup_set *others; /**< all, of which those in or below the former are passed over;
-                                       NULL: all were asked for */
+    struct hr_cgroup_set *others; /**< all but those in or below the former; NULL: all were asked
+                                       for */
     const char *controller;       /**< of the hierarchy, as hr_blame_options; NULL: cgroup2 */
     bool changed;                 /**< since watched_update() */
     bool failed;                  /**< memory ran out */
@@ -57,7 +55,7 @@ int watched_open(struct watched *watched, const struct hr_root *root, const char
 /** @return whether any group that was asked for has processes. */
 bool watched_has_groups(const struct watched *watched);
 
-/** Finds groups that are new, and has them measured. @return 0; -ENOENT: no hierarchy is mounted;
+/** Finds groups that are new, and has them watched. @return 0; -ENOENT: no hierarchy is mounted;
  * or another negative errno. */
 int watched_update(struct watched *watched, struct hr_blame *blame);
 
@@ -67,9 +65,6 @@ const char *watched_path(const struct watched *watched, uint64_t id);
 /** @return how many groups with processes that were asked for aren't measured: there are too many.
  */
 size_t watched_excess(const struct watched *watched);
-
-/** Leaves in a matrix only the waits of groups that were asked for. */
-void watched_keep_asked(const struct watched *watched, struct hr_blame_matrix *matrix);
 
 void watched_close(struct watched *watched);
 

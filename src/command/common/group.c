@@ -50,6 +50,32 @@ static int append_pattern(struct group_patterns *patterns, const char *pattern)
     return 0;
 }
 
+/* @param pattern  may end with a slash. */
+static int append_below(struct group_patterns *patterns, const char *pattern)
+{
+    const size_t length = strlen(pattern);
+    char *below;
+
+    if (asprintf(&below, "%.*s/**", (int)(length - (pattern[length - 1] == '/')), pattern) < 0)
+        return -ENOMEM;
+    int status = append_pattern(patterns, below);
+    free(below);
+    return status;
+}
+
+int group_patterns_cover(const struct group_patterns *patterns, struct group_patterns *covering)
+{
+    int status = 0;
+
+    *covering = (struct group_patterns){.list = NULL};
+    for (size_t i = 0; status == 0 && i < patterns->count; i++) {
+        status = append_pattern(covering, patterns->list[i]);
+        if (status == 0)
+            status = append_below(covering, patterns->list[i]);
+    }
+    return status;
+}
+
 /* --- Cgroups ------------------------------------------------------------------ */
 
 static int open_set(const struct hr_root *root, const char *controller, const char *const *patterns,

@@ -29,6 +29,15 @@ struct group_patterns {
 void group_patterns_free(struct group_patterns *patterns);
 
 /**
+ * Makes patterns of what others match, and of all below that.
+ *
+ * @param patterns  of which each passes hr_cgroup_pattern_check().
+ * @param covering  receives them, for group_patterns_free(), whatever is returned.
+ * @return 0 or -ENOMEM.
+ */
+int group_patterns_cover(const struct group_patterns *patterns, struct group_patterns *covering);
+
+/**
  * Appends the path of each cgroup with processes that a user means by a name in series.
  *
  * @return 0, also if there is none; or as hr_cgroup_set_read().
