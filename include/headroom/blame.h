@@ -155,7 +155,7 @@ int hr_blame_watch_first(struct hr_blame *blame, const uint64_t *ids, size_t cou
 
 /**
  * Finds the group at the top of a hierarchy, which can be watched as any other: then tasks of no
- * other watched group are of it.
+ * other watched group are of it, but for kernel threads, whose waits aren't measured.
  *
  * @param controller  as of hr_blame_options: "cpu" means version 1's hierarchy of that controller.
  * @param id          receives its id, as hr_cgroup.id.

@@ -978,7 +978,7 @@ int on_reading(struct bpf_iter__task *context)
         return 0;
     struct rq *rq = cfs_rq->rq;
     const struct moment moment = moment_of(rq);
-    const __u32 group = group_of(task, cgroup_id_of(task), state->generation);
+    const __u32 group = taker_of(task, cgroup_id_of(task), state->generation);
     struct wait wait = {.queued = task->sched_info.last_queued,
                         .number = number_of(group),
                         .cpu = rq->cpu,

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "collectors/blame/blame_live.h"
+#include "headroom/root.h"
 #include "support/suite.h"
 
 static struct groups *groups;
@@ -199,6 +200,63 @@ START_TEST(test_who_never_leaves_the_cpu_takes_it)
         ck_assert_double_eq(live_cell(&live, "web", HR_BLAME_GROUP, i == 1 ? "one" : "two"), 0);
         ck_assert_double_eq(live_cell(&live, "web", HR_BLAME_ITSELF, NULL), 0);
     }
+}
+END_TEST
+
+static bool is_kworker(uint32_t tid)
+{
+    char path[32], name[16] = "";
+
+    snprintf(path, sizeof(path), "/proc/%u/comm", tid);
+    FILE *file = fopen(path, "r");
+    if (file != NULL) {
+        ck_assert_ptr_nonnull(fgets(name, sizeof(name), file));
+        fclose(file);
+    }
+    return strncmp(name, "kworker/", 8) == 0;
+}
+
+/* Reads while one task waits for a kworker of each CPU. @return how often. */
+static int read_while_kworkers_wait(void)
+{
+    int reads = 0;
+    pid_t asker = fork();
+
+    if (asker == 0) {
+        char byte;
+        int fd = open("/proc/sys/vm/stat_refresh", O_RDONLY);
+        _exit(fd < 0 || read(fd, &byte, 1) < 0);
+    }
+    for (int status; waitpid(asker, &status, WNOHANG) == 0; reads++) {
+        live_read(&live, 1);
+        usleep(5000);
+    }
+    return reads;
+}
+
+/* They take CPUs, but are of no group that waits, not even the one at the top. */
+START_TEST(test_waits_of_kernel_threads_count_nowhere)
+{
+    const struct hr_blame_options options = {.max_groups = 16, .by_task = true, .lasting = true};
+    struct hr_root *root;
+    uint64_t top;
+
+    ck_assert_int_eq(hr_root_open("/", &root), 0);
+    ck_assert_int_eq(hr_blame_find_top(root, NULL, &top), 0);
+    hr_root_close(root);
+    live_close(&live);
+    live_open(&live, &options, groups);
+    groups_make(groups, "fast");
+    ck_assert_int_eq(hr_blame_watch(live.blame, &top, 1), 0);
+    pid_t fast = live_start_real_time(groups, "fast", cpu, 5000, 1);
+    int reads = 0;
+    for (int i = 0; i < 100 && reads < 5; i++)
+        reads = read_while_kworkers_wait();
+    kill(fast, SIGKILL);
+    waitpid(fast, NULL, 0);
+    ck_assert_int_ge(reads, 5);
+    for (size_t i = 0; i < live.after.count; i++)
+        ck_assert(!is_kworker(live.after.cells[i].waiter_tid));
 }
 END_TEST
 
@@ -519,6 +577,7 @@ int main(void)
     tcase_add_test(tests, test_real_time_takes_too);
     tcase_add_test(tests, test_waits_that_last_are_within_their_interval);
     tcase_add_test(tests, test_who_never_leaves_the_cpu_takes_it);
+    tcase_add_test(tests, test_waits_of_kernel_threads_count_nowhere);
     tcase_add_test(tests, test_waits_on_several_cpus);
     tcase_add_test(tests, test_detached_it_measures_nothing);
     tcase_add_test(tests, test_a_removed_group_makes_room);
