@@ -20,6 +20,9 @@
 #define ALERT_CELLS_PER_GROUP 16
 #define ALERT_CELLS_LEAST     4096
 
+/* If more are measured at once, all groups are: watching others at each beginning takes time. */
+#define MEASUREMENTS_MOST 8
+
 /* Alerts at the same time share what was read so long ago. */
 #define SHARED_NS (10 * HR_NS_PER_MS)
 
@@ -37,7 +40,9 @@ struct psi_blame {
     _Atomic bool is_up_to_date; /* the programs watch these groups */
     uint64_t *ids;              /* room for what the programs are to watch */
     size_t id_capacity;
-    size_t users; /* measurements under way */
+    struct psi_measurement *measurements; /* under way, or beginning */
+    size_t users;                         /* so many are under way */
+    bool measures_all;                    /* as the programs watch the groups */
     bool is_attached;
     struct hr_blame_matrix latest;                /* that alerts share */
     struct hr_blame_matrix before, now, interval; /* of psi_blame_sample() */
@@ -46,6 +51,7 @@ struct psi_blame {
 };
 
 struct psi_measurement {
+    struct psi_measurement *next;
     char *path; /* of the group; NULL: all of them */
     struct hr_blame_matrix before;
 };
@@ -197,19 +203,50 @@ static void log_reading(struct psi_blame *blame, int status)
                   PLUGIN ": who took the CPU can't be read: %s.", reason.text);
 }
 
+static bool is_wanted(const struct psi_blame *blame, const struct psi_watched_group *group)
+{
+    if (blame->measures_all)
+        return true;
+    for (const struct psi_measurement *of = blame->measurements; of != NULL; of = of->next)
+        if (psi_watched_is_below(&blame->watched, group->id, of->path))
+            return true;
+    return false;
+}
+
+/* @param measured  how many of the ids are measured: they come first. */
+static void add_id(struct psi_blame *blame, uint64_t id, bool wanted, size_t *count,
+                   size_t *measured)
+{
+    blame->ids[(*count)++] = wanted ? blame->ids[*measured] : id;
+    if (wanted)
+        blame->ids[(*measured)++] = id;
+}
+
+static void choose_measured(struct psi_blame *blame)
+{
+    blame->measures_all =
+        blame->options.mode == PSI_BLAME_ALWAYS || blame->users >= MEASUREMENTS_MOST;
+    for (const struct psi_measurement *of = blame->measurements; of != NULL; of = of->next)
+        blame->measures_all |= of->path == NULL;
+}
+
+/* What a CPU may spend on splitting waits is for those that are measured. */
 static int watch_listed(struct psi_blame *blame)
 {
-    size_t count = 0;
+    size_t count = 0, measured = 0;
 
     if (HR_ARRAY_RESERVE(blame->ids, blame->id_capacity, blame->watched.count + 1) != 0)
         return -ENOMEM;
+    choose_measured(blame);
     /* It costs more where each task is of a watched group. */
     if (blame->of_system)
-        blame->ids[count++] = blame->top;
-    for (size_t i = 0; i < blame->watched.count; i++)
-        if (!blame->watched.groups[i].is_gone)
-            blame->ids[count++] = blame->watched.groups[i].id;
-    return hr_blame_watch(blame->programs, blame->ids, count);
+        add_id(blame, blame->top, blame->measures_all, &count, &measured);
+    for (size_t i = 0; i < blame->watched.count; i++) {
+        const struct psi_watched_group *group = &blame->watched.groups[i];
+        if (!group->is_gone)
+            add_id(blame, group->id, is_wanted(blame, group), &count, &measured);
+    }
+    return hr_blame_watch_first(blame->programs, blame->ids, count, measured);
 }
 
 /* Has the programs watch the groups that there are. */
@@ -219,6 +256,7 @@ static int watch_groups(struct psi_blame *blame)
         return 0;
     int status = watch_listed(blame);
     blame->is_up_to_date = status == 0;
+    blame->latest.time_ns = 0; /* without waits of groups that weren't measured */
     log_watching(blame, status);
     return status;
 }
@@ -352,11 +390,47 @@ static int read_waits(struct psi_blame *blame, const struct psi_measurement *mea
     return 0;
 }
 
+static void add_measurement(struct psi_blame *blame, struct psi_measurement *measurement)
+{
+    if (blame->options.mode != PSI_BLAME_ALWAYS && (blame->users == 0 || !blame->measures_all))
+        blame->is_up_to_date = false;
+    measurement->next = blame->measurements;
+    blame->measurements = measurement;
+}
+
+static void remove_measurement(struct psi_blame *blame, const struct psi_measurement *measurement)
+{
+    struct psi_measurement **at = &blame->measurements;
+
+    while (*at != measurement)
+        at = &(*at)->next;
+    *at = measurement->next;
+}
+
 static void free_measurement(struct psi_measurement *measurement)
 {
     hr_blame_matrix_free(&measurement->before);
     free(measurement->path);
     free(measurement);
+}
+
+static int begin(struct psi_blame *blame, uint64_t id, struct psi_measurement *measurement)
+{
+    int status = copy_path(blame, id, &measurement->path);
+
+    if (status != 0)
+        return status;
+    add_measurement(blame, measurement);
+    status = watch_groups(blame);
+    if (status == 0)
+        status = attach(blame);
+    if (status == 0)
+        status = read_waits(blame, measurement, &measurement->before);
+    if (status == 0)
+        blame->users++;
+    else
+        remove_measurement(blame, measurement);
+    return status;
 }
 
 struct psi_measurement *psi_blame_begin(struct psi_blame *blame, uint64_t id)
@@ -366,14 +440,7 @@ struct psi_measurement *psi_blame_begin(struct psi_blame *blame, uint64_t id)
     if (measurement == NULL)
         return NULL;
     pthread_mutex_lock(&blame->lock);
-    int status = copy_path(blame, id, &measurement->path);
-    if (status == 0)
-        status = watch_groups(blame);
-    if (status == 0)
-        status = attach(blame);
-    if (status == 0)
-        status = read_waits(blame, measurement, &measurement->before);
-    blame->users += status == 0;
+    int status = begin(blame, id, measurement);
     pthread_mutex_unlock(&blame->lock);
     if (status == 0)
         return measurement;
@@ -406,6 +473,7 @@ void psi_blame_end(struct psi_blame *blame, struct psi_measurement *measurement,
         takers->count = 0;
         sum_takers(blame, measurement, takers);
     }
+    remove_measurement(blame, measurement);
     blame->users--;
     pthread_mutex_unlock(&blame->lock);
     free_measurement(measurement);

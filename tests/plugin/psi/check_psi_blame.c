@@ -24,7 +24,8 @@ static size_t group_count;
 /* --- The stand-in --------------------------------------------------------- */
 
 static int watch_error, read_error;
-static size_t watched_count, watches, reads, peeks;
+static size_t watched_count, measured_count, watches, reads, peeks;
+static uint64_t first_id;
 static uint64_t lost_ns, unsplit_ns;
 
 int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64_t *id)
@@ -61,13 +62,22 @@ void hr_blame_detach(struct hr_blame *programs)
     (void)programs;
 }
 
-int hr_blame_watch(struct hr_blame *programs, const uint64_t *ids, size_t count)
+int hr_blame_watch_first(struct hr_blame *programs, const uint64_t *ids, size_t count,
+                         size_t measured)
 {
     (void)programs;
-    (void)ids;
     watches++;
-    watched_count = watch_error == 0 ? count : watched_count;
-    return watch_error;
+    if (watch_error != 0)
+        return watch_error;
+    watched_count = count;
+    measured_count = measured;
+    first_id = count > 0 ? ids[0] : 0;
+    return 0;
+}
+
+int hr_blame_watch(struct hr_blame *programs, const uint64_t *ids, size_t count)
+{
+    return hr_blame_watch_first(programs, ids, count, count);
 }
 
 static int read_matrix(struct hr_blame_matrix *matrix)
@@ -122,7 +132,7 @@ static void open_blame(enum psi_blame_mode mode, bool of_system)
 static void set_up(void)
 {
     fake_start_parts();
-    group_count = watched_count = watches = reads = peeks = 0;
+    group_count = watched_count = measured_count = watches = reads = peeks = 0;
     lost_ns = unsplit_ns = 0;
     watch_error = read_error = 0;
 }
@@ -189,6 +199,53 @@ START_TEST(test_for_alerts_groups_are_distinguished_when_there_is_one)
     ck_assert_ptr_nonnull(measurement);
     ck_assert_uint_eq(watched_count, 2);
     psi_blame_end(blame, measurement, NULL);
+}
+END_TEST
+
+static void expect_measured(size_t count, uint64_t first)
+{
+    ck_assert_uint_eq(measured_count, count);
+    ck_assert_uint_eq(first_id, first);
+}
+
+/* As much of the CPUs' time as there is for it is for those; the others are distinguished as
+ * takers. */
+START_TEST(test_for_alerts_only_waits_of_their_groups_are_measured)
+{
+    struct psi_measurement *many[10];
+
+    open_blame(PSI_BLAME_ALERT, true);
+    find_groups(2);
+    for (int i = 0; i < 10; i++) {
+        many[i] = psi_blame_begin(blame, i % 2 == 0 ? BACKUP : WEB);
+        ck_assert_uint_eq(watched_count, 3);
+        if (i == 0)
+            expect_measured(1, BACKUP);
+        else if (i < 8)
+            expect_measured(2, WEB);
+        else
+            expect_measured(3, TOP);
+    }
+    ck_assert_uint_eq(watches, 9);
+    for (int i = 0; i < 10; i++)
+        psi_blame_end(blame, many[i], NULL);
+    psi_blame_end(blame, psi_blame_begin(blame, WEB), NULL);
+    expect_measured(1, WEB);
+    psi_blame_end(blame, psi_blame_begin(blame, 0), NULL);
+    expect_measured(3, TOP);
+}
+END_TEST
+
+/* What was read for another alert doesn't have them. */
+START_TEST(test_waits_that_were_not_measured_before_are_read_anew)
+{
+    open_blame(PSI_BLAME_ALERT, false);
+    find_groups(2);
+    struct psi_measurement *first = psi_blame_begin(blame, WEB);
+    struct psi_measurement *second = psi_blame_begin(blame, BACKUP);
+    ck_assert_uint_eq(reads + peeks, 2);
+    psi_blame_end(blame, second, NULL);
+    psi_blame_end(blame, first, NULL);
 }
 END_TEST
 
@@ -281,6 +338,8 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_new_groups_are_distinguished_before_the_next_sample);
     tcase_add_test(tests, test_for_alerts_groups_are_distinguished_when_there_is_one);
+    tcase_add_test(tests, test_for_alerts_only_waits_of_their_groups_are_measured);
+    tcase_add_test(tests, test_waits_that_were_not_measured_before_are_read_anew);
     tcase_add_test(tests, test_without_groups_the_system_has_no_takers);
     tcase_add_loop_test(tests, test_nothing_is_removed_that_is_still_to_be_compared, 0, 2);
     tcase_add_loop_test(tests, test_a_failure_is_logged_once_with_its_remedy, 0, 2);
