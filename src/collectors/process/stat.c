@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 /* include/linux/sched.h */
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
 /* The numbers of fields in proc(5); the name is the second. */
@@ -57,6 +58,7 @@ static bool parse_field(struct hr_text *text, int field, struct hr_process_stat 
     case FIELD_FLAGS:
         if (!hr_text_u64(text, &flags))
             return false;
+        stat->is_exiting = (flags & PF_EXITING) != 0;
         stat->is_kernel_thread = (flags & PF_KTHREAD) != 0;
         return true;
     case FIELD_STARTED:

@@ -16,6 +16,7 @@
 struct hr_process_stat {
     char name[HR_PROCESS_NAME_SIZE]; /**< any bytes but NUL; terminated */
     bool is_zombie;                  /**< it has ended, but not been reaped */
+    bool is_exiting;                 /**< it ends, while its memory is being freed, or has */
     bool is_kernel_thread;
     uint64_t started_ticks; /**< since boot */
 };

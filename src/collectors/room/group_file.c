@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
+#include "process/stat.h"
 #include "room/process_cgroup.h"
 
 static int open_or_errno(int dirfd, const char *name, int flags)
@@ -44,7 +45,23 @@ static int first_pid_of(int fd, uint64_t *pid)
     return status;
 }
 
-/* @return 0: it is; -ENOENT: it isn't; -EAGAIN: it has ended, and another may be there. */
+/* While a process ends, as long as its memory is being freed, it is shown at the top of version 1's
+ * hierarchies, but still listed in its group: proc_cgroup_show() of kernel/cgroup/cgroup.c. */
+static bool is_exiting(const struct hr_root *root, uint64_t pid)
+{
+    char name[64], text[1024];
+    struct hr_process_stat stat;
+    size_t length;
+
+    snprintf(name, sizeof(name), "proc/%" PRIu64 "/stat", pid);
+    int status =
+        hr_text_read_and_close(hr_root_openat(root, name, O_RDONLY), text, sizeof(text), &length);
+    if (status == 0)
+        status = hr_process_stat_parse(text, length, &stat);
+    return status == -ENOENT || status == -ESRCH || (status == 0 && stat.is_exiting);
+}
+
+/* @return 0: it is; -ENOENT: it isn't; -EAGAIN: it ends or has ended, and another may be there. */
 static int check_process(const struct hr_root *root, uint64_t pid, const char *controller,
                          const char *path)
 {
@@ -58,7 +75,12 @@ static int check_process(const struct hr_root *root, uint64_t pid, const char *c
         return -EAGAIN;
     if (status < 0)
         return hr_is_passing(status) ? status : -ENOENT;
-    return hr_process_cgroup_is(text, length, controller, path) ? 0 : -ENOENT;
+    const bool is_there = hr_process_cgroup_is(text, length, controller, path);
+    if (is_there && path[0] != '\0')
+        return 0;
+    if (is_exiting(root, pid))
+        return -EAGAIN;
+    return is_there ? 0 : -ENOENT;
 }
 
 /* A group without processes of its own has some below; of these version 1 has the parent. */

@@ -18,7 +18,7 @@ struct hr_root;
  * @param file     that a group of cgroup2 has if, and only if, the controller is enabled for it.
  * @param version  receives 1 or 2: what the controller's files are called.
  * @return a descriptor that the caller closes; -ENODEV: the group was removed; -ENOENT: version 1
- *         has no such group; -EAGAIN: its first process has just ended; or another negative errno
+ *         has no such group; -EAGAIN: its first process ends; or another negative errno
  *         of open(2).
  */
 int hr_group_directory_open(const struct hr_root *root, const struct hr_cgroup *group,

@@ -51,16 +51,19 @@ static const struct {
     const char *text;
     struct hr_process_stat stat;
 } stats[] = {
-    {"423 (mysqld) S" TO_FLAGS "4194560" TO_START "12345" TO_END, {"mysqld", false, false, 12345}},
-    {"1 (a) Z" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, 0}},
-    {"1 (a) X" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, 0}},
-    {"2 (kthreadd) S" TO_FLAGS "2129984" TO_START "8" TO_END, {"kthreadd", false, true, 8}},
-    {"7 (a) b (c) R" TO_FLAGS "0" TO_START "9" TO_END, {"a) b (c", false, false, 9}},
-    {"7 () R" TO_FLAGS "0" TO_START "9" TO_END, {"", false, false, 9}},
-    {"7 (a\nb c) D" TO_FLAGS "0" TO_START "9" TO_END, {"a\nb c", false, false, 9}},
+    {"423 (mysqld) S" TO_FLAGS "4194560" TO_START "12345" TO_END,
+     {"mysqld", false, false, false, 12345}},
+    {"1 (a) Z" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, false, 0}},
+    {"1 (a) R" TO_FLAGS "4195404" TO_START "3" TO_END, {"a", false, true, false, 3}},
+    {"1 (a) X" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, false, 0}},
+    {"2 (kthreadd) S" TO_FLAGS "2129984" TO_START "8" TO_END, {"kthreadd", false, false, true, 8}},
+    {"7 (a) b (c) R" TO_FLAGS "0" TO_START "9" TO_END, {"a) b (c", false, false, false, 9}},
+    {"7 () R" TO_FLAGS "0" TO_START "9" TO_END, {"", false, false, false, 9}},
+    {"7 (a\nb c) D" TO_FLAGS "0" TO_START "9" TO_END, {"a\nb c", false, false, false, 9}},
     {"7 (kworker/R-mm_percpu_wq) I" TO_FLAGS "69238880" TO_START "9" TO_END,
-     {"kworker/R-mm_pe", false, true, 9}},
-    {"7 (a) R" TO_FLAGS "0" TO_START "18446744073709551615\n", {"a", false, false, UINT64_MAX}},
+     {"kworker/R-mm_pe", false, false, true, 9}},
+    {"7 (a) R" TO_FLAGS "0" TO_START "18446744073709551615\n",
+     {"a", false, false, false, UINT64_MAX}},
 };
 
 START_TEST(parses_stat)
@@ -70,6 +73,7 @@ START_TEST(parses_stat)
     ck_assert_int_eq(hr_process_stat_parse(stats[_i].text, strlen(stats[_i].text), &stat), 0);
     ck_assert_str_eq(stat.name, stats[_i].stat.name);
     ck_assert_int_eq(stat.is_zombie, stats[_i].stat.is_zombie);
+    ck_assert_int_eq(stat.is_exiting, stats[_i].stat.is_exiting);
     ck_assert_int_eq(stat.is_kernel_thread, stats[_i].stat.is_kernel_thread);
     ck_assert_uint_eq(stat.started_ticks, stats[_i].stat.started_ticks);
 }

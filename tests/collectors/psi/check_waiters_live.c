@@ -33,7 +33,7 @@
 #include "support/suite.h"
 
 #define MAX   8
-#define LIMIT 1000
+#define LIMIT 30000
 
 static struct groups *groups;
 static struct hr_root *root;

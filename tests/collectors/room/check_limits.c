@@ -152,6 +152,7 @@ static void add_version_1(const char *path_of_process)
                "cgroup /v1/memory cgroup rw,memory 0 0\n");
     tree_write(tree, "v1/memory/cgroup.procs", "1\n");
     write_file(GROUP, "cgroup.procs", "77\n");
+    tree_add_process(tree, &(struct tree_process){.pid = 77, .name = "a"});
     tree_write(tree, "proc/77/cgroup", "2:memory:/%s\n0::/" GROUP "\n", path_of_process);
     for (int i = 0; i < 3; i++) {
         write_in("v1/memory", levels[i], "memory.limit_in_bytes", NO_LIMIT_V1);

@@ -206,6 +206,30 @@ START_TEST(a_group_of_version_1)
 }
 END_TEST
 
+/* While it does, version 1 has it at the top. */
+START_TEST(the_first_process_of_a_group_of_version_1_ends)
+{
+    struct tree_process process = {.pid = 7, .name = "ends", .state = 'R', .flags = 0x40044c};
+
+    add_version_1("7\n");
+    open_groups("p");
+    read_once();
+    tree_write(tree, "proc/7/cgroup", "3:memory:/\n0::/p\n");
+    tree_add_process(tree, &process);
+    frozen_ns += 61 * HR_NS_PER_S;
+    read_once();
+    ck_assert_int_eq(reading.limits_status, -EAGAIN);
+    ck_assert_int_eq(reading.memory.status, 0);
+    /* one that goes on is elsewhere */
+    process.flags = 0x400000;
+    tree_add_process(tree, &process);
+    frozen_ns += HR_NS_PER_S;
+    read_once();
+    ck_assert_int_eq(reading.limits_status, 0);
+    ck_assert_int_eq(reading.memory.status, -ENOENT);
+}
+END_TEST
+
 /* --- CPUs ----------------------------------------------------------------------------------- */
 
 static void run_100_s(void)
@@ -316,6 +340,7 @@ int main(void)
     tcase_add_test(tests, what_was_known_long_ago_isnt_any_more);
     tcase_add_test(tests, a_lack_of_descriptors_from_the_beginning);
     tcase_add_test(tests, a_group_of_version_1);
+    tcase_add_test(tests, the_first_process_of_a_group_of_version_1_ends);
     tcase_add_loop_test(tests, cpus_that_arent_known, 0, 2);
     tcase_add_test(tests, without_the_controller_all_cpus_count);
     tcase_add_test(tests, limits_are_read_again_by_turns);

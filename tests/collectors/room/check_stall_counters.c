@@ -307,6 +307,7 @@ static void add_version_1(const char *path_of_process)
     write_file(GROUP, "cpu.stat", "usage_usec 5\n");
     write_file(GROUP, "cgroup.procs", "4711\n4712\n");
     tree_write(tree, "proc/4711/cgroup", "1:cpu:/%s\n0::/" GROUP "\n", path_of_process);
+    tree_add_process(tree, &(struct tree_process){.pid = 4711, .name = "a"});
 }
 
 START_TEST(cpu_of_version_1)
@@ -332,7 +333,10 @@ START_TEST(a_group_of_version_1_with_other_processes_is_another)
     add_version_1(""); /* in no group, so that it has no limits */
     ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
     ck_assert(!counters.level[0].known && counters.below.known);
-    tree_remove(tree, "proc/4711"); /* it has just ended */
+    tree_add_process(tree, &(struct tree_process){.pid = 4711, .name = "a", .flags = 0x4});
+    ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
+    ck_assert(!counters.below.known); /* it ends, and is shown there */
+    tree_remove(tree, "proc/4711");   /* it has just ended */
     ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
     ck_assert(!counters.level[0].known);
 }
