@@ -59,7 +59,8 @@ struct hr_room {
 };
 
 /** Of I/O, since the reading before. What a device can do isn't known: there is a room only under a
- * limit of io.max, of cgroup2; else its status is -ENOENT. */
+ * limit of io.max, of cgroup2; else its status is -ENOENT. -ENODATA: a group above has a limit, but
+ * the controller isn't enabled for the group. */
 struct hr_room_io {
     struct hr_room room;
     enum hr_stall_io kind; /**< what of, on which device */
@@ -77,8 +78,9 @@ struct hr_room_reading {
     struct hr_room cpu, memory;
     struct hr_room_io io;
     /** 0: its limits, those of all groups above, and the CPUs that it may use, are known. Else why
-     * one isn't, so that the room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS, or
-     * HR_STALL_DEVICES; -ENXIO: of CPU time, its cpuset has no CPU. */
+     * one isn't, so that the room isn't either; -E2BIG: there are more than HR_ROOM_LIMITS;
+     * -EOVERFLOW: io.max has more than HR_STALL_DEVICES devices; -ENXIO: of CPU time, its cpuset
+     * has no CPU. */
     int cpu_limits_status, memory_limits_status, io_limits_status;
     /** Why limits couldn't be read again: a failure that may pass, such as -EMFILE. Those that were
      * known count for ten minutes more. */

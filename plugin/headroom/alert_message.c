@@ -147,7 +147,7 @@ static void append_need(struct message *message, const struct alert_rule *rule,
         message_append(message, ": the memory of a group above it, or of the machine, fills up");
         return;
     }
-    if (room->status != 0 || room->attainable <= 0)
+    if (room->status != 0 || (room->attainable <= 0 && resource != SUBJECT_IO))
         return;
     message_append(message, ": needs %s of %s%s", amount_of(subject, resource, room->used).text,
                    amount_of(subject, resource, room->attainable).text,

@@ -56,6 +56,8 @@ void trouble_add(struct trouble *trouble, const char *path, const struct hr_room
     if (trouble->system_memory.cause != reading->memory.status &&
         reading->memory_limits_status == 0)
         add(&trouble->memory, path, reading->memory.status);
+    if (reading->io.room.status == -ENODATA)
+        add(&trouble->io, path, -ENODATA);
     add(&trouble->cpu_limits, path, reading->cpu_limits_status);
     add(&trouble->memory_limits, path, reading->memory_limits_status);
     add(&trouble->io_limits, path, reading->io_limits_status);
@@ -76,8 +78,9 @@ static const char *print_groups(const struct trouble_of_groups *groups, char *bu
 static const char *print_cause(int status, char *buffer, size_t size)
 {
     if (status == -E2BIG)
-        snprintf(buffer, size, "there are more than %d, or io.max has more than %d devices",
-                 HR_ROOM_LIMITS, HR_STALL_DEVICES);
+        snprintf(buffer, size, "there are more than %d", HR_ROOM_LIMITS);
+    else if (status == -EOVERFLOW)
+        snprintf(buffer, size, "io.max has more than %d devices", HR_STALL_DEVICES);
     else if (status == -ENXIO)
         snprintf(buffer, size,
                  "its cpuset has no CPU (cpuset.cpus.effective is empty): give it one that is "
@@ -113,6 +116,16 @@ static void log_memory(const struct trouble_of_groups *groups)
                 print_cause(groups->status, cause, sizeof(cause)));
 }
 
+static void log_io(const struct trouble_of_groups *groups)
+{
+    char place[384];
+
+    NOTICE(PLUGIN ": the room by I/O of %s isn't known, as the io controller isn't enabled there, "
+                  "though a group above has a limit: set IOAccounting=yes in systemd, or write +io "
+                  "to cgroup.subtree_control above.",
+           print_groups(groups, place, sizeof(place)));
+}
+
 static void log_limits(struct trouble_of_groups *groups, const char *resource)
 {
     char place[384], cause[256];
@@ -143,7 +156,9 @@ void trouble_log_groups(struct trouble *trouble)
         log_pressure(&trouble->pressure);
     if (tally_should_log(&trouble->memory.logged, trouble->memory.count))
         log_memory(&trouble->memory);
-    trouble->pressure.count = trouble->memory.count = 0;
+    if (tally_should_log(&trouble->io.logged, trouble->io.count))
+        log_io(&trouble->io);
+    trouble->pressure.count = trouble->memory.count = trouble->io.count = 0;
     log_limits(&trouble->cpu_limits, "CPU time");
     log_limits(&trouble->memory_limits, "memory");
     log_limits(&trouble->io_limits, "I/O");

@@ -20,7 +20,7 @@ struct trouble_of_groups {
 /** All zeros: nothing was seen yet. */
 struct trouble {
     struct complaint system_pressure, system_memory;
-    struct trouble_of_groups pressure, memory, cpu_limits, memory_limits, io_limits, old_limits;
+    struct trouble_of_groups pressure, memory, io, cpu_limits, memory_limits, io_limits, old_limits;
 };
 
 /** Logs what is not known of the system. */

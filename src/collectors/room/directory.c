@@ -160,7 +160,7 @@ static int read_io_limits(struct hr_room_directory *directory, int dirfd)
         return -ENOMEM;
     directory->io->limits = limits;
     directory->io->round = UINT64_MAX;
-    return limits.has_more ? -E2BIG : 0;
+    return limits.has_more ? -EOVERFLOW : 0;
 }
 
 /* What is known stays so after a failure that may pass. The readers leave a limit unchanged. */
@@ -284,31 +284,37 @@ int hr_room_directory_read_memory(struct hr_room_directory *directory,
     return directory->use_status;
 }
 
-static int read_io_stat(struct hr_room_directory *directory, const struct hr_group_base *base,
-                        size_t level, const struct hr_stall_devices *wanted,
-                        struct hr_stall_devices *done)
+int hr_room_directory_read_io_stat(struct hr_room_directory *directory,
+                                   const struct hr_group_base *base, size_t level, char *text,
+                                   size_t size, size_t *length)
 {
-    char text[16384];
-    size_t length;
-
-    int status = read_file(directory, HR_ROOM_IO_STAT_FILE, base, level, "io.stat", text,
-                           sizeof(text), &length);
-    return status < 0 ? status : hr_io_stat_parse(text, length, wanted, done);
+    return read_file(directory, HR_ROOM_IO_STAT_FILE, base, level, "io.stat", text, size, length);
 }
 
-/* With limits of its own they are what is wanted by all below, which share it. */
-int hr_room_directory_read_io(struct hr_room_directory *directory,
-                              const struct hr_room_machine *machine,
-                              const struct hr_group_base *base, size_t level,
-                              const struct hr_stall_devices *wanted, struct hr_stall_devices *done)
+static int read_limited_io(struct hr_room_directory *directory, const struct hr_group_base *base,
+                           size_t level)
+{
+    struct hr_room_io_use *io = directory->io;
+    char text[HR_ROOM_IO_STAT_SIZE];
+    size_t length;
+
+    io->done_ns = hr_clock_ns();
+    int status =
+        hr_room_directory_read_io_stat(directory, base, level, text, sizeof(text), &length);
+    return status < 0 ? status : hr_io_stat_parse(text, length, &io->limits, &io->done);
+}
+
+int hr_room_directory_read_limited_io(struct hr_room_directory *directory,
+                                      const struct hr_room_machine *machine,
+                                      const struct hr_group_base *base, size_t level,
+                                      const struct hr_stall_devices **done, uint64_t *time_ns)
 {
     struct hr_room_io_use *io = directory->io;
 
-    if (io == NULL || wanted != &io->limits)
-        return read_io_stat(directory, base, level, wanted, done);
     if (begin(&io->round, machine))
-        io->done_status = read_io_stat(directory, base, level, wanted, &io->done);
-    *done = io->done;
+        io->done_status = read_limited_io(directory, base, level);
+    *done = &io->done;
+    *time_ns = io->done_ns;
     return io->done_status;
 }
 

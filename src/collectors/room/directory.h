@@ -29,11 +29,14 @@ enum hr_room_file {
     HR_ROOM_FILE_COUNT
 };
 
+/** Bytes for io.stat. */
+#define HR_ROOM_IO_STAT_SIZE 16384
+
 /** Of a group whose I/O is limited. */
 struct hr_room_io_use {
     struct hr_stall_devices limits; /**< the devices that have one */
-    struct hr_stall_devices done;
-    uint64_t round;
+    struct hr_stall_devices done;   /**< on these */
+    uint64_t done_ns, round;
     int done_status;
 };
 
@@ -111,16 +114,22 @@ int hr_room_directory_read_memory(struct hr_room_directory *directory,
                                   const struct hr_group_base *base, size_t level,
                                   struct hr_memory_use *use);
 
-/** Reads what it did on some devices. @param wanted  its own limits, or those of one above. */
-int hr_room_directory_read_io(struct hr_room_directory *directory,
-                              const struct hr_room_machine *machine,
-                              const struct hr_group_base *base, size_t level,
-                              const struct hr_stall_devices *wanted, struct hr_stall_devices *done);
+/** Reads what it did on the devices that it has limits of. @param time_ns  receives when it was
+ * read. */
+int hr_room_directory_read_limited_io(struct hr_room_directory *directory,
+                                      const struct hr_room_machine *machine,
+                                      const struct hr_group_base *base, size_t level,
+                                      const struct hr_stall_devices **done, uint64_t *time_ns);
 
 /** Continues its forecast, if it has one. */
 void hr_room_directory_look_ahead(struct hr_room_directory *directory,
                                   const struct hr_room_machine *machine, double level,
                                   double limit);
+
+/** Reads its io.stat; each time. */
+int hr_room_directory_read_io_stat(struct hr_room_directory *directory,
+                                   const struct hr_group_base *base, size_t level, char *text,
+                                   size_t size, size_t *length);
 
 /** Reads how many of its processes were killed for lack of memory; each time. */
 int hr_room_directory_read_kills(struct hr_room_directory *directory,

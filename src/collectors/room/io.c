@@ -5,31 +5,40 @@
 
 #include "room/cpu.h"
 
-/* A device that was removed and came back counts from 0 again. */
-static double rate(const struct hr_stall_devices *before, const struct hr_stall_devices *now,
-                   size_t device, int kind, double elapsed_s)
-{
-    const uint64_t from = before->list[device].done[kind], to = now->list[device].done[kind];
+/* Who does less of a limit needs nothing of it, so that nobody takes it away. */
+#define NEXT_TO_NOTHING 0.01
 
-    return to > from ? (double)(to - from) / elapsed_s : 0;
+/* As of a stall's time some goes by between requests. */
+#define AT_LIMIT 0.8
+
+/* A device that was removed and came back counts from 0 again. */
+static double rate(const struct hr_room_io_work *work, size_t device, int kind)
+{
+    const uint64_t from = work->before->list[device].done[kind];
+    const uint64_t to = work->now->list[device].done[kind];
+
+    return to > from ? (double)(to - from) / work->elapsed_s : 0;
 }
 
-static void lower(const struct hr_room_io_limit *limit, size_t device, int kind, double elapsed_s,
+static void lower(const struct hr_room_io_limit *limit, size_t device, int kind, double stalled,
                   struct hr_room_io *room)
 {
     const struct hr_stall_device *limited = &limit->limits->list[device];
-    const double all = rate(limit->before, limit->now, device, kind, elapsed_s);
-    const double own = rate(limit->own_before, limit->own_now, device, kind, elapsed_s);
+    const double most = (double)limited->limit[kind];
+    const double all = rate(&limit->all, device, kind), own = rate(&limit->own, device, kind);
+    const bool is_idle = stalled <= 0 && own < NEXT_TO_NOTHING * most;
     struct hr_room lowered = {
         .used = own,
         .needed = own,
-        .attainable = (double)limited->limit[kind] - fmax(all - own, 0),
+        .attainable = most - (is_idle ? 0 : fmax(all - own, 0)),
         .bound = HR_ROOM_IO_MAX,
         .level = limit->level,
-        .limit = (double)limited->limit[kind],
+        .limit = most,
     };
 
     hr_room_finish(&lowered);
+    if (stalled > 0 && all >= AT_LIMIT * stalled * most)
+        hr_room_set_trouble(&lowered);
     if (room->room.status == 0 && lowered.room_pct >= room->room.room_pct)
         return;
     *room = (struct hr_room_io){
@@ -40,11 +49,11 @@ static void lower(const struct hr_room_io_limit *limit, size_t device, int kind,
     };
 }
 
-void hr_room_io_by_limit(const struct hr_room_io_limit *limit, double elapsed_s,
+void hr_room_io_by_limit(const struct hr_room_io_limit *limit, double stalled,
                          struct hr_room_io *room)
 {
     for (size_t i = 0; i < limit->limits->count; i++)
         for (int kind = 0; kind < HR_STALL_IO_COUNT; kind++)
             if (limit->limits->list[i].limit[kind] != HR_STALL_NO_LIMIT)
-                lower(limit, i, kind, elapsed_s, room);
+                lower(limit, i, kind, stalled, room);
 }

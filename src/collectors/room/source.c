@@ -101,7 +101,9 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
     hr_room_source_read_cpu(source, lines->pct[HR_PSI_CPU],
                             is_in_trouble(reading, lines, HR_PSI_CPU), reading);
     hr_room_source_read_memory(source, is_in_trouble(reading, lines, HR_PSI_MEMORY), reading);
-    hr_room_source_read_io(source, is_in_trouble(reading, lines, HR_PSI_IO), reading);
+    hr_room_source_read_io(
+        source, is_in_trouble(reading, lines, HR_PSI_IO) ? reading->stall_pct[HR_PSI_IO] / 100 : 0,
+        reading);
     read_oom_kills(source, reading);
     return status;
 }

@@ -26,8 +26,8 @@ struct hr_room_cpu_bound {
 struct hr_room_io_bound {
     struct hr_room_directory *directory;
     size_t level;
-    uint64_t time_ns;                   /**< when it was read last; 0: not yet */
-    struct hr_stall_devices group, own; /**< what that group, and the group itself, had done */
+    uint64_t all_ns, own_ns;          /**< when these were read; 0: not yet */
+    struct hr_stall_devices all, own; /**< what that group, and the group itself, had done */
 };
 
 /** The group, or one above that limits its memory. */
@@ -97,8 +97,8 @@ void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, boo
 /** Lists the limits of I/O, as hr_room_source_refresh() does. */
 void hr_room_source_list_io_bounds(struct hr_room_source *source);
 
-/** Fills in the room by I/O. */
-void hr_room_source_read_io(struct hr_room_source *source, bool is_stalled,
+/** Fills in the room by I/O. @param stalled  see hr_room_io_by_limit(). */
+void hr_room_source_read_io(struct hr_room_source *source, double stalled,
                             struct hr_room_reading *reading);
 
 /** Fills in the room by memory, and how long it lasts. */

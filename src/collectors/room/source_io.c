@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "headroom/clock.h"
-#include "room/cpu.h"
 #include "room/io.h"
+#include "room/io_stat.h"
 #include "room/machine.h"
 #include "room/source.h"
 
@@ -28,8 +28,9 @@ static void keep_done(const struct hr_room_source *source, struct hr_room_io_bou
     for (size_t i = 0; i < source->io_bound_count; i++) {
         const struct hr_room_io_bound *old = &source->io_bounds[i];
         if (old->directory == bound->directory) {
-            bound->time_ns = old->time_ns;
-            bound->group = old->group;
+            bound->all_ns = old->all_ns;
+            bound->own_ns = old->own_ns;
+            bound->all = old->all;
             bound->own = old->own;
         }
     }
@@ -74,64 +75,99 @@ void hr_room_source_list_io_bounds(struct hr_room_source *source)
     source->io_bound_count = kept != NULL ? count : 0;
 }
 
-static int read_done(const struct hr_room_source *source, const struct hr_room_io_bound *bound,
-                     struct hr_stall_devices *group, struct hr_stall_devices *own)
-{
-    const struct hr_stall_devices *limits = &bound->directory->io->limits;
-    const struct hr_group_base *base = &source->unified.base;
+/* What the group itself did, which is parsed for each limit's devices. */
+struct own_text {
+    char text[HR_ROOM_IO_STAT_SIZE];
+    size_t length;
+    uint64_t time_ns;
+};
 
-    int status = hr_room_directory_read_io(bound->directory, source->machine, base, bound->level,
-                                           limits, group);
+/* @return -ENODATA: its controller isn't enabled, whereas that of a group above is. */
+static int read_own(const struct hr_room_source *source, struct own_text *own)
+{
+    own->time_ns = hr_clock_ns();
+    int status = hr_room_directory_read_io_stat(source->unified.directory, &source->unified.base, 0,
+                                                own->text, sizeof(own->text), &own->length);
+    return status == -ENOENT ? -ENODATA : status;
+}
+
+static int read_done(const struct hr_room_source *source, const struct own_text *own,
+                     struct hr_room_io_bound *bound)
+{
+    const struct hr_stall_devices *all;
+    struct hr_stall_devices own_done;
+    uint64_t all_ns;
+
+    int status = hr_room_directory_read_limited_io(
+        bound->directory, source->machine, &source->unified.base, bound->level, &all, &all_ns);
+    if (status == 0)
+        status = hr_io_stat_parse(own->text, own->length, &bound->directory->io->limits, &own_done);
     if (status < 0)
         return status;
-    return hr_room_directory_read_io(source->unified.directory, source->machine, base, 0, limits,
-                                     own);
+    bound->all = *all;
+    bound->all_ns = all_ns;
+    bound->own = own_done;
+    bound->own_ns = own->time_ns;
+    return 0;
+}
+
+static double seconds(uint64_t from_ns, uint64_t to_ns)
+{
+    return (double)(to_ns - from_ns) / HR_NS_PER_S;
 }
 
 /* Limits of a group may have been read again for another group below it. @return -EAGAIN: there is
  * nothing yet to compare with. */
-static int read_bound(const struct hr_room_source *source, struct hr_room_io_bound *bound,
-                      struct hr_room_io *room)
+static int read_bound(const struct hr_room_source *source, const struct own_text *own,
+                      struct hr_room_io_bound *bound, double stalled, struct hr_room_io *room)
 {
-    const uint64_t now_ns = hr_clock_ns();
-    struct hr_stall_devices group, own;
+    const struct hr_room_io_bound before = *bound;
 
     if (bound->directory->io == NULL)
         return 0; /* no limit any more */
-    const bool has_before = bound->time_ns != 0 && now_ns > bound->time_ns &&
-                            are_same_devices(&bound->group, &bound->directory->io->limits);
-    int status = read_done(source, bound, &group, &own);
+    int status = read_done(source, own, bound);
     if (status < 0)
         return status;
-    if (has_before)
-        hr_room_io_by_limit(&(struct hr_room_io_limit){.limits = &bound->directory->io->limits,
-                                                       .before = &bound->group,
-                                                       .now = &group,
-                                                       .own_before = &bound->own,
-                                                       .own_now = &own,
-                                                       .level = bound->level},
-                            (double)(now_ns - bound->time_ns) / HR_NS_PER_S, room);
-    bound->time_ns = now_ns;
-    bound->group = group;
-    bound->own = own;
-    return has_before ? 0 : -EAGAIN;
+    if (before.all_ns == 0 || bound->all_ns <= before.all_ns || bound->own_ns <= before.own_ns ||
+        !are_same_devices(&before.all, &bound->all))
+        return -EAGAIN;
+    const struct hr_room_io_limit limit = {
+        .limits = &bound->directory->io->limits,
+        .all = {&before.all, &bound->all, seconds(before.all_ns, bound->all_ns)},
+        .own = {&before.own, &bound->own, seconds(before.own_ns, bound->own_ns)},
+        .level = bound->level,
+    };
+    hr_room_io_by_limit(&limit, stalled, room);
+    return 0;
 }
 
-void hr_room_source_read_io(struct hr_room_source *source, bool is_stalled,
+static int read_bounds(struct hr_room_source *source, double stalled, struct hr_room_io *room)
+{
+    struct own_text own;
+    int status = source->io_bound_count > 0 ? read_own(source, &own) : 0;
+
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < source->io_bound_count; i++) {
+        int bound_status = read_bound(source, &own, &source->io_bounds[i], stalled, room);
+        if (status == 0)
+            status = bound_status;
+    }
+    return status;
+}
+
+/* What can't be read may be the tightest; but what is measured is. */
+void hr_room_source_read_io(struct hr_room_source *source, double stalled,
                             struct hr_room_reading *reading)
 {
     struct hr_room_io *room = &reading->io;
-    int status = source->expired_status < 0 ? source->expired_status : source->io_bounds_status;
 
-    reading->io_limits_status = status;
+    reading->io_limits_status =
+        source->expired_status < 0 ? source->expired_status : source->io_bounds_status;
     room->room.status = -ENOENT;
-    for (size_t i = 0; i < source->io_bound_count; i++) {
-        int read_status = read_bound(source, &source->io_bounds[i], room);
-        if (status == 0)
-            status = read_status;
-    }
-    if (is_stalled && room->room.status == 0)
-        hr_room_set_trouble(&room->room);
-    else if (status < 0) /* what can't be read may be the tightest */
+    int status = read_bounds(source, stalled, room);
+    if (reading->io_limits_status < 0)
+        status = reading->io_limits_status;
+    if (status < 0 && !(room->room.status == 0 && room->room.is_in_trouble))
         room->room.status = status;
 }

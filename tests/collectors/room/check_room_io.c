@@ -145,21 +145,23 @@ START_TEST(others_in_the_limited_group_leave_less)
 }
 END_TEST
 
-START_TEST(who_does_nothing_has_no_room_if_others_have_all)
+START_TEST(who_does_nothing_needs_nothing)
 {
     limit("p", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
     begin();
     write_io("p", 0, 1000, 0);
     read_after(10);
-    assert_room(0, HR_STALL_READS, 1);
-    write_io("p", 0, 1000, 0);
-    read_after(10);
     assert_room(100, HR_STALL_READS, 1);
+    write_io("p", 0, 2000, 0);
+    write_io("p/a", 0, 20, 0);
+    read_after(10);
+    assert_room(0, HR_STALL_READS, 1);
+    ck_assert(!reading.io.room.is_in_trouble);
 }
 END_TEST
 
-/* 45 % of the time, with half of the limit left. */
-START_TEST(who_is_stalled_has_none)
+/* 45 % of the time, in which it did what the limit allows, so that half of that is left. */
+START_TEST(who_waits_for_its_limit_has_none)
 {
     limit("p/a", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
     begin();
@@ -169,6 +171,44 @@ START_TEST(who_is_stalled_has_none)
     ck_assert(reading.io.room.is_in_trouble);
     ck_assert_double_eq(reading.io.room.room_pct, 0);
     ck_assert_ptr_eq(hr_room_tightest(&reading), &reading.io.room);
+}
+END_TEST
+
+/* 90 % of the time, far from its limit. */
+START_TEST(who_waits_for_the_disk_has_some)
+{
+    limit("p/a", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
+    begin();
+    write_io("p/a", 0, 200, 0);
+    tree_pressure(tree, "p/a", "io", 9000000, 9000000);
+    read_after(10);
+    assert_room(80, HR_STALL_READS, 0);
+    ck_assert(!reading.io.room.is_in_trouble);
+}
+END_TEST
+
+/* By the limit of the group above, which others have used up. */
+START_TEST(who_gets_nothing_of_a_limit_has_none)
+{
+    limit("p", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
+    begin();
+    write_io("p", 0, 1000, 0);
+    tree_pressure(tree, "p/a", "io", 9000000, 9000000);
+    read_after(10);
+    ck_assert(reading.io.room.is_in_trouble);
+    ck_assert_double_eq(reading.io.room.room_pct, 0);
+}
+END_TEST
+
+START_TEST(without_the_controller_its_own_part_isnt_known)
+{
+    limit("p", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
+    tree_remove(tree, TREE_CGROUPS "/p/a/io.max");
+    tree_remove(tree, TREE_CGROUPS "/p/a/io.stat");
+    begin();
+    read_after(10);
+    ck_assert_int_eq(reading.io.room.status, -ENODATA);
+    ck_assert_int_eq(reading.io_limits_status, 0);
 }
 END_TEST
 
@@ -223,8 +263,8 @@ START_TEST(limits_of_too_many_devices)
           "8:64 rbps=1 wbps=max riops=max wiops=max\n");
     begin();
     read_after(10);
-    ck_assert_int_eq(reading.io_limits_status, -E2BIG);
-    ck_assert_int_eq(reading.io.room.status, -E2BIG);
+    ck_assert_int_eq(reading.io_limits_status, -EOVERFLOW);
+    ck_assert_int_eq(reading.io.room.status, -EOVERFLOW);
 }
 END_TEST
 
@@ -248,8 +288,11 @@ int main(void)
     tcase_add_test(tests, without_a_limit_it_isnt_known);
     tcase_add_test(tests, of_its_own_limits_the_tightest_binds);
     tcase_add_test(tests, others_in_the_limited_group_leave_less);
-    tcase_add_test(tests, who_does_nothing_has_no_room_if_others_have_all);
-    tcase_add_test(tests, who_is_stalled_has_none);
+    tcase_add_test(tests, who_does_nothing_needs_nothing);
+    tcase_add_test(tests, who_waits_for_its_limit_has_none);
+    tcase_add_test(tests, who_waits_for_the_disk_has_some);
+    tcase_add_test(tests, who_gets_nothing_of_a_limit_has_none);
+    tcase_add_test(tests, without_the_controller_its_own_part_isnt_known);
     tcase_add_test(tests, limits_come_and_go);
     tcase_add_test(tests, a_limit_that_goes_for_another_group_goes_for_all);
     tcase_add_test(tests, limits_of_too_many_devices);

@@ -85,12 +85,28 @@ START_TEST(publishes_the_room_by_io_under_a_limit)
     room_tree_write(tree, "a", "io.stat", "8:16 rbytes=0 wbytes=0 rios=0 wios=1850\n");
     headroom_pass(10);
     assert_number("headroom-a/percent-room", 5);
-    /* nor is there any for one that is stalled */
+    /* nor is there any for one that waits for it */
+    room_tree_write(tree, "a", "io.stat", "8:16 rbytes=0 wbytes=0 rios=0 wios=2750\n");
     tree_pressure(tree, "a", "io", 9000000, 9000000);
     headroom_pass(10);
     assert_number("headroom-a/percent-room-io", 0);
     assert_number("headroom-a/duration-to_trouble", 0);
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(says_that_the_io_controller_is_missing)
+{
+    room_tree_add_group(tree, "p");
+    room_tree_add_group(tree, "p/a");
+    room_tree_write(tree, "p", "io.max", "8:16 rbps=max wbps=max riops=max wiops=100\n");
+    room_tree_write(tree, "p", "io.stat", "");
+    harness_begin("Cgroup \"p/a\"\nSystem false");
+    headroom_pass(10);
+    headroom_pass(10);
+    harness_assert_logs(1, "the room by I/O of cgroup p/a isn't known, as the io controller isn't "
+                           "enabled there");
+    harness_assert_count("headroom-p_a/percent-room-memory", 1);
 }
 END_TEST
 
@@ -489,6 +505,7 @@ int main(void)
     tcase_add_test(tests, publishes_the_room);
     tcase_add_test(tests, publishes_no_room_at_once);
     tcase_add_test(tests, publishes_the_room_by_io_under_a_limit);
+    tcase_add_test(tests, says_that_the_io_controller_is_missing);
     tcase_add_test(tests, room_waits_for_that_by_cpu_after_limits_changed);
     tcase_add_test(tests, heeds_trouble_lines);
     tcase_add_loop_test(tests, knows_how_long_it_lasts, 0, COUNT(horizons));
