@@ -21,6 +21,7 @@
 
 #include "headroom/forecast.h"
 #include "headroom/psi.h"
+#include "headroom/reason.h"
 #include "headroom/stall_cause.h"
 
 struct hr_cgroup;
@@ -43,8 +44,9 @@ enum hr_room_bound {
  */
 struct hr_room {
     /** 0: the rest is known; -EAGAIN: not yet; -ENODATA: it can't be had while the CPUs are always
-     * busy; -ENOENT: the controller, or the pressure file, is missing; -EOPNOTSUPP: pressure is
-     * off; or another negative errno. */
+     * busy; -ENOENT: the controller, or the pressure file, is missing; -EXDEV: the memory
+     * controller is version 1's, which doesn't have the same group; -EOPNOTSUPP: pressure is off;
+     * or another negative errno. */
     int status;
     bool is_at_least;   /**< the room may be larger: part of what is used may not be needed, or the
                              group waits too rarely to see how it would with more load */
@@ -147,6 +149,10 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
 /** The smallest of the rooms that are known. @return NULL if none is, or if one that isn't known
  * yet may be smaller. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
+
+/** Explains why the room of a group by memory isn't known, by its status. @param reason  receives
+ * the explanation, and status as its error. */
+void hr_room_explain_memory(int status, struct hr_reason *reason);
 
 /** "cpu.max", "memory.high", "memory.max", "io.max" or "machine". */
 const char *hr_room_bound_name(enum hr_room_bound bound);

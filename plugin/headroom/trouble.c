@@ -103,17 +103,15 @@ static void log_pressure(const struct trouble_of_groups *groups)
 
 static void log_memory(const struct trouble_of_groups *groups)
 {
-    char place[384], cause[256];
+    char place[384];
+    struct hr_reason reason;
 
     print_groups(groups, place, sizeof(place));
-    if (groups->status == -ENOENT)
-        NOTICE(PLUGIN ": the room by memory of %s isn't known, as the memory controller isn't "
-                      "enabled there: set MemoryAccounting=yes in systemd, or write +memory to "
-                      "cgroup.subtree_control above.",
-               place);
+    hr_room_explain_memory(groups->status, &reason);
+    if (groups->status == -ENOENT || groups->status == -EXDEV)
+        NOTICE(PLUGIN ": the room by memory of %s isn't known, as %s.", place, reason.text);
     else
-        WARNING(PLUGIN ": the room by memory of %s isn't known: %s.", place,
-                print_cause(groups->status, cause, sizeof(cause)));
+        WARNING(PLUGIN ": the room by memory of %s isn't known: %s.", place, reason.text);
 }
 
 static void log_io(const struct trouble_of_groups *groups)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reason.h"
 #include "headroom/clock.h"
 #include "headroom/room.h"
 #include "room/cpu.h"
@@ -121,6 +122,21 @@ const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading)
             tightest = rooms[i];
     }
     return is_awaited && tightest != NULL && tightest->room_pct > 0 ? NULL : tightest;
+}
+
+void hr_room_explain_memory(int status, struct hr_reason *reason)
+{
+    if (status == -ENOENT)
+        hr_reason_set(reason, status,
+                      "the memory controller isn't enabled there: set MemoryAccounting=yes in "
+                      "systemd, or write +memory to cgroup.subtree_control above");
+    else if (status == -EXDEV)
+        hr_reason_set(reason, status,
+                      "the memory controller is version 1's, which doesn't have the same group: "
+                      "make it there, too, under the same path and with the same processes, or "
+                      "boot with cgroup2 alone");
+    else
+        hr_reason_set(reason, status, "%s", strerror(-status));
 }
 
 const char *hr_room_bound_name(enum hr_room_bound bound)

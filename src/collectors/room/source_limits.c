@@ -281,6 +281,8 @@ void hr_room_source_refresh(struct hr_room_source *source)
     enter_place(source, &source->unified, -1, 2);
     find_place(source, &source->cpu, "cpu", "cpu.max");
     find_place(source, &source->memory, "memory", "memory.max");
+    if (source->memory.status == -ENOENT)
+        source->memory.status = -EXDEV;
     read_cpu_bounds(source);
     list_memory_levels(source);
     hr_room_source_list_io_bounds(source);

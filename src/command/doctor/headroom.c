@@ -89,11 +89,8 @@ static struct obstacle find_memory_obstacle(const struct hr_room_reading *readin
     struct obstacle obstacle = {.status = status_of(&reading->memory)};
 
     explain(&obstacle);
-    if (obstacle.status == -ENOENT && !is_system)
-        snprintf(
-            obstacle.reason.text, sizeof(obstacle.reason.text),
-            "the memory controller isn't enabled there: set MemoryAccounting=yes in systemd, or "
-            "write +memory to cgroup.subtree_control above");
+    if ((obstacle.status == -ENOENT || obstacle.status == -EXDEV) && !is_system)
+        hr_room_explain_memory(obstacle.status, &obstacle.reason);
     return obstacle;
 }
 

@@ -226,7 +226,7 @@ START_TEST(the_first_process_of_a_group_of_version_1_ends)
     frozen_ns += HR_NS_PER_S;
     read_once();
     ck_assert_int_eq(reading.limits_status, 0);
-    ck_assert_int_eq(reading.memory.status, -ENOENT);
+    ck_assert_int_eq(reading.memory.status, -EXDEV);
 }
 END_TEST
 
