@@ -50,12 +50,13 @@ struct slice {
 struct ring {
     __u32 count; /* slices so far; the newest is that of the task that runs */
     __u32 epoch;
-    __u32 tid;       /* of the task that runs */
-    __u64 since;     /* when that began */
-    __u64 cgroup;    /* the id of the cgroup of the task that runs */
-    __u64 switches;  /* of the run queue, by then */
-    __s64 allowance; /* so many slices may be walked, */
-    __u64 allowed;   /* as of then */
+    __u32 tid;        /* of the task that runs */
+    __u32 generation; /* of the watched groups, when its taker was found */
+    __u64 since;      /* when that began */
+    __u64 cgroup;     /* the id of the cgroup of the task that runs */
+    __u64 switches;   /* of the run queue, by then */
+    __s64 allowance;  /* so many slices may be walked, */
+    __u64 allowed;    /* as of then */
     struct slice slices[BLAME_SLICES];
 };
 
@@ -639,6 +640,13 @@ static __noinline struct task *add_task(struct task_struct *task)
     return bpf_map_lookup_elem(&tasks, &tid);
 }
 
+static __always_inline struct task *keep_task(struct task_struct *task)
+{
+    struct task *kept = find_task(task);
+
+    return kept ? kept : add_task(task);
+}
+
 /* Waits that ended since its last arrival without another, by moving. If there was another one, it
  * was in a group that isn't measured. */
 static __always_inline __u64 waited_since_arrival(struct task_struct *task, const struct task *kept)
@@ -732,11 +740,9 @@ static __always_inline void add_running(struct ring *ring, struct task_struct *t
 static __noinline int arrive_late(struct task_struct *task, __u32 number,
                                   const struct moment *moment)
 {
-    struct task *kept = find_task(task);
+    struct task *kept = keep_task(task);
     const __u64 run_delay = task->sched_info.run_delay, arrivals = task->sched_info.pcount;
 
-    if (!kept)
-        kept = add_task(task);
     if (!kept)
         return 0;
     const __u64 waited = run_delay - kept->run_delay;
@@ -769,7 +775,8 @@ static __noinline int mend_ring(struct ring *ring, struct task_struct *task, __u
     return 0;
 }
 
-/* Who had the CPU until now; the task may have been moved to another group meanwhile. */
+/* Who had the CPU until now; meanwhile the task may have been moved to another group, or other
+ * groups may be watched. */
 static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *task,
                                        const struct blame_control *state, __u64 switches,
                                        const struct moment *moment)
@@ -778,10 +785,10 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
     bool follows = ring->epoch == state->epoch && ring->count > 0 && ring->tid == (__u32)task->pid;
     const __u64 id = cgroup_id_of_previous(task);
 
-    if (follows && ring->cgroup == id)
+    if (follows && ring->cgroup == id && ring->generation == state->generation)
         return slice->taker;
     __u32 taker = taker_of(task, id, state->generation);
-    if (follows && slice->taker == taker)
+    if (follows && number_of(slice->taker) == number_of(taker))
         return taker;
     if (!follows) {
         mend_ring(ring, task, state->epoch, switches, moment);
@@ -801,23 +808,25 @@ static __always_inline bool is_runnable(struct task_struct *task)
     return BPF_CORE_READ((struct task_struct___with_state *)task, state) == TASK_RUNNING;
 }
 
+/* It isn't known, or not what it waited for, if it wasn't measured when it arrived. */
 static __always_inline void leave(struct task_struct *task, const struct moment *moment)
 {
-    struct task *kept = is_runnable(task) ? find_task(task) : 0;
+    struct task *kept = is_runnable(task) ? keep_task(task) : 0;
 
-    if (kept)
-        keep_queued(task, kept, moment->now, moment);
+    if (!kept)
+        return;
+    kept->run_delay = task->sched_info.run_delay;
+    kept->arrivals = task->sched_info.pcount;
+    keep_queued(task, kept, moment->now, moment);
 }
 
 static __noinline void arrive(struct task_struct *task, __u32 number, __u32 cpu,
                               const struct moment *moment)
 {
-    struct task *kept = find_task(task);
+    struct task *kept = keep_task(task);
     __u64 queued = task->sched_info.last_queued;
     __u64 waited = queued && queued < moment->now ? moment->now - queued : 0;
 
-    if (!kept)
-        kept = add_task(task);
     if (!kept)
         return;
     struct wait wait = {.queued = queued, .number = number, .cpu = cpu};
@@ -845,10 +854,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
     const struct moment moment = moment_of(rq);
     if (is_measured(end_slice(ring, previous, state, switches, &moment)))
         leave(previous, &moment);
+    ring->generation = state->generation; /* it may change meanwhile */
     const struct slice slice = {.begin = moment.now,
                                 .irq = moment.irq,
                                 .steal = moment.steal,
-                                .taker = taker_of(next, id, state->generation),
+                                .taker = taker_of(next, id, ring->generation),
                                 .tid = next->pid};
     if (is_measured(slice.taker))
         arrive(next, number_of(slice.taker), cpu, &moment);

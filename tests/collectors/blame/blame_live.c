@@ -119,12 +119,17 @@ struct live_sums live_read_sums(pid_t pid)
     return (struct live_sums){(double)ran_ns / 1e6, (double)waited_ns / 1e6};
 }
 
+void live_await_run(pid_t pid, double ms)
+{
+    while (live_read_sums(pid).ran_ms < ms)
+        usleep(1000);
+}
+
 /* What it waited for before it spins was in another group, on another CPU. */
 void live_add(struct live *live, const char *group, pid_t pid)
 {
     ck_assert_uint_lt(live->task_count, LIVE_TASKS);
-    while (live_read_sums(pid).ran_ms < SPINNING_MS)
-        usleep(1000);
+    live_await_run(pid, SPINNING_MS);
     live->tasks[live->task_count++] = (struct live_task){.group = group, .pid = pid};
 }
 

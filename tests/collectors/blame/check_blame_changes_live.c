@@ -82,12 +82,6 @@ static double await_waiting(pid_t pid)
     return ran_ms;
 }
 
-static void await_run(pid_t pid, double ms)
-{
-    while (live_read_sums(pid).ran_ms < ms)
-        usleep(2000);
-}
-
 /* The whole of what one task waited is in two groups. */
 static void expect_sum_of(uint64_t one, uint64_t two, const char *task)
 {
@@ -120,7 +114,7 @@ static bool remove_while_waiting(pid_t pid)
     groups_remove(groups, "brief");
     live_watch(&live, "heir", "fast", NULL);
     const bool waited_on = live_read_sums(pid).ran_ms == ran_ms;
-    await_run(pid, ran_ms + 5);
+    live_await_run(pid, ran_ms + 5);
     return waited_on;
 }
 

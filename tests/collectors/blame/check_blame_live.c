@@ -544,6 +544,47 @@ START_TEST(test_a_limit_takes_what_it_throttles)
 }
 END_TEST
 
+#define ROUNDS 5
+
+/* Lets the limit throttle the task that spins, and lifts it. */
+static void throttle(void)
+{
+    const pid_t pid = live.tasks[0].pid;
+    const double before_ms = read_throttled(&live);
+
+    groups_write(groups, "limited", "cpu.cfs_quota_us", "1000");
+    while (read_throttled(&live) == before_ms)
+        usleep(1000);
+    groups_write(groups, "limited", "cpu.cfs_quota_us", "-1");
+    live_await_run(pid, live_read_sums(pid).ran_ms + 5);
+}
+
+/* It is measured once its task runs, which leaves the CPU then as it is throttled. */
+START_TEST(test_a_limit_takes_the_first_wait_that_is_measured)
+{
+    open_v1();
+    live.other_sum = read_throttled;
+    groups_make(groups, "limited");
+    groups_make(groups, "limited/web");
+    for (int round = 0; round < ROUNDS; round++) {
+        live_watch_first(&live, 0, "limited/web", NULL);
+        spin_v1("limited/web");
+        live_watch_first(&live, 1, "limited/web", NULL);
+        live_read(&live, 0);
+        throttle();
+        live_read(&live, 1);
+        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+        live_print(&live);
+        if (hr_blame_knows_limit(live.blame))
+            live_expect("limited/web by its limit",
+                        live_cell(&live, "limited/web", HR_BLAME_LIMIT, NULL), live_other(&live),
+                        LIVE_TAKEN_PCT, PERIOD_MS / 4.0);
+        groups_end(groups, live.tasks[0].pid);
+        live.task_count = 0;
+    }
+}
+END_TEST
+
 static bool has_v1(void)
 {
     struct groups *some = groups_new_v1("cpu");
@@ -588,6 +629,7 @@ int main(void)
     if (has_v1()) {
         tcase_add_test(tests, test_weights_show_in_what_is_taken_v1);
         tcase_add_loop_test(tests, test_a_limit_takes_what_it_throttles, 1, 3);
+        tcase_add_test(tests, test_a_limit_takes_the_first_wait_that_is_measured);
     }
     return run_suite("blame_live", tests);
 }
