@@ -73,21 +73,29 @@ const char *usage_include_folder(const struct usage *usage, size_t index)
     return index == COUNT(folders) ? base_dir(&usage->config) : NULL;
 }
 
-/* From where the plugins find it. @param found  receives a path that the caller frees.
- * @return 0, -ENOENT or -ENOMEM. */
+/* From where the plugins find it.
+ * @param found  NULL; receives a path that the caller frees: of the file, or, where that isn't
+ *               found, of the first that may be there.
+ * @return 0; -ENOENT: it isn't there; the negative errno of the first that may be; or -ENOMEM. */
 static int find_included(const struct usage *usage, const char *path, char **found)
 {
     const char *folder;
+    char *tried;
     int status = -ENOENT;
 
     if (path[0] == '/')
         return (*found = strdup(path)) != NULL ? 0 : -ENOMEM;
     for (size_t i = 0; status != 0 && (folder = usage_include_folder(usage, i)) != NULL; i++) {
-        if (asprintf(found, "%s/%s", folder, path) < 0)
+        if (asprintf(&tried, "%s/%s", folder, path) < 0)
             return -ENOMEM;
-        status = access(*found, F_OK) == 0 ? 0 : -ENOENT;
-        if (status < 0)
+        const int failure = access(tried, F_OK) == 0 ? 0 : -errno;
+        if (failure == 0 || (failure != -ENOENT && *found == NULL)) {
             free(*found);
+            *found = tried;
+            status = failure;
+        } else {
+            free(tried);
+        }
     }
     return status;
 }
@@ -101,12 +109,11 @@ static int read_included(struct usage *usage, const char *plugin, struct config_
     char *path = NULL;
 
     int status = find_included(usage, config_text(item), &path);
-    if (status == 0) {
+    if (status == 0)
         status = config_read(path, item, faults);
-        free(path);
-    } else if (status == -ENOENT) {
-        status = config_add_fault(faults, config_text(item), 0, status);
-    }
+    else if (status != -ENOMEM)
+        status = config_add_fault(faults, path != NULL ? path : config_text(item), 0, status);
+    free(path);
     for (size_t i = before; i < faults->count; i++)
         faults->list[i].plugin = plugin;
     return status == -ENOMEM ? status : 0;
