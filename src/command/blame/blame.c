@@ -39,7 +39,7 @@ static void print_help(void)
         "\n"
         "Rows wait, columns take, in milliseconds, the worst first. Besides groups, takers are:\n"
         "  itself         other tasks of the same group\n"
-        "  other          tasks of no measured group\n"
+        "  other          tasks of no group that is told apart\n"
         "  kworker ...    kernel threads, by name\n"
         "  interrupts     where the kernel accounts for them\n"
         "  steal          the hypervisor\n"
