@@ -331,7 +331,7 @@ describe_alarm() {
 describe_end() {
     summary="$before $quantity$after now"
     case $plugin:$resource:$type in
-        psi:?*)
+        psi:[!:]*:*)
             less="waits less for"
             ! is_number_at_most "$value" 1 || less="no longer waits for"
             summary="$who $less $what: $quantity now"
