@@ -131,8 +131,8 @@ find_path() {
     esac
 }
 
-# find_known_place: prints that of the alarm's beginning: by now the group may be gone.
-find_known_place() { [ -z "$record" ] || sed -n '4s/^place //p' -- "$record" 2>/dev/null; }
+# find_known NAME: prints what the record of the alarm has of it.
+find_known() { [ -z "$record" ] || sed -n "4,5s/^$1 //p" -- "$record" 2>/dev/null; }
 
 # find_place: sets place.
 find_place() {
@@ -144,7 +144,7 @@ find_place() {
         osnoise:cpu*) place="CPU ${instance#cpu}" ;;
         psi:*_* | cgroup_perf:*_* | wss:*_* | headroom:*_*)
             find_path
-            place=${path:-$(find_known_place)}
+            place=${path:-$(find_known place)}     # by now the group may be gone
             place=${place:-$instance}
             ;;
     esac
@@ -215,16 +215,37 @@ describe_series() {
     esac
 }
 
-# find_limit: sets value to the limit that was exceeded, or that of the WARNING, and limit to its name. Fails if there is
-# none.
+# find_limit_of SIDE: sets value to the limit, Max or Min, of the WARNING, or of a FAILURE; "" if there is none.
+find_limit_of() {
+    value=""
+    [ "$severity" = FAILURE ] || detail "Warning$1"
+    [ -n "$value" ] || detail "Failure$1"
+}
+
+# find_limit: sets side to the one on which the value is out of its range, or was until its end, Max or Min; and value to
+# the limit there. Fails if that isn't known.
 find_limit() {
-    limits="WarningMax WarningMin FailureMax FailureMin"
-    [ "$severity" != FAILURE ] || limits="FailureMax FailureMin"
-    for limit in $limits; do
-        detail "$limit"
-        [ -z "$value" ] || return 0
-    done
-    return 1
+    detail CurrentValue
+    current=$value side=""
+    find_limit_of Max
+    most=$value
+    find_limit_of Min
+    case $most:$value in
+        :) ;;
+        :*) side=Min ;;
+        *:) side=Max ;;
+        *)
+            if [ "$severity" = OKAY ]; then
+                side=$(find_known side)
+            elif ! is_number_at_most "$current" "$most"; then
+                side=Max
+            elif ! is_number_at_most "$value" "$current"; then
+                side=Min
+            fi
+            ;;
+    esac
+    [ "$side" != Max ] || value=$most
+    [ -n "$side" ]
 }
 
 # --- how long -----------------------------------------------------------------
@@ -346,10 +367,10 @@ describe_end() {
     [ -n "$duration" ] || return 0
     summary="$summary, after $duration"
     find_limit || return 0
-    side=over
-    [ "$limit" = "${limit%Min}" ] || side=under
+    beyond=over
+    [ "$side" = Max ] || beyond=under
     print_quantity "$value"
-    summary="$summary $side the limit of ${quantity% of the time}"
+    summary="$summary $beyond the limit of ${quantity% of the time}"
 }
 
 # describe_threshold: sets summary and more, of a value; fails if it doesn't come any more.
@@ -560,9 +581,9 @@ print_header() {
 }
 
 # --- what was mailed ----------------------------------------------------------
-# Behind the first line of the record stand when the alarm began, what it is about, and its place. Of an alarm that isn't
-# mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and its severity. One of
-# headroom's, of which nothing is mailed when the other ends, is "silent".
+# Behind the first line of the record stand when the alarm began, what it is about, its place, and the side of its limit.
+# Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and
+# its severity. One of headroom's, of which nothing is mailed when the other ends, is "silent".
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new. So does
@@ -650,10 +671,11 @@ END
 # was_covered: whether an alarm of the series was, and hasn't ended.
 was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -- "$record"; }
 
-# remember_alarm: when it began, what it is about and where, too.
+# remember_alarm: when it began, what it is about, where, and on which side of its range the value is, too.
 remember_alarm() {
-    [ -n "${place:-}" ] || place=$(find_known_place)
-    remember "$severity" "$begun" "$kind $about" "${place:+place $place}"
+    [ -n "${place:-}" ] || place=$(find_known place)
+    find_limit
+    remember "$severity" "$begun" "$kind $about" "${place:+place $place}" "${side:+side $side}"
 }
 
 # remember_covered: and its severity, as it takes the place of that which covers it, if that ends before it does. Room
