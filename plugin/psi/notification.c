@@ -154,6 +154,9 @@ static void add_waiter_metadata(notification_t *notice, const struct psi_waiting
 {
     char name[32], text[96];
 
+    if (waiting->report.skipped_count > 0)
+        plugin_notification_meta_add_unsigned_int(notice, "TasksSampled",
+                                                  waiting->report.sampled_count);
     for (size_t i = 0; i < waiting->report.count; i++) {
         snprintf(name, sizeof(name), "Task%zu", i + 1);
         print_waiter(&waiting->top[i], text, sizeof(text));

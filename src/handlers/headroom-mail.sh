@@ -412,19 +412,22 @@ describe_trigger() {
         summary="$who no longer waits for $what${duration:+, after $duration}"
         return 0
     fi
-    summary="$who waits for $what"
+    own=""
     detail Taker1
     case $value in
-        "itself "*) summary="$summary, mostly for its own tasks," ;;
+        "itself "*) own=", mostly for its own tasks" ;;
     esac
+    summary="$who waits for $what$own"
     describe_trigger_limit
     detail MeasuredStall
     stall=$value
     detail MeasuredWindow
-    [ -n "$stall" ] && [ -n "$value" ] || return 0
-    print_share "$stall" "$value"
-    print_seconds "$value"
-    summary="$summary $share of the time, for ${duration:-$quantity}"
+    if [ -n "$stall" ] && [ -n "$value" ]; then
+        print_share "$stall" "$value"
+        print_seconds "$value"
+        summary="$summary${own:+,} $share of the time" duration=${duration:-$quantity}
+    fi
+    summary="$summary${duration:+, for $duration}"
 }
 
 # is_ours: of one of the plugins whose metadata is known.
@@ -459,8 +462,10 @@ describe_findings() {
     details Task
     case $values:$message in
         :*"; waiting: unknown, "*) values="unknown, ${message##*"; waiting: unknown, "}" ;;
+        :*"; no wait ended within "*) values="unknown, no wait ended within ${message##*"; no wait ended within "}" ;;
     esac
-    add_finding waiting "$values"
+    detail TasksSampled
+    add_finding "waiting${value:+, of $value tasks sampled}" "$values"
 }
 
 # describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the

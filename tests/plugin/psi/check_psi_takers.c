@@ -231,6 +231,31 @@ START_TEST(test_a_notification_has_the_takers)
 }
 END_TEST
 
+/* However little of it the message has room for. */
+START_TEST(test_a_notification_has_the_size_of_a_sample)
+{
+    static const struct psi_rule rule = {.name = "hot", .type_instance = "trigger_hot"};
+    static const struct psi_subject subject = {&rule, "s_web", "s/web"};
+    const struct hr_psi_event event = {.stalled_us = 150000, .elapsed_us = 1000000};
+    struct psi_waiting waiting = {.report = {1, 200, (size_t)_i},
+                                  .top = {{.pid = 1, .name = "a", .waited_ns = 9 * MS}}};
+    struct psi_findings findings = {.waiting = &waiting};
+    const notification_meta_t *sampled;
+
+    memset(findings.cause, 'x', 180);
+    psi_notification_stall(&notice, &subject, &event, &findings);
+    ck_assert_ptr_null(strstr(notice.message, "waiting"));
+    ck_assert_str_eq(find_meta("Task1"), "a[1] 9 ms");
+    for (sampled = notice.meta; sampled != NULL; sampled = sampled->next)
+        if (strcmp(sampled->name, "TasksSampled") == 0)
+            break;
+    ck_assert_int_eq(sampled != NULL, _i > 0);
+    if (sampled != NULL)
+        ck_assert_uint_eq(sampled->nm_value.nm_unsigned_int, 200);
+    plugin_notification_meta_free(notice.meta);
+}
+END_TEST
+
 START_TEST(test_names_are_made_safe)
 {
     groups[3].path = "s/bad\033[31m\xff.service";
@@ -258,6 +283,7 @@ int main(void)
     tcase_add_test(tests, test_long_paths_are_shortened);
     tcase_add_loop_test(tests, test_a_group_is_not_taken_for_a_word, 0, 6);
     tcase_add_test(tests, test_a_notification_has_the_takers);
+    tcase_add_loop_test(tests, test_a_notification_has_the_size_of_a_sample, 0, 2);
     tcase_add_test(tests, test_names_are_made_safe);
     return run_suite("psi_takers", tests);
 }
