@@ -625,20 +625,27 @@ static const struct {
      "W:a:cpu-full W:system:memory-some"},
     {"what began a day ago", "0W:a:cpu-full 1440W:system:cpu-some",
      "W:a:cpu-full W:system:cpu-some"},
+    {"what isn't pressure", "0W:a:cpu-some 0W:system:cpu-idle 0W:a:cpu-some-avg10",
+     "W:a:cpu-some W:system:cpu-idle W:a:cpu-some-avg10"},
+    {"nor covers any", "0W:a:cpu-idle 0W:a:cpu-some 0W:a:room=0", "W:a:cpu-idle W:a:cpu-some"},
+    {"a kill has no end", "0F:a:oom_kill 1W:a:room=8", "F:a:oom_kill W:a:room=8"},
 };
 
 static void write_message(const char *group, const char *what, char severity, FILE *out)
 {
     const char *value = strchr(what, '=');
     const char *type = strncmp(what, "to_trouble", 10) == 0 ? "duration" : "percent";
-    const int length = (int)strcspn(what, "=");
+    const int length = (int)strcspn(what, "=!");
     const bool is_room = *type == 'd' || strcmp(what, "room") == 0 || value != NULL;
+    const bool is_kill = strcmp(what, "oom_kill") == 0;
 
     fprintf(out, "host = h, plugin = %s, plugin_instance = %s, ",
-            is_room || strncmp(what, "room", 4) == 0 ? "headroom" : "psi", group);
-    if (strncmp(what, "room-", 5) == 0)
-        fprintf(out, "type = percent, type_instance = %s, message = memory: trouble in 42 min",
-                what);
+            is_room || is_kill || strncmp(what, "room", 4) == 0 ? "headroom" : "psi", group);
+    if (is_kill)
+        fprintf(out, "type = total_operations, type_instance = %s, message = OOM kill", what);
+    else if (strncmp(what, "room-", 5) == 0)
+        fprintf(out, "type = percent, type_instance = %.*s, message = memory: trouble %s", length,
+                what, what[length] == '!' ? "now in a" : "in 42 min");
     else if (!is_room && strchr(what, '-') == NULL)
         fprintf(out, "type = derive, type_instance = trigger_x_%s, message = %s some: stalled",
                 what, what);

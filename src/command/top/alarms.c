@@ -63,13 +63,25 @@ static enum resource resource_of(const char *text)
     return NO_RESOURCE;
 }
 
+/* Of a threshold of psi: what isn't pressure says nothing of a wait, such as "cpu-idle". */
+static enum resource resource_of_pressure(const struct alert *alert)
+{
+    const char *level = strrchr(alert->type_instance, '-');
+
+    if (strcmp(alert->type, "percent") != 0 || level == NULL ||
+        (strcmp(level, "-some") != 0 && strcmp(level, "-full") != 0))
+        return NO_RESOURCE;
+    return resource_of(alert->type_instance);
+}
+
 static void find_cause_of_room(const struct alert *alert, struct alarm *alarm)
 {
     const char *which = alert->type_instance;
 
     if (!alert_is_by_threshold(alert)) {
-        alarm->resource =
-            begins(which, "room-") ? resource_of(which + strlen("room-")) : NO_RESOURCE;
+        if (!begins(which, "room-"))
+            return; /* a kill, which has no end */
+        alarm->resource = resource_of(which + strlen("room-"));
         alarm->kind = strstr(alert->message, ": trouble now") != NULL ? TROUBLE : FORECAST;
     } else if (strcmp(which, "room") == 0 || strcmp(which, "to_trouble") == 0) {
         alarm->resource = ROOM;
@@ -86,7 +98,7 @@ static void find_cause(const struct alert *alert, struct alarm *alarm)
         find_cause_of_room(alert, alarm);
     } else if (strcmp(alert->plugin, "psi") == 0) {
         alarm->kind = by_threshold ? THRESHOLD : TRIGGER;
-        alarm->resource = resource_of(by_threshold ? alert->type_instance : alert->message);
+        alarm->resource = by_threshold ? resource_of_pressure(alert) : resource_of(alert->message);
     }
 }
 
