@@ -581,7 +581,8 @@ END_TEST
 
 /* SEVERITY:GROUP:WHAT of lines, and of those that are shown: a bar before what was read before.
  * WHAT is RESOURCE-LEVEL of a threshold, or RESOURCE alone of a trigger; room and to_trouble with
- * their value; room-RESOURCE of <Alert>. The time is that of the line, in minutes. */
+ * their value; room-RESOURCE of <Alert>, with a "!" of trouble that is there. Or "start", of
+ * collectd. The time is that of the line, in minutes. */
 static const struct {
     const char *what, *lines, *shown;
 } causes[] = {
@@ -629,6 +630,22 @@ static const struct {
      "W:a:cpu-some W:system:cpu-idle W:a:cpu-some-avg10"},
     {"nor covers any", "0W:a:cpu-idle 0W:a:cpu-some 0W:a:room=0", "W:a:cpu-idle W:a:cpu-some"},
     {"a kill has no end", "0F:a:oom_kill 1W:a:room=8", "F:a:oom_kill W:a:room=8"},
+    {"<Alert> of trouble", "0W:a:room-cpu! 4W:a:cpu-full 4W:a:room=0", "W:a:room-cpu"},
+    {"ends with collectd", "0W:a:room-cpu! 1start 2W:a:cpu-full 2W:a:room=0",
+     "W:a:room-cpu W:a:cpu-full"},
+    {"and is there again", "0W:a:room-cpu! 1start 2W:a:room-cpu! 3W:a:cpu-full",
+     "W:a:room-cpu W:a:room-cpu"},
+    {"as others may, which threshold notifies again", "0W:a:cpu-full 1start 2W:a:cpu-some",
+     "W:a:cpu-full"},
+    {"unknown starts", "0W:a:room-cpu! 120W:a:cpu-full", "W:a:room-cpu W:a:cpu-full"},
+    {"and ends beside it", "0W:a:cpu-full 0W:a:room-cpu! 120O:a:cpu-full",
+     "W:a:cpu-full O:a:cpu-full"},
+    {"known ones", "0start 1W:a:room-cpu! 120W:a:cpu-full", "W:a:room-cpu"},
+    {"with an end that is the last",
+     "0start 0W:a:cpu-full 0W:a:room-cpu! 9O:a:cpu-full 9O:a:room-cpu",
+     "W:a:cpu-full O:a:room-cpu"},
+    {"its last sign", "0W:a:room-memory 10F:a:room-memory 14F:a:room=8",
+     "W:a:room-memory F:a:room-memory"},
 };
 
 static void write_message(const char *group, const char *what, char severity, FILE *out)
@@ -664,15 +681,21 @@ static void append_line(const char *line)
 {
     char severity, group[32], what[32];
     int minute;
+    const int count = sscanf(line, "%d%c:%31[^:]:%31[^ ]", &minute, &severity, group, what);
     FILE *file = fopen(path, "a");
 
-    ck_assert_int_eq(sscanf(line, "%d%c:%31[^:]:%31[^ ]", &minute, &severity, group, what), 4);
-    fprintf(file, "[2026-11-%02d %02d:%02d:12] " NOTIFICATION "%s, ", 21 + minute / 1440,
-            minute / 60 % 24, minute % 60,
-            severity == 'F'   ? "FAILURE"
-            : severity == 'W' ? "WARNING"
-                              : "OKAY");
-    write_message(group, what, severity, file);
+    fprintf(file, "[2026-11-%02d %02d:%02d:12] ", 21 + minute / 1440, minute / 60 % 24,
+            minute % 60);
+    if (severity == 's') {
+        fputs("[info] Initialization complete, entering read-loop.\n", file);
+    } else {
+        ck_assert_int_eq(count, 4);
+        fprintf(file, NOTIFICATION "%s, ",
+                severity == 'F'   ? "FAILURE"
+                : severity == 'W' ? "WARNING"
+                                  : "OKAY");
+        write_message(group, what, severity, file);
+    }
     fclose(file);
 }
 

@@ -21,6 +21,10 @@ enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
 #define LASTS_S  86400
 #define FOLLOW_S 30
 
+/* The plugin headroom doesn't notify the end of an <Alert> that ends while collectd is restarted:
+ * so long it is taken to last where a start isn't known from the log. */
+#define UNCERTAIN_S 300
+
 enum resource { NO_RESOURCE, CPU, MEMORY, IO, IRQ, ROOM };
 
 /* What sent it: a trigger of psi; a threshold, of room only where none is left; a threshold of a
@@ -36,6 +40,7 @@ struct alarm {
     enum alert_severity severity;
     double time; /* seconds, of whatever zone; NAN: not known */
     bool is_covered;
+    bool is_uncertain; /* its end may come without a notification */
 };
 
 /* --- What an alarm is about ------------------------------------------------ */
@@ -124,6 +129,19 @@ static bool is_there(const struct alarm *alarm)
     return alarm->kind == TRIGGER || alarm->kind == THRESHOLD || alarm->kind == TROUBLE;
 }
 
+/* Of the plugin headroom, which forgets its alarms when collectd ends. */
+static bool is_forgotten(const struct alarm *alarm)
+{
+    return alarm->kind == TROUBLE || alarm->kind == FORECAST;
+}
+
+static bool lasts(const struct alarm *alarm, double now)
+{
+    const double age_s = now - alarm->time;
+
+    return alarm->is_uncertain ? age_s < UNCERTAIN_S : !(age_s >= LASTS_S);
+}
+
 static bool is_same_group(const struct alarm *a, const struct alarm *b)
 {
     return strcmp(a->host, b->host) == 0 && strcmp(a->group, b->group) == 0;
@@ -155,9 +173,8 @@ static bool says_who(const struct alarm *other, const struct alarm *alarm)
 
 static bool covers(const struct alarm *other, const struct alarm *alarm)
 {
-    if (other->is_covered || other->severity > alarm->severity ||
-        alarm->time - other->time >= LASTS_S || alarm->resource == NO_RESOURCE ||
-        alarm->kind == FORECAST)
+    if (other->is_covered || other->severity > alarm->severity || !lasts(other, alarm->time) ||
+        alarm->resource == NO_RESOURCE || alarm->kind == FORECAST)
         return false;
     return says_who(other, alarm) ||
            (alarm->resource == ROOM ? says_why(other, alarm) : is_same_wait(other, alarm));
@@ -221,6 +238,7 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
     snprintf(alarm.host, sizeof(alarm.host), "%s", alert->host);
     snprintf(alarm.group, sizeof(alarm.group), "%s", alert->instance);
     find_cause(alert, &alarm);
+    alarm.is_uncertain = is_forgotten(&alarm) && !alarms->has_start;
     for (size_t i = 0; i < alarms->count && !was_shown; i++)
         alarm.is_covered |= covers(&alarms->list[i], &alarm);
     alarm.series = strdup(series);
@@ -235,17 +253,18 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
  * any more has no others. */
 static bool goes_on(struct alarms *alarms, const struct alarm *ended, const struct alert *alert)
 {
-    bool lasts = false;
+    const double now = time_of(alert);
+    bool is_on = false;
 
     if (ended->resource == NO_RESOURCE || strcmp(alert->plugin, "psi") != 0 ||
         (ended->kind == TRIGGER && strstr(alert->message, ": no longer watched in ") != NULL))
         return false;
     for (size_t i = 0; i < alarms->count; i++)
-        if (is_same_wait(&alarms->list[i], ended)) {
+        if (is_same_wait(&alarms->list[i], ended) && lasts(&alarms->list[i], now)) {
             alarms->list[i].is_covered = false;
-            lasts = true;
+            is_on = true;
         }
-    return lasts;
+    return is_on;
 }
 
 static int end_alarm(struct alarms *alarms, const struct alert *alert, const char *series)
@@ -271,6 +290,14 @@ int alarms_take(struct alarms *alarms, const struct alert *alert,
     if (status > 0)
         cover_others(alarms, drop, context);
     return status;
+}
+
+void alarms_restart(struct alarms *alarms)
+{
+    alarms->has_start = true;
+    for (size_t i = alarms->count; i > 0; i--)
+        if (is_forgotten(&alarms->list[i - 1]))
+            remove_alarm(alarms, &alarms->list[i - 1]);
 }
 
 bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert)

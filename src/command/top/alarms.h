@@ -18,6 +18,7 @@ struct alarm;
 struct alarms {
     struct alarm *list;
     size_t count, capacity;
+    bool has_start; /**< alarms_restart() was called: the log has the starts of collectd */
 };
 
 /**
@@ -30,6 +31,9 @@ struct alarms {
  */
 int alarms_take(struct alarms *alarms, const struct alert *alert,
                 void (*drop)(void *context, const struct alarm *alarm), void *context);
+
+/** Takes a start of collectd: those of headroom's <Alert> that still stand are notified again. */
+void alarms_restart(struct alarms *alarms);
 
 /** @return whether it is this alert that has begun an alarm, and not that of an older one. */
 bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert);

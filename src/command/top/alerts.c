@@ -121,6 +121,16 @@ static void copy_piece(const struct piece *piece, char *text, size_t size)
     text[length] = '\0';
 }
 
+/* Of collectd's; only there if the logfile plugin's LogLevel is "info" or "debug". */
+static bool is_start(const char *line, size_t length)
+{
+    struct piece rest = {line, length};
+
+    parse_time(&rest);
+    skip_text(&rest, "[info] ");
+    return piece_is(&rest, "Initialization complete, entering read-loop.");
+}
+
 int alert_parse(const char *line, size_t length, struct alert *alert)
 {
     struct piece rest = {line, length}, fields[FIELD_COUNT] = {0};
@@ -263,6 +273,9 @@ static int parse_line(struct alerts *alerts)
 {
     struct alert alert;
     bool found = !alerts->skipping && alert_parse(alerts->line, alerts->used, &alert) == 0;
+
+    if (!alerts->skipping && is_start(alerts->line, alerts->used))
+        alarms_restart(&alerts->alarms);
     alerts->used = 0;
     alerts->skipping = false;
     return found ? take_alert(alerts, &alert) : 0;
