@@ -16,7 +16,16 @@
  * with events of a PMU have a clock with them, whose count is taken instead; each takes a
  * descriptor.
  *
- * Sources: perf_event_open(2), kernel/events/core.c (perf_event_read_group, perf_cgroup_connect),
+ * By BPF, each event is open once on every CPU, for all targets. At each switch of tasks a program
+ * adds what the events have counted to the deepest open group that the task was in; a target's
+ * counts are those of its group and of those below. So the cost doesn't grow with the number of
+ * groups, and the events of a nested group take turns with no others. hr_perf_read() has CPUs count
+ * the task that runs; idle ones are left alone, so what an idle CPU does is counted for the machine
+ * when it wakes up. What a task did since its last switch is counted for the group that it is in at
+ * the end: one that is moved meanwhile is counted for the new group from then on.
+ *
+ * Sources: perf_event_open(2), kernel/events/core.c (perf_event_read_group, perf_cgroup_connect,
+ * perf_event_read_local), kernel/trace/bpf_trace.c (bpf_perf_event_read_value, __bpf_trace_run),
  * Documentation/admin-guide/perf-security.rst.
  *
  * A struct hr_perf and its targets are used by one thread at a time.
@@ -31,7 +40,9 @@
 #include <sys/types.h>
 
 struct hr_cgroup;
+struct hr_perf_count_calls;
 struct hr_perf_event;
+struct hr_reason;
 struct hr_root;
 
 /** Maximum number of events of a group. No PMU has as many counters. */
@@ -65,6 +76,9 @@ struct hr_perf_options {
     /** Failed opens are retried after this time; 0: the default, one minute. */
     uint64_t retry_ns;
     const struct hr_perf_calls *calls; /**< NULL: the kernel's; must outlive the object */
+    /* By BPF: */
+    size_t max_targets; /**< the most cgroups that are counted at a time; 0: the default, 1,000 */
+    const struct hr_perf_count_calls *count_calls; /**< NULL: libbpf's */
 };
 
 /** What limits the descriptors. */
@@ -110,11 +124,23 @@ struct hr_perf_target;
 int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *options,
                  struct hr_perf **perf);
 
+/**
+ * Prepares counting by BPF, and opens the events. Of the options, max_files isn't used.
+ *
+ * @param reason  receives the cause of a failure, and the remedy; NULL is allowed.
+ * @return 0; -ENOSYS: built without; -EXDEV: perf_event isn't in cgroup2; -E2BIG: too many events;
+ *         -EPERM, -EACCES: it takes CAP_BPF and CAP_PERFMON; -EOPNOTSUPP: the kernel can't, or not
+ *         with one of the events; or another negative errno.
+ */
+int hr_perf_open_bpf(const struct hr_root *root, const struct hr_perf_options *options,
+                     struct hr_perf **perf, struct hr_reason *reason);
+
 /** Frees the object; all its targets must have been closed. NULL is allowed. */
 void hr_perf_close(struct hr_perf *perf);
 
 /**
- * Reads which CPUs are online. Call it each time before reading the targets.
+ * Reads which CPUs are online; by BPF, also what has been counted. Call it each time before reading
+ * the targets.
  *
  * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, -EBADMSG or -ERANGE
  * if it can't be parsed; the CPUs known before are then kept.
@@ -191,7 +217,8 @@ void hr_perf_target_close(struct hr_perf_target *target);
  *                  created one for it yet, which it does when any controller is enabled at the top
  *                  (cgroup.subtree_control);
  *         -ENODATA no event can be counted, see hr_perf_status();
- *         -ENOMEM, or another negative errno of perf_event_open(2).
+ *         -ENOSPC  by BPF: there are more than max_targets;
+ *         -ENOMEM, or another negative errno of perf_event_open(2), or by BPF of bpf(2).
  */
 int hr_perf_target_read(struct hr_perf_target *target);
 

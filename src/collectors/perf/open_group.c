@@ -308,6 +308,15 @@ static void advance_group(struct hr_perf_open_group *open_group, struct reading 
         open_group->base = *now;
 }
 
+/* Most groups on most machines are idle: these cost only the reading. */
+static void take_reading(struct hr_perf_open_group *open_group, struct reading *reading)
+{
+    if (reading->times.enabled_ns == open_group->last.enabled_ns)
+        clear_deltas(open_group);
+    else
+        advance_group(open_group, reading);
+}
+
 int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls,
                        bool together)
 {
@@ -324,10 +333,44 @@ int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_pe
         clear_deltas(open_group);
         return -EIO;
     }
-    /* Most groups on most machines are idle: these cost only the system call. */
-    if (reading.times.enabled_ns == open_group->last.enabled_ns)
-        clear_deltas(open_group);
-    else
-        advance_group(open_group, &reading);
+    take_reading(open_group, &reading);
     return 0;
+}
+
+/* --- Sums, by BPF --------------------------------------------------------- */
+
+/* All events of a group have the same times. */
+static void sums_to_reading(const struct hr_perf_open_group *open_group,
+                            const struct count_value *sums, struct reading *reading)
+{
+    for (size_t i = 0; i < open_group->size; i++) {
+        if ((open_group->events >> i & 1) == 0)
+            continue;
+        if (reading->count == 0)
+            reading->times = (struct hr_perf_times){sums[i].enabled_ns, sums[i].running_ns};
+        reading->counts[reading->count++] = sums[i].count;
+    }
+}
+
+void hr_perf_group_choose(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
+                          const struct hr_perf_event_group *group, uint32_t events,
+                          const struct count_value *sums)
+{
+    struct reading reading = {.count = 0};
+
+    open_group->events = 0;
+    for (size_t i = 0; i < group->count; i++)
+        if (encoding_of(place, group, events, i) != NULL)
+            open_group->events |= UINT32_C(1) << i;
+    sums_to_reading(open_group, sums, &reading);
+    open_group->base = open_group->last = reading.times;
+    memcpy(open_group->base_counts, reading.counts, reading.count * sizeof(*reading.counts));
+}
+
+void hr_perf_group_take(struct hr_perf_open_group *open_group, const struct count_value *sums)
+{
+    struct reading reading = {.count = 0};
+
+    sums_to_reading(open_group, sums, &reading);
+    take_reading(open_group, &reading);
 }

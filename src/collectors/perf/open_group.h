@@ -9,7 +9,10 @@
 #ifndef HEADROOM_COLLECTORS_PERF_OPEN_GROUP_H
 #define HEADROOM_COLLECTORS_PERF_OPEN_GROUP_H
 
+#include <linux/types.h>
+
 #include "headroom/perf.h"
+#include "perf/count_shared.h"
 
 /** The times of a group, by read_format TOTAL_TIME_ENABLED and TOTAL_TIME_RUNNING. */
 struct hr_perf_times {
@@ -94,6 +97,15 @@ int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_pe
  */
 int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls,
                        bool together);
+
+/** By BPF: the events of which hr_perf_group_take() takes the sums. @param events  bit mask of
+ * those that can be counted. @param sums  of each event of the group, so far: from these on. */
+void hr_perf_group_choose(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
+                          const struct hr_perf_event_group *group, uint32_t events,
+                          const struct count_value *sums);
+
+/** Computes `interval` and `deltas` as hr_perf_group_read() does, of sums. */
+void hr_perf_group_take(struct hr_perf_open_group *open_group, const struct count_value *sums);
 
 /** Closes all open events. */
 void hr_perf_group_close(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls);

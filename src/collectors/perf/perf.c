@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reason.h"
 #include "base/text.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "perf/calls.h"
+#include "perf/count.h"
 #include "perf/internal.h"
 
 #define DEFAULT_RETRY_NS (60 * HR_NS_PER_S)
@@ -63,10 +65,48 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
     return 0;
 }
 
+static bool is_in_cgroup2(const struct hr_root *root)
+{
+    int version = 0;
+    int fd = hr_root_open_cgroup(root, "perf_event", &version);
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    return version == 2;
+}
+
+int hr_perf_open_bpf(const struct hr_root *root, const struct hr_perf_options *options,
+                     struct hr_perf **perf, struct hr_reason *reason)
+{
+    struct hr_perf *opened = NULL;
+
+    if (!is_in_cgroup2(root))
+        return hr_reason_set(reason, -EXDEV,
+                             "it needs perf_event in cgroup2: mount that, and boot without "
+                             "perf_event in version 1");
+    int status = hr_perf_open(root, options, &opened);
+    if (status == 0)
+        status = hr_perf_read(opened);
+    if (status < 0)
+        hr_reason_set(reason, status, "can't begin: %s", strerror(-status));
+    else if (opened->event_count > COUNT_EVENTS)
+        status = hr_reason_set(reason, -E2BIG, "there are more than %d events: remove some",
+                               COUNT_EVENTS);
+    else
+        status = hr_perf_count_open(opened, options, reason);
+    if (status < 0)
+        hr_perf_close(opened);
+    else
+        *perf = opened;
+    return status;
+}
+
 void hr_perf_close(struct hr_perf *perf)
 {
     if (perf == NULL)
         return;
+    hr_perf_count_close(perf->count);
     for (int i = 0; i < HR_PERF_SCOPE_COUNT; i++)
         hr_perf_probe_end(&perf->probes[i]);
     hr_perf_cpus_end(&perf->cpus);
@@ -77,7 +117,11 @@ void hr_perf_close(struct hr_perf *perf)
 
 int hr_perf_read(struct hr_perf *perf)
 {
-    return hr_perf_cpus_read(&perf->cpus, perf->root);
+    int status = hr_perf_cpus_read(&perf->cpus, perf->root);
+
+    if (perf->count != NULL)
+        hr_perf_count_read(perf);
+    return status;
 }
 
 struct hr_perf_files hr_perf_files(const struct hr_perf *perf)

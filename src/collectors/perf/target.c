@@ -12,60 +12,26 @@
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/perf_event.h"
-#include "perf/internal.h"
-#include "perf/open_group.h"
-
-/* The counters of one CPU. Arrays of events have those of all groups. */
-struct cpu_counters {
-    bool open;
-    bool was_read;                          /* it was open at the last read of the target */
-    unsigned epoch;                         /* of the CPU, when the counters were opened */
-    struct hr_perf_open_group *open_groups; /* of each group */
-    struct hr_perf_times *ever;             /* of each group */
-    uint64_t *totals;                       /* of each event */
-};
-
-/* Sums over all CPUs, kept so that an idle target costs only its reads. */
-struct sums {
-    bool nonzero;                   /* false: nothing was added since the previous read */
-    struct hr_perf_times *interval; /* of each group, since the previous read */
-    struct hr_perf_times *ever;     /* of each group */
-    uint64_t *starved_ns;           /* of each group */
-    uint64_t *deltas;               /* of each event, since the previous read */
-    uint64_t *totals;               /* of each event */
-};
-
-struct hr_perf_target {
-    struct hr_perf *perf;
-    enum hr_perf_scope scope;
-    const struct hr_cgroup *group; /* NULL: the machine */
-    struct cpu_counters **cpus;    /* indexed like struct hr_perf_cpus; NULL: never open there */
-    size_t cpu_count;
-    size_t reserved;     /* descriptors that are open, or about to be opened */
-    size_t wanted;       /* of struct hr_perf_files */
-    unsigned generation; /* of the probe, when the counters were opened */
-    unsigned cpus_seen;  /* generation of the CPUs, when the counters were opened */
-    int failed;          /* why the counters can't be opened, except for lack of descriptors; 0 */
-    uint64_t failed_ns;
-    bool was_read; /* some counters were open at the last read */
-    struct sums sums;
-};
+#include "perf/count.h"
+#include "perf/target.h"
 
 /* --- Memory --------------------------------------------------------------- */
 
 /* One block of memory, so that values that are read together are adjacent. */
-static struct cpu_counters *new_cpu_counters(const struct hr_perf *perf)
+static struct hr_perf_cpu_counters *new_cpu_counters(const struct hr_perf *perf)
 {
     const size_t groups = perf->group_count, events = perf->event_count;
-    struct cpu_counters *cpu =
+    const size_t sums = perf->count != NULL ? events : 0;
+    struct hr_perf_cpu_counters *cpu =
         calloc(1, sizeof(*cpu) + groups * (sizeof(*cpu->open_groups) + sizeof(*cpu->ever)) +
-                      events * (3 * sizeof(uint64_t) + sizeof(int)) +
+                      sums * sizeof(*cpu->sums) + events * (3 * sizeof(uint64_t) + sizeof(int)) +
                       groups * (sizeof(uint64_t) + sizeof(int)));
     if (cpu == NULL)
         return NULL;
     cpu->open_groups = (struct hr_perf_open_group *)(cpu + 1);
     cpu->ever = (struct hr_perf_times *)(cpu->open_groups + groups);
-    cpu->totals = (uint64_t *)(cpu->ever + groups);
+    cpu->sums = (struct count_value *)(cpu->ever + groups);
+    cpu->totals = (uint64_t *)(cpu->sums + sums);
     uint64_t *deltas = cpu->totals + events, *base_counts = deltas + events;
     int *fds = (int *)(base_counts + events + groups);
     for (size_t g = 0; g < groups; g++) {
@@ -87,12 +53,14 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
     if (opened == NULL)
         return -ENOMEM;
     *opened = (struct hr_perf_target){.perf = perf, .scope = scope, .group = group};
-    struct sums *sums = &opened->sums;
+    struct hr_perf_sums *sums = &opened->sums;
     sums->interval = (struct hr_perf_times *)(opened + 1);
     sums->ever = sums->interval + groups;
     sums->starved_ns = (uint64_t *)(sums->ever + groups);
     sums->deltas = sums->starved_ns + groups;
     sums->totals = sums->deltas + events;
+    if (perf->count != NULL)
+        hr_perf_count_add(opened);
     *target = opened;
     return 0;
 }
@@ -114,7 +82,7 @@ static int extend_cpus(struct hr_perf_target *target)
 
     if (count == target->cpu_count)
         return 0;
-    struct cpu_counters **grown = reallocarray(target->cpus, count, sizeof(*grown));
+    struct hr_perf_cpu_counters **grown = reallocarray(target->cpus, count, sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     target->cpus = grown;
@@ -123,9 +91,34 @@ static int extend_cpus(struct hr_perf_target *target)
     return 0;
 }
 
+/* Takes the sums of the events that can be counted, from now on. */
+static void choose_events(struct hr_perf_target *target, size_t index)
+{
+    const struct hr_perf *perf = target->perf;
+    const struct hr_perf_place place = {.cpu = perf->cpus.list[index].number};
+    struct hr_perf_cpu_counters *cpu = target->cpus[index];
+
+    for (size_t g = 0; g < perf->group_count; g++)
+        hr_perf_group_choose(&cpu->open_groups[g], &place, &perf->groups[g],
+                             perf->probes[target->scope].usable[g],
+                             &cpu->sums[perf->first_event[g]]);
+}
+
+struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index)
+{
+    if (extend_cpus(target) < 0)
+        return NULL;
+    if (target->cpus[index] == NULL) {
+        target->cpus[index] = new_cpu_counters(target->perf);
+        if (target->cpus[index] != NULL)
+            choose_events(target, index);
+    }
+    return target->cpus[index];
+}
+
 /* --- Closing -------------------------------------------------------------- */
 
-static void close_cpu(struct hr_perf_target *target, struct cpu_counters *cpu)
+static void close_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu)
 {
     for (size_t g = 0; g < target->perf->group_count; g++)
         hr_perf_group_close(&cpu->open_groups[g], target->perf->calls);
@@ -151,6 +144,8 @@ void hr_perf_target_close(struct hr_perf_target *target)
 {
     if (target == NULL)
         return;
+    if (target->perf->count != NULL)
+        hr_perf_count_remove(target);
     close_all_cpus(target);
     update_wanted(target, 0);
     for (size_t i = 0; i < target->cpu_count; i++)
@@ -168,11 +163,11 @@ static void add_times(struct hr_perf_times *sum, const struct hr_perf_times *tim
 }
 
 /* Adds the last reading of a group on one CPU to the sums. */
-static void add_group(struct hr_perf_target *target, struct cpu_counters *cpu, size_t group)
+static void add_group(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu, size_t group)
 {
     const struct hr_perf *perf = target->perf;
     const struct hr_perf_open_group *open_group = &cpu->open_groups[group];
-    struct sums *sums = &target->sums;
+    struct hr_perf_sums *sums = &target->sums;
 
     sums->nonzero = true;
     add_times(&cpu->ever[group], &open_group->interval);
@@ -186,13 +181,17 @@ static void add_group(struct hr_perf_target *target, struct cpu_counters *cpu, s
 }
 
 /* @return 0, or -EIO if some counter can no longer be read. */
-static int read_cpu(struct hr_perf_target *target, struct cpu_counters *cpu, bool is_current)
+static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu,
+                    bool is_current)
 {
+    const struct hr_perf *perf = target->perf;
     int status = 0;
 
     cpu->was_read = cpu->open;
-    for (size_t g = 0; g < target->perf->group_count; g++) {
-        if (hr_perf_group_read(&cpu->open_groups[g], target->perf->calls, is_current) < 0)
+    for (size_t g = 0; g < perf->group_count; g++) {
+        if (perf->count != NULL)
+            hr_perf_group_take(&cpu->open_groups[g], &cpu->sums[perf->first_event[g]]);
+        else if (hr_perf_group_read(&cpu->open_groups[g], perf->calls, is_current) < 0)
             status = -EIO;
         if (cpu->open_groups[g].nonzero)
             add_group(target, cpu, g);
@@ -202,7 +201,7 @@ static int read_cpu(struct hr_perf_target *target, struct cpu_counters *cpu, boo
 
 static void reset_interval(struct hr_perf_target *target)
 {
-    struct sums *sums = &target->sums;
+    struct hr_perf_sums *sums = &target->sums;
 
     if (!sums->nonzero)
         return;
@@ -213,7 +212,7 @@ static void reset_interval(struct hr_perf_target *target)
 
 static void update_starved(struct hr_perf_target *target)
 {
-    struct sums *sums = &target->sums;
+    struct hr_perf_sums *sums = &target->sums;
 
     for (size_t g = 0; g < target->perf->group_count && sums->nonzero; g++)
         if (sums->interval[g].running_ns > 0)
@@ -222,7 +221,7 @@ static void update_starved(struct hr_perf_target *target)
             sums->starved_ns[g] += sums->interval[g].enabled_ns;
 }
 
-static bool is_cpu_current(const struct cpu_counters *cpu, const struct hr_perf_cpu *about)
+static bool is_cpu_current(const struct hr_perf_cpu_counters *cpu, const struct hr_perf_cpu *about)
 {
     return about->online && cpu->epoch == about->epoch;
 }
@@ -235,7 +234,7 @@ static void read_all_cpus(struct hr_perf_target *target)
     reset_interval(target);
     target->was_read = false;
     for (size_t i = 0; i < target->cpu_count; i++) {
-        struct cpu_counters *cpu = target->cpus[i];
+        struct hr_perf_cpu_counters *cpu = target->cpus[i];
         if (cpu == NULL)
             continue;
         target->was_read = target->was_read || cpu->open;
@@ -285,8 +284,8 @@ static size_t count_files(const struct hr_perf_target *target)
     return count;
 }
 
-static int open_all_groups(struct hr_perf_target *target, struct cpu_counters *cpu, int cgroup,
-                           const struct hr_perf_cpu *about)
+static int open_all_groups(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu,
+                           int cgroup, const struct hr_perf_cpu *about)
 {
     struct hr_perf *perf = target->perf;
     const struct hr_perf_place place = place_on(target, cgroup, about->number);
@@ -309,7 +308,7 @@ static int open_cpu(struct hr_perf_target *target, size_t index, int cgroup)
 
     if (target->cpus[index] == NULL)
         target->cpus[index] = new_cpu_counters(perf);
-    struct cpu_counters *cpu = target->cpus[index];
+    struct hr_perf_cpu_counters *cpu = target->cpus[index];
     if (cpu == NULL)
         return -ENOMEM;
     int status = open_all_groups(target, cpu, cgroup, about);
@@ -423,8 +422,45 @@ static bool is_opening_due(const struct hr_perf_target *target)
            is_any_cpu_missing(target);
 }
 
+static bool is_any_usable(const struct hr_perf_target *target)
+{
+    const struct hr_perf *perf = target->perf;
+
+    for (size_t g = 0; g < perf->group_count; g++)
+        if (perf->probes[target->scope].usable[g] != 0)
+            return true;
+    return false;
+}
+
+/* By BPF: what hr_perf_read() has added. The events are open for all targets together. */
+static int read_sums(struct hr_perf_target *target)
+{
+    const struct hr_perf *perf = target->perf;
+    const bool changed = target->generation != perf->probes[target->scope].generation;
+    int status = hr_perf_count_status(perf);
+
+    if (status == 0 && target->group != NULL)
+        status = hr_perf_count_select(target);
+    if (status == 0)
+        status = extend_cpus(target);
+    for (size_t i = 0; i < target->cpu_count; i++) {
+        if (target->cpus[i] == NULL)
+            continue;
+        if (changed)
+            choose_events(target, i);
+        target->cpus[i]->open = hr_perf_count_is_open(perf, i);
+        target->cpus[i]->epoch = perf->cpus.list[i].epoch;
+    }
+    target->generation = perf->probes[target->scope].generation;
+    read_all_cpus(target);
+    target->was_read = status == 0;
+    return status == 0 && !is_any_usable(target) ? -ENODATA : status;
+}
+
 int hr_perf_target_read(struct hr_perf_target *target)
 {
+    if (target->perf->count != NULL)
+        return read_sums(target);
     read_all_cpus(target);
     if (!is_opening_due(target))
         return target->failed;
@@ -445,6 +481,8 @@ int hr_perf_target_read(struct hr_perf_target *target)
 
 void hr_perf_target_pause(struct hr_perf_target *target)
 {
+    if (target->perf->count != NULL)
+        hr_perf_count_deselect(target);
     read_all_cpus(target);
     close_all_cpus(target);
     update_wanted(target, 0);
@@ -469,10 +507,12 @@ static bool is_usable(const struct hr_perf_target *target, size_t group, size_t 
 static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
                            const struct hr_perf_event *event)
 {
-    const struct cpu_counters *cpu = target->cpus[index];
+    const struct hr_perf *perf = target->perf;
+    const struct hr_perf_cpu_counters *cpu = target->cpus[index];
+    const bool open = perf->count != NULL ? hr_perf_count_is_open(perf, index)
+                                          : cpu != NULL && (cpu->open || cpu->was_read);
 
-    return cpu != NULL && (cpu->open || cpu->was_read) &&
-           hr_perf_find_encoding(event, target->perf->cpus.list[index].number) != NULL;
+    return open && hr_perf_find_encoding(event, perf->cpus.list[index].number) != NULL;
 }
 
 static bool is_open_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
@@ -488,7 +528,7 @@ static bool is_open_anywhere(const struct hr_perf_target *target, const struct h
 struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, size_t group,
                                           size_t event)
 {
-    const struct sums *sums = &target->sums;
+    const struct hr_perf_sums *sums = &target->sums;
     const size_t number = target->perf->first_event[group] + event;
     struct hr_perf_value value = {
         .total = sums->totals[number],
@@ -515,12 +555,14 @@ bool hr_perf_target_cpu(const struct hr_perf_target *target, size_t index, unsig
 struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *target, size_t index,
                                               size_t group, size_t event)
 {
-    const struct cpu_counters *cpu = target->cpus[index];
+    const struct hr_perf_cpu_counters *cpu = target->cpus[index];
 
     if (!is_usable(target, group, event) ||
         !is_open_on_cpu(target, index, target->perf->groups[group].events[event]))
         return (struct hr_perf_value){
             .total = cpu != NULL ? cpu->totals[target->perf->first_event[group] + event] : 0};
+    if (cpu == NULL)
+        return (struct hr_perf_value){.counted = true}; /* it never ran there */
     const struct hr_perf_open_group *open_group = &cpu->open_groups[group];
     struct hr_perf_value value = {
         .total = cpu->totals[target->perf->first_event[group] + event],

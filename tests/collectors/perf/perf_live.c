@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "headroom/reason.h"
 #include "perf/calls.h"
 
 #define MAX_TARGETS 8
@@ -38,6 +39,8 @@ static struct hr_perf_encoding encodings[LIVE_EVENT_COUNT] = {
 static struct hr_perf_event events[LIVE_EVENT_COUNT];
 static struct hr_perf_event *members[LIVE_EVENT_COUNT];
 static struct hr_perf_event_group group = {.events = members};
+
+static const struct hr_perf_options perf_options = {.groups = &group, .group_count = 1};
 
 static void make_events(void)
 {
@@ -92,6 +95,23 @@ const char *live_obstacle(void)
         close(mount);
     hr_root_close(root);
     return obstacle;
+}
+
+const char *live_bpf_obstacle(void)
+{
+    static struct hr_reason reason;
+    const char *obstacle = live_obstacle();
+    struct hr_perf *opened;
+
+    if (obstacle != NULL)
+        return obstacle;
+    if (hr_root_open("/", &root) < 0)
+        return "there is no root";
+    int status = hr_perf_open_bpf(root, &perf_options, &opened, &reason);
+    if (status == 0)
+        hr_perf_close(opened);
+    hr_root_close(root);
+    return status == 0 ? NULL : reason.text;
 }
 
 /* --- Targets -------------------------------------------------------------- */
@@ -240,16 +260,25 @@ void live_work(const struct live_work *work)
 
 /* --- Fixture -------------------------------------------------------------- */
 
-void live_set_up(void)
+static void set_up(void)
 {
-    const struct hr_perf_options options = {.groups = &group, .group_count = 1};
-
     worker = 0;
     target_count = 0;
     groups = groups_new();
     ck_assert_ptr_nonnull(groups);
     ck_assert_int_eq(hr_root_open("/", &root), 0);
-    ck_assert_int_eq(hr_perf_open(root, &options, &perf), 0);
+}
+
+void live_set_up(void)
+{
+    set_up();
+    ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
+}
+
+void live_set_up_bpf(void)
+{
+    set_up();
+    ck_assert_int_eq(hr_perf_open_bpf(root, &perf_options, &perf, NULL), 0);
 }
 
 void live_tear_down(void)

@@ -29,11 +29,15 @@ extern struct hr_perf *perf;
 /* Why these tests can't run here; NULL if they can. Also checks for the TSC. */
 const char *live_obstacle(void);
 
+/* The same, and by BPF. */
+const char *live_bpf_obstacle(void);
+
 /* Cycles of constant frequency, by the PMU "msr". */
 bool live_has_tsc(void);
 
-/* Opens and closes all of the above. */
+/* Opens and closes all of the above; by descriptors, or by BPF, which must not have an obstacle. */
 void live_set_up(void);
+void live_set_up_bpf(void);
 void live_tear_down(void);
 
 /* Opens a target: a group below our own, or the machine (NULL). live_tear_down() closes it. */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "perf/count_calls.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf/count_object.h"
+
+#define BATCH_MAX 256 /* slots copied in one call */
+
+enum map { EVENTS, SLOTS, SELECTED, GENERATION, CPUS, MAP_COUNT };
+
+struct object {
+    struct bpf_object *bpf;
+    struct bpf_link *link;
+    int map_fds[MAP_COUNT];
+    int on_reading; /* the program */
+    __u32 cpu_limit, generation;
+    size_t slot_size; /* of all possible CPUs */
+};
+
+static const char *const map_names[MAP_COUNT] = {
+    [EVENTS] = "events",         [SLOTS] = "slots", [SELECTED] = "selected",
+    [GENERATION] = "generation", [CPUS] = "cpus",
+};
+
+static const __u32 zero;
+
+/* --- Loading -------------------------------------------------------------- */
+
+static struct bpf_map *find_map(const struct object *object, enum map map)
+{
+    return bpf_object__find_map_by_name(object->bpf, map_names[map]);
+}
+
+static int set_constants(const struct object *object, const struct count_settings *settings)
+{
+    struct bpf_map *map;
+
+    bpf_object__for_each_map(map, object->bpf)
+    {
+        if (strstr(bpf_map__name(map), ".rodata") != NULL)
+            return bpf_map__set_initial_value(map, settings, sizeof(*settings));
+    }
+    return -EINVAL;
+}
+
+static int set_sizes(const struct object *object, const struct count_settings *settings,
+                     size_t slots)
+{
+    const __u32 size = settings->event_count * (__u32)sizeof(struct count_value);
+    int status = bpf_map__set_max_entries(find_map(object, EVENTS),
+                                          settings->event_count * settings->cpu_limit);
+
+    if (status == 0)
+        status = bpf_map__set_max_entries(find_map(object, SLOTS), (__u32)slots);
+    if (status == 0)
+        status = bpf_map__set_value_size(find_map(object, SLOTS), size);
+    if (status == 0)
+        status = bpf_map__set_max_entries(find_map(object, SELECTED), (__u32)slots);
+    return status;
+}
+
+static int open_and_load(struct object *object, const struct count_settings *settings, size_t slots)
+{
+    LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "headroom_count");
+
+    object->bpf = bpf_object__open_mem(hr_perf_count_object, hr_perf_count_object_size, &options);
+    if (object->bpf == NULL)
+        return -errno;
+    int status = set_sizes(object, settings, slots);
+    if (status == 0)
+        status = set_constants(object, settings);
+    if (status == 0)
+        status = bpf_object__load(object->bpf);
+    int possible = libbpf_num_possible_cpus();
+    if (status == 0 && possible < 0)
+        status = possible;
+    if (status != 0)
+        return status;
+    for (int i = 0; i < MAP_COUNT; i++)
+        object->map_fds[i] = bpf_map__fd(find_map(object, i));
+    object->on_reading =
+        bpf_program__fd(bpf_object__find_program_by_name(object->bpf, "on_reading"));
+    object->cpu_limit = settings->cpu_limit;
+    object->slot_size = (size_t)possible * settings->event_count * sizeof(struct count_value);
+    return 0;
+}
+
+static void libbpf_unload(void *object)
+{
+    struct object *own = object;
+
+    bpf_link__destroy(own->link);
+    bpf_object__close(own->bpf);
+    free(own);
+}
+
+/* libbpf prints on standard error unless it is stopped. */
+static int libbpf_load(const struct count_settings *settings, size_t slots, void **object)
+{
+    struct object *own = calloc(1, sizeof(*own));
+
+    if (own == NULL)
+        return -ENOMEM;
+    libbpf_print_fn_t print = libbpf_set_print(NULL);
+    int status = open_and_load(own, settings, slots);
+    libbpf_set_print(print);
+    if (status != 0)
+        libbpf_unload(own);
+    else
+        *object = own;
+    return status;
+}
+
+static int libbpf_attach(void *object)
+{
+    struct object *own = object;
+
+    own->link = bpf_program__attach(bpf_object__find_program_by_name(own->bpf, "on_switch"));
+    return own->link != NULL ? 0 : -errno;
+}
+
+/* --- Maps ----------------------------------------------------------------- */
+
+static int libbpf_set_event(void *object, size_t event, unsigned cpu, int fd)
+{
+    const struct object *own = object;
+    const __u32 key = (__u32)event * own->cpu_limit + cpu;
+
+    return bpf_map_update_elem(own->map_fds[EVENTS], &key, &fd, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* Where cgroups were found to be counted is looked up again. */
+static int begin_generation(struct object *object)
+{
+    object->generation++;
+    return bpf_map_update_elem(object->map_fds[GENERATION], &zero, &object->generation, BPF_ANY) < 0
+               ? -errno
+               : 0;
+}
+
+static int libbpf_select(void *object, uint64_t id, __u32 slot)
+{
+    struct object *own = object;
+
+    if (bpf_map_update_elem(own->map_fds[SELECTED], &id, &slot, BPF_ANY) < 0)
+        return -errno;
+    return begin_generation(own);
+}
+
+static int libbpf_deselect(void *object, uint64_t id)
+{
+    struct object *own = object;
+
+    if (bpf_map_delete_elem(own->map_fds[SELECTED], &id) < 0 && errno != ENOENT)
+        return -errno;
+    return begin_generation(own);
+}
+
+static int libbpf_read_cpus(void *object, struct count_cpu *cpus)
+{
+    const struct object *own = object;
+
+    return bpf_map_lookup_elem(own->map_fds[CPUS], &zero, cpus) < 0 ? -errno : 0;
+}
+
+static int libbpf_flush(void *object, unsigned cpu)
+{
+    const struct object *own = object;
+    LIBBPF_OPTS(bpf_test_run_opts, options, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+
+    return bpf_prog_test_run_opts(own->on_reading, &options) < 0 ? -errno : 0;
+}
+
+static int libbpf_read(void *object, __u32 slot, __u32 count, struct count_value *values)
+{
+    const struct object *own = object;
+    __u32 before = slot - 1, last, keys[BATCH_MAX];
+    char *at = (char *)values;
+
+    while (count > 0) {
+        __u32 some = count < BATCH_MAX ? count : BATCH_MAX;
+        /* The end of the map is reported as ENOENT, though the last ones were copied. */
+        if (bpf_map_lookup_batch(own->map_fds[SLOTS], &before, &last, keys, at, &some, NULL) < 0 &&
+            (errno != ENOENT || some == 0))
+            return -errno;
+        before = last;
+        count -= some;
+        at += some * own->slot_size;
+    }
+    return 0;
+}
+
+const struct hr_perf_count_calls hr_perf_kernel_count_calls = {
+    .load = libbpf_load,
+    .unload = libbpf_unload,
+    .attach = libbpf_attach,
+    .set_event = libbpf_set_event,
+    .select = libbpf_select,
+    .deselect = libbpf_deselect,
+    .read_cpus = libbpf_read_cpus,
+    .flush = libbpf_flush,
+    .read = libbpf_read,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf/count_calls.h - libbpf's calls: the BPF programs that count, and their maps.
+ */
+#ifndef HEADROOM_COLLECTORS_PERF_COUNT_CALLS_H
+#define HEADROOM_COLLECTORS_PERF_COUNT_CALLS_H
+
+#include <linux/types.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perf/count_shared.h"
+
+/** The calls return 0 or a negative errno. An object is what load() returned. */
+struct hr_perf_count_calls {
+    /** @return -ENOSYS, too: built without BPF. @param slots  how many; numbers are below it. */
+    int (*load)(const struct count_settings *settings, size_t slots, void **object);
+    void (*unload)(void *object);
+    /** Begins to count at switches. */
+    int (*attach)(void *object);
+    /** Counts an event on a CPU from now on, in place of another; the programs keep it open.
+     * @return -EOPNOTSUPP if BPF programs can't read it. */
+    int (*set_event)(void *object, size_t event, unsigned cpu, int fd);
+    /** Counts a group, by its id, in a slot; or for the selected group above. */
+    int (*select)(void *object, uint64_t id, __u32 slot);
+    int (*deselect)(void *object, uint64_t id);
+    /** @param cpus  receives the state of each possible CPU, in the order of their numbers. */
+    int (*read_cpus)(void *object, struct count_cpu *cpus);
+    /** Counts what a CPU has done since its last switch. @return -ENXIO: it is offline. */
+    int (*flush)(void *object, unsigned cpu);
+    /** Copies slots. @param values  receives, of each slot and possible CPU, that of each event. */
+    int (*read)(void *object, __u32 slot, __u32 count, struct count_value *values);
+};
+
+/** Those of libbpf, for the running kernel. */
+extern const struct hr_perf_count_calls hr_perf_kernel_count_calls;
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf/target.h - struct hr_perf_target, shared by perf/target.c and perf/count.c (BPF).
+ */
+#ifndef HEADROOM_COLLECTORS_PERF_TARGET_H
+#define HEADROOM_COLLECTORS_PERF_TARGET_H
+
+#include <linux/types.h>
+
+#include "perf/count_shared.h"
+#include "perf/internal.h"
+#include "perf/open_group.h"
+
+/** The counters of one CPU. Arrays of events have those of all groups. */
+struct hr_perf_cpu_counters {
+    bool open;
+    bool was_read;                          /**< it was open at the last read of the target */
+    unsigned epoch;                         /**< of the CPU, when the counters were opened */
+    struct hr_perf_open_group *open_groups; /**< of each group */
+    struct hr_perf_times *ever;             /**< of each group */
+    uint64_t *totals;                       /**< of each event */
+    struct count_value *sums;               /**< of each event, by BPF: so far */
+};
+
+/** Sums over all CPUs, kept so that an idle target costs only its reads. */
+struct hr_perf_sums {
+    bool nonzero;                   /**< false: nothing was added since the previous read */
+    struct hr_perf_times *interval; /**< of each group, since the previous read */
+    struct hr_perf_times *ever;     /**< of each group */
+    uint64_t *starved_ns;           /**< of each group */
+    uint64_t *deltas;               /**< of each event, since the previous read */
+    uint64_t *totals;               /**< of each event */
+};
+
+struct hr_perf_target {
+    struct hr_perf *perf;
+    enum hr_perf_scope scope;
+    const struct hr_cgroup *group;      /**< NULL: the machine */
+    struct hr_perf_cpu_counters **cpus; /**< indexed like struct hr_perf_cpus; NULL: never open
+                                             there; by BPF: it never ran there */
+    size_t cpu_count;
+    size_t reserved;     /**< descriptors that are open, or about to be opened */
+    size_t wanted;       /**< of struct hr_perf_files */
+    unsigned generation; /**< of the probe, when the counters were opened */
+    unsigned cpus_seen;  /**< generation of the CPUs, when the counters were opened */
+    int failed;          /**< why the counters can't be opened, except for lack of descriptors; 0 */
+    uint64_t failed_ns;
+    bool was_read; /**< some counters were open at the last read */
+    struct hr_perf_sums sums;
+
+    /* By BPF: */
+    struct hr_perf_target *next;   /**< of all targets */
+    struct hr_perf_target *parent; /**< counts what this one counts, too; NULL: none */
+    __u32 slot;                    /**< in which the group is counted; 0: none */
+};
+
+/** The counters of one CPU, which are made where there are none. @param index  as in struct
+ * hr_perf_cpus. @return NULL if memory is short. */
+struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index);
+
+#endif
