@@ -59,8 +59,10 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
     sums->starved_ns = (uint64_t *)(sums->ever + groups);
     sums->deltas = sums->starved_ns + groups;
     sums->totals = sums->deltas + events;
-    if (perf->count != NULL)
+    if (perf->count != NULL) {
+        opened->generation = perf->probes[scope].generation;
         hr_perf_count_add(opened);
+    }
     *target = opened;
     return 0;
 }
@@ -436,7 +438,7 @@ static bool is_any_usable(const struct hr_perf_target *target)
 static int read_sums(struct hr_perf_target *target)
 {
     const struct hr_perf *perf = target->perf;
-    const bool changed = target->generation != perf->probes[target->scope].generation;
+    const unsigned generation = perf->probes[target->scope].generation;
     int status = hr_perf_count_status(perf);
 
     if (status == 0 && target->group != NULL)
@@ -446,14 +448,15 @@ static int read_sums(struct hr_perf_target *target)
     for (size_t i = 0; i < target->cpu_count; i++) {
         if (target->cpus[i] == NULL)
             continue;
-        if (changed)
-            choose_events(target, i);
         target->cpus[i]->open = hr_perf_count_is_open(perf, i);
         target->cpus[i]->epoch = perf->cpus.list[i].epoch;
     }
-    target->generation = perf->probes[target->scope].generation;
     read_all_cpus(target);
-    target->was_read = status == 0;
+    for (size_t i = 0; i < target->cpu_count && target->generation != generation; i++)
+        if (target->cpus[i] != NULL)
+            choose_events(target, i);
+    target->generation = generation;
+    target->failed = status;
     return status == 0 && !is_any_usable(target) ? -ENODATA : status;
 }
 
@@ -517,8 +520,10 @@ static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
 
 static bool is_open_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
 {
+    if (target->perf->count != NULL && target->failed < 0)
+        return false;
     if (event->encodings[0].every_cpu)
-        return target->reserved > 0 || target->was_read;
+        return target->perf->count != NULL || target->reserved > 0 || target->was_read;
     for (size_t i = 0; i < target->cpu_count; i++)
         if (is_open_on_cpu(target, i, event))
             return true;

@@ -18,7 +18,8 @@ struct hr_perf_options perf_options;
 
 static struct hr_perf_event events[MAX_CONFIG + 1];
 static struct hr_perf_encoding encodings[MAX_CONFIG + 1][4];
-static struct hr_perf_event *members[64];
+static char texts[MAX_CONFIG + 1][16];
+static struct hr_perf_event *members[80];
 static struct hr_perf_event_group groups[16];
 
 static struct {
@@ -41,7 +42,9 @@ static void make_plain(uint64_t config)
 {
     encodings[config][0] = (struct hr_perf_encoding){
         .attr = make_attributes(PERF_TYPE_HARDWARE, config), .every_cpu = true};
-    events[config] = (struct hr_perf_event){.encoding_count = 1, .encodings = encodings[config]};
+    events[config] = (struct hr_perf_event){
+        .text = texts[config], .encoding_count = 1, .encodings = encodings[config]};
+    snprintf(texts[config], sizeof(texts[config]), "event-%u", (unsigned)config);
 }
 
 void count_on(uint64_t config, uint32_t type, const char *cpus)
@@ -53,6 +56,11 @@ void count_on(uint64_t config, uint32_t type, const char *cpus)
     struct hr_perf_encoding *encoding = &encodings[config][event->encoding_count++];
     *encoding = (struct hr_perf_encoding){.attr = make_attributes(type, config)};
     ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &encoding->cpus), 0);
+}
+
+void count_for_the_machine(uint64_t config)
+{
+    events[config].whole_machine = true;
 }
 
 void make_extended(uint64_t config, uint32_t pmu)
@@ -88,6 +96,15 @@ void open_perf(const char *text)
     set_groups(text);
     ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
     memset(groups, 0, sizeof(groups)); /* the array may be reused */
+}
+
+int open_perf_bpf(const char *text, struct hr_reason *reason)
+{
+    set_groups(text);
+    tree_add_group(tree, "headroom-test", true);
+    int status = hr_perf_open_bpf(root, &perf_options, &perf, reason);
+    memset(groups, 0, sizeof(groups));
+    return status;
 }
 
 void close_perf(void)

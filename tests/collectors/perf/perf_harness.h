@@ -13,6 +13,7 @@
 #include "headroom/clock.h"
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
+#include "headroom/reason.h"
 #include "headroom/root.h"
 #include "support/suite.h"
 #include "support/tree.h"
@@ -44,6 +45,9 @@ void tear_down(void);
  * another PMU. */
 void count_on(uint64_t config, uint32_t type, const char *cpus);
 
+/* Makes it an event of a PMU that counts for the whole machine. */
+void count_for_the_machine(uint64_t config);
+
 /* Makes it a generic event, with that PMU's type in the upper half of its config. */
 void make_extended(uint64_t config, uint32_t pmu);
 
@@ -51,6 +55,8 @@ void make_extended(uint64_t config, uint32_t pmu);
 void set_groups(const char *groups);
 /* Calls set_groups() and opens. */
 void open_perf(const char *groups);
+/* The same by BPF, with the fake of fake_count.h in the options. @return its status */
+int open_perf_bpf(const char *groups, struct hr_reason *reason);
 /* Closes all targets and `perf`. */
 void close_perf(void);
 

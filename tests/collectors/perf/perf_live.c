@@ -22,6 +22,8 @@ struct groups *groups;
 struct hr_root *root;
 struct hr_perf *perf;
 
+static struct hr_perf *other_perf; /* NULL: none yet */
+
 static struct {
     struct hr_perf_target *target;
     struct hr_cgroup_set *set; /* NULL: the machine */
@@ -40,7 +42,8 @@ static struct hr_perf_event events[LIVE_EVENT_COUNT];
 static struct hr_perf_event *members[LIVE_EVENT_COUNT];
 static struct hr_perf_event_group group = {.events = members};
 
-static const struct hr_perf_options perf_options = {.groups = &group, .group_count = 1};
+static const struct hr_perf_options perf_options = {
+    .groups = &group, .group_count = 1, .max_targets = 8};
 
 static void make_events(void)
 {
@@ -138,6 +141,27 @@ struct hr_perf_target *live_open(const char *name)
     targets[target_count].target = target;
     targets[target_count++].set = set;
     return target;
+}
+
+void live_close(struct hr_perf_target *target)
+{
+    size_t i = 0;
+
+    while (targets[i].target != target)
+        i++;
+    hr_perf_target_close(target);
+    hr_cgroup_set_close(targets[i].set);
+    targets[i] = targets[--target_count];
+}
+
+void live_swap(void)
+{
+    struct hr_perf *swapped = other_perf;
+
+    if (swapped == NULL)
+        ck_assert_int_eq(hr_perf_open(root, &perf_options, &swapped), 0);
+    other_perf = perf;
+    perf = swapped;
 }
 
 struct live_counts live_read(struct hr_perf_target *target)
@@ -264,6 +288,7 @@ static void set_up(void)
 {
     worker = 0;
     target_count = 0;
+    other_perf = NULL;
     groups = groups_new();
     ck_assert_ptr_nonnull(groups);
     ck_assert_int_eq(hr_root_open("/", &root), 0);
@@ -289,11 +314,10 @@ void live_tear_down(void)
         close(worker_pipes[0]);
         close(worker_pipes[1]);
     }
-    while (target_count-- > 0) {
-        hr_perf_target_close(targets[target_count].target);
-        hr_cgroup_set_close(targets[target_count].set);
-    }
+    while (target_count > 0)
+        live_close(targets[target_count - 1].target);
     hr_perf_close(perf);
+    hr_perf_close(other_perf);
     hr_root_close(root);
     groups_free(groups);
 }

@@ -40,8 +40,13 @@ void live_set_up(void);
 void live_set_up_bpf(void);
 void live_tear_down(void);
 
-/* Opens a target: a group below our own, or the machine (NULL). live_tear_down() closes it. */
+/* Exchanges `perf` for another one, which counts by descriptors, or back. */
+void live_swap(void);
+
+/* Opens a target of `perf`: a group below our own, or the machine (NULL). live_tear_down() closes
+ * it, if live_close() hasn't. */
 struct hr_perf_target *live_open(const char *name);
+void live_close(struct hr_perf_target *target);
 
 /* Reads a target and returns its counts. */
 struct live_counts {

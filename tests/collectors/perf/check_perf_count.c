@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_count.c - counting by BPF, on the fake programs and the fake kernel:
+ * the tree of groups, slots, CPUs and events that come and go, and failures.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/perf/fake_count.h"
+#include "collectors/perf/perf_harness.h"
+
+#define TIME HR_NS_PER_S
+#define SOME UINT64_C(10), TIME, TIME
+
+static void set_up_count(void)
+{
+    set_up();
+    tree_write(tree, "sys/devices/system/cpu/possible", "0-1\n");
+    fake_count_reset(2);
+    perf_options.count_calls = &fake_count_calls;
+    perf_options.max_targets = 8;
+}
+
+static void tear_down_count(void)
+{
+    close_perf();
+    fake_count_reset(2);
+    tear_down();
+}
+
+static void open_count(const char *events)
+{
+    struct hr_reason reason = {.text = ""};
+
+    ck_assert_msg(open_perf_bpf(events, &reason) == 0, "%s", reason.text);
+}
+
+/* A group that is selected. */
+static struct hr_perf_target *open_selected(const char *path)
+{
+    struct hr_perf_target *target = open_cgroup(path);
+
+    ck_assert_int_eq(hr_perf_target_read(target), 0);
+    return target;
+}
+
+/* What a group did itself, on CPU 0. */
+static void add(const char *path, uint64_t count)
+{
+    fake_count_add(path != NULL ? id_of(path) : FAKE_REST, 0, 0, count, TIME, TIME);
+}
+
+/* --- The tree ------------------------------------------------------------- */
+
+START_TEST(a_group_counts_what_is_below)
+{
+    open_count("1");
+    struct hr_perf_target *machine = open_machine(), *a = open_selected("a");
+    struct hr_perf_target *b = open_selected("a/x/b"), *other = open_selected("ab");
+    add(NULL, 1000);
+    add("a", 200);
+    add("a/x/b", 30);
+    add("ab", 4);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    ck_assert_int_eq(hr_perf_target_read(other), 0);
+    assert_value(machine, 0, 0, 1234, 1234);
+    assert_value(a, 0, 0, 230, 230);
+    assert_value(b, 0, 0, 30, 30);
+    assert_value(other, 0, 0, 4, 4);
+    assert_cpu_value(a, 0, 0, 0, 230, 230);
+    assert_cpu_value(a, 1, 0, 0, 0, 0);
+    ck_assert_uint_eq(hr_perf_target_value(a, 0, 0).enabled_ns, 2 * TIME);
+    ck_assert_uint_eq(hr_perf_target_value(machine, 0, 0).enabled_ns, 4 * TIME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 230, 0);
+}
+END_TEST
+
+START_TEST(groups_come_and_go_in_any_order)
+{
+    open_count("1");
+    struct hr_perf_target *deepest = open_selected("a/b/c");
+    struct hr_perf_target *a = open_selected("a"), *machine = open_machine();
+    add("a/b/c", 1);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 1, 1);
+    struct hr_perf_target *between = open_selected("a/b");
+    add("a/b/c", 20);
+    ck_assert_int_eq(read_target(between), 0);
+    assert_value(between, 0, 0, 20, 20);
+    close_target(a);
+    add("a/b/c", 300);
+    close_target(between);
+    add("a/b/c", 4000);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(deepest), 0);
+    assert_value(machine, 0, 0, 4321, 4321);
+    assert_value(deepest, 0, 0, 4321, 4321);
+    close_target(machine);
+    add("a/b/c", 50000);
+    ck_assert_int_eq(read_target(deepest), 0);
+    assert_value(deepest, 0, 0, 54321, 50000);
+    machine = open_machine();
+    ck_assert_int_eq(read_target(machine), 0);
+    assert_value(machine, 0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(scales_where_events_take_turns)
+{
+    open_count("12 3");
+    struct hr_perf_target *a = open_selected("a");
+    fake_count_add(id_of("a"), 0, 0, 100, 2 * TIME, TIME);
+    fake_count_add(id_of("a"), 0, 1, 7, 2 * TIME, TIME);
+    fake_count_add(id_of("a"), 0, 2, 50, 2 * TIME, 0); /* it had no turn, */
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 200, 200);
+    assert_value(a, 0, 1, 14, 14);
+    assert_absent(a, 1, 0, 0);
+    fake_count_add(id_of("a"), 0, 2, 50, 2 * TIME, 2 * TIME); /* which is made up for */
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 1, 0, 200, 200);
+    assert_value(a, 0, 0, 200, 0);
+}
+END_TEST
+
+/* --- Slots ---------------------------------------------------------------- */
+
+START_TEST(keeps_what_a_group_did_last)
+{
+    open_count("1");
+    struct hr_perf_target *machine = open_machine(), *a = open_selected("a");
+    struct hr_perf_target *b = open_selected("a/b");
+    ck_assert_int_eq(read_target(b), 0);
+    const uint64_t id = id_of("a/b");
+    add("a/b", 5);
+    hr_perf_target_pause(b);
+    assert_value(b, 0, 0, 5, 5);
+    ck_assert_uint_eq(fake_count_log().selected, 1);
+    fake_count_add_late(id, 1, 0, 70, TIME); /* a CPU was about to */
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    assert_value(machine, 0, 0, 75, 75);
+    assert_value(a, 0, 0, 75, 75);
+    assert_value(b, 0, 0, 5, 0);
+    add("a/b", 1);
+    ck_assert_int_eq(read_target(b), 0);
+    assert_value(b, 0, 0, 6, 1);
+}
+END_TEST
+
+START_TEST(uses_no_slot_again_that_a_cpu_may_add_to)
+{
+    perf_options.max_targets = 2;
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a"), *machine = open_machine();
+    const uint64_t id = id_of("a");
+    hr_perf_target_pause(a);
+    struct hr_perf_target *b = open_selected("b");
+    fake_count_add_late(id, 0, 0, 5, TIME);
+    add("b", 10);
+    ck_assert_int_eq(read_target(b), 0);
+    ck_assert_int_eq(hr_perf_target_read(machine), 0);
+    assert_value(b, 0, 0, 10, 10);
+    assert_value(machine, 0, 0, 15, 15);
+    hr_perf_target_pause(b);
+    ck_assert_int_eq(read_target(a), 0); /* in the slot that it had */
+    add("a", 1);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 1, 1);
+}
+END_TEST
+
+START_TEST(a_thousand_groups_that_ended_leave_no_slot)
+{
+    perf_options.max_targets = 2;
+    open_count("1");
+    struct hr_perf_target *machine = open_machine(), *lasting = open_selected("a");
+    struct hr_perf_target *target = open_selected("a/b");
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_eq(hr_perf_target_read(target), 0);
+        add("a/b", 1);
+        hr_perf_target_pause(target);
+    }
+    close_target(target);
+    ck_assert_uint_eq(fake_count_log().selected, 1);
+    ck_assert_int_eq(read_target(lasting), 0);
+    ck_assert_int_eq(hr_perf_target_read(machine), 0);
+    ck_assert_uint_eq(hr_perf_target_value(lasting, 0, 0).total, 1000);
+    ck_assert_uint_eq(hr_perf_target_value(machine, 0, 0).total, 1000);
+}
+END_TEST
+
+START_TEST(leaves_out_groups_beyond_the_limit)
+{
+    perf_options.max_targets = 1;
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a"), *b = open_selected("b"), *c = open_cgroup("c");
+    ck_assert_int_eq(read_target(c), -ENOSPC);
+    ck_assert(!hr_perf_target_value(c, 0, 0).counted);
+    close_target(a);
+    ck_assert_int_eq(hr_perf_target_read(c), 0);
+    ck_assert(hr_perf_target_value(c, 0, 0).counted);
+    ck_assert_int_eq(read_target(b), 0);
+}
+END_TEST
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+START_TEST(flushes_busy_cpus_only)
+{
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a");
+    fake_count_set_idle(1, true);
+    const size_t flushes = fake_count_log().flushes;
+    fake_count_add_by_flush(id_of("a"), 0, 0, 10, TIME);
+    fake_count_add_by_flush(id_of("a"), 1, 0, 500, TIME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 10, 10);
+    ck_assert_uint_eq(fake_count_log().flushes, flushes + 1);
+    fake_count_set_idle(1, false);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 510, 500);
+    set_online("0");
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert_uint_eq(fake_count_log().flushes, flushes + 4);
+}
+END_TEST
+
+START_TEST(opens_the_events_of_a_cpu_again_that_comes_back)
+{
+    open_count("12");
+    struct hr_perf_target *a = open_selected("a");
+    ck_assert_uint_eq(fake_count_log().events, 4);
+    fake_count_add(id_of("a"), 1, 0, SOME);
+    set_online("0");
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 10, 10);
+    ck_assert_uint_eq(fake_count_log().events, 4);
+    set_online("0-1");
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert_uint_eq(fake_count_log().events, 6);
+    fake_count_add(id_of("a"), 1, 0, SOME);
+    renew_cpu(1); /* it was away between two reads */
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 20, 10);
+    ck_assert_uint_eq(fake_count_log().events, 8);
+}
+END_TEST
+
+START_TEST(knows_the_places_of_cpus)
+{
+    tree_write(tree, "sys/devices/system/cpu/possible", "0,3-4\n");
+    fake_count_reset(3);
+    set_online("0,4");
+    add_cpu(4);
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a");
+    fake_count_add(id_of("a"), 0, 0, SOME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_cpu_value(a, 0, 0, 0, 10, 10);
+    assert_cpu_value(a, 1, 0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(counts_kinds_of_cores_on_their_cpus)
+{
+    count_on(1, 8, "0");
+    count_on(2, 9, "1");
+    open_count("1 2");
+    struct hr_perf_target *a = open_selected("a");
+    ck_assert_uint_eq(fake_count_log().events, 2);
+    fake_count_add(id_of("a"), 0, 0, SOME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 10, 10);
+    assert_value(a, 1, 0, 0, 0);
+    fake_count_add(id_of("a"), 1, 1, SOME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 1, 0, 10, 10);
+}
+END_TEST
+
+/* --- Events --------------------------------------------------------------- */
+
+START_TEST(keeps_no_descriptor)
+{
+    open_count("12 3");
+    struct hr_perf_target *machine = open_machine();
+    open_selected("a");
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_uint_eq(fake_perf_log().open, 0);
+    ck_assert_uint_le(fake_perf_log().most, 2);
+    ck_assert_uint_eq(hr_perf_files(perf).open, 0);
+    ck_assert_uint_eq(hr_perf_files(perf).wanted, 0);
+}
+END_TEST
+
+START_TEST(counts_for_the_machine_what_cant_be_for_groups)
+{
+    count_for_the_machine(2);
+    open_count("1 2");
+    struct hr_perf_target *machine = open_machine(), *a = open_selected("a");
+    fake_count_add(id_of("a"), 0, 0, SOME);
+    fake_count_add(id_of("a"), 0, 1, SOME);
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert_int_eq(hr_perf_target_read(machine), 0);
+    assert_value(machine, 1, 0, 10, 10);
+    assert_value(a, 0, 0, 10, 10);
+    assert_absent(a, 1, 0, 0);
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), 0);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EINVAL);
+}
+END_TEST
+
+START_TEST(retries_events_that_are_refused)
+{
+    perf_options.retry_ns = RETRY_NS;
+    fake_perf_refuse((struct fake_refusal){
+        .error = -EACCES, .in_machine = true, .of_config = true, .config = 2});
+    open_count("1 2");
+    struct hr_perf_target *a = open_selected("a");
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), -EACCES);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EACCES);
+    fake_count_add(id_of("a"), 0, 0, SOME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 10, 10);
+    assert_absent(a, 1, 0, 0);
+    fake_perf_allow();
+    wait_for_retry();
+    ck_assert_int_eq(read_target(a), 0);
+    fake_count_add(id_of("a"), 0, 1, SOME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 10, 0);
+    assert_value(a, 1, 0, 10, 10);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), 0);
+}
+END_TEST
+
+START_TEST(says_that_nothing_can_be_counted)
+{
+    fake_perf_refuse((struct fake_refusal){.error = -ENOENT});
+    open_count("1");
+    struct hr_perf_target *machine = open_machine();
+    ck_assert_int_eq(read_target(machine), -ENODATA);
+    assert_absent(machine, 0, 0, 0);
+}
+END_TEST
+
+/* --- Failures ------------------------------------------------------------- */
+
+START_TEST(loses_nothing_where_reading_fails)
+{
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a");
+    add("a", 5);
+    fake_count_refuse(FAKE_READ, -EPERM);
+    ck_assert_int_eq(read_target(a), -EPERM);
+    ck_assert(!hr_perf_target_value(a, 0, 0).counted);
+    add("a", 6);
+    fake_count_refuse(FAKE_READ, 0);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 11, 11);
+    struct hr_perf_target *b = open_cgroup("b");
+    fake_count_refuse(FAKE_SELECT, -EPERM);
+    ck_assert_int_eq(read_target(b), -EPERM);
+    fake_count_refuse(FAKE_SELECT, 0);
+    ck_assert_int_eq(read_target(b), 0);
+}
+END_TEST
+
+static const struct {
+    enum fake_count_call call;
+    int error, status;
+    const char *text;
+} refusals[] = {
+    {FAKE_LOAD, -ENOSYS, -ENOSYS, "it was built without BPF"},
+    {FAKE_LOAD, -EPERM, -EPERM, "add CAP_BPF and CAP_PERFMON"},
+    {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.13"},
+    {FAKE_LOAD, -ENOMEM, -ENOMEM, "out of memory"},
+    {FAKE_ATTACH, -EMFILE, -EMFILE, "LimitNOFILE="},
+    {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP, "BPF programs can't read \"event-2\": remove it"},
+    {FAKE_READ, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.13"},
+    {FAKE_READ, -EFAULT, -EFAULT, "refuses the BPF programs (Bad address)"},
+};
+
+START_TEST(says_why_it_cant_count)
+{
+    struct hr_reason reason = {.text = ""};
+
+    fake_count_refuse(refusals[_i].call, refusals[_i].error);
+    ck_assert_int_eq(open_perf_bpf("23", &reason), refusals[_i].status);
+    ck_assert_int_eq(reason.error, refusals[_i].status);
+    ck_assert_msg(strstr(reason.text, refusals[_i].text) != NULL, "%s", reason.text);
+    ck_assert_uint_eq(fake_perf_log().open, 0);
+}
+END_TEST
+
+START_TEST(refuses_more_events_than_it_has_room_for)
+{
+    struct hr_reason reason = {.text = ""};
+
+    ck_assert_int_eq(open_perf_bpf("123456789 123456789 123456789 123456789 123456789 123456789 "
+                                   "123456789 12",
+                                   &reason),
+                     -E2BIG);
+    ck_assert_str_eq(reason.text, "there are more than 64 events: remove some");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("perf count");
+
+    tcase_add_checked_fixture(tests, set_up_count, tear_down_count);
+    tcase_add_test(tests, a_group_counts_what_is_below);
+    tcase_add_test(tests, groups_come_and_go_in_any_order);
+    tcase_add_test(tests, scales_where_events_take_turns);
+    tcase_add_test(tests, keeps_what_a_group_did_last);
+    tcase_add_test(tests, uses_no_slot_again_that_a_cpu_may_add_to);
+    tcase_add_test(tests, a_thousand_groups_that_ended_leave_no_slot);
+    tcase_add_test(tests, leaves_out_groups_beyond_the_limit);
+    tcase_add_test(tests, flushes_busy_cpus_only);
+    tcase_add_test(tests, opens_the_events_of_a_cpu_again_that_comes_back);
+    tcase_add_test(tests, knows_the_places_of_cpus);
+    tcase_add_test(tests, counts_kinds_of_cores_on_their_cpus);
+    tcase_add_test(tests, keeps_no_descriptor);
+    tcase_add_test(tests, counts_for_the_machine_what_cant_be_for_groups);
+    tcase_add_test(tests, retries_events_that_are_refused);
+    tcase_add_test(tests, says_that_nothing_can_be_counted);
+    tcase_add_test(tests, loses_nothing_where_reading_fails);
+    tcase_add_loop_test(tests, says_why_it_cant_count, 0, sizeof(refusals) / sizeof(refusals[0]));
+    tcase_add_test(tests, refuses_more_events_than_it_has_room_for);
+    return run_suite("perf count", tests);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_count_live.c - counting by BPF on the running kernel: that nothing is
+ * lost or counted twice, whatever else uses BPF, and that it agrees with counting by descriptors.
+ */
+#include <linux/bpf.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collectors/perf/perf_live.h"
+#include "support/few_descriptors.h"
+
+#define PATIENCE_NS (20 * HR_NS_PER_S)
+#define WINDOW_US   300000
+
+/* --- Loads ---------------------------------------------------------------- */
+
+static long bpf(enum bpf_cmd command, union bpf_attr *attr)
+{
+    return syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+/* Updates a map for ever: while it does, the CPU runs no BPF programs of perf events. */
+__attribute__((noreturn)) static void update_map(void)
+{
+    union bpf_attr made = {.map_type = BPF_MAP_TYPE_HASH,
+                           .key_size = sizeof(uint32_t),
+                           .value_size = sizeof(uint32_t),
+                           .max_entries = 1024};
+    uint32_t key = 0;
+    const int map = (int)bpf(BPF_MAP_CREATE, &made);
+
+    for (;; key = (key + 1) % 1024) {
+        union bpf_attr update = {.map_fd = (uint32_t)map,
+                                 .key = (uint64_t)(uintptr_t)&key,
+                                 .value = (uint64_t)(uintptr_t)&key};
+        bpf(BPF_MAP_UPDATE_ELEM, &update);
+    }
+}
+
+static void pin_to(int cpu)
+{
+    cpu_set_t cpus;
+
+    CPU_ZERO(&cpus);
+    CPU_SET(cpu, &cpus);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+}
+
+/* Starts such a process, outside of the groups. */
+static pid_t start_updates(int cpu)
+{
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin_to(cpu);
+    update_map();
+}
+
+static void end_process(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* --- Sums ----------------------------------------------------------------- */
+
+struct moment {
+    uint64_t time_ns, outer_ns, inner_ns; /* of the clock and of the processes */
+    uint64_t machine, outer, inner;       /* as counted */
+};
+
+static struct moment try_moment(struct hr_perf_target *const targets[3], const pid_t busy[2])
+{
+    struct moment moment = {.time_ns = hr_clock_ns(),
+                            .outer_ns = live_cpu_time_ns(busy[0]),
+                            .inner_ns = live_cpu_time_ns(busy[1])};
+
+    moment.machine = live_read(targets[0]).of[LIVE_TASK_CLOCK];
+    ck_assert_int_eq(hr_perf_target_read(targets[1]), 0);
+    ck_assert_int_eq(hr_perf_target_read(targets[2]), 0);
+    moment.outer = hr_perf_target_value(targets[1], 0, LIVE_TASK_CLOCK).total;
+    moment.inner = hr_perf_target_value(targets[2], 0, LIVE_TASK_CLOCK).total;
+    return moment;
+}
+
+/* All at one moment: others may use the CPU in between. */
+static struct moment take_moment(struct hr_perf_target *const targets[3], const pid_t busy[2])
+{
+    for (int i = 0; i < 1000; i++) {
+        const struct moment moment = try_moment(targets, busy);
+        if (hr_clock_ns() - moment.time_ns < 300000)
+            return moment;
+        usleep(1000);
+    }
+    ck_abort_msg("the machine is too busy");
+    return (struct moment){0};
+}
+
+static bool is_within(double is, double expected, double share)
+{
+    return fabs(is - expected) <= share * expected;
+}
+
+/* Each has what its own clock says, the group above both, and the machine all of its CPUs. */
+static bool agrees(const struct moment *from, const struct moment *to, double cpus)
+{
+    const double outer = (double)(to->outer - from->outer);
+    const double inner = (double)(to->inner - from->inner);
+    const double own = outer - inner;
+    const double machine = (double)(to->machine - from->machine);
+    const double time = (double)(to->time_ns - from->time_ns);
+    const bool agreed = is_within(own, (double)(to->outer_ns - from->outer_ns), 0.01) &&
+                        is_within(inner, (double)(to->inner_ns - from->inner_ns), 0.01) &&
+                        is_within(machine, cpus * time, 0.002);
+
+    if (!agreed)
+        printf("# %.6f s of %.0f CPUs: %.6f; own %.6f (%.6f), nested %.6f (%.6f)\n", time / 1e9,
+               cpus, machine / 1e9, own / 1e9, (double)(to->outer_ns - from->outer_ns) / 1e9,
+               inner / 1e9, (double)(to->inner_ns - from->inner_ns) / 1e9);
+    return agreed;
+}
+
+/* _i: whether something else calls bpf(2) all the time, on the same CPUs. */
+START_TEST(nothing_is_lost_or_counted_twice)
+{
+    const int last_cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
+    const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
+    pid_t busy[2], updates[2] = {0};
+    bool agreed = false;
+
+    groups_make(groups, "a");
+    groups_make(groups, "a/b");
+    busy[0] = groups_start_busy(groups, "a", 0);
+    busy[1] = groups_start_busy(groups, "a/b", 0);
+    for (int i = 0; i < 2 && _i == 1; i++)
+        updates[i] = start_updates(i == 0 ? 0 : last_cpu);
+    struct hr_perf_target *const targets[] = {live_open(NULL), live_open("a"), live_open("a/b")};
+    take_moment(targets, busy);
+    while (!agreed && hr_clock_ns() < end_ns) {
+        const struct moment from = take_moment(targets, busy);
+        usleep(WINDOW_US);
+        const struct moment to = take_moment(targets, busy);
+        agreed = agrees(&from, &to, last_cpu + 1);
+    }
+    for (int i = 0; i < 2 && _i == 1; i++)
+        end_process(updates[i]);
+    ck_assert(agreed);
+}
+END_TEST
+
+/* --- The other way of counting -------------------------------------------- */
+
+static struct live_counts read_by_descriptors(struct hr_perf_target *target)
+{
+    live_swap();
+    const struct live_counts counts = live_read(target);
+    live_swap();
+    return counts;
+}
+
+static bool agree_on(struct hr_perf_target *target, struct hr_perf_target *other)
+{
+    const struct live_work work = {.spin_ms = 50, .pages = 3000, .sleeps = 20};
+    const struct live_counts other_before = read_by_descriptors(other);
+    const struct live_counts before = live_read(target);
+    bool agreed = true;
+
+    live_work(&work);
+    const struct live_counts others = read_by_descriptors(other);
+    const struct live_counts counts = live_read(target);
+    for (int e = 0; e < LIVE_EVENT_COUNT; e++) {
+        const double one = (double)(counts.of[e] - before.of[e]);
+        const double two = (double)(others.of[e] - other_before.of[e]);
+        if (is_within(one, two, 0.01))
+            continue;
+        printf("# event %d: %.0f by BPF, %.0f by descriptors\n", e, one, two);
+        agreed = false;
+    }
+    return agreed;
+}
+
+/* Both count the same worker. A switch takes microseconds, which each way counts for another group.
+ */
+START_TEST(agrees_with_descriptors)
+{
+    const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
+    bool agreed = false;
+
+    groups_make(groups, "a");
+    live_start_worker("a");
+    struct hr_perf_target *target = live_open("a");
+    live_swap();
+    struct hr_perf_target *other = live_open("a");
+    live_swap();
+    read_by_descriptors(other);
+    live_read(target);
+    while (!agreed && hr_clock_ns() < end_ns)
+        agreed = agree_on(target, other);
+    ck_assert(agreed);
+}
+END_TEST
+
+/* --- Groups that come and go ---------------------------------------------- */
+
+START_TEST(groups_that_ended_leave_no_slot)
+{
+    const int descriptors = count_descriptors();
+
+    for (int i = 0; i < 100; i++) {
+        groups_make(groups, "a");
+        pid_t pid = groups_start_sleeper(groups, "a");
+        struct hr_perf_target *target = live_open("a");
+        ck_assert_int_eq(hr_perf_target_read(target), 0); /* -ENOSPC without a slot */
+        groups_end(groups, pid);
+        live_close(target);
+        groups_remove(groups, "a");
+    }
+    ck_assert_int_le(count_descriptors(), descriptors + 1); /* that of CPUs */
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("perf count live");
+    const char *obstacle = live_bpf_obstacle();
+
+    if (obstacle != NULL) {
+        printf("1..0 # SKIP %s\n", obstacle);
+        return 0;
+    }
+    tcase_add_checked_fixture(tests, live_set_up_bpf, live_tear_down);
+    tcase_add_loop_test(tests, nothing_is_lost_or_counted_twice, 0, 2);
+    tcase_add_test(tests, agrees_with_descriptors);
+    tcase_add_test(tests, groups_that_ended_leave_no_slot);
+    tcase_set_timeout(tests, 120);
+    return run_suite("perf count live", tests);
+}

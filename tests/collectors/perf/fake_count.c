@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectors/perf/fake_count.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#define MAX_CPUS   8
+#define MAX_SLOTS  64
+#define MAX_EVENTS 8
+
+static struct {
+    bool loaded, attached;
+    size_t possible, slot_count, event_count;
+    struct count_value values[MAX_SLOTS][MAX_CPUS][MAX_EVENTS];
+    uint64_t ids[MAX_SLOTS], last_ids[MAX_SLOTS];
+    bool set[MAX_CPUS][MAX_EVENTS];
+    struct count_cpu cpus[MAX_CPUS];
+    struct {
+        uint64_t id, count, time_ns;
+        size_t event;
+    } pending[MAX_CPUS];
+    int refused[FAKE_CALLS];
+    struct fake_count_log log;
+} fake;
+
+void fake_count_reset(size_t possible)
+{
+    ck_assert(!fake.loaded && possible <= MAX_CPUS);
+    memset(&fake, 0, sizeof(fake));
+    fake.possible = possible;
+}
+
+struct fake_count_log fake_count_log(void)
+{
+    fake.log.selected = 0;
+    for (size_t slot = COUNT_FIRST_GROUP; slot < MAX_SLOTS; slot++)
+        fake.log.selected += fake.ids[slot] != 0;
+    return fake.log;
+}
+
+void fake_count_refuse(enum fake_count_call call, int error)
+{
+    fake.refused[call] = error;
+}
+
+void fake_count_set_idle(unsigned cpu, bool idle)
+{
+    fake.cpus[cpu].is_idle = idle;
+}
+
+/* --- Counting ------------------------------------------------------------- */
+
+static size_t find_slot(const uint64_t *ids, uint64_t id)
+{
+    for (size_t slot = COUNT_FIRST_GROUP; slot < MAX_SLOTS && id != FAKE_REST; slot++)
+        if (ids[slot] == id)
+            return slot;
+    return COUNT_REST;
+}
+
+static void add(size_t slot, unsigned cpu, size_t event, const struct count_value *value)
+{
+    struct count_value *sum = &fake.values[slot][cpu][event];
+
+    ck_assert(fake.attached && fake.set[cpu][event]);
+    sum->count += value->count;
+    sum->enabled_ns += value->enabled_ns;
+    sum->running_ns += value->running_ns;
+}
+
+void fake_count_add(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t enabled_ns,
+                    uint64_t running_ns)
+{
+    const struct count_value value = {count, enabled_ns, running_ns};
+    const size_t slot = find_slot(fake.ids, id);
+
+    ck_assert(id == FAKE_REST || slot != COUNT_REST);
+    add(slot, cpu, event, &value);
+}
+
+void fake_count_add_by_flush(uint64_t id, unsigned cpu, size_t event, uint64_t count,
+                             uint64_t time_ns)
+{
+    fake.pending[cpu].id = id;
+    fake.pending[cpu].event = event;
+    fake.pending[cpu].count = count;
+    fake.pending[cpu].time_ns = time_ns;
+}
+
+void fake_count_add_late(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t time_ns)
+{
+    const struct count_value value = {count, time_ns, time_ns};
+    const size_t slot = find_slot(fake.last_ids, id);
+
+    ck_assert(slot != COUNT_REST && fake.ids[slot] == 0);
+    add(slot, cpu, event, &value);
+}
+
+/* --- Calls ---------------------------------------------------------------- */
+
+static int fake_load(const struct count_settings *settings, size_t slots, void **object)
+{
+    if (fake.refused[FAKE_LOAD] < 0)
+        return fake.refused[FAKE_LOAD];
+    ck_assert(!fake.loaded);
+    ck_assert_uint_le(settings->cpu_limit, MAX_CPUS);
+    ck_assert_uint_le(settings->event_count, MAX_EVENTS);
+    ck_assert_uint_le(slots, MAX_SLOTS);
+    fake.slot_count = slots;
+    fake.event_count = settings->event_count;
+    fake.loaded = true;
+    *object = &fake;
+    return 0;
+}
+
+static void fake_unload(void *object)
+{
+    ck_assert(object == &fake && fake.loaded);
+    fake.loaded = fake.attached = false;
+}
+
+static int fake_attach(__attribute__((unused)) void *object)
+{
+    fake.attached = fake.refused[FAKE_ATTACH] == 0;
+    return fake.refused[FAKE_ATTACH];
+}
+
+static int fake_set_event(__attribute__((unused)) void *object, size_t event, unsigned cpu, int fd)
+{
+    if (fake.refused[FAKE_SET_EVENT] < 0)
+        return fake.refused[FAKE_SET_EVENT];
+    ck_assert(event < fake.event_count && cpu < MAX_CPUS && fd >= 0);
+    fake.set[cpu][event] = true;
+    fake.log.events++;
+    return 0;
+}
+
+static int fake_select(__attribute__((unused)) void *object, uint64_t id, __u32 slot)
+{
+    if (fake.refused[FAKE_SELECT] < 0)
+        return fake.refused[FAKE_SELECT];
+    ck_assert(slot >= COUNT_FIRST_GROUP && slot < fake.slot_count);
+    ck_assert(fake.ids[slot] == 0 && find_slot(fake.ids, id) == COUNT_REST);
+    fake.ids[slot] = fake.last_ids[slot] = id;
+    return 0;
+}
+
+static int fake_deselect(__attribute__((unused)) void *object, uint64_t id)
+{
+    const size_t slot = find_slot(fake.ids, id);
+
+    ck_assert_uint_ne(slot, COUNT_REST);
+    fake.ids[slot] = 0;
+    return 0;
+}
+
+static int fake_read_cpus(__attribute__((unused)) void *object, struct count_cpu *cpus)
+{
+    memcpy(cpus, fake.cpus, fake.possible * sizeof(*cpus));
+    return 0;
+}
+
+static int fake_flush(__attribute__((unused)) void *object, unsigned cpu)
+{
+    const struct count_value value = {fake.pending[cpu].count, fake.pending[cpu].time_ns,
+                                      fake.pending[cpu].time_ns};
+
+    ck_assert(!fake.cpus[cpu].is_idle);
+    fake.log.flushes++;
+    if (value.enabled_ns > 0)
+        add(find_slot(fake.ids, fake.pending[cpu].id), cpu, fake.pending[cpu].event, &value);
+    memset(&fake.pending[cpu], 0, sizeof(fake.pending[cpu]));
+    return 0;
+}
+
+static int fake_read(__attribute__((unused)) void *object, __u32 slot, __u32 count,
+                     struct count_value *values)
+{
+    if (fake.refused[FAKE_READ] < 0)
+        return fake.refused[FAKE_READ];
+    ck_assert_uint_le(slot + count, fake.slot_count);
+    for (; count > 0; slot++, count--)
+        for (size_t cpu = 0; cpu < fake.possible; cpu++, values += fake.event_count)
+            memcpy(values, fake.values[slot][cpu], fake.event_count * sizeof(*values));
+    return 0;
+}
+
+const struct hr_perf_count_calls fake_count_calls = {
+    .load = fake_load,
+    .unload = fake_unload,
+    .attach = fake_attach,
+    .set_event = fake_set_event,
+    .select = fake_select,
+    .deselect = fake_deselect,
+    .read_cpus = fake_read_cpus,
+    .flush = fake_flush,
+    .read = fake_read,
+};
