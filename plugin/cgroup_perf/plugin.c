@@ -19,6 +19,7 @@
 #include "common/submit.h"
 #include "headroom/cgroup.h"
 #include "headroom/perf.h"
+#include "headroom/reason.h"
 #include "headroom/root.h"
 #include "utils/common/common.h"
 
@@ -37,9 +38,12 @@ struct ended {
     char instance[DATA_MAX_NAME_LEN];
 };
 
+enum counting { BY_DESCRIPTORS, BY_BPF };
+
 static struct {
     bool system;
     bool require_events;
+    int counting; /* enum counting */
     size_t max_files;
     struct perf_values_options publishing;
     char *root;
@@ -66,12 +70,17 @@ static cdtime_t now; /* of the interval that is being read; 0: none */
 
 static int configure_option(const oconfig_item_t *item)
 {
+    static const struct option_word counting[] = {
+        {"descriptors", BY_DESCRIPTORS}, {"bpf", BY_BPF}, {0}};
+
     if (strcasecmp(item->key, "System") == 0)
         return option_boolean(PLUGIN, item, &config.system);
     if (strcasecmp(item->key, "Event") == 0)
         return perf_events_option(&events, item);
     if (strcasecmp(item->key, "RequireEvents") == 0)
         return option_boolean(PLUGIN, item, &config.require_events);
+    if (strcasecmp(item->key, "Counting") == 0)
+        return option_word(PLUGIN, item, counting, &config.counting);
     if (strcasecmp(item->key, "ReportPerCPU") == 0)
         return option_boolean(PLUGIN, item, &config.publishing.per_cpu);
     if (strcasecmp(item->key, "ReportRunning") == 0)
@@ -107,13 +116,33 @@ static int look_up_events(void)
     return unknown;
 }
 
-static int open_perf(void)
+static struct hr_perf_options perf_options(void)
 {
-    const struct hr_perf_options options = {
-        .groups = events.groups, .group_count = events.group_count, .max_files = config.max_files};
+    return (struct hr_perf_options){
+        .groups = events.groups,
+        .group_count = events.group_count,
+        .max_files = config.max_files,
+        .max_targets = selection_max(selection),
+    };
+}
+
+static int open_by_descriptors(void)
+{
+    const struct hr_perf_options options = perf_options();
 
     open_files_raise_limit(PLUGIN, config.max_files);
     return events.group_count > 0 ? hr_perf_open(root, &options, &perf) : 0;
+}
+
+static bool open_by_bpf(void)
+{
+    const struct hr_perf_options options = perf_options();
+    struct hr_reason reason;
+
+    if (events.group_count == 0 || hr_perf_open_bpf(root, &options, &perf, &reason) == 0)
+        return true;
+    WARNING(PLUGIN ": can't count by BPF (Counting), so descriptors are used: %s.", reason.text);
+    return false;
 }
 
 static int read_cpus(void)
@@ -147,7 +176,7 @@ static int try_events(void)
 
 static int require_events(void)
 {
-    int status = open_perf();
+    int status = open_by_descriptors();
 
     if (status == 0 && perf != NULL)
         status = read_cpus();
@@ -363,8 +392,10 @@ static int perf_shutdown(void)
 
 static int start_counting(void)
 {
-    int status = open_perf();
+    int status = 0;
 
+    if (config.counting != BY_BPF || !open_by_bpf())
+        status = open_by_descriptors();
     if (status == 0 && perf != NULL && config.system)
         status = hr_perf_target_open_system(perf, &system_target);
     if (status == 0 && perf != NULL)

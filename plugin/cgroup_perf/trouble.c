@@ -306,10 +306,9 @@ static void log_file_shortage(const struct perf_trouble *trouble, const struct h
                  files->limit);
         break;
     }
-    WARNING(PLUGIN
-            ": %s not counted, as there are too few file descriptors: the counters need %zu "
-            "in all (one for each event or clock, cgroup and CPU), but %s. Raise it, or count "
-            "fewer cgroups or events.",
+    WARNING(PLUGIN ": %s not counted, as there are too few file descriptors: the counters need %zu "
+                   "in all (one for each event or clock, cgroup and CPU), but %s. Raise it, count "
+                   "by BPF (Counting), or count fewer cgroups or events.",
             what, files->wanted, limit);
 }
 

@@ -49,8 +49,7 @@ struct setup {
     struct groups *groups;
     struct hr_perf *perf;
     struct hr_cgroup_set *set;
-    struct hr_perf_open_group *open_groups; /* of the bare loop */
-    size_t open_group_count;
+    bool by_bpf;
 };
 
 static void find_events(void)
@@ -118,7 +117,10 @@ static void open_set(struct setup *setup, const struct hr_perf_options *options,
         snprintf(paths[i], sizeof(paths[i]), "%s/g%zu", groups_path(setup->groups), i);
         patterns[i] = paths[i];
     }
-    require(hr_perf_open(root, options, &setup->perf) == 0, "open");
+    if (setup->by_bpf)
+        require(hr_perf_open_bpf(root, options, &setup->perf, NULL) == 0, "open by BPF");
+    else
+        require(hr_perf_open(root, options, &setup->perf) == 0, "open");
     const struct hr_cgroup_options set_options = {.patterns = patterns,
                                                   .pattern_count = count,
                                                   .controller = "perf_event",
@@ -169,7 +171,8 @@ static int *open_bare(const struct setup *setup, size_t count, size_t cpus, size
         struct hr_perf_open_group open_group = {.fds = fds, .base_counts = words, .deltas = words};
         name_group(name, i / (2 * cpus));
         int dirfd = openat(groups_dirfd(setup->groups), name, O_RDONLY | O_DIRECTORY);
-        const struct hr_perf_place place = {&hr_perf_kernel_calls, dirfd, (unsigned)(i / 2 % cpus)};
+        const struct hr_perf_place place = {
+            .calls = &hr_perf_kernel_calls, .cgroup = dirfd, .cpu = (unsigned)(i / 2 % cpus)};
         require(dirfd >= 0 && hr_perf_group_open(&open_group, &place, &event_groups[i % 2], 3) == 0,
                 "open bare counters");
         close(dirfd);
@@ -301,25 +304,31 @@ static double time_monitored(struct setup *setup, const struct hr_perf_options *
 
 static void measure_workload(void)
 {
-    enum { RUNS = 9, KINDS = 4 };
-    static const size_t monitored[KINDS] = {0, 1, 8, 64};
+    enum { RUNS = 9, KINDS = 7, MOST = 1000 };
+    static const struct {
+        const char *how;
+        size_t monitored;
+    } kinds[KINDS] = {{"", 0},    {"descriptors", 1}, {"descriptors", 8}, {"descriptors", 64},
+                      {"bpf", 1}, {"bpf", 64},        {"bpf", MOST}};
     double one[KINDS][RUNS], all[KINDS][RUNS];
     struct setup setup;
 
-    make_setup(&setup, monitored[KINDS - 1]);
+    make_setup(&setup, MOST);
     /* Alternating, so that other load of the machine affects all equally. */
     for (int run = 0; run < RUNS; run++) {
         for (size_t kind = 0; kind < KINDS; kind++) {
-            one[kind][run] = time_monitored(&setup, &only_one, monitored[kind]);
-            all[kind][run] = time_monitored(&setup, &all_events, monitored[kind]);
+            setup.by_bpf = strcmp(kinds[kind].how, "bpf") == 0;
+            one[kind][run] = time_monitored(&setup, &only_one, kinds[kind].monitored);
+            all[kind][run] = time_monitored(&setup, &all_events, kinds[kind].monitored);
         }
     }
     printf("\nA byte there and back between two groups on one CPU (2 switches), in us:\n\n"
-           " groups monitored  1 event   more  4 events   more\n");
+           "    Counting  groups monitored  1 event   more  4 events   more\n");
     for (size_t kind = 0; kind < KINDS; kind++)
-        printf("%17zu  %7.2f  %3.0f %%  %8.2f  %3.0f %%\n", monitored[kind],
-               median(one[kind], RUNS), 100 * (median(one[kind], RUNS) / median(one[0], RUNS) - 1),
-               median(all[kind], RUNS), 100 * (median(all[kind], RUNS) / median(all[0], RUNS) - 1));
+        printf("%12s  %16zu  %7.2f  %3.0f %%  %8.2f  %3.0f %%\n", kinds[kind].how,
+               kinds[kind].monitored, median(one[kind], RUNS),
+               100 * (median(one[kind], RUNS) / median(one[0], RUNS) - 1), median(all[kind], RUNS),
+               100 * (median(all[kind], RUNS) / median(all[0], RUNS) - 1));
     groups_free(setup.groups);
 }
 

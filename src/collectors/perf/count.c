@@ -96,24 +96,21 @@ static int allocate(struct hr_perf_count *count)
     return 0;
 }
 
-/* Twice as many slots as groups, as the slots of groups that ended are used until the next read. */
-static int load(struct hr_perf *perf, const struct hr_perf_options *options)
+/* More slots than groups, as the slots of groups that ended are used until the next read. */
+static int load(struct hr_perf *perf, const struct hr_perf_options *options, size_t cpu_limit)
 {
     struct hr_perf_count *count = perf->count;
     const size_t targets = options->max_targets > 0 ? options->max_targets : DEFAULT_TARGETS;
-    size_t limit = 0;
 
     count->calls =
         options->count_calls != NULL ? options->count_calls : &hr_perf_kernel_count_calls;
     count->event_count = perf->event_count;
-    count->slot_max = COUNT_FIRST_GROUP + 2 * targets;
-    int status = place_cpus(perf, count, &limit);
-    if (status == 0)
-        status = allocate(count);
+    count->slot_max = COUNT_FIRST_GROUP + targets + targets / 4 + 1;
+    int status = allocate(count);
     if (status < 0)
         return status;
     const struct count_settings settings = {.event_count = (__u32)perf->event_count,
-                                            .cpu_limit = (__u32)limit};
+                                            .cpu_limit = (__u32)cpu_limit};
     return count->calls->load(&settings, count->slot_max, &count->object);
 }
 
@@ -129,7 +126,8 @@ static int explain(int status, struct hr_reason *reason)
                              "no permission to load BPF programs: add CAP_BPF and CAP_PERFMON to "
                              "collectd's service, or run collectd as root");
     case -ENOMEM:
-        return hr_reason_set(reason, status, "out of memory");
+        return hr_reason_set(reason, status,
+                             "there is too little memory for so many cgroups and events");
     case -EMFILE:
     case -ENFILE:
         return hr_reason_set(reason, status,
@@ -153,11 +151,18 @@ int hr_perf_count_open(struct hr_perf *perf, const struct hr_perf_options *optio
                        struct hr_reason *reason)
 {
     struct hr_perf_count *count = calloc(1, sizeof(*count));
+    size_t cpu_limit = 0;
 
     if (count == NULL)
         return explain(-ENOMEM, reason);
     perf->count = count;
-    int status = load(perf, options);
+    int status = place_cpus(perf, count, &cpu_limit);
+    if (status < 0)
+        return hr_reason_set(reason, status,
+                             "can't read which CPUs are possible "
+                             "(/sys/devices/system/cpu/possible: %s)",
+                             strerror(-status));
+    status = load(perf, options, cpu_limit);
     if (status == 0)
         status = count->calls->attach(count->object);
     if (status == 0)

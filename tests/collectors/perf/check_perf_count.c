@@ -380,7 +380,7 @@ static const struct {
     {FAKE_LOAD, -ENOSYS, -ENOSYS, "it was built without BPF"},
     {FAKE_LOAD, -EPERM, -EPERM, "add CAP_BPF and CAP_PERFMON"},
     {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.13"},
-    {FAKE_LOAD, -ENOMEM, -ENOMEM, "out of memory"},
+    {FAKE_LOAD, -ENOMEM, -ENOMEM, "too little memory"},
     {FAKE_ATTACH, -EMFILE, -EMFILE, "LimitNOFILE="},
     {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP, "BPF programs can't read \"event-2\": remove it"},
     {FAKE_READ, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.13"},

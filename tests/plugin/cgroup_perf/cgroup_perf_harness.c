@@ -50,15 +50,24 @@ static const struct {
     {"nothing/events/any", "event=0x0"},
 };
 
+static void add_cpus(const char *path)
+{
+    char cpus[256], full[64];
+
+    snprintf(full, sizeof(full), "/%s", path);
+    FILE *file = fopen(full, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(cpus, sizeof(cpus), file));
+    fclose(file);
+    tree_write(tree, path, "%s", cpus);
+}
+
 static void add_machine(void)
 {
-    char online[256], path[64];
-    FILE *file = fopen("/sys/devices/system/cpu/online", "r");
+    char path[64];
 
-    ck_assert_ptr_nonnull(file);
-    ck_assert_ptr_nonnull(fgets(online, sizeof(online), file));
-    fclose(file);
-    tree_write(tree, "sys/devices/system/cpu/online", "%s", online);
+    add_cpus("sys/devices/system/cpu/online");
+    add_cpus("sys/devices/system/cpu/possible");
     for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
         snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%ld/topology", cpu);
         tree_add_directory(tree, path);

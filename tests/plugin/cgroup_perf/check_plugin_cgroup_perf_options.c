@@ -37,6 +37,8 @@ static const struct {
     {"Event \"task-clock\" \"\"", "Event", "\"task-clock\" \"\"", "names of events in quotes"},
     {"Event \"task-clock\" 5", "Event", "\"task-clock\" 5", "names of events in quotes"},
     {"Event" THIRTYTWO " \"faults\"", "Event", EIGHT, "up to 32"},
+    {"Counting \"fast\"", "Counting", "\"fast\"", "\"descriptors\""},
+    {"Counting true", "Counting", "true", "\"bpf\""},
     {"MaxFiles 0", "MaxFiles", "0", "whole number from 1 to"},
     {"MaxFiles -1", "MaxFiles", "-1", "whole number from 1 to"},
     {"MaxFiles 1.5", "MaxFiles", "1.5", "whole number from 1 to"},
