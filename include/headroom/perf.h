@@ -128,7 +128,7 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
  * Prepares counting by BPF, and opens the events. Of the options, max_files isn't used.
  *
  * @param reason  receives the cause of a failure, and the remedy; NULL is allowed.
- * @return 0; -ENOSYS: built without; -EXDEV: perf_event isn't in cgroup2; -E2BIG: too many events;
+ * @return 0; -ENOPKG: built without; -EXDEV: perf_event isn't in cgroup2; -E2BIG: too many events;
  *         -EPERM, -EACCES: it takes CAP_BPF and CAP_PERFMON; -EOPNOTSUPP: the kernel can't, or not
  *         with one of the events; or another negative errno.
  */

@@ -117,7 +117,7 @@ static int load(struct hr_perf *perf, const struct hr_perf_options *options, siz
 static int explain(int status, struct hr_reason *reason)
 {
     switch (status) {
-    case -ENOSYS:
+    case -ENOPKG:
         return hr_reason_set(reason, status,
                              "it was built without BPF: build it with libbpf and clang");
     case -EPERM:
@@ -136,6 +136,7 @@ static int explain(int status, struct hr_reason *reason)
     case -EOPNOTSUPP:
     case -EINVAL:
     case -ENOENT:
+    case -ENOSYS:
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "the kernel can't run these BPF programs: it needs Linux 5.13 or "
                              "later with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and CONFIG_CGROUPS");

@@ -13,7 +13,7 @@
 
 /** The calls return 0 or a negative errno. An object is what load() returned. */
 struct hr_perf_count_calls {
-    /** @return -ENOSYS, too: built without BPF. @param slots  how many; numbers are below it. */
+    /** @return -ENOPKG, too: built without BPF. @param slots  how many; numbers are below it. */
     int (*load)(const struct count_settings *settings, size_t slots, void **object);
     void (*unload)(void *object);
     /** Begins to count at switches. */

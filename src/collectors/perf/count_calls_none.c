@@ -9,7 +9,7 @@
 static int refuse(__attribute__((unused)) const struct count_settings *settings,
                   __attribute__((unused)) size_t slots, __attribute__((unused)) void **object)
 {
-    return -ENOSYS;
+    return -ENOPKG;
 }
 
 const struct hr_perf_count_calls hr_perf_kernel_count_calls = {.load = refuse};

@@ -283,6 +283,8 @@ static int read_perf(struct usage *usage, const struct config_item *block)
             perf->running = config_boolean(item, true);
         else if (config_is(item, "ReportPerCPU"))
             perf->per_cpu = config_boolean(item, false);
+        else if (config_is(item, "Counting"))
+            perf->by_bpf = is_word(config_text(item), "bpf");
         else if (config_is(item, "MaxFiles"))
             perf->max_files = (size_t)config_number(item, DEFAULT_MAX_FILES);
     }

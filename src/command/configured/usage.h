@@ -47,7 +47,7 @@ struct usage_psi {
 };
 
 struct usage_perf {
-    bool loaded, system, running, per_cpu;
+    bool loaded, system, running, per_cpu, by_bpf;
     struct usage_texts events;
     struct usage_texts lines; /**< of each event: the first one of the same option */
     size_t max_files;

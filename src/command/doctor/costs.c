@@ -110,8 +110,10 @@ static struct costs cost_perf(const struct usage_perf *perf, const struct costs_
         (events * (1 + perf->running) + has_ipc) * (perf->per_cpu ? 1 + machine->cpus : 1);
     costs.series = (groups + perf->system) * costs.series_per_group;
     costs.values_per_s = per_second(costs.series, perf->interval);
-    costs.files = groups + groups * machine->perf_clocks * machine->cpus +
-                  (groups + perf->system) * events * machine->cpus;
+    costs.files = groups;
+    if (!perf->by_bpf)
+        costs.files += groups * machine->perf_clocks * machine->cpus +
+                       (groups + perf->system) * events * machine->cpus;
     return costs;
 }
 

@@ -13,6 +13,7 @@
 #include "headroom/descriptor.h"
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
+#include "headroom/reason.h"
 
 #define EVENTS_MAX 2
 
@@ -299,6 +300,47 @@ static void check_kind(struct check_context *context, const struct kind *kind)
         hr_perf_event_free(events[e]);
 }
 
+/* --- By BPF --------------------------------------------------------------- */
+
+static int open_by_bpf(const struct check_context *context, struct hr_reason *reason)
+{
+    struct hr_perf_event_error fault = {.reason = ""};
+    struct hr_perf_event *event;
+    struct hr_perf *perf = NULL;
+
+    int status = hr_perf_event_find(context->vocabulary, software.events[0], &event, &fault);
+    if (status < 0)
+        return status;
+    const struct hr_perf_event_group group = {&event, 1};
+    const struct hr_perf_options options = {.groups = &group, .group_count = 1, .max_targets = 1};
+    status = hr_perf_open_bpf(context->root, &options, &perf, reason);
+    hr_perf_close(perf);
+    hr_perf_event_free(event);
+    return status;
+}
+
+/* @return whether the plugin counts so. */
+static bool check_bpf(const struct check_context *context)
+{
+    static const char facility[] = "counting by BPF";
+    struct findings *findings = context->findings;
+    struct hr_reason reason = {.text = ""};
+
+    findings_use(findings, context->usage->by_bpf);
+    if (!findings->used && !findings->tries_unused) {
+        findings_add(findings, FINDING_UNTRIED, facility,
+                     "its programs are loaded only where it is used",
+                     "headroom doctor --all tries it all the same");
+        return false;
+    }
+    const bool works = open_by_bpf(context, &reason) == 0;
+    if (works)
+        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+    else
+        findings_add_reason(findings, FINDING_LACKS, facility, &reason);
+    return works && context->usage->by_bpf;
+}
+
 /* --- Descriptors ---------------------------------------------------------- */
 
 /* @return 0, or why the machine as a whole can't be asked how often it occurs. */
@@ -386,10 +428,11 @@ static void check_descriptors(const struct check_context *context, size_t groups
     else if (needed <= allowed)
         findings_add(context->findings, FINDING_WORKS, descriptors, NULL, NULL);
     else
-        findings_add(context->findings, FINDING_LACKS, descriptors, cause,
-                     by_option ? "raise MaxFiles, or count fewer cgroups or events"
-                               : "raise LimitNOFILE= of collectd's service (ulimit -Hn), or count "
-                                 "fewer cgroups or events");
+        findings_add(
+            context->findings, FINDING_LACKS, descriptors, cause,
+            by_option ? "raise MaxFiles, count by BPF (Counting), or count fewer cgroups or events"
+                      : "raise LimitNOFILE= of collectd's service (ulimit -Hn), count by BPF "
+                        "(Counting), or count fewer cgroups or events");
 }
 
 /* Those that are selected; without a configuration all. */
@@ -439,6 +482,7 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
     check_kind(&context, &tracepoints);
     findings_use(findings, true);
     check_names(&context);
+    findings_use(findings, !check_bpf(&context));
     check_descriptors(&context, count_groups(&context));
     doctor_groups_close(&context.groups);
     hr_perf_vocabulary_close(context.vocabulary);

@@ -377,7 +377,8 @@ static const struct {
     int error, status;
     const char *text;
 } refusals[] = {
-    {FAKE_LOAD, -ENOSYS, -ENOSYS, "it was built without BPF"},
+    {FAKE_LOAD, -ENOPKG, -ENOPKG, "it was built without BPF"},
+    {FAKE_LOAD, -ENOSYS, -EOPNOTSUPP, "it needs Linux 5.13"},
     {FAKE_LOAD, -EPERM, -EPERM, "add CAP_BPF and CAP_PERFMON"},
     {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.13"},
     {FAKE_LOAD, -ENOMEM, -ENOMEM, "too little memory"},
