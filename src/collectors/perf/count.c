@@ -138,7 +138,7 @@ static int explain(int status, struct hr_reason *reason)
     case -ENOENT:
     case -ENOSYS:
         return hr_reason_set(reason, -EOPNOTSUPP,
-                             "the kernel can't run these BPF programs: it needs Linux 5.13 or "
+                             "the kernel can't run these BPF programs: it needs Linux 5.14 or "
                              "later with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and CONFIG_CGROUPS");
     default:
         return hr_reason_set(reason, status,

@@ -378,13 +378,13 @@ static const struct {
     const char *text;
 } refusals[] = {
     {FAKE_LOAD, -ENOPKG, -ENOPKG, "it was built without BPF"},
-    {FAKE_LOAD, -ENOSYS, -EOPNOTSUPP, "it needs Linux 5.13"},
+    {FAKE_LOAD, -ENOSYS, -EOPNOTSUPP, "it needs Linux 5.14"},
     {FAKE_LOAD, -EPERM, -EPERM, "add CAP_BPF and CAP_PERFMON"},
-    {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.13"},
+    {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
     {FAKE_LOAD, -ENOMEM, -ENOMEM, "too little memory"},
     {FAKE_ATTACH, -EMFILE, -EMFILE, "LimitNOFILE="},
     {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP, "BPF programs can't read \"event-2\": remove it"},
-    {FAKE_READ, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.13"},
+    {FAKE_READ, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
     {FAKE_READ, -EFAULT, -EFAULT, "refuses the BPF programs (Bad address)"},
 };
 
