@@ -5,7 +5,7 @@
  *     bench_perf [read | workload]      default: both
  *
  * "read": the CPU time of reading all counters of 100 groups, 2 event groups each, on all CPUs, as
- * a ratio against a bare loop of the same reads.
+ * a ratio against a bare loop of the same reads; by BPF against copying the maps.
  *
  * "workload": the cost for monitored groups, for 1 event and for 4, as the kernel changes counters
  * each time it goes from a task of one group to a task of another. Two processes in two groups pass
@@ -30,6 +30,7 @@
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
 #include "perf/calls.h"
+#include "perf/count_calls.h"
 #include "perf/open_group.h"
 #include "support/groups.h"
 
@@ -220,6 +221,53 @@ static void measure_reading(size_t count)
     groups_free(setup.groups);
 }
 
+/* The programs' slots of as many groups, without what is computed of them. */
+static void *load_bare(size_t count, size_t cpus, struct count_value **values)
+{
+    const struct count_settings settings = {.event_count = 4, .cpu_limit = (__u32)cpus};
+    void *object;
+
+    *values = calloc((count + COUNT_FIRST_GROUP) * cpus * 4, sizeof(**values));
+    require(*values != NULL, "memory");
+    require(hr_perf_kernel_count_calls.load(&settings, count + COUNT_FIRST_GROUP, &object) == 0,
+            "load the programs");
+    return object;
+}
+
+static void measure_reading_by_bpf(size_t count)
+{
+    const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+    const struct hr_perf_count_calls *calls = &hr_perf_kernel_count_calls;
+    double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
+    struct count_value *values;
+    struct setup setup;
+
+    make_setup(&setup, count);
+    setup.by_bpf = true;
+    open_set(&setup, &all_events, count);
+    require(read_by_collectors(&setup) == 4 * count, "every event is counted");
+    void *object = load_bare(count, cpus, &values);
+    for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
+        double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        require(calls->read(object, COUNT_REST, (__u32)count + 1, values) == 0, "read");
+        double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        require(read_by_collectors(&setup) == 4 * count, "every event is counted");
+        double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        if (round < 0)
+            continue;
+        bare[round] = between - start;
+        ours[round] = end - between;
+        ratio[round] = ours[round] / bare[round];
+    }
+    printf("%7zu  %4zu  %12.0f  %10.0f  %5.2f  by BPF\n", count, cpus, median(bare, ROUNDS),
+           median(ours, ROUNDS), median(ratio, ROUNDS));
+    fflush(stdout);
+    calls->unload(object);
+    free(values);
+    close_set(&setup);
+    groups_free(setup.groups);
+}
+
 /* --- The workload --------------------------------------------------------- */
 
 /* Moves the caller into a group and onto the last CPU. */
@@ -345,6 +393,8 @@ int main(int argc, char **argv)
                " groups  CPUs  read only (us)  ours (us)  ratio\n");
         measure_reading(100);
         measure_reading(400);
+        measure_reading_by_bpf(100);
+        measure_reading_by_bpf(1000);
     }
     if (argc < 2 || strcmp(argv[1], "workload") == 0)
         measure_workload();

@@ -460,10 +460,10 @@ static size_t find_free_slot(const struct hr_perf_count *count)
 int hr_perf_count_select(struct hr_perf_target *target)
 {
     struct hr_perf_count *count = target->perf->count;
-    size_t slot = find_free_slot(count);
 
     if (target->slot != 0)
         return 0;
+    size_t slot = find_free_slot(count);
     if (slot == count->slot_max) { /* many ended since the last read */
         hr_perf_count_read(target->perf);
         slot = find_free_slot(count);
