@@ -229,7 +229,8 @@ static void *load_bare(size_t count, size_t cpus, struct count_value **values)
 
     *values = calloc((count + COUNT_FIRST_GROUP) * cpus * 4, sizeof(**values));
     require(*values != NULL, "memory");
-    require(hr_perf_kernel_count_calls.load(&settings, count + COUNT_FIRST_GROUP, &object) == 0,
+    require(hr_perf_kernel_count_calls.load(&settings, count + COUNT_FIRST_GROUP, cpus, &object) ==
+                0,
             "load the programs");
     return object;
 }

@@ -111,7 +111,7 @@ static int load(struct hr_perf *perf, const struct hr_perf_options *options, siz
         return status;
     const struct count_settings settings = {.event_count = (__u32)perf->event_count,
                                             .cpu_limit = (__u32)cpu_limit};
-    return count->calls->load(&settings, count->slot_max, &count->object);
+    return count->calls->load(&settings, count->slot_max, count->possible, &count->object);
 }
 
 static int explain(int status, struct hr_reason *reason)
@@ -125,6 +125,10 @@ static int explain(int status, struct hr_reason *reason)
         return hr_reason_set(reason, status,
                              "no permission to load BPF programs: add CAP_BPF and CAP_PERFMON to "
                              "collectd's service, or run collectd as root");
+    case -ENXIO:
+        return hr_reason_set(reason, status,
+                             "/sys/devices/system/cpu/possible is that of another machine");
+    case -E2BIG:
     case -ENOMEM:
         return hr_reason_set(reason, status,
                              "there is too little memory for so many cgroups and events");

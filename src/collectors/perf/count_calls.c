@@ -76,9 +76,6 @@ static int open_and_load(struct object *object, const struct count_settings *set
         status = set_constants(object, settings);
     if (status == 0)
         status = bpf_object__load(object->bpf);
-    int possible = libbpf_num_possible_cpus();
-    if (status == 0 && possible < 0)
-        status = possible;
     if (status != 0)
         return status;
     for (int i = 0; i < MAP_COUNT; i++)
@@ -86,7 +83,6 @@ static int open_and_load(struct object *object, const struct count_settings *set
     object->on_reading =
         bpf_program__fd(bpf_object__find_program_by_name(object->bpf, "on_reading"));
     object->cpu_limit = settings->cpu_limit;
-    object->slot_size = (size_t)possible * settings->event_count * sizeof(struct count_value);
     return 0;
 }
 
@@ -100,14 +96,17 @@ static void libbpf_unload(void *object)
 }
 
 /* libbpf prints on standard error unless it is stopped. */
-static int libbpf_load(const struct count_settings *settings, size_t slots, void **object)
+static int libbpf_load(const struct count_settings *settings, size_t slots, size_t possible,
+                       void **object)
 {
+    if (libbpf_num_possible_cpus() != (int)possible)
+        return -ENXIO;
     struct object *own = calloc(1, sizeof(*own));
-
     if (own == NULL)
         return -ENOMEM;
     libbpf_print_fn_t print = libbpf_set_print(NULL);
     int status = open_and_load(own, settings, slots);
+    own->slot_size = possible * settings->event_count * sizeof(struct count_value);
     libbpf_set_print(print);
     if (status != 0)
         libbpf_unload(own);

@@ -13,8 +13,10 @@
 
 /** The calls return 0 or a negative errno. An object is what load() returned. */
 struct hr_perf_count_calls {
-    /** @return -ENOPKG, too: built without BPF. @param slots  how many; numbers are below it. */
-    int (*load)(const struct count_settings *settings, size_t slots, void **object);
+    /** @param slots  how many; numbers are below it. @param possible  how many CPUs are. @return
+     * -ENXIO, too: so many aren't possible; -ENOPKG: built without BPF. */
+    int (*load)(const struct count_settings *settings, size_t slots, size_t possible,
+                void **object);
     void (*unload)(void *object);
     /** Begins to count at switches. */
     int (*attach)(void *object);

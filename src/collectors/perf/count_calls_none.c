@@ -7,7 +7,8 @@
 #include <errno.h>
 
 static int refuse(__attribute__((unused)) const struct count_settings *settings,
-                  __attribute__((unused)) size_t slots, __attribute__((unused)) void **object)
+                  __attribute__((unused)) size_t slots, __attribute__((unused)) size_t possible,
+                  __attribute__((unused)) void **object)
 {
     return -ENOPKG;
 }

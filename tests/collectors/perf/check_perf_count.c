@@ -382,6 +382,8 @@ static const struct {
     {FAKE_LOAD, -EPERM, -EPERM, "add CAP_BPF and CAP_PERFMON"},
     {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
     {FAKE_LOAD, -ENOMEM, -ENOMEM, "too little memory"},
+    {FAKE_LOAD, -E2BIG, -E2BIG, "too little memory"},
+    {FAKE_LOAD, -ENXIO, -ENXIO, "of another machine"},
     {FAKE_ATTACH, -EMFILE, -EMFILE, "LimitNOFILE="},
     {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP, "BPF programs can't read \"event-2\": remove it"},
     {FAKE_READ, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},

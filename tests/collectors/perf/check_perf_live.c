@@ -16,6 +16,13 @@
 #include "collectors/perf/perf_live.h"
 #include "support/few_descriptors.h"
 
+/* Built twice, for each way of counting. */
+#ifdef LIVE_BY_BPF
+static const bool by_bpf = true;
+#else
+static const bool by_bpf = false;
+#endif
+
 static void nap_ms(unsigned ms)
 {
     usleep(ms * 1000);
@@ -275,21 +282,36 @@ static uint64_t count_switches(pid_t pid)
     return sum;
 }
 
-START_TEST(counts_context_switches)
+/* @return how many more were counted than the process has had. */
+static int64_t measure_switches(struct hr_perf_target *target, pid_t pid)
 {
     const struct live_work work = {.sleeps = 300};
+    struct live_counts counts = live_read(target);
+    uint64_t before = count_switches(pid);
+
+    live_work(&work);
+    counts = live_read_since(target, &counts);
+    /* A sleep that is over before it began costs no switch. */
+    ck_assert_uint_ge(counts.of[LIVE_SWITCHES], work.sleeps / 2);
+    return (int64_t)(counts.of[LIVE_SWITCHES] - (count_switches(pid) - before));
+}
+
+/* By BPF, what a task did whose switch isn't on the tracepoint is counted for the next one, see
+ * src/collectors/README.md. */
+START_TEST(counts_context_switches)
+{
+    const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
+    int64_t excess;
 
     groups_make(groups, "a");
     pid_t pid = live_start_worker("a");
     struct hr_perf_target *target = live_open("a");
     live_read(target);
-    struct live_counts counts = live_read(target);
-    uint64_t before = count_switches(pid);
-    live_work(&work);
-    counts = live_read_since(target, &counts);
-    /* A sleep that is over before it began costs no switch. */
-    ck_assert_uint_ge(counts.of[LIVE_SWITCHES], work.sleeps / 2);
-    ck_assert_uint_eq(counts.of[LIVE_SWITCHES], count_switches(pid) - before);
+    do {
+        excess = measure_switches(target, pid);
+        ck_assert_int_ge(excess, 0);
+    } while (by_bpf && excess > 0 && hr_clock_ns() < end_ns);
+    ck_assert_int_eq(excess, 0);
 }
 END_TEST
 
@@ -434,13 +456,6 @@ START_TEST(leaves_nothing_behind)
     ck_assert_uint_eq(count_events(0, 65535), open);
 }
 END_TEST
-
-/* Built twice, for each way of counting. */
-#ifdef LIVE_BY_BPF
-static const bool by_bpf = true;
-#else
-static const bool by_bpf = false;
-#endif
 
 int main(void)
 {

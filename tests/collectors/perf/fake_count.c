@@ -99,11 +99,13 @@ void fake_count_add_late(uint64_t id, unsigned cpu, size_t event, uint64_t count
 
 /* --- Calls ---------------------------------------------------------------- */
 
-static int fake_load(const struct count_settings *settings, size_t slots, void **object)
+static int fake_load(const struct count_settings *settings, size_t slots, size_t possible,
+                     void **object)
 {
     if (fake.refused[FAKE_LOAD] < 0)
         return fake.refused[FAKE_LOAD];
     ck_assert(!fake.loaded);
+    ck_assert_uint_eq(possible, fake.possible);
     ck_assert_uint_le(settings->cpu_limit, MAX_CPUS);
     ck_assert_uint_le(settings->event_count, MAX_EVENTS);
     ck_assert_uint_le(slots, MAX_SLOTS);
