@@ -139,8 +139,10 @@ static bool open_by_bpf(void)
     const struct hr_perf_options options = perf_options();
     struct hr_reason reason;
 
-    if (events.group_count == 0 || hr_perf_open_bpf(root, &options, &perf, &reason) == 0)
+    if (events.group_count == 0 || hr_perf_open_bpf(root, &options, &perf, &reason) == 0) {
+        open_files_raise_limit(PLUGIN, 0);
         return true;
+    }
     WARNING(PLUGIN ": can't count by BPF (Counting), so descriptors are used: %s.", reason.text);
     return false;
 }

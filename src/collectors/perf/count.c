@@ -152,12 +152,31 @@ static int explain(int status, struct hr_reason *reason)
     }
 }
 
+/* A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
+ * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
+ */
+static const struct hr_perf_event *find_whole_machine(const struct hr_perf *perf)
+{
+    for (size_t g = 0; g < perf->group_count; g++)
+        for (size_t e = 0; e < perf->groups[g].count; e++)
+            if (perf->groups[g].events[e]->whole_machine)
+                return perf->groups[g].events[e];
+    return NULL;
+}
+
 int hr_perf_count_open(struct hr_perf *perf, const struct hr_perf_options *options,
                        struct hr_reason *reason)
 {
-    struct hr_perf_count *count = calloc(1, sizeof(*count));
+    const struct hr_perf_event *whole_machine = find_whole_machine(perf);
+    struct hr_perf_count *count;
     size_t cpu_limit = 0;
 
+    if (whole_machine != NULL)
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "\"%s\" counts for the whole machine, which isn't read at each switch "
+                             "between tasks: remove it",
+                             whole_machine->text);
+    count = calloc(1, sizeof(*count));
     if (count == NULL)
         return explain(-ENOMEM, reason);
     perf->count = count;
@@ -234,6 +253,28 @@ static int open_group_on(struct hr_perf *perf, size_t group, unsigned cpu)
     return status;
 }
 
+static int flush_cpu(const struct hr_perf *perf, unsigned cpu)
+{
+    int status = perf->count->calls->flush(perf->count->object, cpu);
+
+    return status == -ENXIO ? 0 : status; /* it went offline meanwhile */
+}
+
+/* A CPU whose task goes on counts what it has done so far; those that idle are left alone. */
+static int flush(struct hr_perf *perf)
+{
+    struct hr_perf_count *count = perf->count;
+    int status = count->calls->read_cpus(count->object, count->cpu_states);
+
+    for (size_t i = 0; i < count->cpu_count && status == 0; i++) {
+        const unsigned number = perf->cpus.list[i].number;
+        if (!count->cpus[i].open || count->cpu_states[count->places[number]].is_idle)
+            continue;
+        status = flush_cpu(perf, number);
+    }
+    return status;
+}
+
 static int open_cpu(struct hr_perf *perf, size_t index)
 {
     const struct hr_perf_cpu *about = &perf->cpus.list[index];
@@ -242,12 +283,16 @@ static int open_cpu(struct hr_perf *perf, size_t index)
 
     for (size_t g = 0; g < perf->group_count && status == 0; g++)
         status = open_group_on(perf, g, about->number);
+    /* Also if it idles: the program learns that the events are new while they have hardly counted.
+     */
+    if (status == 0)
+        status = flush_cpu(perf, about->number);
     cpu->open = status == 0;
     cpu->epoch = about->epoch;
     return status == -ENODEV ? 0 : status; /* it went offline meanwhile */
 }
 
-/* What can be counted for the machine can be for a group, but for a counter of all of it. */
+/* What can be counted for the machine can be for a group. */
 static void probe_cgroups(struct hr_perf *perf)
 {
     const struct hr_perf_probe *machine = &perf->probes[HR_PERF_SYSTEM];
@@ -255,17 +300,10 @@ static void probe_cgroups(struct hr_perf *perf)
 
     cgroups->done = machine->done;
     cgroups->generation = machine->generation;
-    for (size_t g = 0; g < perf->group_count; g++) {
+    for (size_t g = 0; g < perf->group_count; g++)
         cgroups->usable[g] = machine->usable[g];
-        for (size_t e = 0; e < perf->groups[g].count; e++) {
-            const size_t number = perf->first_event[g] + e;
-            cgroups->status[number] = machine->status[number];
-            if (!perf->groups[g].events[e]->whole_machine || machine->status[number] < 0)
-                continue;
-            cgroups->status[number] = -EINVAL;
-            cgroups->usable[g] &= ~(UINT32_C(1) << e);
-        }
-    }
+    for (size_t number = 0; number < perf->event_count; number++)
+        cgroups->status[number] = machine->status[number];
 }
 
 /* All events are opened again if others can be counted. */
@@ -279,6 +317,7 @@ static int probe(struct hr_perf *perf)
         return status;
     if (machine->generation == count->generation)
         return 0;
+    flush(perf); /* what the events have counted that are replaced */
     count->generation = machine->generation;
     probe_cgroups(perf);
     for (size_t i = 0; i < count->cpu_count; i++)
@@ -295,12 +334,15 @@ static int open_missing_cpus(struct hr_perf *perf)
         count->cpus[count->cpu_count++] = (struct cpu){.open = false};
     if (status == 0)
         status = probe(perf);
-    for (size_t i = 0; i < count->cpu_count && status == 0; i++) {
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < count->cpu_count; i++) {
         const struct hr_perf_cpu *about = &perf->cpus.list[i];
         struct cpu *cpu = &count->cpus[i];
         cpu->open = cpu->open && about->online && cpu->epoch == about->epoch;
-        if (!cpu->open && about->online)
-            status = open_cpu(perf, i);
+        int opened = !cpu->open && about->online ? open_cpu(perf, i) : 0;
+        if (status == 0)
+            status = opened;
     }
     return status;
 }
@@ -311,23 +353,6 @@ bool hr_perf_count_is_open(const struct hr_perf *perf, size_t index)
 }
 
 /* --- Reading -------------------------------------------------------------- */
-
-/* A CPU whose task goes on counts what it has done so far; those that idle are left alone. */
-static int flush(struct hr_perf *perf)
-{
-    struct hr_perf_count *count = perf->count;
-    int status = count->calls->read_cpus(count->object, count->cpu_states);
-
-    for (size_t i = 0; i < count->cpu_count && status == 0; i++) {
-        const unsigned number = perf->cpus.list[i].number;
-        if (!count->cpus[i].open || count->cpu_states[count->places[number]].is_idle)
-            continue;
-        status = count->calls->flush(count->object, number);
-        if (status == -ENXIO) /* it went offline meanwhile */
-            status = 0;
-    }
-    return status;
-}
 
 static struct count_value *values_of(const struct hr_perf_count *count, struct count_value *values,
                                      size_t slot, size_t place)

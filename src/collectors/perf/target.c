@@ -484,9 +484,12 @@ int hr_perf_target_read(struct hr_perf_target *target)
 
 void hr_perf_target_pause(struct hr_perf_target *target)
 {
+    const bool was_counted = target->slot != 0;
+
     if (target->perf->count != NULL)
         hr_perf_count_deselect(target);
     read_all_cpus(target);
+    target->was_read = target->was_read || was_counted;
     close_all_cpus(target);
     update_wanted(target, 0);
 }
@@ -522,8 +525,10 @@ static bool is_open_anywhere(const struct hr_perf_target *target, const struct h
 {
     if (target->perf->count != NULL && target->failed < 0)
         return false;
+    if (event->encodings[0].every_cpu && target->perf->count != NULL)
+        return target->group == NULL || target->slot != 0 || target->was_read;
     if (event->encodings[0].every_cpu)
-        return target->perf->count != NULL || target->reserved > 0 || target->was_read;
+        return target->reserved > 0 || target->was_read;
     for (size_t i = 0; i < target->cpu_count; i++)
         if (is_open_on_cpu(target, i, event))
             return true;

@@ -299,23 +299,6 @@ START_TEST(keeps_no_descriptor)
 }
 END_TEST
 
-START_TEST(counts_for_the_machine_what_cant_be_for_groups)
-{
-    count_for_the_machine(2);
-    open_count("1 2");
-    struct hr_perf_target *machine = open_machine(), *a = open_selected("a");
-    fake_count_add(id_of("a"), 0, 0, SOME);
-    fake_count_add(id_of("a"), 0, 1, SOME);
-    ck_assert_int_eq(read_target(a), 0);
-    ck_assert_int_eq(hr_perf_target_read(machine), 0);
-    assert_value(machine, 1, 0, 10, 10);
-    assert_value(a, 0, 0, 10, 10);
-    assert_absent(a, 1, 0, 0);
-    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), 0);
-    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EINVAL);
-}
-END_TEST
-
 START_TEST(retries_events_that_are_refused)
 {
     perf_options.retry_ns = RETRY_NS;
@@ -402,6 +385,18 @@ START_TEST(says_why_it_cant_count)
 }
 END_TEST
 
+/* Their drivers may wake up tasks, which must not be done at a switch. */
+START_TEST(refuses_counters_of_the_whole_machine)
+{
+    struct hr_reason reason;
+
+    count_for_the_machine(2);
+    ck_assert_int_eq(open_perf_bpf("1 2", &reason), -EOPNOTSUPP);
+    ck_assert_str_eq(reason.text, "\"event-2\" counts for the whole machine, which isn't read at "
+                                  "each switch between tasks: remove it");
+}
+END_TEST
+
 START_TEST(refuses_more_events_than_it_has_room_for)
 {
     struct hr_reason reason = {.text = ""};
@@ -431,11 +426,11 @@ int main(void)
     tcase_add_test(tests, knows_the_places_of_cpus);
     tcase_add_test(tests, counts_kinds_of_cores_on_their_cpus);
     tcase_add_test(tests, keeps_no_descriptor);
-    tcase_add_test(tests, counts_for_the_machine_what_cant_be_for_groups);
     tcase_add_test(tests, retries_events_that_are_refused);
     tcase_add_test(tests, says_that_nothing_can_be_counted);
     tcase_add_test(tests, loses_nothing_where_reading_fails);
     tcase_add_loop_test(tests, says_why_it_cant_count, 0, sizeof(refusals) / sizeof(refusals[0]));
+    tcase_add_test(tests, refuses_counters_of_the_whole_machine);
     tcase_add_test(tests, refuses_more_events_than_it_has_room_for);
     return run_suite("perf count", tests);
 }
