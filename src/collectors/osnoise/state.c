@@ -201,26 +201,17 @@ static void print_state(const struct hr_osnoise_state *state, struct page *page)
 
 /* --- Owner ---------------------------------------------------------------- */
 
-static int read_file(const char *path, char *text, size_t size, size_t *length)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    return hr_text_read_and_close(fd < 0 ? -errno : fd, text, size, length);
-}
-
 /* @return 0; -ESRCH: the process doesn't exist, or has ended; … */
 static int read_start_time(pid_t pid, uint64_t *started_ticks)
 {
-    char path[64], text[2048];
+    char path[64];
     struct hr_process_stat stat;
-    size_t length;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    int status = read_file(path, text, sizeof(text), &length);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int status = hr_process_stat_read_and_close(fd < 0 ? -errno : fd, &stat);
     if (status == -ENOENT)
         return -ESRCH;
-    if (status == 0)
-        status = hr_process_stat_parse(text, length, &stat);
     if (status < 0)
         return status;
     *started_ticks = stat.started_ticks;

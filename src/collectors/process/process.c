@@ -33,14 +33,9 @@ static int open_directory(const struct hr_root *root, pid_t pid)
 
 static int read_stat(int dirfd, struct hr_process_stat *stat)
 {
-    char text[2048];
-    size_t length;
     int fd = openat(dirfd, "stat", O_RDONLY | O_CLOEXEC);
 
-    int status = hr_text_read_and_close(fd < 0 ? -errno : fd, text, sizeof(text), &length);
-    if (status < 0)
-        return map_missing_process(status);
-    return hr_process_stat_parse(text, length, stat);
+    return map_missing_process(hr_process_stat_read_and_close(fd < 0 ? -errno : fd, stat));
 }
 
 /* Fills in all members but the descriptor. */

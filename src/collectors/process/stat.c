@@ -84,3 +84,12 @@ int hr_process_stat_parse(const char *text, size_t length, struct hr_process_sta
     *stat = parsed;
     return 0;
 }
+
+int hr_process_stat_read_and_close(int fd, struct hr_process_stat *stat)
+{
+    char text[2048];
+    size_t length;
+
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
+    return status < 0 ? status : hr_process_stat_parse(text, length, stat);
+}

@@ -28,4 +28,8 @@ struct hr_process_stat {
  */
 int hr_process_stat_parse(const char *text, size_t length, struct hr_process_stat *stat);
 
+/** Reads an open file, and closes it. @param fd  or the negative errno of opening it, which is
+ * returned. @return as above, or the negative errno of reading. */
+int hr_process_stat_read_and_close(int fd, struct hr_process_stat *stat);
+
 #endif

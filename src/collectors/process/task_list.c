@@ -218,13 +218,11 @@ int hr_task_list_read_threads(const struct hr_root *root, pid_t process, struct 
 static bool is_kernel_thread(const struct hr_root *root, pid_t pid)
 {
     struct hr_process_stat stat;
-    char path[32], text[2048];
-    size_t length;
+    char path[32];
 
     snprintf(path, sizeof(path), "proc/%d/stat", (int)pid);
-    int fd = hr_root_openat(root, path, O_RDONLY);
-    return hr_text_read_and_close(fd, text, sizeof(text), &length) == 0 &&
-           hr_process_stat_parse(text, length, &stat) == 0 && stat.is_kernel_thread;
+    return hr_process_stat_read_and_close(hr_root_openat(root, path, O_RDONLY), &stat) == 0 &&
+           stat.is_kernel_thread;
 }
 
 /* Lists kthreadd, and its children: "3 4 5 ". */

@@ -49,15 +49,11 @@ static int first_pid_of(int fd, uint64_t *pid)
  * hierarchies, but still listed in its group: proc_cgroup_show() of kernel/cgroup/cgroup.c. */
 static bool is_exiting(const struct hr_root *root, uint64_t pid)
 {
-    char name[64], text[1024];
+    char name[64];
     struct hr_process_stat stat;
-    size_t length;
 
     snprintf(name, sizeof(name), "proc/%" PRIu64 "/stat", pid);
-    int status =
-        hr_text_read_and_close(hr_root_openat(root, name, O_RDONLY), text, sizeof(text), &length);
-    if (status == 0)
-        status = hr_process_stat_parse(text, length, &stat);
+    int status = hr_process_stat_read_and_close(hr_root_openat(root, name, O_RDONLY), &stat);
     return status == -ENOENT || status == -ESRCH || (status == 0 && stat.is_exiting);
 }
 
