@@ -5,9 +5,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/bpf_constants.h"
 #include "blame/object.h"
 
 #define PROGRAM_MAX 4
@@ -41,22 +41,6 @@ static int set_map_sizes(struct bpf_object *bpf, const struct blame_sizes *sizes
     return status;
 }
 
-static int set_constants(struct bpf_object *bpf, const struct blame_settings *settings)
-{
-    struct bpf_map *map;
-    size_t size;
-
-    bpf_object__for_each_map(map, bpf)
-    {
-        if (strstr(bpf_map__name(map), ".rodata") == NULL)
-            continue;
-        bpf_map__initial_value(map, &size);
-        return size == sizeof(*settings) ? bpf_map__set_initial_value(map, settings, size)
-                                         : -EINVAL;
-    }
-    return -EINVAL;
-}
-
 static struct bpf_program *find_lasting(struct bpf_object *bpf)
 {
     return bpf_object__find_program_by_name(bpf, "on_reading");
@@ -74,7 +58,7 @@ static int open_and_load(struct object *object, const struct blame_settings *set
     if (status == 0 && !lasting)
         status = bpf_program__set_autoload(find_lasting(object->bpf), false);
     if (status == 0)
-        status = set_constants(object->bpf, settings);
+        status = hr_bpf_set_constant(object->bpf, settings, sizeof(*settings));
     if (status == 0)
         status = bpf_object__load(object->bpf);
     for (int i = 0; status == 0 && i < BLAME_MAP_COUNT; i++) {

@@ -21,7 +21,7 @@
 struct slot {
     bool used;
     bool ended;                    /* it is used until no CPU adds to it any more */
-    struct hr_perf_target *target; /* NULL: nobody wants what it counts */
+    struct hr_perf_target *target; /* for which it counts; NULL: none */
 };
 
 /* Of a CPU, indexed like struct hr_perf_cpus. */

@@ -5,8 +5,8 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/bpf_constants.h"
 #include "perf/count_object.h"
 
 #define BATCH_MAX 256 /* slots copied in one call */
@@ -36,18 +36,6 @@ static struct bpf_map *find_map(const struct object *object, enum map map)
     return bpf_object__find_map_by_name(object->bpf, map_names[map]);
 }
 
-static int set_constants(const struct object *object, const struct count_settings *settings)
-{
-    struct bpf_map *map;
-
-    bpf_object__for_each_map(map, object->bpf)
-    {
-        if (strstr(bpf_map__name(map), ".rodata") != NULL)
-            return bpf_map__set_initial_value(map, settings, sizeof(*settings));
-    }
-    return -EINVAL;
-}
-
 static int set_sizes(const struct object *object, const struct count_settings *settings,
                      size_t slots)
 {
@@ -73,7 +61,7 @@ static int open_and_load(struct object *object, const struct count_settings *set
         return -errno;
     int status = set_sizes(object, settings, slots);
     if (status == 0)
-        status = set_constants(object, settings);
+        status = hr_bpf_set_constant(object->bpf, settings, sizeof(*settings));
     if (status == 0)
         status = bpf_object__load(object->bpf);
     if (status != 0)

@@ -5,7 +5,7 @@
 
 #include "room/cpu.h"
 
-/* Who does less of a limit needs nothing of it, so that nobody takes it away. */
+/* A group that does less of a limit needs nothing of it, so that what others do doesn't matter. */
 #define NEXT_TO_NOTHING 0.01
 
 /* As of a stall's time some goes by between requests. */
