@@ -182,30 +182,36 @@ static int *open_bare(const struct setup *setup, size_t count, size_t cpus, size
     return leaders;
 }
 
-static void read_bare(const int *leaders, size_t count)
+/* What has to be read, without what is computed of it. */
+struct bare {
+    int *leaders;               /* of event groups; NULL: by BPF */
+    void *object;               /* the programs */
+    struct count_value *values; /* their slots' */
+    size_t count;               /* of leaders, or slots */
+};
+
+static void read_bare(const struct bare *bare)
 {
     uint64_t buffer[5];
 
-    for (size_t i = 0; i < count; i++)
-        require(read(leaders[i], buffer, sizeof(buffer)) == sizeof(buffer), "read");
+    if (bare->leaders == NULL)
+        require(hr_perf_kernel_count_calls.read(bare->object, COUNT_REST, (__u32)bare->count,
+                                                bare->values) == 0,
+                "read");
+    for (size_t i = 0; bare->leaders != NULL && i < bare->count; i++)
+        require(read(bare->leaders[i], buffer, sizeof(buffer)) == sizeof(buffer), "read");
 }
 
-static void measure_reading(size_t count)
+static void compare_reading(struct setup *setup, const struct bare *what, size_t count, size_t cpus,
+                            const char *how)
 {
-    const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
-    struct setup setup;
-    size_t leader_count;
 
-    make_setup(&setup, count);
-    open_set(&setup, &all_events, count);
-    require(read_by_collectors(&setup) == 4 * count, "every event is counted");
-    int *leaders = open_bare(&setup, count, cpus, &leader_count);
     for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
         double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        read_bare(leaders, leader_count);
+        read_bare(what);
         double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        require(read_by_collectors(&setup) == 4 * count, "every event is counted");
+        require(read_by_collectors(setup) == 4 * count, "every event is counted");
         double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
         if (round < 0)
             continue;
@@ -213,10 +219,23 @@ static void measure_reading(size_t count)
         ours[round] = end - between;
         ratio[round] = ours[round] / bare[round];
     }
-    printf("%7zu  %4zu  %12.0f  %10.0f  %5.2f\n", count, cpus, median(bare, ROUNDS),
-           median(ours, ROUNDS), median(ratio, ROUNDS));
+    printf("%7zu  %4zu  %12.0f  %10.0f  %5.2f%s\n", count, cpus, median(bare, ROUNDS),
+           median(ours, ROUNDS), median(ratio, ROUNDS), how);
     fflush(stdout);
-    free(leaders);
+}
+
+static void measure_reading(size_t count)
+{
+    const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    struct bare bare = {.leaders = NULL};
+    struct setup setup;
+
+    make_setup(&setup, count);
+    open_set(&setup, &all_events, count);
+    require(read_by_collectors(&setup) == 4 * count, "every event is counted");
+    bare.leaders = open_bare(&setup, count, cpus, &bare.count);
+    compare_reading(&setup, &bare, count, cpus, "");
+    free(bare.leaders);
     close_set(&setup);
     groups_free(setup.groups);
 }
@@ -238,33 +257,17 @@ static void *load_bare(size_t count, size_t cpus, struct count_value **values)
 static void measure_reading_by_bpf(size_t count)
 {
     const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
-    const struct hr_perf_count_calls *calls = &hr_perf_kernel_count_calls;
-    double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
-    struct count_value *values;
+    struct bare bare = {.count = count + 1};
     struct setup setup;
 
     make_setup(&setup, count);
     setup.by_bpf = true;
     open_set(&setup, &all_events, count);
     require(read_by_collectors(&setup) == 4 * count, "every event is counted");
-    void *object = load_bare(count, cpus, &values);
-    for (int round = -2; round < ROUNDS; round++) { /* the first two warm up */
-        double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        require(calls->read(object, COUNT_REST, (__u32)count + 1, values) == 0, "read");
-        double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        require(read_by_collectors(&setup) == 4 * count, "every event is counted");
-        double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
-        if (round < 0)
-            continue;
-        bare[round] = between - start;
-        ours[round] = end - between;
-        ratio[round] = ours[round] / bare[round];
-    }
-    printf("%7zu  %4zu  %12.0f  %10.0f  %5.2f  by BPF\n", count, cpus, median(bare, ROUNDS),
-           median(ours, ROUNDS), median(ratio, ROUNDS));
-    fflush(stdout);
-    calls->unload(object);
-    free(values);
+    bare.object = load_bare(count, cpus, &bare.values);
+    compare_reading(&setup, &bare, count, cpus, "  by BPF");
+    hr_perf_kernel_count_calls.unload(bare.object);
+    free(bare.values);
     close_set(&setup);
     groups_free(setup.groups);
 }

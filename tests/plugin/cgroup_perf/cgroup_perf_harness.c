@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -322,4 +323,25 @@ void perf_end(struct perf_worker *worker)
     kill(worker->pid, SIGKILL); /* other processes hold its socket, too */
     ck_assert_int_eq(waitpid(worker->pid, NULL, 0), worker->pid);
     worker->pid = 0;
+}
+
+void perf_let_groups_come_and_go(void)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < 50; i++) {
+        if (i == 10)
+            used = mallinfo2().uordblks;
+        groups_make(groups, "job");
+        struct perf_worker worker = perf_start("job");
+        harness_read();
+        perf_work(&worker, 10, 0);
+        perf_end(&worker);
+        groups_remove(groups, "job");
+        if (i % 2 == 0)
+            harness_read();
+    }
+    harness_read();
+    harness_read();
+    ck_assert_uint_le(mallinfo2().uordblks, used + 1024);
 }

@@ -75,4 +75,8 @@ void perf_work(const struct perf_worker *worker, size_t pages, unsigned busy_ms)
 /** Ends it. */
 void perf_end(struct perf_worker *worker);
 
+/** Lets fifty groups come and go, which are counted while they are there, and asserts that no
+ * memory stays with them. */
+void perf_let_groups_come_and_go(void);
+
 #endif

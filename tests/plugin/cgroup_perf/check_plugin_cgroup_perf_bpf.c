@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
-#include <malloc.h>
 #include <sys/syscall.h>
 
 #include "support/suite.h"
@@ -73,27 +72,11 @@ END_TEST
 
 START_TEST(neither_grows_nor_leaks_while_groups_come_and_go)
 {
-    size_t used = 0;
-
     groups_make(groups, "keep");
     struct perf_worker keep = perf_start("keep");
     harness_begin(BPF "MaxCgroups 2");
     await_group("keep");
-    for (int i = 0; i < 50; i++) {
-        if (i == 10)
-            used = mallinfo2().uordblks;
-        groups_make(groups, "job");
-        struct perf_worker worker = perf_start("job");
-        harness_read();
-        perf_work(&worker, 10, 0);
-        perf_end(&worker);
-        groups_remove(groups, "job");
-        if (i % 2 == 0)
-            harness_read();
-    }
-    harness_read();
-    harness_read();
-    ck_assert_uint_le(mallinfo2().uordblks, used + 1024);
+    perf_let_groups_come_and_go();
     perf_end(&keep);
     harness_assert_logs(0, NULL);
 }
