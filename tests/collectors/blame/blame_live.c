@@ -174,17 +174,28 @@ void live_watch_first(struct live *live, size_t measured, ...)
 
 /* --- Measuring ------------------------------------------------------------ */
 
-void live_read(struct live *live, int which)
+static void read_between_sums(struct live *live, int which,
+                              int (*read)(struct hr_blame *blame, struct hr_blame_matrix *matrix))
 {
     struct hr_blame_matrix *matrix = which == 0 ? &live->before : &live->after;
 
     live->other_before[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
         live->tasks[i].before[which] = live_read_sums(live->tasks[i].pid);
-    ck_assert_int_eq(hr_blame_read(live->blame, matrix), 0);
+    ck_assert_int_eq(read(live->blame, matrix), 0);
     live->other_after[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
         live->tasks[i].after[which] = live_read_sums(live->tasks[i].pid);
+}
+
+void live_read(struct live *live, int which)
+{
+    read_between_sums(live, which, hr_blame_read);
+}
+
+void live_peek(struct live *live, int which)
+{
+    read_between_sums(live, which, hr_blame_peek);
 }
 
 /* Waits that began before attaching are unknown: they end first. */

@@ -83,6 +83,9 @@ uint64_t live_id(const struct live *live, const char *group);
 /** Reads the matrix, and the kernel's sums around it. @param which  0: before, 1: after. */
 void live_read(struct live *live, int which);
 
+/** The same by hr_blame_peek(). */
+void live_peek(struct live *live, int which);
+
 /** Measures for so long: live->delta has the matrix. */
 void live_measure(struct live *live, unsigned ms);
 

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -82,6 +83,50 @@ static double await_waiting(pid_t pid)
     return ran_ms;
 }
 
+/*
+ * Some kernels, such as those of some virtual machines, report no switch away from certain tasks.
+ * So the arrival of the next one isn't seen, and its wait is counted when it leaves the CPU: the
+ * sums are read again until it has, or PATIENCE times, to be compared as they are then; without
+ * removing the cells of the group that is no more.
+ */
+#define PATIENCE 200
+
+static bool is_counted(double counted_ms, double waited_ms)
+{
+    return fabs(counted_ms - waited_ms) <= waited_ms * LIVE_SUM_PCT / 100;
+}
+
+/* Reads what was counted before, while the task, which is the last and has been in no other group,
+ * runs: of a wait that lasts the end is counted after that, and what others ran then is less. */
+static void read_before(uint64_t group)
+{
+    static const struct hr_blame_matrix none;
+    const struct live_task *task = &live.tasks[live.task_count - 1];
+    bool is_done = false;
+
+    for (int i = 0; !is_done && i < PATIENCE; i++) {
+        live_await_run(task->pid, live_read_sums(task->pid).ran_ms + 1);
+        live_peek(&live, 0);
+        ck_assert_int_eq(hr_blame_delta(&none, &live.before, &live.delta), 0);
+        is_done = is_counted(live_total_by_id(&live, group), task->after[0].waited_ms);
+    }
+}
+
+static void read_after(uint64_t one, uint64_t two)
+{
+    const struct live_task *task = &live.tasks[live.task_count - 1];
+    bool is_done = false;
+
+    for (int i = 0; !is_done && i < PATIENCE; i++) {
+        if (i > 0)
+            usleep(10 * 1000);
+        live_peek(&live, 1);
+        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+        is_done = is_counted(live_total_by_id(&live, one) + live_total_by_id(&live, two),
+                             task->after[1].waited_ms - task->before[0].waited_ms);
+    }
+}
+
 /* The whole of what one task waited is in two groups. */
 static void expect_sum_of(uint64_t one, uint64_t two, const char *task)
 {
@@ -131,14 +176,14 @@ START_TEST(test_a_group_is_removed_while_its_task_waits)
         live_watch(&live, "brief", "heir", "fast", NULL);
         const pid_t pid = groups_start_busy(groups, "brief", cpu);
         live_add(&live, "task", pid);
-        live_read(&live, 0);
+        read_before(brief);
         const bool did = remove_while_waiting(pid);
-        live_read(&live, 1);
-        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+        read_after(brief, heir);
         expect_sum_of(brief, heir, "task");
         if (did)
             ck_assert_double_ge(live_total_by_id(&live, heir), WAITING_MS * 0.9);
         waited_on += did;
+        live_read(&live, 1); /* which removes them */
         groups_end(groups, pid);
         live.task_count--;
     }
@@ -163,15 +208,15 @@ START_TEST(test_a_task_is_killed_while_it_waits)
         live_watch(&live, "brief", "fast", NULL);
         const pid_t pid = groups_start_busy(groups, "brief", cpu);
         live_add(&live, "task", pid);
-        live_read(&live, 0);
+        read_before(brief);
         await_waiting(pid);
         kill(pid, SIGKILL);
         while (!has_ended(pid))
             usleep(2000);
         groups_remove(groups, "brief");
-        live_read(&live, 1);
-        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+        read_after(brief, 0);
         expect_sum_of(brief, 0, "task");
+        live_read(&live, 1);
         groups_end(groups, pid);
         live.task_count--;
     }
