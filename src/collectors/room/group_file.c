@@ -79,7 +79,8 @@ static int check_process(const struct hr_root *root, uint64_t pid, const char *c
     return is_there ? 0 : -ENOENT;
 }
 
-/* A group without processes of its own has some below; of these version 1 has the parent. */
+/* A group without processes of its own has some below; of these version 1 has the parent. Only
+ * version 1 lists a process that has ended until its parent waits for it. */
 static int check_same(const struct hr_root *root, const struct hr_cgroup *group,
                       const char *controller, int dirfd)
 {
@@ -91,6 +92,8 @@ static int check_same(const struct hr_root *root, const struct hr_cgroup *group,
     if (status != -ENODATA)
         return status;
     status = first_pid_of(open_or_errno(dirfd, "cgroup.procs", O_RDONLY), &pid);
+    if (status == 0)
+        return is_exiting(root, pid) ? -EAGAIN : -ENOENT;
     if (status == -ENODATA || hr_is_passing(status))
         return status == -ENODATA ? 0 : status;
     return -ENOENT;

@@ -230,6 +230,28 @@ START_TEST(the_first_process_of_a_group_of_version_1_ends)
 }
 END_TEST
 
+START_TEST(the_last_process_of_a_group_of_version_1_has_ended)
+{
+    struct tree_process process = {.pid = 7, .name = "ends", .state = 'Z', .flags = 0x40044c};
+
+    add_version_1("7\n");
+    open_groups("p");
+    read_once();
+    tree_add_process(tree, &process);
+    room_tree_write(tree, "p", "cgroup.procs", "");
+    frozen_ns += 61 * HR_NS_PER_S;
+    read_once();
+    ck_assert_int_eq(reading.limits_status, -EAGAIN);
+    ck_assert_int_eq(reading.memory.status, 0);
+    /* its parent has waited for it */
+    tree_write(tree, "memory/p/cgroup.procs", "%s", "");
+    frozen_ns += HR_NS_PER_S;
+    read_once();
+    ck_assert_int_eq(reading.limits_status, 0);
+    ck_assert_int_eq(reading.memory.status, 0);
+}
+END_TEST
+
 /* --- CPUs ----------------------------------------------------------------------------------- */
 
 static void run_100_s(void)
@@ -341,6 +363,7 @@ int main(void)
     tcase_add_test(tests, a_lack_of_descriptors_from_the_beginning);
     tcase_add_test(tests, a_group_of_version_1);
     tcase_add_test(tests, the_first_process_of_a_group_of_version_1_ends);
+    tcase_add_test(tests, the_last_process_of_a_group_of_version_1_has_ended);
     tcase_add_loop_test(tests, cpus_that_arent_known, 0, 2);
     tcase_add_test(tests, without_the_controller_all_cpus_count);
     tcase_add_test(tests, limits_are_read_again_by_turns);
