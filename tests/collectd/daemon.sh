@@ -212,22 +212,41 @@ require_collectd() {
     [ -e "$collectd_plugins/csv.so" ] || skip_all "collectd's plugins are missing"
 }
 
+# Tests that run side by side share these groups: each keeps one of its own in there, so that none removes those of
+# another; the last one removes a group that tests have made, as another one beside it says.
+slices=""
+made_slice=$cgroup_mount/headroom-test-made
+
+# hold_slice NAME: makes the group unless it is there, and ours in it.
+hold_slice() {
+    (
+        flock 9
+        [ -d "$cgroup_mount/$1" ] || mkdir -p "$made_slice-$1" 2>/dev/null
+        mkdir -p "$cgroup_mount/$1/$group_name-holder" 2>/dev/null
+    ) 9<"$cgroup_mount"
+}
+
 # require_slice NAME...: groups at the top that snippets look below; systemd makes them, or we do. Or skips.
-made_slices=""
 require_slice() {
     local name
     [ -n "$cgroup_mount" ] || skip_all "no cgroup2 hierarchy is mounted"
     for name in "$@"; do
-        [ -d "$cgroup_mount/$name" ] && continue
-        mkdir "$cgroup_mount/$name" 2>/dev/null || skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
-        made_slices="$made_slices $cgroup_mount/$name"
+        hold_slice "$name" || skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
+        slices="$slices $name"
     done
 }
 
-# remove_slices: those that we made; where others have groups there by now, they stay.
+# remove_slices: those that tests have made; where others have groups there, they stay.
 remove_slices() {
-    # shellcheck disable=SC2086 # they are several
-    [ -z "$made_slices" ] || rmdir $made_slices 2>/dev/null
+    local name
+    for name in $slices; do
+        (
+            flock 9
+            rmdir "$cgroup_mount/$name/$group_name-holder"
+            [ ! -d "$made_slice-$name" ] || ! rmdir "$cgroup_mount/$name" 2>/dev/null || rmdir "$made_slice-$name"
+        ) 9<"$cgroup_mount"
+    done
+    slices=""
 }
 
 # start_in GROUP COMMAND...: starts a command in a group ("": where we are).
