@@ -131,10 +131,10 @@ START_TEST(prints_no_lines_of_what_is_not_used)
 END_TEST
 
 #define ROWS                                                                                       \
-    "plugin           works     lacks   untried  not used\n"                                       \
-    "psi                  1         2         -         1\n"                                       \
-    "wss                  -         -         1         -\n"                                       \
-    "osnoise              -         -         -         1\n\n"
+    "plugin           works     lacks     wrong   untried  not used\n"                             \
+    "psi                  1         2         -         -         1\n"                             \
+    "wss                  -         -         -         1         -\n"                             \
+    "osnoise              -         -         -         -         1\n\n"
 
 START_TEST(prints_a_table_and_what_is_lacking)
 {
@@ -175,8 +175,8 @@ START_TEST(prints_in_colours)
     findings_begin(&findings, "psi", FINDINGS_ALL);
     findings_add_status(&findings, "b", -EPERM, advice);
     expect_text(&findings, &(struct findings_style){.width = 80, .colours = true},
-                "plugin           works     lacks   untried  not used\n"
-                "psi                  -\033[31m         1\033[m         -         -\n\n"
+                "plugin           works     lacks     wrong   untried  not used\n"
+                "psi                  -\033[31m         1\033[m         -         -         -\n\n"
                 "\033[31mlacks    \033[m  psi: b\n"
                 "  cause    it is forbidden\n\n");
 }
@@ -224,10 +224,10 @@ START_TEST(prints_once_what_several_plugins_lack)
                 "lacks    wss: b: it is missing: wait\n"
                 "works    headroom: a\n\n");
     expect_text(&findings, &(struct findings_style){.width = 26},
-                "plugin           works     lacks   untried  not used\n"
-                "psi                  1         1         -         -\n"
-                "wss                  1         1         -         -\n"
-                "headroom             1         1         -         -\n\n"
+                "plugin           works     lacks     wrong   untried  not used\n"
+                "psi                  1         1         -         -         -\n"
+                "wss                  1         1         -         -         -\n"
+                "headroom             1         1         -         -         -\n\n"
                 "lacks      psi, headroom:\n"
                 "           b\n"
                 "  cause    it is missing\n"
@@ -244,22 +244,49 @@ START_TEST(prints_json)
 {
     const struct findings findings = make_findings();
 
-    expect_json(
-        &findings,
-        "{\"facilities\":["
-        "{\"plugin\":\"psi\",\"facility\":\"a\",\"used\":true,\"works\":true,\"cause\":null,"
-        "\"remedy\":null},"
-        "{\"plugin\":\"psi\",\"facility\":\"b\",\"used\":true,\"works\":false,\"cause\":\"it is "
-        "missing\",\"remedy\":\"make it\"},"
-        "{\"plugin\":\"psi\",\"facility\":\"c\",\"used\":true,\"works\":false,\"cause\":\"it is "
-        "missing\",\"remedy\":\"make it\"},"
-        "{\"plugin\":\"psi\",\"facility\":\"u\",\"used\":false,\"works\":false,\"cause\":\"it is "
-        "forbidden\",\"remedy\":null},"
-        "{\"plugin\":\"wss\",\"facility\":\"d\",\"used\":true,\"works\":null,\"cause\":\"no d\","
-        "\"remedy\":null},"
-        "{\"plugin\":\"osnoise\",\"facility\":\"e\",\"used\":false,\"works\":true,\"cause\":null,"
-        "\"remedy\":null}"
-        "]}\n");
+    expect_json(&findings, "{\"facilities\":["
+                           "{\"plugin\":\"psi\",\"facility\":\"a\",\"used\":true,\"works\":true,"
+                           "\"wrong\":false,\"cause\":null,"
+                           "\"remedy\":null},"
+                           "{\"plugin\":\"psi\",\"facility\":\"b\",\"used\":true,\"works\":false,"
+                           "\"wrong\":false,\"cause\":\"it is "
+                           "missing\",\"remedy\":\"make it\"},"
+                           "{\"plugin\":\"psi\",\"facility\":\"c\",\"used\":true,\"works\":false,"
+                           "\"wrong\":false,\"cause\":\"it is "
+                           "missing\",\"remedy\":\"make it\"},"
+                           "{\"plugin\":\"psi\",\"facility\":\"u\",\"used\":false,\"works\":false,"
+                           "\"wrong\":false,\"cause\":\"it is "
+                           "forbidden\",\"remedy\":null},"
+                           "{\"plugin\":\"wss\",\"facility\":\"d\",\"used\":true,\"works\":null,"
+                           "\"wrong\":false,\"cause\":\"no d\","
+                           "\"remedy\":null},"
+                           "{\"plugin\":\"osnoise\",\"facility\":\"e\",\"used\":false,\"works\":"
+                           "true,\"wrong\":false,\"cause\":null,"
+                           "\"remedy\":null}"
+                           "]}\n");
+}
+END_TEST
+
+/* What the configuration has wrong is no lack of the machine. */
+START_TEST(tells_what_is_wrong_from_what_is_lacking)
+{
+    struct findings findings = {.count = 0};
+
+    findings_begin(&findings, "psi", FINDINGS_ALL);
+    findings_add(&findings, FINDING_WRONG, "b", "it isn't known", "remove it");
+    expect_text(&findings, NULL, "wrong    psi: b: it isn't known: remove it\n\n");
+    expect_text(&findings, &(struct findings_style){.width = 80},
+                "plugin           works     lacks     wrong   untried  not used\n"
+                "psi                  -         -         1         -         -\n\n"
+                "wrong      psi: b\n"
+                "  cause    it isn't known\n"
+                "  remedy   remove it\n\n");
+    expect_json(&findings,
+                "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"b\",\"used\":true,"
+                "\"works\":false,\"wrong\":true,\"cause\":\"it isn't known\",\"remedy\":\"remove "
+                "it\"}]}\n");
+    ck_assert_uint_eq(findings_count(&findings, NULL).of[FINDING_WRONG], 1);
+    ck_assert_uint_eq(findings_count(&findings, NULL).of[FINDING_LACKS], 0);
 }
 END_TEST
 
@@ -271,7 +298,7 @@ START_TEST(escapes_json)
     findings_add(&findings, FINDING_LACKS, "a\\b", "say \"no\"\n", "\xff\xc3\xa4");
     expect_json(&findings,
                 "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"a\\\\b\",\"used\":true,"
-                "\"works\":false,\"cause\":\"say "
+                "\"works\":false,\"wrong\":false,\"cause\":\"say "
                 "\\\"no\\\"\\u000a\",\"remedy\":\"\\ufffd\xc3\xa4\"}]}\n");
 }
 END_TEST
@@ -325,6 +352,7 @@ int main(void)
     tcase_add_test(tests, breaks_lines);
     tcase_add_test(tests, prints_once_what_several_plugins_lack);
     tcase_add_test(tests, prints_json);
+    tcase_add_test(tests, tells_what_is_wrong_from_what_is_lacking);
     tcase_add_test(tests, escapes_json);
     tcase_add_test(tests, prints_nothing_of_an_empty_list);
     tcase_add_test(tests, reports_that_it_cannot_write);

@@ -11,7 +11,7 @@
 #define OPTIONS_MAX 16
 #define LENGTH_MAX  32
 
-/* In what compare() returns; more than there can be. */
+/* In what hr_option_compare() returns; more than there can be. */
 #define ONE_EDIT 100
 
 /* A beginning that is shorter says little. */
@@ -58,7 +58,18 @@ static const struct block blocks[] = {
     {"headroom", "Alert", {"Before", "RoomBelow", "Severity", "TopTakers"}},
     {"headroom", "Cgroup", {"Instance", "Trouble"}},
     {NULL, "Include", {OF_SELECTION}},
-    {NULL, "LoadPlugin", {"Interval"}}, /* collectd's own */
+    {NULL, "LoadPlugin", {"Interval"}}, /* collectd's own, as are the following */
+    {"threshold", "Plugin", {"Type", "Plugin", "Host"}},
+    {"threshold", "Host", {"Type", "Plugin"}},
+    {"threshold",
+     "Type",
+     {"Instance", "DataSource", "WarningMin", "WarningMax", "FailureMin", "FailureMax", "Invert",
+      "Interesting", "Persist", "PersistOK", "Percentage", "Hits", "Hysteresis"}},
+    {"threshold", HR_OPTION_PLUGIN_WITHIN, {"Instance", "Type"}},
+    {"csv", "Plugin", {"DataDir", "StoreRates", "FileDate"}},
+    {"logfile", "Plugin", {"LogLevel", "File", "Timestamp", "PrintSeverity"}},
+    {"syslog", "Plugin", {"LogLevel", "NotifyLevel"}},
+    {"unixsock", "Plugin", {"SocketFile", "SocketGroup", "SocketPerms", "DeleteSocket"}},
 };
 
 #define BLOCK_COUNT (sizeof(blocks) / sizeof(blocks[0]))
@@ -131,17 +142,17 @@ static unsigned count_edits(const char *a, const char *b)
     return last[length];
 }
 
-/* @return how unlike they are; UINT_MAX: too much. At most a third of the letters may be wrong, or
- * one is the beginning of the other, which is more than one wrong letter, and less than two. */
-static unsigned compare(const char *option, const char *known)
+/* At most a third of the letters may be wrong, or one is the beginning of the other, which is more
+ * than one wrong letter, and less than two. */
+unsigned hr_option_compare(const char *name, const char *known)
 {
-    const size_t length = strlen(option), known_length = strlen(known);
+    const size_t length = strlen(name), known_length = strlen(known);
     const size_t common = length < known_length ? length : known_length;
 
-    if (length > LENGTH_MAX)
+    if (length > LENGTH_MAX || known_length > LENGTH_MAX)
         return UINT_MAX;
-    const unsigned edits = count_edits(option, known);
-    const bool is_beginning = common >= BEGINNING_MIN && strncasecmp(option, known, common) == 0;
+    const unsigned edits = count_edits(name, known);
+    const bool is_beginning = common >= BEGINNING_MIN && strncasecmp(name, known, common) == 0;
     if (is_beginning && edits > 1)
         return ONE_EDIT + edits;
     return 3 * edits <= length ? edits * ONE_EDIT : UINT_MAX;
@@ -152,7 +163,7 @@ static const char *find_likest(const struct block *block, const char *option, un
     const char *likest = NULL;
 
     for (size_t i = 0; i < OPTIONS_MAX && block->options[i] != NULL; i++) {
-        const unsigned other = compare(option, block->options[i]);
+        const unsigned other = hr_option_compare(option, block->options[i]);
         if (other < *difference) {
             likest = block->options[i];
             *difference = other;

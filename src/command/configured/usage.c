@@ -443,9 +443,15 @@ static int configure(struct usage *usage, struct config_item *item)
     return status < 0 ? status : plugin.read(usage, item);
 }
 
+bool usage_loads(const struct usage *usage, const struct config_item *item)
+{
+    return config_is(item, "LoadPlugin") ||
+           (config_is(item, "Plugin") &&
+            config_boolean(config_find(&usage->config, "AutoLoadPlugin"), false));
+}
+
 static int interpret(struct usage *usage)
 {
-    const bool autoload = config_boolean(config_find(&usage->config, "AutoLoadPlugin"), false);
     double interval = DEFAULT_INTERVAL;
     int status = 0;
 
@@ -453,7 +459,7 @@ static int interpret(struct usage *usage)
         struct config_item *item = &usage->config.children[i];
         if (config_is(item, "Interval"))
             interval = config_number(item, interval);
-        if (config_is(item, "LoadPlugin") || (autoload && config_is(item, "Plugin")))
+        if (usage_loads(usage, item))
             load(usage, item, interval);
         if (config_is(item, "Plugin"))
             status = configure(usage, item);

@@ -115,6 +115,9 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
  * NULL: there are no more. */
 const char *usage_include_folder(const struct usage *usage, size_t index);
 
+/** Whether an item of the configuration loads the plugin that its first value names. */
+bool usage_loads(const struct usage *usage, const struct config_item *item);
+
 /** Prints on standard error why usage_read() has failed. @param title  the subcommand's argv[0]. */
 void usage_report_fault(const char *title, const struct config_fault *fault, int status);
 

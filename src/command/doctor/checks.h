@@ -82,9 +82,13 @@ void doctor_check_headroom(const struct hr_root *root, const struct usage *usage
                            struct findings *findings);
 
 /** Adds what of the configuration can't be read, and options that the plugin doesn't know.
- * @param plugin  whose block has them; NULL: what no plugin's block includes. */
+ * @param plugin  whose block has them; NULL: what no plugin's block includes, and what else keeps
+ *                collectd from starting. */
 void doctor_check_configuration(const struct usage *usage, const char *plugin,
                                 struct findings *findings);
+
+/** Adds plugins that the configuration loads, and that aren't installed. */
+void doctor_check_plugins(const struct usage *usage, struct findings *findings);
 
 /** Adds whether the programs that collectd's plugin exec runs for notifications have what they
  * need.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * doctor/configuration.c - what of the configuration can't be read, as collectd doesn't start with
- * it, and options that aren't known, which have no effect.
+ * it, and options that aren't known, which have no effect or keep it from starting.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void add_missing(const struct usage *usage, const struct config_fault *fa
         snprintf(cause, sizeof(cause), "there is no %.200s", fault->path);
     else
         snprintf(cause, sizeof(cause), "it isn't in %s", folders);
-    findings_add(findings, FINDING_LACKS, facility, cause,
+    findings_add(findings, FINDING_WRONG, facility, cause,
                  "copy it there, or correct the path: collectd doesn't start without it");
 }
 
@@ -51,7 +51,7 @@ static void add_unreadable(const struct config_fault *fault, const char *facilit
 
     snprintf(cause, sizeof(cause), "can't read %.160s (%s)", fault->path,
              fault->status == -ELOOP ? "files include one another" : strerror(-fault->status));
-    findings_add(findings, is_denied ? FINDING_UNTRIED : FINDING_LACKS, facility, cause,
+    findings_add(findings, is_denied ? FINDING_UNTRIED : FINDING_WRONG, facility, cause,
                  is_denied ? "run headroom doctor as the user that collectd is started by"
                            : "correct it: collectd doesn't start with it");
 }
@@ -67,7 +67,7 @@ static void add_fault(const struct usage *usage, const struct config_fault *faul
     if (fault->line > 0) {
         snprintf(cause, sizeof(cause), "line %u of %.200s isn't understood", fault->line,
                  fault->path);
-        findings_add(findings, FINDING_LACKS, facility, cause,
+        findings_add(findings, FINDING_WRONG, facility, cause,
                      "correct it: collectd doesn't start with it");
     } else if (fault->status == -ENOENT) {
         add_missing(usage, fault, facility, findings);
@@ -78,40 +78,64 @@ static void add_fault(const struct usage *usage, const struct config_fault *faul
 
 /* --- Options -------------------------------------------------------------- */
 
-static void add_unknown(const char *plugin, const char *block, const struct config_item *item,
-                        struct findings *findings)
-{
-    char facility[80], cause[256], remedy[128], meant[HR_OPTION_SUGGESTION_SIZE];
+/* Of collectd's own, which don't let it start with an option that they don't know. */
+static const char *const strict[] = {"threshold", "csv", "logfile", "syslog", "unixsock"};
 
-    hr_option_suggest(plugin, block, item->key, meant);
+#define STRICT_COUNT (sizeof(strict) / sizeof(strict[0]))
+
+struct check_context {
+    const char *plugin;
+    bool is_strict;
+    struct findings *findings;
+};
+
+static void add_unknown(const struct check_context *context, const char *key,
+                        const struct config_item *item)
+{
+    char facility[80], cause[256], remedy[192], meant[HR_OPTION_SUGGESTION_SIZE];
+
+    hr_option_suggest(context->plugin, key, item->key, meant);
     snprintf(facility, sizeof(facility), "option \"%.60s\"", item->key);
-    snprintf(cause, sizeof(cause), "it isn't known, and has no effect, in line %u of %.180s",
-             item->line, item->path);
-    snprintf(remedy, sizeof(remedy), "correct or remove it%s%s%s", meant[0] != '\0' ? "; " : "",
-             meant, meant[0] != '\0' ? " may be meant" : "");
-    findings_add(findings, FINDING_LACKS, facility, cause, remedy);
+    snprintf(cause, sizeof(cause), "it isn't known%s%s, in line %u of %.180s",
+             context->is_strict ? " to " : ", and has no effect",
+             context->is_strict ? context->plugin : "", item->line, item->path);
+    snprintf(remedy, sizeof(remedy), "correct or remove it%s%s%s%s", meant[0] != '\0' ? "; " : "",
+             meant, meant[0] != '\0' ? " may be meant" : "",
+             context->is_strict ? ": collectd doesn't start with it" : "");
+    findings_add(context->findings, FINDING_WRONG, facility, cause, remedy);
 }
 
 /* An Include has the options of what it includes. */
-static void check_block(const char *plugin, const struct config_item *block,
-                        struct findings *findings)
+static void check_block(const struct check_context *context, const char *key,
+                        const struct config_item *block)
 {
     for (size_t i = 0; i < block->child_count; i++) {
         const struct config_item *item = &block->children[i];
-        if (!hr_option_is_known(plugin, block->key, item->key))
-            add_unknown(plugin, block->key, item, findings);
+        if (!hr_option_is_known(context->plugin, key, item->key))
+            add_unknown(context, key, item);
         else
-            check_block(plugin, item, findings);
+            check_block(context, config_is(item, "Plugin") ? HR_OPTION_PLUGIN_WITHIN : item->key,
+                        item);
     }
 }
 
-static void check_blocks(const struct usage *usage, const char *plugin, struct findings *findings)
+static void check_blocks(const struct usage *usage, const struct check_context *context)
 {
     for (size_t i = 0; i < usage->config.child_count; i++) {
         const struct config_item *item = &usage->config.children[i];
-        if (config_is(item, "Plugin") && strcasecmp(config_text(item), plugin) == 0)
-            check_block(plugin, item, findings);
+        if (config_is(item, "Plugin") && strcasecmp(config_text(item), context->plugin) == 0)
+            check_block(context, item->key, item);
     }
+}
+
+static bool is_loaded(const struct usage *usage, const char *plugin)
+{
+    for (size_t i = 0; i < usage->config.child_count; i++) {
+        const struct config_item *item = &usage->config.children[i];
+        if (usage_loads(usage, item) && strcasecmp(config_text(item), plugin) == 0)
+            return true;
+    }
+    return false;
 }
 
 void doctor_check_configuration(const struct usage *usage, const char *plugin,
@@ -124,5 +148,10 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
             add_fault(usage, fault, findings);
     }
     if (plugin != NULL)
-        check_blocks(usage, plugin, findings);
+        check_blocks(usage, &(struct check_context){plugin, false, findings});
+    for (size_t i = 0; i < STRICT_COUNT && plugin == NULL; i++)
+        if (is_loaded(usage, strict[i]))
+            check_blocks(usage, &(struct check_context){strict[i], true, findings});
+    if (plugin == NULL)
+        doctor_check_plugins(usage, findings);
 }

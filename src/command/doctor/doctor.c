@@ -63,8 +63,9 @@ static void print_help(void)
           "                 Root, or /\n"
           "  --json         print JSON\n"
           "  --help         show this\n\n"
-          "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 2\n"
-          "for an invalid command line, or if nothing of the configuration can be read.\n",
+          "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 3\n"
+          "if the configuration has a mistake, and 2 for an invalid command line, or if\n"
+          "nothing of the configuration can be read.\n",
           stdout);
 }
 
@@ -171,6 +172,9 @@ static void print_summary(const struct findings *findings, const struct usage *u
              of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED],
              usage->path != NULL ? "that are used " : "", lacking, untried, user);
     output_fold(stdout, text, 0, style->width);
+    if (of[FINDING_WRONG] > 0)
+        printf("The configuration has %zu mistake%s.\n", of[FINDING_WRONG],
+               of[FINDING_WRONG] == 1 ? "" : "s");
     if (counts.unused > 0 && !style->all)
         printf("%zu aren't used: --all lists them.\n", counts.unused);
 }
@@ -302,6 +306,17 @@ static int print_cgroups(const char *title, const struct options *options,
     return cgroups_print(stdout, root, selecting, count);
 }
 
+/* What the configuration has wrong is the operator's to correct, and comes before what the machine
+ * lacks. */
+static int find_status(const struct findings *findings)
+{
+    const struct findings_counts counts = findings_count(findings, NULL);
+
+    if (counts.of[FINDING_WRONG] > 0)
+        return COMMAND_MISCONFIGURED;
+    return counts.of[FINDING_LACKS] > 0 ? COMMAND_FAILED : COMMAND_DONE;
+}
+
 static int report(const char *title, const struct options *options, const struct hr_root *root,
                   const struct usage *usage)
 {
@@ -312,7 +327,7 @@ static int report(const char *title, const struct options *options, const struct
     check_plugins(options, root, usage, &findings);
     if (output_finish(title, print_all(&findings, options, root, usage)) != COMMAND_DONE)
         return COMMAND_FAILED;
-    return findings_count(&findings, NULL).of[FINDING_LACKS] > 0 ? COMMAND_FAILED : COMMAND_DONE;
+    return find_status(&findings);
 }
 
 static int report_in_root(const char *title, const struct options *options,

@@ -9,12 +9,14 @@
 static const char *const words[FINDING_STATE_COUNT] = {
     [FINDING_WORKS] = "works",
     [FINDING_LACKS] = "lacks",
+    [FINDING_WRONG] = "wrong",
     [FINDING_UNTRIED] = "untried",
 };
 
 static const char *const escapes[FINDING_STATE_COUNT] = {
     [FINDING_WORKS] = "\033[32m",
     [FINDING_LACKS] = "\033[31m",
+    [FINDING_WRONG] = "\033[31m",
     [FINDING_UNTRIED] = "\033[33m",
 };
 
@@ -241,6 +243,7 @@ static void print_json_finding(FILE *out, const struct finding *finding)
     static const char *const works[FINDING_STATE_COUNT] = {
         [FINDING_WORKS] = "true",
         [FINDING_LACKS] = "false",
+        [FINDING_WRONG] = "false",
         [FINDING_UNTRIED] = "null",
     };
 
@@ -248,6 +251,7 @@ static void print_json_finding(FILE *out, const struct finding *finding)
     json_print_text(out, ",\"facility\":", finding->facility);
     fprintf(out, ",\"used\":%s", finding->used ? "true" : "false");
     fprintf(out, ",\"works\":%s", works[finding->state]);
+    fprintf(out, ",\"wrong\":%s", finding->state == FINDING_WRONG ? "true" : "false");
     json_print_text(out, ",\"cause\":", finding->cause);
     json_print_text(out, ",\"remedy\":", finding->remedy);
     putc('}', out);

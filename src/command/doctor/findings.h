@@ -15,6 +15,7 @@
 enum finding_state {
     FINDING_WORKS,
     FINDING_LACKS,
+    FINDING_WRONG,   /**< no machine could do what the configuration says */
     FINDING_UNTRIED, /**< can't be tried on this machine */
     FINDING_STATE_COUNT
 };
@@ -98,8 +99,8 @@ struct findings_style {
 
 /**
  * Prints a line for each finding: "works   PLUGIN: FACILITY", "lacks   PLUGIN: FACILITY: CAUSE:
- * REMEDY", or the same with "untried"; and an empty one. What lacks the same, for the same cause,
- * in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". Flushes.
+ * REMEDY", or the same with "wrong" or "untried"; and an empty one. What lacks the same, for the
+ * same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". Flushes.
  *
  * @param all  also print what the configuration doesn't use, with "unused" in that place.
  * @return 0, or the negative errno of writing.
@@ -119,7 +120,7 @@ int findings_print_table(FILE *out, const struct findings *findings,
 /**
  * Prints one line, in which each plugin has its own:
  * {"facilities":[{"plugin":TEXT,"facility":TEXT,"used":true or false,"works":true, false or
- * null,"cause":TEXT or null,"remedy":TEXT or null},...]} Flushes.
+ * null,"wrong":true or false,"cause":TEXT or null,"remedy":TEXT or null},...]} Flushes.
  *
  * @return 0, or the negative errno of writing.
  */

@@ -45,9 +45,10 @@ struct check_context {
     char user[64];
 };
 
-static void add_lacking(const struct check_context *context, const char *cause, const char *remedy)
+static void add(const struct check_context *context, enum finding_state state, const char *cause,
+                const char *remedy)
 {
-    findings_add(context->findings, FINDING_LACKS, context->facility, cause, remedy);
+    findings_add(context->findings, state, context->facility, cause, remedy);
 }
 
 /* Whether a program is in one of the folders, separated by colons. */
@@ -104,7 +105,7 @@ static bool has_folder(const struct check_context *context, const struct passwd 
     snprintf(remedy, sizeof(remedy),
              "make it: mkdir -p /var/lib/headroom && install -d -m 700 -o %s %s", context->user,
              folder);
-    add_lacking(context, cause, remedy);
+    add(context, FINDING_LACKS, cause, remedy);
     return false;
 }
 
@@ -118,7 +119,7 @@ static bool has_user(const struct check_context *context, const struct passwd *u
     snprintf(cause, sizeof(cause),
              user != NULL ? "collectd runs no program as %s" : "there is no user %s",
              context->user);
-    add_lacking(context, cause, "name a plain user in NotificationExec, such as nobody");
+    add(context, FINDING_WRONG, cause, "name a plain user in NotificationExec, such as nobody");
     return false;
 }
 
@@ -130,13 +131,14 @@ static bool has_programs(const struct check_context *context)
 
     if (!is_found(program)) {
         snprintf(cause, sizeof(cause), "there is no program %s", program);
-        add_lacking(context, cause, "correct NotificationExec, or install it with the plugins");
+        add(context, FINDING_WRONG, cause,
+            "correct NotificationExec, or install it with the plugins");
         return false;
     }
     if (handler->needs == NULL || is_found(handler->needs) || is_in(SYSTEM_FOLDERS, handler->needs))
         return true;
     snprintf(cause, sizeof(cause), "there is no %s, so nothing is sent", handler->needs);
-    add_lacking(context, cause, handler->remedy);
+    add(context, FINDING_LACKS, cause, handler->remedy);
     return false;
 }
 
@@ -161,13 +163,13 @@ void doctor_check_handlers(const struct usage *usage, bool is_named, struct find
     const struct usage_items *options = &usage->handlers;
 
     if (options->count > 0 && !usage->exec) {
-        findings_add(findings, FINDING_LACKS, PROGRAMS,
+        findings_add(findings, FINDING_WRONG, PROGRAMS,
                      "the configuration doesn't load the plugin exec, so collectd runs none",
                      "add LoadPlugin exec before its block");
         return;
     }
     if (options->count == 0 && is_named)
-        findings_add(findings, FINDING_LACKS, PROGRAMS,
+        findings_add(findings, FINDING_WRONG, PROGRAMS,
                      "the configuration has no NotificationExec, so collectd runs none",
                      "copy mail.conf or alertmanager.conf, and read them");
     for (size_t i = 0; i < options->count; i++) {

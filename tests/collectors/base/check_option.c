@@ -4,6 +4,7 @@
  * be.
  */
 #include <check.h>
+#include <limits.h>
 
 #include "headroom/option.h"
 #include "support/suite.h"
@@ -12,11 +13,24 @@ static const struct {
     const char *plugin, *block, *option;
     bool is_known;
 } names[] = {
-    {"psi", "Plugin", "Resource", true},     {"PSI", "plugin", "rESOURCE", true},
-    {"psi", "Plugin", "Resorce", false},     {"psi", "Plugin", "Stall", false},
-    {"psi", "Trigger", "Stall", true},       {"psi", "Cgroup", "Trouble", false},
-    {"headroom", "Cgroup", "Trouble", true}, {"wss", "Include", "ExcludeCgroup", true},
-    {"wss", "Include", "System", false},     {"osnoise", "Plugin", "Cgroup", false},
+    {"psi", "Plugin", "Resource", true},
+    {"PSI", "plugin", "rESOURCE", true},
+    {"psi", "Plugin", "Resorce", false},
+    {"psi", "Plugin", "Stall", false},
+    {"psi", "Trigger", "Stall", true},
+    {"psi", "Cgroup", "Trouble", false},
+    {"headroom", "Cgroup", "Trouble", true},
+    {"wss", "Include", "ExcludeCgroup", true},
+    {"wss", "Include", "System", false},
+    {"osnoise", "Plugin", "Cgroup", false},
+    {"threshold", "Plugin", "Plugin", true},
+    {"threshold", "Plugin", "Instance", false},
+    {"threshold", HR_OPTION_PLUGIN_WITHIN, "Instance", true},
+    {"threshold", HR_OPTION_PLUGIN_WITHIN, "Plugin", false},
+    {"threshold", "Type", "warningmax", true},
+    {"threshold", "Type", "WarningMaxx", false},
+    {"csv", "Plugin", "DataDir", true},
+    {"csv", "Plugin", "DataDirr", false},
     {"osnoise", "None", "What", true}, /* of no block that is known */
 };
 
@@ -50,6 +64,9 @@ static const struct {
     {"psi", "Plugin", "Interval", "Interval of <LoadPlugin psi>"},
     {"osnoise", "Plugin", "Intervall", "Interval of <LoadPlugin osnoise>"},
     {"headroom", "Include", "CgroupPatern", "Cgroup"},
+    {"threshold", "Type", "WarningMaxx", "WarningMax"},
+    {"threshold", "Plugin", "Hosts", "Host"},
+    {"threshold", "Host", "Instanc", "Instance of <Type>"},
     {"osnoise", "Plugin", "Cgroup", ""}, /* which other plugins have */
     {"psi", "Plugin", "Wonderful", ""},
     {"psi", "Plugin", "", ""},
@@ -65,11 +82,22 @@ START_TEST(suggests_what_was_meant)
 }
 END_TEST
 
+START_TEST(compares_names_of_any_length)
+{
+    const char *longer = "abcdefghijklmnopqrstuvwxyzabcdefghijkl";
+
+    ck_assert_uint_lt(hr_option_compare("psii", "psi"), hr_option_compare("psii", "psiixy"));
+    ck_assert_uint_eq(hr_option_compare("psii", longer), UINT_MAX);
+    ck_assert_uint_eq(hr_option_compare(longer, longer), UINT_MAX);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("option");
 
     tcase_add_loop_test(tests, knows_names, 0, sizeof(names) / sizeof(names[0]));
     tcase_add_loop_test(tests, suggests_what_was_meant, 0, sizeof(meant) / sizeof(meant[0]));
+    tcase_add_test(tests, compares_names_of_any_length);
     return run_suite("option", tests);
 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor/plugins.c - plugins that collectd is to load, and that aren't where it looks for them, so
+ * that it doesn't start.
+ *
+ * Source: collectd's daemon/plugin.c, plugin_load().
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "doctor/checks.h"
+#include "headroom/option.h"
+
+#define SUFFIX ".so"
+
+/* Where collectd looks without an option PluginDir; it was built with one of them. */
+static const char *const usual_folders[] = {
+    COLLECTD_PLUGIN_DIR,       "/usr/lib/collectd",          "/usr/lib64/collectd",
+    "/usr/local/lib/collectd", "/opt/collectd/lib/collectd",
+};
+
+#define USUAL_COUNT (sizeof(usual_folders) / sizeof(usual_folders[0]))
+
+struct search {
+    const char *name;
+    bool is_found, is_link;
+    const char *folder; /* the first that could be read; NULL: none */
+    char meant[64];     /* "" if none is like it */
+    unsigned difference;
+};
+
+static void compare(struct search *search, const char *name)
+{
+    const unsigned difference = hr_option_compare(search->name, name);
+
+    if (difference > search->difference ||
+        (difference == search->difference && strcmp(name, search->meant) >= 0))
+        return;
+    search->difference = difference;
+    snprintf(search->meant, sizeof(search->meant), "%.63s", name);
+}
+
+/* One file of a folder. collectd takes no links. */
+static void look_at(struct search *search, DIR *folder, const char *file)
+{
+    const size_t length = strlen(file);
+    char name[NAME_MAX + 1];
+    struct stat status;
+
+    if (length <= strlen(SUFFIX) || strcasecmp(file + length - strlen(SUFFIX), SUFFIX) != 0)
+        return;
+    snprintf(name, sizeof(name), "%.*s", (int)(length - strlen(SUFFIX)), file);
+    if (strcasecmp(name, search->name) != 0)
+        compare(search, name);
+    else if (fstatat(dirfd(folder), file, &status, AT_SYMLINK_NOFOLLOW) == 0)
+        *(S_ISREG(status.st_mode) ? &search->is_found : &search->is_link) = true;
+}
+
+/* @return 0, or the negative errno of reading the folder. */
+static int look_in(struct search *search, const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+
+    if (folder == NULL)
+        return -errno;
+    while ((entry = readdir(folder)) != NULL)
+        look_at(search, folder, entry->d_name);
+    closedir(folder);
+    if (search->folder == NULL)
+        search->folder = path;
+    return 0;
+}
+
+static void add_folder(const struct config_item *item, int status, struct findings *findings)
+{
+    const bool is_denied = status == -EACCES;
+    char facility[80], cause[256];
+
+    snprintf(facility, sizeof(facility), "PluginDir \"%.60s\"", config_text(item));
+    snprintf(cause, sizeof(cause), "can't read it (%s), in line %u of %.180s", strerror(-status),
+             item->line, item->path);
+    findings_add(findings, is_denied ? FINDING_UNTRIED : FINDING_WRONG, facility, cause,
+                 is_denied ? "run headroom doctor as the user that collectd is started by"
+                           : "correct it: collectd doesn't start with it");
+}
+
+static void add_missing(const struct search *search, const struct config_item *item,
+                        struct findings *findings)
+{
+    const char *meant = search->is_link ? "" : search->meant;
+    char facility[80], cause[256], remedy[192];
+
+    snprintf(facility, sizeof(facility), "plugin \"%.60s\"", config_text(item));
+    snprintf(cause, sizeof(cause), "%.60s has %s%.30s" SUFFIX "%s, in line %u of %.90s",
+             search->folder, search->is_link ? "only a link " : "no ", search->name,
+             search->is_link ? ", which collectd doesn't load" : "", item->line, item->path);
+    snprintf(remedy, sizeof(remedy), "%s%s%s%s: collectd doesn't start without it",
+             search->is_link ? "copy the file there" : "install it, or correct its name",
+             meant[0] != '\0' ? "; " : "", meant, meant[0] != '\0' ? " may be meant" : "");
+    findings_add(findings, FINDING_WRONG, facility, cause, remedy);
+}
+
+/* Without PluginDir it isn't known in which of the folders it looks, so all are as good. */
+static void check_plugin(const struct config_item *item, const struct config_item *folder,
+                         struct findings *findings)
+{
+    /* collectd goes on to know it by its older name. */
+    const bool is_virt = strcmp(config_text(item), "libvirt") == 0;
+    struct search search = {.name = is_virt ? "virt" : config_text(item), .difference = UINT_MAX};
+    const int status = folder != NULL ? look_in(&search, config_text(folder)) : 0;
+
+    for (size_t i = 0; i < USUAL_COUNT && folder == NULL; i++)
+        look_in(&search, usual_folders[i]);
+    if (status < 0)
+        add_folder(folder, status, findings);
+    else if (search.folder != NULL && !search.is_found)
+        add_missing(&search, item, findings);
+}
+
+/* A PluginDir holds for what comes after it. */
+void doctor_check_plugins(const struct usage *usage, struct findings *findings)
+{
+    const struct config_item *folder = NULL;
+
+    for (size_t i = 0; i < usage->config.child_count; i++) {
+        const struct config_item *item = &usage->config.children[i];
+        if (config_is(item, "PluginDir"))
+            folder = item;
+        else if (usage_loads(usage, item))
+            check_plugin(item, folder, findings);
+    }
+}
