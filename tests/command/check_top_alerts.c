@@ -581,8 +581,8 @@ END_TEST
 
 /* SEVERITY:GROUP:WHAT of lines, and of those that are shown: a bar before what was read before.
  * WHAT is RESOURCE-LEVEL of a threshold, or RESOURCE alone of a trigger; room and to_trouble with
- * their value; room-RESOURCE of <Alert>, with a "!" of trouble that is there. Or "start", of
- * collectd. The time is that of the line, in minutes. */
+ * their value; room-RESOURCE of <Alert>, with a "!" of trouble that is there; a "?" of a trigger
+ * that is no longer watched. Or "start", of collectd. The time is that of the line, in minutes. */
 static const struct {
     const char *what, *lines, *shown;
 } causes[] = {
@@ -637,6 +637,14 @@ static const struct {
      "W:a:room-cpu W:a:room-cpu"},
     {"as others may, which threshold notifies again", "0W:a:cpu-full 1start 2W:a:cpu-some",
      "W:a:cpu-full"},
+    {"but are shown once", "0F:a:cpu-full 1start 2F:a:cpu-full 3W:b:io-full 4O:a:cpu-full",
+     "F:a:cpu-full W:b:io-full O:a:cpu-full"},
+    {"also if less severe", "0F:a:cpu-full 1start 2W:a:cpu-full 3F:a:cpu-full",
+     "F:a:cpu-full F:a:cpu-full"},
+    {"a trigger again", "0F:a:cpu 1start 2W:a:cpu", "F:a:cpu W:a:cpu"},
+    {"but worse", "0W:a:cpu-full 1start 2F:a:cpu-full", "W:a:cpu-full F:a:cpu-full"},
+    {"of one run it is another one", "0start 0W:a:cpu-full 9W:a:cpu-full",
+     "W:a:cpu-full W:a:cpu-full"},
     {"unknown starts", "0W:a:room-cpu! 120W:a:cpu-full", "W:a:room-cpu W:a:cpu-full"},
     {"and ends beside it", "0W:a:cpu-full 0W:a:room-cpu! 120O:a:cpu-full",
      "W:a:cpu-full O:a:cpu-full"},
@@ -644,6 +652,16 @@ static const struct {
     {"with an end that is the last",
      "0start 0W:a:cpu-full 0W:a:room-cpu! 9O:a:cpu-full 9O:a:room-cpu",
      "W:a:cpu-full O:a:room-cpu"},
+    {"who takes the CPU", "0F:a:cpu-full 3W:b:room=0 3W:b:to_trouble=0", "F:a:cpu-full"},
+    {"a moment before", "0W:b:room=0 0F:a:cpu-full", "F:a:cpu-full"},
+    {"of the machine it isn't known", "0W:system:cpu-some 3W:b:room=0",
+     "W:system:cpu-some W:b:room=0"},
+    {"nor by a trigger", "0W:system:cpu 3W:b:room=0", "W:system:cpu W:b:room=0"},
+    {"nor where others wait for memory", "0F:a:memory-full 3W:b:room=0",
+     "F:a:memory-full W:b:room=0"},
+    {"a trigger that is gone",
+     "0W:a:cpu 1F:a:cpu-full 1start 2F:a:cpu-full 3O:a:cpu? 9O:a:cpu-full",
+     "W:a:cpu F:a:cpu-full O:a:cpu-full"},
     {"its last sign", "0W:a:room-memory 10F:a:room-memory 14F:a:room=8",
      "W:a:room-memory F:a:room-memory"},
 };
@@ -652,7 +670,7 @@ static void write_message(const char *group, const char *what, char severity, FI
 {
     const char *value = strchr(what, '=');
     const char *type = strncmp(what, "to_trouble", 10) == 0 ? "duration" : "percent";
-    const int length = (int)strcspn(what, "=!");
+    const int length = (int)strcspn(what, "=!?");
     const bool is_room = *type == 'd' || strcmp(what, "room") == 0 || value != NULL;
     const bool is_kill = strcmp(what, "oom_kill") == 0;
 
@@ -664,8 +682,9 @@ static void write_message(const char *group, const char *what, char severity, FI
         fprintf(out, "type = percent, type_instance = %.*s, message = memory: trouble %s", length,
                 what, what[length] == '!' ? "now in a" : "in 42 min");
     else if (!is_room && strchr(what, '-') == NULL)
-        fprintf(out, "type = derive, type_instance = trigger_x_%s, message = %s some: stalled",
-                what, what);
+        fprintf(out, "type = derive, type_instance = trigger_x_%.*s, message = %.*s some: %s",
+                length, what, length, what,
+                what[length] == '?' ? "no longer watched in a" : "stalled");
     else if (severity == 'O')
         fprintf(out, "type = %s, type_instance = %.*s, message = Host h, plugin p: over", type,
                 length, what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source: src/handlers/headroom-mail.sh, list_covering() and goes_on().
+ * Source: src/handlers/headroom-mail.sh, is_due(), list_covering() and goes_on().
  */
 #include "top/alarms.h"
 
@@ -38,7 +38,8 @@ struct alarm {
     enum kind kind;
     enum resource resource;
     enum alert_severity severity;
-    double time; /* seconds, of whatever zone; NAN: not known */
+    double time;     /* seconds, of whatever zone; NAN: not known */
+    unsigned starts; /* of collectd, when it was last notified */
     bool is_covered;
     bool is_uncertain; /* its end may come without a notification */
 };
@@ -163,12 +164,16 @@ static bool says_why(const struct alarm *other, const struct alarm *room)
            other->resource != IRQ;
 }
 
-/* Where any group waits for a CPU, so does something in the machine. */
+/* Where any group waits for a CPU, so does something in the machine; and whoever takes the CPU from
+ * it has no room left. */
 static bool says_who(const struct alarm *other, const struct alarm *alarm)
 {
-    return is_of_system(alarm) && (alarm->resource == CPU || alarm->resource == ROOM) &&
-           strcmp(other->host, alarm->host) == 0 && other->resource == CPU &&
-           (other->kind == TRIGGER || other->kind == THRESHOLD);
+    if (alarm->kind != THRESHOLD || strcmp(other->host, alarm->host) != 0 ||
+        other->resource != CPU || (other->kind != TRIGGER && other->kind != THRESHOLD))
+        return false;
+    if (is_of_system(alarm))
+        return alarm->resource == CPU || alarm->resource == ROOM;
+    return alarm->resource == ROOM && strcmp(other->group, "system") != 0;
 }
 
 static bool covers(const struct alarm *other, const struct alarm *alarm)
@@ -227,18 +232,38 @@ static void cover_others(struct alarms *alarms,
     }
 }
 
+/* Whether an alarm that was shown goes on, no worse: threshold notifies it again once collectd is
+ * restarted; twice in one run it is of a series that was gone meanwhile. A trigger has news only.
+ */
+static bool is_known(const struct alarms *alarms, const struct alarm *before,
+                     const struct alert *alert)
+{
+    if (before == NULL || before->is_covered || before->kind == TRIGGER)
+        return false;
+    return alert->severity > before->severity ||
+           (alert->severity == before->severity && alert_is_by_threshold(alert) &&
+            before->starts != alarms->starts);
+}
+
 static int begin_alarm(struct alarms *alarms, const struct alert *alert, const char *series)
 {
-    struct alarm *before = find_alarm(alarms, series),
-                 alarm = {.severity = alert->severity, .time = time_of(alert)};
+    struct alarm *before = find_alarm(alarms, series);
+    struct alarm alarm = {
+        .severity = alert->severity, .time = time_of(alert), .starts = alarms->starts};
     const bool was_shown = before != NULL && !before->is_covered;
 
+    if (is_known(alarms, before, alert)) {
+        before->severity = alert->severity;
+        before->starts = alarms->starts;
+        find_cause(alert, before);
+        return 0;
+    }
     if (before != NULL)
         remove_alarm(alarms, before);
     snprintf(alarm.host, sizeof(alarm.host), "%s", alert->host);
     snprintf(alarm.group, sizeof(alarm.group), "%s", alert->instance);
     find_cause(alert, &alarm);
-    alarm.is_uncertain = is_forgotten(&alarm) && !alarms->has_start;
+    alarm.is_uncertain = is_forgotten(&alarm) && alarms->starts == 0;
     for (size_t i = 0; i < alarms->count && !was_shown; i++)
         alarm.is_covered |= covers(&alarms->list[i], &alarm);
     alarm.series = strdup(series);
@@ -249,15 +274,13 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
     return !alarm.is_covered;
 }
 
-/* Whether a cause lasts by another alarm, whose end is shown then. A group that can't be watched
- * any more has no others. */
+/* Whether a cause lasts by another alarm, whose end is shown then. */
 static bool goes_on(struct alarms *alarms, const struct alarm *ended, const struct alert *alert)
 {
     const double now = time_of(alert);
     bool is_on = false;
 
-    if (ended->resource == NO_RESOURCE || strcmp(alert->plugin, "psi") != 0 ||
-        (ended->kind == TRIGGER && strstr(alert->message, ": no longer watched in ") != NULL))
+    if (ended->resource == NO_RESOURCE || strcmp(alert->plugin, "psi") != 0)
         return false;
     for (size_t i = 0; i < alarms->count; i++)
         if (is_same_wait(&alarms->list[i], ended) && lasts(&alarms->list[i], now)) {
@@ -294,7 +317,7 @@ int alarms_take(struct alarms *alarms, const struct alert *alert,
 
 void alarms_restart(struct alarms *alarms)
 {
-    alarms->has_start = true;
+    alarms->starts++;
     for (size_t i = alarms->count; i > 0; i--)
         if (is_forgotten(&alarms->list[i - 1]))
             remove_alarm(alarms, &alarms->list[i - 1]);

@@ -18,16 +18,16 @@ struct alarm;
 struct alarms {
     struct alarm *list;
     size_t count, capacity;
-    bool has_start; /**< alarms_restart() was called: the log has the starts of collectd */
+    unsigned starts; /**< of collectd, in the log */
 };
 
 /**
  * Takes the next alert of the log: an alarm that begins, goes on or ends.
  *
  * @param drop  called for each alarm that began a moment before and says less of the same cause.
- * @return 1 if it is to be shown; 0 if another alarm says as much, or if it is the end of one that
- *         wasn't shown, of a cause that lasts, or of a threshold without an alarm, as collectd has
- *         one of each series when it starts; -ENOMEM.
+ * @return 1 if it is to be shown; 0 if another alarm says as much, if it was shown before collectd
+ *         was restarted, or if it is the end of one that wasn't shown, of a cause that lasts, or of
+ *         a threshold without an alarm, as collectd has one of each series when it starts; -ENOMEM.
  */
 int alarms_take(struct alarms *alarms, const struct alert *alert,
                 void (*drop)(void *context, const struct alarm *alarm), void *context);
