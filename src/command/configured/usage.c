@@ -415,7 +415,9 @@ static void load(struct usage *usage, const struct config_item *item, double int
     }
     usage->graphite = usage->graphite || is_word(name, "write_graphite");
     usage->rrdtool = usage->rrdtool || is_word(name, "rrdtool");
+    usage->csv = usage->csv || is_word(name, "csv");
     usage->exec = usage->exec || is_word(name, "exec");
+    usage->logfile = usage->logfile || is_word(name, "logfile");
 }
 
 static int read_exec(struct usage *usage, const struct config_item *block)
@@ -428,10 +430,21 @@ static int read_exec(struct usage *usage, const struct config_item *block)
     return status;
 }
 
+/* Also its File "stdout" is none to read. */
+static void read_logfile(struct usage *usage, const struct config_item *block)
+{
+    const struct config_item *file = config_find(block, "File");
+
+    if (usage->logfile && file != NULL && config_text(file)[0] == '/')
+        usage->log = config_text(file);
+}
+
 static int configure(struct usage *usage, struct config_item *item)
 {
     struct plugin plugin;
 
+    if (is_word(config_text(item), "logfile"))
+        read_logfile(usage, item);
     if (is_word(config_text(item), "exec"))
         return read_exec(usage, item);
     if (!find_plugin(usage, item, &plugin))

@@ -95,8 +95,10 @@ struct usage {
     struct usage_wss wss;
     struct usage_osnoise osnoise;
     struct usage_headroom headroom;
-    bool graphite, rrdtool;      /**< writers that are loaded */
+    bool graphite, rrdtool, csv; /**< writers that are loaded */
     bool exec;                   /**< is loaded */
+    bool logfile;                /**< is loaded */
+    const char *log;             /**< the file that it writes; NULL: not known */
     struct usage_items handlers; /**< the options NotificationExec of exec */
 };
 

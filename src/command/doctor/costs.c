@@ -18,6 +18,9 @@
 #define WHISPER_BYTES 1356532
 #define RRD_BYTES     148000
 
+/* A line of the plugin csv, "1795420800.000,12.500000". */
+#define CSV_BYTES 25
+
 /* How many series a minute carbon creates by default, as Debian configures it, and where it says
  * so. */
 #define CARBON_CREATES 50
@@ -243,6 +246,15 @@ static void print_disk(const struct note *note, const char *what, size_t series,
                of_all);
 }
 
+static void print_csv(const struct note *note, double values_per_s)
+{
+    char of_a_day[32];
+
+    format_bytes(values_per_s * 86400 * CSV_BYTES, of_a_day, sizeof(of_a_day));
+    print_note(note, "csv", "about %d bytes a value: %s of disk a day, which nothing removes",
+               CSV_BYTES, of_a_day);
+}
+
 /* How many series a minute carbon creates by its configuration, which may be another machine's;
  * INFINITY: all. @return whether that is known. */
 static bool read_carbon(const struct hr_root *root, double *creates)
@@ -299,6 +311,8 @@ static void print_sums(const struct note *note, const struct hr_root *root,
         print_carbon(note, root, series);
     if (usage->rrdtool)
         print_disk(note, "rrdtool", series, RRD_BYTES);
+    if (usage->csv)
+        print_csv(note, values);
 }
 
 void costs_print(FILE *out, const struct hr_root *root, const struct usage *usage,

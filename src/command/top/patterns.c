@@ -90,6 +90,11 @@ const char *patterns_describe(struct patterns *patterns)
     return patterns->text;
 }
 
+const char *patterns_log(const struct patterns *patterns)
+{
+    return patterns != NULL ? patterns->usage.log : NULL;
+}
+
 void patterns_close(struct patterns *patterns)
 {
     if (patterns == NULL)

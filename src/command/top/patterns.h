@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top/patterns.h - patterns of the plugins that match no cgroup, by collectd's configuration.
+ * top/patterns.h - what collectd's configuration says: patterns of the plugins that match no
+ * cgroup, and where the log is.
  */
 #ifndef HEADROOM_COMMAND_TOP_PATTERNS_H
 #define HEADROOM_COMMAND_TOP_PATTERNS_H
@@ -26,6 +27,10 @@ int patterns_open(const char *path, struct config_fault *fault, struct patterns 
  * @return a sentence on those that match none; "" if each matches. It is good until the next call.
  */
 const char *patterns_describe(struct patterns *patterns);
+
+/** @param patterns  may be NULL.
+ * @return the file that collectd's plugin logfile writes; NULL: none is known. */
+const char *patterns_log(const struct patterns *patterns);
 
 /** @param patterns  may be NULL. */
 void patterns_close(struct patterns *patterns);

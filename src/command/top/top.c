@@ -438,6 +438,17 @@ static int open_patterns(struct top *top)
     return COMMAND_MISUSED;
 }
 
+/* A reader has them without asking, if the log can be read. Programs have what they ask for. */
+static int open_alerts(struct top *top)
+{
+    struct options *options = &top->options;
+    const char *log = options->json || !isatty(STDOUT_FILENO) ? NULL : patterns_log(top->patterns);
+
+    if (options->alerts == NULL && log != NULL && access(log, R_OK) == 0)
+        options->alerts = log;
+    return options->alerts != NULL ? alerts_open(options->alerts, &top->alerts) : 0;
+}
+
 static void open_screen(struct top *top)
 {
     if (top->options.once || top->options.json)
@@ -487,8 +498,10 @@ static void print_help(void)
         "\"some\")\n"
         "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
         "  --alerts FILE       also show the latest notifications of headroom's plugins; FILE is\n"
-        "                      the log that collectd's logfile plugin writes\n"
-        "  --config FILE       collectd's configuration, for patterns that match no cgroup\n"
+        "                      the log that collectd's logfile plugin writes (default:\n"
+        "                      collectd's own, on a terminal)\n"
+        "  --config FILE       collectd's configuration, for the log, and for patterns that match\n"
+        "                      no cgroup\n"
         "                      (default: collectd's own, with the default socket)\n"
         "  --once              print the table once and exit\n"
         "  --json              print a line of JSON for each refresh\n"
@@ -597,7 +610,7 @@ int top_main(int argc, char **argv)
     if (status != COMMAND_DONE)
         return status;
 
-    status = top.options.alerts != NULL ? alerts_open(top.options.alerts, &top.alerts) : 0;
+    status = open_alerts(&top);
     if (status != 0) {
         fprintf(stderr, "%s: %s\n", top.title, strerror(-status));
         return COMMAND_FAILED;
