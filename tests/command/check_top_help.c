@@ -173,7 +173,7 @@ START_TEST(fits_legend)
     bool present[COLUMN_MAX];
     char text[HELP_SIZE];
     mark_all_present(present);
-    legend_fit(legends[_i].width, present, legends[_i].marked, text);
+    legend_fit(legends[_i].width, present, legends[_i].marked, "? help", text);
     ck_assert_str_eq(text, legends[_i].text);
 }
 END_TEST
@@ -182,10 +182,10 @@ START_TEST(explains_what_there_is)
 {
     bool present[COLUMN_MAX] = {false};
     char text[HELP_SIZE];
-    legend_fit(80, present, false, text);
+    legend_fit(80, present, false, "? help", text);
     ck_assert_str_eq(text, "? help");
     present[column_find("referenced_bytes")] = true;
-    legend_fit(80, present, false, text);
+    legend_fit(80, present, false, "? help", text);
     ck_assert_str_eq(text, "wss: touched of it  ? help");
     ck_assert(help_line(0, present, text));
     ck_assert_ptr_nonnull(strstr(text, columns[column_find("referenced_bytes")].meaning));

@@ -2,7 +2,6 @@
 #include "blame/run.h"
 
 #include <errno.h>
-#include <langinfo.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -304,7 +303,7 @@ int blame_run(const struct blame_request *request)
 {
     struct run run = {
         .request = request,
-        .charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII,
+        .charset = label_charset(),
     };
 
     waiting_hold_signals();

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/label.h"
 
+#include <langinfo.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "headroom/utf8.h"
+
+enum label_charset label_charset(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII;
+}
 
 /* What one character of a name becomes on the terminal. */
 struct glyph {

@@ -17,6 +17,9 @@ enum label_charset {
     LABEL_UTF8
 };
 
+/** @return what the terminal can show by the locale. */
+enum label_charset label_charset(void);
+
 /**
  * Writes `name` so that it is safe to show: what hr_utf8_is_unsafe() has, and bytes that are not
  * UTF-8 each become "?".

@@ -2,7 +2,6 @@
 #include "osnoise/run.h"
 
 #include <errno.h>
-#include <langinfo.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -355,7 +354,7 @@ int osnoise_run(const struct osnoise_request *request)
 {
     struct run run = {
         .request = request,
-        .charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII,
+        .charset = label_charset(),
     };
     waiting_hold_signals();
     int status = measure_and_print(&run);

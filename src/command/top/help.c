@@ -20,9 +20,8 @@ static const struct {
     {"wss: touched of it", "referenced_bytes", false},
 };
 
-static const char last[] = "? help";
-
-void legend_fit(int width, const bool present[COLUMN_MAX], bool marked, char text[HELP_SIZE])
+void legend_fit(int width, const bool present[COLUMN_MAX], bool marked, const char *last,
+                char text[HELP_SIZE])
 {
     size_t used = 0;
     for (size_t i = 0; i < COUNT(legend); i++) {

@@ -19,8 +19,10 @@
  * @param width    of the terminal, in columns. The last part is written even if it is wider.
  * @param present  by index into columns, see table_present().
  * @param marked   whether a row has the mark of table_mark_takers().
+ * @param last     where all is said; the last part.
  */
-void legend_fit(int width, const bool present[COLUMN_MAX], bool marked, char text[HELP_SIZE]);
+void legend_fit(int width, const bool present[COLUMN_MAX], bool marked, const char *last,
+                char text[HELP_SIZE]);
 
 /**
  * Writes a line of the page of help.

@@ -11,6 +11,8 @@
 #include "common/output.h"
 #include "headroom/utf8.h"
 #include "top/alert_text.h"
+#include "top/help.h"
+#include "top/layout.h"
 
 enum { TITLE_SIZE = 64 };
 
@@ -73,6 +75,12 @@ static void print_alert(FILE *out, const struct table *table, const struct alert
     fprintf(out, "alert %s %s %s\n", alert_clock(alert), alert_word(alert->severity), label);
 }
 
+static void print_alerts(FILE *out, const struct table *table, const struct alert_list *alerts)
+{
+    for (size_t i = 0; alerts != NULL && i < alerts->fresh; i++)
+        print_alert(out, table, first_fresh(alerts) + i);
+}
+
 int print_lines(FILE *out, const struct table *table, const struct alert_list *alerts)
 {
     int name_width = (int)strlen("group");
@@ -91,10 +99,74 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
         }
         fputs(table->rows[i].takes_most ? "  *\n" : "\n", out);
     }
-    for (size_t i = 0; alerts != NULL && i < alerts->fresh; i++)
-        print_alert(out, table, first_fresh(alerts) + i);
+    print_alerts(out, table, alerts);
     return output_flush(out);
 }
+
+/* --- For a reader ----------------------------------------------------------- */
+
+/* The columns of the screen; a name takes no more than the longest one needs. */
+static struct layout fit(const struct table *table, int width)
+{
+    const int longest = table_longest_label(table, label_charset());
+    bool present[COLUMN_MAX];
+    struct layout layout;
+
+    table_present(table, present);
+    layout_fit(width, longest, present, &layout);
+    for (size_t i = 0; i < column_count; i++)
+        if (layout.bar > 0 && layout.shown[i] && columns[i].drawn == COLUMN_BAR)
+            layout.name += layout.bar + 1;
+    if (layout.name > longest)
+        layout.name = longest;
+    if (layout.name < (int)strlen("group"))
+        layout.name = (int)strlen("group");
+    return layout;
+}
+
+static void print_titles(FILE *out, const struct layout *layout)
+{
+    fprintf(out, "%-*s", layout->name, "group");
+    for (size_t i = 0; i < column_count; i++)
+        if (layout->shown[i])
+            fprintf(out, " %*s", VALUE_WIDTH, columns[i].title);
+    putc('\n', out);
+}
+
+static void print_row(FILE *out, const struct layout *layout, const struct table *table,
+                      const struct row *row)
+{
+    char name[ROW_NAME_SIZE], label[ROW_NAME_SIZE], text[16];
+
+    row_label(table, row, name, sizeof(name));
+    const int taken = label_fit(name, layout->name, label_charset(), label, sizeof(label));
+    fprintf(out, "%s%*s", label, layout->name - taken, "");
+    for (size_t i = 0; i < column_count; i++) {
+        if (!layout->shown[i])
+            continue;
+        row_format(row, i, text);
+        fprintf(out, " %*s", VALUE_WIDTH, text);
+    }
+    putc('\n', out);
+}
+
+int print_readable(FILE *out, const struct table *table, const struct alert_list *alerts, int width)
+{
+    const struct layout layout = fit(table, width);
+    bool present[COLUMN_MAX];
+    char legend[HELP_SIZE];
+
+    print_titles(out, &layout);
+    for (size_t i = 0; i < table->count; i++)
+        print_row(out, &layout, table, &table->rows[i]);
+    table_present(table, present);
+    legend_fit(width, present, table_has_mark(table), "see headroom(1)", legend);
+    fprintf(out, "%s\n", legend);
+    print_alerts(out, table, alerts);
+    return output_flush(out);
+}
+
+/* --- JSON ------------------------------------------------------------------- */
 
 static void print_json_row(FILE *out, const struct row *row)
 {

@@ -24,6 +24,16 @@
 int print_lines(FILE *out, const struct table *table, const struct alert_list *alerts);
 
 /**
+ * Prints the table for a reader, as the screen has it, without bars; the line that explains it; and
+ * the new alerts. Flushes.
+ *
+ * @param width  of the terminal, in columns; alerts may be longer.
+ * @return 0, or the negative errno of writing.
+ */
+int print_readable(FILE *out, const struct table *table, const struct alert_list *alerts,
+                   int width);
+
+/**
  * Prints one line: {"time":SECONDS,"groups":[{"host":TEXT,"group":TEXT,KEY:NUMBER or
  * null,...,"takes_most_cpu":BOOLEAN},...]} It is valid JSON in UTF-8 whatever the names: bytes that
  * are not UTF-8 become U+FFFD. Flushes.

@@ -3,7 +3,6 @@
 
 #include <curses.h>
 #include <errno.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +105,7 @@ int screen_open(struct screen **result)
         free_screen(screen);
         return -EOPNOTSUPP;
     }
-    screen->charset = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? LABEL_UTF8 : LABEL_ASCII;
+    screen->charset = label_charset();
     set_up_terminal(screen);
     *result = screen;
     return 0;
@@ -179,25 +178,6 @@ static void draw_bar(const struct screen *screen, int width, double value)
     }
 }
 
-/* "12.5", "49id" of what belongs to the next column, "*0.86" with the mark. */
-static void format_cell(const struct row *row, size_t column, char text[16])
-{
-    const char *mark = row->takes_most && column == column_find("cpus_used") ? "*" : "";
-    int decimals = columns[column].decimals;
-    double beside = column + 1 < column_count && columns[column + 1].drawn == COLUMN_BESIDE
-                        ? row->values[column + 1]
-                        : NAN;
-    if (isnan(row->values[column]) && !isnan(beside)) {
-        snprintf(text, 16, beside < 99.5 ? "%.0f %s" : "%.0f%s", beside, columns[column + 1].title);
-        return;
-    }
-    do {
-        char number[16];
-        column_format(&columns[column], row->values[column], decimals, number);
-        snprintf(text, 16, "%s%.14s", mark, number);
-    } while (strlen(text) > NUMBER_WIDTH && decimals-- > 0);
-}
-
 static void draw_row(const struct screen *screen, int y, const struct layout *layout,
                      const struct table *table, const struct row *row)
 {
@@ -216,7 +196,7 @@ static void draw_row(const struct screen *screen, int y, const struct layout *la
             draw_bar(screen, layout->bar, row->values[i]);
             attrset(A_NORMAL);
         }
-        format_cell(row, i, text);
+        row_format(row, i, text);
         addch(' ');
         attrset(attribute);
         printw("%*s", NUMBER_WIDTH, text);
@@ -470,18 +450,6 @@ static void clamp_offset(struct screen *screen)
         screen->offset = most;
 }
 
-static int longest_name(const struct screen *screen, const struct table *table)
-{
-    int longest = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        char name[ROW_NAME_SIZE];
-        row_label(table, &table->rows[i], name, sizeof(name));
-        int width = label_width(name, screen->charset);
-        longest = width > longest ? width : longest;
-    }
-    return longest;
-}
-
 /* Draws the titles and rows into the lines from `top` to before `bottom`. Returns how many rows are
  * pinned. */
 static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles, int width,
@@ -491,7 +459,7 @@ static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles,
     bool present[COLUMN_MAX];
     struct layout layout;
     table_present(table, present);
-    layout_fit(width, longest_name(screen, table), present, &layout);
+    layout_fit(width, table_longest_label(table, screen->charset), present, &layout);
     if (titles)
         draw_titles(top++, &layout, view->sort);
 
@@ -513,12 +481,10 @@ static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles,
 /* Draws the line that explains the columns. */
 static void draw_legend(const struct screen *screen, int y, int width, const struct table *table)
 {
-    bool present[COLUMN_MAX], marked = false;
+    bool present[COLUMN_MAX];
     char text[HELP_SIZE];
     table_present(table, present);
-    for (size_t i = 0; i < table->count; i++)
-        marked |= table->rows[i].takes_most;
-    legend_fit(width, present, marked, text);
+    legend_fit(width, present, table_has_mark(table), "? help", text);
     attrset(A_DIM);
     draw_sentence(screen, y, 0, text, width);
     attrset(A_NORMAL);

@@ -287,3 +287,43 @@ void row_label(const struct table *table, const struct row *row, char *label, si
     if (!isnan(count))
         snprintf(label + length, size - length, " (%.0f process%s)", count, count == 1 ? "" : "es");
 }
+
+int table_longest_label(const struct table *table, enum label_charset charset)
+{
+    char label[ROW_NAME_SIZE];
+    int longest = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        row_label(table, &table->rows[i], label, sizeof(label));
+        const int width = label_width(label, charset);
+        longest = width > longest ? width : longest;
+    }
+    return longest;
+}
+
+bool table_has_mark(const struct table *table)
+{
+    size_t row = 0;
+
+    while (row < table->count && !table->rows[row].takes_most)
+        row++;
+    return row < table->count;
+}
+
+void row_format(const struct row *row, size_t column, char text[16])
+{
+    const char *mark = row->takes_most && column == column_find("cpus_used") ? "*" : "";
+    int decimals = columns[column].decimals;
+    double beside = column + 1 < column_count && columns[column + 1].drawn == COLUMN_BESIDE
+                        ? row->values[column + 1]
+                        : NAN;
+    if (isnan(row->values[column]) && !isnan(beside)) {
+        snprintf(text, 16, beside < 99.5 ? "%.0f %s" : "%.0f%s", beside, columns[column + 1].title);
+        return;
+    }
+    do {
+        char number[16];
+        column_format(&columns[column], row->values[column], decimals, number);
+        snprintf(text, 16, "%s%.14s", mark, number);
+    } while (strlen(text) > VALUE_WIDTH && decimals-- > 0);
+}

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "common/identifier.h"
+#include "common/label.h"
 #include "top/columns.h"
 
 struct client;
@@ -94,6 +95,18 @@ void row_name(const struct table *table, const struct row *row, char *name, size
  * it.
  * @param size  of label; a longer one is cut. */
 void row_label(const struct table *table, const struct row *row, char *label, size_t size);
+
+/** @return the columns that the longest row_label() takes. */
+int table_longest_label(const struct table *table, enum label_charset charset);
+
+/** @return whether a row has the mark of table_mark_takers(). */
+bool table_has_mark(const struct table *table);
+
+/**
+ * Writes a value of a row for people, in VALUE_WIDTH characters: "12.5"; "49 id" of what is drawn
+ * beside the column; "*0.86" with the mark.
+ */
+void row_format(const struct row *row, size_t column, char text[16]);
 
 /** Fits any name: collectd's host and instance have up to 127 bytes. */
 #define ROW_NAME_SIZE 512

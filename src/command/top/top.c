@@ -134,8 +134,11 @@ static int show_table(struct top *top)
         return 0;
     }
     const struct alert_list *alerts = read_alerts(top);
-    return top->options.json ? print_json(stdout, &top->table, alerts)
-                             : print_lines(stdout, &top->table, alerts);
+    if (top->options.json)
+        return print_json(stdout, &top->table, alerts);
+    return top->options.once && isatty(STDOUT_FILENO)
+               ? print_readable(stdout, &top->table, alerts, output_width(80))
+               : print_lines(stdout, &top->table, alerts);
 }
 
 /* The plugins that the columns come from, each once: "psi", "psi or wss". */

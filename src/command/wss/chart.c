@@ -2,11 +2,9 @@
 #include "wss/chart.h"
 
 #include <errno.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -270,7 +268,7 @@ static int clamp(int value, int low, int high)
 void wss_canvas_of(FILE *file, struct wss_canvas *canvas)
 {
     struct winsize size;
-    *canvas = (struct wss_canvas){80, 24, strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+    *canvas = (struct wss_canvas){80, 24, label_charset() == LABEL_UTF8};
     if (ioctl(fileno(file), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
         return;
     canvas->width = clamp(size.ws_col, WIDTH_MIN, WIDTH_MAX);
