@@ -153,6 +153,17 @@ static bool make_narrower(struct fit *fit, int name_width, int causes_width, int
     return true;
 }
 
+/* Whether there is a row without room, though trouble is known: after some of another resource. */
+static bool lacks_room(const struct rooms *rooms)
+{
+    size_t i = 0;
+
+    while (i < rooms->count && (!isnan(rooms->rows[i].values[ROOM_LEAST]) ||
+                                isnan(rooms->rows[i].values[ROOM_TROUBLE])))
+        i++;
+    return i < rooms->count;
+}
+
 int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
 {
     struct fit fit = {.name_width = 60, .causes_width = 60, .cause_count = 2};
@@ -166,6 +177,12 @@ int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
         add_rows(&grid, rooms, &fit);
     }
     int status = grid_print(&grid, out);
+
+    if (lacks_room(rooms))
+        fputs("\n\"-\" isn't known, see headroom doctor headroom; \"> 1 d\" beside it: no trouble "
+              "now,\n"
+              "and none is seen to come, by what the group waits for.\n",
+              out);
     if (rooms->without_count > 0)
         fprintf(
             out,
