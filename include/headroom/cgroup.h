@@ -191,6 +191,9 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
 /** @return the current counts of the set. */
 struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set);
 
+/** Whether a path, as hr_cgroup.path, is another one or below it; all are below "". */
+bool hr_cgroup_is_within(const char *path, const char *above);
+
 /**
  * Finds the part of the group's path that a wildcard of its pattern matched.
  *

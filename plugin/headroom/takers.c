@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "headroom/array.h"
+#include "headroom/cgroup.h"
 
 /* What is less isn't named: of the growth, and of the time. */
 #define WORTH_NAMING_PCT 1
@@ -29,15 +30,6 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
         while (length > 0 && subject->path[--length] != '/')
             continue;
     snprintf(path, size, "%.*s", (int)length, subject->path);
-}
-
-/* Whether a group is in another; all are in "". */
-static bool is_within(const char *path, const char *above)
-{
-    const size_t length = strlen(above);
-
-    return length == 0 ||
-           (strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/'));
 }
 
 /* --- Amounts ------------------------------------------------------------------------ */
@@ -116,7 +108,7 @@ static void keep_lowest(struct takers_ranking *ranking)
 
     for (size_t i = 0; i < ranking->count; i++) {
         const struct taker *taker = &ranking->list[i];
-        if (i + 1 == ranking->count || !is_within(taker[1].path, taker->path))
+        if (i + 1 == ranking->count || !hr_cgroup_is_within(taker[1].path, taker->path))
             ranking->list[kept++] = *taker;
     }
     ranking->count = kept;
@@ -170,7 +162,7 @@ static const struct taker *next_within(const struct takers_ranking *ranking, con
 {
     for (size_t i = after != NULL ? (size_t)(after - ranking->list) + 1 : 0; i < ranking->count;
          i++)
-        if (is_within(ranking->list[i].path, above))
+        if (hr_cgroup_is_within(ranking->list[i].path, above))
             return &ranking->list[i];
     return NULL;
 }

@@ -93,10 +93,8 @@ void psi_watched_forget_gone(struct psi_watched *watched)
 bool psi_watched_is_below(const struct psi_watched *watched, uint64_t id, const char *path)
 {
     const struct psi_watched_group *group = psi_watched_find(watched, id);
-    const size_t length = strlen(path);
 
-    return group != NULL && strncmp(group->path, path, length) == 0 &&
-           (group->path[length] == '\0' || group->path[length] == '/');
+    return group != NULL && hr_cgroup_is_within(group->path, path);
 }
 
 void psi_watched_free(struct psi_watched *watched)

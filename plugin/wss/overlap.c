@@ -6,19 +6,11 @@
 
 #include "common/log.h"
 #include "headroom/array.h"
+#include "headroom/cgroup.h"
 
 #define PLUGIN "wss"
 
 /* --- In the configuration ------------------------------------------------- */
-
-/* Whether a path is another or lies below it; "" is the top. */
-static bool is_within(const char *path, const char *other)
-{
-    size_t length = strlen(other);
-
-    return length == 0 ||
-           (strncmp(path, other, length) == 0 && (path[length] == '\0' || path[length] == '/'));
-}
 
 static bool is_same_choice(const struct wss_target *a, const struct wss_target *b)
 {
@@ -40,7 +32,7 @@ static bool are_nested_paths(const struct wss_target *a, const struct wss_target
         return false;
     /* One path twice is one group. */
     return strcmp(a->label, b->label) != 0 &&
-           (is_within(a->label, b->label) || is_within(b->label, a->label));
+           (hr_cgroup_is_within(a->label, b->label) || hr_cgroup_is_within(b->label, a->label));
 }
 
 /* @return why two targets can't be measured together; NULL: they can, as far as is known here. */
@@ -180,7 +172,7 @@ static bool have_process_within(const struct wss_overlap_entry *entry,
     const char *end = entry->paths + entry->paths_length;
 
     for (const char *path = entry->paths; path < end; path += strlen(path) + 1)
-        if (is_within(path, group->path))
+        if (hr_cgroup_is_within(path, group->path))
             return true;
     return false;
 }
@@ -190,7 +182,7 @@ static bool do_overlap(const struct wss_overlap_entry *a, const struct wss_overl
     if (a->scope == HR_WSS_SYSTEM || b->scope == HR_WSS_SYSTEM)
         return true;
     if (a->scope == HR_WSS_CGROUP && b->scope == HR_WSS_CGROUP)
-        return is_within(a->path, b->path) || is_within(b->path, a->path);
+        return hr_cgroup_is_within(a->path, b->path) || hr_cgroup_is_within(b->path, a->path);
     if (a->scope == HR_WSS_CGROUP)
         return have_process_within(b, a);
     return b->scope == HR_WSS_CGROUP ? have_process_within(a, b) : have_process_in_common(a, b);
@@ -260,8 +252,8 @@ void wss_overlap_explain(const struct wss_overlap_entry *entry,
     const char *how = "it is part of the memory of";
 
     if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_CGROUP)
-        how = is_within(entry->path, other->path) ? "it lies within the cgroup"
-                                                  : "it contains the cgroup";
+        how = hr_cgroup_is_within(entry->path, other->path) ? "it lies within the cgroup"
+                                                            : "it contains the cgroup";
     else if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_PROCESSES)
         how = "it contains a process of";
     else if (entry->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_CGROUP)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "headroom/cgroup.h"
 #include "oom/kill_log.h"
 #include "oom/kmsg_record.h"
 #include "oom/victim.h"
@@ -20,7 +21,7 @@ static void check_kill(const struct hr_kill_log *log, struct hr_kill_logged *log
     require(logged->has_path == kill->is_exact);
     require(logged->has_path || kill->path[0] == '\0');
     require((kill->limit == HR_OOM_OF_GROUP) <= logged->has_path);
-    require(hr_oom_is_within(kill->path, kill->limit_path));
+    require(hr_cgroup_is_within(kill->path, kill->limit_path));
     hr_kill_log_explain(log, kill);
 }
 

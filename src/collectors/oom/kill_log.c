@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "headroom/cgroup.h"
+
 #define KIB 1024
 
 static const char context_start[] = "oom-kill:constraint=";
@@ -24,14 +26,6 @@ static const char *find_last(const char *text, const char *word)
     for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
         found = at;
     return found;
-}
-
-bool hr_oom_is_within(const char *path, const char *group)
-{
-    const size_t length = strlen(group);
-
-    return length == 0 ||
-           (strncmp(path, group, length) == 0 && (path[length] == '/' || path[length] == '\0'));
 }
 
 /* --- Groups --------------------------------------------------------------------- */
@@ -56,7 +50,7 @@ static bool take_two_paths(const char *start, const char *end, const char *betwe
         const char *second = at + strlen(between);
         if (second <= end && copy_path(kill->limit_path, start, (size_t)(at - start)) &&
             copy_path(kill->path, second, (size_t)(end - second)) &&
-            hr_oom_is_within(kill->path, kill->limit_path))
+            hr_cgroup_is_within(kill->path, kill->limit_path))
             return true;
     }
     kill->path[0] = kill->limit_path[0] = '\0';
@@ -99,7 +93,7 @@ static bool take_old_groups(const char *context, struct hr_oom_kill *kill)
         const char *limit = at + strlen(between);
         if (copy_path(kill->path, start, (size_t)(at - start)) &&
             copy_path(kill->limit_path, limit, strlen(limit)) &&
-            hr_oom_is_within(kill->path, kill->limit_path)) {
+            hr_cgroup_is_within(kill->path, kill->limit_path)) {
             kill->limit = HR_OOM_OF_GROUP;
             return true;
         }
@@ -209,7 +203,7 @@ static void take_all(struct hr_kill_log *log, const char *message)
 void hr_kill_log_explain(const struct hr_kill_log *log, struct hr_oom_kill *kill)
 {
     if (kill->limit != HR_OOM_OF_SOME || log->all_of[0] == '\0' || !log->is_all_limit_known ||
-        !hr_oom_is_within(kill->path, log->all_of))
+        !hr_cgroup_is_within(kill->path, log->all_of))
         return;
     kill->limit = HR_OOM_OF_GROUP;
     memcpy(kill->limit_path, log->all_limit, sizeof(kill->limit_path));

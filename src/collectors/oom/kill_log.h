@@ -54,7 +54,4 @@ bool hr_kill_log_is_near(const char *message);
  * their group, and by which limit. */
 void hr_kill_log_explain(const struct hr_kill_log *log, struct hr_oom_kill *kill);
 
-/** Whether a path is that of a group, or of one below it. "" is the group at the top. */
-bool hr_oom_is_within(const char *path, const char *group);
-
 #endif

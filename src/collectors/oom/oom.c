@@ -10,6 +10,7 @@
 
 #include "cgroup/inotify.h"
 #include "headroom/array.h"
+#include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "oom/counts.h"
 #include "oom/kill_log.h"
@@ -138,7 +139,7 @@ static void read_log(struct hr_oom *oom, uint64_t now_ns)
 /* Shortens a path to that of the group that both are in. */
 static void find_common(char *path, const char *other)
 {
-    while (!hr_oom_is_within(other, path)) {
+    while (!hr_cgroup_is_within(other, path)) {
         char *slash = strrchr(path, '/');
         *(slash != NULL ? slash : path) = '\0';
     }
