@@ -17,6 +17,7 @@ void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rul
                          struct psi_alert_context *context)
 {
     *rule_state = (struct psi_rule_state){.rule = rule, .context = context};
+    TAILQ_INIT(&rule_state->armed);
 }
 
 /* --- Timing --------------------------------------------------------------- */
@@ -163,6 +164,8 @@ static void detach_trigger(struct psi_alert *alert)
     else
         hr_psi_trigger_close(alert->trigger);
     alert->trigger = NULL;
+    if (alert->is_armed)
+        TAILQ_REMOVE(&alert->rule_state->armed, alert, armed);
     alert->is_armed = false;
     psi_cause_history_clear(&alert->causes);
 }
@@ -175,10 +178,12 @@ void psi_alert_arm(struct psi_alert *alert)
         detach_trigger(alert);
     set_failed(alert, status);
     alert->is_armed = status == 0;
-    if (status == 0)
+    if (status == 0) {
+        TAILQ_INSERT_TAIL(&alert->rule_state->armed, alert, armed);
         log_armed(alert);
-    else if (status != -ENODEV)
+    } else if (status != -ENODEV) {
         psi_arming_log_failure(&alert->rule_state->arming, &alert->subject, status);
+    }
     update_timer(alert);
 }
 
@@ -194,14 +199,41 @@ void psi_alert_disarm(struct psi_alert *alert, const char *reason)
 
 /* --- Events --------------------------------------------------------------- */
 
+static int take_next_event(struct psi_alert *alert, uint32_t events);
+
+bool psi_alert_is_below(const struct psi_alert *alert, const struct psi_alert *above)
+{
+    return alert != above && alert->rule_state == above->rule_state &&
+           hr_cgroup_is_within(alert->group->path, above->group->path);
+}
+
+/* Where the same tasks stall, those below have an event, too, but an idle one is read only once a
+ * window: they are read now, so that they begin first. What can't be read shows when it is due. */
+static void read_below(struct psi_alert *alert)
+{
+    struct psi_alert *below;
+
+    TAILQ_FOREACH(below, &alert->rule_state->armed, armed)
+    {
+        if (!psi_alert_is_below(below, alert))
+            continue;
+        alert->has_below = true;
+        if (!below->alarmed) {
+            take_next_event(below, 0);
+            update_timer(below);
+        }
+    }
+}
+
 static void begin_alarm(struct psi_alert *alert, const struct hr_psi_event *event)
 {
     alert->alarmed = true;
     if (psi_report_withdraw_end(alert))
         return;
     alert->begun_ns = event->time_ns;
-    alert->is_reported = false;
+    alert->is_reported = alert->has_below = false;
     alert->sent = PSI_UNSENT;
+    read_below(alert);
 }
 
 /* While a report is prepared it stays that of the event before. */
@@ -213,6 +245,19 @@ static void take_event(struct psi_alert *alert, const struct hr_psi_event *event
     if (!alert->is_preparing)
         alert->event = *event;
     psi_report_if_due(alert);
+}
+
+/* @return as hr_psi_trigger_read(). */
+static int take_next_event(struct psi_alert *alert, uint32_t events)
+{
+    struct hr_psi_event event;
+    int status = hr_psi_trigger_read(alert->trigger, events, &event);
+
+    if (status == 0) {
+        alert->event_count++;
+        take_event(alert, &event);
+    }
+    return status;
 }
 
 /* The group was removed, which its set reports in a moment; or its pressure was switched off or
@@ -234,15 +279,10 @@ static bool is_shortage(int status)
 
 static void read_trigger(struct psi_alert *alert, uint32_t events)
 {
-    struct hr_psi_event event;
+    int status = take_next_event(alert, events);
 
-    int status = hr_psi_trigger_read(alert->trigger, events, &event);
-    if (status == 0) {
-        alert->event_count++;
-        take_event(alert, &event);
-    } else if (status != -EAGAIN && !is_shortage(status)) {
+    if (status < 0 && status != -EAGAIN && !is_shortage(status))
         lose_trigger(alert, status);
-    }
     if (alert->trigger != NULL)
         psi_report_update_causes(alert);
 }
@@ -290,6 +330,8 @@ void psi_alert_end_scan(struct psi_alert *alert, struct psi_scan *scan)
 
 void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns)
 {
+    if (alert->is_preparing && alert->has_below)
+        read_below(alert);
     psi_report_tick(alert, now_ns);
     if (alert->failed && now_ns >= alert->retry_ns)
         psi_alert_arm(alert);

@@ -5,6 +5,9 @@
  * A stall is one alarm with one end. It begins with an event of the trigger, and is over when for
  * the rule's quiet time there was none and the kernel's total confirms that. Its beginning and its
  * end are reported, and that it lasts only if the rule says so.
+ *
+ * Of selected groups that are nested the innermost speaks: as long as the same rule has an alarm of
+ * one below, that of a group isn't reported.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ALERT_H
 #define HEADROOM_PLUGIN_PSI_ALERT_H
@@ -52,6 +55,7 @@ struct psi_rule_state {
     struct psi_alert_context *context;
     struct psi_arming arming;
     struct psi_task_budget budget;
+    struct psi_alert_list armed; /**< those whose trigger is */
 };
 
 struct psi_alert {
@@ -80,6 +84,8 @@ struct psi_alert {
     uint64_t begun_ns;         /**< when the first was; 0: in the run before */
     uint64_t quiet_ns;         /**< when the alarm is over, if there is no other event */
     uint64_t repeat_ns;        /**< when it is reported again */
+    bool has_below;            /**< groups with the rule were below it when it began */
+    uint64_t covered_ns;       /**< until when it isn't reported, as one below has an alarm */
 
     bool is_preparing;                   /**< a report: who waits and why is being found out */
     uint64_t report_ns;                  /**< when it is sent */
@@ -91,7 +97,7 @@ struct psi_alert {
     struct psi_cause_history causes;
     uint64_t causes_due_ns; /**< when they are taken next */
 
-    TAILQ_ENTRY(psi_alert) open, scans;
+    TAILQ_ENTRY(psi_alert) armed, open, scans;
 };
 
 void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rule *rule,
@@ -100,6 +106,9 @@ void psi_rule_state_init(struct psi_rule_state *rule_state, const struct psi_rul
 /** Identifies the alarms of a rule on an instance, which are one after the other, whichever group
  * has the instance. */
 uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance);
+
+/** Whether an alert is of a group below another one's, by the same rule. */
+bool psi_alert_is_below(const struct psi_alert *alert, const struct psi_alert *above);
 
 /**
  * Initializes an alert, not armed. An alarm that the run before left open goes on.

@@ -11,6 +11,10 @@
 /* How long the causes are looked for of a stall that came at once: a period of cpu.max or two. */
 #define CAUSE_NS (250 * HR_NS_PER_MS)
 
+/* How many reads of a total that moves an event of a group below may come later, as the windows
+ * began at other times. */
+#define BELOW_READS 2
+
 /* --- The record of open alarms -------------------------------------------- */
 
 void psi_report_set_recorded(struct psi_alert *alert, bool is_recorded)
@@ -56,6 +60,40 @@ void psi_report_forget_unsent(struct psi_alert_context *context)
             psi_report_set_recorded(alert, false);
         alert = next;
     }
+}
+
+/* --- Groups below --------------------------------------------------------- */
+
+static bool has_alarm_below(const struct psi_alert *alert)
+{
+    const struct psi_alert *other;
+
+    TAILQ_FOREACH(other, &alert->rule_state->context->open, open)
+    if (psi_alert_is_below(other, alert))
+        return true;
+    return false;
+}
+
+/* Whether the alarm isn't reported, as one of a group below says as much; and for a window longer,
+ * as the next event may be of the time in which that lasted. */
+static bool is_covered(struct psi_alert *alert)
+{
+    const uint64_t now_ns = hr_clock_ns();
+
+    if (alert->is_reported)
+        return false;
+    if (has_alarm_below(alert))
+        alert->covered_ns =
+            now_ns + alert->rule_state->rule->trigger.window_us * HR_NS_PER_US * 3 / 2;
+    return now_ns < alert->covered_ns;
+}
+
+static uint64_t wait_for_those_below(const struct psi_alert *alert)
+{
+    if (alert->is_reported || !alert->has_below)
+        return 0;
+    return alert->rule_state->rule->trigger.window_us * HR_NS_PER_US * BELOW_READS /
+           HR_PSI_TRIGGER_POLLS;
 }
 
 /* --- Causes --------------------------------------------------------------- */
@@ -154,6 +192,13 @@ static void set_reported(struct psi_alert *alert)
     alert->rule_state->context->has_changed = true;
 }
 
+/* The next event tries again. */
+static void set_unreported(struct psi_alert *alert)
+{
+    if (!alert->is_reported && alert->sent == PSI_UNSENT)
+        psi_report_set_recorded(alert, false);
+}
+
 /* Reports the last event, with its causes, who took the CPU, and the waiting tasks if the rule
  * names any. */
 static void send_report(struct psi_alert *alert, const struct psi_waiting *waiting,
@@ -166,14 +211,18 @@ static void send_report(struct psi_alert *alert, const struct psi_waiting *waiti
     notification_t notice;
 
     alert->is_preparing = false;
+    if (is_covered(alert)) {
+        set_unreported(alert);
+        return;
+    }
     print_causes(alert, findings.cause, sizeof(findings.cause));
     findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
     findings.takers = takers;
     psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
     if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, alert->record, &notice))
         set_reported(alert);
-    else if (!alert->is_reported && alert->sent == PSI_UNSENT)
-        psi_report_set_recorded(alert, false);
+    else
+        set_unreported(alert);
     alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
 }
 
@@ -268,7 +317,8 @@ void psi_report_end_scan(struct psi_alert *alert, struct psi_scan *scan)
 static void start_report(struct psi_alert *alert)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
-    uint64_t wait_ns = start_finding_causes(alert);
+    const uint64_t causes_ns = start_finding_causes(alert), below_ns = wait_for_those_below(alert);
+    const uint64_t wait_ns = causes_ns > below_ns ? causes_ns : below_ns;
 
     psi_report_set_recorded(alert, true);
     alert->is_preparing = true;
@@ -303,7 +353,8 @@ static bool is_report_due(const struct psi_alert *alert)
 
 void psi_report_if_due(struct psi_alert *alert)
 {
-    if (is_report_due(alert) && dispatcher_has_room(alert->rule_state->context->dispatcher))
+    if (is_report_due(alert) && !is_covered(alert) &&
+        dispatcher_has_room(alert->rule_state->context->dispatcher))
         start_report(alert);
 }
 
