@@ -75,19 +75,19 @@ static void print_taker(const char *name, const struct psi_taker *taker, char *b
     snprintf(buffer, size, "%s %s", name, wait);
 }
 
-/* "taken in the next 0.1 s by: backup.service 82 ms": from the event on, so that is less than the
- * stall. */
+/* "taken in the next 0.1 s, of 112 ms that its tasks waited, by: backup.service 82 ms": from the
+ * event on, so it isn't of the stall; and of several tasks together it may be longer than that. */
 static void append_takers(struct message *message, const struct psi_takers *takers,
                           const char *before)
 {
     const size_t count = psi_takers_count_named(takers);
     const double interval_s = (double)takers->interval_ns / 1e9;
-    char text[HR_INSTANCE_SIZE + 32], lead[64];
+    char text[HR_INSTANCE_SIZE + 32], lead[128], interval[32], wait[32];
 
+    snprintf(interval, sizeof(interval), interval_s < 10 ? "%.2g s" : "%.0f s", interval_s);
+    print_ms((double)takers->wait_ns / 1000, wait, sizeof(wait));
     snprintf(lead, sizeof(lead),
-             interval_s < 10 ? "%staken in the next %.2g s by: "
-                             : "%staken in the next %.0f s by: ",
-             before, interval_s);
+             "%staken in the next %s, of %s that its tasks waited, by: ", before, interval, wait);
     for (size_t i = 0; i < count; i++) {
         print_taker(psi_takers_short_name(takers, i), &takers->list[i], text, sizeof(text));
         if (!message_append(message, "%s%s", i == 0 ? lead : ", ", text))
@@ -99,9 +99,11 @@ static void add_taker_metadata(notification_t *notice, const struct psi_takers *
 {
     char name[32], text[HR_INSTANCE_SIZE + 32];
 
-    if (takers->count > 0)
+    if (takers->count > 0) {
         plugin_notification_meta_add_double(notice, "TakersWindow",
                                             (double)takers->interval_ns / 1e9);
+        plugin_notification_meta_add_double(notice, "TakersWait", (double)takers->wait_ns / 1e9);
+    }
     for (size_t i = 0; i < takers->count; i++) {
         snprintf(name, sizeof(name), "Taker%zu", i + 1);
         print_taker(takers->list[i].name, &takers->list[i], text, sizeof(text));

@@ -154,12 +154,10 @@ static void name_taker(const struct psi_watched *watched, const struct psi_taker
 static void take_worst(const struct sums *sums, const struct psi_watched *watched,
                        const struct psi_takers_of *of, struct psi_takers *takers)
 {
-    uint64_t whole_ns = 0;
-
     for (size_t i = 0; i < sums->count; i++)
-        whole_ns += sums->list[i].wait_ns;
+        takers->wait_ns += sums->list[i].wait_ns;
     for (size_t i = 0; i < sums->count && takers->count < PSI_TAKERS_MAX; i++)
-        if (sums->list[i].wait_ns * WORTH_KEEPING >= whole_ns)
+        if (sums->list[i].wait_ns * WORTH_KEEPING >= takers->wait_ns)
             name_taker(watched, of, &sums->list[i], &takers->list[takers->count++]);
 }
 
@@ -169,6 +167,7 @@ void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_wat
     struct sums sums = {0};
 
     takers->count = 0;
+    takers->wait_ns = 0;
     takers->interval_ns = interval->time_ns;
     if (add_up(interval, watched, of, &sums) == 0 && sums.count > 0) {
         qsort(sums.list, sums.count, sizeof(*sums.list), compare_sums);

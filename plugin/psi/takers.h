@@ -27,6 +27,7 @@ struct psi_taker {
 /** The longest wait first, but what isn't attributed last. */
 struct psi_takers {
     uint64_t interval_ns; /**< in which they took it */
+    uint64_t wait_ns;     /**< for how long tasks waited in it, all of them added up */
     size_t count;
     struct psi_taker list[PSI_TAKERS_MAX];
 };

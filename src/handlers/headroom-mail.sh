@@ -457,6 +457,9 @@ describe_findings() {
     detail TakersWindow
     [ -z "$value" ] || print_seconds "$value"
     [ -z "$value" ] || title="taken in the next $quantity by"
+    detail TakersWait
+    [ -z "$value" ] || print_seconds "$value"
+    [ -z "$value" ] || title="${title% by}, of $quantity that its tasks waited, by"
     details Taker
     add_finding "$title" "$values"
     details Task

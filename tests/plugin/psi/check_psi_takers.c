@@ -198,12 +198,28 @@ static void notify(const char *cause)
     psi_notification_stall(&notice, &subject, &event, &findings);
 }
 
+static const notification_meta_t *find_entry(const char *name)
+{
+    const notification_meta_t *entry = notice.meta;
+
+    while (entry != NULL && strcmp(entry->name, name) != 0)
+        entry = entry->next;
+    return entry;
+}
+
 static const char *find_meta(const char *name)
 {
-    for (const notification_meta_t *entry = notice.meta; entry != NULL; entry = entry->next)
-        if (strcmp(entry->name, name) == 0)
-            return entry->nm_value.nm_string;
-    return NULL;
+    const notification_meta_t *entry = find_entry(name);
+
+    return entry != NULL ? entry->nm_value.nm_string : NULL;
+}
+
+static double find_number(const char *name)
+{
+    const notification_meta_t *entry = find_entry(name);
+
+    ck_assert_ptr_nonnull(entry);
+    return entry->nm_value.nm_double;
 }
 
 START_TEST(test_a_notification_has_the_takers)
@@ -216,7 +232,10 @@ START_TEST(test_a_notification_has_the_takers)
     notify("");
     ck_assert_str_eq(notice.message,
                      "cpu some: stalled 1240 ms in 2 s (limit 1000 ms) in s/web: taken in the next "
-                     "0.1 s by: backup.service 820 ms, itself 210 ms, kworkers 90 ms");
+                     "0.1 s, of 1132 ms that its tasks waited, by: backup.service 820 ms, itself "
+                     "210 ms, kworkers 90 ms");
+    ck_assert_double_eq_tol(find_number("TakersWindow"), 0.1, 1e-9);
+    ck_assert_double_eq_tol(find_number("TakersWait"), 1.132, 1e-9);
     ck_assert_str_eq(find_meta("Taker1"), "s/backup.service 820 ms");
     ck_assert_str_eq(find_meta("Taker2"), "itself 210 ms");
     ck_assert_str_eq(find_meta("Taker4"), "waking up 12 ms");
@@ -225,8 +244,9 @@ START_TEST(test_a_notification_has_the_takers)
     matrix.time_ns = 12300 * MS;
     sum(&of_web);
     notify("neighbours (900 ms)");
-    ck_assert_ptr_nonnull(
-        strstr(notice.message, "s/web: neighbours (900 ms); taken in the next 12 s by: backup."));
+    ck_assert_ptr_nonnull(strstr(notice.message,
+                                 "s/web: neighbours (900 ms); taken in the next 12 s, of 1132 ms "
+                                 "that its tasks waited, by: backup."));
     plugin_notification_meta_free(notice.meta);
 }
 END_TEST
@@ -240,15 +260,11 @@ START_TEST(test_a_notification_has_the_size_of_a_sample)
     struct psi_waiting waiting = {.report = {1, 200, (size_t)_i},
                                   .top = {{.pid = 1, .name = "a", .waited_ns = 9 * MS}}};
     struct psi_findings findings = {.waiting = &waiting};
-    const notification_meta_t *sampled;
-
     memset(findings.cause, 'x', 180);
     psi_notification_stall(&notice, &subject, &event, &findings);
     ck_assert_ptr_null(strstr(notice.message, "waiting"));
     ck_assert_str_eq(find_meta("Task1"), "a[1] 9 ms");
-    for (sampled = notice.meta; sampled != NULL; sampled = sampled->next)
-        if (strcmp(sampled->name, "TasksSampled") == 0)
-            break;
+    const notification_meta_t *sampled = find_entry("TasksSampled");
     ck_assert_int_eq(sampled != NULL, _i > 0);
     if (sampled != NULL)
         ck_assert_uint_eq(sampled->nm_value.nm_unsigned_int, 200);
@@ -262,7 +278,7 @@ START_TEST(test_names_are_made_safe)
     add(WEB, HR_BLAME_GROUP, BACKUP, 820);
     sum(&of_web);
     notify("");
-    ck_assert_ptr_nonnull(strstr(notice.message, "s by: bad?[31m?.service 820 ms"));
+    ck_assert_ptr_nonnull(strstr(notice.message, "waited, by: bad?[31m?.service 820 ms"));
     ck_assert_str_eq(find_meta("Taker1"), "s/bad?[31m?.service 820 ms");
     plugin_notification_meta_free(notice.meta);
     groups[3].path = "s/backup.service";
