@@ -7,7 +7,7 @@ alert_s = real(of_alert("\\1"))
 text = of_alert("\\2")
 what = text[1:strstrt(text, " (limit") - 1]
 where = text[strstrt(text, " (limit") + 1:(strstrt(text, "; waiting") > 0 ? strstrt(text, "; waiting") - 1 : strlen(text))]
-who = strstrt(text, "; waiting: unknown") == 0 && strstrt(text, "; waiting") > 0 ? text[strstrt(text, "; waiting") + 2:strlen(text)] : ""
+who = strstrt(text, "; waiting") > 0 ? text[strstrt(text, "; waiting") + 2:strlen(text)] : ""
 stats data using "seconds" nooutput
 end_s = STATS_max
 set xrange [0:end_s]

@@ -143,19 +143,43 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
                        (double)rule->top_tasks_window_us / 1e6);
 }
 
+/* "delay accounting is off in the kernel; sysctl kernel.task_delayacct=1 turns it on" */
+static void print_unknown(const struct psi_waiting *waiting, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s%s%s", waiting->unknown, waiting->remedy[0] != '\0' ? "; " : "",
+             waiting->remedy);
+}
+
+/* As much of it as there is room for. */
+static void append_unknown(struct message *message, const struct psi_waiting *waiting)
+{
+    static const char lead[] = "; which tasks wait isn't known: ";
+    char text[200];
+
+    print_unknown(waiting, text, sizeof(text));
+    if (!message_append(message, "%s%s", lead, text) &&
+        !message_append(message, "%s%s", lead, waiting->unknown))
+        message_append(message, "; %s", waiting->unknown);
+}
+
 static void append_waiting(struct message *message, const struct psi_rule *rule,
                            const struct psi_waiting *waiting)
 {
     if (waiting->unknown[0] == '\0')
         append_waiters(message, rule, waiting);
-    else if (!message_append(message, "; waiting: unknown, %s", waiting->unknown))
-        message_append(message, "; %s", waiting->unknown);
+    else
+        append_unknown(message, waiting);
 }
 
 static void add_waiter_metadata(notification_t *notice, const struct psi_waiting *waiting)
 {
-    char name[32], text[96];
+    char name[32], text[200];
 
+    if (waiting->unknown[0] != '\0') {
+        print_unknown(waiting, text, sizeof(text));
+        message_add_text(notice, "TasksUnknown", text);
+        return;
+    }
     if (waiting->report.skipped_count > 0)
         plugin_notification_meta_add_unsigned_int(notice, "TasksSampled",
                                                   waiting->report.sampled_count);
@@ -202,8 +226,7 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     if (waiting == NULL)
         return;
     append_waiting(&message, rule, waiting);
-    if (waiting->unknown[0] == '\0')
-        add_waiter_metadata(notice, waiting);
+    add_waiter_metadata(notice, waiting);
 }
 
 /* --- Its end -------------------------------------------------------------- */

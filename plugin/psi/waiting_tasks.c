@@ -124,14 +124,17 @@ void psi_waiting_explain(int status, struct psi_waiting *waiting)
     struct hr_reason reason;
 
     if (status == -EBUSY) {
-        sstrncpy(waiting->unknown, "too many tasks in this second (TopTasksLimit)",
+        sstrncpy(waiting->unknown, "there are more in this second than TopTasksLimit",
                  sizeof(waiting->unknown));
         return;
     }
     hr_waiters_explain(status, &reason);
     char *remedy = strstr(reason.text, ": ");
-    if (remedy != NULL)
+    if (remedy != NULL) {
         *remedy = '\0';
+        snprintf(waiting->remedy, sizeof(waiting->remedy), "%.*s", (int)strcspn(remedy + 2, ","),
+                 remedy + 2);
+    }
     sstrncpy(waiting->unknown, reason.text, sizeof(waiting->unknown));
 }
 

@@ -49,7 +49,8 @@ void psi_scan_run(struct psi_scan *scan);
 /** Closes the connection. */
 void psi_task_source_close(struct psi_task_source *source);
 
-/** Fills in why the waiting tasks are unknown: the status of a first sample, without its remedy. */
+/** Fills in why the waiting tasks are unknown, by the status of a first sample: the cause, and the
+ * remedy up to a comma. */
 void psi_waiting_explain(int status, struct psi_waiting *waiting);
 
 #endif

@@ -464,9 +464,10 @@ describe_findings() {
     add_finding "$title" "$values"
     details Task
     case $values:$message in
-        :*"; waiting: unknown, "*) values="unknown, ${message##*"; waiting: unknown, "}" ;;
         :*"; no wait ended within "*) values="unknown, no wait ended within ${message##*"; no wait ended within "}" ;;
     esac
+    detail TasksUnknown
+    add_finding "which tasks wait isn't known" "$value"
     detail TasksSampled
     add_finding "waiting${value:+, of $value tasks sampled}" "$values"
 }

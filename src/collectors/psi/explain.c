@@ -107,13 +107,13 @@ static const struct explanation of_waiters[] = {
     {-EPERM, "CAP_NET_ADMIN is missing",
      "add it to AmbientCapabilities= of collectd's service, or run collectd as root"},
     {-EXDEV, "this is another pid namespace than the host's",
-     "run the container with the host's (--pid=host, or hostPID: true)"},
+     "run the container with the host's, by --pid=host or hostPID: true"},
     {-ENOENT, "there is no taskstats here",
      "it needs a kernel with CONFIG_TASKSTATS=y and CONFIG_TASK_DELAY_ACCT=y, and the host's "
      "network namespace"},
     {-ENODATA, "this kernel accounts no delays", "it needs CONFIG_TASK_DELAY_ACCT=y"},
-    {-EOPNOTSUPP, "delay accounting is off (kernel.task_delayacct=0)",
-     "set sysctl kernel.task_delayacct=1, which costs a little at each wait, and restart the "
+    {-EOPNOTSUPP, "delay accounting is off in the kernel",
+     "sysctl kernel.task_delayacct=1 turns it on, which costs a little at each wait; restart the "
      "services that are to be named"},
     {0},
 };

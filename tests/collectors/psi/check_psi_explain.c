@@ -122,14 +122,14 @@ static const struct {
     {-EPERM,
      "CAP_NET_ADMIN is missing: add it to AmbientCapabilities= of collectd's service, or run "
      "collectd as root"},
-    {-EXDEV, "this is another pid namespace than the host's: run the container with the host's "
-             "(--pid=host, or hostPID: true)"},
+    {-EXDEV, "this is another pid namespace than the host's: run the container with the host's, "
+             "by --pid=host or hostPID: true"},
     {-ENOENT, "there is no taskstats here: it needs a kernel with CONFIG_TASKSTATS=y and "
               "CONFIG_TASK_DELAY_ACCT=y, and the host's network namespace"},
     {-ENODATA, "this kernel accounts no delays: it needs CONFIG_TASK_DELAY_ACCT=y"},
-    {-EOPNOTSUPP, "delay accounting is off (kernel.task_delayacct=0): set sysctl "
-                  "kernel.task_delayacct=1, which costs a little at each wait, and restart the "
-                  "services that are to be named"},
+    {-EOPNOTSUPP, "delay accounting is off in the kernel: sysctl kernel.task_delayacct=1 turns it "
+                  "on, which costs a little at each wait; restart the services that are to be "
+                  "named"},
     {-ENODEV, "the cgroup has just been removed: try again"},
     {-EMFILE, LIMIT_NOFILE},
     {-ENOMEM, "Cannot allocate memory"},

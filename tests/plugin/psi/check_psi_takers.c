@@ -272,6 +272,33 @@ START_TEST(test_a_notification_has_the_size_of_a_sample)
 }
 END_TEST
 
+/* As much of why no task is named as there is room for; the metadata has all of it. */
+static const struct {
+    size_t cause_length;
+    const char *end;
+} unknown_tasks[] = {
+    {20, "x; which tasks wait isn't known: it is off; turn it on"},
+    {150, "x; which tasks wait isn't known: it is off"},
+    {180, "x; it is off"},
+};
+
+START_TEST(test_a_notification_says_why_no_task_is_named)
+{
+    static const struct psi_rule rule = {.name = "hot", .type_instance = "trigger_hot"};
+    static const struct psi_subject subject = {&rule, "s_web", "s/web"};
+    const struct hr_psi_event event = {.stalled_us = 150000, .elapsed_us = 1000000};
+    const struct psi_waiting waiting = {.unknown = "it is off", .remedy = "turn it on"};
+    struct psi_findings findings = {.waiting = &waiting};
+    const char *end = unknown_tasks[_i].end;
+
+    memset(findings.cause, 'x', unknown_tasks[_i].cause_length);
+    psi_notification_stall(&notice, &subject, &event, &findings);
+    ck_assert_str_eq(notice.message + strlen(notice.message) - strlen(end), end);
+    ck_assert_str_eq(find_meta("TasksUnknown"), "it is off; turn it on");
+    plugin_notification_meta_free(notice.meta);
+}
+END_TEST
+
 START_TEST(test_names_are_made_safe)
 {
     groups[3].path = "s/bad\033[31m\xff.service";
@@ -300,6 +327,8 @@ int main(void)
     tcase_add_loop_test(tests, test_a_group_is_not_taken_for_a_word, 0, 6);
     tcase_add_test(tests, test_a_notification_has_the_takers);
     tcase_add_loop_test(tests, test_a_notification_has_the_size_of_a_sample, 0, 2);
+    tcase_add_loop_test(tests, test_a_notification_says_why_no_task_is_named, 0,
+                        sizeof(unknown_tasks) / sizeof(unknown_tasks[0]));
     tcase_add_test(tests, test_names_are_made_safe);
     return run_suite("psi_takers", tests);
 }
