@@ -191,6 +191,10 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
 /** @return the current counts of the set. */
 struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set);
 
+/** Finds a cgroup2 group, selected or not. @param path  as hr_cgroup.path. @return 0; -ENOENT:
+ * there is none; or another negative errno: not known. */
+int hr_cgroup_find(const struct hr_root *root, const char *path);
+
 /** Whether a path, as hr_cgroup.path, is another one or below it; all are below "". */
 bool hr_cgroup_is_within(const char *path, const char *above);
 

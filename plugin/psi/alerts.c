@@ -15,6 +15,7 @@
 #include "psi/alert.h"
 #include "psi/groups.h"
 #include "psi/report.h"
+#include "psi/unclaimed.h"
 #include "utils/common/common.h"
 
 #define PLUGIN     "psi"
@@ -205,19 +206,20 @@ static void follow_groups(struct psi_alerts *alerts, uint64_t now_ns)
 
 /* --- Open alarms ---------------------------------------------------------- */
 
-/* Alarms of the run before whose group or rule is gone. */
+/* Alarms of the run before that can't go on. */
 static void end_unclaimed(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
-    const char *reason = psi_open_alarms_has_rebooted(context->open_alarms)
-                             ? "its cgroup or its trigger is gone since the machine was rebooted"
-                             : "its cgroup or its trigger is gone since collectd was restarted";
+    const struct psi_rule_list configured = {alerts->rules, alerts->rule_count};
     struct psi_open_alarm *alarm;
     notification_t notice;
+    char reason[128];
 
     while ((alarm = psi_open_alarms_unclaimed(context->open_alarms)) != NULL) {
         const struct psi_subject subject = {&alarm->rule, alarm->instance, alarm->path};
         const uint64_t id = psi_alert_id(&alarm->rule, alarm->instance);
+        psi_unclaimed_explain(context->open_alarms, alarm, &configured, context->root, reason,
+                              sizeof(reason));
         psi_notification_end(&notice, &subject, reason);
         dispatcher_end(context->dispatcher, id, &notice);
         psi_open_alarms_set_ending(context->open_alarms, alarm, id);

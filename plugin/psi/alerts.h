@@ -3,10 +3,11 @@
  * psi/alerts.h - the alerts of the plugin psi: a thread that follows the groups, reads the
  * triggers, and reports alarms as soon as they begin, and when they are over.
  *
- * The way of an event: trigger (collector) → alert.c, the alarm → report.c, which finds out who
- * waits (waiting_tasks.c) and why (cause_history.c) → notification.c, the text → dispatcher
- * (common), collectd's handlers.
- * Beside it, open_alarms.c keeps the alarms that are open.
+ * The way of an event: trigger (collector) → alert.c, the alarm → report.c, which leaves it to a
+ * group below that has one, else finds out who waits (waiting_tasks.c) and why (cause_history.c) →
+ * notification.c, the text → dispatcher (common), collectd's handlers.
+ * Beside it, open_alarms.c keeps the alarms that are open; unclaimed.c says why one of the run
+ * before can't go on.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ALERTS_H
 #define HEADROOM_PLUGIN_PSI_ALERTS_H

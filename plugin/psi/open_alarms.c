@@ -248,14 +248,19 @@ static void load(struct psi_open_alarms *alarms)
 
 /* --- The alarms ----------------------------------------------------------- */
 
+bool psi_open_alarm_is_by(const struct psi_open_alarm *alarm, const struct psi_rule *rule)
+{
+    const struct hr_psi_trigger_options *was = &alarm->rule.trigger, *is = &rule->trigger;
+
+    return strcmp(alarm->rule.name, rule->name) == 0 && was->resource == is->resource &&
+           was->level == is->level && (alarm->path == NULL) == rule->of_system;
+}
+
 /* By what receivers know of it: a group that was made again meanwhile is the same to them. */
 static bool is_of(const struct psi_open_alarm *alarm, const struct psi_subject *subject)
 {
-    const struct hr_psi_trigger_options *was = &alarm->rule.trigger;
-    const struct hr_psi_trigger_options *is = &subject->rule->trigger;
-
-    return strcmp(alarm->rule.name, subject->rule->name) == 0 && was->resource == is->resource &&
-           was->level == is->level && strcmp(alarm->instance, subject->instance) == 0;
+    return psi_open_alarm_is_by(alarm, subject->rule) &&
+           strcmp(alarm->instance, subject->instance) == 0;
 }
 
 bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject,

@@ -61,6 +61,9 @@ void psi_open_alarms_free_list(struct psi_open_alarm_list *list);
 
 struct psi_open_alarms;
 
+/** Whether an alarm is by a rule: of the same name, resource, level and scope. */
+bool psi_open_alarm_is_by(const struct psi_open_alarm *alarm, const struct psi_rule *rule);
+
 /**
  * Reads the file of the run before, if there is one; bad content is logged, and ignored.
  *

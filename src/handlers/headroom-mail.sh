@@ -765,11 +765,12 @@ list_lasting() {
 }
 
 # goes_on: whether what ends is a part only of what was mailed, as another alarm of the same group and resource lasts,
-# which ends it then. Where a trigger's group can't be watched any more, no values come either.
+# which ends it then. Where a trigger's group can't be watched any more, no values come either; a trigger that is no
+# longer configured says nothing of its group.
 goes_on() {
     [ "$plugin:$severity" = psi:OKAY ] && [ -n "$about" ] && [ "$known" != OKAY ] || return 1
     case $kind:$unwatched in
-        trigger: | threshold:* | *":its cgroup or its trigger is gone since "*) [ -n "$(list_lasting)" ] ;;
+        trigger: | threshold:* | *" is no longer configured") [ -n "$(list_lasting)" ] ;;
         *) return 1 ;;
     esac
 }

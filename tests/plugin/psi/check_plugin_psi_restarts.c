@@ -275,30 +275,44 @@ START_TEST(goes_on_after_a_reboot)
 }
 END_TEST
 
-/* Those of a trigger or a group that isn't there after half a minute. */
+/* Those that can't go on after half a minute, and why. */
+static const struct {
+    const char *line, *instance, *expected;
+} unclaimed[] = {
+    {"m\tmemory\tsome\topen\tgone\tgone\n", "gone",
+     "memory some: no longer watched in gone: its cgroup is gone since %s"},
+    {"other\tcpu\tsome\topen\tgone\tgone\n", "gone",
+     "cpu some: no longer watched in gone: its cgroup is gone since %s"},
+    {"other\tcpu\tsome\topen\tb\tb\n", "b",
+     "cpu some: no longer watched in b: the trigger \"other\" is no longer configured"},
+    {"m\tmemory\tfull\topen\tb\tb\n", "b",
+     "memory full: no longer watched in b: the trigger \"m\" is no longer configured"},
+    {"m\tmemory\tsome\topen\tsystem\n", "system",
+     "memory some: no longer watched in the system: the trigger \"m\" is no longer configured"},
+    {"m\tmemory\tsome\topen\tc\tc\n", "c",
+     "memory some: no longer watched in c: its cgroup is no longer selected"},
+};
+
 START_TEST(ends_alarms_of_what_is_gone)
 {
-    char boot_id[HR_BOOT_ID_LENGTH + 1];
+    const bool has_rebooted = _i % 2 == 1;
+    char boot_id[HR_BOOT_ID_LENGTH + 1], expected[128];
 
     ck_assert_int_eq(hr_boot_id_read(boot_id), 0);
     alerts_add_group("a", true);
     alerts_add_group("b", true);
-    leave_open(_i == 0 ? boot_id : OTHER_BOOT,
-               "other\tcpu\tsome\topen\tb\tb\nm\tmemory\tsome\topen\tgone\tgone\n");
-    harness_begin("Cgroup \"*\"\n" RULE("m", LASTING));
+    alerts_add_group("c", true);
+    leave_open(has_rebooted ? OTHER_BOOT : boot_id, unclaimed[_i / 2].line);
+    harness_begin("Cgroup \"[ab]\"\n" RULE("m", LASTING));
     alerts_await_value("psi-a/derive-trigger_m", true);
     ck_assert_uint_eq(fake_notifications(), 0);
     let_quiet_time_pass();
-    const char *since = _i == 0 ? "since collectd was restarted" : "since the machine was rebooted";
-    char expected[128];
-    snprintf(expected, sizeof(expected),
-             "memory some: no longer watched in gone: its cgroup or its trigger is gone %s", since);
-    ck_assert_str_eq(alerts_await("gone", NOTIF_OKAY, 1)->message, expected);
-    snprintf(expected, sizeof(expected),
-             "cpu some: no longer watched in b: its cgroup or its trigger is gone %s", since);
-    ck_assert_str_eq(alerts_await("b", NOTIF_OKAY, 1)->message, expected);
-    ck_assert_uint_eq(fake_notifications(), 2);
+    snprintf(expected, sizeof(expected), unclaimed[_i / 2].expected,
+             has_rebooted ? "the machine was rebooted" : "collectd was restarted");
+    ck_assert_str_eq(alerts_await(unclaimed[_i / 2].instance, NOTIF_OKAY, 1)->message, expected);
+    ck_assert_uint_eq(fake_notifications(), 1);
     await_saved("some", false);
+    await_saved("full", false);
     harness_assert_logs(0, NULL);
 }
 END_TEST
@@ -345,7 +359,7 @@ int main(void)
     tcase_add_test(tests, records_that_such_an_alarm_was_dispatched);
     tcase_add_loop_test(tests, reports_such_an_alarm_once, 0, 2);
     tcase_add_test(tests, goes_on_after_a_reboot);
-    tcase_add_loop_test(tests, ends_alarms_of_what_is_gone, 0, 2);
+    tcase_add_loop_test(tests, ends_alarms_of_what_is_gone, 0, 2 * COUNT(unclaimed));
     tcase_add_test(tests, ends_an_alarm_beyond_the_limit_of_groups);
     tcase_add_test(tests, logs_a_state_file_that_is_not_one);
     return run_suite("plugin psi restarts", tests);

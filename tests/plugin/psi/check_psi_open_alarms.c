@@ -32,8 +32,8 @@ static struct dispatcher *dispatcher;
 
 static const struct psi_rule of_memory = {
     .name = "m", .trigger = {.resource = HR_PSI_MEMORY, .level = HR_PSI_SOME}};
-static const struct psi_rule of_cpu = {.name = "c",
-                                       .trigger = {.resource = HR_PSI_CPU, .level = HR_PSI_FULL}};
+static const struct psi_rule of_cpu = {
+    .name = "c", .of_system = true, .trigger = {.resource = HR_PSI_CPU, .level = HR_PSI_FULL}};
 static const struct psi_subject group = {&of_memory, "a_b.service", "a/b.service"};
 static const struct psi_subject other = {&of_memory, "other", "other"};
 static const struct psi_subject machine = {&of_cpu, "system", NULL};
@@ -273,9 +273,13 @@ START_TEST(reads_what_it_wrote)
 {
     char any[256], longest[PATH_MAX];
     const struct psi_subject subjects[] = {
-        {&of_memory, "tabs", "a\tb/\t\tc\t"}, {&of_memory, "tab", "\t"}, {&of_memory, "any", any},
-        {&of_cpu, "longest", longest},        {&of_cpu, "boot", "end"},  {&of_cpu, "empty", ""},
-        {&of_memory, "system", NULL},         {&of_cpu, "system", NULL},
+        {&of_memory, "tabs", "a\tb/\t\tc\t"},
+        {&of_memory, "tab", "\t"},
+        {&of_memory, "any", any},
+        {&of_memory, "longest", longest},
+        {&of_memory, "boot", "end"},
+        {&of_memory, "empty", ""},
+        {&of_cpu, "system", NULL},
     };
 
     print_any_bytes(any);
