@@ -3,7 +3,7 @@
 # headroom-mail - mails one of collectd's notifications, see headroom-mail(1). collectd's exec plugin
 # runs it for each of them, with the notification on standard input.
 #
-#     headroom-mail [-n HITS] [-s FOLDER] ADDRESS...
+#     headroom-mail [-n HITS] [-s FOLDER] [-w SECONDS] ADDRESS...
 #
 # psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends an OKAY
 # for every series when collectd starts, and its alarms once more; so does headroom its <Alert>; osnoise reports noises
@@ -13,8 +13,9 @@
 # shellcheck source=notification.sh disable=SC2119
 . notification.sh
 PATH=$PATH:/usr/sbin:/usr/lib
+tab=$(printf '\t')
 
-print_usage() { echo "usage: headroom-mail [-n HITS] [-s FOLDER] ADDRESS... <NOTIFICATION; see headroom-mail(1)"; }
+print_usage() { echo "usage: headroom-mail [-n HITS] [-s FOLDER] [-w SECONDS] ADDRESS... <NOTIFICATION; see headroom-mail(1)"; }
 usage() {
     print_usage >&2
     exit 2
@@ -23,19 +24,22 @@ usage() {
     print_usage
     exit 0
 }
-hits=4 folder=/var/lib/headroom/mail
-while getopts n:s: option; do
+hits=4 folder=/var/lib/headroom/mail together=60
+while getopts n:s:w: option; do
     case $option in
         n) hits=$OPTARG ;;
         s) folder=$OPTARG ;;
+        w) together=$OPTARG ;;
         *) usage ;;
     esac
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || usage
-case $hits in
-    "" | *[!0-9]* | ?????*) usage ;;
-esac
+for number in "$hits" "$together"; do
+    case $number in
+        "" | *[!0-9]* | ?????*) usage ;;
+    esac
+done
 read_notification || exit 2
 
 # --- numbers, as people write them -------------------------------------------
@@ -132,7 +136,7 @@ find_path() {
 }
 
 # find_known NAME: prints what the record of the alarm has of it.
-find_known() { [ -z "$record" ] || sed -n "4,5s/^$1 //p" -- "$record" 2>/dev/null; }
+find_known() { [ -z "$record" ] || sed -n "4,\$s/^$1 //p" -- "$record" 2>/dev/null; }
 
 # find_place: sets place.
 find_place() {
@@ -334,7 +338,7 @@ has_none() {
     is_number_at_most "$value" 0
 }
 
-# describe_alarm: sets summary and more, of a value that is out of range. Where there is no room its number says nothing to
+# describe_alarm: sets summary, share and more, of a value that is out of range. Where there is no room its number says nothing to
 # people.
 describe_alarm() {
     if has_none; then
@@ -343,6 +347,7 @@ describe_alarm() {
     fi
     [ "$resource:$type" != room:duration ] || duration=""       # trouble is still to come
     summary="$before $quantity$after${duration:+, for $duration}"
+    share="$number %"
     find_limit || return 0
     print_quantity "$value"
     more="; the limit is ${quantity% of the time}"
@@ -405,7 +410,7 @@ describe_trigger_limit() {
     more="; the limit is $share within any $quantity"
 }
 
-# describe_trigger: sets summary, of a trigger of psi.
+# describe_trigger: sets summary and share, of a trigger of psi.
 describe_trigger() {
     describe_wait
     if [ "$severity" = OKAY ]; then
@@ -420,7 +425,7 @@ describe_trigger() {
     summary="$who waits for $what$own"
     describe_trigger_limit
     detail MeasuredStall
-    stall=$value
+    stall=$value share=""
     detail MeasuredWindow
     if [ -n "$stall" ] && [ -n "$value" ]; then
         print_share "$stall" "$value"
@@ -475,7 +480,7 @@ describe_findings() {
 # describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the
 # command that shows it; and message to what is left to say.
 describe() {
-    more="" look=""
+    more="" look="" share=""
     find_place
     find_beginning
     if is_by_threshold && describe_threshold || describe_unwatched; then
@@ -489,6 +494,7 @@ describe() {
         ! is_ours || describe_findings
     fi
     describe_user
+    [ -z "$ended" ] || describe_burst
     [ "$severity" != OKAY ] || return 0
     case $plugin:$resource in
         psi:cpu) look="headroom top, sudo headroom blame" ;;
@@ -590,9 +596,10 @@ print_header() {
 }
 
 # --- what was mailed ----------------------------------------------------------
-# Behind the first line of the record stand when the alarm began, what it is about, its place, and the side of its limit.
+# Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
+# series, its place, the side of its limit, its burst, and an end that isn't mailed by itself.
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and
-# its severity. One of headroom's, of which nothing is mailed when the other ends, is "silent".
+# its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent".
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new. So does
@@ -680,11 +687,12 @@ END
 # was_covered: whether an alarm of the series was, and hasn't ended.
 was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -- "$record"; }
 
-# remember_alarm: when it began, what it is about, where, and on which side of its range the value is, too.
+# remember_alarm: when it began, what it is about, where, on which side of its range the value is, and its burst, too.
 remember_alarm() {
     [ -n "${place:-}" ] || place=$(find_known place)
     find_limit
-    remember "$severity" "$begun" "$kind $about" "${place:+place $place}" "${side:+side $side}"
+    remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" \
+        "${burst:+burst $burst}" "${end:+end $end}"
 }
 
 # remember_covered: and its severity, as it takes the place of that which covers it, if that ends before it does. Room
@@ -694,7 +702,7 @@ remember_covered() {
     if [ "$plugin" = headroom ]; then
         remember OKAY "$begun" "silent $about"
     else
-        remember OKAY "$begun" "covered $about" "$severity"
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series"
     fi
 }
 
@@ -706,6 +714,7 @@ remember_unmailed() {
         WARNING:WARNING | FAILURE:FAILURE) [ "$plugin" != osnoise ] || is_by_threshold || return 0 ;;
     esac
     find_beginning
+    burst=$(find_known burst)
     remember_alarm
 }
 
@@ -746,10 +755,16 @@ is_kill_to_be_mailed() {
     [ -z "$record" ] || [ $((${time%.*} - ${its_own%.*})) -ge 300 ] || [ "${time%.*}" -lt "${its_own%.*}" ]
 }
 
-# take_place RECORD: an alarm that was covered does, of the one that was mailed and is over.
+# take_place RECORD: an alarm that was covered does, of the one that was mailed, or is to be listed, and is over.
 take_place() {
-    { read -r _ its_time its_daemon && read -r its_beginning && read -r _ && read -r its_severity; } <"$1" || return 1
-    printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "threshold $about" >"$1.new" && mv -f "$1.new" "$1"
+    { read -r _ its_time its_daemon && read -r its_beginning && read -r _ && read -r its_severity its_kind; } <"$1" || return 1
+    {
+        printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
+        sed -n '/^series /p' -- "$1"
+        sed -n '4,$ { /^place /p; /^burst /p; }' -- "$record"
+    } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
+    [ ! -e "$later" ] || mv -f "$later" "$turns.${1##*/}.later"
+    end_turn
 }
 
 # list_lasting: the records of other alarms of the same group and resource that last, one a line, mailed or covered; a
@@ -812,6 +827,12 @@ is_to_be_mailed() {
     return 1
 }
 
+# list_series: of what is mailed, one a line: the end of a burst is that of several.
+list_series() {
+    [ -n "$ended" ] && [ -z "$burst" ] || printf '%s\n' "$series"
+    find_in_ended series
+}
+
 # print_mail ADDRESS...: the whole of it
 print_mail() {
     to=$1
@@ -821,7 +842,7 @@ print_mail() {
     cat <<END
 To: $to
 $(print_header Subject "$severity on $host: $summary")
-$(print_header X-Collectd-Notification "$severity on $host: $series")
+${notified:-$(list_series | while IFS= read -r each; do print_header X-Collectd-Notification "$severity on $host: $each"; done)}
 Auto-Submitted: auto-generated
 MIME-Version: 1.0
 Content-Type: text/plain; charset=UTF-8
@@ -875,6 +896,199 @@ send() {
     return 1
 }
 
+# --- many groups at once --------------------------------------------------------
+# Groups that begin to wait for a resource, each within $together seconds of another, are a burst. The first is mailed
+# at once, the others as a list. Each record has the burst's name, by which all of them have one end.
+# Of a host and resource there are these files: .burst, with the last alarm's time, the worst severity mailed, and the
+# name; .RECORD.later, a mail that is to be listed, behind three lines for the list; .waits, locked by the process that
+# waits to mail it: a list that none waits for is mailed by whatever runs next; and .turn, locked to change any of them.
+
+# is_of_group: whether the alarm is one of a group's that waits for a resource.
+is_of_group() {
+    case $kind:$instance:$resource in
+        *:system:*) return 1 ;;
+        trigger:*:?* | threshold:*:cpu | threshold:*:memory | threshold:*:io | threshold:*:irq) [ -n "$record" ] ;;
+        *) return 1 ;;
+    esac
+}
+
+# take_turn: sets turns, how these files begin, and later; lets no others change them, until end_turn.
+take_turn() {
+    hash_of "$host" "$resource"
+    turns=$folder/$hash
+    later=$turns.${record##*/}.later
+    command exec 7>"$turns.turn" || return 1
+    flock 7
+}
+end_turn() { exec 7>&-; }
+
+# drop_later: of our group nothing is to be listed any more.
+drop_later() {
+    grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        rm -f "$turns.${each##*/}.later"
+    done
+}
+
+# find_burst: sets burst, for an alarm, and turn to when it is mailed: now, later, or never, as its end wasn't, either.
+# The first FAILURE is mailed now.
+find_burst() {
+    before=$(find_known burst) burst="$host $resource $time" worst=$severity turn=now
+    if read -r last worst_yet last_burst 2>/dev/null <"$turns.burst"; then
+        apart=$((${time%.*} - ${last%.*}))
+        if [ ${apart#-} -le "$together" ]; then
+            burst=$last_burst
+            case $severity:$worst_yet:$known:$before in
+                FAILURE:WARNING:*) ;;
+                "$severity:$worst_yet:OKAY:$burst") turn=never worst=$worst_yet ;;
+                *) turn=later worst=$worst_yet ;;
+            esac
+        fi
+    fi
+    [ "$known" = OKAY ] || burst=${before:-$burst}
+    drop_later
+    printf '%s\n' "$time $worst $burst" >"$turns.burst.new" && mv -f "$turns.burst.new" "$turns.burst" || turn=now
+}
+
+# keep_later ADDRESS...: the mail, for the list, which is mailed some seconds later. Fails if it can't be kept.
+keep_later() {
+    describe
+    rank=1
+    [ "$severity" = WARNING ] || rank=2
+    how=$share${share:+ of the time}
+    how=$how${duration:+${how:+, }for $duration}
+    mail="$rank$tab${share% %}$tab$place$tab$severity${how:+ $how}$newline$host$newline$what$newline$(print_mail "$@")"
+    take_turn || return 1
+    if ! { printf '%s\n' "$mail" >"$folder/new.$$" && mv -f "$folder/new.$$" "$later"; }; then
+        end_turn
+        return 1
+    fi
+    remember_alarm
+    waits=true
+    command exec 6>"$turns.waits" && flock -n 6 || waits=false
+    end_turn
+    exec 9>&-
+    if $waits; then
+        trap : TERM         # then it is mailed at once
+        sleep "$together" 6>&- &
+        wait $! || kill $! 2>/dev/null
+    fi
+    exec 6>&-
+}
+
+# print_list MAIL...: the mail that stands for these, the worst first
+print_list() {
+    severity=WARNING
+    list=$(awk 'FNR == 1' "$@" | sort -t "$tab" -k 1,1nr -k 2,2nr | awk -F "$tab" '!seen[$3]++ { print $4 ": " $3 }')
+    case $list in
+        FAILURE*) severity=FAILURE ;;
+    esac
+    host=$(sed -n 2p "$1")
+    summary="$(printf '%s\n' "$list" | wc -l) more cgroups wait for $(sed -n 3p "$1")"
+    more="$newline$list" message="" plugin=psi note="" now=$(date +%s)
+    user=$(grep -h -m 1 "^the most CPU time is used by " "$@" | head -n 1)
+    more=$more${user:+$newline$user}
+    look=$(sed -n 's/^look here: //p' "$1")
+    notified=$(sed -n '/^X-Collectd-Notification:/,/^Auto-Submitted:/{ /^Auto-Submitted:/d; p; }' "$@")
+    print_mail "$(sed -n '/^To: /{ s///p; q; }' "$1")"
+}
+
+# mail_lists: those that no process waits for; behind what is kept.
+mail_lists() {
+    for each in "$folder"/*.later; do
+        if [ ! -e "$each" ] || ! is_own_folder "$folder"; then
+            continue
+        fi
+        turns=${each%.*.later}
+        (
+            flock 7
+            flock -n 6 || exit 0
+            set -- "$turns".*.later
+            [ -e "$1" ] || exit 0
+            mail=$(sed 1,3d "$1")
+            [ $# -eq 1 ] || mail=$(print_list "$@")
+            if keep_unsent "$mail" || printf '%s\n' "$mail" | sendmail -oi -t 6>&- 7>&- 9>&-; then
+                rm -f "$@"
+            fi
+        ) 6>"$turns.waits" 7>"$turns.turn"
+    done
+}
+
+# find_in_ended NAME: prints what the records of the burst that has ended have of it.
+find_in_ended() {
+    printf '%s' "$ended" | while IFS= read -r each; do
+        sed -n "4,\$s/^$1 //p" -- "$each"
+    done
+}
+
+# ends_burst: whether an end is mailed. Of a burst one is, when the last of its alarms has ended; none of what wasn't
+# mailed yet. Sets ended to the records of the others.
+ends_burst() {
+    burst=$(find_known burst)
+    [ -n "$burst" ] && take_turn || return 0
+    name=$burst others=$(grep -lxF "burst $burst" -- "$folder"/* 2>/dev/null | grep -vxF "$record")
+    [ ! -e "$later" ] || burst=""
+    drop_later
+    is_over=true
+    while IFS= read -r each && [ -n "$each" ]; do
+        ! lasts "$each" || is_over=false
+    done <<END
+$others
+END
+    if $is_over && [ -n "$burst$others" ]; then
+        ended=${others:+$others$newline}
+        ! grep -qsF " $name" -- "$turns.burst" || rm -f "$turns.burst"
+        end_turn
+        return 0
+    fi
+    describe
+    end=$summary
+    remember_alarm
+    end_turn
+    return 1
+}
+
+# describe_burst: sets summary and more, of the end of all of a burst.
+describe_burst() {
+    ends=$(find_in_ended end)
+    [ -z "$burst" ] && [ -n "$ends" ] || ends=$ends${ends:+$newline}$summary
+    summary=$ends more=""
+    case $ends in
+        *"$newline"*) ;;
+        *) return 0 ;;
+    esac
+    describe_wait
+    begun=$({
+        echo "$begun"
+        printf '%s' "$ended" | while IFS= read -r each; do sed -n 2p "$each"; done
+    } | sort -n | head -n 1)
+    print_duration $((now - begun))
+    summary="none of $(printf '%s\n' "$ends" | wc -l) cgroups waits for $what any more, after $duration"
+    unknown=$(printf '%s\n' "$ends" | grep -c " is no longer watched: ")
+    [ "$unknown" -eq 0 ] || summary="$summary; no longer watched: $unknown"
+    more=$newline$ends
+}
+
+# is_mailed_now ADDRESS...: whether what is to be mailed isn't one of a burst, that waits, or waited, for others.
+is_mailed_now() {
+    is_of_group || return 0
+    if [ "$severity" = OKAY ]; then
+        [ "$known" = OKAY ] || ends_burst
+        return
+    fi
+    [ "$together" -gt 0 ] && take_turn || return 0
+    find_burst
+    end_turn
+    case $turn in
+        now) return 0 ;;
+        later) ! keep_later "$@" ;;
+        never)
+            find_beginning
+            remember_alarm
+            return 1
+            ;;
+    esac
+}
+
 # find_kind: sets kind: which alarms it covers, see list_covering; a value of headroom that isn't 0 covers none. And
 # alert: "alert" for the plugin's <Alert>, else "".
 find_kind() {
@@ -906,11 +1120,10 @@ find_kind
 detail NoLongerWatched
 unwatched=$value
 
-record="" note="" now=${time%.*} trusting=true status=0
-if is_to_be_mailed; then
-    send_unsent
-    send "$@" || status=1
-else
-    send_unsent
-fi
+record="" note="" now=${time%.*} trusting=true burst="" end="" ended="" notified="" status=0
+is_due_now=false
+! is_to_be_mailed || ! is_mailed_now "$@" || is_due_now=true
+mail_lists
+send_unsent
+! $is_due_now || send "$@" || status=1
 exit $status

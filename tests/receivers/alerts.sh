@@ -14,13 +14,14 @@ snippets=$(readlink -f "$here/../../contrib/collectd.conf.d")
 # the packages make.
 make_handlers() {
     local handler
+    local -A singly=([mail]="-w 0")     # whatever else waits on this machine
     mkdir -p "$dir/bin" "$dir/handlers" "$dir/state/mail" "$dir/state/alert"
     # The folder of the build may be one that the user nobody may not look into.
     cp src/handlers/headroom-mail src/handlers/headroom-alert "$dir/handlers/"
     for handler in mail alert; do
         chown nobody "$dir/state/$handler"
-        printf '#!/bin/sh\nexec "%s/handlers/headroom-%s" -s "%s/state/%s" "$@"\n' "$dir" $handler "$dir" $handler \
-            >"$dir/bin/headroom-$handler"
+        printf '#!/bin/sh\nexec "%s/handlers/headroom-%s" -s "%s/state/%s" %s "$@"\n' "$dir" $handler "$dir" $handler \
+            "${singly[$handler]:-}" >"$dir/bin/headroom-$handler"
         chmod 755 "$dir/bin/headroom-$handler"
     done
 }
