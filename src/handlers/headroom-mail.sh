@@ -279,7 +279,7 @@ list_usage() {
 }
 
 # find_user: sets user to the path of the cgroup, of those without others below, that uses the most CPU time within a
-# second, and used to that, in CPUs. Fails if it isn't known.
+# second, used to that, in CPUs, and part to "most" if it is more than all others use together. Fails if it isn't known.
 user=""
 find_user() {
     [ -z "$user" ] || return 0
@@ -302,24 +302,32 @@ find_user() {
                     has_groups[substr($0, length(mount) + 1)]
             }
             END {
-                for (group in used)
-                    if (!(group in has_groups) && used[group] > most) {
+                for (group in used) {
+                    if (group in has_groups)
+                        continue
+                    all += used[group]
+                    if (used[group] > most) {
                         most = used[group]
                         user = group
                     }
+                }
                 if (user != "" && elapsed > 0)
-                    printf "%.2f %s", most / 1e6 / elapsed, user
+                    printf "%.2f %s %s", most / 1e6 / elapsed, (most > all - most ? "most" : "some"), user
             }'
     )
-    used=${found%% *} user=${found#* }
+    used=${found%% *} found=${found#* } part=${found%% *} user=${found#* }
     [ -n "$user" ]
 }
 
 # describe_user: appends to more who uses the most CPU time, where tasks wait for that and the notification doesn't have
-# who took it.
+# who took it, or only that it was none of the selected groups.
 describe_user() {
     detail Taker1
-    [ "$plugin:$resource" = psi:cpu ] && [ "$severity" != OKAY ] && [ -z "$value" ] && find_user || return 0
+    case $plugin:$resource:$severity:$value in
+        psi:cpu:OKAY:*) return 0 ;;
+        psi:cpu:*: | psi:cpu:*:"other tasks "*) find_user || return 0 ;;
+        *) return 0 ;;
+    esac
     cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
     usage="$used ${cpus:+of $cpus }CPUs"
     if [ "$user" = "$place" ]; then
@@ -636,7 +644,7 @@ waits_for_itself() {
     [ -n "$path" ] && awk -F '[ =]' '
         FNR == 1 { some[++files] = $5 }
         FNR == 2 { full[files] = $5 }
-        END { exit !(some[1] > 2 * full[1] && some[1] >= 40 && some[2] < 10) }' \
+        END { exit !(1 in full && some[1] > 2 * full[1] && some[1] >= 40 && some[2] < 10) }' \
         "$mount/$path/cpu.pressure" "$mount/$path/memory.pressure" 2>/dev/null
 }
 
@@ -718,10 +726,11 @@ remember_unmailed() {
     remember_alarm
 }
 
-# takes_most: whether a group begins to wait for a CPU that is what uses the most CPU time: whoever takes the CPU from others
-# waits for it when they have it.
+# takes_most: whether a group begins to wait for a CPU that uses more CPU time than all others together: whoever takes the
+# CPU from others waits for it when they have it. The kernel's averages don't tell who does: a victim with two threads on
+# two CPUs that has each for half of the time waits for 75 % and as a whole for 25 %, as a batch job does.
 takes_most() {
-    [ "$kind:$resource:$severity:$known" = threshold:cpu:WARNING:OKAY ] && find_user || return 1
+    [ "$kind:$resource:$severity:$known" = threshold:cpu:WARNING:OKAY ] && find_user && [ "$part" = most ] || return 1
     find_place
     [ "$user" = "$place" ]
 }
