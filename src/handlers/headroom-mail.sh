@@ -657,8 +657,8 @@ list_waiting_groups() {
         }' "$folder"/* 2>/dev/null
 }
 
-# list_covering: the records that may cover the alarm, one a line: those of its group and resource, of a trigger, or of
-# the threshold of the other level. What <Alert> of headroom announces covers what the values of its plugin do; where
+# list_covering: the records that may cover the alarm, one a line: those of its group and resource, of triggers and
+# thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
 # nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
 # of any group by CPU time cover the machine's, and of a group that has no room as it is what takes that.
 list_covering() {
@@ -676,6 +676,7 @@ list_covering() {
                     -e "threshold $host $instance $each"
             done
             ;;
+        trigger:*) set -- -e "trigger $about" -e "threshold $about" ;;
         *) set -- -e "trigger $about" -e "alert $about" -e "threshold $about" ;;
     esac
     grep -lxF "$@" -- "$folder"/* 2>/dev/null
@@ -777,14 +778,28 @@ take_place() {
 }
 
 # list_lasting: the records of other alarms of the same group and resource that last, one a line, mailed or covered; a
-# covered one of this run of collectd, as of one before it isn't known.
+# covered one of a threshold in this run of collectd, as of one before it isn't known.
 list_lasting() {
     grep -lxF -e "trigger $about" -e "alert $about" -e "threshold $about" -- "$folder"/* 2>/dev/null |
         while IFS= read -r each; do
             ! lasts "$each" || printf '%s\n' "$each"
         done
     grep -lxF "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
-        ! read -r _ _ its_daemon <"$each" || [ "$its_daemon" != "$daemon" ] || ! take_place "$each" || printf '%s\n' "$each"
+        { read -r _ _ by && read -r _ && read -r _ && read -r _ what_kind; } <"$each" || continue
+        [ "$by" = "$daemon" ] || [ "$what_kind" = trigger ] || continue
+        ! take_place "$each" || printf '%s\n' "$each"
+    done
+}
+
+# end_others: alarms of a group that can't be watched any more, of which one end is mailed.
+end_others() {
+    grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        lasts "$each" || continue
+        { read -r _ && read -r its_beginning && read -r its_kind _; } <"$each"
+        {
+            printf '%s\n' "OKAY $its_time $its_daemon" "$its_beginning" "covered $about" "$its_severity $its_kind"
+            sed 1,3d -- "$each"
+        } >"$each.new" && mv -f "$each.new" "$each"
     done
 }
 
@@ -831,9 +846,16 @@ is_to_be_mailed() {
         return 0
     fi
     ! is_late || return 1
-    goes_on || return 0
-    remember_unmailed
-    return 1
+    if is_covered; then
+        remember_covered
+        return 1
+    fi
+    if goes_on || { [ "$severity" = OKAY ] && was_covered; }; then
+        remember_unmailed
+        return 1
+    fi
+    [ -z "$unwatched" ] || end_others
+    return 0
 }
 
 # list_series: of what is mailed, one a line: the end of a burst is that of several.
@@ -933,7 +955,7 @@ end_turn() { exec 7>&-; }
 
 # drop_later: of our group nothing is to be listed any more.
 drop_later() {
-    grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+    grep -lxF -e "trigger $about" -e "threshold $about" -e "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
         rm -f "$turns.${each##*/}.later"
     done
 }
