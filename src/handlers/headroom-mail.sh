@@ -117,6 +117,24 @@ find_groups() {
     done
 }
 
+# list_shortened INSTANCE: the cgroups whose path is too long for the instance, which has its beginning, "~" and a hash, and
+# its end instead, one a line
+list_shortened() {
+    find "$mount" -mindepth 1 -type d 2>/dev/null | awk -v skipped=$((${#mount} + 1)) '
+        BEGIN {
+            head = ARGV[1]
+            sub(/~.*/, "", head)
+            tail = substr(ARGV[1], length(head) + 10)
+            ARGC = 1
+        }
+        {
+            name = substr($0, skipped + 1)
+            gsub("/", "_", name)
+            if (length(name) > 127 && index(name, head) == 1 && substr(name, length(name) - length(tail) + 1) == tail)
+                print
+        }' "$1"
+}
+
 # find_mount: sets mount to where cgroup2 is. Fails if it isn't.
 find_mount() {
     mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
@@ -128,6 +146,9 @@ find_path() {
     groups="" path=""
     find_mount || return 0
     find_groups "$mount" "$instance"
+    case $groups:$instance in
+        :*~????????*) groups=$(list_shortened "$instance") ;;
+    esac
     path=${groups%"$newline"}
     case $path in
         *"$newline"*) path="" ;;
@@ -138,11 +159,30 @@ find_path() {
 # find_known NAME: prints what the record of the alarm has of it.
 find_known() { [ -z "$record" ] || sed -n "4,\$s/^$1 //p" -- "$record" 2>/dev/null; }
 
-# find_place: sets place.
+# shorten_place: sets shown to what stands for place in a subject: of a long path the end, of a container with its pod; of
+# identifiers as much as Docker and kubectl show.
+shorten_place() {
+    shown=$(printf '%s\n' "$place" | sed -E '
+        s/([0-9a-f]{12})[0-9a-f]{20,}/\1/g
+        s/([0-9a-f]{8})([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}/\1/g
+        t long
+        :long
+        /^.{49}/! q
+        s|^.*pod([0-9a-f]{8})(\.slice)?/(.*/)?([^/]+)$|\4 of pod \1|; t end
+        s|^.*/([^/]*pod[0-9a-f]{8}(\.slice)?)$|\1|; t end
+        s|^([^/]+)/.*/([^/]+)$|\1/.../\2|
+        :end
+        s/^(.{50}).{4,}(.{27})$/\1...\2/')
+}
+
+# find_place: sets place, and shown, as in a subject.
 find_place() {
     detail Cgroup
     place=${value:-$instance}
-    [ -z "$value" ] || return 0
+    [ -n "$value" ] || find_place_of_instance
+    shorten_place
+}
+find_place_of_instance() {
     case $plugin:$instance in
         *:system) place="the machine" ;;
         osnoise:cpu*) place="CPU ${instance#cpu}" ;;
@@ -184,15 +224,15 @@ find_resource() {
 # describe_wait: sets who waits for what, by resource and level. While something in the machine waits, much of it may be
 # idle.
 describe_wait() {
-    who=$place what=$resource
+    who=$shown what=$resource
     case $level:$instance:$severity in
-        full:*) who="all of $place" ;;
-        some:system:WARNING | some:system:FAILURE) who="something in $place" ;;
+        full:*) who="all of $shown" ;;
+        some:system:WARNING | some:system:FAILURE) who="something in $shown" ;;
     esac
     case $resource in
         cpu) what="a CPU" ;;
         io) what=disks ;;
-        irq) what=interrupts who=$place ;;
+        irq) what=interrupts who=$shown ;;
     esac
 }
 
@@ -204,16 +244,16 @@ describe_series() {
             describe_wait
             before="$who waits for $what" unit="% of the time"
             ;;
-        cgroup_perf:ipc:) before="$place runs" unit="instructions per cycle" ;;
-        wss:memory:referenced*) before="$place touches" unit=bytes after=" of memory" ;;
-        wss:memory:*) before="$place holds" unit=bytes after=" of memory" ;;
-        osnoise:percent:available) before="programs get" unit=% after=" of $place" ;;
-        osnoise:duration:max_single) before="a single noise takes $place for" unit=seconds ;;
-        osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $place" ;;
-        headroom:percent:room*) before="$place has" unit=% after=" of room left" ;;
+        cgroup_perf:ipc:) before="$shown runs" unit="instructions per cycle" ;;
+        wss:memory:referenced*) before="$shown touches" unit=bytes after=" of memory" ;;
+        wss:memory:*) before="$shown holds" unit=bytes after=" of memory" ;;
+        osnoise:percent:available) before="programs get" unit=% after=" of $shown" ;;
+        osnoise:duration:max_single) before="a single noise takes $shown for" unit=seconds ;;
+        osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $shown" ;;
+        headroom:percent:room*) before="$shown has" unit=% after=" of room left" ;;
         headroom:duration:to_trouble)
-            before="$place runs out of memory in" unit=min factor=0.016666667
-            [ "$severity" != OKAY ] || before="$place has memory for"
+            before="$shown runs out of memory in" unit=min factor=0.016666667
+            [ "$severity" != OKAY ] || before="$shown has memory for"
             ;;
         *) before="$series is" ;;
     esac
@@ -350,7 +390,7 @@ has_none() {
 # people.
 describe_alarm() {
     if has_none; then
-        summary="$place has no room left${duration:+, for $duration}"
+        summary="$shown has no room left${duration:+, for $duration}"
         return 0
     fi
     [ "$resource:$type" != room:duration ] || duration=""       # trouble is still to come
@@ -372,7 +412,7 @@ describe_end() {
             ;;
         headroom:room:duration)
             if ! is_number_at_most "$value" 86399; then         # there is no trend
-                summary="$place is out of trouble${duration:+, after $duration}"
+                summary="$shown is out of trouble${duration:+, after $duration}"
                 return 0
             fi
             ;;
@@ -404,7 +444,7 @@ describe_threshold() {
 describe_unwatched() {
     detail NoLongerWatched
     [ -n "$value" ] || return 1
-    summary="$place is no longer watched: $value"
+    summary="$shown is no longer watched: $value"
 }
 
 # describe_trigger_limit: sets more; as a share, like the measured one, which may be less where that took longer.
@@ -499,9 +539,14 @@ describe() {
         message=""
     else
         summary=${message%%"$newline"*}
+        case $shown:$summary in
+            "$place:"*) ;;
+            *"$place"*) summary=${summary%%"$place"*}$shown${summary#*"$place"} ;;
+        esac
         ! is_ours || describe_findings
     fi
     describe_user
+    [ "$shown" = "$place" ] || more="$more${newline}cgroup: $place"
     [ -z "$ended" ] || describe_burst
     [ "$severity" != OKAY ] || return 0
     case $plugin:$resource in
