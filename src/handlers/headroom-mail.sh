@@ -746,7 +746,7 @@ remember_alarm() {
     [ -n "${place:-}" ] || place=$(find_known place)
     find_limit
     remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" \
-        "${burst:+burst $burst}" "${end:+end $end}"
+        "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
 }
 
 # remember_covered: and its severity, as it takes the place of that which covers it, if that ends before it does. Room
@@ -768,7 +768,7 @@ remember_unmailed() {
         WARNING:WARNING | FAILURE:FAILURE) [ "$plugin" != osnoise ] || is_by_threshold || return 0 ;;
     esac
     find_beginning
-    burst=$(find_known burst)
+    burst=$(find_known burst) single=$(find_known single)
     remember_alarm
 }
 
@@ -816,7 +816,7 @@ take_place() {
     {
         printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
         sed -n '/^series /p' -- "$1"
-        sed -n '4,$ { /^place /p; /^burst /p; }' -- "$record"
+        sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
     [ ! -e "$later" ] || mv -f "$later" "$turns.${1##*/}.later"
     end_turn
@@ -974,7 +974,8 @@ send() {
 
 # --- many groups at once --------------------------------------------------------
 # Groups that begin to wait for a resource, each within $together seconds of another, are a burst. The first is mailed
-# at once, the others as a list. Each record has the burst's name, by which all of them have one end.
+# at once, and the others as a list, which has one end. Each record has the burst's name, behind "single" if it was mailed
+# by itself, as is its end.
 # Of a host and resource there are these files: .burst, with the last alarm's time, the worst severity mailed, and the
 # name; .RECORD.later, a mail that is to be listed, behind three lines for the list; .waits, locked by the process that
 # waits to mail it: a list that none waits for is mailed by whatever runs next; and .turn, locked to change any of them.
@@ -1096,23 +1097,38 @@ find_in_ended() {
     done
 }
 
-# ends_burst: whether an end is mailed. Of a burst one is, when the last of its alarms has ended; none of what wasn't
+# list_others WORD: the records of other groups that have the burst behind that word, one a line
+list_others() {
+    grep -lxF "$1 $name" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        grep -qxF -e "trigger $about" -e "threshold $about" -e "covered $about" -- "$each" || printf '%s\n' "$each"
+    done
+}
+
+# is_over RECORDS: whether none of these lasts.
+is_over() {
+    while IFS= read -r each && [ -n "$each" ]; do
+        ! lasts "$each" || return 1
+    done <<END
+$1
+END
+}
+
+# ends_burst: whether an end is mailed. Of a list one is, when the last of its alarms has ended; none of what wasn't
 # mailed yet. Sets ended to the records of the others.
 ends_burst() {
-    burst=$(find_known burst)
-    [ -n "$burst" ] && take_turn || return 0
-    name=$burst others=$(grep -lxF "burst $burst" -- "$folder"/* 2>/dev/null | grep -vxF "$record")
+    burst=$(find_known burst) single=$(find_known single)
+    name=$burst$single
+    [ -n "$name" ] && take_turn || return 0
+    others=$(list_others burst)
     [ ! -e "$later" ] || burst=""
     drop_later
-    is_over=true
-    while IFS= read -r each && [ -n "$each" ]; do
-        ! lasts "$each" || is_over=false
-    done <<END
-$others
-END
-    if $is_over && [ -n "$burst$others" ]; then
-        ended=${others:+$others$newline}
-        ! grep -qsF " $name" -- "$turns.burst" || rm -f "$turns.burst"
+    is_last=false
+    ! is_over "$others" || is_last=true
+    if $is_last && { [ -n "$burst" ] || is_over "$(list_others single)"; } && grep -qsF " $name" -- "$turns.burst"; then
+        rm -f "$turns.burst"
+    fi
+    if [ -n "$single" ] || { $is_last && [ -n "$burst$others" ]; }; then
+        [ -n "$single" ] || ended=${others:+$others$newline}
         end_turn
         return 0
     fi
@@ -1155,7 +1171,10 @@ is_mailed_now() {
     find_burst
     end_turn
     case $turn in
-        now) return 0 ;;
+        now)
+            single=$burst burst=""
+            return 0
+            ;;
         later) ! keep_later "$@" ;;
         never)
             find_beginning
@@ -1196,7 +1215,7 @@ find_kind
 detail NoLongerWatched
 unwatched=$value
 
-record="" note="" now=${time%.*} trusting=true burst="" end="" ended="" notified="" status=0
+record="" note="" now=${time%.*} trusting=true burst="" single="" end="" ended="" notified="" status=0
 is_due_now=false
 ! is_to_be_mailed || ! is_mailed_now "$@" || is_due_now=true
 mail_lists
