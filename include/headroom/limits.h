@@ -61,6 +61,6 @@ int hr_limits_read(const struct hr_limits *limits, struct hr_limit *limit);
  *
  * @return as hr_limits_read().
  */
-int hr_limits_read_memory(const struct hr_limits *limits, uint64_t *bytes);
+int hr_limits_read_usage(const struct hr_limits *limits, uint64_t *bytes);
 
 #endif

@@ -81,17 +81,17 @@ void hr_oom_close(struct hr_oom *oom);
 struct hr_oom_sources hr_oom_sources(const struct hr_oom *oom);
 
 /**
- * Counts the kills in a group, and in those above it, from now on, until hr_oom_forget(). Without
- * the log, and where that doesn't say in which group a process was killed, only counted groups can
- * be named.
+ * Counts the kills in a group, and in those above it, from now on, until hr_oom_remove_group().
+ * Without the log, and where that doesn't say in which group a process was killed, only counted
+ * groups can be named.
  *
  * @param path  without a leading slash.
  * @return 0 or -ENOMEM. A group without the memory controller, or one of version 1, has no counts.
  */
-int hr_oom_count(struct hr_oom *oom, const char *path);
+int hr_oom_add_group(struct hr_oom *oom, const char *path);
 
-/** Ends hr_oom_count(), once for each call of it. */
-void hr_oom_forget(struct hr_oom *oom, const char *path);
+/** Ends hr_oom_add_group(), once for each call of it. */
+void hr_oom_remove_group(struct hr_oom *oom, const char *path);
 
 /** The descriptor to wait on, owned by the object: readable when there may be something new. */
 int hr_oom_fd(const struct hr_oom *oom);

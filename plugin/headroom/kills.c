@@ -82,7 +82,7 @@ void kills_add_group(struct kills *kills, const char *path, const char *instance
     struct measured **found = tsearch(added, &kills->by_path, compare_paths);
     if (found == NULL || *found != added)
         free(added);
-    hr_oom_count(kills->oom, path);
+    hr_oom_add_group(kills->oom, path);
     pthread_mutex_unlock(&kills->lock);
 }
 
@@ -94,7 +94,7 @@ void kills_remove_group(struct kills *kills, const char *path)
         removed = *found;
         tdelete(&path, &kills->by_path, compare_paths);
     }
-    hr_oom_forget(kills->oom, path);
+    hr_oom_remove_group(kills->oom, path);
     pthread_mutex_unlock(&kills->lock);
     free(removed);
 }

@@ -44,7 +44,7 @@ int hr_oom_counts_version(const struct hr_oom_counts *counts);
 /** Watches the topmost groups from now on. @param inotify  must outlive the counts. */
 void hr_oom_counts_watch(struct hr_oom_counts *counts, struct hr_inotify *inotify);
 
-/** Counts a group and those above it; see hr_oom_count(). */
+/** Counts a group and those above it; see hr_oom_add_group(). */
 int hr_oom_counts_add(struct hr_oom_counts *counts, const char *path);
 
 /** Ends that. */

@@ -339,12 +339,12 @@ uint64_t hr_oom_read(struct hr_oom *oom,
 
 /* --- Life ------------------------------------------------------------------------------ */
 
-int hr_oom_count(struct hr_oom *oom, const char *path)
+int hr_oom_add_group(struct hr_oom *oom, const char *path)
 {
     return oom->sources.version == 2 ? hr_oom_counts_add(oom->counts, path) : 0;
 }
 
-void hr_oom_forget(struct hr_oom *oom, const char *path)
+void hr_oom_remove_group(struct hr_oom *oom, const char *path)
 {
     if (oom->sources.version == 2)
         hr_oom_counts_remove(oom->counts, path);

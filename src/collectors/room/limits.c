@@ -76,7 +76,7 @@ int hr_limits_read(const struct hr_limits *limits, struct hr_limit *limit)
     return dirfd < 0 ? -errno : read_upwards(limits, dirfd, limit);
 }
 
-int hr_limits_read_memory(const struct hr_limits *limits, uint64_t *bytes)
+int hr_limits_read_usage(const struct hr_limits *limits, uint64_t *bytes)
 {
     char text[32];
     size_t length;

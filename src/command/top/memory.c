@@ -192,7 +192,7 @@ static void fill_row(struct memory_reader *reader, struct row *row)
         return;
     if (member->limits == NULL)
         hr_limits_open(reader->root, member->group, &member->limits);
-    if (member->limits == NULL || hr_limits_read_memory(member->limits, &bytes) != 0)
+    if (member->limits == NULL || hr_limits_read_usage(member->limits, &bytes) != 0)
         return;
     read_limit(member);
     row->values[column_find("memory_used_bytes")] = (double)bytes;

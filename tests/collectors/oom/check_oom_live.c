@@ -76,7 +76,7 @@ static void *read_until_end(__attribute__((unused)) void *context)
 static void begin(void)
 {
     ck_assert_int_eq(hr_oom_open(root, &oom), 0);
-    ck_assert_int_eq(hr_oom_count(oom, groups_path(groups)), 0);
+    ck_assert_int_eq(hr_oom_add_group(oom, groups_path(groups)), 0);
     ck_assert_int_eq(pthread_create(&reader, NULL, read_until_end, NULL), 0);
     is_reading = true;
 }

@@ -96,7 +96,7 @@ START_TEST(memory_of_version_2)
     ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
     ck_assert_uint_eq(limit.value, memory[_i].value);
     ck_assert_uint_eq(limit.level, memory[_i].level);
-    ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), 0);
+    ck_assert_int_eq(hr_limits_read_usage(limits, &bytes), 0);
     ck_assert_uint_eq(bytes, 123456789);
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(without_the_controller)
 
     ck_assert_int_eq(open_limits(), 0);
     ck_assert_int_eq(hr_limits_read(limits, &limit), -ENOENT);
-    ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), -ENOENT);
+    ck_assert_int_eq(hr_limits_read_usage(limits, &bytes), -ENOENT);
 }
 END_TEST
 
@@ -171,7 +171,7 @@ START_TEST(version_1)
     ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
     ck_assert_uint_eq(limit.value, HR_NO_LIMIT);
     ck_assert_uint_eq(limit.level, 0);
-    ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), 0);
+    ck_assert_int_eq(hr_limits_read_usage(limits, &bytes), 0);
     ck_assert_uint_eq(bytes, 987654321);
     write_in("v1/memory", "a.slice", "memory.limit_in_bytes", "1073741824\n");
     ck_assert_int_eq(hr_limits_read(limits, &limit), 0);
@@ -203,7 +203,7 @@ START_TEST(another_group_of_version_1)
     struct hr_limit limit;
     uint64_t bytes;
     ck_assert_int_eq(hr_limits_read(limits, &limit), -ENOENT);
-    ck_assert_int_eq(hr_limits_read_memory(limits, &bytes), -ENOENT);
+    ck_assert_int_eq(hr_limits_read_usage(limits, &bytes), -ENOENT);
 }
 END_TEST
 
