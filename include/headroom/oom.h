@@ -13,7 +13,7 @@
  *   log can't be read, all that is known. Then inotify reports that the topmost groups' changed.
  *
  * What is attributed by counts is as near as they allow: where several groups have kills that are
- * not explained, the group that all of them are in.
+ * not reported yet, the group that all of them are in.
  *
  * In version 1 a group's kills are not in the counts of those above, and nothing reports their
  * change: there, only the log says in which group a process was killed.

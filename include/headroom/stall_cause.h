@@ -26,7 +26,7 @@ struct hr_cgroup;
 struct hr_root;
 
 /** The group and the groups above it whose limits are read, the nearest first. Of one further below
- * only what these limits explain is known. */
+ * only what is due to these limits is known. */
 #define HR_STALL_LEVELS 8
 
 /** Groups below a group whose limits are read; of a group with more of them nothing is known. */
@@ -220,8 +220,8 @@ int hr_stall_counters_read(const struct hr_root *root, const struct hr_cgroup *g
  * @param elapsed_us     the time between them.
  * @param causes         always filled in.
  */
-void hr_stall_explain(const struct hr_stall_counters *before, const struct hr_stall_counters *after,
-                      enum hr_psi_resource resource, uint64_t stalled_us, uint64_t elapsed_us,
-                      struct hr_stall_causes *causes);
+void hr_stall_attribute(const struct hr_stall_counters *before,
+                        const struct hr_stall_counters *after, enum hr_psi_resource resource,
+                        uint64_t stalled_us, uint64_t elapsed_us, struct hr_stall_causes *causes);
 
 #endif

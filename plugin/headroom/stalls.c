@@ -6,10 +6,10 @@
 
 #include "headroom/clock.h"
 
-/* From so many percent of an interval on a stall is explained; and so many intervals without are
- * its end. */
-#define WORTH_EXPLAINING 1
-#define QUIET_INTERVALS  6
+/* From so many percent of an interval on a stall is attributed to its causes; it has ended after
+ * so many intervals without. */
+#define MIN_STALL_PCT   1
+#define QUIET_INTERVALS 6
 
 /* The parts, by the name in the series. A limit of a group above is "limit", too. */
 enum part { LIMIT, NEIGHBOURS, ITSELF, STEAL, IRQ, RECLAIM, UNKNOWN, PART_COUNT };
@@ -63,14 +63,14 @@ static void split(const struct hr_stall_causes *causes, enum hr_psi_resource res
         pct[UNKNOWN] += stall_pct - known_pct;
 }
 
-static void explain(const struct hr_stall_counters *before, const struct hr_stall_counters *after,
-                    enum hr_psi_resource resource, double stall_pct, double pct[PART_COUNT])
+static void attribute(const struct hr_stall_counters *before, const struct hr_stall_counters *after,
+                      enum hr_psi_resource resource, double stall_pct, double pct[PART_COUNT])
 {
     const uint64_t elapsed_us = (after->time_ns - before->time_ns) / HR_NS_PER_US;
     const double stall_us = stall_pct / 100 * (double)elapsed_us;
     struct hr_stall_causes causes;
 
-    hr_stall_explain(before, after, resource, (uint64_t)stall_us, elapsed_us, &causes);
+    hr_stall_attribute(before, after, resource, (uint64_t)stall_us, elapsed_us, &causes);
     split(&causes, resource, stall_us, stall_pct, pct);
 }
 
@@ -106,7 +106,7 @@ void stalls_clear(struct stalls *stalls)
 /* @return whether it goes on, or begins. */
 static bool is_going_on(struct stall *stall, double stall_pct)
 {
-    if (stall_pct >= WORTH_EXPLAINING)
+    if (stall_pct >= MIN_STALL_PCT)
         stall->quiet_count = 0;
     else if (++stall->quiet_count >= QUIET_INTERVALS)
         forget(stall);
@@ -126,7 +126,7 @@ static void submit_resource(struct stall *stall, enum hr_psi_resource resource,
     }
     hr_stall_counters_read(root, group, resource, &after);
     if (stall->before != NULL) {
-        explain(stall->before, &after, resource, stall_pct, pct);
+        attribute(stall->before, &after, resource, stall_pct, pct);
         submit(submission, resource, &stall->seen, pct);
     } else {
         stall->before = malloc(sizeof(after));

@@ -3,7 +3,7 @@
  * headroom/stalls.h - splits the stall of each interval by its causes, those of headroom/
  * stall_cause.h, and submits the parts.
  *
- * What the causes come from is read while tasks are stalled only: a stall is explained from its
+ * What the causes come from is read while tasks are stalled only: a stall is split from its
  * second interval on. A cause that was seen once goes on to be submitted, with 0 where there is
  * none.
  */

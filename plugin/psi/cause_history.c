@@ -38,9 +38,10 @@ static void scale(struct hr_stall_causes *causes, double factor)
         causes->list[i].stalled_us = (uint64_t)(factor * (double)causes->list[i].stalled_us);
 }
 
-void psi_cause_history_explain(const struct psi_cause_history *history, const struct hr_root *root,
-                               const struct hr_cgroup *group, enum hr_psi_resource resource,
-                               const struct hr_psi_event *event, struct hr_stall_causes *causes)
+void psi_cause_history_attribute(const struct psi_cause_history *history,
+                                 const struct hr_root *root, const struct hr_cgroup *group,
+                                 enum hr_psi_resource resource, const struct hr_psi_event *event,
+                                 struct hr_stall_causes *causes)
 {
     const struct hr_stall_counters *before =
         history->older != NULL ? history->older : history->newer;
@@ -53,7 +54,7 @@ void psi_cause_history_explain(const struct psi_cause_history *history, const st
     uint64_t elapsed_us = (after.time_ns - before->time_ns) / HR_NS_PER_US;
     double share = (double)event->stalled_us / (double)event->elapsed_us;
     uint64_t stalled_us = (uint64_t)((share < 1 ? share : 1) * (double)elapsed_us);
-    hr_stall_explain(before, &after, resource, stalled_us, elapsed_us, causes);
+    hr_stall_attribute(before, &after, resource, stalled_us, elapsed_us, causes);
     if (stalled_us > event->stalled_us)
         scale(causes, (double)event->stalled_us / (double)stalled_us);
 }

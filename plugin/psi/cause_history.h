@@ -31,8 +31,9 @@ void psi_cause_history_take(struct psi_cause_history *history, const struct hr_r
  * @param causes  always filled in; their times are parts of the event's stall, or of that between
  * the reads if it is shorter.
  */
-void psi_cause_history_explain(const struct psi_cause_history *history, const struct hr_root *root,
-                               const struct hr_cgroup *group, enum hr_psi_resource resource,
-                               const struct hr_psi_event *event, struct hr_stall_causes *causes);
+void psi_cause_history_attribute(const struct psi_cause_history *history,
+                                 const struct hr_root *root, const struct hr_cgroup *group,
+                                 enum hr_psi_resource resource, const struct hr_psi_event *event,
+                                 struct hr_stall_causes *causes);
 
 #endif

@@ -176,8 +176,8 @@ static void print_causes(const struct psi_alert *alert, char *buffer, size_t siz
 {
     struct hr_stall_causes causes;
 
-    psi_cause_history_explain(&alert->causes, alert->rule_state->context->root, alert->group,
-                              alert->rule_state->rule->trigger.resource, &alert->event, &causes);
+    psi_cause_history_attribute(&alert->causes, alert->rule_state->context->root, alert->group,
+                                alert->rule_state->rule->trigger.resource, &alert->event, &causes);
     psi_cause_print(&causes, buffer, size);
 }
 

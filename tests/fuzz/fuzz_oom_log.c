@@ -22,7 +22,7 @@ static void check_kill(const struct hr_kill_log *log, struct hr_kill_logged *log
     require(logged->has_path || kill->path[0] == '\0');
     require((kill->limit == HR_OOM_OF_GROUP) <= logged->has_path);
     require(hr_cgroup_is_within(kill->path, kill->limit_path));
-    hr_kill_log_explain(log, kill);
+    hr_kill_log_fill_limit(log, kill);
 }
 
 static void check_record(struct hr_kill_log *log, const char *text, size_t size)

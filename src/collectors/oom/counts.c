@@ -174,21 +174,21 @@ static void rebase(struct counted *group)
     rebase(child);
 }
 
-static bool is_explained(const struct counted *group)
+static bool is_reported(const struct counted *group)
 {
     const struct counted *child;
 
     if (group->now.kills > group->base.kills + group->reported)
         return false;
     LIST_FOREACH(child, &group->children, sibling)
-    if (!is_explained(child))
+    if (!is_reported(child))
         return false;
     return true;
 }
 
 bool hr_oom_counts_rebase(struct hr_oom_counts *counts, bool is_forced)
 {
-    if (!is_forced && !is_explained(counts->machine))
+    if (!is_forced && !is_reported(counts->machine))
         return false;
     rebase(counts->machine);
     return true;
@@ -222,7 +222,7 @@ static uint64_t sum_known(const struct counted *group)
     return sum;
 }
 
-/* Of too many, some were explained by the name of a group above only: which isn't known. */
+/* Of too many, some were reported for a group above only: which isn't known. */
 static void attribute(const struct counted *group, uint64_t count, struct list *list)
 {
     const uint64_t known = sum_known(group);
@@ -391,7 +391,7 @@ static struct counted *find_nearest(const struct hr_oom_counts *counts, const ch
     return group;
 }
 
-void hr_oom_counts_explain(struct hr_oom_counts *counts, const char *path, bool is_exact)
+void hr_oom_counts_mark_reported(struct hr_oom_counts *counts, const char *path, bool is_exact)
 {
     struct counted *group = find_nearest(counts, path);
 

@@ -51,7 +51,7 @@ int hr_oom_counts_add(struct hr_oom_counts *counts, const char *path);
 void hr_oom_counts_remove(struct hr_oom_counts *counts, const char *path);
 
 /** Notes that a kill was reported. */
-void hr_oom_counts_explain(struct hr_oom_counts *counts, const char *path, bool is_exact);
+void hr_oom_counts_mark_reported(struct hr_oom_counts *counts, const char *path, bool is_exact);
 
 /** Reads the machine's count, or without one those of the topmost groups. @return how many of these
  * kills weren't reported. */
@@ -75,7 +75,7 @@ int hr_oom_counts_attribute(const struct hr_oom_counts *counts, uint64_t most,
 
 /**
  * Finds by whose limit a kill was: of the group and those above it, the only one whose limit was
- * reached since all kills were explained last.
+ * reached since all kills were reported last.
  *
  * @param limit  receives its path, until the counts change; NULL: there is none, or are several.
  * @return how many there are.
@@ -86,7 +86,7 @@ size_t hr_oom_counts_find_limit(const struct hr_oom_counts *counts, const char *
 /**
  * Lets the counts go on from what was read last.
  *
- * @param is_forced  whatever isn't explained; else only if each group's kills are: what was counted
+ * @param is_forced  whatever isn't reported; else only if each group's kills are: what was counted
  *                   while groups were read is still to be attributed.
  * @return whether it was done.
  */

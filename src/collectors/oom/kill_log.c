@@ -200,7 +200,7 @@ static void take_all(struct hr_kill_log *log, const char *message)
     log->all_limit_bytes = log->last.limit_bytes;
 }
 
-void hr_kill_log_explain(const struct hr_kill_log *log, struct hr_oom_kill *kill)
+void hr_kill_log_fill_limit(const struct hr_kill_log *log, struct hr_oom_kill *kill)
 {
     if (kill->limit != HR_OOM_OF_SOME || log->all_of[0] == '\0' || !log->is_all_limit_known ||
         !hr_cgroup_is_within(kill->path, log->all_of))

@@ -52,6 +52,6 @@ bool hr_kill_log_is_near(const char *message);
 
 /** Once a victim's group is known otherwise: whether it is one of those that are killed with all of
  * their group, and by which limit. */
-void hr_kill_log_explain(const struct hr_kill_log *log, struct hr_oom_kill *kill);
+void hr_kill_log_fill_limit(const struct hr_kill_log *log, struct hr_oom_kill *kill);
 
 #endif

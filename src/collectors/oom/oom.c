@@ -102,14 +102,14 @@ static void add_message(struct hr_oom *oom, bool *is_near)
         return;
     *is_near = true;
     if (logged->is_again) { /* it was counted again, too */
-        hr_oom_counts_explain(oom->counts, logged->kill.path, logged->kill.is_exact);
+        hr_oom_counts_mark_reported(oom->counts, logged->kill.path, logged->kill.is_exact);
         return;
     }
     oom->count++;
     if (logged->has_path || !hr_oom_victim_find(oom->root, oom->sources.version, &logged->kill))
         return;
     logged->has_path = logged->kill.is_exact = true;
-    hr_kill_log_explain(&oom->log, &logged->kill);
+    hr_kill_log_fill_limit(&oom->log, &logged->kill);
 }
 
 /* What was overwritten may have been kills. */
@@ -145,7 +145,7 @@ static void find_common(char *path, const char *other)
     }
 }
 
-/* Where all kills were that aren't explained. */
+/* Where all kills were that aren't reported yet. */
 static void find_place(struct hr_oom *oom, char path[PATH_MAX], bool *is_exact)
 {
     struct hr_oom_place *places;
@@ -188,12 +188,12 @@ static bool are_incomplete(const struct hr_oom *oom)
     return false;
 }
 
-static void explain(struct hr_oom *oom, bool has_path)
+static void mark_reported(struct hr_oom *oom, bool has_path)
 {
     for (size_t i = 0; i < oom->count; i++)
         if (oom->kills[i].has_path == has_path)
-            hr_oom_counts_explain(oom->counts, oom->kills[i].kill.path,
-                                  oom->kills[i].kill.is_exact);
+            hr_oom_counts_mark_reported(oom->counts, oom->kills[i].kill.path,
+                                        oom->kills[i].kill.is_exact);
 }
 
 /* The kernel counts a kill before it logs it. */
@@ -203,7 +203,7 @@ static void complete(struct hr_oom *oom)
     char path[PATH_MAX];
     bool is_exact;
 
-    explain(oom, true);
+    mark_reported(oom, true);
     oom->is_behind |= oom->count > 0;
     if (!are_incomplete(oom))
         return;
@@ -215,12 +215,12 @@ static void complete(struct hr_oom *oom)
             unknown++;
             memcpy(logged->kill.path, path, sizeof(path));
             logged->kill.is_exact = is_exact;
-            hr_kill_log_explain(&oom->log, &logged->kill);
+            hr_kill_log_fill_limit(&oom->log, &logged->kill);
         }
         if (logged->kill.limit == HR_OOM_OF_SOME)
             find_limit(oom, &logged->kill);
     }
-    explain(oom, false);
+    mark_reported(oom, false);
     if (missing <= unknown)
         oom->is_behind = !hr_oom_counts_rebase(oom->counts, false);
 }
@@ -242,7 +242,7 @@ static void report_place(struct hr_oom *oom, const struct hr_oom_place *place,
     if (kill.limit == HR_OOM_OF_GROUP)
         kill.limit_bytes = hr_oom_counts_read_limit(oom->counts, kill.limit_path);
     for (uint64_t i = 0; i < place->count; i++) {
-        hr_oom_counts_explain(oom->counts, kill.path, kill.is_exact);
+        hr_oom_counts_mark_reported(oom->counts, kill.path, kill.is_exact);
         reporter->report(&kill, reporter->context);
     }
 }

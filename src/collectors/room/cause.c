@@ -92,7 +92,7 @@ static struct hr_stall_cause limit_cause(const struct hr_stall_counters *after, 
 
 /* --- cpu ------------------------------------------------------------------- */
 
-/* A stall that isn't explained yet. */
+/* The part of a stall that isn't attributed yet. */
 struct remainder {
     uint64_t outside_us; /* no task of the group ran */
     uint64_t inside_us;  /* another of the group ran; or it isn't known whether */
@@ -116,10 +116,10 @@ static uint64_t throttled_us(const struct hr_stall_cpu *before, const struct hr_
                             grown(before->throttled_us, after->throttled_us), after->period_us);
 }
 
-/* Explains by the limits what they can explain. */
-static void explain_cpu_limits(const struct hr_stall_counters *before,
-                               const struct hr_stall_counters *after, struct remainder *rest,
-                               struct hr_stall_causes *causes)
+/* Attributes to the limits what they can have caused. */
+static void attribute_to_cpu_limits(const struct hr_stall_counters *before,
+                                    const struct hr_stall_counters *after, struct remainder *rest,
+                                    struct hr_stall_causes *causes)
 {
     uint64_t uncounted_us = 0;
 
@@ -144,9 +144,9 @@ static void explain_cpu_limits(const struct hr_stall_counters *before,
 
 /* While a group below was throttled, other tasks of the group may have run, or none: so much is
  * neither for sure anyone else's. */
-static void explain_cpu_limits_below(const struct hr_stall_counters *before,
-                                     const struct hr_stall_counters *after, struct remainder *rest,
-                                     struct hr_stall_causes *causes)
+static void attribute_to_cpu_limits_below(const struct hr_stall_counters *before,
+                                          const struct hr_stall_counters *after,
+                                          struct remainder *rest, struct hr_stall_causes *causes)
 {
     struct hr_stall_cause cause = {.kind = HR_STALL_LIMITS_BELOW, .limit_kind = HR_STALL_CPU_MAX};
 
@@ -184,16 +184,16 @@ static double add_machine_share(struct hr_stall_causes *causes, enum hr_stall_ki
     return stalled_us > 0 ? us / (double)stalled_us : 0;
 }
 
-static void explain_cpu(const struct hr_stall_counters *before,
-                        const struct hr_stall_counters *after, uint64_t stalled_us,
-                        struct hr_stall_causes *causes)
+static void attribute_cpu(const struct hr_stall_counters *before,
+                          const struct hr_stall_counters *after, uint64_t stalled_us,
+                          struct hr_stall_causes *causes)
 {
     const struct hr_stall_machine_cpus *a = &before->cpus, *b = &after->cpus;
     struct remainder rest = split_stall(before, after, stalled_us);
     double tasks_share = 1;
 
-    explain_cpu_limits(before, after, &rest, causes);
-    explain_cpu_limits_below(before, after, &rest, causes);
+    attribute_to_cpu_limits(before, after, &rest, causes);
+    attribute_to_cpu_limits_below(before, after, &rest, causes);
     if (a->known && b->known) {
         uint64_t rest_us = rest.outside_us + rest.inside_us;
         uint64_t busy_us = grown(a->busy_us, b->busy_us);
@@ -270,8 +270,8 @@ static bool is_mostly_for_limits(const struct hr_stall_counters *before,
            grown(before->machine_page_count, after->machine_page_count);
 }
 
-static void explain_memory(const struct hr_stall_counters *before,
-                           const struct hr_stall_counters *after, struct hr_stall_causes *causes)
+static void attribute_memory(const struct hr_stall_counters *before,
+                             const struct hr_stall_counters *after, struct hr_stall_causes *causes)
 {
     struct hr_stall_cause machine = {.kind = HR_STALL_MACHINE_RECLAIM};
 
@@ -404,9 +404,9 @@ static bool no_limits_below(const struct hr_stall_counters *before,
            before->below.limited_count + after->below.limited_count == 0;
 }
 
-static void explain_io(const struct hr_stall_counters *before,
-                       const struct hr_stall_counters *after, double stalled, double seconds,
-                       struct hr_stall_causes *causes)
+static void attribute_io(const struct hr_stall_counters *before,
+                         const struct hr_stall_counters *after, double stalled, double seconds,
+                         struct hr_stall_causes *causes)
 {
     bool may_be_limits = !no_limits_below(before, after);
 
@@ -419,22 +419,22 @@ static void explain_io(const struct hr_stall_counters *before,
         add_cause(causes, &(struct hr_stall_cause){.kind = HR_STALL_NEIGHBOURS});
 }
 
-void hr_stall_explain(const struct hr_stall_counters *before, const struct hr_stall_counters *after,
-                      enum hr_psi_resource resource, uint64_t stalled_us, uint64_t elapsed_us,
-                      struct hr_stall_causes *causes)
+void hr_stall_attribute(const struct hr_stall_counters *before,
+                        const struct hr_stall_counters *after, enum hr_psi_resource resource,
+                        uint64_t stalled_us, uint64_t elapsed_us, struct hr_stall_causes *causes)
 {
     causes->count = 0;
     if (stalled_us == 0 || elapsed_us == 0)
         return;
     switch (resource) {
     case HR_PSI_CPU:
-        explain_cpu(before, after, stalled_us, causes);
+        attribute_cpu(before, after, stalled_us, causes);
         break;
     case HR_PSI_MEMORY:
-        explain_memory(before, after, causes);
+        attribute_memory(before, after, causes);
         break;
     case HR_PSI_IO:
-        explain_io(before, after, (double)stalled_us / 1e6, (double)elapsed_us / 1e6, causes);
+        attribute_io(before, after, (double)stalled_us / 1e6, (double)elapsed_us / 1e6, causes);
         break;
     case HR_PSI_IRQ:
     case HR_PSI_RESOURCE_COUNT:

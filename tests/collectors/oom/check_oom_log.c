@@ -206,13 +206,13 @@ START_TEST(all_tasks_of_a_group)
 
     ck_assert_uint_eq(add(messages), 2);
     ck_assert(!logged->has_path && !logged->is_again);
-    hr_kill_log_explain(kept, &logged->kill); /* its group isn't known */
+    hr_kill_log_fill_limit(kept, &logged->kill); /* its group isn't known */
     assert_limit(HR_OOM_OF_SOME, "", UINT64_MAX);
     strcpy(logged->kill.path, "p/gg");
-    hr_kill_log_explain(kept, &logged->kill); /* another one */
+    hr_kill_log_fill_limit(kept, &logged->kill); /* another one */
     assert_limit(HR_OOM_OF_SOME, "", UINT64_MAX);
     strcpy(logged->kill.path, "p/g/b");
-    hr_kill_log_explain(kept, &logged->kill);
+    hr_kill_log_fill_limit(kept, &logged->kill);
     assert_limit(HR_OOM_OF_GROUP, "p", 64 * KIB);
     ck_assert_uint_eq(add(again), 1);
     ck_assert(logged->is_again);

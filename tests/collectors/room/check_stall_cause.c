@@ -45,10 +45,10 @@ static void set_cpus(uint64_t busy_us, uint64_t steal_us, uint64_t irq_us)
     after.cpus = (struct hr_stall_machine_cpus){true, 5 + busy_us, 5 + steal_us, 5 + irq_us, 5};
 }
 
-static void explain(enum hr_psi_resource resource, uint64_t stalled_us, uint64_t elapsed_us)
+static void attribute(enum hr_psi_resource resource, uint64_t stalled_us, uint64_t elapsed_us)
 {
     memset(&causes, 0xff, sizeof(causes));
-    hr_stall_explain(&before, &after, resource, stalled_us, elapsed_us, &causes);
+    hr_stall_attribute(&before, &after, resource, stalled_us, elapsed_us, &causes);
 }
 
 static void expect_stalled(size_t index, enum hr_stall_kind kind, uint64_t stalled_us)
@@ -62,7 +62,7 @@ static void expect_stalled(size_t index, enum hr_stall_kind kind, uint64_t stall
 START_TEST(nothing_known_is_no_cause)
 {
     for (enum hr_psi_resource i = HR_PSI_CPU; i < HR_PSI_RESOURCE_COUNT; i++) {
-        explain(i, S, 2 * S);
+        attribute(i, S, 2 * S);
         ck_assert_uint_eq(causes.count, 0);
     }
 }
@@ -71,7 +71,7 @@ END_TEST
 START_TEST(no_stall_has_no_cause)
 {
     throttle(0, 10, S);
-    explain(HR_PSI_CPU, 0, 2 * S);
+    attribute(HR_PSI_CPU, 0, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -80,7 +80,7 @@ START_TEST(its_own_limit_of_the_cpu)
 {
     throttle(0, 20, 1180000);
     set_outside(1240000);
-    explain(HR_PSI_CPU, 1240000, 2 * S);
+    attribute(HR_PSI_CPU, 1240000, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     expect_stalled(0, HR_STALL_OWN_LIMIT, 1180000);
     ck_assert_int_eq(causes.list[0].limit_kind, HR_STALL_CPU_MAX);
@@ -89,14 +89,14 @@ START_TEST(its_own_limit_of_the_cpu)
 END_TEST
 
 /* Throttled on four CPUs at once the kernel counts four times the time. */
-START_TEST(a_limit_explains_no_more_than_its_periods_and_the_stall)
+START_TEST(a_limit_causes_no_more_than_its_periods_and_the_stall)
 {
     throttle(0, 5, 4 * S);
     set_outside(S);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     expect_stalled(0, HR_STALL_OWN_LIMIT, 500000);
     throttle(0, 50, 4 * S);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     expect_stalled(0, HR_STALL_OWN_LIMIT, S);
     ck_assert_uint_eq(causes.count, 1);
 }
@@ -108,13 +108,13 @@ START_TEST(the_limit_of_a_group_above)
     throttle(1, 20, 900000);
     throttle(2, 0, 0);
     set_outside(S);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     expect_stalled(0, HR_STALL_ANCESTOR_LIMIT, 900000);
     ck_assert_str_eq(causes.list[0].group, "kubepods/pod");
     throttle(1, 0, 0);
     throttle(2, 20, 900000);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_str_eq(causes.list[0].group, "kubepods");
 }
 END_TEST
@@ -122,7 +122,7 @@ END_TEST
 START_TEST(without_full_pressure_a_limit_is_all_that_is_known)
 {
     throttle(0, 3, 300000);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     expect_stalled(0, HR_STALL_OWN_LIMIT, 300000);
 }
@@ -133,7 +133,7 @@ START_TEST(neighbours_and_itself)
     throttle(0, 0, 0);
     set_outside(600000);
     set_cpus(4 * S, 0, 0);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 2);
     expect_stalled(0, HR_STALL_NEIGHBOURS, 600000);
     expect_stalled(1, HR_STALL_ITSELF, 400000);
@@ -143,7 +143,7 @@ END_TEST
 START_TEST(what_is_less_than_a_tenth_is_no_cause)
 {
     set_outside(90000);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     expect_stalled(0, HR_STALL_ITSELF, 910000);
 }
@@ -154,7 +154,7 @@ START_TEST(the_uncounted_rest_of_a_limit_is_not_the_neighbours)
 {
     throttle(0, 4, 200000);
     set_outside(300000);
-    explain(HR_PSI_CPU, 300000, 500000);
+    attribute(HR_PSI_CPU, 300000, 500000);
     ck_assert_uint_eq(causes.count, 1);
     expect_stalled(0, HR_STALL_OWN_LIMIT, 200000);
 }
@@ -164,7 +164,7 @@ START_TEST(hypervisor_and_interrupts_prolong_all_waits)
 {
     set_outside(S);
     set_cpus(4 * S, 2 * S, S);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 3);
     expect_stalled(0, HR_STALL_HYPERVISOR, 500000);
     expect_stalled(1, HR_STALL_INTERRUPTS, 250000);
@@ -176,11 +176,11 @@ START_TEST(the_hypervisor_takes_no_more_than_was_stolen)
 {
     /* The machine is idle but for what was stolen; the group waits for something else. */
     set_cpus(120000, 110000, 0);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     expect_stalled(0, HR_STALL_HYPERVISOR, 110000);
     set_cpus(100000, 90000, 0);
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -190,7 +190,7 @@ START_TEST(counters_that_began_again_say_nothing)
     throttle(0, 4, 400000);
     before.level[0].cpu.throttled_count = 100;
     before.level[0].cpu.throttled_us = 90000000;
-    explain(HR_PSI_CPU, S, 2 * S);
+    attribute(HR_PSI_CPU, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -201,11 +201,11 @@ START_TEST(limits_of_groups_below)
     before.below.limited_count = after.below.limited_count = 1;
     after.below.throttled_us = 600000;
     after.below.period_us = 100000;
-    explain(HR_PSI_CPU, 800000, S);
+    attribute(HR_PSI_CPU, 800000, S);
     ck_assert_uint_eq(causes.count, 1);
     expect_stalled(0, HR_STALL_LIMITS_BELOW, 600000);
     before.below.throttled_us = after.below.throttled_us; /* they weren't reached */
-    explain(HR_PSI_CPU, 800000, S);
+    attribute(HR_PSI_CPU, 800000, S);
     expect_stalled(0, HR_STALL_NEIGHBOURS, 700000);
 }
 END_TEST
@@ -214,11 +214,11 @@ START_TEST(where_limits_of_groups_below_are_unknown_neighbours_are_not_blamed)
 {
     set_outside(700000);
     after.below.known = false;
-    explain(HR_PSI_CPU, 800000, S);
+    attribute(HR_PSI_CPU, 800000, S);
     ck_assert_uint_eq(causes.count, 0);
     after.below.known = true;
     after.below.limited_count = 1; /* new, or another */
-    explain(HR_PSI_CPU, 800000, S);
+    attribute(HR_PSI_CPU, 800000, S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -250,7 +250,7 @@ START_TEST(limits_of_memory)
     set_memory(0, 4, 12);
     set_memory(1, 0, 30);
     set_reclaim(0);
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 3);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_ANCESTOR_LIMIT);
     ck_assert_str_eq(causes.list[0].group, "kubepods/pod");
@@ -275,12 +275,12 @@ START_TEST(the_machine_is_short_of_memory)
 {
     set_memory(0, 0, 0);
     set_reclaim(50);
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
     ck_assert_uint_eq(causes.list[0].event_count, 50);
     set_kswapd(640);
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_uint_eq(causes.list[0].event_count, 20);
 }
@@ -292,11 +292,11 @@ START_TEST(a_limit_while_the_machine_is_short_of_memory)
     set_reclaim(50000); /* of whichever group */
     set_kswapd(640);
     set_memory(0, 0, 201);
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
     set_memory(0, 0, 5);
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 2);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
     ck_assert_int_eq(causes.list[1].kind, HR_STALL_OWN_LIMIT);
@@ -310,7 +310,7 @@ START_TEST(a_limit_where_the_group_has_no_count_of_its_own)
     before.has_refaults = after.has_refaults = true;
     after.refault_count = 70;
     set_memory(0, 0, 5);
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
 }
@@ -321,14 +321,14 @@ START_TEST(what_kswapd_reclaimed_is_read_again)
     set_memory(0, 0, 0);
     set_kswapd(640);
     after.refault_count = 0;
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
     after.refault_count = 9;
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
     after.kswapd_page_count = 0; /* reclaimed long ago, or by memory.reclaim */
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -340,12 +340,12 @@ START_TEST(limits_of_memory_below)
     before.below.limited_count = after.below.limited_count = 3;
     before.below.reached_count = 10;
     after.below.reached_count = 40;
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_LIMITS_BELOW);
     ck_assert_uint_eq(causes.list[0].event_count, 30);
     after.below.known = false;
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -358,10 +358,10 @@ START_TEST(the_system_waits_for_limits_of_groups)
     set_kswapd(1000);
     after.machine_page_count = 1000;
     after.limit_page_count = 1001;
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
     after.limit_page_count = 999;
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
 }
@@ -408,7 +408,7 @@ START_TEST(limits_of_io)
 {
     set_io(0, 2000000, 1000000);
     set_machine_io(90000000, 4000);
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
     ck_assert_int_eq(causes.list[0].limit_kind, HR_STALL_IO_MAX);
@@ -417,7 +417,7 @@ START_TEST(limits_of_io)
     ck_assert_double_eq(causes.list[0].limit, 1000000);
     set_io(0, 500000, HR_STALL_NO_LIMIT);
     set_io(1, 2000000, 1000000);
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_ANCESTOR_LIMIT);
 }
@@ -427,17 +427,17 @@ START_TEST(io_of_others)
 {
     set_io(0, 40000000, 100000000);
     set_machine_io(84000000, 4000);
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_NEIGHBOURS);
     set_machine_io(84000000, 900); /* the device was idle for most of the time */
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
     set_machine_io(76000000, 4000);
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
     set_io(0, 0, HR_STALL_NO_LIMIT);
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -447,7 +447,7 @@ START_TEST(io_in_bursts_may_be_the_limit)
 {
     set_io(0, 40000000, 100000000);
     set_machine_io(90000000, 4000);
-    explain(HR_PSI_IO, 400000, 2 * S);
+    attribute(HR_PSI_IO, 400000, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -457,11 +457,11 @@ START_TEST(large_pieces_of_io_use_up_a_limit)
     set_io(0, 1500000, 1000000);
     set_machine_io(90000000, 4000);
     after.level[0].io.list[0].done[HR_STALL_READS] = 3;
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
     after.level[0].io.list[0].done[HR_STALL_READS] = 8; /* then not, and it isn't known */
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -471,7 +471,7 @@ START_TEST(limits_of_io_below_may_be_why)
     set_io(0, 40000000, HR_STALL_NO_LIMIT);
     set_machine_io(84000000, 4000);
     after.below.limited_count = 1;
-    explain(HR_PSI_IO, S, 2 * S);
+    attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -481,7 +481,7 @@ START_TEST(more_causes_than_there_is_room_for)
     for (size_t i = 0; i < HR_STALL_LEVELS; i++)
         set_memory(i, 100 + i, 200 + i);
     strcpy(after.group, "a/b/c/d/e/f/g/h");
-    explain(HR_PSI_MEMORY, S, 2 * S);
+    attribute(HR_PSI_MEMORY, S, 2 * S);
     ck_assert_uint_eq(causes.count, HR_STALL_CAUSES);
     for (size_t i = 0; i < HR_STALL_CAUSES; i++)
         ck_assert_uint_eq(causes.list[i].event_count, 200 + HR_STALL_LEVELS - 1 - i);
@@ -497,7 +497,7 @@ int main(void)
     tcase_add_test(tests, nothing_known_is_no_cause);
     tcase_add_test(tests, no_stall_has_no_cause);
     tcase_add_test(tests, its_own_limit_of_the_cpu);
-    tcase_add_test(tests, a_limit_explains_no_more_than_its_periods_and_the_stall);
+    tcase_add_test(tests, a_limit_causes_no_more_than_its_periods_and_the_stall);
     tcase_add_test(tests, the_limit_of_a_group_above);
     tcase_add_test(tests, without_full_pressure_a_limit_is_all_that_is_known);
     tcase_add_test(tests, neighbours_and_itself);

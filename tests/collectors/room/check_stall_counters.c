@@ -99,7 +99,7 @@ START_TEST(a_group_far_below)
     before = counters;
     tree_pressure(tree, deep, "cpu", 600000, 600000);
     ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
-    hr_stall_explain(&before, &counters, HR_PSI_CPU, 600000, 2000000, &causes);
+    hr_stall_attribute(&before, &counters, HR_PSI_CPU, 600000, 2000000, &causes);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -118,7 +118,7 @@ START_TEST(a_hypervisor_that_steals)
     tree_write(tree, "proc/stat", "cpu  882659 700735 394581 725911 6823 0 4339 143272 0 0\n");
     tree_pressure(tree, GROUP, "cpu", 600000, 600000);
     ck_assert_int_eq(read_counters(HR_PSI_CPU), 0);
-    hr_stall_explain(&before, &counters, HR_PSI_CPU, 600000, 2000000, &causes);
+    hr_stall_attribute(&before, &counters, HR_PSI_CPU, 600000, 2000000, &causes);
     ck_assert_uint_eq(causes.count, 2);
     ck_assert_uint_eq(causes.list[0].stalled_us, 300000);
     ck_assert_uint_eq(causes.list[1].stalled_us, 300000);

@@ -175,8 +175,8 @@ static void print_causes(const struct hr_stall_causes *causes, uint64_t stalled_
 /* Explains the stall of a window that has at least some; waits for it, as a busy machine, or one
  * that reads from disk, may take its time. Limits of I/O are averages, so that their window is
  * longer. */
-static void explain_window(const struct hr_cgroup *group, enum hr_psi_resource resource,
-                           struct hr_stall_causes *causes)
+static void attribute_window(const struct hr_cgroup *group, enum hr_psi_resource resource,
+                             struct hr_stall_causes *causes)
 {
     struct hr_stall_counters before, after;
     const useconds_t window_us = resource == HR_PSI_IO ? 5 * WINDOW_US : WINDOW_US;
@@ -189,8 +189,8 @@ static void explain_window(const struct hr_cgroup *group, enum hr_psi_resource r
         stalled_us = read_stall_us(group, resource) - was_us;
     }
     ck_assert_int_eq(hr_stall_counters_read(root, group, resource, &after), 0);
-    hr_stall_explain(&before, &after, resource, stalled_us, (after.time_ns - before.time_ns) / 1000,
-                     causes);
+    hr_stall_attribute(&before, &after, resource, stalled_us,
+                       (after.time_ns - before.time_ns) / 1000, causes);
     print_causes(causes, stalled_us);
 }
 
@@ -199,7 +199,7 @@ struct hr_stall_cause first_cause(const char *name, enum hr_psi_resource resourc
     struct hr_stall_causes causes;
 
     for (int i = 0; i < WINDOWS; i++) {
-        explain_window(find_group(name), resource, &causes);
+        attribute_window(find_group(name), resource, &causes);
         for (size_t first = 0; first < causes.count; first++)
             if (causes.list[first].kind != HR_STALL_HYPERVISOR)
                 return causes.list[first];
@@ -222,7 +222,7 @@ void expect_cause(const char *name, enum hr_psi_resource resource, enum hr_stall
     struct hr_stall_causes causes;
 
     for (int i = 0; i < WINDOWS; i++) {
-        explain_window(find_group(name), resource, &causes);
+        attribute_window(find_group(name), resource, &causes);
         if (has_cause(&causes, kind))
             return;
     }
@@ -233,7 +233,7 @@ void expect_no_cause(const char *name, enum hr_psi_resource resource)
 {
     struct hr_stall_causes causes;
 
-    explain_window(find_group(name), resource, &causes);
+    attribute_window(find_group(name), resource, &causes);
     ck_assert_uint_eq(causes.count, 0);
 }
 

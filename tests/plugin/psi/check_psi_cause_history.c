@@ -48,17 +48,17 @@ static void take(unsigned count)
     psi_cause_history_take(&history, root, NULL, HR_PSI_MEMORY);
 }
 
-static void explain(uint64_t stalled_us, uint64_t elapsed_us)
+static void attribute(uint64_t stalled_us, uint64_t elapsed_us)
 {
     const struct hr_psi_event event = {.stalled_us = stalled_us, .elapsed_us = elapsed_us};
 
-    psi_cause_history_explain(&history, root, NULL, HR_PSI_MEMORY, &event, &causes);
+    psi_cause_history_attribute(&history, root, NULL, HR_PSI_MEMORY, &event, &causes);
 }
 
 START_TEST(knows_nothing_at_first)
 {
     ck_assert(psi_cause_history_is_empty(&history));
-    explain(500000, 1000000);
+    attribute(500000, 1000000);
     ck_assert_uint_eq(causes.count, 0);
     psi_cause_history_clear(&history);
 }
@@ -73,14 +73,14 @@ START_TEST(compares_with_the_older_counters)
         take(count += steps[i]);
         ck_assert(!psi_cause_history_is_empty(&history));
         reclaim(count + steps[i + 1]);
-        explain(500000, 1000000);
+        attribute(500000, 1000000);
         ck_assert_uint_eq(causes.count, 1);
         ck_assert_int_eq(causes.list[0].kind, HR_STALL_MACHINE_RECLAIM);
         ck_assert_uint_eq(causes.list[0].event_count, added[i]);
     }
     psi_cause_history_clear(&history);
     ck_assert(psi_cause_history_is_empty(&history));
-    explain(500000, 1000000);
+    attribute(500000, 1000000);
     ck_assert_uint_eq(causes.count, 0);
 }
 END_TEST
@@ -89,12 +89,12 @@ END_TEST
 START_TEST(survives_odd_events)
 {
     take(0);
-    explain(500000, 1000000); /* at the same time */
+    attribute(500000, 1000000); /* at the same time */
     ck_assert_uint_eq(causes.count, 0);
     reclaim(9);
-    explain(500000, 0);
+    attribute(500000, 0);
     ck_assert_uint_eq(causes.count, 0);
-    explain(UINT64_MAX, 1);
+    attribute(UINT64_MAX, 1);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_uint_eq(causes.list[0].event_count, 9);
 }
@@ -119,7 +119,7 @@ START_TEST(causes_are_parts_of_the_stall)
     psi_cause_history_take(&history, root, NULL, HR_PSI_CPU);
     frozen_ns += counters_ms[_i] * HR_NS_PER_MS;
     run_cpus(ticks / 10, ticks * 3 / 10, ticks * 6 / 10);
-    psi_cause_history_explain(&history, root, NULL, HR_PSI_CPU, &event, &causes);
+    psi_cause_history_attribute(&history, root, NULL, HR_PSI_CPU, &event, &causes);
     ck_assert_uint_eq(causes.count, 2);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_HYPERVISOR);
     ck_assert_int_eq(causes.list[1].kind, HR_STALL_INTERRUPTS);
