@@ -85,7 +85,7 @@ struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, c
 
 void hr_node_queue_listing(struct hr_node *node)
 {
-    if (node->listing_queued || (node->held & HOLD_LISTING) != 0)
+    if (node->listing_queued || (node->backed_off & BACK_OFF_LISTING) != 0)
         return;
     node->listing_queued = true;
     TAILQ_INSERT_TAIL(&node->set->listings, node, listing);
@@ -93,7 +93,7 @@ void hr_node_queue_listing(struct hr_node *node)
 
 void hr_node_queue_events(struct hr_node *node)
 {
-    if (node->events_queued || (node->held & HOLD_EVENTS) != 0)
+    if (node->events_queued || (node->backed_off & BACK_OFF_EVENTS) != 0)
         return;
     node->events_queued = true;
     TAILQ_INSERT_TAIL(&node->set->events, node, event);
@@ -207,7 +207,7 @@ int hr_node_read_watches(struct hr_cgroup_set *set)
     return set->inotify != NULL ? hr_inotify_read(set->inotify, mark_changed_node, set) : 0;
 }
 
-static bool is_own_trouble(const struct hr_node *node, int error)
+static bool is_own_failure(const struct hr_node *node, int error)
 {
     return node->parent != NULL && error != -EMFILE && error != -ENFILE && error != -ENOMEM;
 }
@@ -226,25 +226,25 @@ static void set_retry_time(struct hr_node *node, int error)
 {
     uint64_t now = hr_clock_ns();
 
-    if (!is_own_trouble(node, error)) {
+    if (!is_own_failure(node, error)) {
         node->retry_at_ns = now;
-    } else if (node->held == 0) {
+    } else if (node->backed_off == 0) {
         node->retry_delay_ns = next_delay(node, now);
         node->retry_at_ns = now + node->retry_delay_ns;
     }
 }
 
-void hr_node_hold(struct hr_node *node, enum hr_node_hold what, int error)
+void hr_node_back_off(struct hr_node *node, enum hr_node_backoff what, int error)
 {
     struct hr_cgroup_set *set = node->set;
 
     set_retry_time(node, error);
-    if (node->held == 0)
-        TAILQ_INSERT_TAIL(&set->held, node, holding);
-    node->held |= what;
-    if ((what & HOLD_LISTING) != 0)
+    if (node->backed_off == 0)
+        TAILQ_INSERT_TAIL(&set->backed_off, node, by_retry);
+    node->backed_off |= what;
+    if ((what & BACK_OFF_LISTING) != 0)
         hr_node_unqueue_listing(node);
-    if ((what & HOLD_EVENTS) != 0)
+    if ((what & BACK_OFF_EVENTS) != 0)
         hr_node_unqueue_events(node);
     if (error == 0)
         return;
@@ -254,25 +254,25 @@ void hr_node_hold(struct hr_node *node, enum hr_node_hold what, int error)
         reset_missing_watches(node); /* the retry adds them */
 }
 
-static void release_node(struct hr_node *node)
+static void end_backoff(struct hr_node *node)
 {
-    if (node->held == 0)
+    if (node->backed_off == 0)
         return;
     node->set->counts.unreadable -= node->error != 0;
-    node->held = 0;
+    node->backed_off = 0;
     node->error = 0;
-    TAILQ_REMOVE(&node->set->held, node, holding);
+    TAILQ_REMOVE(&node->set->backed_off, node, by_retry);
 }
 
 void hr_node_queue_retries(struct hr_cgroup_set *set)
 {
     uint64_t now = hr_clock_ns();
-    struct hr_node *node = TAILQ_FIRST(&set->held);
+    struct hr_node *node = TAILQ_FIRST(&set->backed_off);
 
     while (node != NULL) {
-        struct hr_node *next = TAILQ_NEXT(node, holding);
+        struct hr_node *next = TAILQ_NEXT(node, by_retry);
         if (node->retry_at_ns <= now) {
-            release_node(node);
+            end_backoff(node);
             node->retried_at_ns = now;
             if (node->has_below)
                 hr_node_queue_listing(node);
@@ -285,7 +285,7 @@ void hr_node_queue_retries(struct hr_cgroup_set *set)
 
 void hr_node_free(struct hr_node *node)
 {
-    release_node(node);
+    end_backoff(node);
     remove_watch(node, &node->directory);
     remove_watch(node, &node->events);
     reset_missing_watches(node);

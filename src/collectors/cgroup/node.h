@@ -22,8 +22,8 @@ struct hr_node_watch {
     struct hr_node *node;
 };
 
-/** What isn't done for a node while it is held. */
-enum hr_node_hold { HOLD_LISTING = 1, HOLD_EVENTS = 2, HOLD_ALL = 3 };
+/** What isn't done for a node until it is retried. */
+enum hr_node_backoff { BACK_OFF_LISTING = 1, BACK_OFF_EVENTS = 2, BACK_OFF_ALL = 3 };
 
 /** A directory that is selected, or may have selected ones below. */
 struct hr_node {
@@ -35,8 +35,8 @@ struct hr_node {
     bool seen;      /**< by the current listing */
     bool listing_queued;
     bool events_queued;
-    unsigned held; /**< of enum hr_node_hold */
-    int error;     /**< why it is held: 0, or a negative errno */
+    unsigned backed_off; /**< of enum hr_node_backoff */
+    int error;           /**< why: 0, or a negative errno */
     uint64_t retry_at_ns;
     uint64_t retried_at_ns;
     uint64_t retry_delay_ns;
@@ -50,7 +50,7 @@ struct hr_node {
     TAILQ_ENTRY(hr_node) listing;      /**< in set->listings, if listing_queued */
     TAILQ_ENTRY(hr_node) event;        /**< in set->events, if events_queued */
     TAILQ_ENTRY(hr_node) by_populated; /**< in set->populated or set->waiting */
-    TAILQ_ENTRY(hr_node) holding;      /**< in set->held, if held */
+    TAILQ_ENTRY(hr_node) by_retry;     /**< in set->backed_off, if backed_off */
 };
 
 TAILQ_HEAD(hr_nodes, hr_node);
@@ -72,7 +72,7 @@ struct hr_cgroup_set {
     struct hr_nodes events;
     struct hr_nodes populated;
     struct hr_nodes waiting;
-    struct hr_nodes held;
+    struct hr_nodes backed_off;
     struct hr_inotify *inotify; /**< NULL: there is none, and everything is polled */
     struct hr_scan scan;
     uint64_t rescan_at_ns;
@@ -96,14 +96,13 @@ struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr
 /** Opens the node's directory by its path. @return -ENODEV if that is no longer this directory. */
 int hr_node_open(const struct hr_node *node);
 
-/** Queues a node whose directory must be listed, unless that is held; or removes it from the queue.
- */
+/** Queues a node whose directory must be listed, unless that was backed off from; or removes it
+ * from the queue. */
 void hr_node_queue_listing(struct hr_node *node);
 void hr_node_unqueue_listing(struct hr_node *node);
 
-/** Queues a node whose cgroup.events must be read, unless that is held; or removes it from the
- * queue.
- */
+/** Queues a node whose cgroup.events must be read, unless that was backed off from; or removes it
+ * from the queue. */
 void hr_node_queue_events(struct hr_node *node);
 void hr_node_unqueue_events(struct hr_node *node);
 
@@ -111,14 +110,14 @@ void hr_node_unqueue_events(struct hr_node *node);
 void hr_node_add_watches(struct hr_node *node, int dirfd);
 
 /**
- * Holds a node, so that its trouble costs nothing at each read: what failed isn't done again until
- * hr_node_queue_retries() finds that it is due. That is after a second, and after twice the time,
- * up to 64 seconds, whenever it is held right after a retry. What isn't the directory's own trouble
- * (descriptors, memory), and the top, is retried at the next read.
+ * Backs off from a directory that can't be read, so that it costs nothing at each read: what failed
+ * isn't done again until hr_node_queue_retries() finds that it is due. That is after a second, and
+ * after twice the time, up to 64 seconds, whenever it fails right after a retry. What isn't the
+ * directory's own failure (descriptors, memory), and the top, is retried at the next read.
  *
  * @param error  a negative errno; 0: it has children that aren't followed.
  */
-void hr_node_hold(struct hr_node *node, enum hr_node_hold what, int error);
+void hr_node_back_off(struct hr_node *node, enum hr_node_backoff what, int error);
 
 /** Queues the nodes whose time to be retried has come. */
 void hr_node_queue_retries(struct hr_cgroup_set *set);

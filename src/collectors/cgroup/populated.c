@@ -80,7 +80,7 @@ static void report_event(struct hr_node *node, enum hr_cgroup_event event)
         options->event(&node->group, event, options->context);
 }
 
-static bool has_room(const struct hr_cgroup_set *set)
+static bool is_below_max_count(const struct hr_cgroup_set *set)
 {
     return set->options.max_count == 0 || set->counts.populated < set->options.max_count;
 }
@@ -94,7 +94,7 @@ static bool keep_directory(struct hr_node *node, int *dirfd)
     return true;
 }
 
-static void give_place(struct hr_node *node, int *dirfd)
+static void mark_populated(struct hr_node *node, int *dirfd)
 {
     struct hr_cgroup_set *set = node->set;
 
@@ -106,7 +106,7 @@ static void give_place(struct hr_node *node, int *dirfd)
     report_event(node, HR_CGROUP_POPULATED);
 }
 
-static void take_place(struct hr_node *node)
+static void mark_emptied(struct hr_node *node)
 {
     struct hr_cgroup_set *set = node->set;
 
@@ -136,7 +136,7 @@ static void end_waiting(struct hr_node *node)
 static void set_empty(struct hr_node *node)
 {
     if (node->group.populated)
-        take_place(node);
+        mark_emptied(node);
     else if (node->group.excess)
         end_waiting(node);
 }
@@ -151,20 +151,20 @@ void hr_populated_set(struct hr_node *node, bool populated, int *dirfd)
         set->counts.reopened -= keep_directory(node, dirfd);
     else if (node->group.populated || node->group.excess)
         return;
-    else if (has_room(set) && TAILQ_EMPTY(&set->waiting))
-        give_place(node, dirfd);
+    else if (is_below_max_count(set) && TAILQ_EMPTY(&set->waiting))
+        mark_populated(node, dirfd);
     else
         begin_waiting(node);
 }
 
 void hr_populated_promote(struct hr_cgroup_set *set)
 {
-    while (!TAILQ_EMPTY(&set->waiting) && has_room(set)) {
+    while (!TAILQ_EMPTY(&set->waiting) && is_below_max_count(set)) {
         struct hr_node *node = TAILQ_FIRST(&set->waiting);
         int dirfd = hr_node_open(node);
         end_waiting(node);
         if (dirfd != -ENODEV)
-            give_place(node, &dirfd);
+            mark_populated(node, &dirfd);
         hr_descriptor_close(&dirfd);
     }
 }

@@ -47,7 +47,7 @@ static void remove_node(struct hr_node *node)
     hr_node_free(node);
 }
 
-/* Directories that are followed, but whose groups have no place and don't wait for one. */
+/* Directories that are followed, but whose groups are neither populated nor in excess. */
 static size_t count_idle(const struct hr_cgroup_set *set)
 {
     return set->node_count - 1 - set->counts.populated - set->counts.excess;
@@ -63,7 +63,7 @@ static void stop_following(struct hr_node *node)
 {
     node->parent->unfollowed_count++;
     node->set->counts.unfollowed++;
-    hr_node_hold(node->parent, HOLD_LISTING, 0);
+    hr_node_back_off(node->parent, BACK_OFF_LISTING, 0);
     remove_node(node);
 }
 
@@ -82,7 +82,7 @@ static void update_populated(struct hr_node *node, int dirfd, int *spare)
     int status = hr_populated_read(dirfd, &populated);
 
     if (status < 0) /* unknown, so it stays as it was */
-        hr_node_hold(node, HOLD_EVENTS, status);
+        hr_node_back_off(node, BACK_OFF_EVENTS, status);
     else
         hr_populated_set(node, populated, spare);
 }
@@ -104,7 +104,7 @@ static void follow_node(struct hr_node *node, bool selected)
     if (selected)
         hr_populated_select(node);
     if (dirfd < 0) {
-        hr_node_hold(node, HOLD_ALL, dirfd);
+        hr_node_back_off(node, BACK_OFF_ALL, dirfd);
         return;
     }
     hr_node_add_watches(node, dirfd);
@@ -234,7 +234,7 @@ static int list_queued(struct hr_cgroup_set *set)
         hr_node_unqueue_listing(node);
         int status = list_node(node);
         if (status < 0)
-            hr_node_hold(node, HOLD_LISTING, status);
+            hr_node_back_off(node, BACK_OFF_LISTING, status);
         if (status == -ENOMEM)
             result = status;
     }
@@ -254,7 +254,7 @@ static void update_node(struct hr_node *node)
     } else if (dirfd == -ENODEV) {
         hr_populated_set(node, false, &opened);
     } else {
-        hr_node_hold(node, HOLD_ALL, dirfd);
+        hr_node_back_off(node, BACK_OFF_ALL, dirfd);
     }
     hr_descriptor_close(&opened);
     if (!node->group.populated && !node->group.excess && has_too_many_idle(node->set))
@@ -448,7 +448,7 @@ int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_option
     TAILQ_INIT(&opened->events);
     TAILQ_INIT(&opened->populated);
     TAILQ_INIT(&opened->waiting);
-    TAILQ_INIT(&opened->held);
+    TAILQ_INIT(&opened->backed_off);
     int status = copy_text(options->controller, &opened->controller);
     if (status == 0)
         status = hr_globs_compile(options->patterns, options->pattern_count, &opened->patterns);
@@ -499,7 +499,7 @@ struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set)
     struct hr_cgroup_counts counts = set->counts;
     struct hr_node *node;
 
-    TAILQ_FOREACH(node, &set->held, holding)
+    TAILQ_FOREACH(node, &set->backed_off, by_retry)
     {
         if (node->error == 0)
             continue;

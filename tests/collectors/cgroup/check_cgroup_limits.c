@@ -187,7 +187,7 @@ START_TEST(follows_no_more_empty_groups_than_allowed)
     assert_counts(4, 2, 0);
     story[0] = '\0';
     tree_set_populated(tree, "f", true);
-    tree_add_group(tree, "h", true); /* not held any more */
+    tree_add_group(tree, "h", true); /* not backed off from any more */
     read_set();
     assert_story("^f +h ^h");
 }
