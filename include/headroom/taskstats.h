@@ -7,7 +7,7 @@
  * include/uapi/linux/taskstats.h, kernel/taskstats.c, kernel/delayacct.c.
  *
  * The kernel accounts a wait at its end: the delays of a task that has been waiting for an hour
- * don't include that hour yet. PIDs are those of this process's pid namespace.
+ * don't include that hour yet. PIDs are those of this process's PID namespace.
  *
  * An object may be used by one thread at a time. No call blocks: the kernel has replied by the time
  * that sending a request returns.

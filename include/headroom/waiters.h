@@ -68,7 +68,7 @@ int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource);
  *                   nearest first.
  * @param waiters    receives the object; the caller closes it with hr_waiters_close().
  * @return 0; -EOPNOTSUPP as hr_waiters_check(); -ENODEV: the group was removed; -EXDEV: the root's
- *         /proc belongs to another pid namespace than ours; -EPERM; -ENODATA: the kernel reports
+ *         /proc belongs to another PID namespace than ours; -EPERM; -ENODATA: the kernel reports
  *         none of the delays that count; -EBADMSG; -ENOMEM, -EMFILE, …
  */
 int hr_waiters_open(const struct hr_root *root, const struct hr_cgroup *group,

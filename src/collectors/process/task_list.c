@@ -80,7 +80,7 @@ struct partial {
     bool begun;
 };
 
-/* Parses a part of "4711\n4712\n"; 0 is a process of another pid namespace. */
+/* Parses a part of "4711\n4712\n"; 0 is a process of another PID namespace. */
 static int append_ids(struct hr_task_list *list, const char *text, size_t length, char terminator,
                       struct partial *partial)
 {
@@ -214,7 +214,7 @@ int hr_task_list_read_threads(const struct hr_root *root, pid_t process, struct 
 
 /* --- Kernel threads ------------------------------------------------------- */
 
-/* In a pid namespace PID 2 is any process, whose children aren't the kernel's. */
+/* In a PID namespace PID 2 is any process, whose children aren't the kernel's. */
 static bool is_kernel_thread(const struct hr_root *root, pid_t pid)
 {
     struct hr_process_stat stat;

@@ -26,7 +26,7 @@ struct hr_task_list {
 /**
  * Lists the processes in a group and below it; the threads, if the group is threaded.
  *
- * Processes of another pid namespace have no PID here and are left out. Groups below that are
+ * Processes of another PID namespace have no PID here and are left out. Groups below that are
  * removed meanwhile are skipped.
  *
  * @param dirfd            the group's directory.

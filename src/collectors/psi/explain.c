@@ -60,8 +60,8 @@ static const struct explanation of_irq[] = {
 };
 
 static const struct explanation of_text[] = {
-    {-EBADMSG, "it is in a form that is not understood", "a newer version of headroom may know it"},
-    {-ENODATA, "it is in a form that is not understood", "a newer version of headroom may know it"},
+    {-EBADMSG, "its format isn't understood", "a newer version of headroom may support it"},
+    {-ENODATA, "its format isn't understood", "a newer version of headroom may support it"},
     {0},
 };
 
@@ -71,7 +71,7 @@ static const struct explanation of_text[] = {
 
 static const struct explanation of_trigger[] = {
     {-EINVAL, "before Linux 6.5 the kernel takes no windows below 0.5 s", "choose a longer Window"},
-    {-EPERM, "the kernel watches for those with CAP_SYS_RESOURCE only",
+    {-EPERM, "the kernel accepts such triggers only with CAP_SYS_RESOURCE",
      "add CAP_SYS_RESOURCE to collectd's service"},
     {-EACCES, "the pressure file can't be opened for writing",
      "add CAP_DAC_OVERRIDE to collectd's service, let its user write the file, or run collectd as "
@@ -106,7 +106,7 @@ static const struct explanation of_cgroup_trigger[] = {
 static const struct explanation of_waiters[] = {
     {-EPERM, "CAP_NET_ADMIN is missing",
      "add it to AmbientCapabilities= of collectd's service, or run collectd as root"},
-    {-EXDEV, "this is another pid namespace than the host's",
+    {-EXDEV, "this isn't the host's PID namespace",
      "run the container with the host's, by --pid=host or hostPID: true"},
     {-ENOENT, "there is no taskstats here",
      "it needs a kernel with CONFIG_TASKSTATS=y and CONFIG_TASK_DELAY_ACCT=y, and the host's "

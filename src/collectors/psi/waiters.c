@@ -95,7 +95,7 @@ int hr_waiters_check(const struct hr_root *root, enum hr_psi_resource resource)
     return length > 0 && text[0] == '0' ? -EOPNOTSUPP : 0;
 }
 
-/* taskstats and cgroup.procs use the PIDs of our pid namespace; in another namespace's /proc the
+/* taskstats and cgroup.procs use the PIDs of our PID namespace; in another namespace's /proc the
  * same PIDs are other tasks. There, "self" leads to our PID in that namespace.
  * @return 0, -EXDEV, or another negative errno. */
 static int check_namespace(const struct hr_root *root)

@@ -371,7 +371,7 @@ START_TEST(finds_no_thread_of_the_kernel)
     struct hr_process process;
 
     ck_assert_int_eq(hr_root_open("/", &live), 0);
-    /* A pid namespace of its own has no kernel threads. */
+    /* A PID namespace of its own has no kernel threads. */
     if (access("/proc/2/exe", F_OK) < 0 && hr_process_open(live, 2, &process) != -ESRCH)
         ck_assert_int_eq(hr_process_open(live, 2, &process), -ENXIO);
     ck_assert_int_eq(hr_process_open(live, getpid(), &process), 0);

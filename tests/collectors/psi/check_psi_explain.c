@@ -21,10 +21,9 @@
     "CONFIG_IRQ_TIME_ACCOUNTING=y; where no pressure is measured at all, " PSI_1
 #define LIMIT_NOFILE                                                                               \
     "file descriptors ran out: raise LimitNOFILE= of collectd's service (ulimit -n)"
-#define NOT_UNDERSTOOD                                                                             \
-    "it is in a form that is not understood: a newer version of headroom may know it"
+#define NOT_UNDERSTOOD "its format isn't understood: a newer version of headroom may support it"
 #define PRIVILEGED                                                                                 \
-    "the kernel watches for those with CAP_SYS_RESOURCE only: add CAP_SYS_RESOURCE to "            \
+    "the kernel accepts such triggers only with CAP_SYS_RESOURCE: add CAP_SYS_RESOURCE to "        \
     "collectd's service"
 
 /* --- Pressure files ------------------------------------------------------- */
@@ -122,7 +121,7 @@ static const struct {
     {-EPERM,
      "CAP_NET_ADMIN is missing: add it to AmbientCapabilities= of collectd's service, or run "
      "collectd as root"},
-    {-EXDEV, "this is another pid namespace than the host's: run the container with the host's, "
+    {-EXDEV, "this isn't the host's PID namespace: run the container with the host's, "
              "by --pid=host or hostPID: true"},
     {-ENOENT, "there is no taskstats here: it needs a kernel with CONFIG_TASKSTATS=y and "
               "CONFIG_TASK_DELAY_ACCT=y, and the host's network namespace"},

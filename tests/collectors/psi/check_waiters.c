@@ -500,7 +500,7 @@ START_TEST(looks_below_a_group)
     tree_add_group(tree, "a/b/c/d", true);
     tree_add_group(tree, "a/e", true);
     tree_add_group(tree, "other", true);
-    set_processes("a", "0\n1\n0\n"); /* 0: of another pid namespace */
+    set_processes("a", "0\n1\n0\n"); /* 0: of another PID namespace */
     set_processes("a/b", "2\n");
     set_processes("a/b/c", "");
     set_processes("a/b/c/d", "3\n1\n"); /* 1 moves, and is listed twice */
@@ -655,7 +655,7 @@ START_TEST(leaves_out_kernel_threads)
     ck_assert_uint_eq(count_sampled_of_system(PF_KTHREAD), 2); /* without CONFIG_PROC_CHILDREN */
     tree_write(tree, "proc/2/task/2/children", "3 44 555 ");
     ck_assert_uint_eq(count_sampled_of_system(PF_KTHREAD), 1);
-    ck_assert_uint_eq(count_sampled_of_system(0), 3); /* a process, in a pid namespace */
+    ck_assert_uint_eq(count_sampled_of_system(0), 3); /* a process, in a PID namespace */
     tree_add_process(tree, &(struct tree_process){.pid = 2, .name = "x", .flags = PF_KTHREAD});
     tree_write(tree, "proc/2/task/2/children", "3 4\n");
     ck_assert_int_eq(hr_waiters_open(root, NULL, taskstats, HR_PSI_CPU, LIMIT, &waiters), -EBADMSG);

@@ -345,10 +345,10 @@ static const struct {
     const char *text;
     const char *told;
 } broken[] = {
-    {"", "form that is not understood"},
-    {"some avg10=0.00 avg60=", "form that is not understood"},
-    {"some avg10=0.00 avg60=0.00 avg300=0.00 total=-1\n", "form that is not understood"},
-    {"nothing of the kind\n", "form that is not understood"},
+    {"", "format isn't understood"},
+    {"some avg10=0.00 avg60=", "format isn't understood"},
+    {"some avg10=0.00 avg60=0.00 avg300=0.00 total=-1\n", "format isn't understood"},
+    {"nothing of the kind\n", "format isn't understood"},
 };
 
 START_TEST(gets_over_a_file_that_breaks)
