@@ -95,8 +95,9 @@ int hr_psi_trigger_check(const struct hr_psi_trigger_options *options, bool of_s
  * @return 0; -ENOENT, -EOPNOTSUPP, -EACCES, -EPERM, -EBADMSG, -ENODATA as in struct
  *         hr_psi_snapshot; -ENODEV: the group was removed; -EMFILE: descriptors are short, also if
  *         a few are left, as an armed trigger keeps one; -EPERM in kernel mode: CAP_SYS_RESOURCE is
- *         missing; -EINVAL, … in kernel mode: the kernel refuses; -ENOMEM. What may pass, -EMFILE,
- *         -ENFILE, -ENOMEM, -EAGAIN and -EINTR, is returned in auto mode, too: try again later.
+ *         missing; -EINVAL, … in kernel mode: the kernel refuses; -ENOMEM. Transient ones,
+ *         -EMFILE, -ENFILE, -ENOMEM, -EAGAIN and -EINTR, are returned in auto mode, too: try again
+ *         later.
  */
 int hr_psi_trigger_open_system(const struct hr_root *root,
                                const struct hr_psi_trigger_options *options,

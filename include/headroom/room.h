@@ -84,7 +84,7 @@ struct hr_room_reading {
      * -EOVERFLOW: io.max has more than HR_STALL_DEVICES devices; -ENXIO: of CPU time, its cpuset
      * has no CPU. */
     int cpu_limits_status, memory_limits_status, io_limits_status;
-    /** Why limits couldn't be read again: a failure that may pass, such as -EMFILE. Those that were
+    /** Why limits couldn't be read again: a transient failure, such as -EMFILE. Those that were
      * known count for ten minutes more. */
     int limits_status;
     /** Of its memory, what the kernel can't drop grows towards memory.attainable; or that of a

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "base/passing.h"
+#include "base/transient.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -146,7 +146,7 @@ static int start_trigger(struct hr_psi_trigger *trigger)
 
     if (mode == HR_PSI_TRIGGER_KERNEL || (mode == HR_PSI_TRIGGER_AUTO && is_system)) {
         int status = arm_in_kernel(trigger);
-        if (status == 0 || mode == HR_PSI_TRIGGER_KERNEL || hr_is_passing(status))
+        if (status == 0 || mode == HR_PSI_TRIGGER_KERNEL || hr_is_transient(status))
             return status;
         trigger->refusal = status;
     }

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/passing.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "headroom/clock.h"
 #include "room/history.h"
 #include "room/io_max.h"
@@ -163,14 +163,14 @@ static int read_io_limits(struct hr_room_directory *directory, int dirfd)
     return limits.has_more ? -EOVERFLOW : 0;
 }
 
-/* What is known stays so after a failure that may pass. The readers leave a limit unchanged. */
+/* What is known stays so after a transient failure. The readers leave a limit unchanged. */
 static void note(int status, int *known_status)
 {
-    if (!hr_is_passing(status) || hr_is_passing(*known_status))
+    if (!hr_is_transient(status) || hr_is_transient(*known_status))
         *known_status = status;
 }
 
-/* @return 0 or a failure that may pass. */
+/* @return 0 or a transient failure. */
 static int read_limits(struct hr_room_directory *directory, const struct hr_group_base *base,
                        size_t level)
 {
@@ -186,11 +186,11 @@ static int read_limits(struct hr_room_directory *directory, const struct hr_grou
     note(cpu_status, &directory->cpu_status);
     note(memory_status, &directory->memory_status);
     note(io_status, &directory->io_status);
-    if (hr_is_passing(cpu_status))
+    if (hr_is_transient(cpu_status))
         return cpu_status;
-    if (hr_is_passing(memory_status))
+    if (hr_is_transient(memory_status))
         return memory_status;
-    return hr_is_passing(io_status) ? io_status : 0;
+    return hr_is_transient(io_status) ? io_status : 0;
 }
 
 static void look_for_missing_files(struct hr_room_directory *directory)

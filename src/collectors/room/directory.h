@@ -82,7 +82,7 @@ void hr_room_directory_put(struct hr_room_machine *machine, struct hr_room_direc
 /**
  * Reads the limits of it and those above, each once after each hr_room_machine_read().
  *
- * @return 0; or a failure that may pass, by which some can't be read. Those that were known are
+ * @return 0; or a transient failure, by which some can't be read. Those that were known are
  *         left as they were.
  */
 int hr_room_directory_refresh(struct hr_room_directory *directory,

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/passing.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 #include "process/stat.h"
@@ -70,7 +70,7 @@ static int check_process(const struct hr_root *root, uint64_t pid, const char *c
     if (status == -ENOENT || status == -ESRCH)
         return -EAGAIN;
     if (status < 0)
-        return hr_is_passing(status) ? status : -ENOENT;
+        return hr_is_transient(status) ? status : -ENOENT;
     const bool is_there = hr_process_cgroup_is(text, length, controller, path);
     if (is_there && path[0] != '\0')
         return 0;
@@ -94,7 +94,7 @@ static int check_same(const struct hr_root *root, const struct hr_cgroup *group,
     status = first_pid_of(open_or_errno(dirfd, "cgroup.procs", O_RDONLY), &pid);
     if (status == 0)
         return is_exiting(root, pid) ? -EAGAIN : -ENOENT;
-    if (status == -ENODATA || hr_is_passing(status))
+    if (status == -ENODATA || hr_is_transient(status))
         return status == -ENODATA ? 0 : status;
     return -ENOENT;
 }
@@ -136,7 +136,7 @@ int hr_group_directory_open(const struct hr_root *root, const struct hr_cgroup *
         if (mount >= 0 && found == 1) {
             close(dirfd);
             dirfd = open_version_1(root, group, controller, mount);
-        } else if (hr_is_passing(mount)) {
+        } else if (hr_is_transient(mount)) {
             close(dirfd);
             dirfd = mount;
         } else if (mount >= 0) {

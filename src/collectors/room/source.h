@@ -61,7 +61,7 @@ struct hr_room_source {
     unsigned number; /**< of the machine's sources */
     uint64_t limits_due_ns;
     uint64_t limits_read_ns; /**< all of them, whatever was found; 0: not yet */
-    int limits_status;       /**< why some couldn't be read again: a failure that may pass */
+    int limits_status;       /**< why some couldn't be read again: a transient failure */
     int expired_status;      /**< the same, for so long that what was known doesn't count; else 0 */
     struct hr_room_place unified, cpu, memory;
     struct hr_cpu_set *cpus;  /**< that the group may use; NULL: all */
@@ -83,8 +83,8 @@ struct hr_room_source {
     bool is_in_cpu_trouble;
 };
 
-/** Reads the limits again, once they are a minute old; in the next interval if a failure may pass,
- * during which they stay as they were. */
+/** Reads the limits again, once they are a minute old, or in the next interval after a transient
+ * failure; until then they stay as they were. */
 void hr_room_source_refresh(struct hr_room_source *source);
 
 /** Returns what hr_room_source_refresh() took. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "base/passing.h"
+#include "base/transient.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/cpu_set.h"
@@ -24,7 +24,7 @@
 
 static void note_failure(struct hr_room_source *source, int status)
 {
-    if (hr_is_passing(status) && source->limits_status == 0)
+    if (hr_is_transient(status) && source->limits_status == 0)
         source->limits_status = status;
 }
 
@@ -37,13 +37,13 @@ static void leave_place(struct hr_room_source *source, struct hr_room_place *pla
     hr_descriptor_close(&place->base.fd);
 }
 
-/* What was known stays so after a failure that may pass: the directory has the forecast. */
+/* What was known stays so after a transient failure: the directory has the forecast. */
 static void leave_for(struct hr_room_source *source, struct hr_room_place *place, int status)
 {
     const bool is_known = place->directory != NULL || source->limits_read_ns != 0;
 
     note_failure(source, status);
-    if (is_known && hr_is_passing(status))
+    if (is_known && hr_is_transient(status))
         return;
     leave_place(source, place);
     place->status = status;
@@ -140,7 +140,7 @@ static bool read_cpus(struct hr_room_source *source)
         status = status < 0 ? status : 0;
     }
     note_failure(source, status);
-    if (!hr_is_passing(status) || source->limits_read_ns == 0)
+    if (!hr_is_transient(status) || source->limits_read_ns == 0)
         source->cpus_status = status;
     return are_others;
 }

@@ -577,7 +577,7 @@ START_TEST(polls_without_keeping_a_file)
 }
 END_TEST
 
-/* A trigger of the kernel needs its file to be kept open. As this may pass, nothing is polled
+/* A trigger of the kernel needs its file to be kept open. As this is transient, nothing is polled
  * instead for ever. */
 START_TEST(reports_that_descriptors_are_short)
 {

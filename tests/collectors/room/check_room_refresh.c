@@ -87,7 +87,7 @@ static void read_without_descriptors(void)
     ck_assert_int_eq(status, 0);
 }
 
-/* --- Failures that pass ------------------------------------------------------------------ */
+/* --- Transient failures ------------------------------------------------------------------ */
 
 /* So that its trend is known. */
 static void read_for_a_minute(void)
