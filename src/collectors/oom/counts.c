@@ -211,7 +211,7 @@ static void add_place(struct list *list, const struct counted *group, bool is_ex
         list->places[list->count++] = (struct hr_oom_place){group->path, is_exact, count};
 }
 
-/* Of how many kills it is known where they were. */
+/* The number of kills whose group is known. */
 static uint64_t sum_known(const struct counted *group)
 {
     const struct counted *child;

@@ -256,7 +256,7 @@ static uint64_t count_machine_reclaim(const struct hr_stall_counters *before,
         direct_count = 0;
     if (limit_reached && (!before->has_own_kswapd || !after->has_own_kswapd))
         return 0;
-    /* Pages that nobody reads again delay nobody. */
+    /* Reclaimed pages delay no task unless they are read again. */
     if (direct_count == 0 && grown(before->refault_count, after->refault_count) == 0)
         return 0;
     return limit_reached || kswapd_count > 0 ? kswapd_count : direct_count;

@@ -119,7 +119,7 @@ int hr_room_directory_get(struct hr_room_machine *machine, const struct hr_group
 }
 
 /* Whether it is the first read after the machine's. */
-static bool begin(uint64_t *round, const struct hr_room_machine *machine)
+static bool is_first_of_round(uint64_t *round, const struct hr_room_machine *machine)
 {
     const bool is_new = *round != machine->round;
 
@@ -164,7 +164,7 @@ static int read_io_limits(struct hr_room_directory *directory, int dirfd)
 }
 
 /* What is known stays so after a transient failure. The readers leave a limit unchanged. */
-static void note(int status, int *known_status)
+static void store_unless_transient(int status, int *known_status)
 {
     if (!hr_is_transient(status) || hr_is_transient(*known_status))
         *known_status = status;
@@ -183,9 +183,9 @@ static int read_limits(struct hr_room_directory *directory, const struct hr_grou
         io_status = read_io_limits(directory, fd);
         close(fd);
     }
-    note(cpu_status, &directory->cpu_status);
-    note(memory_status, &directory->memory_status);
-    note(io_status, &directory->io_status);
+    store_unless_transient(cpu_status, &directory->cpu_status);
+    store_unless_transient(memory_status, &directory->memory_status);
+    store_unless_transient(io_status, &directory->io_status);
     if (hr_is_transient(cpu_status))
         return cpu_status;
     if (hr_is_transient(memory_status))
@@ -207,7 +207,7 @@ int hr_room_directory_refresh(struct hr_room_directory *directory,
     int status = 0;
 
     for (size_t level = 0; directory != NULL; level++, directory = directory->above) {
-        if (begin(&directory->limits_round, machine)) {
+        if (is_first_of_round(&directory->limits_round, machine)) {
             look_for_missing_files(directory);
             directory->limits_status = read_limits(directory, base, level);
         }
@@ -248,7 +248,7 @@ int hr_room_directory_read_used(struct hr_room_directory *directory,
                                 const struct hr_room_machine *machine,
                                 const struct hr_group_base *base, size_t level, uint64_t *used_us)
 {
-    if (begin(&directory->cpu_round, machine))
+    if (is_first_of_round(&directory->cpu_round, machine))
         read_cpu_stat(directory, base, level);
     *used_us = directory->used_us;
     return directory->used_status;
@@ -259,7 +259,7 @@ int hr_room_directory_read_throttling(struct hr_room_directory *directory,
                                       const struct hr_group_base *base, size_t level,
                                       struct hr_cpu_stat *throttling)
 {
-    if (begin(&directory->cpu_round, machine))
+    if (is_first_of_round(&directory->cpu_round, machine))
         read_cpu_stat(directory, base, level);
     *throttling = directory->throttling;
     return directory->throttling_status;
@@ -278,7 +278,7 @@ int hr_room_directory_read_memory(struct hr_room_directory *directory,
         machine->meminfo.swap_total_bytes > 0 ? &directory->files[HR_ROOM_SWAPPED_FILE] : NULL,
     };
 
-    if (begin(&directory->memory_round, machine))
+    if (is_first_of_round(&directory->memory_round, machine))
         directory->use_status = hr_memory_use_read(&files, directory->version, &directory->use);
     *use = directory->use;
     return directory->use_status;
@@ -311,7 +311,7 @@ int hr_room_directory_read_limited_io(struct hr_room_directory *directory,
 {
     struct hr_room_io_use *io = directory->io;
 
-    if (begin(&io->round, machine))
+    if (is_first_of_round(&io->round, machine))
         io->done_status = read_limited_io(directory, base, level);
     *done = &io->done;
     *time_ns = io->done_ns;
@@ -332,8 +332,8 @@ int hr_room_directory_read_kills(struct hr_room_directory *directory,
 
 /* --- Trend ------------------------------------------------------------------------------- */
 
-int hr_room_directory_forecast(struct hr_room_directory *directory, struct hr_room_machine *machine,
-                               uint64_t point_ns)
+int hr_room_directory_start_forecast(struct hr_room_directory *directory,
+                                     struct hr_room_machine *machine, uint64_t point_ns)
 {
     if (directory->forecast != NULL)
         return 0;
@@ -345,9 +345,10 @@ int hr_room_directory_forecast(struct hr_room_directory *directory, struct hr_ro
     return 0;
 }
 
-void hr_room_directory_look_ahead(struct hr_room_directory *directory,
-                                  const struct hr_room_machine *machine, double level, double limit)
+void hr_room_directory_update_forecast(struct hr_room_directory *directory,
+                                       const struct hr_room_machine *machine, double level,
+                                       double limit)
 {
-    if (begin(&directory->forecast_round, machine) && directory->forecast != NULL)
+    if (is_first_of_round(&directory->forecast_round, machine) && directory->forecast != NULL)
         hr_forecast_update(directory->forecast, hr_clock_ns(), level, limit, &directory->outlook);
 }

@@ -91,11 +91,11 @@ int hr_room_directory_refresh(struct hr_room_directory *directory,
 
 /** Makes a forecast for it from now on, which goes on with what was saved of it. @return 0 or
  * -ENOMEM. */
-int hr_room_directory_forecast(struct hr_room_directory *directory, struct hr_room_machine *machine,
-                               uint64_t point_ns);
+int hr_room_directory_start_forecast(struct hr_room_directory *directory,
+                                     struct hr_room_machine *machine, uint64_t point_ns);
 
-/* The next five do so once after each hr_room_machine_read(), whoever asks, from the directory so
- * many levels above a base. They return 0 or a negative errno. */
+/* The next four functions read at most once after each hr_room_machine_read(), however often they
+ * are called; `level` counts the directories above the base. They return 0 or a negative errno. */
 
 /** Reads the CPU time that was used, since it was created; of cgroup2 only. */
 int hr_room_directory_read_used(struct hr_room_directory *directory,
@@ -121,10 +121,10 @@ int hr_room_directory_read_limited_io(struct hr_room_directory *directory,
                                       const struct hr_group_base *base, size_t level,
                                       const struct hr_stall_devices **done, uint64_t *time_ns);
 
-/** Continues its forecast, if it has one. */
-void hr_room_directory_look_ahead(struct hr_room_directory *directory,
-                                  const struct hr_room_machine *machine, double level,
-                                  double limit);
+/** Continues its forecast, if it has one; once after each hr_room_machine_read(). */
+void hr_room_directory_update_forecast(struct hr_room_directory *directory,
+                                       const struct hr_room_machine *machine, double level,
+                                       double limit);
 
 /** Reads its io.stat; each time. */
 int hr_room_directory_read_io_stat(struct hr_room_directory *directory,

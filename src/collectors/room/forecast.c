@@ -253,8 +253,8 @@ static void trust(struct hr_forecast_window *window, double distance, double poi
 }
 
 /* @param late_points  since the latest point ended. */
-static void look_ahead(struct hr_forecast_window *window, double limit, double point_s,
-                       double late_points, struct hr_outlook *outlook)
+static void fill_outlook(struct hr_forecast_window *window, double limit, double point_s,
+                         double late_points, struct hr_outlook *outlook)
 {
     double distance = limit - window->level;
     double points_left = fmax(time_to(distance, window->slope) - late_points, 0);
@@ -288,7 +288,7 @@ void hr_forecast_update(struct hr_forecast *forecast, uint64_t time_ns, double l
         complete_points(window, time_ns / point_ns, part_points);
         window->highest = fmaxf(window->highest, (float)level);
         double late_points = (double)(time_ns % point_ns) / (double)point_ns;
-        look_ahead(window, limit, (double)point_ns / (double)HR_NS_PER_S, late_points, outlook);
+        fill_outlook(window, limit, (double)point_ns / (double)HR_NS_PER_S, late_points, outlook);
         point_ns *= LONGER;
         part_points /= LONGER;
     }

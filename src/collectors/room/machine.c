@@ -58,7 +58,7 @@ static int read_cpus(struct hr_room_machine *machine)
                                       &machine->cpu_count);
 }
 
-void hr_room_machine_forecast(struct hr_room_machine *machine, uint64_t point_ns)
+void hr_room_machine_start_forecast(struct hr_room_machine *machine, uint64_t point_ns)
 {
     if (machine->point_ns != 0)
         return;
@@ -66,7 +66,7 @@ void hr_room_machine_forecast(struct hr_room_machine *machine, uint64_t point_ns
     hr_room_history_begin(machine, 0, 0, point_ns, &machine->forecast);
 }
 
-static void look_ahead(struct hr_room_machine *machine)
+static void update_forecast(struct hr_room_machine *machine)
 {
     if (machine->memory_status < 0)
         return;
@@ -86,7 +86,7 @@ void hr_room_machine_read(struct hr_room_machine *machine)
     for (size_t i = 0; i < HR_CPU_MAX; i++)
         machine->all_busy_us += machine->busy_us[i];
     machine->memory_status = hr_meminfo_read(machine->root, &machine->meminfo);
-    look_ahead(machine);
+    update_forecast(machine);
 }
 
 /* Those that are offline have done what they did, and do no more. */

@@ -35,7 +35,7 @@ struct hr_room_machine {
 };
 
 /** Makes a forecast of its memory from now on, if there is none yet. */
-void hr_room_machine_forecast(struct hr_room_machine *machine, uint64_t point_ns);
+void hr_room_machine_start_forecast(struct hr_room_machine *machine, uint64_t point_ns);
 
 /** What some CPUs were busy since boot, summed over them. @param cpus  NULL: all. @param count
  * receives how many they are. */

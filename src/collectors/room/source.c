@@ -39,7 +39,7 @@ int hr_room_open(struct hr_room_machine *machine, const struct hr_cgroup *group,
     opened->point_ns = point_ns;
     opened->number = machine->source_count++;
     opened->unified.base.fd = opened->cpu.base.fd = opened->memory.base.fd = -1;
-    hr_room_machine_forecast(machine, point_ns);
+    hr_room_machine_start_forecast(machine, point_ns);
     *source = opened;
     return 0;
 }
@@ -78,7 +78,7 @@ static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr
 
 static void read_oom_kills(const struct hr_room_source *source, struct hr_room_reading *reading)
 {
-    const struct hr_room_place *memory = &source->memory;
+    const struct hr_room_controller_directory *memory = &source->memory;
     int status;
 
     if (source->group == NULL)

@@ -9,7 +9,7 @@
 #include "room/directory.h"
 
 /** A group's directory in the hierarchy of a controller. */
-struct hr_room_place {
+struct hr_room_controller_directory {
     struct hr_group_base base;
     struct hr_room_directory *directory; /**< NULL: there is none, as status says */
     int status;
@@ -63,7 +63,7 @@ struct hr_room_source {
     uint64_t limits_read_ns; /**< all of them, whatever was found; 0: not yet */
     int limits_status;       /**< why some couldn't be read again: a transient failure */
     int expired_status;      /**< the same, for so long that what was known doesn't count; else 0 */
-    struct hr_room_place unified, cpu, memory;
+    struct hr_room_controller_directory unified, cpu, memory;
     struct hr_cpu_set *cpus;  /**< that the group may use; NULL: all */
     int cpus_status;          /**< 0: these are known */
     unsigned revision;        /**< of these, and of which groups have bounds of CPU time */

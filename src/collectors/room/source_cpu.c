@@ -103,8 +103,8 @@ static void keep_sums(struct hr_room_source *source, const struct hr_room_sums *
 
 /* --- Limits ---------------------------------------------------------------------------- */
 
-/* Of a limit that was changed meanwhile the lower height counts: it may have been in force for most
- * of the time. */
+/* Where a limit changed in between, the lower one counts: it may have been in force for most of the
+ * time. */
 static const struct hr_cpu_max *lower_of(const struct hr_room_cpu_counts *a,
                                          const struct hr_room_cpu_counts *b)
 {
@@ -114,7 +114,7 @@ static const struct hr_cpu_max *lower_of(const struct hr_room_cpu_counts *a,
                : &b->max;
 }
 
-/* Of several levels, as they may be throttled at the same time, that which was for longest. */
+/* The longest throttling of all levels, as they may be throttled at the same time. */
 static uint64_t throttled_us(const struct hr_room_source *source, const struct hr_room_sums *before,
                              const struct hr_room_sums *now)
 {

@@ -30,63 +30,64 @@ static void note_failure(struct hr_room_source *source, int status)
 
 /* --- Directories ---------------------------------------------------------------- */
 
-static void leave_place(struct hr_room_source *source, struct hr_room_place *place)
+static void release_directory(struct hr_room_source *source,
+                              struct hr_room_controller_directory *own)
 {
-    hr_room_directory_put(source->machine, place->directory);
-    place->directory = NULL;
-    hr_descriptor_close(&place->base.fd);
+    hr_room_directory_put(source->machine, own->directory);
+    own->directory = NULL;
+    hr_descriptor_close(&own->base.fd);
 }
 
 /* What was known stays so after a transient failure: the directory has the forecast. */
-static void leave_for(struct hr_room_source *source, struct hr_room_place *place, int status)
+static void handle_directory_failure(struct hr_room_source *source,
+                                     struct hr_room_controller_directory *own, int status)
 {
-    const bool is_known = place->directory != NULL || source->limits_read_ns != 0;
+    const bool is_known = own->directory != NULL || source->limits_read_ns != 0;
 
     note_failure(source, status);
     if (is_known && hr_is_transient(status))
         return;
-    leave_place(source, place);
-    place->status = status;
+    release_directory(source, own);
+    own->status = status;
 }
 
-/* The directory may be another than before, in version 1. The old one is left last, as the two may
- * be the same. */
-static void enter_place(struct hr_room_source *source, struct hr_room_place *place, int fd,
-                        int version)
+/* The directory may be another than before, in version 1. The old one is released last, as the two
+ * may be the same. */
+static void replace_directory(struct hr_room_source *source,
+                              struct hr_room_controller_directory *own, int fd, int version)
 {
-    struct hr_room_place entered = {.base = {source->group, fd}};
+    struct hr_room_controller_directory replacement = {.base = {source->group, fd}};
 
-    entered.status = hr_room_directory_get(source->machine, &entered.base, version,
-                                           hr_group_count_levels(source->group->path, SIZE_MAX),
-                                           &entered.directory);
-    if (entered.status < 0) {
-        hr_descriptor_close(&entered.base.fd);
-        leave_for(source, place, entered.status);
+    replacement.status = hr_room_directory_get(source->machine, &replacement.base, version,
+                                               hr_group_count_levels(source->group->path, SIZE_MAX),
+                                               &replacement.directory);
+    if (replacement.status < 0) {
+        hr_descriptor_close(&replacement.base.fd);
+        handle_directory_failure(source, own, replacement.status);
         return;
     }
-    leave_place(source, place);
-    *place = entered;
-    note_failure(source,
-                 hr_room_directory_refresh(place->directory, source->machine, &place->base));
+    release_directory(source, own);
+    *own = replacement;
+    note_failure(source, hr_room_directory_refresh(own->directory, source->machine, &own->base));
 }
 
 /* @param file  see hr_group_directory_open(). */
-static void find_place(struct hr_room_source *source, struct hr_room_place *place,
-                       const char *controller, const char *file)
+static void find_directory(struct hr_room_source *source, struct hr_room_controller_directory *own,
+                           const char *controller, const char *file)
 {
     int version, fd = hr_group_directory_open(source->machine->root, source->group, controller,
                                               file, &version);
 
     if (fd < 0) {
-        leave_for(source, place, fd);
+        handle_directory_failure(source, own, fd);
     } else if (version == 2) {
         close(fd);
-        enter_place(source, place, -1, version);
+        replace_directory(source, own, -1, version);
     } else if (hr_descriptor_keep(&fd, HR_KEEP_FILE)) {
-        enter_place(source, place, fd, version);
+        replace_directory(source, own, fd, version);
     } else {
         close(fd);
-        leave_for(source, place, -EMFILE);
+        handle_directory_failure(source, own, -EMFILE);
     }
 }
 
@@ -227,7 +228,7 @@ static int add_memory_level(struct hr_room_source *source, struct hr_room_direct
         return -E2BIG;
     source->memory_levels[source->memory_level_count++] =
         (struct hr_room_memory_level){directory, level};
-    return hr_room_directory_forecast(directory, source->machine, source->point_ns);
+    return hr_room_directory_start_forecast(directory, source->machine, source->point_ns);
 }
 
 static void list_memory_levels(struct hr_room_source *source)
@@ -262,7 +263,7 @@ static void schedule(struct hr_room_source *source, uint64_t now_ns)
         source->limits_due_ns += ((now_ns - source->limits_due_ns) / LIMITS_NS + 1) * LIMITS_NS;
 }
 
-/* What was known long ago may be so no more. */
+/* Limits that were read long ago may have changed. */
 static void expire(struct hr_room_source *source, uint64_t now_ns)
 {
     if (source->limits_status == 0)
@@ -278,9 +279,9 @@ void hr_room_source_refresh(struct hr_room_source *source)
         return;
     schedule(source, now_ns);
     source->limits_status = 0;
-    enter_place(source, &source->unified, -1, 2);
-    find_place(source, &source->cpu, "cpu", "cpu.max");
-    find_place(source, &source->memory, "memory", "memory.max");
+    replace_directory(source, &source->unified, -1, 2);
+    find_directory(source, &source->cpu, "cpu", "cpu.max");
+    find_directory(source, &source->memory, "memory", "memory.max");
     if (source->memory.status == -ENOENT)
         source->memory.status = -EXDEV;
     read_cpu_bounds(source);
@@ -294,9 +295,9 @@ void hr_room_source_release(struct hr_room_source *source)
     free(source->io_bounds);
     source->io_bounds = NULL;
     source->io_bound_count = 0;
-    leave_place(source, &source->unified);
-    leave_place(source, &source->cpu);
-    leave_place(source, &source->memory);
+    release_directory(source, &source->unified);
+    release_directory(source, &source->cpu);
+    release_directory(source, &source->memory);
     free(source->cpus);
     source->cpus = NULL;
 }

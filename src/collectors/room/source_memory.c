@@ -75,7 +75,8 @@ static int read_group(struct hr_room_source *source, struct hr_room_reading *rea
                 .level = level,
             };
         hr_room_memory(&use, limits, count, meminfo, room, &unreclaimable);
-        hr_room_directory_look_ahead(directory, source->machine, unreclaimable, room->attainable);
+        hr_room_directory_update_forecast(directory, source->machine, unreclaimable,
+                                          room->attainable);
         trend = (struct trend){directory->outlook, level};
         if (level > 0)
             take_sooner(&trend, &sooner);
