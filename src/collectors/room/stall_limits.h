@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * room/level.h - the limits of a group, of those below it, and what they did.
+ * room/stall_limits.h - the limits of a group, of those below it, and what they did.
  */
-#ifndef HEADROOM_COLLECTORS_ROOM_LEVEL_H
-#define HEADROOM_COLLECTORS_ROOM_LEVEL_H
+#ifndef HEADROOM_COLLECTORS_ROOM_STALL_LIMITS_H
+#define HEADROOM_COLLECTORS_ROOM_STALL_LIMITS_H
 
 #include "headroom/stall_cause.h"
 
@@ -15,11 +15,11 @@
  * @param level    marked as known or not.
  * @return 0; or a negative errno, -ENOENT: the controller isn't enabled for the group.
  */
-int hr_stall_level_read(int dirfd, int version, enum hr_psi_resource resource,
-                        struct hr_stall_level *level);
+int hr_stall_limits_read(int dirfd, int version, enum hr_psi_resource resource,
+                         struct hr_stall_level *level);
 
 /** Reads the limits of all groups below one. @param below  marked as known or not. */
-void hr_stall_below_read(int dirfd, int version, enum hr_psi_resource resource,
-                         struct hr_stall_below *below);
+void hr_stall_limits_read_below(int dirfd, int version, enum hr_psi_resource resource,
+                                struct hr_stall_below *below);
 
 #endif

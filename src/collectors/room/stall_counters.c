@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * room/counters.c - reading what the causes of a stall come from, of a group and those above it.
+ * room/stall_counters.c - reading what the causes of a stall come from, of a group and those above
+ * it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +18,9 @@
 #include "room/group_file.h"
 #include "room/io_devices.h"
 #include "room/io_stat.h"
-#include "room/level.h"
 #include "room/machine_cpus.h"
 #include "room/memory_stat.h"
+#include "room/stall_limits.h"
 #include "room/vmstat.h"
 
 /* Adds the devices without a limit, as far as there is room. */
@@ -69,7 +70,7 @@ static void read_own(int dirfd, int version, enum hr_psi_resource resource,
     struct hr_stall_level *own = &counters->level[0];
 
     if (counters->group[0] != '\0') /* else limits above aren't known */
-        hr_stall_below_read(dirfd, version, resource, &counters->below);
+        hr_stall_limits_read_below(dirfd, version, resource, &counters->below);
     if (resource == HR_PSI_MEMORY)
         read_group_memory(dirfd, counters);
     if (resource == HR_PSI_IO && version == 2 && own->known)
@@ -101,7 +102,7 @@ static int read_levels(const struct hr_root *root, const struct hr_cgroup *group
     const bool is_deep = hr_group_count_levels(group->path, HR_STALL_LEVELS + 1) > HR_STALL_LEVELS;
     size_t count = count_limits(counters, version, resource);
     for (size_t i = 0; i < count && dirfd >= 0; i++) {
-        hr_stall_level_read(dirfd, version, resource, &counters->level[i]);
+        hr_stall_limits_read(dirfd, version, resource, &counters->level[i]);
         if (i == 0)
             read_own(dirfd, version, resource, counters);
         dirfd = hr_group_directory_ascend(dirfd);

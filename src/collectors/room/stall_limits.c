@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "room/level.h"
+#include "room/stall_limits.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,8 +69,8 @@ static int read_io_level(int dirfd, int version, struct hr_stall_level *level)
     return 0;
 }
 
-int hr_stall_level_read(int dirfd, int version, enum hr_psi_resource resource,
-                        struct hr_stall_level *level)
+int hr_stall_limits_read(int dirfd, int version, enum hr_psi_resource resource,
+                         struct hr_stall_level *level)
 {
     static int (*const readers[HR_PSI_RESOURCE_COUNT])(int, int, struct hr_stall_level *) = {
         [HR_PSI_CPU] = read_cpu_level,
@@ -128,14 +128,14 @@ static int visit_group(void *state, int dirfd)
 
     if (++walk->visited_count > HR_STALL_GROUPS_BELOW)
         return -E2BIG;
-    int status = hr_stall_level_read(dirfd, walk->version, walk->resource, &level);
+    int status = hr_stall_limits_read(dirfd, walk->version, walk->resource, &level);
     if (status == 0)
         add_level(walk, &level);
     return status;
 }
 
-void hr_stall_below_read(int dirfd, int version, enum hr_psi_resource resource,
-                         struct hr_stall_below *below)
+void hr_stall_limits_read_below(int dirfd, int version, enum hr_psi_resource resource,
+                                struct hr_stall_below *below)
 {
     struct below_walk walk = {.resource = resource, .version = version};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * room/cause.c - what a stall is due to, from the counters before and after it.
+ * room/stall_cause.c - what a stall is due to, from the counters before and after it.
  */
 #include <string.h>
 
