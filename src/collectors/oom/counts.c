@@ -427,7 +427,7 @@ uint64_t hr_oom_counts_read_limit(const struct hr_oom_counts *counts, const char
     return bytes;
 }
 
-/* --- Life ----------------------------------------------------------------------------- */
+/* --- Opening and closing -------------------------------------------------------------- */
 
 int hr_oom_counts_status(const struct hr_oom_counts *counts)
 {

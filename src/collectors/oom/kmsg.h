@@ -3,8 +3,8 @@
  * oom/kmsg.h - the kernel's log, /dev/kmsg, from now on.
  *
  * Source: Documentation/ABI/testing/dev-kmsg, kernel/printk/printk.c (devkmsg_open, devkmsg_read):
- * whoever opens it reads for himself, a record at a time; EPIPE reports that the ring has overtaken
- * the reader. Where sysctl kernel.dmesg_restrict is 1 it takes CAP_SYSLOG.
+ * each open file has its own read position; a read returns a record; EPIPE reports that the ring
+ * has overtaken the reader. Where sysctl kernel.dmesg_restrict is 1 it takes CAP_SYSLOG.
  */
 #ifndef HEADROOM_COLLECTORS_OOM_KMSG_H
 #define HEADROOM_COLLECTORS_OOM_KMSG_H

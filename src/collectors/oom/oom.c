@@ -146,7 +146,7 @@ static void find_common(char *path, const char *other)
 }
 
 /* Where all kills were that aren't reported yet. */
-static void find_place(struct hr_oom *oom, char path[PATH_MAX], bool *is_exact)
+static void find_common_group(struct hr_oom *oom, char path[PATH_MAX], bool *is_exact)
 {
     struct hr_oom_place *places;
     size_t count;
@@ -197,7 +197,7 @@ static void mark_reported(struct hr_oom *oom, bool has_path)
 }
 
 /* The kernel counts a kill before it logs it. */
-static void complete(struct hr_oom *oom)
+static void complete_logged_kills(struct hr_oom *oom)
 {
     uint64_t missing = 0, unknown = 0;
     char path[PATH_MAX];
@@ -208,7 +208,7 @@ static void complete(struct hr_oom *oom)
     if (!are_incomplete(oom))
         return;
     missing = hr_oom_counts_read(oom->counts);
-    find_place(oom, path, &is_exact);
+    find_common_group(oom, path, &is_exact);
     for (size_t i = 0; i < oom->count; i++) {
         struct hr_kill_logged *logged = &oom->kills[i];
         if (!logged->has_path) {
@@ -283,7 +283,8 @@ static void note_missing(struct hr_oom *oom, uint64_t missing, uint64_t now_ns)
     }
 }
 
-static void check(struct hr_oom *oom, uint64_t now_ns, const struct reporter *reporter)
+static void report_unlogged_kills(struct hr_oom *oom, uint64_t now_ns,
+                                  const struct reporter *reporter)
 {
     const bool has_log = oom->log_fd >= 0;
 
@@ -311,7 +312,8 @@ static void report_logged(struct hr_oom *oom, const struct reporter *reporter)
     }
 }
 
-static void ignore(__attribute__((unused)) int descriptor, __attribute__((unused)) void *context)
+static void discard_event(__attribute__((unused)) int descriptor,
+                          __attribute__((unused)) void *context)
 {
 }
 
@@ -322,13 +324,13 @@ uint64_t hr_oom_read(struct hr_oom *oom,
     const uint64_t now_ns = hr_clock_ns();
 
     if (oom->inotify != NULL)
-        hr_inotify_read(oom->inotify, ignore, NULL);
+        hr_inotify_read(oom->inotify, discard_event, NULL);
     oom->count = 0;
     read_log(oom, now_ns);
-    complete(oom);
+    complete_logged_kills(oom);
     report_logged(oom, &reporter);
     if (oom->count == 0)
-        check(oom, now_ns, &reporter);
+        report_unlogged_kills(oom, now_ns, &reporter);
     else if (oom->check_ns > now_ns + CHECK_SOON_NS)
         oom->check_ns = now_ns + CHECK_SOON_NS;
     oom->sources.count_status = hr_oom_counts_status(oom->counts);
@@ -337,7 +339,7 @@ uint64_t hr_oom_read(struct hr_oom *oom,
     return oom->is_paused && now_ns + PAUSE_NS < oom->check_ns ? now_ns + PAUSE_NS : oom->check_ns;
 }
 
-/* --- Life ------------------------------------------------------------------------------ */
+/* --- Opening and closing --------------------------------------------------------------- */
 
 int hr_oom_add_group(struct hr_oom *oom, const char *path)
 {

@@ -91,8 +91,8 @@ static uint64_t carried_growth(const struct hr_psi_window *window, uint64_t now_
     return window->carried_us * (window->window_us - spent_us) / window->window_us;
 }
 
-static struct hr_psi_growth measure(const struct hr_psi_reading *start,
-                                    const struct hr_psi_reading *now)
+static struct hr_psi_growth growth_between(const struct hr_psi_reading *start,
+                                           const struct hr_psi_reading *now)
 {
     return (struct hr_psi_growth){now->total_us - start->total_us,
                                   elapsed_us(start->time_ns, now->time_ns)};
@@ -107,9 +107,9 @@ static bool find_growth(const struct hr_psi_window *window, const struct hr_psi_
     uint64_t with_carried_us = own_us + carried_growth(window, now->time_ns);
 
     if (reaches_limit(window, own_us))
-        *growth = measure(&window->start, now);
+        *growth = growth_between(&window->start, now);
     else if (reaches_limit(window, growth_within(window, &window->last, window->last.time_ns, now)))
-        *growth = measure(&window->last, now);
+        *growth = growth_between(&window->last, now);
     else if (reaches_limit(window, with_carried_us))
         *growth = (struct hr_psi_growth){with_carried_us, window->window_us};
     else
@@ -153,7 +153,7 @@ void hr_psi_window_start(struct hr_psi_window *window, uint64_t window_us, uint6
 
 /* The growth took at least as much time, and may have begun no earlier than that. After a late read
  * that is of no use. */
-static void wake(struct hr_psi_window *window, const struct hr_psi_reading *now)
+static void mark_active(struct hr_psi_window *window, const struct hr_psi_reading *now)
 {
     uint64_t growth_us = now->total_us - window->start.total_us;
     uint64_t spent_us = elapsed_us(window->last.time_ns, now->time_ns);
@@ -166,16 +166,16 @@ static void wake(struct hr_psi_window *window, const struct hr_psi_reading *now)
             now->time_ns - (growth_us < spent_us ? growth_us : spent_us) * HR_NS_PER_US;
 }
 
-static void rest(struct hr_psi_window *window)
+static void slow_down_polling(struct hr_psi_window *window)
 {
     window->tenths = window->tenths * 2 < POLLS ? window->tenths * 2 : POLLS;
     start_window(window, &window->last, 0);
 }
 
-/* Ends the current window if its time is over, and rests if it had no notable growth. A window
- * lasts half a read's interval longer, so that after as many reads as it has, give or take some
- * jitter, there is one more: a total that grew all of the time then reaches a limit as long as the
- * window.
+/* Ends the current window if its time is over, and slows polling down if it had no notable growth.
+ * A window lasts half a read's interval longer, so that after as many reads as it has, give or take
+ * some jitter, there is one more: a total that grew all of the time then reaches a limit as long as
+ * the window.
  */
 static void end_window(struct hr_psi_window *window, const struct hr_psi_reading *now)
 {
@@ -187,16 +187,16 @@ static void end_window(struct hr_psi_window *window, const struct hr_psi_reading
     if (is_notable(window, growth_us))
         start_window(window, now, growth_us);
     else
-        rest(window);
+        slow_down_polling(window);
 }
 
 /* What has changed without an event. */
-static void advance(struct hr_psi_window *window, const struct hr_psi_reading *now)
+static void update_without_event(struct hr_psi_window *window, const struct hr_psi_reading *now)
 {
     if (window->tenths == 1)
         end_window(window, now);
     else
-        rest(window);
+        slow_down_polling(window);
 }
 
 /* @return whether there is an event. */
@@ -204,7 +204,7 @@ static bool find_event(struct hr_psi_window *window, const struct hr_psi_reading
                        struct hr_psi_growth *growth)
 {
     if (window->tenths > 1 && is_notable(window, now->total_us - window->last.total_us))
-        wake(window, now);
+        mark_active(window, now);
     if (window->has_event && elapsed_us(window->event_ns, now->time_ns) < window->window_us)
         return false;
     return window->tenths == 1 && find_growth(window, now, growth);
@@ -220,7 +220,7 @@ bool hr_psi_window_update(struct hr_psi_window *window, const struct hr_psi_read
         hr_psi_window_restart(window, now);
         return true;
     }
-    advance(window, now);
+    update_without_event(window, now);
     window->last = *now;
     schedule(window, now->time_ns);
     return false;

@@ -177,8 +177,8 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
         options->target.scope != HR_WSS_SYSTEM ? ", or choose the referenced or idle method" : "");
 }
 
-/* Processes of the own user need no privilege, so lack of permission shows only at the beginning.
- */
+/* The user's own processes need no privilege, so a lack of permission shows only when a measurement
+ * begins. */
 static int check_method(const struct hr_root *root, const struct hr_wss_options *options,
                         enum hr_wss_method method, struct hr_reason *reason)
 {
