@@ -23,7 +23,7 @@
 #include "blame/shared.h"
 
 #define RING_MASK  (BLAME_SLICES - 1)
-#define ROOT_ID    1  /* of the cgroup at the top of a hierarchy */
+#define ROOT_ID    1  /* of the root cgroup of a hierarchy */
 #define MAX_DEPTH  48 /* of cgroups */
 #define MAX_LIMITS 16 /* of run queues, one within the other */
 
@@ -230,7 +230,7 @@ static __always_inline __u32 number_of(__u32 group)
 #define COMPARED 8 /* bytes of a name */
 
 /* The first bytes of a name as one number. */
-static __always_inline __u64 word_of(const char *text, int length)
+static __always_inline __u64 pack_name(const char *text, int length)
 {
     union {
         char bytes[COMPARED];
@@ -243,8 +243,8 @@ static __always_inline __u64 word_of(const char *text, int length)
 }
 
 #define BEGINS_WITH(word, begin)                                                                   \
-    ((word_of("\377\377\377\377\377\377\377\377", sizeof(begin) - 1) & (word)) ==                  \
-     word_of(begin, sizeof(begin) - 1))
+    ((pack_name("\377\377\377\377\377\377\377\377", sizeof(begin) - 1) & (word)) ==                \
+     pack_name(begin, sizeof(begin) - 1))
 
 /* @param name  its first bytes. */
 __noinline __u32 class_of_kernel_thread(__u64 name)
@@ -399,9 +399,9 @@ static __always_inline __u64 charge_interruptions(struct walk *walk, const struc
 }
 
 /*
- * What the limit takes is nobody else's, whoever ran meanwhile; tasks of the group itself can't.
- * How long the group was throttled is known, but not when: in idle slices, and in the oldest of
- * others, as throttling begins while the group runs.
+ * Time taken by the limit is charged to no other taker, whatever ran meanwhile; tasks of the group
+ * itself can't run then. How long the group was throttled is known, but not when: in idle slices,
+ * and in the oldest of others, as throttling begins while the group runs.
  */
 static __always_inline __u64 charge_limit(struct walk *walk, __u32 taker, __u64 ns)
 {
@@ -737,8 +737,8 @@ static __always_inline void add_running(struct ring *ring, struct task_struct *t
 }
 
 /* Splits the wait that ended with the arrival of a task, now that it leaves. */
-static __noinline int arrive_late(struct task_struct *task, __u32 number,
-                                  const struct moment *moment)
+static __noinline int split_missed_arrival(struct task_struct *task, __u32 number,
+                                           const struct moment *moment)
 {
     struct task *kept = keep_task(task);
     const __u64 run_delay = task->sched_info.run_delay, arrivals = task->sched_info.pcount;
@@ -760,8 +760,8 @@ static __noinline int arrive_late(struct task_struct *task, __u32 number,
 
 /* Brings the ring up to date at attaching, and where switches went by without the program. If that
  * was one, the task before ran until the arrival of the one that runs; else that isn't known. */
-static __noinline int mend_ring(struct ring *ring, struct task_struct *task, __u32 epoch,
-                                __u64 switches, const struct moment *moment)
+static __noinline int resync_ring(struct ring *ring, struct task_struct *task, __u32 epoch,
+                                  __u64 switches, const struct moment *moment)
 {
     if (ring->epoch != epoch) {
         keep_status();
@@ -791,9 +791,9 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
     if (follows && number_of(slice->taker) == number_of(taker))
         return taker;
     if (!follows) {
-        mend_ring(ring, task, state->epoch, switches, moment);
+        resync_ring(ring, task, state->epoch, switches, moment);
         if (is_measured(taker))
-            arrive_late(task, number_of(taker), moment);
+            split_missed_arrival(task, number_of(taker), moment);
     }
     add_running(ring, task, taker, moment);
     return taker;
@@ -809,7 +809,7 @@ static __always_inline bool is_runnable(struct task_struct *task)
 }
 
 /* It isn't known, or not what it waited for, if it wasn't measured when it arrived. */
-static __always_inline void leave(struct task_struct *task, const struct moment *moment)
+static __always_inline void record_departure(struct task_struct *task, const struct moment *moment)
 {
     struct task *kept = is_runnable(task) ? keep_task(task) : 0;
 
@@ -820,8 +820,8 @@ static __always_inline void leave(struct task_struct *task, const struct moment 
     keep_queued(task, kept, moment->now, moment);
 }
 
-static __noinline void arrive(struct task_struct *task, __u32 number, __u32 cpu,
-                              const struct moment *moment)
+static __noinline void record_arrival(struct task_struct *task, __u32 number, __u32 cpu,
+                                      const struct moment *moment)
 {
     struct task *kept = keep_task(task);
     __u64 queued = task->sched_info.last_queued;
@@ -853,7 +853,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
     const __u64 switches = rq->nr_switches;
     const struct moment moment = moment_of(rq);
     if (is_measured(end_slice(ring, previous, state, switches, &moment)))
-        leave(previous, &moment);
+        record_departure(previous, &moment);
     ring->generation = state->generation; /* it may change meanwhile */
     const struct slice slice = {.begin = moment.now,
                                 .irq = moment.irq,
@@ -861,7 +861,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
                                 .taker = taker_of(next, id, ring->generation),
                                 .tid = next->pid};
     if (is_measured(slice.taker))
-        arrive(next, number_of(slice.taker), cpu, &moment);
+        record_arrival(next, number_of(slice.taker), cpu, &moment);
     add_slice(ring, &slice);
     ring->cgroup = id;
     ring->switches = switches;
@@ -872,7 +872,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
 
 /* The run queue is locked, and its clock that of the queueing. Tasks that haven't run yet aren't
  * known. */
-static __always_inline int wake(struct task_struct *task)
+static __always_inline int record_wakeup(struct task_struct *task)
 {
     struct task *kept = find_task(task);
 
@@ -886,7 +886,7 @@ static __always_inline int wake(struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
 {
-    return wake(task);
+    return record_wakeup(task);
 }
 
 /* A queued task leaves a run queue, which is locked, for another one. */
