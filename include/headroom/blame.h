@@ -145,8 +145,9 @@ void hr_blame_detach(struct hr_blame *blame);
 int hr_blame_watch(struct hr_blame *blame, const uint64_t *ids, size_t count);
 
 /**
- * As hr_blame_watch(), but only waits of the first groups are measured. The others are told apart
- * as takers; their switches cost hardly more than those of groups that aren't watched.
+ * As hr_blame_watch(), but only waits of the first groups are measured. The others are
+ * distinguished as takers; their switches cost hardly more than those of groups that aren't
+ * watched.
  *
  * @param measured  how many are measured.
  */
@@ -154,7 +155,7 @@ int hr_blame_watch_first(struct hr_blame *blame, const uint64_t *ids, size_t cou
                          size_t measured);
 
 /**
- * Finds the group at the top of a hierarchy, which can be watched as any other: then tasks of no
+ * Finds the root cgroup of a hierarchy, which can be watched as any other: then tasks of no
  * other watched group are of it, but for kernel threads, whose waits aren't measured.
  *
  * @param controller  as of hr_blame_options: "cpu" means version 1's hierarchy of that controller.

@@ -46,7 +46,7 @@ enum hr_oom_limit {
 
 /** A kill. Texts are as the kernel has them, not made safe. */
 struct hr_oom_kill {
-    char path[PATH_MAX];     /**< the group, without a leading slash; "": at the top */
+    char path[PATH_MAX];     /**< the group, without a leading slash; "": the root cgroup */
     bool is_exact;           /**< it was in that group; else in one below it, which isn't known */
     char name[64];           /**< the victim's; "": not known, nor is what follows */
     int pid;                 /**< in the kernel's view, that of the first PID namespace */

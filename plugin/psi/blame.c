@@ -33,7 +33,7 @@ struct psi_blame {
     _Atomic bool is_ready;
     pthread_mutex_t lock; /* of all that follows, once it is ready */
     struct hr_blame *programs;
-    uint64_t top;   /* the id of the group at the top */
+    uint64_t top;   /* the id of the root cgroup */
     bool of_system; /* whether that is watched, too */
     struct psi_watched watched;
     _Atomic size_t changes;     /* of the set, by which it is up to date */
@@ -83,7 +83,7 @@ static void *load(void *context)
 
 static void choose_sizes(struct psi_blame *blame, size_t max_groups)
 {
-    /* One more for the group at the top. */
+    /* One more for the root cgroup. */
     blame->max_groups = (max_groups < GROUPS_MAX ? max_groups : GROUPS_MAX) + 1;
     if (blame->options.mode == PSI_BLAME_ALWAYS)
         return; /* as hr_blame_open() chooses */

@@ -35,7 +35,7 @@ struct psi_takers {
 /** Whose waits are added up. */
 struct psi_takers_of {
     const char *path; /**< a group, with those below it; NULL: all that are watched */
-    uint64_t top;     /**< the id of the group at the top, whose tasks are of no watched group */
+    uint64_t top;     /**< the id of the root cgroup, whose tasks are of no watched group */
 };
 
 /**

@@ -170,7 +170,7 @@ void hr_blame_detach(struct hr_blame *blame)
     blame->attached = false;
 }
 
-/* --- The group at the top ------------------------------------------------- */
+/* --- The root cgroup ------------------------------------------------------ */
 
 /* @param magic  of the hierarchy's file system: a controller of cgroup2 has no hierarchy of its
  *               own. */

@@ -45,8 +45,9 @@ static int first_pid_of(int fd, uint64_t *pid)
     return status;
 }
 
-/* While a process ends, as long as its memory is being freed, it is shown at the top of version 1's
- * hierarchies, but still listed in its group: proc_cgroup_show() of kernel/cgroup/cgroup.c. */
+/* While a process ends, as long as its memory is being freed, it is shown in the root cgroup of
+ * version 1's hierarchies, but still listed in its group: proc_cgroup_show() of
+ * kernel/cgroup/cgroup.c. */
 static bool is_exiting(const struct hr_root *root, uint64_t pid)
 {
     char name[64];

@@ -3,7 +3,7 @@
  * blame/watched.h - the groups that are watched, and their names, also of those that were removed.
  *
  * The waits of groups that were asked for are measured. Who takes the CPU from them may be any
- * group, so others are told apart, too, as many as there is room for.
+ * group, so others are distinguished, too, as many as there is room for.
  */
 #ifndef HEADROOM_COMMAND_BLAME_WATCHED_H
 #define HEADROOM_COMMAND_BLAME_WATCHED_H
@@ -32,7 +32,7 @@ struct watched {
     const char *controller;       /**< of the hierarchy, as hr_blame_options; NULL: cgroup2 */
     bool changed;                 /**< since watched_update() */
     bool failed;                  /**< memory ran out */
-    uint64_t top;                 /**< the id of the group at the top */
+    uint64_t top;                 /**< the id of the root cgroup */
     uint64_t keep_ns;             /**< for how long names of removed groups may be needed */
     struct watched_name *names;
     size_t name_count, name_capacity;

@@ -234,7 +234,7 @@ static int read_while_kworkers_wait(void)
     return reads;
 }
 
-/* They take CPUs, but are of no group that waits, not even the one at the top. */
+/* They take CPUs, but are of no group that waits, not even the root cgroup. */
 START_TEST(test_waits_of_kernel_threads_count_nowhere)
 {
     const struct hr_blame_options options = {.max_groups = 16, .by_task = true, .lasting = true};
@@ -406,7 +406,7 @@ START_TEST(test_what_has_no_room_is_reported)
 }
 END_TEST
 
-/* Groups that take the CPU are told apart all the same. Theirs are most of the waits, but the only
+/* Groups that take the CPU are distinguished anyway. Theirs are most of the waits, but the only
  * cell that there is room for is of the one that is measured, so nothing but its parts has none. */
 START_TEST(test_waits_that_are_not_measured_count_nowhere)
 {

@@ -299,7 +299,7 @@ START_TEST(process_cgroup)
     ck_assert(!hr_process_cgroup_is(text, length, "cpu", "a"));
     ck_assert(!hr_process_cgroup_is(text, length, "cpu", "a/b/c"));
     ck_assert(!hr_process_cgroup_is(text, length, "memory", "a/b"));
-    ck_assert(hr_process_cgroup_is(text, length, "memory", "")); /* at the top */
+    ck_assert(hr_process_cgroup_is(text, length, "memory", "")); /* the root cgroup */
     ck_assert(!hr_process_cgroup_is(text, length, "cpu", ""));
     ck_assert(!hr_process_cgroup_is(text, length, "io", "a/b"));
     ck_assert(!hr_process_cgroup_is(text, 10, "cpu", "a/b"));

@@ -206,7 +206,7 @@ START_TEST(a_group_of_version_1)
 }
 END_TEST
 
-/* While it does, version 1 has it at the top. */
+/* While it does, version 1 has it in the root cgroup. */
 START_TEST(the_first_process_of_a_group_of_version_1_ends)
 {
     struct tree_process process = {.pid = 7, .name = "ends", .state = 'R', .flags = 0x40044c};
