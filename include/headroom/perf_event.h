@@ -97,7 +97,7 @@ struct hr_perf_event_error {
  *
  * @param root        must outlive the vocabulary.
  * @param vocabulary  receives it; the caller frees it with hr_perf_vocabulary_close().
- * @return 0, -ENOMEM, or the negative errno of reading the folder; -EIO if libpfm4 can't be
+ * @return 0, -ENOMEM, or the negative errno of reading the directory; -EIO if libpfm4 can't be
  *         initialised.
  */
 int hr_perf_vocabulary_open(const struct hr_root *root, struct hr_perf_vocabulary **vocabulary);

@@ -36,8 +36,8 @@ int hr_state_file_read(const char *path, char *text, size_t size, size_t *length
  * and a symbolic link in its place isn't followed. Waits for the disk.
  *
  * @return 0 or a negative errno; then the file is what it was before. But if it was replaced, and
- * only its folder couldn't be synchronized, it is the new one, and a crash of the machine may undo
- * that.
+ * only its directory couldn't be synchronized, it is the new one, and a crash of the machine may
+ * undo that.
  */
 int hr_state_file_write(const char *path, const char *text, size_t length);
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/** The corpus' folder in tests/fuzz/corpus. */
+/** The corpus' directory in tests/fuzz/corpus. */
 extern const char fuzz_corpus[];
 
 /** libFuzzer's entry: parses one input and aborts where a promise of the parser is broken. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz/fuzz_osnoise_state.c - hr_osnoise_state_parse: what it accepts can be written, and is the
- * same when read again. root writes what it returns, so a name must not lead out of its folder.
+ * same when read again. root writes what it returns, so a name must not lead out of its directory.
  */
 #include <stdbool.h>
 #include <stdio.h>

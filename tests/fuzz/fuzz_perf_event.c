@@ -34,11 +34,11 @@ static struct hr_text take_part(const uint8_t **data, size_t *size)
     return part;
 }
 
-static int read_file(const void *context, const char *folder, struct hr_text name, char *buffer,
+static int read_file(const void *context, const char *directory, struct hr_text name, char *buffer,
                      size_t size, size_t *length)
 {
     const struct input *input = context;
-    bool is_format = strcmp(folder, "format") == 0;
+    bool is_format = strcmp(directory, "format") == 0;
     struct hr_text text = is_format ? input->format : input->alias;
 
     require(hr_perf_is_name(name));

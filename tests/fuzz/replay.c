@@ -33,17 +33,18 @@ int main(void)
 {
     const char *source = getenv("srcdir");
     struct dirent **entries;
-    char folder[512], path[1024];
+    char directory[512], path[1024];
 
-    snprintf(folder, sizeof(folder), "%s/tests/fuzz/corpus/%s", source ? source : ".", fuzz_corpus);
-    int count = scandir(folder, &entries, is_file, alphasort);
+    snprintf(directory, sizeof(directory), "%s/tests/fuzz/corpus/%s", source ? source : ".",
+             fuzz_corpus);
+    int count = scandir(directory, &entries, is_file, alphasort);
     if (count <= 0) {
-        fprintf(stderr, "no corpus in %s\n", folder);
+        fprintf(stderr, "no corpus in %s\n", directory);
         return 1;
     }
     printf("1..%d\n", count);
     for (int i = 0; i < count; i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+        snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
         fflush(stdout); /* an abort must not take the lines before along */
         replay_file(path);
         printf("ok %d - %s/%s\n", i + 1, fuzz_corpus, entries[i]->d_name);

@@ -36,24 +36,24 @@ int hr_boot_id_read(char boot_id[HR_BOOT_ID_LENGTH + 1])
     return 0;
 }
 
-/* --- Folders and names ---------------------------------------------------- */
+/* --- Directories and names ------------------------------------------------ */
 
-/* A state file, and what replaces it, in its folder. */
+/* A state file, and what replaces it, in its directory. */
 struct place {
-    int folder;
+    int directory;
     const char *name;
     char new_name[NAME_MAX + 1];
 };
 
-static int open_folder(const char *path, size_t length)
+static int open_directory(const char *path, size_t length)
 {
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
 
-    if (length >= sizeof(folder))
+    if (length >= sizeof(directory))
         return -ENAMETOOLONG;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    int fd = open(length > 0 ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    memcpy(directory, path, length);
+    directory[length] = '\0';
+    int fd = open(length > 0 ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
@@ -65,18 +65,18 @@ static int open_place(const char *path, struct place *place)
     if (snprintf(place->new_name, sizeof(place->new_name), "%s.new", place->name) >=
         (int)sizeof(place->new_name))
         return -ENAMETOOLONG;
-    place->folder = open_folder(path, (size_t)(place->name - path));
-    return place->folder < 0 ? place->folder : 0;
+    place->directory = open_directory(path, (size_t)(place->name - path));
+    return place->directory < 0 ? place->directory : 0;
 }
 
 /* --- Reading -------------------------------------------------------------- */
 
 /* What the file contains is acted upon, by root even in the kernel: so no other user may have been
  * able to write it. O_NONBLOCK is for a FIFO in its place. */
-static int open_state_file(int folder, const char *path)
+static int open_state_file(int directory, const char *path)
 {
     struct stat stat;
-    int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     if (fd < 0)
         return errno == ELOOP ? -EPERM : -errno;
@@ -101,9 +101,9 @@ int hr_state_file_read_prepared(const char *path, char *text, size_t size, size_
     int status = open_place(path, &place);
     if (status < 0)
         return status;
-    status =
-        hr_text_read_and_close(open_state_file(place.folder, place.new_name), text, size, length);
-    close(place.folder);
+    status = hr_text_read_and_close(open_state_file(place.directory, place.new_name), text, size,
+                                    length);
+    close(place.directory);
     return status;
 }
 
@@ -122,13 +122,13 @@ static int write_all(int fd, const char *text, size_t length)
 }
 
 /* A process that died before it renamed the file has left it here. */
-static int create_file(int folder, const char *name)
+static int create_file(int directory, const char *name)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(folder, name, flags, 0600);
+    int fd = openat(directory, name, flags, 0600);
 
-    if (fd < 0 && errno == EEXIST && unlinkat(folder, name, 0) == 0)
-        fd = openat(folder, name, flags, 0600);
+    if (fd < 0 && errno == EEXIST && unlinkat(directory, name, 0) == 0)
+        fd = openat(directory, name, flags, 0600);
     return fd < 0 ? -errno : fd;
 }
 
@@ -139,19 +139,19 @@ int hr_state_file_prepare(const char *path, const char *text, size_t length)
     int status = open_place(path, &place);
     if (status < 0)
         return status;
-    int fd = create_file(place.folder, place.new_name);
+    int fd = create_file(place.directory, place.new_name);
     status = fd < 0 ? fd : write_all(fd, text, length);
     if (fd >= 0)
         close(fd);
     if (fd >= 0 && status < 0)
-        unlinkat(place.folder, place.new_name, 0);
-    close(place.folder);
+        unlinkat(place.directory, place.new_name, 0);
+    close(place.directory);
     return status;
 }
 
-static int sync_file(int folder, const char *name)
+static int sync_file(int directory, const char *name)
 {
-    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
         return -errno;
@@ -160,10 +160,10 @@ static int sync_file(int folder, const char *name)
     return status;
 }
 
-/* Some filesystems have nothing to synchronize of a folder, and say so by EINVAL. */
-static int sync_folder(int folder)
+/* Some filesystems have nothing to synchronize of a directory, and say so by EINVAL. */
+static int sync_directory(int directory)
 {
-    return fsync(folder) < 0 && errno != EINVAL ? -errno : 0;
+    return fsync(directory) < 0 && errno != EINVAL ? -errno : 0;
 }
 
 static int replace_file(const char *path, bool is_synced)
@@ -174,14 +174,14 @@ static int replace_file(const char *path, bool is_synced)
     if (status < 0)
         return status;
     if (is_synced)
-        status = sync_file(place.folder, place.new_name);
-    if (status == 0 && renameat(place.folder, place.new_name, place.folder, place.name) < 0)
+        status = sync_file(place.directory, place.new_name);
+    if (status == 0 && renameat(place.directory, place.new_name, place.directory, place.name) < 0)
         status = -errno;
     if (status < 0)
-        unlinkat(place.folder, place.new_name, 0);
+        unlinkat(place.directory, place.new_name, 0);
     else if (is_synced)
-        status = sync_folder(place.folder);
-    close(place.folder);
+        status = sync_directory(place.directory);
+    close(place.directory);
     return status;
 }
 
@@ -211,9 +211,9 @@ int hr_state_file_remove(const char *path)
     int status = open_place(path, &place);
     if (status < 0)
         return status == -ENOENT ? 0 : status;
-    status = unlinkat(place.folder, place.name, 0) < 0 && errno != ENOENT ? -errno : 0;
+    status = unlinkat(place.directory, place.name, 0) < 0 && errno != ENOENT ? -errno : 0;
     if (status == 0)
-        status = sync_folder(place.folder);
-    close(place.folder);
+        status = sync_directory(place.directory);
+    close(place.directory);
     return status;
 }

@@ -111,7 +111,7 @@ static int is_running(const struct hr_root *root)
 
 /* --- Creating one --------------------------------------------------------- */
 
-/* Writes a file below a numbered folder, such as "0/contexts/0/targets/7/pid_target". */
+/* Writes a file below a numbered directory, such as "0/contexts/0/targets/7/pid_target". */
 __attribute__((format(printf, 3, 4))) static int
 write_below(const struct hr_root *root, uint64_t value, const char *format, ...)
 {

@@ -63,7 +63,7 @@ static void print_file_path(char path[NAME_SIZE], const char *instance, const ch
     snprintf(path, NAME_SIZE, "instances/%s/%s", instance, file);
 }
 
-static void print_folder_path(char path[NAME_SIZE], const char *instance)
+static void print_directory_path(char path[NAME_SIZE], const char *instance)
 {
     snprintf(path, NAME_SIZE, "instances/%s", instance);
 }
@@ -115,11 +115,12 @@ __attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason 
 
 /* --- Creation ------------------------------------------------------------- */
 
-static int make_folder(const struct hr_tracefs *tracefs, const char *name, struct hr_reason *reason)
+static int make_directory(const struct hr_tracefs *tracefs, const char *name,
+                          struct hr_reason *reason)
 {
     char path[NAME_SIZE];
 
-    print_folder_path(path, name);
+    print_directory_path(path, name);
     if (mkdirat(tracefs->fd, path, 0750) == 0)
         return 0;
     int error = -errno;
@@ -360,7 +361,7 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
-    int status = make_folder(tracefs, name, reason);
+    int status = make_directory(tracefs, name, reason);
 
     if (status < 0)
         return status;
@@ -402,7 +403,7 @@ int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *nam
      * can't be stopped, but with tracing off the workload sleeps. */
     write_file(tracefs, name, "tracing_on", "0");
     write_file(tracefs, name, "current_tracer", "nop");
-    print_folder_path(path, name);
+    print_directory_path(path, name);
     for (int i = 0; i < BUSY_TRIES && status == -EBUSY; i++) {
         if (i > 0)
             nanosleep(&pause, NULL);

@@ -32,7 +32,7 @@ static void discard_events(const struct hr_osnoise_leader *leader)
         ;
 }
 
-static void watch_file(struct hr_osnoise_leader *leader, int *watch, const char *folder,
+static void watch_file(struct hr_osnoise_leader *leader, int *watch, const char *directory,
                        const char *file)
 {
     char path[HR_TRACEFS_PATH + 300];
@@ -40,20 +40,20 @@ static void watch_file(struct hr_osnoise_leader *leader, int *watch, const char 
 
     if (*watch >= 0)
         inotify_rm_watch(leader->fd, *watch);
-    snprintf(path, sizeof(path), "%s/%s%s/%s", folder, is_top ? "" : "instances/",
+    snprintf(path, sizeof(path), "%s/%s%s/%s", directory, is_top ? "" : "instances/",
              leader->user.instance, file);
     *watch = inotify_add_watch(leader->fd, path, IN_MODIFY | IN_DELETE_SELF);
 }
 
 static void watch_user(struct hr_osnoise_leader *leader, const struct hr_tracefs *tracefs)
 {
-    char folder[HR_TRACEFS_PATH];
+    char directory[HR_TRACEFS_PATH];
 
     if (leader->fd < 0)
         return;
-    hr_tracefs_path(tracefs, folder);
-    watch_file(leader, &leader->watches[0], folder, "current_tracer");
-    watch_file(leader, &leader->watches[1], folder, "tracing_on");
+    hr_tracefs_path(tracefs, directory);
+    watch_file(leader, &leader->watches[0], directory, "current_tracer");
+    watch_file(leader, &leader->watches[1], directory, "tracing_on");
     discard_events(leader); /* of the watches that were removed */
 }
 

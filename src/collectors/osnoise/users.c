@@ -73,10 +73,10 @@ static int find_in_instances(const struct hr_tracefs *tracefs,
     int status = 0;
     struct dirent *entry;
 
-    DIR *folder = open_instances(tracefs);
-    if (folder == NULL)
+    DIR *directory = open_instances(tracefs);
+    if (directory == NULL)
         return errno == ENOENT ? 0 : -errno;
-    while (status == 0 && (errno = 0, entry = readdir(folder)) != NULL) {
+    while (status == 0 && (errno = 0, entry = readdir(directory)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (user_filter->except != NULL && strcmp(entry->d_name, user_filter->except) == 0)
@@ -87,7 +87,7 @@ static int find_in_instances(const struct hr_tracefs *tracefs,
     }
     if (status == 0)
         status = -errno;
-    closedir(folder);
+    closedir(directory);
     return status;
 }
 

@@ -35,7 +35,7 @@ static int read_device(const struct hr_root *root, const char *pmu, const char *
     return read_small_file(root, path, buffer, size, length);
 }
 
-static DIR *open_folder(const struct hr_root *root, const char *path)
+static DIR *open_directory(const struct hr_root *root, const char *path)
 {
     return hr_descriptor_opendir(hr_root_openat(root, path, O_RDONLY | O_DIRECTORY));
 }
@@ -121,20 +121,20 @@ static int compare_pmus(const void *a, const void *b)
 
 int hr_perf_pmus_read(const struct hr_root *root, struct hr_perf_pmus *pmus)
 {
-    DIR *folder = open_folder(root, DEVICES);
+    DIR *directory = open_directory(root, DEVICES);
     struct hr_perf_pmus read = {0};
     const struct dirent *entry;
     int status = 0;
 
-    if (folder == NULL && errno != ENOENT)
+    if (directory == NULL && errno != ENOENT)
         return -errno;
-    while (status == 0 && folder != NULL && (errno = 0, entry = readdir(folder)) != NULL)
+    while (status == 0 && directory != NULL && (errno = 0, entry = readdir(directory)) != NULL)
         if (*entry->d_name != '.')
             status = add_pmu(root, entry->d_name, &read);
-    if (status == 0 && folder != NULL)
+    if (status == 0 && directory != NULL)
         status = -errno;
-    if (folder != NULL)
-        closedir(folder);
+    if (directory != NULL)
+        closedir(directory);
     if (status < 0) {
         hr_perf_pmus_free(&read);
         return status;
@@ -177,13 +177,13 @@ struct pmu_context {
     const struct hr_perf_pmu *pmu;
 };
 
-static int read_term_file(const void *context, const char *folder, struct hr_text name,
+static int read_term_file(const void *context, const char *directory, struct hr_text name,
                           char *buffer, size_t size, size_t *length)
 {
     const struct pmu_context *pmu_context = context;
     char file[PATH_BYTES / 2];
 
-    snprintf(file, sizeof(file), "%s/%.*s", folder, (int)name.length, name.start);
+    snprintf(file, sizeof(file), "%s/%.*s", directory, (int)name.length, name.start);
     return read_device(pmu_context->root, pmu_context->pmu->name, file, buffer, size, length);
 }
 
@@ -244,21 +244,21 @@ static void suggest_term(const struct pmu_context *pmu_context, struct hr_text t
                                 text);
 }
 
-static void suggest_terms_in(const struct pmu_context *pmu_context, const char *folder_name,
+static void suggest_terms_in(const struct pmu_context *pmu_context, const char *directory_name,
                              struct hr_text terms, struct hr_text unknown,
                              struct hr_perf_suggestions *suggestions)
 {
     char path[PATH_BYTES];
     const struct dirent *entry;
 
-    snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu_context->pmu->name, folder_name);
-    DIR *folder = open_folder(pmu_context->root, path);
-    if (folder == NULL)
+    snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu_context->pmu->name, directory_name);
+    DIR *directory = open_directory(pmu_context->root, path);
+    if (directory == NULL)
         return;
-    while ((entry = readdir(folder)) != NULL)
+    while ((entry = readdir(directory)) != NULL)
         if (*entry->d_name != '.')
             suggest_term(pmu_context, terms, unknown, entry->d_name, suggestions);
-    closedir(folder);
+    closedir(directory);
 }
 
 void hr_perf_pmu_suggest(const struct hr_root *root, const struct hr_perf_pmu *pmu,

@@ -160,10 +160,11 @@ static int for_each_term(struct encoder *encoder, struct hr_text terms,
     return status;
 }
 
-static int report_file(struct encoder *encoder, int status, const char *folder, struct hr_text name)
+static int report_file(struct encoder *encoder, int status, const char *directory,
+                       struct hr_text name)
 {
     return hr_perf_set_error(encoder->error, status, "the file %s/%.*s of the PMU \"%.32s\" %s",
-                             folder, HR_PERF_EXCERPT(name), encoder->pmu,
+                             directory, HR_PERF_EXCERPT(name), encoder->pmu,
                              status == -EBADMSG ? "isn't understood" : "can't be read");
 }
 

@@ -20,7 +20,7 @@ struct hr_perf_format {
 /** Access to a PMU's files. */
 struct hr_perf_term_files {
     /** Reads a whole file. @return 0, -ENOENT if there is none, or another negative errno. */
-    int (*read)(const void *context, const char *folder, struct hr_text name, char *buffer,
+    int (*read)(const void *context, const char *directory, struct hr_text name, char *buffer,
                 size_t size, size_t *length);
     const void *context;
 };

@@ -49,20 +49,20 @@ static void print_subsystem(char path[PATH_BYTES], struct hr_text subsystem)
     snprintf(path, PATH_BYTES, "%.*s", (int)subsystem.length, subsystem.start);
 }
 
-static DIR *open_folder(int parent, const char *path)
+static DIR *open_directory(int parent, const char *path)
 {
     int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     return hr_descriptor_opendir(fd < 0 ? -errno : fd);
 }
 
-static bool is_folder(int parent, const char *path)
+static bool is_directory(int parent, const char *path)
 {
-    DIR *folder = open_folder(parent, path);
+    DIR *directory = open_directory(parent, path);
 
-    if (folder != NULL)
-        closedir(folder);
-    return folder != NULL;
+    if (directory != NULL)
+        closedir(directory);
+    return directory != NULL;
 }
 
 bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem)
@@ -72,7 +72,7 @@ bool hr_perf_tracepoint_has_subsystem(int events, struct hr_text subsystem)
     if (!hr_perf_is_name(subsystem))
         return false;
     print_subsystem(path, subsystem);
-    return is_folder(events, path);
+    return is_directory(events, path);
 }
 
 /* --- A tracepoint ------------------------------------------------------------ */
@@ -101,7 +101,7 @@ static int read_id(int events, struct hr_text subsystem, struct hr_text name, ui
     return status < 0 ? status : hr_perf_tracepoint_id_parse(text, length, id);
 }
 
-static bool has_tracepoint_folder(int events, struct hr_text subsystem, struct hr_text name)
+static bool has_tracepoint_directory(int events, struct hr_text subsystem, struct hr_text name)
 {
     char path[PATH_BYTES];
 
@@ -109,7 +109,7 @@ static bool has_tracepoint_folder(int events, struct hr_text subsystem, struct h
         return false;
     snprintf(path, sizeof(path), "%.*s/%.*s", (int)subsystem.length, subsystem.start,
              (int)name.length, name.start);
-    return is_folder(events, path);
+    return is_directory(events, path);
 }
 
 /* Finds out why there is no id. */
@@ -119,7 +119,7 @@ static int report_absence(int events, struct hr_text subsystem, struct hr_text n
     if (!hr_perf_tracepoint_has_subsystem(events, subsystem))
         return hr_perf_set_error(error, -ENOENT, "there is no subsystem \"%.*s\" with tracepoints",
                                  HR_PERF_EXCERPT(subsystem));
-    if (!has_tracepoint_folder(events, subsystem, name))
+    if (!has_tracepoint_directory(events, subsystem, name))
         return hr_perf_set_error(error, -ENOENT,
                                  "the subsystem \"%.*s\" has no tracepoint \"%.*s\"",
                                  HR_PERF_EXCERPT(subsystem), HR_PERF_EXCERPT(name));
@@ -153,12 +153,12 @@ int hr_perf_tracepoint_find(int events, struct hr_text subsystem, struct hr_text
 static void suggest_in_subsystem(int events, const char *subsystem, bool by_whole,
                                  struct hr_perf_suggestions *suggestions)
 {
-    DIR *folder = open_folder(events, subsystem);
+    DIR *directory = open_directory(events, subsystem);
     const struct dirent *entry;
 
-    if (folder == NULL)
+    if (directory == NULL)
         return;
-    while ((entry = readdir(folder)) != NULL) {
+    while ((entry = readdir(directory)) != NULL) {
         char path[PATH_BYTES], whole[PATH_BYTES];
         snprintf(path, sizeof(path), "%s/%s/id", subsystem, entry->d_name);
         snprintf(whole, sizeof(whole), "%s:%s", subsystem, entry->d_name);
@@ -166,28 +166,28 @@ static void suggest_in_subsystem(int events, const char *subsystem, bool by_whol
             hr_perf_suggestions_add(suggestions, hr_text_of(by_whole ? whole : entry->d_name), "%s",
                                     whole);
     }
-    closedir(folder);
+    closedir(directory);
 }
 
 /* Opens the directory once more, to be read from its beginning. */
-static DIR *reopen_folder(int events)
+static DIR *reopen_directory(int events)
 {
-    return open_folder(events, ".");
+    return open_directory(events, ".");
 }
 
 static void suggest_in_similar_subsystems(int events, struct hr_text subsystem,
                                           struct hr_perf_suggestions *suggestions)
 {
-    DIR *folder = reopen_folder(events);
+    DIR *directory = reopen_directory(events);
     const struct dirent *entry;
 
-    if (folder == NULL)
+    if (directory == NULL)
         return;
-    while ((entry = readdir(folder)) != NULL)
+    while ((entry = readdir(directory)) != NULL)
         if (*entry->d_name != '.' &&
             hr_perf_distance(subsystem, hr_text_of(entry->d_name)) <= 1 + subsystem.length / 4)
             suggest_in_subsystem(events, entry->d_name, true, suggestions);
-    closedir(folder);
+    closedir(directory);
 }
 
 void hr_perf_tracepoint_suggest(int events, struct hr_text subsystem, struct hr_text name,
@@ -212,18 +212,18 @@ void hr_perf_tracepoint_suggest(int events, struct hr_text subsystem, struct hr_
 void hr_perf_tracepoint_suggest_in_full(int events, struct hr_text name,
                                         struct hr_perf_suggestions *suggestions)
 {
-    DIR *folder = hr_perf_is_name(name) ? reopen_folder(events) : NULL;
+    DIR *directory = hr_perf_is_name(name) ? reopen_directory(events) : NULL;
     const struct dirent *entry;
 
-    if (folder == NULL)
+    if (directory == NULL)
         return;
     hr_perf_suggestions_set_wanted(suggestions, name);
-    while ((entry = readdir(folder)) != NULL) {
+    while ((entry = readdir(directory)) != NULL) {
         char path[PATH_BYTES];
         snprintf(path, sizeof(path), "%s/%.*s/id", entry->d_name, (int)name.length, name.start);
         if (*entry->d_name != '.' && faccessat(events, path, F_OK, AT_EACCESS) == 0)
             hr_perf_suggestions_add(suggestions, name, "%s:%.*s", entry->d_name, (int)name.length,
                                     name.start);
     }
-    closedir(folder);
+    closedir(directory);
 }

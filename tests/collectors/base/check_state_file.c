@@ -15,8 +15,8 @@
 #include "headroom/state_file.h"
 #include "support/suite.h"
 
-static char folder[64], path[128], new_path[160];
-static int file_error, folder_error; /* of fsync(2); 0: it works */
+static char directory[64], path[128], new_path[160];
+static int file_error, directory_error; /* of fsync(2); 0: it works */
 static unsigned syncs;
 
 int fsync(int fd)
@@ -25,15 +25,15 @@ int fsync(int fd)
 
     ck_assert_int_eq(fstat(fd, &stat), 0);
     syncs++;
-    errno = S_ISDIR(stat.st_mode) ? folder_error : file_error;
+    errno = S_ISDIR(stat.st_mode) ? directory_error : file_error;
     return errno == 0 ? (int)syscall(SYS_fsync, fd) : -1;
 }
 
 static void set_up(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/check_state_file.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/a.state", folder);
+    snprintf(directory, sizeof(directory), "/tmp/check_state_file.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/a.state", directory);
     snprintf(new_path, sizeof(new_path), "%s.new", path);
 }
 
@@ -41,7 +41,7 @@ static void tear_down(void)
 {
     unlink(path);
     unlink(new_path);
-    ck_assert_int_eq(rmdir(folder), 0); /* nothing else is in it */
+    ck_assert_int_eq(rmdir(directory), 0); /* nothing else is in it */
 }
 
 typedef int read_function(const char *, char *, size_t, size_t *);
@@ -104,7 +104,7 @@ END_TEST
 
 /* What fails, what writing returns, and which text there is then. */
 static const struct {
-    int file_error, folder_error, status;
+    int file_error, directory_error, status;
     const char *is;
 } failures[] = {
     {EIO, 0, -EIO, "old"},
@@ -117,16 +117,16 @@ START_TEST(failures_leave_one_of_both)
 {
     ck_assert_int_eq(hr_state_file_write(path, "old", 3), 0);
     file_error = failures[_i].file_error;
-    folder_error = failures[_i].folder_error;
+    directory_error = failures[_i].directory_error;
     ck_assert_int_eq(hr_state_file_write(path, "new", 3), failures[_i].status);
     assert_files(failures[_i].is, NULL);
 }
 END_TEST
 
-START_TEST(removing_heeds_the_folder)
+START_TEST(removing_heeds_the_directory)
 {
     ck_assert_int_eq(hr_state_file_write(path, "old", 3), 0);
-    folder_error = _i == 0 ? EINVAL : EIO;
+    directory_error = _i == 0 ? EINVAL : EIO;
     ck_assert_int_eq(hr_state_file_remove(path), _i == 0 ? 0 : -EIO);
     assert_files(NULL, NULL);
 }
@@ -148,14 +148,14 @@ START_TEST(trusts_only_what_no_other_can_have_prepared)
 }
 END_TEST
 
-START_TEST(needs_its_folder)
+START_TEST(needs_its_directory)
 {
     char text[8], long_path[512];
     size_t length;
 
-    snprintf(long_path, sizeof(long_path), "%s/%0252d", folder, 0); /* ".new" doesn't fit */
+    snprintf(long_path, sizeof(long_path), "%s/%0252d", directory, 0); /* ".new" doesn't fit */
     ck_assert_int_eq(hr_state_file_write(long_path, "x", 1), -ENAMETOOLONG);
-    snprintf(long_path, sizeof(long_path), "%s/none/x", folder);
+    snprintf(long_path, sizeof(long_path), "%s/none/x", directory);
     ck_assert_int_eq(hr_state_file_write(long_path, "x", 1), -ENOENT);
     ck_assert_int_eq(hr_state_file_prepare(long_path, "x", 1), -ENOENT);
     ck_assert_int_eq(hr_state_file_commit(long_path), -ENOENT);
@@ -173,8 +173,8 @@ int main(void)
     tcase_add_test(tests, waits_for_no_disk_where_that_is_of_no_use);
     tcase_add_loop_test(tests, failures_leave_one_of_both, 0,
                         sizeof(failures) / sizeof(failures[0]));
-    tcase_add_loop_test(tests, removing_heeds_the_folder, 0, 2);
+    tcase_add_loop_test(tests, removing_heeds_the_directory, 0, 2);
     tcase_add_test(tests, trusts_only_what_no_other_can_have_prepared);
-    tcase_add_test(tests, needs_its_folder);
+    tcase_add_test(tests, needs_its_directory);
     return run_suite("state file", tests);
 }

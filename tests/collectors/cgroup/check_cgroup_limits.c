@@ -313,15 +313,15 @@ static void set_user(uid_t user)
 START_TEST(backs_off_where_permission_is_missing)
 {
     const char *pattern = "**";
-    char folder[256], events[256];
+    char directory[256], events[256];
 
     tree_add_group(tree, "a/b", true);
     tree_add_group(tree, "closed/c", true);
     tree_add_group(tree, "secret/s", true);
-    snprintf(folder, sizeof(folder), "%s/" TREE_CGROUPS "/closed", tree_path(tree));
+    snprintf(directory, sizeof(directory), "%s/" TREE_CGROUPS "/closed", tree_path(tree));
     snprintf(events, sizeof(events), "%s/" TREE_CGROUPS "/secret/cgroup.events", tree_path(tree));
     ck_assert_int_eq(chmod(tree_path(tree), 0755), 0);
-    ck_assert_int_eq(chmod(folder, 0) + chmod(events, 0), 0);
+    ck_assert_int_eq(chmod(directory, 0) + chmod(events, 0), 0);
     int opened = watch_opens("secret");
     set_user(65534);
     open_set(&pattern, 1, NULL, 0, 0);
@@ -343,7 +343,7 @@ START_TEST(backs_off_where_permission_is_missing)
     } while (seconds < 2);
     ck_assert_uint_le(count_opens(opened, true), 2 * (1 + seconds));
     set_user(0);
-    ck_assert_int_eq(chmod(folder, 0755) + chmod(events, 0644), 0);
+    ck_assert_int_eq(chmod(directory, 0755) + chmod(events, 0644), 0);
     set_user(65534);
     for (int i = 0; i < 600 && hr_cgroup_set_counts(set).unreadable > 0; i++) {
         usleep(50000);

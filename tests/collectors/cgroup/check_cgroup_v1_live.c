@@ -175,7 +175,7 @@ START_TEST(keeps_no_descriptors_of_groups_that_went)
 }
 END_TEST
 
-/* Over the folder where the others are mounted: it is there on any machine. */
+/* Over the directory where the others are mounted: it is there on any machine. */
 static bool mount_hierarchy(void)
 {
     return mount("none", HIERARCHIES, "cgroup", 0, "none," HIERARCHY) == 0;

@@ -22,11 +22,11 @@
 
 static size_t read_fixture(const char *file, char *buffer, size_t size)
 {
-    const char *folder = getenv("srcdir");
+    const char *directory = getenv("srcdir");
     char path[512];
 
     snprintf(path, sizeof(path), "%s/tests/fixtures/osnoise/6.12-singles/%s.hist",
-             folder ? folder : ".", file);
+             directory ? directory : ".", file);
     FILE *stream = fopen(path, "r");
     ck_assert_msg(stream != NULL, "%s", path);
     size_t length = fread(buffer, 1, size, stream);

@@ -19,14 +19,14 @@
 
 #define INSTANCE "headroom_osnoise_1"
 
-static char folder[64], path[128], new_path[160];
+static char directory[64], path[128], new_path[160];
 static struct hr_osnoise_state state;
 
 static void set_up(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/check_osnoise_state.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/osnoise.state", folder);
+    snprintf(directory, sizeof(directory), "/tmp/check_osnoise_state.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/osnoise.state", directory);
     snprintf(new_path, sizeof(new_path), "%s.new", path);
     state = (struct hr_osnoise_state){.instance = INSTANCE};
     ck_assert_int_eq(hr_osnoise_state_sign(&state), 0);
@@ -45,7 +45,7 @@ static void tear_down(void)
 {
     unlink(path);
     unlink(new_path);
-    ck_assert_int_eq(rmdir(folder), 0); /* nothing else is in it */
+    ck_assert_int_eq(rmdir(directory), 0); /* nothing else is in it */
 }
 
 static void assert_same(const struct hr_osnoise_state *a, const struct hr_osnoise_state *b)
@@ -233,7 +233,7 @@ START_TEST(follows_no_link)
     struct hr_osnoise_state again;
     char other[128];
 
-    snprintf(other, sizeof(other), "%s/other", folder);
+    snprintf(other, sizeof(other), "%s/other", directory);
     ck_assert_int_eq(hr_osnoise_state_write(other, &state), 0);
     ck_assert_int_eq(symlink(other, path), 0);
     ck_assert_int_eq(hr_osnoise_state_read(path, &again), -EPERM);
@@ -278,11 +278,11 @@ START_TEST(a_file_left_in_the_way_is_replaced)
 }
 END_TEST
 
-START_TEST(needs_a_folder)
+START_TEST(needs_a_directory)
 {
     char nowhere[128];
 
-    snprintf(nowhere, sizeof(nowhere), "%s/none/state", folder);
+    snprintf(nowhere, sizeof(nowhere), "%s/none/state", directory);
     ck_assert_int_eq(hr_osnoise_state_write(nowhere, &state), -ENOENT);
     ck_assert_int_eq(hr_osnoise_state_read(nowhere, &state), -ENOENT);
     ck_assert_int_eq(hr_osnoise_state_remove(nowhere), 0);
@@ -362,7 +362,7 @@ int main(void)
     tcase_add_test(tests, follows_no_link);
     tcase_add_test(tests, reads_nothing_but_files);
     tcase_add_test(tests, a_file_left_in_the_way_is_replaced);
-    tcase_add_test(tests, needs_a_folder);
+    tcase_add_test(tests, needs_a_directory);
     tcase_add_test(tests, reports_whose_it_is);
     tcase_add_test(tests, numbers_of_processes_come_again);
     tcase_add_test(tests, nothing_outlives_the_boot);

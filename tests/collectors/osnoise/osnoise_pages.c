@@ -19,9 +19,10 @@ struct hr_tracefs open_tracefs(const char *path)
 
 void fixture_path(const char *file, char path[512])
 {
-    const char *folder = getenv("srcdir");
+    const char *directory = getenv("srcdir");
 
-    snprintf(path, 512, "%s/tests/fixtures/osnoise/6.12-singles/%s", folder ? folder : ".", file);
+    snprintf(path, 512, "%s/tests/fixtures/osnoise/6.12-singles/%s", directory ? directory : ".",
+             file);
 }
 
 size_t read_fixture(const char *file, char *buffer, size_t size)

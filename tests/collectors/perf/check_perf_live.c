@@ -382,19 +382,19 @@ END_TEST
 /* The number of this process's descriptors of perf events that are numbered from..to. */
 static size_t count_events(int from, int to)
 {
-    DIR *folder = opendir("/proc/self/fd");
+    DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
     size_t count = 0;
 
-    ck_assert_ptr_nonnull(folder);
-    while ((entry = readdir(folder)) != NULL) {
+    ck_assert_ptr_nonnull(directory);
+    while ((entry = readdir(directory)) != NULL) {
         char name[64];
-        ssize_t length = readlinkat(dirfd(folder), entry->d_name, name, sizeof(name));
+        ssize_t length = readlinkat(dirfd(directory), entry->d_name, name, sizeof(name));
         int fd = atoi(entry->d_name);
         count += length > 0 && memmem(name, (size_t)length, "[perf_event]", 12) != NULL &&
                  fd >= from && fd <= to;
     }
-    closedir(folder);
+    closedir(directory);
     return count;
 }
 

@@ -19,23 +19,23 @@
 
 /* Two named pipes, by which perf's command signals that it has started and is made to end; and the
  * file of perf's counts. */
-static char folder[] = "/tmp/headroom-perf-XXXXXX";
+static char directory[] = "/tmp/headroom-perf-XXXXXX";
 static char started[64], finish[64], counted[64];
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
     unlink(started);
     unlink(finish);
     unlink(counted);
-    rmdir(folder);
+    rmdir(directory);
 }
 
-static void make_folder(void)
+static void make_directory(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(started, sizeof(started), "%s/started", folder);
-    snprintf(finish, sizeof(finish), "%s/finish", folder);
-    snprintf(counted, sizeof(counted), "%s/counted", folder);
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(started, sizeof(started), "%s/started", directory);
+    snprintf(finish, sizeof(finish), "%s/finish", directory);
+    snprintf(counted, sizeof(counted), "%s/counted", directory);
     ck_assert_int_eq(mkfifo(started, 0600), 0);
     ck_assert_int_eq(mkfifo(finish, 0600), 0);
 }
@@ -150,7 +150,7 @@ int main(void)
         return 0;
     }
     tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
-    tcase_add_unchecked_fixture(tests, make_folder, remove_folder);
+    tcase_add_unchecked_fixture(tests, make_directory, remove_directory);
     tcase_add_loop_test(tests, agrees_with_perf_stat, 0, 2);
     tcase_set_timeout(tests, 30);
     return run_suite("perf stat", tests);

@@ -164,9 +164,9 @@ START_TEST(leaves_hypervisors_out_if_asked)
 END_TEST
 
 /* sysfs has links to directories elsewhere; a copy has directories */
-START_TEST(takes_folders_for_links)
+START_TEST(takes_directories_for_links)
 {
-    event_source_add(tree, SKYLAKE, EVENT_SOURCE_FOLDERS);
+    event_source_add(tree, SKYLAKE, EVENT_SOURCE_DIRECTORIES);
     open_vocabulary(NULL);
     assert_found("cpu/mem-loads/");
     ck_assert_uint_eq(event->encodings[0].attr.config, 0x1cd);
@@ -194,7 +194,7 @@ START_TEST(knows_cycles_on_any_machine)
 }
 END_TEST
 
-START_TEST(does_without_the_folder)
+START_TEST(does_without_the_directory)
 {
     open_vocabulary(NULL);
     assert_found("task-clock");
@@ -274,7 +274,7 @@ END_TEST
 
 START_TEST(takes_a_single_kind_of_core_for_all)
 {
-    event_source_add(tree, BIG_LITTLE, EVENT_SOURCE_FOLDERS);
+    event_source_add(tree, BIG_LITTLE, EVENT_SOURCE_DIRECTORIES);
     tree_remove(tree, EVENT_SOURCE "/armv8_cortex_a72");
     open_vocabulary(NULL);
     assert_found("cycles");
@@ -286,7 +286,7 @@ END_TEST
 
 START_TEST(counts_no_cpu_twice)
 {
-    event_source_add(tree, BIG_LITTLE, EVENT_SOURCE_FOLDERS);
+    event_source_add(tree, BIG_LITTLE, EVENT_SOURCE_DIRECTORIES);
     tree_write(tree, EVENT_SOURCE "/armv8_cortex_a72/cpus", "3-5\n");
     open_vocabulary(NULL);
     assert_found("cycles");
@@ -437,9 +437,9 @@ int main(void)
     tcase_add_loop_test(tests, encodes_what_is_known, 0, COUNT(known));
     tcase_add_test(tests, leaves_guests_out_if_asked);
     tcase_add_test(tests, leaves_hypervisors_out_if_asked);
-    tcase_add_test(tests, takes_folders_for_links);
+    tcase_add_test(tests, takes_directories_for_links);
     tcase_add_loop_test(tests, knows_cycles_on_any_machine, 0, COUNT(machines));
-    tcase_add_test(tests, does_without_the_folder);
+    tcase_add_test(tests, does_without_the_directory);
     tcase_add_loop_test(tests, counts_on_each_kind_of_core, 0, COUNT(hybrid));
     tcase_add_test(tests, counts_software_events_everywhere);
     tcase_add_test(tests, modifies_each_encoding);

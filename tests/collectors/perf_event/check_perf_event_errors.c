@@ -209,7 +209,7 @@ START_TEST(says_which_file_is_not_understood)
 {
     char path[256];
 
-    event_source_add(tree, SKYLAKE, EVENT_SOURCE_FOLDERS);
+    event_source_add(tree, SKYLAKE, EVENT_SOURCE_DIRECTORIES);
     snprintf(path, sizeof(path), EVENT_SOURCE "/%s", broken[_i].file);
     tree_write(tree, path, "%s", broken[_i].content);
     open_vocabulary(NULL);
@@ -222,7 +222,7 @@ END_TEST
 
 START_TEST(needs_the_cpus_of_each_kind_of_core)
 {
-    event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_FOLDERS);
+    event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_DIRECTORIES);
     tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16 to 23\n");
     open_vocabulary(NULL);
     assert_error("cycles", -EBADMSG,
@@ -232,7 +232,7 @@ START_TEST(needs_the_cpus_of_each_kind_of_core)
 }
 END_TEST
 
-START_TEST(fails_where_the_folder_is_a_file)
+START_TEST(fails_where_the_directory_is_a_file)
 {
     struct hr_perf_vocabulary *none = NULL;
 
@@ -380,7 +380,7 @@ int main(void)
     tcase_add_test(tests, wants_what_an_event_leaves_open);
     tcase_add_loop_test(tests, says_which_file_is_not_understood, 0, COUNT(broken));
     tcase_add_test(tests, needs_the_cpus_of_each_kind_of_core);
-    tcase_add_test(tests, fails_where_the_folder_is_a_file);
+    tcase_add_test(tests, fails_where_the_directory_is_a_file);
     tcase_add_loop_test(tests, parses_formats, 0, COUNT(formats));
     tcase_add_test(tests, parses_types_and_ids);
     tcase_add_loop_test(tests, measures_distances, 0, COUNT(distances));

@@ -85,14 +85,14 @@ static size_t read_blocks(FILE *stream, struct attr *attrs, size_t most)
 static bool has_pmu(const char *name)
 {
     static const char devices[] = "/sys/bus/event_source/devices/";
-    char folder[512];
+    char directory[512];
 
-    snprintf(folder, sizeof(folder), "%s%s", devices, name);
-    char *end = strchr(folder + strlen(devices), '/');
+    snprintf(directory, sizeof(directory), "%s%s", devices, name);
+    char *end = strchr(directory + strlen(devices), '/');
     if (end == NULL)
         return true;
     *end = '\0';
-    return access(folder, F_OK) == 0;
+    return access(directory, F_OK) == 0;
 }
 
 /* How perf encodes an event; empty if it doesn't know it, or the machine has no such PMU. */

@@ -17,8 +17,8 @@
 #define EVENT_SOURCE "sys/bus/event_source/devices"
 
 enum event_source_shape {
-    EVENT_SOURCE_FOLDERS, /**< each PMU is a directory there, as in a copy */
-    EVENT_SOURCE_LINKS    /**< each PMU is a symbolic link to a directory elsewhere, as in sysfs */
+    EVENT_SOURCE_DIRECTORIES, /**< each PMU is a directory there, as in a copy */
+    EVENT_SOURCE_LINKS /**< each PMU is a symbolic link to a directory elsewhere, as in sysfs */
 };
 
 /** Adds the PMUs of a machine to a tree. An error ends the program. */

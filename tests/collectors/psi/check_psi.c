@@ -51,10 +51,10 @@ static void assert_stall(const struct hr_psi_stall *is, const struct hr_psi_stal
 
 static size_t read_fixture(const char *file, char *buffer, size_t size)
 {
-    const char *folder = getenv("srcdir");
+    const char *directory = getenv("srcdir");
     char path[512];
 
-    snprintf(path, sizeof(path), "%s/tests/fixtures/psi/%s", folder ? folder : ".", file);
+    snprintf(path, sizeof(path), "%s/tests/fixtures/psi/%s", directory ? directory : ".", file);
     FILE *stream = fopen(path, "r");
     ck_assert_msg(stream != NULL, "%s: %s", path, strerror(errno));
     size_t length = fread(buffer, 1, size, stream);
