@@ -40,7 +40,7 @@
 #include <sys/types.h>
 
 struct hr_cgroup;
-struct hr_perf_count_calls;
+struct hr_perf_bpf_calls;
 struct hr_perf_event;
 struct hr_reason;
 struct hr_root;
@@ -78,7 +78,7 @@ struct hr_perf_options {
     const struct hr_perf_calls *calls; /**< NULL: the kernel's; must outlive the object */
     /* By BPF: */
     size_t max_targets; /**< the most cgroups that are counted at a time; 0: the default, 1,000 */
-    const struct hr_perf_count_calls *count_calls; /**< NULL: libbpf's */
+    const struct hr_perf_bpf_calls *bpf_calls; /**< NULL: libbpf's */
 };
 
 /** What limits the descriptors. */

@@ -29,8 +29,8 @@
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
+#include "perf/bpf_calls.h"
 #include "perf/calls.h"
-#include "perf/count_calls.h"
 #include "perf/open_group.h"
 #include "support/groups.h"
 
@@ -195,8 +195,8 @@ static void read_bare(const struct bare *bare)
     uint64_t buffer[5];
 
     if (bare->leaders == NULL)
-        require(hr_perf_kernel_count_calls.read(bare->object, COUNT_REST, (__u32)bare->count,
-                                                bare->values) == 0,
+        require(hr_perf_kernel_bpf_calls.read(bare->object, COUNT_REST, (__u32)bare->count,
+                                              bare->values) == 0,
                 "read");
     for (size_t i = 0; bare->leaders != NULL && i < bare->count; i++)
         require(read(bare->leaders[i], buffer, sizeof(buffer)) == sizeof(buffer), "read");
@@ -248,8 +248,7 @@ static void *load_bare(size_t count, size_t cpus, struct count_value **values)
 
     *values = calloc((count + COUNT_FIRST_GROUP) * cpus * 4, sizeof(**values));
     require(*values != NULL, "memory");
-    require(hr_perf_kernel_count_calls.load(&settings, count + COUNT_FIRST_GROUP, cpus, &object) ==
-                0,
+    require(hr_perf_kernel_bpf_calls.load(&settings, count + COUNT_FIRST_GROUP, cpus, &object) == 0,
             "load the programs");
     return object;
 }
@@ -266,7 +265,7 @@ static void measure_reading_by_bpf(size_t count)
     require(read_by_collectors(&setup) == 4 * count, "every event is counted");
     bare.object = load_bare(count, cpus, &bare.values);
     compare_reading(&setup, &bare, count, cpus, "  by BPF");
-    hr_perf_kernel_count_calls.unload(bare.object);
+    hr_perf_kernel_bpf_calls.unload(bare.object);
     free(bare.values);
     close_set(&setup);
     groups_free(setup.groups);

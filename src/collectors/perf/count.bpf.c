@@ -14,7 +14,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "perf/count_shared.h"
+#include "perf/bpf_shared.h"
 
 /* A group below this level is counted for the selected one above. */
 #define MAX_LEVEL 48

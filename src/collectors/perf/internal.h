@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf/internal.h - struct hr_perf, shared by perf/perf.c (opening and closing), perf/probe.c
- * (which events can be counted), perf/target.c (counting) and perf/count.c (by BPF).
+ * (which events can be counted), perf/target.c (counting) and perf/bpf_counting.c (by BPF).
  */
 #ifndef HEADROOM_COLLECTORS_PERF_INTERNAL_H
 #define HEADROOM_COLLECTORS_PERF_INTERNAL_H
@@ -32,7 +32,7 @@ struct hr_perf {
     struct hr_perf_cpus cpus;
     struct hr_perf_budget budget;
     struct hr_perf_probe probes[HR_PERF_SCOPE_COUNT];
-    struct hr_perf_count *count; /**< by BPF; NULL: by descriptors */
+    struct hr_perf_bpf *bpf; /**< by BPF; NULL: by descriptors */
 };
 
 /** Allocates a probe that is not done yet. @return 0 or -ENOMEM. */

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #include "headroom/perf.h"
-#include "perf/count_shared.h"
+#include "perf/bpf_shared.h"
 
 /** The times of a group, by read_format TOTAL_TIME_ENABLED and TOTAL_TIME_RUNNING. */
 struct hr_perf_times {

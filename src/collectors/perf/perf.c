@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
+#include "perf/bpf_counting.h"
 #include "perf/calls.h"
-#include "perf/count.h"
 #include "perf/internal.h"
 
 #define DEFAULT_RETRY_NS (60 * HR_NS_PER_S)
@@ -94,7 +94,7 @@ int hr_perf_open_bpf(const struct hr_root *root, const struct hr_perf_options *o
         status = hr_reason_set(reason, -E2BIG, "there are more than %d events: remove some",
                                COUNT_EVENTS);
     else
-        status = hr_perf_count_open(opened, options, reason);
+        status = hr_perf_bpf_open(opened, options, reason);
     if (status < 0)
         hr_perf_close(opened);
     else
@@ -106,7 +106,7 @@ void hr_perf_close(struct hr_perf *perf)
 {
     if (perf == NULL)
         return;
-    hr_perf_count_close(perf->count);
+    hr_perf_bpf_close(perf->bpf);
     for (int i = 0; i < HR_PERF_SCOPE_COUNT; i++)
         hr_perf_probe_end(&perf->probes[i]);
     hr_perf_cpus_end(&perf->cpus);
@@ -119,8 +119,8 @@ int hr_perf_read(struct hr_perf *perf)
 {
     int status = hr_perf_cpus_read(&perf->cpus, perf->root);
 
-    if (perf->count != NULL)
-        hr_perf_count_read(perf);
+    if (perf->bpf != NULL)
+        hr_perf_bpf_read(perf);
     return status;
 }
 

@@ -12,7 +12,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/perf_event.h"
-#include "perf/count.h"
+#include "perf/bpf_counting.h"
 #include "perf/target.h"
 
 /* --- Memory --------------------------------------------------------------- */
@@ -21,7 +21,7 @@
 static struct hr_perf_cpu_counters *new_cpu_counters(const struct hr_perf *perf)
 {
     const size_t groups = perf->group_count, events = perf->event_count;
-    const size_t sums = perf->count != NULL ? events : 0;
+    const size_t sums = perf->bpf != NULL ? events : 0;
     struct hr_perf_cpu_counters *cpu =
         calloc(1, sizeof(*cpu) + groups * (sizeof(*cpu->open_groups) + sizeof(*cpu->ever)) +
                       sums * sizeof(*cpu->sums) + events * (3 * sizeof(uint64_t) + sizeof(int)) +
@@ -59,9 +59,9 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
     sums->starved_ns = (uint64_t *)(sums->ever + groups);
     sums->deltas = sums->starved_ns + groups;
     sums->totals = sums->deltas + events;
-    if (perf->count != NULL) {
+    if (perf->bpf != NULL) {
         opened->generation = perf->probes[scope].generation;
-        hr_perf_count_add(opened);
+        hr_perf_bpf_add_target(opened);
     }
     *target = opened;
     return 0;
@@ -146,8 +146,8 @@ void hr_perf_target_close(struct hr_perf_target *target)
 {
     if (target == NULL)
         return;
-    if (target->perf->count != NULL)
-        hr_perf_count_remove(target);
+    if (target->perf->bpf != NULL)
+        hr_perf_bpf_remove_target(target);
     close_all_cpus(target);
     update_wanted(target, 0);
     for (size_t i = 0; i < target->cpu_count; i++)
@@ -191,7 +191,7 @@ static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *
 
     cpu->was_read = cpu->open;
     for (size_t g = 0; g < perf->group_count; g++) {
-        if (perf->count != NULL)
+        if (perf->bpf != NULL)
             hr_perf_group_take(&cpu->open_groups[g], &cpu->sums[perf->first_event[g]]);
         else if (hr_perf_group_read(&cpu->open_groups[g], perf->calls, is_current) < 0)
             status = -EIO;
@@ -439,16 +439,16 @@ static int read_sums(struct hr_perf_target *target)
 {
     const struct hr_perf *perf = target->perf;
     const unsigned generation = perf->probes[target->scope].generation;
-    int status = hr_perf_count_status(perf);
+    int status = hr_perf_bpf_status(perf);
 
     if (status == 0 && target->group != NULL)
-        status = hr_perf_count_select(target);
+        status = hr_perf_bpf_select_group(target);
     if (status == 0)
         status = extend_cpus(target);
     for (size_t i = 0; i < target->cpu_count; i++) {
         if (target->cpus[i] == NULL)
             continue;
-        target->cpus[i]->open = hr_perf_count_is_open(perf, i);
+        target->cpus[i]->open = hr_perf_bpf_is_open(perf, i);
         target->cpus[i]->epoch = perf->cpus.list[i].epoch;
     }
     read_all_cpus(target);
@@ -462,7 +462,7 @@ static int read_sums(struct hr_perf_target *target)
 
 int hr_perf_target_read(struct hr_perf_target *target)
 {
-    if (target->perf->count != NULL)
+    if (target->perf->bpf != NULL)
         return read_sums(target);
     read_all_cpus(target);
     if (!is_opening_due(target))
@@ -486,8 +486,8 @@ void hr_perf_target_pause(struct hr_perf_target *target)
 {
     const bool was_counted = target->slot != 0;
 
-    if (target->perf->count != NULL)
-        hr_perf_count_deselect(target);
+    if (target->perf->bpf != NULL)
+        hr_perf_bpf_deselect_group(target);
     read_all_cpus(target);
     target->was_read = target->was_read || was_counted;
     close_all_cpus(target);
@@ -515,17 +515,17 @@ static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
 {
     const struct hr_perf *perf = target->perf;
     const struct hr_perf_cpu_counters *cpu = target->cpus[index];
-    const bool open = perf->count != NULL ? hr_perf_count_is_open(perf, index)
-                                          : cpu != NULL && (cpu->open || cpu->was_read);
+    const bool open = perf->bpf != NULL ? hr_perf_bpf_is_open(perf, index)
+                                        : cpu != NULL && (cpu->open || cpu->was_read);
 
     return open && hr_perf_find_encoding(event, perf->cpus.list[index].number) != NULL;
 }
 
 static bool is_open_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
 {
-    if (target->perf->count != NULL && target->failed < 0)
+    if (target->perf->bpf != NULL && target->failed < 0)
         return false;
-    if (event->encodings[0].every_cpu && target->perf->count != NULL)
+    if (event->encodings[0].every_cpu && target->perf->bpf != NULL)
         return target->group == NULL || target->slot != 0 || target->was_read;
     if (event->encodings[0].every_cpu)
         return target->reserved > 0 || target->was_read;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/target.h - struct hr_perf_target, shared by perf/target.c and perf/count.c (BPF).
+ * perf/target.h - struct hr_perf_target, shared by perf/target.c and perf/bpf_counting.c (BPF).
  */
 #ifndef HEADROOM_COLLECTORS_PERF_TARGET_H
 #define HEADROOM_COLLECTORS_PERF_TARGET_H
 
 #include <linux/types.h>
 
-#include "perf/count_shared.h"
+#include "perf/bpf_shared.h"
 #include "perf/internal.h"
 #include "perf/open_group.h"
 

@@ -55,7 +55,7 @@ void make_extended(uint64_t config, uint32_t pmu);
 void set_groups(const char *groups);
 /* Calls set_groups() and opens. */
 void open_perf(const char *groups);
-/* The same by BPF, with the fake of fake_count.h in the options. @return its status */
+/* The same by BPF, with the fake of fake_bpf.h in the options. @return its status */
 int open_perf_bpf(const char *groups, struct hr_reason *reason);
 /* Closes all targets and `perf`. */
 void close_perf(void);

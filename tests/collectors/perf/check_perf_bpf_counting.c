@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/perf/check_perf_count.c - counting by BPF, on the fake programs and the fake kernel:
- * the tree of groups, slots, CPUs and events that come and go, and failures.
+ * collectors/perf/check_perf_bpf_counting.c - counting by BPF, on the fake programs and the fake
+ * kernel: the tree of groups, slots, CPUs and events that come and go, and failures.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectors/perf/fake_count.h"
+#include "collectors/perf/fake_bpf.h"
 #include "collectors/perf/perf_harness.h"
 
 #define TIME HR_NS_PER_S
@@ -17,15 +17,15 @@ static void set_up_count(void)
 {
     set_up();
     tree_write(tree, "sys/devices/system/cpu/possible", "0-1\n");
-    fake_count_reset(2);
-    perf_options.count_calls = &fake_count_calls;
+    fake_bpf_reset(2);
+    perf_options.bpf_calls = &fake_bpf_calls;
     perf_options.max_targets = 8;
 }
 
 static void tear_down_count(void)
 {
     close_perf();
-    fake_count_reset(2);
+    fake_bpf_reset(2);
     tear_down();
 }
 
@@ -48,7 +48,7 @@ static struct hr_perf_target *open_selected(const char *path)
 /* What a group did itself, on CPU 0. */
 static void add(const char *path, uint64_t count)
 {
-    fake_count_add(path != NULL ? id_of(path) : FAKE_REST, 0, 0, count, TIME, TIME);
+    fake_bpf_add(path != NULL ? id_of(path) : FAKE_REST, 0, 0, count, TIME, TIME);
 }
 
 /* --- The tree ------------------------------------------------------------- */
@@ -113,14 +113,14 @@ START_TEST(scales_where_events_take_turns)
 {
     open_count("12 3");
     struct hr_perf_target *a = open_selected("a");
-    fake_count_add(id_of("a"), 0, 0, 100, 2 * TIME, TIME);
-    fake_count_add(id_of("a"), 0, 1, 7, 2 * TIME, TIME);
-    fake_count_add(id_of("a"), 0, 2, 50, 2 * TIME, 0); /* it had no turn, */
+    fake_bpf_add(id_of("a"), 0, 0, 100, 2 * TIME, TIME);
+    fake_bpf_add(id_of("a"), 0, 1, 7, 2 * TIME, TIME);
+    fake_bpf_add(id_of("a"), 0, 2, 50, 2 * TIME, 0); /* it had no turn, */
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 200, 200);
     assert_value(a, 0, 1, 14, 14);
     assert_absent(a, 1, 0, 0);
-    fake_count_add(id_of("a"), 0, 2, 50, 2 * TIME, 2 * TIME); /* which is made up for */
+    fake_bpf_add(id_of("a"), 0, 2, 50, 2 * TIME, 2 * TIME); /* which is made up for */
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 1, 0, 200, 200);
     assert_value(a, 0, 0, 200, 0);
@@ -139,8 +139,8 @@ START_TEST(keeps_what_a_group_did_last)
     add("a/b", 5);
     hr_perf_target_pause(b);
     assert_value(b, 0, 0, 5, 5);
-    ck_assert_uint_eq(fake_count_log().selected, 1);
-    fake_count_add_late(id, 1, 0, 70, TIME); /* a CPU was about to */
+    ck_assert_uint_eq(fake_bpf_log().selected, 1);
+    fake_bpf_add_late(id, 1, 0, 70, TIME); /* a CPU was about to */
     ck_assert_int_eq(read_target(machine), 0);
     ck_assert_int_eq(hr_perf_target_read(a), 0);
     ck_assert_int_eq(hr_perf_target_read(b), 0);
@@ -161,7 +161,7 @@ START_TEST(uses_no_slot_again_that_a_cpu_may_add_to)
     const uint64_t id = id_of("a");
     hr_perf_target_pause(a);
     struct hr_perf_target *b = open_selected("b");
-    fake_count_add_late(id, 0, 0, 5, TIME);
+    fake_bpf_add_late(id, 0, 0, 5, TIME);
     add("b", 10);
     ck_assert_int_eq(read_target(b), 0);
     ck_assert_int_eq(hr_perf_target_read(machine), 0);
@@ -187,7 +187,7 @@ START_TEST(a_thousand_groups_that_ended_leave_no_slot)
         hr_perf_target_pause(target);
     }
     close_target(target);
-    ck_assert_uint_eq(fake_count_log().selected, 1);
+    ck_assert_uint_eq(fake_bpf_log().selected, 1);
     ck_assert_int_eq(read_target(lasting), 0);
     ck_assert_int_eq(hr_perf_target_read(machine), 0);
     ck_assert_uint_eq(hr_perf_target_value(lasting, 0, 0).total, 1000);
@@ -215,19 +215,19 @@ START_TEST(flushes_busy_cpus_only)
 {
     open_count("1");
     struct hr_perf_target *a = open_selected("a");
-    fake_count_set_idle(1, true);
-    const size_t flushes = fake_count_log().flushes;
-    fake_count_add_by_flush(id_of("a"), 0, 0, 10, TIME);
-    fake_count_add_by_flush(id_of("a"), 1, 0, 500, TIME);
+    fake_bpf_set_idle(1, true);
+    const size_t flushes = fake_bpf_log().flushes;
+    fake_bpf_add_by_flush(id_of("a"), 0, 0, 10, TIME);
+    fake_bpf_add_by_flush(id_of("a"), 1, 0, 500, TIME);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 10, 10);
-    ck_assert_uint_eq(fake_count_log().flushes, flushes + 1);
-    fake_count_set_idle(1, false);
+    ck_assert_uint_eq(fake_bpf_log().flushes, flushes + 1);
+    fake_bpf_set_idle(1, false);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 510, 500);
     set_online("0");
     ck_assert_int_eq(read_target(a), 0);
-    ck_assert_uint_eq(fake_count_log().flushes, flushes + 4);
+    ck_assert_uint_eq(fake_bpf_log().flushes, flushes + 4);
 }
 END_TEST
 
@@ -235,32 +235,32 @@ START_TEST(opens_the_events_of_a_cpu_again_that_comes_back)
 {
     open_count("12");
     struct hr_perf_target *a = open_selected("a");
-    ck_assert_uint_eq(fake_count_log().events, 4);
-    fake_count_add(id_of("a"), 1, 0, SOME);
+    ck_assert_uint_eq(fake_bpf_log().events, 4);
+    fake_bpf_add(id_of("a"), 1, 0, SOME);
     set_online("0");
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 10, 10);
-    ck_assert_uint_eq(fake_count_log().events, 4);
+    ck_assert_uint_eq(fake_bpf_log().events, 4);
     set_online("0-1");
     ck_assert_int_eq(read_target(a), 0);
-    ck_assert_uint_eq(fake_count_log().events, 6);
-    fake_count_add(id_of("a"), 1, 0, SOME);
+    ck_assert_uint_eq(fake_bpf_log().events, 6);
+    fake_bpf_add(id_of("a"), 1, 0, SOME);
     renew_cpu(1); /* it was away between two reads */
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 20, 10);
-    ck_assert_uint_eq(fake_count_log().events, 8);
+    ck_assert_uint_eq(fake_bpf_log().events, 8);
 }
 END_TEST
 
 START_TEST(knows_the_places_of_cpus)
 {
     tree_write(tree, "sys/devices/system/cpu/possible", "0,3-4\n");
-    fake_count_reset(3);
+    fake_bpf_reset(3);
     set_online("0,4");
     add_cpu(4);
     open_count("1");
     struct hr_perf_target *a = open_selected("a");
-    fake_count_add(id_of("a"), 0, 0, SOME);
+    fake_bpf_add(id_of("a"), 0, 0, SOME);
     ck_assert_int_eq(read_target(a), 0);
     assert_cpu_value(a, 0, 0, 0, 10, 10);
     assert_cpu_value(a, 1, 0, 0, 0, 0);
@@ -273,12 +273,12 @@ START_TEST(counts_kinds_of_cores_on_their_cpus)
     count_on(2, 9, "1");
     open_count("1 2");
     struct hr_perf_target *a = open_selected("a");
-    ck_assert_uint_eq(fake_count_log().events, 2);
-    fake_count_add(id_of("a"), 0, 0, SOME);
+    ck_assert_uint_eq(fake_bpf_log().events, 2);
+    fake_bpf_add(id_of("a"), 0, 0, SOME);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 10, 10);
     assert_value(a, 1, 0, 0, 0);
-    fake_count_add(id_of("a"), 1, 1, SOME);
+    fake_bpf_add(id_of("a"), 1, 1, SOME);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 1, 0, 10, 10);
 }
@@ -308,14 +308,14 @@ START_TEST(retries_events_that_are_refused)
     struct hr_perf_target *a = open_selected("a");
     ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), -EACCES);
     ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EACCES);
-    fake_count_add(id_of("a"), 0, 0, SOME);
+    fake_bpf_add(id_of("a"), 0, 0, SOME);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 10, 10);
     assert_absent(a, 1, 0, 0);
     fake_perf_allow();
     wait_for_retry();
     ck_assert_int_eq(read_target(a), 0);
-    fake_count_add(id_of("a"), 0, 1, SOME);
+    fake_bpf_add(id_of("a"), 0, 1, SOME);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 10, 0);
     assert_value(a, 1, 0, 10, 10);
@@ -340,23 +340,23 @@ START_TEST(loses_nothing_where_reading_fails)
     open_count("1");
     struct hr_perf_target *a = open_selected("a");
     add("a", 5);
-    fake_count_refuse(FAKE_READ, -EPERM);
+    fake_bpf_refuse(FAKE_READ, -EPERM);
     ck_assert_int_eq(read_target(a), -EPERM);
     ck_assert(!hr_perf_target_value(a, 0, 0).counted);
     add("a", 6);
-    fake_count_refuse(FAKE_READ, 0);
+    fake_bpf_refuse(FAKE_READ, 0);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 11, 11);
     struct hr_perf_target *b = open_cgroup("b");
-    fake_count_refuse(FAKE_SELECT, -EPERM);
+    fake_bpf_refuse(FAKE_SELECT, -EPERM);
     ck_assert_int_eq(read_target(b), -EPERM);
-    fake_count_refuse(FAKE_SELECT, 0);
+    fake_bpf_refuse(FAKE_SELECT, 0);
     ck_assert_int_eq(read_target(b), 0);
 }
 END_TEST
 
 static const struct {
-    enum fake_count_call call;
+    enum fake_bpf_call call;
     int error, status;
     const char *text;
 } refusals[] = {
@@ -377,7 +377,7 @@ START_TEST(says_why_it_cant_count)
 {
     struct hr_reason reason = {.text = ""};
 
-    fake_count_refuse(refusals[_i].call, refusals[_i].error);
+    fake_bpf_refuse(refusals[_i].call, refusals[_i].error);
     ck_assert_int_eq(open_perf_bpf("23", &reason), refusals[_i].status);
     ck_assert_int_eq(reason.error, refusals[_i].status);
     ck_assert_msg(strstr(reason.text, refusals[_i].text) != NULL, "%s", reason.text);
@@ -411,7 +411,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("perf count");
+    TCase *tests = tcase_create("perf bpf counting");
 
     tcase_add_checked_fixture(tests, set_up_count, tear_down_count);
     tcase_add_test(tests, a_group_counts_what_is_below);
@@ -432,5 +432,5 @@ int main(void)
     tcase_add_loop_test(tests, says_why_it_cant_count, 0, sizeof(refusals) / sizeof(refusals[0]));
     tcase_add_test(tests, refuses_counters_of_the_whole_machine);
     tcase_add_test(tests, refuses_more_events_than_it_has_room_for);
-    return run_suite("perf count", tests);
+    return run_suite("perf bpf counting", tests);
 }

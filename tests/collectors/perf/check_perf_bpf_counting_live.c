@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/perf/check_perf_count_live.c - counting by BPF on the running kernel: that nothing is
- * lost or counted twice, whatever else uses BPF, and that it agrees with counting by descriptors.
+ * collectors/perf/check_perf_bpf_counting_live.c - counting by BPF on the running kernel: that
+ * nothing is lost or counted twice, whatever else uses BPF, and that it agrees with counting by
+ * descriptors.
  */
 #include <linux/bpf.h>
 #include <math.h>
@@ -231,7 +232,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("perf count live");
+    TCase *tests = tcase_create("perf bpf counting live");
     const char *obstacle = live_bpf_obstacle();
 
     if (obstacle != NULL) {
@@ -243,5 +244,5 @@ int main(void)
     tcase_add_test(tests, agrees_with_descriptors);
     tcase_add_test(tests, groups_that_ended_leave_no_slot);
     tcase_set_timeout(tests, 120);
-    return run_suite("perf count live", tests);
+    return run_suite("perf bpf counting live", tests);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/count_calls_none.c - perf/count_calls.h where the build has no BPF.
+ * perf/bpf_calls_none.c - perf/bpf_calls.h where the build has no BPF.
  */
-#include "perf/count_calls.h"
+#include "perf/bpf_calls.h"
 
 #include <errno.h>
 
@@ -13,4 +13,4 @@ static int refuse(__attribute__((unused)) const struct count_settings *settings,
     return -ENOPKG;
 }
 
-const struct hr_perf_count_calls hr_perf_kernel_count_calls = {.load = refuse};
+const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {.load = refuse};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perf/count.h"
+#include "perf/bpf_counting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +30,8 @@ struct cpu {
     unsigned epoch; /* when its events were opened */
 };
 
-struct hr_perf_count {
-    const struct hr_perf_count_calls *calls;
+struct hr_perf_bpf {
+    const struct hr_perf_bpf_calls *calls;
     void *object;
     int status;
     const char *unreadable; /* an event that BPF programs can't read; NULL: none */
@@ -62,56 +62,55 @@ static int read_possible_cpus(const struct hr_perf *perf, struct hr_cpu_set *pos
 }
 
 /* @param limit  receives a number above those of all CPUs. */
-static int place_cpus(const struct hr_perf *perf, struct hr_perf_count *count, size_t *limit)
+static int place_cpus(const struct hr_perf *perf, struct hr_perf_bpf *bpf, size_t *limit)
 {
     struct hr_cpu_set possible;
     int status = read_possible_cpus(perf, &possible);
 
     if (status < 0)
         return status;
-    count->places = calloc(HR_CPU_MAX, sizeof(*count->places));
-    if (count->places == NULL)
+    bpf->places = calloc(HR_CPU_MAX, sizeof(*bpf->places));
+    if (bpf->places == NULL)
         return -ENOMEM;
     for (unsigned cpu = hr_cpu_set_next(&possible, 0); cpu < HR_CPU_MAX;
          cpu = hr_cpu_set_next(&possible, cpu + 1)) {
-        count->places[cpu] = count->possible++;
+        bpf->places[cpu] = bpf->possible++;
         *limit = cpu + 1;
     }
-    return count->possible > 0 ? 0 : -EBADMSG;
+    return bpf->possible > 0 ? 0 : -EBADMSG;
 }
 
-static int allocate(struct hr_perf_count *count)
+static int allocate(struct hr_perf_bpf *bpf)
 {
-    const size_t values = count->slot_max * count->possible * count->event_count;
+    const size_t values = bpf->slot_max * bpf->possible * bpf->event_count;
 
-    count->slots = calloc(count->slot_max, sizeof(*count->slots));
-    count->now = calloc(values, sizeof(*count->now));
-    count->before = calloc(values, sizeof(*count->before));
-    count->cpu_states = calloc(count->possible, sizeof(*count->cpu_states));
-    if (count->slots == NULL || count->now == NULL || count->before == NULL ||
-        count->cpu_states == NULL)
+    bpf->slots = calloc(bpf->slot_max, sizeof(*bpf->slots));
+    bpf->now = calloc(values, sizeof(*bpf->now));
+    bpf->before = calloc(values, sizeof(*bpf->before));
+    bpf->cpu_states = calloc(bpf->possible, sizeof(*bpf->cpu_states));
+    if (bpf->slots == NULL || bpf->now == NULL || bpf->before == NULL || bpf->cpu_states == NULL)
         return -ENOMEM;
-    count->slots[COUNT_LAST].used = count->slots[COUNT_REST].used = true;
-    count->slot_count = COUNT_FIRST_GROUP;
+    bpf->slots[COUNT_LAST].used = bpf->slots[COUNT_REST].used = true;
+    bpf->slot_count = COUNT_FIRST_GROUP;
     return 0;
 }
 
 /* More slots than groups, as the slots of groups that ended are used until the next read. */
-static int load(struct hr_perf *perf, const struct hr_perf_options *options, size_t cpu_limit)
+static int load_programs(struct hr_perf *perf, const struct hr_perf_options *options,
+                         size_t cpu_limit)
 {
-    struct hr_perf_count *count = perf->count;
+    struct hr_perf_bpf *bpf = perf->bpf;
     const size_t targets = options->max_targets > 0 ? options->max_targets : DEFAULT_TARGETS;
 
-    count->calls =
-        options->count_calls != NULL ? options->count_calls : &hr_perf_kernel_count_calls;
-    count->event_count = perf->event_count;
-    count->slot_max = COUNT_FIRST_GROUP + targets + targets / 4 + 1;
-    int status = allocate(count);
+    bpf->calls = options->bpf_calls != NULL ? options->bpf_calls : &hr_perf_kernel_bpf_calls;
+    bpf->event_count = perf->event_count;
+    bpf->slot_max = COUNT_FIRST_GROUP + targets + targets / 4 + 1;
+    int status = allocate(bpf);
     if (status < 0)
         return status;
     const struct count_settings settings = {.event_count = (__u32)perf->event_count,
                                             .cpu_limit = (__u32)cpu_limit};
-    return count->calls->load(&settings, count->slot_max, count->possible, &count->object);
+    return bpf->calls->load(&settings, bpf->slot_max, bpf->possible, &bpf->object);
 }
 
 static int explain(int status, struct hr_reason *reason)
@@ -164,11 +163,11 @@ static const struct hr_perf_event *find_whole_machine(const struct hr_perf *perf
     return NULL;
 }
 
-int hr_perf_count_open(struct hr_perf *perf, const struct hr_perf_options *options,
-                       struct hr_reason *reason)
+int hr_perf_bpf_open(struct hr_perf *perf, const struct hr_perf_options *options,
+                     struct hr_reason *reason)
 {
     const struct hr_perf_event *whole_machine = find_whole_machine(perf);
-    struct hr_perf_count *count;
+    struct hr_perf_bpf *bpf;
     size_t cpu_limit = 0;
 
     if (whole_machine != NULL)
@@ -176,60 +175,60 @@ int hr_perf_count_open(struct hr_perf *perf, const struct hr_perf_options *optio
                              "\"%s\" counts for the whole machine, which isn't read at each switch "
                              "between tasks: remove it",
                              whole_machine->text);
-    count = calloc(1, sizeof(*count));
-    if (count == NULL)
+    bpf = calloc(1, sizeof(*bpf));
+    if (bpf == NULL)
         return explain(-ENOMEM, reason);
-    perf->count = count;
-    int status = place_cpus(perf, count, &cpu_limit);
+    perf->bpf = bpf;
+    int status = place_cpus(perf, bpf, &cpu_limit);
     if (status < 0)
         return hr_reason_set(reason, status,
                              "can't read which CPUs are possible "
                              "(/sys/devices/system/cpu/possible: %s)",
                              strerror(-status));
-    status = load(perf, options, cpu_limit);
+    status = load_programs(perf, options, cpu_limit);
     if (status == 0)
-        status = count->calls->attach(count->object);
+        status = bpf->calls->attach(bpf->object);
     if (status == 0)
-        hr_perf_count_read(perf);
+        hr_perf_bpf_read(perf);
     if (status == 0)
-        status = count->status;
-    if (count->unreadable != NULL)
+        status = bpf->status;
+    if (bpf->unreadable != NULL)
         return hr_reason_set(reason, status, "BPF programs can't read \"%s\": remove it",
-                             count->unreadable);
+                             bpf->unreadable);
     return status == 0 ? 0 : explain(status, reason);
 }
 
-void hr_perf_count_close(struct hr_perf_count *count)
+void hr_perf_bpf_close(struct hr_perf_bpf *bpf)
 {
-    if (count == NULL)
+    if (bpf == NULL)
         return;
-    if (count->object != NULL)
-        count->calls->unload(count->object);
-    free(count->places);
-    free(count->cpu_states);
-    free(count->cpus);
-    free(count->slots);
-    free(count->now);
-    free(count->before);
-    free(count);
+    if (bpf->object != NULL)
+        bpf->calls->unload(bpf->object);
+    free(bpf->places);
+    free(bpf->cpu_states);
+    free(bpf->cpus);
+    free(bpf->slots);
+    free(bpf->now);
+    free(bpf->before);
+    free(bpf);
 }
 
 /* --- Events --------------------------------------------------------------- */
 
 /* The programs keep the events open. */
-static int hand_over(struct hr_perf *perf, const struct hr_perf_open_group *opened, size_t group,
-                     unsigned cpu)
+static int pass_events_to_program(struct hr_perf *perf, const struct hr_perf_open_group *opened,
+                                  size_t group, unsigned cpu)
 {
-    struct hr_perf_count *count = perf->count;
+    struct hr_perf_bpf *bpf = perf->bpf;
     size_t number = 0;
 
     for (size_t e = 0; e < opened->size; e++) {
         if ((opened->events >> e & 1) == 0)
             continue;
-        int status = count->calls->set_event(count->object, perf->first_event[group] + e, cpu,
-                                             opened->fds[number++]);
+        int status = bpf->calls->set_event(bpf->object, perf->first_event[group] + e, cpu,
+                                           opened->fds[number++]);
         if (status == -EOPNOTSUPP)
-            count->unreadable = perf->groups[group].events[e]->text;
+            bpf->unreadable = perf->groups[group].events[e]->text;
         if (status < 0)
             return status;
     }
@@ -248,27 +247,27 @@ static int open_group_on(struct hr_perf *perf, size_t group, unsigned cpu)
 
     if (status < 0)
         return status;
-    status = hand_over(perf, &opened, group, cpu);
+    status = pass_events_to_program(perf, &opened, group, cpu);
     hr_perf_group_close(&opened, perf->calls);
     return status;
 }
 
 static int flush_cpu(const struct hr_perf *perf, unsigned cpu)
 {
-    int status = perf->count->calls->flush(perf->count->object, cpu);
+    int status = perf->bpf->calls->flush(perf->bpf->object, cpu);
 
     return status == -ENXIO ? 0 : status; /* it went offline meanwhile */
 }
 
 /* A CPU whose task goes on counts what it has done so far; those that idle are left alone. */
-static int flush(struct hr_perf *perf)
+static int flush_cpus(struct hr_perf *perf)
 {
-    struct hr_perf_count *count = perf->count;
-    int status = count->calls->read_cpus(count->object, count->cpu_states);
+    struct hr_perf_bpf *bpf = perf->bpf;
+    int status = bpf->calls->read_cpus(bpf->object, bpf->cpu_states);
 
-    for (size_t i = 0; i < count->cpu_count && status == 0; i++) {
+    for (size_t i = 0; i < bpf->cpu_count && status == 0; i++) {
         const unsigned number = perf->cpus.list[i].number;
-        if (!count->cpus[i].open || count->cpu_states[count->places[number]].is_idle)
+        if (!bpf->cpus[i].open || bpf->cpu_states[bpf->places[number]].is_idle)
             continue;
         status = flush_cpu(perf, number);
     }
@@ -278,7 +277,7 @@ static int flush(struct hr_perf *perf)
 static int open_cpu(struct hr_perf *perf, size_t index)
 {
     const struct hr_perf_cpu *about = &perf->cpus.list[index];
-    struct cpu *cpu = &perf->count->cpus[index];
+    struct cpu *cpu = &perf->bpf->cpus[index];
     int status = 0;
 
     for (size_t g = 0; g < perf->group_count && status == 0; g++)
@@ -307,38 +306,38 @@ static void probe_cgroups(struct hr_perf *perf)
 }
 
 /* All events are opened again if others can be counted. */
-static int probe(struct hr_perf *perf)
+static int probe_events(struct hr_perf *perf)
 {
-    struct hr_perf_count *count = perf->count;
+    struct hr_perf_bpf *bpf = perf->bpf;
     const struct hr_perf_probe *machine = &perf->probes[HR_PERF_SYSTEM];
     int status = hr_perf_probe_update(perf, HR_PERF_SYSTEM, NULL, -1);
 
     if (status < 0 && !machine->done)
         return status;
-    if (machine->generation == count->generation)
+    if (machine->generation == bpf->generation)
         return 0;
-    flush(perf); /* what the events have counted that are replaced */
-    count->generation = machine->generation;
+    flush_cpus(perf); /* what the events have counted that are replaced */
+    bpf->generation = machine->generation;
     probe_cgroups(perf);
-    for (size_t i = 0; i < count->cpu_count; i++)
-        count->cpus[i].open = false;
+    for (size_t i = 0; i < bpf->cpu_count; i++)
+        bpf->cpus[i].open = false;
     return 0;
 }
 
 static int open_missing_cpus(struct hr_perf *perf)
 {
-    struct hr_perf_count *count = perf->count;
-    int status = HR_ARRAY_RESERVE(count->cpus, count->cpu_capacity, perf->cpus.count);
+    struct hr_perf_bpf *bpf = perf->bpf;
+    int status = HR_ARRAY_RESERVE(bpf->cpus, bpf->cpu_capacity, perf->cpus.count);
 
-    while (status == 0 && count->cpu_count < perf->cpus.count)
-        count->cpus[count->cpu_count++] = (struct cpu){.open = false};
+    while (status == 0 && bpf->cpu_count < perf->cpus.count)
+        bpf->cpus[bpf->cpu_count++] = (struct cpu){.open = false};
     if (status == 0)
-        status = probe(perf);
+        status = probe_events(perf);
     if (status < 0)
         return status;
-    for (size_t i = 0; i < count->cpu_count; i++) {
+    for (size_t i = 0; i < bpf->cpu_count; i++) {
         const struct hr_perf_cpu *about = &perf->cpus.list[i];
-        struct cpu *cpu = &count->cpus[i];
+        struct cpu *cpu = &bpf->cpus[i];
         cpu->open = cpu->open && about->online && cpu->epoch == about->epoch;
         int opened = !cpu->open && about->online ? open_cpu(perf, i) : 0;
         if (status == 0)
@@ -347,17 +346,17 @@ static int open_missing_cpus(struct hr_perf *perf)
     return status;
 }
 
-bool hr_perf_count_is_open(const struct hr_perf *perf, size_t index)
+bool hr_perf_bpf_is_open(const struct hr_perf *perf, size_t index)
 {
-    return index < perf->count->cpu_count && perf->count->cpus[index].open;
+    return index < perf->bpf->cpu_count && perf->bpf->cpus[index].open;
 }
 
 /* --- Reading -------------------------------------------------------------- */
 
-static struct count_value *values_of(const struct hr_perf_count *count, struct count_value *values,
+static struct count_value *values_of(const struct hr_perf_bpf *bpf, struct count_value *values,
                                      size_t slot, size_t place)
 {
-    return &values[(slot * count->possible + place) * count->event_count];
+    return &values[(slot * bpf->possible + place) * bpf->event_count];
 }
 
 static int add_values(struct hr_perf_target *target, size_t index, const struct count_value *now,
@@ -378,15 +377,15 @@ static int add_values(struct hr_perf_target *target, size_t index, const struct 
 /* Adds what a slot has counted between `before` and `now`. */
 static int add_slot(struct hr_perf *perf, size_t slot)
 {
-    struct hr_perf_count *count = perf->count;
-    const size_t size = count->event_count * sizeof(*count->now);
+    struct hr_perf_bpf *bpf = perf->bpf;
+    const size_t size = bpf->event_count * sizeof(*bpf->now);
     int status = 0;
 
     for (size_t i = 0; i < perf->cpus.count; i++) {
-        const size_t place = count->places[perf->cpus.list[i].number];
-        const struct count_value *now = values_of(count, count->now, slot, place);
-        struct count_value *before = values_of(count, count->before, slot, place);
-        struct hr_perf_target *target = count->slots[slot].target;
+        const size_t place = bpf->places[perf->cpus.list[i].number];
+        const struct count_value *now = values_of(bpf, bpf->now, slot, place);
+        struct count_value *before = values_of(bpf, bpf->before, slot, place);
+        struct hr_perf_target *target = bpf->slots[slot].target;
         if (memcmp(now, before, size) == 0)
             continue;
         for (; target != NULL && status == 0; target = target->parent)
@@ -398,32 +397,31 @@ static int add_slot(struct hr_perf *perf, size_t slot)
 
 static int read_slots(struct hr_perf *perf)
 {
-    struct hr_perf_count *count = perf->count;
-    int status =
-        count->calls->read(count->object, COUNT_REST, (__u32)(count->slot_count - COUNT_REST),
-                           values_of(count, count->now, COUNT_REST, 0));
+    struct hr_perf_bpf *bpf = perf->bpf;
+    int status = bpf->calls->read(bpf->object, COUNT_REST, (__u32)(bpf->slot_count - COUNT_REST),
+                                  values_of(bpf, bpf->now, COUNT_REST, 0));
 
-    for (size_t slot = COUNT_REST; slot < count->slot_count && status == 0; slot++)
+    for (size_t slot = COUNT_REST; slot < bpf->slot_count && status == 0; slot++)
         status = add_slot(perf, slot);
-    for (size_t slot = COUNT_REST; slot < count->slot_count && status == 0; slot++)
-        if (count->slots[slot].ended)
-            count->slots[slot] = (struct slot){.used = false};
+    for (size_t slot = COUNT_REST; slot < bpf->slot_count && status == 0; slot++)
+        if (bpf->slots[slot].ended)
+            bpf->slots[slot] = (struct slot){.used = false};
     return status;
 }
 
-void hr_perf_count_read(struct hr_perf *perf)
+void hr_perf_bpf_read(struct hr_perf *perf)
 {
     int status = open_missing_cpus(perf);
-    int flushed = flush(perf);
+    int flushed = flush_cpus(perf);
 
     if (flushed == 0)
         flushed = read_slots(perf);
-    perf->count->status = status < 0 ? status : flushed;
+    perf->bpf->status = status < 0 ? status : flushed;
 }
 
-int hr_perf_count_status(const struct hr_perf *perf)
+int hr_perf_bpf_status(const struct hr_perf *perf)
 {
-    return perf->count->status;
+    return perf->bpf->status;
 }
 
 /* --- Targets -------------------------------------------------------------- */
@@ -439,87 +437,87 @@ static bool is_above(const struct hr_perf_target *above, const struct hr_perf_ta
 }
 
 /* Each target goes from one above to a new one that is nearer. */
-void hr_perf_count_add(struct hr_perf_target *target)
+void hr_perf_bpf_add_target(struct hr_perf_target *target)
 {
-    struct hr_perf_count *count = target->perf->count;
-    struct slot *rest = &count->slots[COUNT_REST];
+    struct hr_perf_bpf *bpf = target->perf->bpf;
+    struct slot *rest = &bpf->slots[COUNT_REST];
 
-    target->parent = count->machine;
-    for (struct hr_perf_target *other = count->targets; other != NULL; other = other->next) {
+    target->parent = bpf->machine;
+    for (struct hr_perf_target *other = bpf->targets; other != NULL; other = other->next) {
         if (is_above(other, target) && (target->parent == NULL || is_above(target->parent, other)))
             target->parent = other;
     }
-    for (struct hr_perf_target *other = count->targets; other != NULL; other = other->next)
+    for (struct hr_perf_target *other = bpf->targets; other != NULL; other = other->next)
         if (other->parent == target->parent && is_above(target, other))
             other->parent = target;
     if (target->group == NULL)
-        count->machine = rest->target = target;
-    target->next = count->targets;
-    count->targets = target;
+        bpf->machine = rest->target = target;
+    target->next = bpf->targets;
+    bpf->targets = target;
 }
 
-void hr_perf_count_remove(struct hr_perf_target *target)
+void hr_perf_bpf_remove_target(struct hr_perf_target *target)
 {
-    struct hr_perf_count *count = target->perf->count;
-    struct hr_perf_target **place = &count->targets;
+    struct hr_perf_bpf *bpf = target->perf->bpf;
+    struct hr_perf_target **place = &bpf->targets;
 
-    hr_perf_count_deselect(target);
+    hr_perf_bpf_deselect_group(target);
     while (*place != target)
         place = &(*place)->next;
     *place = target->next;
-    for (struct hr_perf_target *other = count->targets; other != NULL; other = other->next)
+    for (struct hr_perf_target *other = bpf->targets; other != NULL; other = other->next)
         if (other->parent == target)
             other->parent = target->parent;
-    for (size_t slot = 0; slot < count->slot_count; slot++)
-        if (count->slots[slot].target == target)
-            count->slots[slot].target = target->parent;
-    if (count->machine == target)
-        count->machine = target->parent;
+    for (size_t slot = 0; slot < bpf->slot_count; slot++)
+        if (bpf->slots[slot].target == target)
+            bpf->slots[slot].target = target->parent;
+    if (bpf->machine == target)
+        bpf->machine = target->parent;
 }
 
-static size_t find_free_slot(const struct hr_perf_count *count)
+static size_t find_free_slot(const struct hr_perf_bpf *bpf)
 {
     size_t slot = COUNT_FIRST_GROUP;
 
-    while (slot < count->slot_max && count->slots[slot].used)
+    while (slot < bpf->slot_max && bpf->slots[slot].used)
         slot++;
     return slot;
 }
 
-int hr_perf_count_select(struct hr_perf_target *target)
+int hr_perf_bpf_select_group(struct hr_perf_target *target)
 {
-    struct hr_perf_count *count = target->perf->count;
+    struct hr_perf_bpf *bpf = target->perf->bpf;
 
     if (target->slot != 0)
         return 0;
-    size_t slot = find_free_slot(count);
-    if (slot == count->slot_max) { /* many ended since the last read */
-        hr_perf_count_read(target->perf);
-        slot = find_free_slot(count);
+    size_t slot = find_free_slot(bpf);
+    if (slot == bpf->slot_max) { /* many ended since the last read */
+        hr_perf_bpf_read(target->perf);
+        slot = find_free_slot(bpf);
     }
-    if (slot == count->slot_max)
+    if (slot == bpf->slot_max)
         return -ENOSPC;
-    int status = count->calls->select(count->object, target->group->id, (__u32)slot);
+    int status = bpf->calls->select(bpf->object, target->group->id, (__u32)slot);
     if (status < 0)
         return status;
-    count->slots[slot] = (struct slot){.used = true, .target = target};
-    if (slot >= count->slot_count)
-        count->slot_count = slot + 1;
+    bpf->slots[slot] = (struct slot){.used = true, .target = target};
+    if (slot >= bpf->slot_count)
+        bpf->slot_count = slot + 1;
     target->slot = (__u32)slot;
     return 0;
 }
 
-void hr_perf_count_deselect(struct hr_perf_target *target)
+void hr_perf_bpf_deselect_group(struct hr_perf_target *target)
 {
-    struct hr_perf_count *count = target->perf->count;
+    struct hr_perf_bpf *bpf = target->perf->bpf;
     const __u32 number = target->slot;
-    struct slot *slot = &count->slots[number];
+    struct slot *slot = &bpf->slots[number];
 
     if (number == 0)
         return;
     /* If it fails, the slot is never used again. */
-    slot->ended = count->calls->deselect(count->object, target->group->id) == 0;
-    if (count->calls->read(count->object, number, 1, values_of(count, count->now, number, 0)) == 0)
+    slot->ended = bpf->calls->deselect(bpf->object, target->group->id) == 0;
+    if (bpf->calls->read(bpf->object, number, 1, values_of(bpf, bpf->now, number, 0)) == 0)
         add_slot(target->perf, number);
     slot->target = target->parent; /* for what is added in this moment */
     target->slot = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/count_calls.h - libbpf's calls: the BPF programs that count, and their maps.
+ * perf/bpf_calls.h - libbpf's calls: the BPF programs that count, and their maps.
  */
-#ifndef HEADROOM_COLLECTORS_PERF_COUNT_CALLS_H
-#define HEADROOM_COLLECTORS_PERF_COUNT_CALLS_H
+#ifndef HEADROOM_COLLECTORS_PERF_BPF_CALLS_H
+#define HEADROOM_COLLECTORS_PERF_BPF_CALLS_H
 
 #include <linux/types.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perf/count_shared.h"
+#include "perf/bpf_shared.h"
 
 /** The calls return 0 or a negative errno. An object is what load() returned. */
-struct hr_perf_count_calls {
+struct hr_perf_bpf_calls {
     /** @param slots  how many; numbers are below it. @param possible  how many CPUs are. @return
      * -ENXIO, too: so many aren't possible; -ENOPKG: built without BPF. */
     int (*load)(const struct count_settings *settings, size_t slots, size_t possible,
@@ -35,6 +35,6 @@ struct hr_perf_count_calls {
 };
 
 /** Those of libbpf, for the running kernel. */
-extern const struct hr_perf_count_calls hr_perf_kernel_count_calls;
+extern const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perf/count_calls.h"
+#include "perf/bpf_calls.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bpf_constants.h"
-#include "perf/count_object.h"
+#include "perf/bpf_object.h"
 
 #define BATCH_MAX 256 /* slots copied in one call */
 
@@ -56,7 +56,7 @@ static int open_and_load(struct object *object, const struct count_settings *set
 {
     LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "headroom_count");
 
-    object->bpf = bpf_object__open_mem(hr_perf_count_object, hr_perf_count_object_size, &options);
+    object->bpf = bpf_object__open_mem(hr_perf_bpf_object, hr_perf_bpf_object_size, &options);
     if (object->bpf == NULL)
         return -errno;
     int status = set_sizes(object, settings, slots);
@@ -182,7 +182,7 @@ static int libbpf_read(void *object, __u32 slot, __u32 count, struct count_value
     return 0;
 }
 
-const struct hr_perf_count_calls hr_perf_kernel_count_calls = {
+const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
     .load = libbpf_load,
     .unload = libbpf_unload,
     .attach = libbpf_attach,

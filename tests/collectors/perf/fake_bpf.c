@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collectors/perf/fake_count.h"
+#include "collectors/perf/fake_bpf.h"
 
 #include <check.h>
 #include <errno.h>
@@ -21,17 +21,17 @@ static struct {
         size_t event;
     } pending[MAX_CPUS];
     int refused[FAKE_CALLS];
-    struct fake_count_log log;
+    struct fake_bpf_log log;
 } fake;
 
-void fake_count_reset(size_t possible)
+void fake_bpf_reset(size_t possible)
 {
     ck_assert(!fake.loaded && possible <= MAX_CPUS);
     memset(&fake, 0, sizeof(fake));
     fake.possible = possible;
 }
 
-struct fake_count_log fake_count_log(void)
+struct fake_bpf_log fake_bpf_log(void)
 {
     fake.log.selected = 0;
     for (size_t slot = COUNT_FIRST_GROUP; slot < MAX_SLOTS; slot++)
@@ -39,12 +39,12 @@ struct fake_count_log fake_count_log(void)
     return fake.log;
 }
 
-void fake_count_refuse(enum fake_count_call call, int error)
+void fake_bpf_refuse(enum fake_bpf_call call, int error)
 {
     fake.refused[call] = error;
 }
 
-void fake_count_set_idle(unsigned cpu, bool idle)
+void fake_bpf_set_idle(unsigned cpu, bool idle)
 {
     fake.cpus[cpu].is_idle = idle;
 }
@@ -69,8 +69,8 @@ static void add(size_t slot, unsigned cpu, size_t event, const struct count_valu
     sum->running_ns += value->running_ns;
 }
 
-void fake_count_add(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t enabled_ns,
-                    uint64_t running_ns)
+void fake_bpf_add(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t enabled_ns,
+                  uint64_t running_ns)
 {
     const struct count_value value = {count, enabled_ns, running_ns};
     const size_t slot = find_slot(fake.ids, id);
@@ -79,8 +79,8 @@ void fake_count_add(uint64_t id, unsigned cpu, size_t event, uint64_t count, uin
     add(slot, cpu, event, &value);
 }
 
-void fake_count_add_by_flush(uint64_t id, unsigned cpu, size_t event, uint64_t count,
-                             uint64_t time_ns)
+void fake_bpf_add_by_flush(uint64_t id, unsigned cpu, size_t event, uint64_t count,
+                           uint64_t time_ns)
 {
     fake.pending[cpu].id = id;
     fake.pending[cpu].event = event;
@@ -88,7 +88,7 @@ void fake_count_add_by_flush(uint64_t id, unsigned cpu, size_t event, uint64_t c
     fake.pending[cpu].time_ns = time_ns;
 }
 
-void fake_count_add_late(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t time_ns)
+void fake_bpf_add_late(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t time_ns)
 {
     const struct count_value value = {count, time_ns, time_ns};
     const size_t slot = find_slot(fake.last_ids, id);
@@ -188,7 +188,7 @@ static int fake_read(__attribute__((unused)) void *object, __u32 slot, __u32 cou
     return 0;
 }
 
-const struct hr_perf_count_calls fake_count_calls = {
+const struct hr_perf_bpf_calls fake_bpf_calls = {
     .load = fake_load,
     .unload = fake_unload,
     .attach = fake_attach,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/count.h - counting by BPF: one set of events a CPU for all targets.
+ * perf/bpf_counting.h - counting by BPF: one set of events a CPU for all targets.
  *
  * A selected group has a slot, to which the programs add what its tasks, and those of groups below
  * that aren't selected, have counted. What a slot has counted since it was read last is added to
@@ -9,42 +9,42 @@
  * A slot is used again only when no CPU adds to it any more: when each CPU has been flushed since,
  * or was idle, which is in no slot of a group.
  */
-#ifndef HEADROOM_COLLECTORS_PERF_COUNT_H
-#define HEADROOM_COLLECTORS_PERF_COUNT_H
+#ifndef HEADROOM_COLLECTORS_PERF_BPF_COUNTING_H
+#define HEADROOM_COLLECTORS_PERF_BPF_COUNTING_H
 
-#include "perf/count_calls.h"
+#include "perf/bpf_calls.h"
 #include "perf/internal.h"
 
-struct hr_perf_count;
+struct hr_perf_bpf;
 struct hr_reason;
 
 /** Loads the programs, opens the events and begins to count. @param perf  its CPUs are known;
- * receives the object as `count`. */
-int hr_perf_count_open(struct hr_perf *perf, const struct hr_perf_options *options,
-                       struct hr_reason *reason);
+ * receives the object as `bpf`. */
+int hr_perf_bpf_open(struct hr_perf *perf, const struct hr_perf_options *options,
+                     struct hr_reason *reason);
 
 /** NULL is allowed. */
-void hr_perf_count_close(struct hr_perf_count *count);
+void hr_perf_bpf_close(struct hr_perf_bpf *bpf);
 
 /** Adds to all targets what has been counted; opens the events of CPUs that came online. */
-void hr_perf_count_read(struct hr_perf *perf);
+void hr_perf_bpf_read(struct hr_perf *perf);
 
-/** @return 0, or why the last hr_perf_count_read() failed. */
-int hr_perf_count_status(const struct hr_perf *perf);
+/** @return 0, or why the last hr_perf_bpf_read() failed. */
+int hr_perf_bpf_status(const struct hr_perf *perf);
 
 /** Whether events are open on a CPU. */
-bool hr_perf_count_is_open(const struct hr_perf *perf, size_t index);
+bool hr_perf_bpf_is_open(const struct hr_perf *perf, size_t index);
 
 /** Adds a target, below the nearest one above; its group isn't selected yet. */
-void hr_perf_count_add(struct hr_perf_target *target);
+void hr_perf_bpf_add_target(struct hr_perf_target *target);
 
 /** Deselects the group of a target, and removes it. */
-void hr_perf_count_remove(struct hr_perf_target *target);
+void hr_perf_bpf_remove_target(struct hr_perf_target *target);
 
 /** Selects the group of a target. @return 0, also if it is; -ENOSPC if there are too many. */
-int hr_perf_count_select(struct hr_perf_target *target);
+int hr_perf_bpf_select_group(struct hr_perf_target *target);
 
 /** Deselects it if it is, and adds what it has counted last. */
-void hr_perf_count_deselect(struct hr_perf_target *target);
+void hr_perf_bpf_deselect_group(struct hr_perf_target *target);
 
 #endif

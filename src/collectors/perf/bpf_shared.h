@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/count_shared.h - the contents of the BPF programs' maps, for both sides.
+ * perf/bpf_shared.h - the contents of the BPF programs' maps, for both sides.
  *
  * Users define the types __u32 and __u64 before: <linux/types.h>, or base/bpf_types.h.
  */
-#ifndef HEADROOM_COLLECTORS_PERF_COUNT_SHARED_H
-#define HEADROOM_COLLECTORS_PERF_COUNT_SHARED_H
+#ifndef HEADROOM_COLLECTORS_PERF_BPF_SHARED_H
+#define HEADROOM_COLLECTORS_PERF_BPF_SHARED_H
 
 /* The most events that are counted. */
 #define COUNT_EVENTS 64
