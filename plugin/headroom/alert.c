@@ -115,7 +115,7 @@ void alert_close(struct alert *alert)
 }
 
 /* The same for a group that is made again: its alarms come one after the other. */
-static uint64_t identify(const struct subject *subject, int resource)
+static uint64_t alarm_id(const struct subject *subject, int resource)
 {
     return (uint64_t)hr_hash(subject->instance) << 32 | (uint32_t)resource;
 }
@@ -159,10 +159,11 @@ static bool is_alarming(const struct alert_rule *rule, const struct subject *sub
     return leads_to_trouble(subject, resource, is_open ? CLEARLY_TIME * before_s : before_s);
 }
 
-static void begin(struct alert *alert, struct subject *subject, int resource, struct takers *others)
+static void begin_alarm(struct alert *alert, struct subject *subject, int resource,
+                        struct takers *others)
 {
     struct alarm *alarm = &subject->alarm[resource];
-    const uint64_t id = identify(subject, resource);
+    const uint64_t id = alarm_id(subject, resource);
     notification_t notice;
 
     /* Its end would be dispatched after this beginning. */
@@ -180,19 +181,21 @@ static void begin(struct alert *alert, struct subject *subject, int resource, st
         *alarm = (struct alarm){.is_open = true, .begun_ns = hr_clock_ns()};
 }
 
-static void end(struct alert *alert, struct subject *subject, int resource, const char *reason)
+static void end_alarm(struct alert *alert, struct subject *subject, int resource,
+                      const char *reason)
 {
     struct alarm *alarm = &subject->alarm[resource];
     notification_t notice;
 
     alert_message_end(&notice, subject, resource, reason);
-    if (!dispatcher_end(alert->dispatcher, identify(subject, resource), &notice))
+    if (!dispatcher_end(alert->dispatcher, alarm_id(subject, resource), &notice))
         return;
     alarm->is_open = false;
     alarm->streak = 0;
 }
 
-static void judge(struct alert *alert, struct subject *subject, int resource, struct takers *others)
+static void evaluate_resource(struct alert *alert, struct subject *subject, int resource,
+                              struct takers *others)
 {
     struct alarm *alarm = &subject->alarm[resource];
     const bool is_alarm = is_alarming(alert->rule, subject, resource, alarm->is_open);
@@ -205,15 +208,15 @@ static void judge(struct alert *alert, struct subject *subject, int resource, st
     const bool is_near =
         leads_to_trouble(subject, resource, (double)alert->rule->before_us / HR_US_PER_S);
     if (is_alarm && (is_near || alarm->streak >= ALERT_STREAK))
-        begin(alert, subject, resource, others);
+        begin_alarm(alert, subject, resource, others);
     else if (!is_alarm && alarm->streak >= ALERT_STREAK)
-        end(alert, subject, resource, NULL);
+        end_alarm(alert, subject, resource, NULL);
 }
 
-void alert_judge(struct alert *alert, struct subject *subject, struct takers *others)
+void alert_evaluate(struct alert *alert, struct subject *subject, struct takers *others)
 {
     for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
-        judge(alert, subject, i, others);
+        evaluate_resource(alert, subject, i, others);
 }
 
 void alert_end(struct alert *alert, struct subject *subject, const char *reason)
@@ -221,6 +224,6 @@ void alert_end(struct alert *alert, struct subject *subject, const char *reason)
     for (int i = 0; i < SUBJECT_ROOM_COUNT; i++) {
         subject->alarm[i].streak = 0;
         if (subject->alarm[i].is_open)
-            end(alert, subject, i, reason);
+            end_alarm(alert, subject, i, reason);
     }
 }

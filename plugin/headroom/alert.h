@@ -48,9 +48,9 @@ int alert_open(const struct alert_rule *rule, struct alert **alert);
 /** NULL is allowed. */
 void alert_close(struct alert *alert);
 
-/** Judges a subject after all were read, and notifies of what is new. @param others  who may take
- * from it, or wait for it. */
-void alert_judge(struct alert *alert, struct subject *subject, struct takers *others);
+/** Evaluates the rule for a subject after all were read, and notifies of what is new. @param others
+ * who may take from it, or wait for it. */
+void alert_evaluate(struct alert *alert, struct subject *subject, struct takers *others);
 
 /** Ends the alarms of a subject that is no longer watched. @param reason  why. */
 void alert_end(struct alert *alert, struct subject *subject, const char *reason);

@@ -101,7 +101,7 @@ static struct submission submission_of(const struct subject *subject, cdtime_t t
 }
 
 /* What takes part in a growth is what is needed more than ten minutes ago, about. */
-static void remember(struct subject *subject, const struct hr_room_reading *reading)
+static void store_reading(struct subject *subject, const struct hr_room_reading *reading)
 {
     static const enum hr_psi_resource resources[] = {
         [SUBJECT_CPU] = HR_PSI_CPU, [SUBJECT_MEMORY] = HR_PSI_MEMORY, [SUBJECT_IO] = HR_PSI_IO};
@@ -137,7 +137,7 @@ static void read_subject(struct subject *subject, const struct hr_cgroup *group,
     values_submit(&submission, reading, (double)config.horizon_us / HR_US_PER_S,
                   &subject->was_in_trouble);
     stalls_submit(&subject->stalls, root, group, reading, &submission);
-    remember(subject, reading);
+    store_reading(subject, reading);
 }
 
 static void read_system(cdtime_t time)
@@ -163,17 +163,17 @@ static void read_groups(cdtime_t time)
     trouble_log_groups(&trouble);
 }
 
-static void judge_all(void)
+static void evaluate_alerts(void)
 {
     struct takers others = {.groups = groups, .count = config.alert.top_takers};
     struct hr_cgroup *group = NULL;
 
     if (whole_system.source != NULL)
-        alert_judge(alert, &whole_system, &others);
+        alert_evaluate(alert, &whole_system, &others);
     while (groups != NULL && (group = hr_cgroup_set_next(groups, group)) != NULL) {
         struct subject *subject = group->data;
         if (subject != NULL && subject->source != NULL)
-            alert_judge(alert, subject, &others);
+            alert_evaluate(alert, subject, &others);
     }
     takers_clear(&others);
 }
@@ -191,7 +191,7 @@ static int headroom_read(__attribute__((unused)) user_data_t *data)
     if (groups != NULL)
         read_groups(time);
     if (alert != NULL)
-        judge_all();
+        evaluate_alerts();
     if (history != NULL)
         history_save_due(history);
     return 0;
