@@ -124,7 +124,7 @@ static void free_queued(struct queued *queued)
 }
 
 /* @return when the next may be sent, UINT64_MAX: none waits. */
-static uint64_t send_what_waits(struct dispatcher *dispatcher)
+static uint64_t dispatch_ready(struct dispatcher *dispatcher)
 {
     struct queued *next;
     uint64_t now_ns = hr_clock_ns();
@@ -149,13 +149,13 @@ static void *dispatcher_main(void *context)
     uint64_t next_ns = UINT64_MAX;
 
     while (thread_wait_until(&dispatcher->thread, next_ns, -1))
-        next_ns = send_what_waits(dispatcher);
+        next_ns = dispatch_ready(dispatcher);
     return NULL;
 }
 
 /* --- Queueing ------------------------------------------------------------- */
 
-static struct queued *find(struct queue *queue, uint64_t alarm)
+static struct queued *find_queued(struct queue *queue, uint64_t alarm)
 {
     struct queued *queued;
 
@@ -168,7 +168,7 @@ static struct queued *find(struct queue *queue, uint64_t alarm)
 bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm)
 {
     pthread_mutex_lock(&dispatcher->lock);
-    struct queued *queued = find(&dispatcher->ends, alarm);
+    struct queued *queued = find_queued(&dispatcher->ends, alarm);
     if (queued != NULL) {
         STAILQ_REMOVE(&dispatcher->ends, queued, queued, entry);
         dispatcher->end_count--;
@@ -179,11 +179,11 @@ bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm)
     return queued != NULL;
 }
 
-bool dispatcher_has_room(struct dispatcher *dispatcher)
+bool dispatcher_can_queue(struct dispatcher *dispatcher)
 {
     pthread_mutex_lock(&dispatcher->lock);
     bool is_stopped = dispatcher->is_stopped;
-    bool has_room = dispatcher->beginning_count < DISPATCHER_CAPACITY;
+    bool can_queue = dispatcher->beginning_count < DISPATCHER_CAPACITY;
     bool is_half_empty = dispatcher->beginning_count < DISPATCHER_CAPACITY / 2;
     pthread_mutex_unlock(&dispatcher->lock);
     if (is_stopped)
@@ -191,14 +191,14 @@ bool dispatcher_has_room(struct dispatcher *dispatcher)
     if (is_half_empty)
         complaint_resolve(&dispatcher->is_full, "%s: new alarms can be reported again.",
                           dispatcher->plugin);
-    else if (!has_room)
+    else if (!can_queue)
         complaint_log(
             &dispatcher->is_full, LOG_WARNING, 1,
-            "%s: %d notifications wait, so further alarms are reported only once there is "
-            "room, if they last: a notification handler is slow or hangs (mail.conf and "
-            "the like), or there are more than MaxNotificationsPerSecond (%zu).",
+            "%s: %d notifications are queued, so new alarms aren't reported until the queue "
+            "shortens: a notification handler (such as headroom-mail) is slow or hangs, or there "
+            "are more than MaxNotificationsPerSecond (%zu).",
             dispatcher->plugin, DISPATCHER_CAPACITY, dispatcher->per_second);
-    return has_room;
+    return can_queue;
 }
 
 static struct queued *make_queued(uint64_t alarm, uint64_t wait_ns, notification_t *notice)
@@ -214,14 +214,14 @@ static struct queued *make_queued(uint64_t alarm, uint64_t wait_ns, notification
     return queued;
 }
 
-bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, uint64_t record,
-                      notification_t *notice)
+bool dispatcher_queue_beginning(struct dispatcher *dispatcher, uint64_t alarm, uint64_t record,
+                                notification_t *notice)
 {
     struct queued *queued = make_queued(alarm, HOLD_NS, notice);
 
     if (queued == NULL)
         return false;
-    if (!dispatcher_has_room(dispatcher)) {
+    if (!dispatcher_can_queue(dispatcher)) {
         free_queued(queued);
         return false;
     }
@@ -234,7 +234,7 @@ bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, uint64_t re
     return true;
 }
 
-bool dispatcher_end(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice)
+bool dispatcher_queue_end(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice)
 {
     struct queued *queued = make_queued(alarm, END_NS, notice);
 
@@ -323,9 +323,9 @@ void dispatcher_waiting_free(struct dispatcher_waiting *waiting)
     *waiting = (struct dispatcher_waiting){.current = 0};
 }
 
-/* --- Life ----------------------------------------------------------------- */
+/* --- Opening and closing -------------------------------------------------- */
 
-static int start(struct dispatcher *dispatcher)
+static int start_dispatcher(struct dispatcher *dispatcher)
 {
     int status = thread_open(&dispatcher->thread);
 
@@ -346,7 +346,7 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
     pthread_mutex_init(&opened->lock, NULL);
     STAILQ_INIT(&opened->beginnings);
     STAILQ_INIT(&opened->ends);
-    int status = start(opened);
+    int status = start_dispatcher(opened);
     if (status < 0) {
         dispatcher_close(opened);
         return status;

@@ -41,8 +41,8 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
 
 /**
  * Stops dispatching, after the notification that a handler has at the moment. Those that wait are
- * never dispatched; there is no room for beginnings any more, but ends may be queued, and what
- * waits be listed. NULL is allowed.
+ * never dispatched; no beginning can be queued any more, but ends can, and what
+ * waits may be listed. NULL is allowed.
  *
  * @return false if a handler has hung for five seconds: then the dispatcher must not be closed.
  */
@@ -58,19 +58,20 @@ void dispatcher_close(struct dispatcher *dispatcher);
  * @param record  the number of the record that the alarm is open, see dispatcher_set_saved(); 0:
  *                it doesn't wait for one.
  * @param notice  copied; its metadata is taken over, also on failure.
- * @return whether there was room. If not, that is logged, once until there is room again.
+ * @return whether it was queued. That the queue is full is logged, once until it shortens.
  */
-bool dispatcher_begin(struct dispatcher *dispatcher, uint64_t alarm, uint64_t record,
-                      notification_t *notice);
+bool dispatcher_queue_beginning(struct dispatcher *dispatcher, uint64_t alarm, uint64_t record,
+                                notification_t *notice);
 
 /** All records up to this one are saved, or can't be. May be called by any thread. */
 void dispatcher_set_saved(struct dispatcher *dispatcher, uint64_t record);
 
-/** Queues the end of an alarm, as dispatcher_begin() does. @return false for lack of memory. */
-bool dispatcher_end(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice);
+/** Queues the end of an alarm, as dispatcher_queue_beginning() does.
+ * @return false for lack of memory. */
+bool dispatcher_queue_end(struct dispatcher *dispatcher, uint64_t alarm, notification_t *notice);
 
-/** Whether a beginning would find room now. If not, that is logged as by dispatcher_begin(). */
-bool dispatcher_has_room(struct dispatcher *dispatcher);
+/** Whether a beginning could be queued now. That the queue is full is logged, as above. */
+bool dispatcher_can_queue(struct dispatcher *dispatcher);
 
 /** Withdraws the end of an alarm that goes on after all. @return whether the end still waited. */
 bool dispatcher_withdraw_end(struct dispatcher *dispatcher, uint64_t alarm);

@@ -97,7 +97,7 @@ static struct name *find_least_name(struct ranking *ranking)
 }
 
 /* @return a place for a name with so much; NULL: it is too little. */
-static struct name *make_room(struct ranking *ranking, uint64_t duration_ns)
+static struct name *get_place(struct ranking *ranking, uint64_t duration_ns)
 {
     if (ranking->count < ranking->capacity)
         return &ranking->names[ranking->count++];
@@ -114,7 +114,7 @@ void ranking_add(struct ranking *ranking, const char *text, uint64_t duration_ns
     struct name *name = ranking->top > 0 ? find_name(ranking, text, hash) : NULL;
 
     if (name == NULL && ranking->top > 0) {
-        name = make_room(ranking, duration_ns);
+        name = get_place(ranking, duration_ns);
         if (name != NULL) {
             *name = (struct name){.hash = hash};
             snprintf(name->text, sizeof(name->text), "%s", text);

@@ -174,10 +174,10 @@ static void begin_alarm(struct alert *alert, struct subject *subject, int resour
             alarm->begun_ns = hr_clock_ns();
         return;
     }
-    if (!dispatcher_has_room(alert->dispatcher))
+    if (!dispatcher_can_queue(alert->dispatcher))
         return;
     alert_message_begin(&notice, alert->rule, subject, resource, others);
-    if (dispatcher_begin(alert->dispatcher, id, 0, &notice))
+    if (dispatcher_queue_beginning(alert->dispatcher, id, 0, &notice))
         *alarm = (struct alarm){.is_open = true, .begun_ns = hr_clock_ns()};
 }
 
@@ -188,7 +188,7 @@ static void end_alarm(struct alert *alert, struct subject *subject, int resource
     notification_t notice;
 
     alert_message_end(&notice, subject, resource, reason);
-    if (!dispatcher_end(alert->dispatcher, alarm_id(subject, resource), &notice))
+    if (!dispatcher_queue_end(alert->dispatcher, alarm_id(subject, resource), &notice))
         return;
     alarm->is_open = false;
     alarm->streak = 0;

@@ -111,8 +111,8 @@ static void print_cause(const struct hr_oom_kill *kill, int version, char *cause
     sstrncpy(cause, text, size);
 }
 
-void kill_message(notification_t *notice, const struct hr_oom_kill *kill, const char *instance,
-                  int version)
+void kill_message_init(notification_t *notice, const struct hr_oom_kill *kill, const char *instance,
+                       int version)
 {
     struct message message = init_notification(notice, kill, instance);
     char cause[256];

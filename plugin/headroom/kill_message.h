@@ -18,7 +18,7 @@
  * @param instance  NULL: one made of the group's path.
  * @param version   of the memory controller's hierarchy.
  */
-void kill_message(notification_t *notice, const struct hr_oom_kill *kill, const char *instance,
-                  int version);
+void kill_message_init(notification_t *notice, const struct hr_oom_kill *kill, const char *instance,
+                       int version);
 
 #endif

@@ -28,7 +28,7 @@ struct measured {
     const char *instance;
 };
 
-/* A notification for which the dispatcher has no room. */
+/* A notification that can't be queued yet. */
 struct waiting {
     notification_t notice;
     STAILQ_ENTRY(waiting) entry;
@@ -101,14 +101,14 @@ void kills_remove_group(struct kills *kills, const char *path)
 
 /* --- Notifying ---------------------------------------------------------------------- */
 
-/* @return whether there was room. */
-static bool dispatch(struct kills *kills, notification_t *notice)
+/* @return whether it was queued. */
+static bool queue_notification(struct kills *kills, notification_t *notice)
 {
-    return dispatcher_has_room(kills->dispatcher) &&
-           dispatcher_begin(kills->dispatcher, ++kills->number, 0, notice);
+    return dispatcher_can_queue(kills->dispatcher) &&
+           dispatcher_queue_beginning(kills->dispatcher, ++kills->number, 0, notice);
 }
 
-static void put_by(struct kills *kills, notification_t *notice)
+static void defer_notification(struct kills *kills, notification_t *notice)
 {
     struct waiting *added = malloc(sizeof(*added));
 
@@ -121,24 +121,24 @@ static void put_by(struct kills *kills, notification_t *notice)
     STAILQ_INSERT_TAIL(&kills->waiting, added, entry);
 }
 
-static void report(const struct hr_oom_kill *kill, void *context)
+static void report_kill(const struct hr_oom_kill *kill, void *context)
 {
     struct kills *kills = context;
     notification_t notice;
 
-    kill_message(&notice, kill, find_instance(kills, kill->path),
-                 hr_oom_sources(kills->oom).version);
-    if (!STAILQ_EMPTY(&kills->waiting) || !dispatch(kills, &notice))
-        put_by(kills, &notice);
+    kill_message_init(&notice, kill, find_instance(kills, kill->path),
+                      hr_oom_sources(kills->oom).version);
+    if (!STAILQ_EMPTY(&kills->waiting) || !queue_notification(kills, &notice))
+        defer_notification(kills, &notice);
 }
 
 /* @return whether none waits any more. */
-static bool dispatch_waiting(struct kills *kills)
+static bool queue_waiting(struct kills *kills)
 {
     struct waiting *first;
 
     while ((first = STAILQ_FIRST(&kills->waiting)) != NULL) {
-        if (!dispatch(kills, &first->notice))
+        if (!queue_notification(kills, &first->notice))
             return false;
         STAILQ_REMOVE_HEAD(&kills->waiting, entry);
         free(first);
@@ -213,10 +213,10 @@ static void log_sources(struct kills *kills, const struct hr_oom_sources *source
 /* While too many wait, new ones stay with the kernel. */
 static uint64_t read_kills(struct kills *kills)
 {
-    if (!dispatch_waiting(kills))
+    if (!queue_waiting(kills))
         return hr_clock_ns() + FULL_NS;
     pthread_mutex_lock(&kills->lock);
-    const uint64_t next_ns = hr_oom_read(kills->oom, report, kills);
+    const uint64_t next_ns = hr_oom_read(kills->oom, report_kill, kills);
     const struct hr_oom_sources sources = hr_oom_sources(kills->oom);
     pthread_mutex_unlock(&kills->lock);
     log_sources(kills, &sources);
@@ -234,9 +234,9 @@ static void *kills_main(void *context)
     return NULL;
 }
 
-/* --- Life --------------------------------------------------------------------------- */
+/* --- Opening and closing ------------------------------------------------------------ */
 
-static int start(struct kills *kills, const struct hr_root *root)
+static int start_kills(struct kills *kills, const struct hr_root *root)
 {
     int status = dispatcher_open(PLUGIN, PER_SECOND, &kills->dispatcher);
 
@@ -258,7 +258,7 @@ int kills_open(const struct hr_root *root, struct kills **kills)
     thread_init(&opened->thread);
     pthread_mutex_init(&opened->lock, NULL);
     STAILQ_INIT(&opened->waiting);
-    int status = start(opened, root);
+    int status = start_kills(opened, root);
     if (status < 0) {
         kills_close(opened);
         return status;

@@ -221,7 +221,7 @@ static void end_unclaimed(struct psi_alerts *alerts)
         psi_unclaimed_explain(context->open_alarms, alarm, &configured, context->root, reason,
                               sizeof(reason));
         psi_notification_end(&notice, &subject, reason);
-        dispatcher_end(context->dispatcher, id, &notice);
+        dispatcher_queue_end(context->dispatcher, id, &notice);
         psi_open_alarms_set_ending(context->open_alarms, alarm, id);
         context->has_changed = true;
     }

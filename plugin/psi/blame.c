@@ -291,7 +291,7 @@ static int attach(struct psi_blame *blame)
 }
 
 /* Cells of groups that have waited once would be kept for ever. */
-static void make_room(struct psi_blame *blame)
+static void drop_cells(struct psi_blame *blame)
 {
     if (blame->latest.count < blame->max_cells / 2)
         return;
@@ -309,7 +309,7 @@ void psi_blame_detach_unused(struct psi_blame *blame)
     if (blame->is_attached && blame->users == 0) {
         hr_blame_detach(blame->programs);
         blame->is_attached = false;
-        make_room(blame);
+        drop_cells(blame);
     }
     pthread_mutex_unlock(&blame->lock);
 }

@@ -219,7 +219,8 @@ static void send_report(struct psi_alert *alert, const struct psi_waiting *waiti
     findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
     findings.takers = takers;
     psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
-    if (dispatcher_begin(alert->rule_state->context->dispatcher, alert->id, alert->record, &notice))
+    if (dispatcher_queue_beginning(alert->rule_state->context->dispatcher, alert->id, alert->record,
+                                   &notice))
         set_reported(alert);
     else
         set_unreported(alert);
@@ -354,7 +355,7 @@ static bool is_report_due(const struct psi_alert *alert)
 void psi_report_if_due(struct psi_alert *alert)
 {
     if (is_report_due(alert) && !is_covered(alert) &&
-        dispatcher_has_room(alert->rule_state->context->dispatcher))
+        dispatcher_can_queue(alert->rule_state->context->dispatcher))
         start_report(alert);
 }
 
@@ -392,7 +393,7 @@ static void send_end(struct psi_alert *alert, const char *reason)
         psi_notification_end(&notice, &alert->subject, reason);
     else
         psi_notification_quiet(&notice, &alert->subject);
-    if (dispatcher_end(context->dispatcher, alert->id, &notice))
+    if (dispatcher_queue_end(context->dispatcher, alert->id, &notice))
         psi_open_alarms_add_ending(context->open_alarms, alert->id, &alert->subject, alert->sent);
 }
 

@@ -14,8 +14,9 @@
 
 /* --- A stall -------------------------------------------------------------- */
 
-/** Starts a report of the last event if one is due: the alarm has begun, or lasts. Without room in
- * the queue, or while a group below has an alarm by the same rule, the next event tries again. */
+/** Starts a report of the last event if one is due: the alarm has begun, or lasts. While the
+ * queue is full, or while a group below has an alarm by the same rule, the next event tries again.
+ */
 void psi_report_if_due(struct psi_alert *alert);
 
 /** Goes on with a report that is being prepared, if its time is over. */

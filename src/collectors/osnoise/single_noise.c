@@ -160,7 +160,7 @@ replace_shortest(struct hr_osnoise_single_noises *single_noises, unsigned cpu, u
 }
 
 /* @return the place for a noise; NULL: it is dropped. */
-static struct hr_osnoise_single_noise *make_room(struct hr_osnoise_single_noises *single_noises,
+static struct hr_osnoise_single_noise *get_place(struct hr_osnoise_single_noises *single_noises,
                                                  unsigned cpu, uint64_t duration_ns)
 {
     if (single_noises->found_count < HR_OSNOISE_SINGLE_NOISES)
@@ -174,7 +174,7 @@ static void add_noise(struct hr_osnoise_single_noises *single_noises, const stru
 {
     uint64_t start_ns = record->single_noise.start_ns;
     struct hr_osnoise_single_noise *found =
-        make_room(single_noises, number, record->single_noise.duration_ns);
+        get_place(single_noises, number, record->single_noise.duration_ns);
 
     if (found == NULL)
         return;

@@ -89,8 +89,8 @@ static int send_all(struct client *client, const char *bytes, size_t length)
     return 0;
 }
 
-/* Makes room in the buffer: first by moving, then by growing. */
-static int make_room(struct client *client)
+/* Frees space in the buffer: first by moving, then by growing. */
+static int reserve_space(struct client *client)
 {
     if (client->start > 0) {
         memmove(client->buffer, client->buffer + client->start, client->end - client->start);
@@ -112,7 +112,7 @@ static int make_room(struct client *client)
 
 static int receive_more(struct client *client)
 {
-    int status = make_room(client);
+    int status = reserve_space(client);
     while (status == 0) {
         ssize_t got = recv(client->fd, client->buffer + client->end, client->size - client->end, 0);
         if (got > 0) {

@@ -73,7 +73,7 @@ static notification_t make_notice(char kind, uint64_t alarm)
 static bool begin_after(uint64_t record, uint64_t alarm)
 {
     notification_t notice = make_notice('b', alarm);
-    bool is_queued = dispatcher_begin(dispatcher, alarm, record, &notice);
+    bool is_queued = dispatcher_queue_beginning(dispatcher, alarm, record, &notice);
 
     ck_assert_ptr_null(notice.meta);
     return is_queued;
@@ -87,7 +87,7 @@ static bool begin(uint64_t alarm)
 static bool end(uint64_t alarm)
 {
     notification_t notice = make_notice('e', alarm);
-    bool is_queued = dispatcher_end(dispatcher, alarm, &notice);
+    bool is_queued = dispatcher_queue_end(dispatcher, alarm, &notice);
 
     ck_assert_ptr_null(notice.meta);
     return is_queued;
@@ -344,9 +344,9 @@ static void fill_up(void)
     keep_handler();
     for (uint64_t alarm = 1; alarm < DISPATCHER_CAPACITY; alarm++)
         ck_assert(begin(alarm));
-    ck_assert(dispatcher_has_room(dispatcher));
+    ck_assert(dispatcher_can_queue(dispatcher));
     ck_assert(begin(DISPATCHER_CAPACITY));
-    ck_assert(!dispatcher_has_room(dispatcher));
+    ck_assert(!dispatcher_can_queue(dispatcher));
 }
 
 START_TEST(refuses_beginnings_beyond_the_capacity)
@@ -355,24 +355,25 @@ START_TEST(refuses_beginnings_beyond_the_capacity)
     for (uint64_t alarm = 1; alarm < 5; alarm++) {
         ck_assert(!begin(BLOCKER + alarm));
         ck_assert(!has_beginning(BLOCKER + alarm));
-        ck_assert(end(alarm)); /* ends have room always */
+        ck_assert(end(alarm)); /* ends always can be */
     }
     ck_assert_str_eq(
         fake_log(0),
-        "warning: x: 1000 notifications wait, so further alarms are reported only once there is "
-        "room, if they last: a notification handler is slow or hangs (mail.conf and the like), or "
-        "there are more than MaxNotificationsPerSecond (1000000).");
+        "warning: x: 1000 notifications are queued, so new alarms aren't reported until the queue "
+        "shortens: a notification handler (such as headroom-mail) is slow or hangs, or there are "
+        "more "
+        "than MaxNotificationsPerSecond (1000000).");
     ck_assert_ptr_null(fake_log(1));
     sem_post(&released);
     await_count(1 + DISPATCHER_CAPACITY + 4);
-    ck_assert(dispatcher_has_room(dispatcher));
+    ck_assert(dispatcher_can_queue(dispatcher));
     ck_assert(begin(BLOCKER + 1));
     ck_assert_str_eq(fake_log(1), "info: x: new alarms can be reported again.");
     ck_assert_ptr_null(fake_log(2));
     await_count(1 + DISPATCHER_CAPACITY + 5);
     fill_up(); /* which is logged again */
     ck_assert(!begin(BLOCKER + 1));
-    ck_assert_uint_eq(fake_logs(LOG_WARNING, "1000 notifications wait"), 2);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "1000 notifications are queued"), 2);
     ck_assert_uint_eq(fake_logs(0, NULL), 3);
     sem_post(&released);
 }
@@ -392,7 +393,7 @@ static void stop_while_handler_hangs(void)
     pthread_t thread;
 
     ck_assert_int_eq(pthread_create(&thread, NULL, stop, NULL), 0);
-    while (dispatcher_has_room(dispatcher))
+    while (dispatcher_can_queue(dispatcher))
         usleep(1000);
     sem_post(&released);
     pthread_join(thread, NULL);
@@ -409,7 +410,7 @@ START_TEST(stopping_dispatches_nothing_more)
     ck_assert(has_beginning(2));
     ck_assert(has_end(3) && has_end(4));
     ck_assert(!begin(5) && !has_beginning(5));
-    ck_assert(!dispatcher_has_room(dispatcher));
+    ck_assert(!dispatcher_can_queue(dispatcher));
     ck_assert(end(2) && has_end(2));
     ck_assert(dispatcher_withdraw_end(dispatcher, 3) && !has_end(3));
     dispatcher_stop(dispatcher);

@@ -597,7 +597,7 @@ static bool begin(uint64_t record)
 {
     notification_t notice = {.severity = NOTIF_WARNING};
 
-    return dispatcher_begin(dispatcher, 7, record, &notice);
+    return dispatcher_queue_beginning(dispatcher, 7, record, &notice);
 }
 
 static char content[256]; /* of the file, or what replaces it, when a notification was dispatched */
