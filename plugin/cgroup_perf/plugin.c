@@ -147,7 +147,7 @@ static bool open_by_bpf(void)
     return false;
 }
 
-static int read_cpus(void)
+static int read_cpus_and_counts(void)
 {
     int status = hr_perf_read(perf);
 
@@ -181,7 +181,7 @@ static int require_events(void)
     int status = open_by_descriptors();
 
     if (status == 0 && perf != NULL)
-        status = read_cpus();
+        status = read_cpus_and_counts();
     if (status == 0 && perf != NULL)
         status = try_events();
     hr_perf_close(perf);
@@ -189,9 +189,9 @@ static int require_events(void)
     return status;
 }
 
-/* Events are looked up by perf_init(), after all blocks, so that errors are logged once; but here
- * if they are required, as only a refused configuration keeps collectd from starting. */
-static int perf_config(oconfig_item_t *block)
+/* Events are looked up by cgroup_perf_init(), after all blocks, so that errors are logged once; but
+ * here if they are required, as only a refused configuration keeps collectd from starting. */
+static int cgroup_perf_config(oconfig_item_t *block)
 {
     for (int i = 0; i < block->children_num; i++)
         if (configure_option(&block->children[i]) < 0)
@@ -267,11 +267,11 @@ static void read_groups(void)
     free_ended();
 }
 
-static int perf_read(__attribute__((unused)) user_data_t *data)
+static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
 {
     if (perf == NULL)
         return 0;
-    read_cpus();
+    read_cpus_and_counts();
     if (!cpus_known)
         return 0;
     now = cdtime();
@@ -344,8 +344,8 @@ static void end_series(struct series *series)
     free(series);
 }
 
-static void handle_group_event(struct hr_cgroup *group, enum hr_cgroup_event event,
-                               __attribute__((unused)) void *context)
+static void handle_cgroup_event(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                __attribute__((unused)) void *context)
 {
     if (event == HR_CGROUP_ADDED)
         create_series(group);
@@ -379,7 +379,7 @@ static void stop_counting(void)
     started = cpus_known = false;
 }
 
-static int perf_shutdown(void)
+static int cgroup_perf_shutdown(void)
 {
     stop_counting();
     perf_events_end(&events);
@@ -401,7 +401,7 @@ static int start_counting(void)
     if (status == 0 && perf != NULL && config.system)
         status = hr_perf_target_open_system(perf, &system_target);
     if (status == 0 && perf != NULL)
-        status = selection_open(selection, root, handle_group_event, NULL, &groups);
+        status = selection_open(selection, root, handle_cgroup_event, NULL, &groups);
     if (status < 0) {
         log_start_failure(PLUGIN, status, NULL);
         stop_counting();
@@ -409,11 +409,11 @@ static int start_counting(void)
     return status;
 }
 
-static int perf_init(void)
+static int cgroup_perf_init(void)
 {
     if (started)
         return 0; /* collectd may call this more than once */
-    /* Without a <Plugin> block, perf_config() was not called. */
+    /* Without a <Plugin> block, cgroup_perf_config() was not called. */
     if (root == NULL && open_root() < 0)
         return -1;
     if ((!events_found && look_up_events() < 0) || start_counting() < 0)
@@ -424,7 +424,7 @@ static int perf_init(void)
     else if (!config.system && selection_is_empty(selection))
         WARNING(PLUGIN
                 ": there is nothing to count: System is false, and no Cgroup is configured.");
-    return plugin_register_complex_read(NULL, PLUGIN, perf_read, 0, NULL);
+    return plugin_register_complex_read(NULL, PLUGIN, cgroup_perf_read, 0, NULL);
 }
 
 void module_register(void)
@@ -434,8 +434,8 @@ void module_register(void)
         ERROR(PLUGIN ": out of memory.");
         return;
     }
-    plugin_register_complex_config(PLUGIN, perf_config);
-    plugin_register_init(PLUGIN, perf_init);
-    plugin_register_shutdown(PLUGIN, perf_shutdown);
+    plugin_register_complex_config(PLUGIN, cgroup_perf_config);
+    plugin_register_init(PLUGIN, cgroup_perf_init);
+    plugin_register_shutdown(PLUGIN, cgroup_perf_shutdown);
     missing_end_alarms(PLUGIN);
 }

@@ -260,8 +260,8 @@ static void remove_group(struct subject *subject)
     free(subject);
 }
 
-static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event,
-                         __attribute__((unused)) void *context)
+static void handle_cgroup_event(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                __attribute__((unused)) void *context)
 {
     if (group->data == NULL && event != HR_CGROUP_ADDED)
         return;
@@ -336,7 +336,7 @@ static int start_measuring(const char *path)
     if (status == 0 && config.notify_of_kills)
         status = kills_open(root, &kills);
     if (status == 0)
-        status = selection_open(selection, root, handle_event, NULL, &groups);
+        status = selection_open(selection, root, handle_cgroup_event, NULL, &groups);
     if (status < 0)
         ERROR(PLUGIN ": can't start: %s.", STRERROR(-status));
     return status;

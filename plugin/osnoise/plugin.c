@@ -31,7 +31,7 @@ static struct osnoise_values *values;
 static struct osnoise_worker *worker; /* NULL if nothing is measured */
 static bool is_started;
 
-static int read_config(oconfig_item_t *block)
+static int osnoise_config(oconfig_item_t *block)
 {
     return osnoise_config_read(&config, block);
 }
@@ -54,7 +54,7 @@ static int find_state_path(void)
 
 /* --- Callbacks ------------------------------------------------------------ */
 
-static int read_values(__attribute__((unused)) user_data_t *data)
+static int osnoise_read(__attribute__((unused)) user_data_t *data)
 {
     osnoise_values_publish(values);
     return 0;
@@ -73,7 +73,7 @@ static void stop_plugin(void)
     is_started = false;
 }
 
-static int shut_down_plugin(void)
+static int osnoise_shutdown(void)
 {
     stop_plugin();
     osnoise_config_end(&config);
@@ -151,7 +151,7 @@ static void log_failure(int status, const struct hr_reason *reason)
         log_start_failure(PLUGIN, status, root == NULL && state_path != NULL ? root_path() : NULL);
 }
 
-static int init_plugin(void)
+static int osnoise_init(void)
 {
     struct hr_reason reason = {0};
 
@@ -169,13 +169,13 @@ static int init_plugin(void)
         return -1;
     }
     is_started = true;
-    return worker != NULL ? plugin_register_complex_read(NULL, PLUGIN, read_values, 0, NULL) : 0;
+    return worker != NULL ? plugin_register_complex_read(NULL, PLUGIN, osnoise_read, 0, NULL) : 0;
 }
 
 void module_register(void)
 {
-    plugin_register_complex_config(PLUGIN, read_config);
-    plugin_register_init(PLUGIN, init_plugin);
-    plugin_register_shutdown(PLUGIN, shut_down_plugin);
+    plugin_register_complex_config(PLUGIN, osnoise_config);
+    plugin_register_init(PLUGIN, osnoise_init);
+    plugin_register_shutdown(PLUGIN, osnoise_shutdown);
     missing_end_alarms(PLUGIN);
 }

@@ -311,7 +311,7 @@ static void run_due_work(struct psi_alerts *alerts)
 }
 
 /* @return false if the thread must end. */
-static bool handle_event(struct psi_alerts *alerts, const struct epoll_event *event)
+static bool handle_epoll_event(struct psi_alerts *alerts, const struct epoll_event *event)
 {
     if (event->data.ptr == &alerts->thread)
         return thread_goes_on(&alerts->thread);
@@ -354,13 +354,14 @@ static void scan_waiting_tasks(struct psi_alerts *alerts)
 
 /* The groups that events name are there: those that the read callback removed meanwhile are freed
  * after that. */
-static bool work(struct psi_alerts *alerts, const struct epoll_event *events, int count)
+static bool handle_events_and_due_work(struct psi_alerts *alerts, const struct epoll_event *events,
+                                       int count)
 {
     bool goes_on = true;
 
     pthread_mutex_lock(&alerts->groups.alerts_lock);
     for (int i = 0; i < count; i++)
-        goes_on = handle_event(alerts, &events[i]) && goes_on;
+        goes_on = handle_epoll_event(alerts, &events[i]) && goes_on;
     psi_groups_free_removed(&alerts->groups);
     if (goes_on) {
         run_due_work(alerts);
@@ -380,7 +381,7 @@ static void *alerts_main(void *context)
     struct epoll_event events[EVENTS];
     int count = 0;
 
-    while (work(alerts, events, count))
+    while (handle_events_and_due_work(alerts, events, count))
         count = epoll_wait(alerts->context.epoll, events, EVENTS, get_timeout_ms(alerts));
     return NULL;
 }

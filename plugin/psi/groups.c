@@ -102,7 +102,7 @@ void psi_groups_free_removed(struct psi_groups *groups)
     }
 }
 
-static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+static void handle_cgroup_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
     struct psi_groups *groups = context;
 
@@ -135,7 +135,7 @@ int psi_groups_open(struct psi_groups *groups, const struct hr_root *root,
     groups->series_options = series_options;
     groups->rule_states = rule_states;
     groups->rule_count = rule_count;
-    return selection_open(selection, root, handle_event, groups, &groups->set);
+    return selection_open(selection, root, handle_cgroup_event, groups, &groups->set);
 }
 
 void psi_groups_close(struct psi_groups *groups)
