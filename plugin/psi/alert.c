@@ -237,7 +237,7 @@ static void begin_alarm(struct psi_alert *alert, const struct hr_psi_event *even
 }
 
 /* While a report is prepared it stays that of the event before. */
-static void take_event(struct psi_alert *alert, const struct hr_psi_event *event)
+static void handle_trigger_event(struct psi_alert *alert, const struct hr_psi_event *event)
 {
     if (!alert->alarmed)
         begin_alarm(alert, event);
@@ -255,14 +255,14 @@ static int take_next_event(struct psi_alert *alert, uint32_t events)
 
     if (status == 0) {
         alert->event_count++;
-        take_event(alert, &event);
+        handle_trigger_event(alert, &event);
     }
     return status;
 }
 
 /* The group was removed, which its set reports in a moment; or its pressure was switched off or
  * can't be read, and may come back. */
-static void lose_trigger(struct psi_alert *alert, int status)
+static void close_failed_trigger(struct psi_alert *alert, int status)
 {
     psi_alert_disarm(alert, status == -ENODEV ? "it was removed, or its pressure switched off"
                                               : "its pressure can't be read");
@@ -282,7 +282,7 @@ static void read_trigger(struct psi_alert *alert, uint32_t events)
     int status = take_next_event(alert, events);
 
     if (status < 0 && status != -EAGAIN && !is_shortage(status))
-        lose_trigger(alert, status);
+        close_failed_trigger(alert, status);
     if (alert->trigger != NULL)
         psi_report_update_causes(alert);
 }
@@ -311,13 +311,13 @@ static void confirm_end(struct psi_alert *alert)
 
     int status = alert->trigger != NULL ? hr_psi_trigger_confirm(alert->trigger, &event) : -ENOENT;
     if (status == 0)
-        take_event(alert, &event);
+        handle_trigger_event(alert, &event);
     else if (status == -EAGAIN)
         end_alarm(alert, NULL);
     else if (is_shortage(status) || (alert->trigger == NULL && is_shortage(alert->failure)))
         alert->quiet_ns = hr_clock_ns() + RETRY_NS;
     else if (alert->trigger != NULL)
-        lose_trigger(alert, status);
+        close_failed_trigger(alert, status);
     else
         end_alarm(alert, explain_unarmed(alert));
 }
@@ -328,11 +328,11 @@ void psi_alert_end_scan(struct psi_alert *alert, struct psi_scan *scan)
     update_timer(alert);
 }
 
-void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns)
+void psi_alert_run_due(struct psi_alert *alert, uint64_t now_ns)
 {
     if (alert->is_preparing && alert->has_below)
         read_below(alert);
-    psi_report_tick(alert, now_ns);
+    psi_report_run_due(alert, now_ns);
     if (alert->failed && now_ns >= alert->retry_ns)
         psi_alert_arm(alert);
     if (alert->trigger != NULL && now_ns >= hr_psi_trigger_due_ns(alert->trigger))

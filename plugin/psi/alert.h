@@ -59,7 +59,7 @@ struct psi_rule_state {
 };
 
 struct psi_alert {
-    struct timer timer; /**< first: when psi_alert_tick() is due */
+    struct timer timer; /**< first: when psi_alert_run_due() is due */
     struct psi_rule_state *rule_state;
     struct psi_subject subject;
     const struct hr_cgroup *group; /**< NULL: the system */
@@ -118,7 +118,7 @@ bool psi_alert_is_below(const struct psi_alert *alert, const struct psi_alert *a
 void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
                     const char *instance, const struct hr_cgroup *group);
 
-/** Arms the trigger; a failure is logged, and retried by psi_alert_tick(). */
+/** Arms the trigger; a failure is logged, and retried by psi_alert_run_due(). */
 void psi_alert_arm(struct psi_alert *alert);
 
 /** Disarms the trigger, and ends the alarm, if there is one. @param reason  why it ends. */
@@ -128,7 +128,7 @@ void psi_alert_disarm(struct psi_alert *alert, const char *reason);
 void psi_alert_read(struct psi_alert *alert, uint32_t events);
 
 /** Does what is due: reads a polled trigger, reports, retries arming, ends the alarm. */
-void psi_alert_tick(struct psi_alert *alert, uint64_t now_ns);
+void psi_alert_run_due(struct psi_alert *alert, uint64_t now_ns);
 
 /** Takes what was sampled since psi_report_begin_scan(), unless the alarm is over. */
 void psi_alert_end_scan(struct psi_alert *alert, struct psi_scan *scan);

@@ -305,7 +305,7 @@ static void run_due_work(struct psi_alerts *alerts)
     struct timer *first;
 
     while ((first = timers_first(&alerts->context.timers)) != NULL && first->due_ns <= now_ns)
-        psi_alert_tick((struct psi_alert *)first, now_ns);
+        psi_alert_run_due((struct psi_alert *)first, now_ns);
     follow_groups(alerts, now_ns);
     update_open_alarms(alerts, now_ns);
 }

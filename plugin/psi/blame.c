@@ -58,7 +58,7 @@ struct psi_measurement {
 
 /* --- Loading -------------------------------------------------------------- */
 
-static void *load(void *context)
+static void *load_programs_main(void *context)
 {
     struct psi_blame *blame = context;
     const struct hr_blame_options options = {
@@ -99,7 +99,7 @@ static int start_loading(struct psi_blame *blame)
     int status = thread_open(&blame->loading);
 
     if (status == 0)
-        status = thread_start(&blame->loading, load, blame, "psi blame");
+        status = thread_start(&blame->loading, load_programs_main, blame, "psi blame");
     if (status != 0)
         psi_blame_log_unavailable(&blame->options, STRERROR(-status));
     return status;
@@ -273,7 +273,7 @@ void psi_blame_watch_new(struct psi_blame *blame)
 
 /* --- Attaching ------------------------------------------------------------ */
 
-static int attach(struct psi_blame *blame)
+static int attach_programs(struct psi_blame *blame)
 {
     struct hr_reason reason = {0};
 
@@ -414,7 +414,8 @@ static void free_measurement(struct psi_measurement *measurement)
     free(measurement);
 }
 
-static int begin(struct psi_blame *blame, uint64_t id, struct psi_measurement *measurement)
+static int begin_measurement(struct psi_blame *blame, uint64_t id,
+                             struct psi_measurement *measurement)
 {
     int status = copy_path(blame, id, &measurement->path);
 
@@ -423,7 +424,7 @@ static int begin(struct psi_blame *blame, uint64_t id, struct psi_measurement *m
     add_measurement(blame, measurement);
     status = watch_groups(blame);
     if (status == 0)
-        status = attach(blame);
+        status = attach_programs(blame);
     if (status == 0)
         status = read_waits(blame, measurement, &measurement->before);
     if (status == 0)
@@ -440,7 +441,7 @@ struct psi_measurement *psi_blame_begin(struct psi_blame *blame, uint64_t id)
     if (measurement == NULL)
         return NULL;
     pthread_mutex_lock(&blame->lock);
-    int status = begin(blame, id, measurement);
+    int status = begin_measurement(blame, id, measurement);
     pthread_mutex_unlock(&blame->lock);
     if (status == 0)
         return measurement;

@@ -133,7 +133,7 @@ static uint64_t next_cause_due(const struct psi_alert *alert)
     return alert->causes_due_ns;
 }
 
-static void take_causes(struct psi_alert *alert)
+static void sample_cause_counters(struct psi_alert *alert)
 {
     alert->causes_due_ns =
         hr_clock_ns() + alert->rule_state->rule->trigger.window_us * HR_NS_PER_US;
@@ -153,7 +153,7 @@ static uint64_t start_finding_causes(struct psi_alert *alert)
         psi_cause_history_clear(&alert->causes);
     if (!psi_cause_history_is_empty(&alert->causes))
         return 0;
-    take_causes(alert);
+    sample_cause_counters(alert);
     return CAUSE_NS;
 }
 
@@ -167,7 +167,7 @@ void psi_report_update_causes(struct psi_alert *alert)
         (!takes_causes_always(alert) && !hr_psi_trigger_is_active(alert->trigger)))
         psi_cause_history_clear(&alert->causes);
     else if (hr_clock_ns() >= alert->causes_due_ns)
-        take_causes(alert);
+        sample_cause_counters(alert);
 }
 
 /* --- Reporting ------------------------------------------------------------ */
@@ -201,8 +201,8 @@ static void set_unreported(struct psi_alert *alert)
 
 /* Reports the last event, with its causes, who took the CPU, and the waiting tasks if the rule
  * names any. */
-static void send_report(struct psi_alert *alert, const struct psi_waiting *waiting,
-                        const struct psi_takers *takers)
+static void queue_report(struct psi_alert *alert, const struct psi_waiting *waiting,
+                         const struct psi_takers *takers)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
     const uint64_t lasting_ns =
@@ -302,7 +302,7 @@ void psi_report_end_scan(struct psi_alert *alert, struct psi_scan *scan)
     }
     alert->scan = NULL;
     if (scan->is_second) {
-        send_report(alert, &scan->waiting, &scan->takers);
+        queue_report(alert, &scan->waiting, &scan->takers);
     } else {
         uint64_t read_ns = hr_clock_ns() + scan->rule->top_tasks_window_us * HR_NS_PER_US;
         alert->waiters = scan->waiters;
@@ -327,7 +327,7 @@ static void start_report(struct psi_alert *alert)
     if (rule->top_tasks > 0 || names_takers(alert))
         request_scan(alert);
     else if (wait_ns == 0)
-        send_report(alert, NULL, NULL);
+        queue_report(alert, NULL, NULL);
 }
 
 /* The time of preparing it is over, but maybe for the second sample of the waiting tasks. */
@@ -341,7 +341,7 @@ static void finish_report(struct psi_alert *alert)
     }
     if (alert->waiting_status < 0)
         psi_waiting_explain(alert->waiting_status, &waiting);
-    send_report(alert, &waiting, NULL);
+    queue_report(alert, &waiting, NULL);
 }
 
 static bool is_report_due(const struct psi_alert *alert)
@@ -365,7 +365,7 @@ static bool is_scanning(const struct psi_alert *alert)
     return alert->is_in_scans || alert->scan != NULL;
 }
 
-void psi_report_tick(struct psi_alert *alert, uint64_t now_ns)
+void psi_report_run_due(struct psi_alert *alert, uint64_t now_ns)
 {
     if (alert->is_preparing && !is_scanning(alert) && now_ns >= alert->report_ns)
         finish_report(alert);
@@ -384,7 +384,7 @@ uint64_t psi_report_due_ns(const struct psi_alert *alert)
 
 /* --- Its end -------------------------------------------------------------- */
 
-static void send_end(struct psi_alert *alert, const char *reason)
+static void queue_end(struct psi_alert *alert, const char *reason)
 {
     struct psi_alert_context *context = alert->rule_state->context;
     notification_t notice;
@@ -403,9 +403,9 @@ void psi_report_end(struct psi_alert *alert, const char *reason)
 
     cancel_scan(alert);
     if (alert->is_preparing)
-        send_report(alert, &too_late, NULL);
+        queue_report(alert, &too_late, NULL);
     if (alert->is_recorded) {
-        send_end(alert, reason);
+        queue_end(alert, reason);
         psi_report_set_recorded(alert, false);
     }
     alert->is_reported = false; /* the next alarm's causes are taken again from now on */

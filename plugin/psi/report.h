@@ -20,9 +20,9 @@
 void psi_report_if_due(struct psi_alert *alert);
 
 /** Goes on with a report that is being prepared, if its time is over. */
-void psi_report_tick(struct psi_alert *alert, uint64_t now_ns);
+void psi_report_run_due(struct psi_alert *alert, uint64_t now_ns);
 
-/** When psi_report_tick() or psi_report_update_causes() is due; TIMER_NEVER. */
+/** When psi_report_run_due() or psi_report_update_causes() is due; TIMER_NEVER. */
 uint64_t psi_report_due_ns(const struct psi_alert *alert);
 
 /** Takes the counters that show causes, if they are due. To be called when the trigger, which must
