@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "cgroup_perf/events.h"
-#include "cgroup_perf/trouble.h"
+#include "cgroup_perf/problems.h"
 #include "cgroup_perf/values.h"
 #include "common/log.h"
 #include "common/missing.h"
@@ -60,7 +60,7 @@ static struct hr_root *root;
 static struct hr_perf *perf; /* NULL if there is nothing to count */
 static struct hr_perf_target *system_target;
 static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
-static struct perf_trouble trouble;
+static struct perf_problems problems;
 static struct ended *ended;
 static bool started;
 static bool cpus_known;
@@ -152,7 +152,7 @@ static int read_cpus_and_counts(void)
     int status = hr_perf_read(perf);
 
     cpus_known = cpus_known || status == 0;
-    perf_trouble_log_cpus(&trouble, status, cpus_known);
+    perf_problems_log_cpus(&problems, status, cpus_known);
     return status;
 }
 
@@ -165,8 +165,8 @@ static int try_events(void)
     if (status < 0)
         return status;
     status = hr_perf_target_read(target);
-    perf_trouble_record(&trouble, &events, target, NULL, status);
-    perf_trouble_log(&trouble, &events, perf, root);
+    perf_problems_record(&problems, &events, target, NULL, status);
+    perf_problems_log(&problems, &events, perf, root);
     for (size_t g = 0; g < events.group_count && status == 0; g++)
         for (size_t e = 0; e < events.groups[g].count && status == 0; e++)
             status = config.system || !events.groups[g].events[e]->whole_machine
@@ -233,7 +233,8 @@ static void read_system(void)
 {
     if (system_target == NULL)
         return;
-    perf_trouble_record(&trouble, &events, system_target, NULL, hr_perf_target_read(system_target));
+    perf_problems_record(&problems, &events, system_target, NULL,
+                         hr_perf_target_read(system_target));
     submit_values("system", system_target);
 }
 
@@ -243,8 +244,8 @@ static void read_group(const struct hr_cgroup *group)
 
     if (series == NULL || series->target == NULL)
         return;
-    perf_trouble_record(&trouble, &events, series->target, group->path,
-                        hr_perf_target_read(series->target));
+    perf_problems_record(&problems, &events, series->target, group->path,
+                         hr_perf_target_read(series->target));
     submit_group(series);
 }
 
@@ -277,7 +278,7 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     now = cdtime();
     read_system();
     read_groups();
-    perf_trouble_log(&trouble, &events, perf, root);
+    perf_problems_log(&problems, &events, perf, root);
     now = 0;
     return 0;
 }

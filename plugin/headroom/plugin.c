@@ -20,10 +20,10 @@
 #include "headroom/history.h"
 #include "headroom/kills.h"
 #include "headroom/lines.h"
+#include "headroom/problems.h"
 #include "headroom/room.h"
 #include "headroom/root.h"
 #include "headroom/subject.h"
-#include "headroom/trouble.h"
 #include "headroom/values.h"
 #include "utils/common/common.h"
 
@@ -53,7 +53,7 @@ static struct hr_root *root;
 static struct hr_room_machine *machine;
 static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct subject whole_system = {.instance = "system"};
-static struct trouble trouble;
+static struct problems problems;
 static struct alert *alert;     /* NULL without a block <Alert> */
 static struct kills *kills;     /* NULL without the option OOM */
 static struct history *history; /* NULL if nothing can be saved */
@@ -145,7 +145,7 @@ static void read_system(cdtime_t time)
     struct hr_room_reading reading;
 
     read_subject(&whole_system, NULL, time, &reading);
-    trouble_log_system(&trouble, &reading);
+    problems_log_system(&problems, &reading);
 }
 
 static void read_groups(cdtime_t time)
@@ -158,9 +158,9 @@ static void read_groups(cdtime_t time)
         if (subject == NULL || subject->source == NULL)
             continue; /* memory was short, which was logged */
         read_subject(subject, group, time, &reading);
-        trouble_add(&trouble, group->path, &reading);
+        problems_add(&problems, group->path, &reading);
     }
-    trouble_log_groups(&trouble);
+    problems_log_groups(&problems);
 }
 
 static void evaluate_alerts(void)

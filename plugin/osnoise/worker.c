@@ -5,7 +5,7 @@
 
 #include "common/thread.h"
 #include "headroom/clock.h"
-#include "osnoise/trouble.h"
+#include "osnoise/problems.h"
 #include "utils/common/common.h"
 
 struct osnoise_worker {
@@ -15,7 +15,7 @@ struct osnoise_worker {
     /* The thread's own. */
     struct hr_osnoise *osnoise;
     struct osnoise_alert *alert; /* NULL without a rule */
-    struct osnoise_trouble trouble;
+    struct osnoise_problems problems;
     uint64_t begun_ns;       /* when the last run began */
     uint64_t early_delay_ns; /* the delay after the last run that ended early; 0: none did */
 };
@@ -26,7 +26,7 @@ static void distribute_reading(struct osnoise_worker *worker,
                                const struct hr_osnoise_reading *reading)
 {
     osnoise_values_add(worker->options.values, reading);
-    osnoise_trouble_log_reading(&worker->trouble, reading);
+    osnoise_problems_log_reading(&worker->problems, reading);
     if (worker->alert != NULL)
         osnoise_alert_update(worker->alert, reading);
 }
@@ -98,12 +98,12 @@ static uint64_t run_once(struct osnoise_worker *worker)
     reason.error = hr_osnoise_begin(worker->osnoise, &reason);
     if (reason.error == 0) {
         worker->begun_ns = hr_clock_ns();
-        osnoise_trouble_log_running(&worker->trouble);
+        osnoise_problems_log_running(&worker->problems);
         if (!read_until_end(worker, &reason))
             return 0;
         delay_ns = retry_delay_ns(worker, reason.error);
     }
-    osnoise_trouble_log_stopped(&worker->trouble, &reason, delay_ns);
+    osnoise_problems_log_stopped(&worker->problems, &reason, delay_ns);
     return hr_clock_ns() + delay_ns;
 }
 
@@ -120,7 +120,7 @@ static void *worker_main(void *context)
 
     reason.error = hr_osnoise_end(worker->osnoise, &reason);
     if (reason.error < 0)
-        osnoise_trouble_log_unrestored(&worker->trouble, &reason);
+        osnoise_problems_log_unrestored(&worker->problems, &reason);
     return NULL;
 }
 
@@ -140,7 +140,7 @@ static int start_worker(struct osnoise_worker *worker, struct hr_reason *reason)
     }
     status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
     if (status == 0) {
-        osnoise_trouble_init(&worker->trouble, options->osnoise);
+        osnoise_problems_init(&worker->problems, options->osnoise);
         status = thread_start(&worker->thread, worker_main, worker, "osnoise");
     }
     return status;

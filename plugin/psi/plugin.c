@@ -15,8 +15,8 @@
 #include "headroom/root.h"
 #include "psi/alerts.h"
 #include "psi/groups.h"
+#include "psi/problems.h"
 #include "psi/series.h"
-#include "psi/trouble.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "psi"
@@ -35,7 +35,7 @@ static struct hr_root *root;
 static struct psi_alerts *alerts;
 static struct psi_series whole_system = {.instance = "system"};
 static struct hr_stall_machine_cpus machine_cpus;
-static struct psi_trouble system_trouble, cgroup_trouble;
+static struct psi_problems system_problems, cgroup_problems;
 
 /* --- Configuration -------------------------------------------------------- */
 
@@ -146,8 +146,8 @@ static void read_system(cdtime_t time)
     psi_series_sample(&whole_system, &config.series, time, &snapshot);
     psi_series_sample_idle(&config.series, root, time, &machine_cpus);
     hide_missing_irq(&snapshot);
-    psi_trouble_add(&system_trouble, NULL, &snapshot);
-    psi_trouble_log_system(&system_trouble);
+    psi_problems_add(&system_problems, NULL, &snapshot);
+    psi_problems_log_system(&system_problems);
 }
 
 static void read_cgroup(const struct hr_cgroup *group, struct psi_series *series, cdtime_t time)
@@ -160,7 +160,7 @@ static void read_cgroup(const struct hr_cgroup *group, struct psi_series *series
     for (int i = 0; config.system && i < HR_PSI_RESOURCE_COUNT; i++)
         if (snapshot.status[i] != 0 && snapshot.status[i] == whole_system.previous.status[i])
             snapshot.status[i] = -ECANCELED;
-    psi_trouble_add(&cgroup_trouble, group->path, &snapshot);
+    psi_problems_add(&cgroup_problems, group->path, &snapshot);
 }
 
 static void read_cgroups(const struct psi_groups *groups, cdtime_t time)
@@ -175,7 +175,7 @@ static void read_cgroups(const struct psi_groups *groups, cdtime_t time)
             read_cgroup(group, &of_group->series, time);
         psi_alerts_publish_group(group, time);
     }
-    psi_trouble_log_cgroups(&cgroup_trouble);
+    psi_problems_log_cgroups(&cgroup_problems);
 }
 
 /* The time is taken after the groups are up to date: what one did last before it emptied is older

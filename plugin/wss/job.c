@@ -38,9 +38,9 @@ struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *
     return job;
 }
 
-static struct wss_trouble *trouble_of(const struct wss_job *job)
+static struct wss_problems *problems_of(const struct wss_job *job)
 {
-    return job->overlap_entry.path != NULL ? &job->context->trouble : NULL;
+    return job->overlap_entry.path != NULL ? &job->context->problems : NULL;
 }
 
 void wss_job_free(struct wss_job *job)
@@ -48,7 +48,7 @@ void wss_job_free(struct wss_job *job)
     if (job == NULL)
         return;
     if (job->overlap_entry.path != NULL)
-        wss_trouble_clear(trouble_of(job), &job->status, job->overlap_entry.label);
+        wss_problems_clear(problems_of(job), &job->status, job->overlap_entry.label);
     wss_overlap_entry_free(&job->context->overlap_guard, &job->overlap_entry);
     hr_wss_close(job->wss);
     free(job);
@@ -97,7 +97,7 @@ static void end_measuring(struct wss_job *job)
         hr_wss_end(job->wss);
 }
 
-/* --- Trouble -------------------------------------------------------------- */
+/* --- Problems ------------------------------------------------------------- */
 
 /* @return when to retry. */
 static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
@@ -115,8 +115,8 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
             job->backoff++;
         retry_ns = backed_off_cycle_ns(job);
     }
-    wss_trouble_report(trouble_of(job), &job->status, job->overlap_entry.label, finding, reason,
-                       retry_ns);
+    wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, finding, reason,
+                        retry_ns);
     job->scheduled_ns = hr_clock_ns() + retry_ns;
     return job->scheduled_ns;
 }
@@ -203,7 +203,7 @@ static uint64_t begin_measurement(struct wss_job *job)
         job->scheduled_ns = from_ns;
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
     if (status < 0)
-        return handle_failure(job, wss_trouble_classify(status, is_by_file(job)), &reason);
+        return handle_failure(job, wss_problems_classify(status, is_by_file(job)), &reason);
     job->begun_ns = from_ns + (hr_clock_ns() - from_ns) / 2;
     job->is_measuring = true;
     job->next_window = 0;
@@ -239,7 +239,7 @@ static void add_latest_result(struct wss_job *job)
     wss_values_add(job->context->values, &job->latest);
 }
 
-/* Logs the end of an earlier trouble, unless the target still backs off because of it. */
+/* Logs the end of an earlier problem, unless the target still backs off because of it. */
 static void report_success(struct wss_job *job, const struct hr_wss_sample *sample)
 {
     struct hr_reason reason = {.error = -EACCES};
@@ -250,10 +250,10 @@ static void report_success(struct wss_job *job, const struct hr_wss_sample *samp
                  "no permission to access the memory of %zu of its processes: %s",
                  sample->left_count,
                  hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
-        wss_trouble_report(trouble_of(job), &job->status, job->overlap_entry.label, WSS_PARTLY,
-                           &reason, 0);
+        wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, WSS_PARTLY,
+                            &reason, 0);
     } else if (job->backoff == 0) {
-        wss_trouble_clear(trouble_of(job), &job->status, job->overlap_entry.label);
+        wss_problems_clear(problems_of(job), &job->status, job->overlap_entry.label);
     }
 }
 
@@ -281,7 +281,7 @@ static uint64_t read_next_window(struct wss_job *job)
 
     int status = hr_wss_read(job->wss, window_ns(job, job->next_window), &sample, &reason);
     if (status < 0 && (status != -ENODATA || (is_last && !job->is_known)))
-        return handle_failure(job, wss_trouble_classify(status, false), &reason);
+        return handle_failure(job, wss_problems_classify(status, false), &reason);
     if (status == 0) {
         job->scan_ns += sample.scan_ns;
         add_result(job, &sample, is_last);

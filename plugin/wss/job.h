@@ -10,9 +10,9 @@
 #define HEADROOM_PLUGIN_WSS_JOB_H
 
 #include "wss/overlap.h"
+#include "wss/problems.h"
 #include "wss/schedule.h"
 #include "wss/targets.h"
-#include "wss/trouble.h"
 #include "wss/values.h"
 
 /** What all jobs share. */
@@ -21,7 +21,7 @@ struct wss_job_context {
     uint64_t max_scan_ns, max_rss_bytes;
     uint64_t interval_ns; /**< the plugin's */
     struct wss_overlap_guard overlap_guard;
-    struct wss_trouble trouble; /**< of cgroups */
+    struct wss_problems problems; /**< of cgroups */
     struct wss_values *values;
 };
 

@@ -108,7 +108,7 @@ static void handle_cgroup_event(struct hr_cgroup *cgroup, enum hr_cgroup_event e
 static void read_cgroups(struct wss_worker *worker, uint64_t now_ns)
 {
     selection_read(worker->options.selection, worker->set);
-    wss_trouble_log(&worker->context.trouble);
+    wss_problems_log(&worker->context.problems);
     worker->next_cgroups_ns = now_ns + worker->context.interval_ns;
 }
 

@@ -2,7 +2,7 @@
 /*
  * plugin/cgroup_perf/check_plugin_cgroup_perf_values.c - values of the machine. Those of cgroups
  * are tested by check_plugin_cgroup_perf_groups.c, options and messages by _options.c and
- * _trouble.c.
+ * _problems.c.
  */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
 

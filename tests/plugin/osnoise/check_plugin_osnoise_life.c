@@ -379,7 +379,7 @@ START_TEST(begins_after_a_killed_one)
 }
 END_TEST
 
-/* --- Troubles ------------------------------------------------------------- */
+/* --- Problems ------------------------------------------------------------- */
 
 static void take_tracefs_away(void)
 {
@@ -430,7 +430,7 @@ static const struct {
     void (*prepare)(void);
     const char *options;
     const char *said[2]; /* severity, and a part of the reason */
-} troubles[] = {
+} problems[] = {
     {take_tracefs_away, WORKLOAD, {"error: osnoise: noise is not measured: ", "tracefs"}},
     {take_tracer_away, WORKLOAD, {"error: osnoise: noise is not measured: ", "no osnoise tracer"}},
     {start_timerlat, WORKLOAD, {"warning: osnoise: noise is not measured: ", "timerlat"}},
@@ -448,10 +448,10 @@ static const struct {
 
 START_TEST(reports_why_nothing_is_measured)
 {
-    troubles[_i].prepare();
-    harness_begin(troubles[_i].options);
-    await_log(1, troubles[_i].said[0]);
-    ck_assert_msg(fake_logs(0, troubles[_i].said[1]) == 1, "no %s in: %s", troubles[_i].said[1],
+    problems[_i].prepare();
+    harness_begin(problems[_i].options);
+    await_log(1, problems[_i].said[0]);
+    ck_assert_msg(fake_logs(0, problems[_i].said[1]) == 1, "no %s in: %s", problems[_i].said[1],
                   fake_log(0));
     for (int i = 0; i < 5; i++) {
         harness_read();
@@ -549,7 +549,7 @@ int main(void)
     tcase_add_loop_test(tests, does_nothing_without_cpus, 0, COUNT(without_cpus));
     tcase_add_test(tests, restores_what_a_killed_one_left_behind);
     tcase_add_test(tests, begins_after_a_killed_one);
-    tcase_add_loop_test(tests, reports_why_nothing_is_measured, 0, COUNT(troubles));
+    tcase_add_loop_test(tests, reports_why_nothing_is_measured, 0, COUNT(problems));
     tcase_add_test(tests, begins_when_another_tracer_has_ended);
     tcase_add_test(tests, gives_way_to_a_changed_setting);
     tcase_add_test(tests, reads_along_with_another);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "headroom/trouble.h"
+#include "headroom/problems.h"
 
 #include <errno.h>
 
@@ -14,31 +14,31 @@ static bool is_fine(int status)
     return status == 0 || status == -ENODEV || status == -ECANCELED || status == -EAGAIN;
 }
 
-void trouble_log_system(struct trouble *trouble, const struct hr_room_reading *reading)
+void problems_log_system(struct problems *problems, const struct hr_room_reading *reading)
 {
     const int pressure = reading->psi.status[HR_PSI_CPU], memory = reading->memory.status;
     struct hr_reason reason;
 
     if (is_fine(pressure)) {
-        complaint_resolve(&trouble->system_pressure,
+        complaint_resolve(&problems->system_pressure,
                           PLUGIN ": pressure of the system is being read again.");
     } else {
         hr_psi_explain(pressure, HR_PSI_CPU, true, &reason);
-        complaint_log(&trouble->system_pressure, LOG_WARNING, pressure,
+        complaint_log(&problems->system_pressure, LOG_WARNING, pressure,
                       PLUGIN ": the room by CPU time isn't known, as pressure of the system can't "
                              "be read: %s.",
                       reason.text);
     }
     if (memory == 0)
-        complaint_resolve(&trouble->system_memory, PLUGIN ": /proc/meminfo is being read again.");
+        complaint_resolve(&problems->system_memory, PLUGIN ": /proc/meminfo is being read again.");
     else
-        complaint_log(&trouble->system_memory, LOG_WARNING, memory,
+        complaint_log(&problems->system_memory, LOG_WARNING, memory,
                       PLUGIN ": the room by memory isn't known, as /proc/meminfo can't be read: "
                              "%s.",
                       STRERROR(-memory));
 }
 
-static void add(struct trouble_of_groups *groups, const char *path, int status)
+static void add(struct problem_of_groups *groups, const char *path, int status)
 {
     if (is_fine(status))
         return;
@@ -48,25 +48,26 @@ static void add(struct trouble_of_groups *groups, const char *path, int status)
     groups->status = status;
 }
 
-void trouble_add(struct trouble *trouble, const char *path, const struct hr_room_reading *reading)
+void problems_add(struct problems *problems, const char *path,
+                  const struct hr_room_reading *reading)
 {
     /* What the machine lacks was logged of the system. */
-    if (trouble->system_pressure.cause != reading->psi.status[HR_PSI_CPU])
-        add(&trouble->pressure, path, reading->psi.status[HR_PSI_CPU]);
-    if (trouble->system_memory.cause != reading->memory.status &&
+    if (problems->system_pressure.cause != reading->psi.status[HR_PSI_CPU])
+        add(&problems->pressure, path, reading->psi.status[HR_PSI_CPU]);
+    if (problems->system_memory.cause != reading->memory.status &&
         reading->memory_limits_status == 0)
-        add(&trouble->memory, path, reading->memory.status);
+        add(&problems->memory, path, reading->memory.status);
     if (reading->io.room.status == -ENODATA)
-        add(&trouble->io, path, -ENODATA);
-    add(&trouble->cpu_limits, path, reading->cpu_limits_status);
-    add(&trouble->memory_limits, path, reading->memory_limits_status);
-    add(&trouble->io_limits, path, reading->io_limits_status);
+        add(&problems->io, path, -ENODATA);
+    add(&problems->cpu_limits, path, reading->cpu_limits_status);
+    add(&problems->memory_limits, path, reading->memory_limits_status);
+    add(&problems->io_limits, path, reading->io_limits_status);
     if (reading->cpu_limits_status == 0 && reading->memory_limits_status == 0 &&
         reading->io_limits_status == 0 && reading->memory.status != reading->limits_status)
-        add(&trouble->old_limits, path, reading->limits_status);
+        add(&problems->old_limits, path, reading->limits_status);
 }
 
-static const char *print_groups(const struct trouble_of_groups *groups, char *buffer, size_t size)
+static const char *print_groups(const struct problem_of_groups *groups, char *buffer, size_t size)
 {
     if (groups->count == 1)
         snprintf(buffer, size, "cgroup %s", groups->example);
@@ -91,7 +92,7 @@ static const char *print_cause(int status, char *buffer, size_t size)
     return buffer;
 }
 
-static void log_pressure(const struct trouble_of_groups *groups)
+static void log_pressure(const struct problem_of_groups *groups)
 {
     char place[384];
     struct hr_reason reason;
@@ -101,7 +102,7 @@ static void log_pressure(const struct trouble_of_groups *groups)
             print_groups(groups, place, sizeof(place)), reason.text);
 }
 
-static void log_memory(const struct trouble_of_groups *groups)
+static void log_memory(const struct problem_of_groups *groups)
 {
     char place[384];
     struct hr_reason reason;
@@ -114,7 +115,7 @@ static void log_memory(const struct trouble_of_groups *groups)
         WARNING(PLUGIN ": the room by memory of %s isn't known: %s.", place, reason.text);
 }
 
-static void log_io(const struct trouble_of_groups *groups)
+static void log_io(const struct problem_of_groups *groups)
 {
     char place[384];
 
@@ -124,7 +125,7 @@ static void log_io(const struct trouble_of_groups *groups)
            print_groups(groups, place, sizeof(place)));
 }
 
-static void log_limits(struct trouble_of_groups *groups, const char *resource)
+static void log_limits(struct problem_of_groups *groups, const char *resource)
 {
     char place[384], cause[256];
 
@@ -136,7 +137,7 @@ static void log_limits(struct trouble_of_groups *groups, const char *resource)
     groups->count = 0;
 }
 
-static void log_old_limits(struct trouble_of_groups *groups)
+static void log_old_limits(struct problem_of_groups *groups)
 {
     char place[384], cause[256];
 
@@ -148,17 +149,17 @@ static void log_old_limits(struct trouble_of_groups *groups)
     groups->count = 0;
 }
 
-void trouble_log_groups(struct trouble *trouble)
+void problems_log_groups(struct problems *problems)
 {
-    if (tally_should_log(&trouble->pressure.logged, trouble->pressure.count))
-        log_pressure(&trouble->pressure);
-    if (tally_should_log(&trouble->memory.logged, trouble->memory.count))
-        log_memory(&trouble->memory);
-    if (tally_should_log(&trouble->io.logged, trouble->io.count))
-        log_io(&trouble->io);
-    trouble->pressure.count = trouble->memory.count = trouble->io.count = 0;
-    log_limits(&trouble->cpu_limits, "CPU time");
-    log_limits(&trouble->memory_limits, "memory");
-    log_limits(&trouble->io_limits, "I/O");
-    log_old_limits(&trouble->old_limits);
+    if (tally_should_log(&problems->pressure.logged, problems->pressure.count))
+        log_pressure(&problems->pressure);
+    if (tally_should_log(&problems->memory.logged, problems->memory.count))
+        log_memory(&problems->memory);
+    if (tally_should_log(&problems->io.logged, problems->io.count))
+        log_io(&problems->io);
+    problems->pressure.count = problems->memory.count = problems->io.count = 0;
+    log_limits(&problems->cpu_limits, "CPU time");
+    log_limits(&problems->memory_limits, "memory");
+    log_limits(&problems->io_limits, "I/O");
+    log_old_limits(&problems->old_limits);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cgroup_perf/trouble.h"
+#include "cgroup_perf/problems.h"
 
 #include <errno.h>
 
@@ -23,42 +23,42 @@ static const char *const resolved_scopes[HR_PERF_SCOPE_COUNT] = {
     [HR_PERF_CGROUP] = "counting cgroups",
 };
 
-/* An event may go from one kind of trouble to another, so each message covers its own kind only. */
-static const char *const resolved_texts[PERF_TROUBLE_COUNT] = {
-    [PERF_TROUBLE_ABSENT] = "every event has a PMU now",
-    [PERF_TROUBLE_PERMISSION] = "there is permission for every event now",
-    [PERF_TROUBLE_TOO_MANY] = "the events of each line can be counted together now",
-    [PERF_TROUBLE_WHOLE] = "no event is limited to the whole machine now",
-    [PERF_TROUBLE_REFUSED] = "the kernel refuses no event now",
+/* An event may go from one kind of problem to another, so each message covers its own kind only. */
+static const char *const resolved_texts[PERF_PROBLEM_COUNT] = {
+    [PERF_PROBLEM_ABSENT] = "every event has a PMU now",
+    [PERF_PROBLEM_PERMISSION] = "there is permission for every event now",
+    [PERF_PROBLEM_TOO_MANY] = "the events of each line can be counted together now",
+    [PERF_PROBLEM_WHOLE] = "no event is limited to the whole machine now",
+    [PERF_PROBLEM_REFUSED] = "the kernel refuses no event now",
 };
 
 /* --- Events --------------------------------------------------------------- */
 
-/* @return the kind of trouble; PERF_TROUBLE_COUNT: none. */
-static enum perf_trouble_kind classify_status(const struct hr_perf_event *event,
+/* @return the kind of problem; PERF_PROBLEM_COUNT: none. */
+static enum perf_problem_kind classify_status(const struct hr_perf_event *event,
                                               enum hr_perf_scope scope, int status)
 {
     switch (status) {
     case 0:
     case -ECANCELED:
-        return PERF_TROUBLE_COUNT;
+        return PERF_PROBLEM_COUNT;
     case -ENOENT:
     case -EOPNOTSUPP:
     case -ENODEV:
     case -ENXIO:
-        return PERF_TROUBLE_ABSENT;
+        return PERF_PROBLEM_ABSENT;
     case -EACCES:
     case -EPERM:
-        return PERF_TROUBLE_PERMISSION;
+        return PERF_PROBLEM_PERMISSION;
     case -E2BIG:
-        return PERF_TROUBLE_TOO_MANY;
+        return PERF_PROBLEM_TOO_MANY;
     default:
-        return scope == HR_PERF_CGROUP && event->whole_machine ? PERF_TROUBLE_WHOLE
-                                                               : PERF_TROUBLE_REFUSED;
+        return scope == HR_PERF_CGROUP && event->whole_machine ? PERF_PROBLEM_WHOLE
+                                                               : PERF_PROBLEM_REFUSED;
     }
 }
 
-/* The events with one kind of trouble. */
+/* The events with one kind of problem. */
 struct affected_events {
     char names[512]; /* "cycles, instructions" */
     size_t count;
@@ -84,17 +84,17 @@ static void add_affected(struct affected_events *affected, const struct hr_perf_
 
 static void find_affected(const struct perf_events *events, const struct hr_perf *perf,
                           enum hr_perf_scope scope,
-                          struct affected_events found[PERF_TROUBLE_COUNT])
+                          struct affected_events found[PERF_PROBLEM_COUNT])
 {
     for (size_t g = 0; g < events->group_count; g++) {
         for (size_t e = 0; e < events->groups[g].count; e++) {
             const struct hr_perf_event *event = events->groups[g].events[e];
             const int status = hr_perf_status(perf, scope, g, e);
-            /* Trouble that was logged for the machine isn't logged again for cgroups. */
+            /* A problem that was logged for the machine isn't logged again for cgroups. */
             if (scope == HR_PERF_CGROUP && status == hr_perf_status(perf, HR_PERF_SYSTEM, g, e))
                 continue;
-            enum perf_trouble_kind kind = classify_status(event, scope, status);
-            if (kind < PERF_TROUBLE_COUNT)
+            enum perf_problem_kind kind = classify_status(event, scope, status);
+            if (kind < PERF_PROBLEM_COUNT)
                 add_affected(&found[kind], event, status);
         }
     }
@@ -130,7 +130,7 @@ static void log_refusal(struct complaint *complaint, const struct affected_event
                                     : "Retrying every minute.");
 }
 
-static void log_affected(struct complaint *complaint, enum perf_trouble_kind kind,
+static void log_affected(struct complaint *complaint, enum perf_problem_kind kind,
                          const struct affected_events *affected, const char *of,
                          const struct hr_root *root)
 {
@@ -138,45 +138,45 @@ static void log_affected(struct complaint *complaint, enum perf_trouble_kind kin
     const int cause = affected->cause;
 
     switch (kind) {
-    case PERF_TROUBLE_ABSENT:
+    case PERF_PROBLEM_ABSENT:
         complaint_log(complaint, LOG_WARNING, cause,
                       PLUGIN ": %s can't be counted: no PMU of this machine supports that; "
                              "most virtual machines have no PMU. Let the hypervisor pass one "
                              "through, or remove these events (Event).",
                       names);
         break;
-    case PERF_TROUBLE_PERMISSION:
+    case PERF_PROBLEM_PERMISSION:
         log_permission(complaint, affected, root);
         break;
-    case PERF_TROUBLE_TOO_MANY:
+    case PERF_PROBLEM_TOO_MANY:
         complaint_log(complaint, LOG_ERR, cause,
                       PLUGIN ": %s can't be counted together: they belong to several PMUs, or "
                              "are more than one PMU has counters for. Split the line (Event).",
                       names);
         break;
-    case PERF_TROUBLE_WHOLE:
+    case PERF_PROBLEM_WHOLE:
         complaint_log(complaint, LOG_WARNING, cause,
                       PLUGIN ": %s can be counted for the whole machine only, not for cgroups, as "
                              "the PMU counts for several CPUs at once.",
                       names);
         break;
-    case PERF_TROUBLE_REFUSED:
+    case PERF_PROBLEM_REFUSED:
         log_refusal(complaint, affected, of);
         break;
-    case PERF_TROUBLE_COUNT:
+    case PERF_PROBLEM_COUNT:
         break;
     }
 }
 
-static void log_event_troubles(struct perf_trouble *trouble, const struct perf_events *events,
+static void log_event_problems(struct perf_problems *problems, const struct perf_events *events,
                                const struct hr_perf *perf, const struct hr_root *root,
                                enum hr_perf_scope scope)
 {
-    struct affected_events found[PERF_TROUBLE_COUNT] = {0};
+    struct affected_events found[PERF_PROBLEM_COUNT] = {0};
 
     find_affected(events, perf, scope, found);
-    for (int kind = 0; kind < PERF_TROUBLE_COUNT; kind++) {
-        struct complaint *complaint = &trouble->kinds[scope][kind];
+    for (int kind = 0; kind < PERF_PROBLEM_COUNT; kind++) {
+        struct complaint *complaint = &problems->kinds[scope][kind];
         if (found[kind].count > 0)
             log_affected(complaint, kind, &found[kind], scope_names[scope], root);
         else
@@ -187,15 +187,15 @@ static void log_event_troubles(struct perf_trouble *trouble, const struct perf_e
 
 /* --- Targets -------------------------------------------------------------- */
 
-static void log_starved_groups(struct perf_trouble *trouble, const struct perf_events *events,
+static void log_starved_groups(struct perf_problems *problems, const struct perf_events *events,
                                const struct hr_perf_target *target, const char *path)
 {
     for (size_t g = 0; g < events->group_count && g < 64; g++) {
         const struct hr_perf_event_group *group = &events->groups[g];
         const uint64_t bit = UINT64_C(1) << g;
-        if ((trouble->starved & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
+        if ((problems->starved & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
             continue;
-        trouble->starved |= bit;
+        problems->starved |= bit;
         WARNING(PLUGIN ": the line of event \"%s\" has had no turn on the counters for %g s of CPU "
                        "time of %s, and nothing of it is published there: it has more events than "
                        "counters are free. Split it, or free a counter (sysctl "
@@ -210,50 +210,50 @@ static bool is_shortage(int status)
     return status == -EMFILE || status == -ENFILE;
 }
 
-static void record_system(struct perf_trouble *trouble, int status)
+static void record_system(struct perf_problems *problems, int status)
 {
     if (is_shortage(status))
-        trouble->system_short_of_files = true;
+        problems->system_short_of_files = true;
     else if (status < 0)
-        complaint_log(&trouble->system, LOG_WARNING, status,
+        complaint_log(&problems->system, LOG_WARNING, status,
                       PLUGIN ": the machine can't be counted: %s. Retrying every minute.",
                       STRERROR(-status));
     else
-        complaint_resolve(&trouble->system, PLUGIN ": the machine is being counted again.");
-    trouble->system_counted = status == 0;
+        complaint_resolve(&problems->system, PLUGIN ": the machine is being counted again.");
+    problems->system_counted = status == 0;
 }
 
-static void record_group(struct perf_trouble *trouble, const char *group, int status)
+static void record_group(struct perf_problems *problems, const char *group, int status)
 {
     if (is_shortage(status)) {
-        trouble->short_of_files++;
+        problems->short_of_files++;
     } else if (status == 0) {
-        trouble->counted++;
-    } else if (trouble->failed++ == 0) {
-        trouble->failed_status = status;
-        snprintf(trouble->example, sizeof(trouble->example), "%s", group);
+        problems->counted++;
+    } else if (problems->failed++ == 0) {
+        problems->failed_status = status;
+        snprintf(problems->example, sizeof(problems->example), "%s", group);
     }
 }
 
-void perf_trouble_record(struct perf_trouble *trouble, const struct perf_events *events,
-                         const struct hr_perf_target *target, const char *group, int status)
+void perf_problems_record(struct perf_problems *problems, const struct perf_events *events,
+                          const struct hr_perf_target *target, const char *group, int status)
 {
-    log_starved_groups(trouble, events, target, group);
-    /* Lack of events is logged by log_event_troubles(), and a cgroup may be removed. */
+    log_starved_groups(problems, events, target, group);
+    /* Lack of events is logged by log_event_problems(), and a cgroup may be removed. */
     if (status == -ENODATA || status == -ENODEV)
         status = 0;
     if (group == NULL)
-        record_system(trouble, status);
+        record_system(problems, status);
     else
-        record_group(trouble, group, status);
+        record_group(problems, group, status);
 }
 
-void perf_trouble_log_cpus(struct perf_trouble *trouble, int status, bool known)
+void perf_problems_log_cpus(struct perf_problems *problems, int status, bool known)
 {
     if (status == 0)
-        complaint_resolve(&trouble->cpus, PLUGIN ": can read again which CPUs are online.");
+        complaint_resolve(&problems->cpus, PLUGIN ": can read again which CPUs are online.");
     else
-        complaint_log(&trouble->cpus, LOG_WARNING, status,
+        complaint_log(&problems->cpus, LOG_WARNING, status,
                       PLUGIN
                       ": can't read which CPUs are online "
                       "(/sys/devices/system/cpu/online: %s), so %s. Retrying at each interval.",
@@ -278,11 +278,12 @@ static void print_targets(bool system, size_t count, char *buffer, size_t size)
              count + system == 1 ? "is" : "are");
 }
 
-static void log_file_shortage(const struct perf_trouble *trouble, const struct hr_perf_files *files)
+static void log_file_shortage(const struct perf_problems *problems,
+                              const struct hr_perf_files *files)
 {
     char what[80], limit[160];
 
-    print_targets(trouble->system_short_of_files, trouble->short_of_files, what, sizeof(what));
+    print_targets(problems->system_short_of_files, problems->short_of_files, what, sizeof(what));
     if (files->wanted == 0) { /* too few even for probing */
         WARNING(PLUGIN ": %s not counted, as file descriptors ran out: raise LimitNOFILE= of "
                        "collectd's service (ulimit -n), or sysctl fs.file-max.",
@@ -312,59 +313,60 @@ static void log_file_shortage(const struct perf_trouble *trouble, const struct h
             what, files->wanted, limit);
 }
 
-static void log_enough_files(const struct perf_trouble *trouble)
+static void log_enough_files(const struct perf_problems *problems)
 {
     char what[80];
 
-    print_targets(trouble->system_counted, trouble->counted, what, sizeof(what));
+    print_targets(problems->system_counted, problems->counted, what, sizeof(what));
     INFO(PLUGIN ": %s counted now, as file descriptors suffice for all.", what);
 }
 
-static void log_files(struct perf_trouble *trouble, const struct hr_perf *perf)
+static void log_files(struct perf_problems *problems, const struct hr_perf *perf)
 {
     const struct hr_perf_files files = hr_perf_files(perf);
-    const size_t count = trouble->short_of_files + trouble->system_short_of_files;
+    const size_t count = problems->short_of_files + problems->system_short_of_files;
 
-    if (tally_should_log(&trouble->logged_files, count)) {
-        log_file_shortage(trouble, &files);
-        trouble->shortage_logged = true;
+    if (tally_should_log(&problems->logged_files, count)) {
+        log_file_shortage(problems, &files);
+        problems->shortage_logged = true;
     }
-    if (count == 0 && trouble->shortage_logged && trouble->counted + trouble->system_counted > 0) {
-        log_enough_files(trouble);
-        trouble->shortage_logged = false;
+    if (count == 0 && problems->shortage_logged &&
+        problems->counted + problems->system_counted > 0) {
+        log_enough_files(problems);
+        problems->shortage_logged = false;
     }
-    trouble->short_of_files = 0;
-    trouble->system_short_of_files = false;
+    problems->short_of_files = 0;
+    problems->system_short_of_files = false;
 }
 
 static const char no_controller[] =
     "the kernel has no perf_event controller for it; cgroup2 creates one once any controller is "
     "enabled at the top (echo +pids >cgroup.subtree_control)";
 
-static void log_failed_groups(struct perf_trouble *trouble)
+static void log_failed_groups(struct perf_problems *problems)
 {
     char cgroups[40];
 
-    print_cgroups(cgroups, sizeof(cgroups), trouble->failed);
-    if (trouble->failed == 0 && trouble->failure_logged)
+    print_cgroups(cgroups, sizeof(cgroups), problems->failed);
+    if (problems->failed == 0 && problems->failure_logged)
         INFO(PLUGIN ": no cgroup is left that can't be counted.");
-    trouble->failure_logged = trouble->failure_logged && trouble->failed > 0;
-    if (tally_should_log(&trouble->logged_failed, trouble->failed)) {
-        trouble->failure_logged = true;
+    problems->failure_logged = problems->failure_logged && problems->failed > 0;
+    if (tally_should_log(&problems->logged_failed, problems->failed)) {
+        problems->failure_logged = true;
         WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. Retrying every minute.", cgroups,
-                trouble->example,
-                trouble->failed_status == -EXDEV ? no_controller
-                                                 : STRERROR(-trouble->failed_status));
+                problems->example,
+                problems->failed_status == -EXDEV ? no_controller
+                                                  : STRERROR(-problems->failed_status));
     }
-    trouble->failed = 0;
+    problems->failed = 0;
 }
 
-void perf_trouble_log(struct perf_trouble *trouble, const struct perf_events *events,
-                      const struct hr_perf *perf, const struct hr_root *root)
+void perf_problems_log(struct perf_problems *problems, const struct perf_events *events,
+                       const struct hr_perf *perf, const struct hr_root *root)
 {
-    log_event_troubles(trouble, events, perf, root, HR_PERF_SYSTEM);
-    log_event_troubles(trouble, events, perf, root, HR_PERF_CGROUP);
-    log_files(trouble, perf);
-    log_failed_groups(trouble);
-    trouble->counted = 0;
+    log_event_problems(problems, events, perf, root, HR_PERF_SYSTEM);
+    log_event_problems(problems, events, perf, root, HR_PERF_CGROUP);
+    log_files(problems, perf);
+    log_failed_groups(problems);
+    problems->counted = 0;
 }

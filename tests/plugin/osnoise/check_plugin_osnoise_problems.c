@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * osnoise/check_plugin_osnoise_trouble.c - what the plugin osnoise logs of troubles: once, with a
+ * osnoise/check_plugin_osnoise_problems.c - what the plugin osnoise logs of problems: once, with a
  * remedy, and when they are over.
  */
 #include "support/fake_collectd.h"
@@ -8,18 +8,18 @@
 #include <errno.h>
 
 #include "headroom/clock.h"
-#include "osnoise/trouble.h"
+#include "osnoise/problems.h"
 #include "support/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static struct osnoise_trouble trouble;
+static struct osnoise_problems problems;
 
 static void begin(enum hr_osnoise_mode mode, uint64_t max_single_ns)
 {
     const struct hr_osnoise_options options = {.mode = mode, .max_single_ns = max_single_ns};
 
-    osnoise_trouble_init(&trouble, &options);
+    osnoise_problems_init(&problems, &options);
 }
 
 static void set_up(void)
@@ -51,7 +51,7 @@ static void read_cpus(const struct hr_osnoise_cpu *cpus, size_t count)
     const struct hr_osnoise_reading reading = {
         .elapsed_ns = HR_NS_PER_S, .cpus = cpus, .cpu_count = count};
 
-    osnoise_trouble_log_reading(&trouble, &reading);
+    osnoise_problems_log_reading(&problems, &reading);
 }
 
 /* --- Runs ----------------------------------------------------------------- */
@@ -73,21 +73,21 @@ START_TEST(reports_that_nothing_is_measured)
              "%s: osnoise: noise is not measured: it is so: change it. Retrying in 10 s.",
              severities[_i].severity);
     for (int i = 0; i < 3; i++)
-        osnoise_trouble_log_stopped(&trouble, &reason, 10 * HR_NS_PER_S);
+        osnoise_problems_log_stopped(&problems, &reason, 10 * HR_NS_PER_S);
     assert_said(line);
     strcpy(reason.text, "it is otherwise"); /* the same error, another cause */
-    osnoise_trouble_log_stopped(&trouble, &reason, 20 * HR_NS_PER_S);
+    osnoise_problems_log_stopped(&problems, &reason, 20 * HR_NS_PER_S);
     ck_assert_uint_eq(fake_logs(0, "it is otherwise. Retrying in 20 s."), 1);
     fake_forget_logs();
-    osnoise_trouble_log_running(&trouble);
-    osnoise_trouble_log_running(&trouble);
+    osnoise_problems_log_running(&problems);
+    osnoise_problems_log_running(&problems);
     assert_said("info: osnoise: noise is being measured now.");
 }
 END_TEST
 
 START_TEST(says_nothing_of_a_run_that_begins_well)
 {
-    osnoise_trouble_log_running(&trouble);
+    osnoise_problems_log_running(&problems);
     assert_said(NULL);
 }
 END_TEST
@@ -201,8 +201,8 @@ START_TEST(reports_dropped_names)
 {
     struct hr_osnoise_reading reading = {.dropped_count = 7};
 
-    osnoise_trouble_log_reading(&trouble, &reading);
-    osnoise_trouble_log_reading(&trouble, &reading);
+    osnoise_problems_log_reading(&problems, &reading);
+    osnoise_problems_log_reading(&problems, &reading);
     assert_said("warning: osnoise: 7 noises weren't counted by name, as the kernel's table of "
                 "names was full.");
 }
@@ -212,12 +212,12 @@ START_TEST(hands_on_warnings)
 {
     struct hr_osnoise_reading reading = {.warning = {-EEXIST, "stop_tracing_us is 100: set it 0"}};
 
-    osnoise_trouble_log_reading(&trouble, &reading);
-    osnoise_trouble_log_reading(&trouble, &reading);
+    osnoise_problems_log_reading(&problems, &reading);
+    osnoise_problems_log_reading(&problems, &reading);
     assert_said("warning: osnoise: stop_tracing_us is 100: set it 0.");
     reading.warning = (struct hr_reason){0};
-    osnoise_trouble_log_reading(&trouble, &reading);
-    osnoise_trouble_log_reading(&trouble, &reading);
+    osnoise_problems_log_reading(&problems, &reading);
+    osnoise_problems_log_reading(&problems, &reading);
     assert_said("info: osnoise: no longer: stop_tracing_us is 100: set it 0.");
 }
 END_TEST
@@ -226,7 +226,7 @@ START_TEST(reports_what_is_not_restored)
 {
     const struct hr_reason reason = {-EBUSY, "rtla uses the tracer: end it"};
 
-    osnoise_trouble_log_unrestored(&trouble, &reason);
+    osnoise_problems_log_unrestored(&problems, &reason);
     assert_said("warning: osnoise: not all settings of the tracer are restored: rtla uses the "
                 "tracer: end it.");
 }
@@ -234,7 +234,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("trouble");
+    TCase *tests = tcase_create("problems");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, reports_that_nothing_is_measured, 0, COUNT(severities));
@@ -247,5 +247,5 @@ int main(void)
     tcase_add_test(tests, reports_dropped_names);
     tcase_add_test(tests, hands_on_warnings);
     tcase_add_test(tests, reports_what_is_not_restored);
-    return run_suite("osnoise trouble", tests);
+    return run_suite("osnoise problems", tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "psi/trouble.h"
+#include "psi/problems.h"
 
 #include "common/complaint.h"
 #include "common/log.h"
@@ -11,43 +11,43 @@
 
 #define IRQ (1u << HR_PSI_IRQ)
 
-static enum psi_trouble_kind kind_of(int status)
+static enum psi_problem_kind kind_of(int status)
 {
     switch (status) {
     case -ENOENT:
-        return PSI_TROUBLE_ABSENT;
+        return PSI_PROBLEM_ABSENT;
     case -EOPNOTSUPP:
-        return PSI_TROUBLE_OFF;
+        return PSI_PROBLEM_OFF;
     case -EACCES:
     case -EPERM:
-        return PSI_TROUBLE_PERMISSION;
+        return PSI_PROBLEM_PERMISSION;
     case -EBADMSG:
     case -ENODATA:
-        return PSI_TROUBLE_TEXT;
+        return PSI_PROBLEM_TEXT;
     case -EMFILE:
     case -ENFILE:
-        return PSI_TROUBLE_DESCRIPTORS;
+        return PSI_PROBLEM_DESCRIPTORS;
     default:
-        return PSI_TROUBLE_OTHER;
+        return PSI_PROBLEM_OTHER;
     }
 }
 
-void psi_trouble_add(struct psi_trouble *trouble, const char *group,
-                     const struct hr_psi_snapshot *snapshot)
+void psi_problems_add(struct psi_problems *problems, const char *group,
+                      const struct hr_psi_snapshot *snapshot)
 {
     const int *status = snapshot->status;
-    bool counted[PSI_TROUBLE_COUNT] = {false};
+    bool counted[PSI_PROBLEM_COUNT] = {false};
 
-    trouble->reopened += snapshot->reopened_count;
+    problems->reopened += snapshot->reopened_count;
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
         if (status[i] == 0) {
-            trouble->fine |= 1u << i;
-            trouble->files++;
+            problems->fine |= 1u << i;
+            problems->files++;
         }
         if (status[i] == 0 || status[i] == -ECANCELED || status[i] == -ENODEV)
             continue;
-        enum psi_trouble_kind kind = kind_of(status[i]);
-        struct psi_trouble_state *state = &trouble->kinds[kind];
+        enum psi_problem_kind kind = kind_of(status[i]);
+        struct psi_problem_state *state = &problems->kinds[kind];
         state->resources |= 1u << i;
         state->status = status[i];
         if (group == NULL || counted[kind])
@@ -82,7 +82,7 @@ static void warn(unsigned resources, const char *place, const char *reason)
 
 /* irq pressure may have a cause of its own, unless nothing can be read; then it has its own line.
  */
-static void warn_kind(const struct psi_trouble *trouble, const struct psi_trouble_state *state,
+static void warn_kind(const struct psi_problems *problems, const struct psi_problem_state *state,
                       unsigned resources, const char *place, bool is_system)
 {
     struct hr_reason shared, of_irq;
@@ -91,7 +91,7 @@ static void warn_kind(const struct psi_trouble *trouble, const struct psi_troubl
         return;
     hr_psi_explain(state->status, HR_PSI_CPU, is_system, &shared);
     hr_psi_explain(state->status, HR_PSI_IRQ, is_system, &of_irq);
-    const bool is_alike = (state->resources & ~IRQ) != 0 && trouble->fine == 0;
+    const bool is_alike = (state->resources & ~IRQ) != 0 && problems->fine == 0;
     if (!is_alike && strcmp(of_irq.text, shared.text) != 0) {
         warn(resources & IRQ, place, of_irq.text);
         resources &= ~IRQ;
@@ -99,14 +99,14 @@ static void warn_kind(const struct psi_trouble *trouble, const struct psi_troubl
     warn(resources, place, shared.text);
 }
 
-void psi_trouble_log_system(struct psi_trouble *trouble)
+void psi_problems_log_system(struct psi_problems *problems)
 {
     unsigned resolved = 0;
 
-    for (int kind = 0; kind < PSI_TROUBLE_COUNT; kind++) {
-        struct psi_trouble_state *state = &trouble->kinds[kind];
-        warn_kind(trouble, state, state->resources & ~state->logged_resources, "the system", true);
-        resolved |= state->logged_resources & trouble->fine;
+    for (int kind = 0; kind < PSI_PROBLEM_COUNT; kind++) {
+        struct psi_problem_state *state = &problems->kinds[kind];
+        warn_kind(problems, state, state->resources & ~state->logged_resources, "the system", true);
+        resolved |= state->logged_resources & problems->fine;
         state->logged_resources = state->resources;
         state->resources = 0;
     }
@@ -115,43 +115,43 @@ void psi_trouble_log_system(struct psi_trouble *trouble)
         list_resources(resolved, names, sizeof(names));
         INFO(PLUGIN ": %s pressure of the system is being read again.", names);
     }
-    trouble->fine = 0;
+    problems->fine = 0;
 }
 
-static void log_reopened(struct psi_trouble *trouble)
+static void log_reopened(struct psi_problems *problems)
 {
-    if (trouble->reopened == 0 && trouble->reopened_logged && trouble->files > 0) {
-        INFO(PLUGIN ": all %zu pressure files are kept open now.", trouble->files);
-        trouble->reopened_logged = false;
+    if (problems->reopened == 0 && problems->reopened_logged && problems->files > 0) {
+        INFO(PLUGIN ": all %zu pressure files are kept open now.", problems->files);
+        problems->reopened_logged = false;
     }
-    if (tally_should_log(&trouble->logged_reopened, trouble->reopened)) {
-        trouble->reopened_logged = true;
+    if (tally_should_log(&problems->logged_reopened, problems->reopened)) {
+        problems->reopened_logged = true;
         NOTICE(PLUGIN ": file descriptors are short, so %zu of %zu pressure files are reopened at "
                       "each interval, which costs more: raise LimitNOFILE= of collectd's service "
                       "(ulimit -n).",
-               trouble->reopened, trouble->files);
+               problems->reopened, problems->files);
     }
-    trouble->reopened = 0;
-    trouble->files = 0;
+    problems->reopened = 0;
+    problems->files = 0;
 }
 
-void psi_trouble_log_cgroups(struct psi_trouble *trouble)
+void psi_problems_log_cgroups(struct psi_problems *problems)
 {
     char place[384];
 
-    for (int kind = 0; kind < PSI_TROUBLE_COUNT; kind++) {
-        struct psi_trouble_state *state = &trouble->kinds[kind];
+    for (int kind = 0; kind < PSI_PROBLEM_COUNT; kind++) {
+        struct psi_problem_state *state = &problems->kinds[kind];
         if (tally_should_log(&state->logged_groups, state->groups)) {
             if (state->groups == 1)
                 snprintf(place, sizeof(place), "cgroup %s", state->example);
             else
                 snprintf(place, sizeof(place), "%zu cgroups (such as %s)", state->groups,
                          state->example);
-            warn_kind(trouble, state, state->resources, place, false);
+            warn_kind(problems, state, state->resources, place, false);
         }
         state->resources = 0;
         state->groups = 0;
     }
-    trouble->fine = 0;
-    log_reopened(trouble);
+    problems->fine = 0;
+    log_reopened(problems);
 }

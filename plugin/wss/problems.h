@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wss/trouble.h - logs why a target isn't measured: once, with the remedy; and when it is again.
+ * wss/problems.h - logs why a target isn't measured: once, with the remedy; and when it is again.
  *
  * Each process target and the system are logged individually; cgroups, of which there may be many,
- * are counted by kind of trouble. Used by the thread that measures.
+ * are counted by kind of problem. Used by the thread that measures.
  */
-#ifndef HEADROOM_PLUGIN_WSS_TROUBLE_H
-#define HEADROOM_PLUGIN_WSS_TROUBLE_H
+#ifndef HEADROOM_PLUGIN_WSS_PROBLEMS_H
+#define HEADROOM_PLUGIN_WSS_PROBLEMS_H
 
 #include "common/complaint.h"
 #include "headroom/wss.h"
@@ -30,7 +30,7 @@ struct wss_target_status {
 };
 
 /** What was logged about cgroups; all zeros at first. */
-struct wss_trouble {
+struct wss_problems {
     struct {
         size_t count;
         struct complaint complaint;
@@ -46,23 +46,23 @@ struct wss_trouble {
  * @param by_file  whether the process is found by a PID file: then -ENOENT means that file, else
  * one of the method's.
  */
-enum wss_finding wss_trouble_classify(int status, bool by_file);
+enum wss_finding wss_problems_classify(int status, bool by_file);
 
 /**
  * Reports that a target can't be measured, or only in part.
  *
- * @param trouble   for a cgroup: counts it; NULL for processes and the system: logs it now.
+ * @param problems  for a cgroup: counts it; NULL for processes and the system: logs it now.
  * @param retry_ns  how long until the retry; for messages.
  */
-void wss_trouble_report(struct wss_trouble *trouble, struct wss_target_status *status,
-                        const char *label, enum wss_finding finding, const struct hr_reason *reason,
-                        uint64_t retry_ns);
+void wss_problems_report(struct wss_problems *problems, struct wss_target_status *status,
+                         const char *label, enum wss_finding finding,
+                         const struct hr_reason *reason, uint64_t retry_ns);
 
 /** Reports that a target is measured, or gone. */
-void wss_trouble_clear(struct wss_trouble *trouble, struct wss_target_status *status,
-                       const char *label);
+void wss_problems_clear(struct wss_problems *problems, struct wss_target_status *status,
+                        const char *label);
 
-/** Logs changes in the troubles of cgroups. */
-void wss_trouble_log(struct wss_trouble *trouble);
+/** Logs changes in the problems of cgroups. */
+void wss_problems_log(struct wss_problems *problems);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "wss/trouble.h"
+#include "wss/problems.h"
 
 #include <errno.h>
 
@@ -9,7 +9,7 @@
 
 #define PLUGIN "wss"
 
-enum wss_finding wss_trouble_classify(int status, bool by_file)
+enum wss_finding wss_problems_classify(int status, bool by_file)
 {
     switch (status) {
     case -ESRCH:
@@ -59,7 +59,7 @@ static void print_retry(enum wss_finding finding, uint64_t retry_ns, char *buffe
     }
 }
 
-static void log_target_trouble(struct wss_target_status *status, const char *label,
+static void log_target_problem(struct wss_target_status *status, const char *label,
                                enum wss_finding finding, const struct hr_reason *reason,
                                uint64_t retry_ns)
 {
@@ -72,69 +72,69 @@ static void log_target_trouble(struct wss_target_status *status, const char *lab
                   reason->text, retry);
 }
 
-static void count_cgroup_trouble(struct wss_trouble *trouble, struct wss_target_status *status,
+static void count_cgroup_problem(struct wss_problems *problems, struct wss_target_status *status,
                                  const char *label, enum wss_finding finding,
                                  const struct hr_reason *reason)
 {
     if (status->finding != WSS_FINE)
-        trouble->groups[status->finding].count--;
+        problems->groups[status->finding].count--;
     status->finding = finding;
     if (finding == WSS_FINE)
         return;
-    trouble->groups[finding].count++;
-    snprintf(trouble->groups[finding].example, sizeof(trouble->groups[finding].example), "%s",
+    problems->groups[finding].count++;
+    snprintf(problems->groups[finding].example, sizeof(problems->groups[finding].example), "%s",
              label);
-    snprintf(trouble->groups[finding].reason, sizeof(trouble->groups[finding].reason), "%s",
+    snprintf(problems->groups[finding].reason, sizeof(problems->groups[finding].reason), "%s",
              reason != NULL ? reason->text : "");
 }
 
-void wss_trouble_report(struct wss_trouble *trouble, struct wss_target_status *status,
-                        const char *label, enum wss_finding finding, const struct hr_reason *reason,
-                        uint64_t retry_ns)
+void wss_problems_report(struct wss_problems *problems, struct wss_target_status *status,
+                         const char *label, enum wss_finding finding,
+                         const struct hr_reason *reason, uint64_t retry_ns)
 {
-    if (trouble != NULL)
-        count_cgroup_trouble(trouble, status, label, finding, reason);
+    if (problems != NULL)
+        count_cgroup_problem(problems, status, label, finding, reason);
     else
-        log_target_trouble(status, label, finding, reason, retry_ns);
+        log_target_problem(status, label, finding, reason, retry_ns);
 }
 
-void wss_trouble_clear(struct wss_trouble *trouble, struct wss_target_status *status,
-                       const char *label)
+void wss_problems_clear(struct wss_problems *problems, struct wss_target_status *status,
+                        const char *label)
 {
-    if (trouble != NULL)
-        count_cgroup_trouble(trouble, status, label, WSS_FINE, NULL);
+    if (problems != NULL)
+        count_cgroup_problem(problems, status, label, WSS_FINE, NULL);
     else
         complaint_resolve(&status->complaint, PLUGIN ": %s is being measured now.", label);
 }
 
 /* --- Cgroups -------------------------------------------------------------- */
 
-/* Logs how many cgroups have a trouble. */
-static void log_cgroup_trouble(struct wss_trouble *trouble, enum wss_finding finding)
+/* Logs how many cgroups have a problem. */
+static void log_cgroup_problem(struct wss_problems *problems, enum wss_finding finding)
 {
-    const size_t count = trouble->groups[finding].count;
-    struct complaint *complaint = &trouble->groups[finding].complaint;
+    const size_t count = problems->groups[finding].count;
+    struct complaint *complaint = &problems->groups[finding].complaint;
 
     if (count == 0)
         complaint_resolve(
-            complaint, PLUGIN ": the cgroups such as %s are %s.", trouble->groups[finding].example,
+            complaint, PLUGIN ": the cgroups such as %s are %s.", problems->groups[finding].example,
             finding == WSS_PARTLY ? "measured in full again, or gone" : "measured again, or gone");
-    if (!tally_should_log(&trouble->groups[finding].tally, count))
+    if (!tally_should_log(&problems->groups[finding].tally, count))
         return;
     complaint->cause = 1;
     plugin_log(finding == WSS_NO_METHOD ? LOG_ERR : LOG_WARNING,
                PLUGIN ": %zu cgroup%s%s measured%s, such as %s: %s.", count,
                count == 1 ? " is" : "s are", finding == WSS_PARTLY ? "" : " not",
-               finding == WSS_PARTLY ? " in part" : "", trouble->groups[finding].example,
-               trouble->groups[finding].reason);
+               finding == WSS_PARTLY ? " in part" : "", problems->groups[finding].example,
+               problems->groups[finding].reason);
 }
 
-void wss_trouble_log(struct wss_trouble *trouble)
+void wss_problems_log(struct wss_problems *problems)
 {
     /* Not WSS_ABSENT: cgroups and their processes may come and go. */
     static const enum wss_finding logged[] = {WSS_LIMITED, WSS_OVERLAPS, WSS_NO_METHOD, WSS_PARTLY,
                                               WSS_FAILS};
 
     for (size_t i = 0; i < STATIC_ARRAY_SIZE(logged); i++)
-        log_cgroup_trouble(trouble, logged[i]);
+        log_cgroup_problem(problems, logged[i]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "osnoise/trouble.h"
+#include "osnoise/problems.h"
 
 #include <errno.h>
 
@@ -22,9 +22,10 @@ static int cause_of(const struct hr_reason *reason)
     return (int)((hr_hash(reason->text) ^ (uint32_t)reason->error << 24) | 1);
 }
 
-void osnoise_trouble_init(struct osnoise_trouble *trouble, const struct hr_osnoise_options *options)
+void osnoise_problems_init(struct osnoise_problems *problems,
+                           const struct hr_osnoise_options *options)
 {
-    *trouble = (struct osnoise_trouble){
+    *problems = (struct osnoise_problems){
         .is_attached = options->mode == HR_OSNOISE_ATTACH,
         .has_alert = options->max_single_ns > 0,
     };
@@ -46,22 +47,23 @@ static int severity_of(int error)
     }
 }
 
-void osnoise_trouble_log_stopped(struct osnoise_trouble *trouble, const struct hr_reason *reason,
-                                 uint64_t retry_ns)
+void osnoise_problems_log_stopped(struct osnoise_problems *problems, const struct hr_reason *reason,
+                                  uint64_t retry_ns)
 {
-    complaint_log(&trouble->run, severity_of(reason->error), cause_of(reason),
+    complaint_log(&problems->run, severity_of(reason->error), cause_of(reason),
                   PLUGIN ": noise is not measured: %s. Retrying in %.6g s.", reason->text,
                   (double)retry_ns / 1e9);
 }
 
-void osnoise_trouble_log_running(struct osnoise_trouble *trouble)
+void osnoise_problems_log_running(struct osnoise_problems *problems)
 {
-    complaint_resolve(&trouble->run, PLUGIN ": noise is being measured now.");
+    complaint_resolve(&problems->run, PLUGIN ": noise is being measured now.");
 }
 
-void osnoise_trouble_log_unrestored(struct osnoise_trouble *trouble, const struct hr_reason *reason)
+void osnoise_problems_log_unrestored(struct osnoise_problems *problems,
+                                     const struct hr_reason *reason)
 {
-    complaint_log(&trouble->restoring, LOG_WARNING, cause_of(reason),
+    complaint_log(&problems->restoring, LOG_WARNING, cause_of(reason),
                   PLUGIN ": not all settings of the tracer are restored: %s.", reason->text);
 }
 
@@ -128,21 +130,21 @@ static bool has_absent(const struct hr_osnoise_reading *reading)
     return false;
 }
 
-static void log_absent_cpus(struct osnoise_trouble *trouble,
+static void log_absent_cpus(struct osnoise_problems *problems,
                             const struct hr_osnoise_reading *reading)
 {
     char offline[LIST_SIZE + 96], silent[LIST_SIZE + 224];
 
     if (!has_absent(reading)) {
-        complaint_resolve(&trouble->absent, PLUGIN ": samples come from all CPUs.");
+        complaint_resolve(&problems->absent, PLUGIN ": samples come from all CPUs.");
         return;
     }
     const struct hr_cpu_set off = find_cpus_in_state(reading, HR_OSNOISE_CPU_OFFLINE);
     const struct hr_cpu_set mute = find_cpus_in_state(reading, HR_OSNOISE_CPU_SILENT);
     print_offline(&off, offline, sizeof(offline));
-    print_silent(&mute, trouble->is_attached, silent, sizeof(silent));
+    print_silent(&mute, problems->is_attached, silent, sizeof(silent));
     int cause = (int)(hr_hash(offline) ^ hr_hash(silent)) | 1;
-    complaint_log(&trouble->absent, LOG_WARNING, cause, PLUGIN ": %s%s%s.", offline,
+    complaint_log(&problems->absent, LOG_WARNING, cause, PLUGIN ": %s%s%s.", offline,
                   offline[0] != '\0' && silent[0] != '\0' ? "; " : "", silent);
 }
 
@@ -150,7 +152,7 @@ static void log_absent_cpus(struct osnoise_trouble *trouble,
 
 /* Without an alert only samples are recorded, one a period. If attached, the period and the
  * threshold are the other program's. */
-static const char *remedy_of_loss(const struct osnoise_trouble *trouble)
+static const char *remedy_of_loss(const struct osnoise_problems *problems)
 {
     static const char *const remedies[2][2] = {
         {"samples come faster than they are read, and values are too low. Lengthen Period",
@@ -162,10 +164,10 @@ static const char *remedy_of_loss(const struct osnoise_trouble *trouble)
          "Alert"},
     };
 
-    return remedies[trouble->has_alert][trouble->is_attached];
+    return remedies[problems->has_alert][problems->is_attached];
 }
 
-static void log_lost_records(struct osnoise_trouble *trouble,
+static void log_lost_records(struct osnoise_problems *problems,
                              const struct hr_osnoise_reading *reading)
 {
     struct hr_cpu_set cpus = {{0}};
@@ -177,42 +179,43 @@ static void log_lost_records(struct osnoise_trouble *trouble,
             lost += reading->cpus[i].lost_count;
             hr_cpu_set_add(&cpus, reading->cpus[i].cpu);
         }
-    trouble->without_loss_ns = lost > 0 ? 0 : trouble->without_loss_ns + reading->elapsed_ns;
-    if (trouble->without_loss_ns >= LOSS_OVER_NS)
-        complaint_resolve(&trouble->lost, PLUGIN ": no records lost for %.6g s.",
+    problems->without_loss_ns = lost > 0 ? 0 : problems->without_loss_ns + reading->elapsed_ns;
+    if (problems->without_loss_ns >= LOSS_OVER_NS)
+        complaint_resolve(&problems->lost, PLUGIN ": no records lost for %.6g s.",
                           (double)LOSS_OVER_NS / 1e9);
-    if (!tally_should_log(&trouble->lost_tally, lost))
+    if (!tally_should_log(&problems->lost_tally, lost))
         return;
-    trouble->lost.cause = 1;
+    problems->lost.cause = 1;
     print_cpus(&cpus, list, sizeof(list));
     WARNING(PLUGIN ": %" PRIu64 " records of %s were overwritten before they were read: %s.", lost,
-            list, remedy_of_loss(trouble));
+            list, remedy_of_loss(problems));
 }
 
-static void log_dropped_noises(struct osnoise_trouble *trouble,
+static void log_dropped_noises(struct osnoise_problems *problems,
                                const struct hr_osnoise_reading *reading)
 {
-    if (tally_should_log(&trouble->dropped_tally, reading->dropped_count))
+    if (tally_should_log(&problems->dropped_tally, reading->dropped_count))
         WARNING(PLUGIN ": %" PRIu64 " noises weren't counted by name, as the kernel's table of "
                        "names was full.",
                 reading->dropped_count);
 }
 
-static void log_warning(struct osnoise_trouble *trouble, const struct hr_reason *warning)
+static void log_warning(struct osnoise_problems *problems, const struct hr_reason *warning)
 {
     if (warning->error == 0) {
-        complaint_resolve(&trouble->warning, PLUGIN ": no longer: %s.", trouble->warned.text);
+        complaint_resolve(&problems->warning, PLUGIN ": no longer: %s.", problems->warned.text);
         return;
     }
-    trouble->warned = *warning;
-    complaint_log(&trouble->warning, LOG_WARNING, cause_of(warning), PLUGIN ": %s.", warning->text);
+    problems->warned = *warning;
+    complaint_log(&problems->warning, LOG_WARNING, cause_of(warning), PLUGIN ": %s.",
+                  warning->text);
 }
 
-void osnoise_trouble_log_reading(struct osnoise_trouble *trouble,
-                                 const struct hr_osnoise_reading *reading)
+void osnoise_problems_log_reading(struct osnoise_problems *problems,
+                                  const struct hr_osnoise_reading *reading)
 {
-    log_warning(trouble, &reading->warning);
-    log_absent_cpus(trouble, reading);
-    log_lost_records(trouble, reading);
-    log_dropped_noises(trouble, reading);
+    log_warning(problems, &reading->warning);
+    log_absent_cpus(problems, reading);
+    log_lost_records(problems, reading);
+    log_dropped_noises(problems, reading);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/cgroup_perf/check_plugin_cgroup_perf_trouble.c - obstacles to counting: each is logged
+ * plugin/cgroup_perf/check_plugin_cgroup_perf_problems.c - obstacles to counting: each is logged
  * once, with its remedy, and the rest is counted.
  */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
@@ -471,7 +471,7 @@ static bool is_paranoid(void)
 int main(void)
 {
     const char *obstacle = perf_obstacle(true);
-    TCase *tests = tcase_create("trouble");
+    TCase *tests = tcase_create("problems");
     const char *forks = getenv("CK_FORK");
 
     if (obstacle != NULL) {
@@ -515,5 +515,5 @@ int main(void)
         tcase_add_loop_test(tests, reports_once_that_the_machine_cannot_be_counted, 0, 2);
         tcase_add_loop_test(tests, reports_once_that_groups_cannot_be_counted, 0, 2);
     }
-    return run_suite("plugin cgroup_perf trouble", tests);
+    return run_suite("plugin cgroup_perf problems", tests);
 }

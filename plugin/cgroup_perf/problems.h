@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cgroup_perf/problems.h - logs obstacles to counting: each once, with its remedy.
+ */
+#ifndef HEADROOM_PLUGIN_CGROUP_PERF_PROBLEMS_H
+#define HEADROOM_PLUGIN_CGROUP_PERF_PROBLEMS_H
+
+#include "cgroup_perf/events.h"
+#include "common/complaint.h"
+
+struct hr_root;
+
+/** Kinds of problems with events, by remedy. */
+enum perf_problem_kind {
+    PERF_PROBLEM_ABSENT,     /**< nothing on this machine counts it */
+    PERF_PROBLEM_PERMISSION, /**< permission is missing */
+    PERF_PROBLEM_TOO_MANY,   /**< a line's events can't be counted together */
+    PERF_PROBLEM_WHOLE,      /**< it can be counted for the machine, but not for a cgroup */
+    PERF_PROBLEM_REFUSED,    /**< the kernel refuses it */
+    PERF_PROBLEM_COUNT
+};
+
+/** The cause of a complaint about events is a hash of their names, so that a change is logged. */
+struct perf_problems {
+    struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_PROBLEM_COUNT];
+    struct complaint cpus, system;
+    bool shortage_logged; /* of descriptors, which lasts */
+    bool failure_logged;  /* of cgroups for another reason, which lasts */
+    uint64_t
+        starved; /**< bit mask of the groups of events that were logged as never having a turn */
+
+    /* Of this interval: whether the machine lacks descriptors, or is counted; how many cgroups do,
+     * are, and can't be counted for another reason, with an example. */
+    bool system_short_of_files, system_counted;
+    size_t short_of_files, counted, failed;
+    int failed_status;
+    char example[256];
+    struct tally logged_files, logged_failed;
+};
+
+/** Records the status of reading a target. @param group  its path; NULL: the machine. */
+void perf_problems_record(struct perf_problems *problems, const struct perf_events *events,
+                          const struct hr_perf_target *target, const char *group, int status);
+
+/** Logs a changed status of hr_perf_read(). @param known  whether it ever succeeded. */
+void perf_problems_log_cpus(struct perf_problems *problems, int status, bool known);
+
+/** Logs what is new in this interval, and starts the next. */
+void perf_problems_log(struct perf_problems *problems, const struct perf_events *events,
+                       const struct hr_perf *perf, const struct hr_root *root);
+
+#endif
