@@ -19,11 +19,11 @@
 #include "headroom/clock.h"
 #include "headroom/history.h"
 #include "headroom/kills.h"
-#include "headroom/lines.h"
 #include "headroom/problems.h"
 #include "headroom/room.h"
 #include "headroom/root.h"
 #include "headroom/subject.h"
+#include "headroom/trouble_lines.h"
 #include "headroom/values.h"
 #include "utils/common/common.h"
 
@@ -39,7 +39,7 @@ static struct {
     bool system;
     char *root;
     uint64_t horizon_us;
-    struct lines lines;
+    struct trouble_lines lines;
     struct alert_rule alert;
     bool notify_of_kills;
     char *state_file;
@@ -66,7 +66,7 @@ static int configure_option(const oconfig_item_t *item)
     if (strcasecmp(item->key, "System") == 0)
         return option_boolean(PLUGIN, item, &config.system);
     if (strcasecmp(item->key, "Trouble") == 0)
-        return lines_option(PLUGIN, item, &config.lines.of_all);
+        return trouble_lines_option(PLUGIN, item, &config.lines.of_all);
     if (strcasecmp(item->key, "Horizon") == 0)
         return option_seconds(PLUGIN, item, 60 * HR_US_PER_S, 86400 * HR_US_PER_S,
                               &config.horizon_us);
@@ -220,7 +220,7 @@ static void add_group(struct hr_cgroup *group)
     }
     added->instance = instance;
     added->path = group->path;
-    added->lines = lines_of_group(&config.lines, group->pattern);
+    added->lines = trouble_lines_of_group(&config.lines, group->pattern);
     group->data = added;
     if (kills != NULL)
         kills_add_group(kills, added->path, instance);
@@ -309,7 +309,7 @@ static int headroom_shutdown(void)
     stop_measuring();
     selection_free(selection);
     selection = NULL;
-    lines_free(&config.lines);
+    trouble_lines_free(&config.lines);
     free(config.root);
     config.root = NULL;
     free(config.state_file);
@@ -328,7 +328,7 @@ static int start_measuring(const char *path)
     status = hr_room_machine_open(root, &machine);
     if (status == 0)
         history = history_open(config.state_file, machine, point_ns());
-    whole_system.lines = lines_of_system(&config.lines);
+    whole_system.lines = trouble_lines_of_system(&config.lines);
     if (status == 0 && config.system)
         status = hr_room_open(machine, NULL, point_ns(), &whole_system.source);
     if (status == 0 && config.alert.is_on)
@@ -363,7 +363,7 @@ void module_register(void)
         ERROR(PLUGIN ": out of memory.");
         return;
     }
-    selection_on_option(selection, lines_pattern_option, &config.lines);
+    selection_on_option(selection, trouble_lines_pattern_option, &config.lines);
     plugin_register_complex_config(PLUGIN, headroom_config);
     plugin_register_init(PLUGIN, headroom_init);
     plugin_register_shutdown(PLUGIN, headroom_shutdown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "headroom/lines.h"
+#include "headroom/trouble_lines.h"
 
 #include "common/log.h"
 #include "common/options.h"
@@ -11,13 +11,14 @@
 #define OF_GROUPS [HR_PSI_CPU] = 40, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40
 #define OF_SYSTEM [HR_PSI_CPU] = 60, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40
 
-void lines_free(struct lines *lines)
+void trouble_lines_free(struct trouble_lines *lines)
 {
     free(lines->of_pattern);
-    *lines = (struct lines){.of_pattern = NULL};
+    *lines = (struct trouble_lines){.of_pattern = NULL};
 }
 
-int lines_option(const char *block, const oconfig_item_t *item, struct lines_given *given)
+int trouble_lines_option(const char *block, const oconfig_item_t *item,
+                         struct trouble_lines_given *given)
 {
     static const char accepted[] =
         "\"cpu\", \"memory\" or \"io\", and a percentage above 0, up to 100";
@@ -37,9 +38,9 @@ int lines_option(const char *block, const oconfig_item_t *item, struct lines_giv
     return option_refuse(block, item, accepted);
 }
 
-static int reserve_pattern(struct lines *lines, size_t pattern)
+static int reserve_pattern(struct trouble_lines *lines, size_t pattern)
 {
-    struct lines_given *grown =
+    struct trouble_lines_given *grown =
         realloc(lines->of_pattern, (pattern + 1) * sizeof(*lines->of_pattern));
 
     if (grown == NULL) {
@@ -48,30 +49,30 @@ static int reserve_pattern(struct lines *lines, size_t pattern)
     }
     lines->of_pattern = grown;
     for (; lines->pattern_count <= pattern; lines->pattern_count++)
-        grown[lines->pattern_count] = (struct lines_given){{0}};
+        grown[lines->pattern_count] = (struct trouble_lines_given){{0}};
     return 0;
 }
 
-int lines_pattern_option(const char *block, size_t pattern, const oconfig_item_t *item,
-                         void *context)
+int trouble_lines_pattern_option(const char *block, size_t pattern, const oconfig_item_t *item,
+                                 void *context)
 {
-    struct lines *lines = context;
+    struct trouble_lines *lines = context;
 
     if (strcasecmp(item->key, "Trouble") != 0)
         return 1;
     if (pattern >= lines->pattern_count && reserve_pattern(lines, pattern) < 0)
         return -1;
-    return lines_option(block, item, &lines->of_pattern[pattern]);
+    return trouble_lines_option(block, item, &lines->of_pattern[pattern]);
 }
 
-static void apply(struct hr_room_lines *lines, const struct lines_given *given)
+static void apply(struct hr_room_lines *lines, const struct trouble_lines_given *given)
 {
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
         if (given->pct[i] > 0)
             lines->pct[i] = given->pct[i];
 }
 
-struct hr_room_lines lines_of_system(const struct lines *lines)
+struct hr_room_lines trouble_lines_of_system(const struct trouble_lines *lines)
 {
     struct hr_room_lines made = {{OF_SYSTEM}};
 
@@ -79,7 +80,7 @@ struct hr_room_lines lines_of_system(const struct lines *lines)
     return made;
 }
 
-struct hr_room_lines lines_of_group(const struct lines *lines, size_t pattern)
+struct hr_room_lines trouble_lines_of_group(const struct trouble_lines *lines, size_t pattern)
 {
     struct hr_room_lines made = {{OF_GROUPS}};
 
