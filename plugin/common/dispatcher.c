@@ -328,10 +328,12 @@ void dispatcher_waiting_free(struct dispatcher_waiting *waiting)
 static int start_dispatcher(struct dispatcher *dispatcher)
 {
     int status = thread_open(&dispatcher->thread);
+    char name[16]; /* the kernel's limit */
 
     if (status < 0)
         return status;
-    return thread_start(&dispatcher->thread, dispatcher_main, dispatcher, "hr notify");
+    snprintf(name, sizeof(name), "%s notify", dispatcher->plugin);
+    return thread_start(&dispatcher->thread, dispatcher_main, dispatcher, name);
 }
 
 int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **dispatcher)

@@ -33,7 +33,7 @@ struct dispatcher;
 /**
  * Opens a dispatcher and starts its thread.
  *
- * @param plugin      the plugin's name, for messages; kept.
+ * @param plugin      the plugin's name, for messages and the thread's; kept.
  * @param per_second  the limit.
  * @return 0 or a negative errno.
  */

@@ -245,7 +245,7 @@ static int start_kills(struct kills *kills, const struct hr_root *root)
     if (status == 0)
         status = thread_open(&kills->thread);
     if (status == 0)
-        status = thread_start(&kills->thread, kills_main, kills, "hr oom");
+        status = thread_start(&kills->thread, kills_main, kills, "headroom oom");
     return status;
 }
 
