@@ -11,7 +11,8 @@ struct history;
 struct hr_room_machine;
 
 /**
- * Lets the machine begin with what the run before has saved; logs how old that is, or why it can't.
+ * Lets the machine begin with what the previous run has saved; logs how old that is, or why it
+ * can't.
  *
  * @param path      as configured; NULL: the default.
  * @param machine   must outlive the object; of which nothing was opened yet.

@@ -47,8 +47,8 @@ static uint64_t quiet_deadline(const struct psi_alert *alert, uint64_t since_ns)
 
 /* --- Open alarms ---------------------------------------------------------- */
 
-/* An alarm that the run before left open goes on, silently: it ends after its first quiet time. One
- * that it may not have reported is reported by the next event. */
+/* An alarm that the previous run left open goes on, silently: it ends after its first quiet time.
+ * One that it may not have reported is reported by the next event. */
 static void resume_alarm(struct psi_alert *alert, enum psi_sent sent)
 {
     const uint64_t now_ns = hr_clock_ns();

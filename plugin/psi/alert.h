@@ -76,12 +76,12 @@ struct psi_alert {
     _Atomic uint32_t event_count;
 
     bool alarmed;              /**< from an event until it is over */
-    bool is_reported;          /**< its beginning was queued, or sent by the run before */
+    bool is_reported;          /**< its beginning was queued, or sent by the previous run */
     bool is_recorded;          /**< it is in context->open */
     enum psi_sent sent;        /**< of the alarm, or of the one before */
     uint64_t record;           /**< the first that has it */
     struct hr_psi_event event; /**< the last */
-    uint64_t begun_ns;         /**< when the first was; 0: in the run before */
+    uint64_t begun_ns;         /**< when the first was; 0: in the previous run */
     uint64_t quiet_ns;         /**< when the alarm is over, if there is no other event */
     uint64_t repeat_ns;        /**< when it is reported again */
     bool has_below;            /**< groups with the rule were below it when it began */
@@ -111,7 +111,7 @@ uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance);
 bool psi_alert_is_below(const struct psi_alert *alert, const struct psi_alert *above);
 
 /**
- * Initializes an alert, not armed. An alarm that the run before left open goes on.
+ * Initializes an alert, not armed. An alarm that the previous run left open goes on.
  *
  * @param instance, group  must outlive the alert.
  */

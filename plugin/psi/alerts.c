@@ -38,7 +38,7 @@
 /* While the read callback samples, the set is tried again so often. */
 #define BUSY_NS (5 * HR_NS_PER_MS)
 
-/* How long at least an alarm of the run before may take to find its group. */
+/* How long at least an alarm of the previous run may take to find its group. */
 #define CLAIM_NS (30 * HR_NS_PER_S)
 
 /* How often what waits to be dispatched is looked for, as the state file depends on it. */
@@ -72,7 +72,7 @@ struct psi_alerts {
     uint64_t listen_ns; /* when the set's descriptor is listened to again; TIMER_NEVER */
     uint64_t rescan_ns; /* when the set is read next */
     uint64_t settle_ns; /* how long after a change */
-    uint64_t claim_ns;  /* when alarms of the run before end that weren't claimed; TIMER_NEVER */
+    uint64_t claim_ns;  /* when alarms of the previous run end that weren't claimed; TIMER_NEVER */
     uint64_t dispatched_ns; /* when what waits to be dispatched is looked for; TIMER_NEVER */
 };
 
@@ -206,7 +206,7 @@ static void follow_groups(struct psi_alerts *alerts, uint64_t now_ns)
 
 /* --- Open alarms ---------------------------------------------------------- */
 
-/* Alarms of the run before that can't go on. */
+/* Alarms of the previous run that can't go on. */
 static void end_unclaimed(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
@@ -260,7 +260,7 @@ static void update_open_alarms(struct psi_alerts *alerts, uint64_t now_ns)
     struct psi_alert_context *context = &alerts->context;
 
     if (context->open_alarms == NULL)
-        return; /* there is no rule, and no alarm of a run before */
+        return; /* there is no rule, and no alarm of a previous run */
     if (now_ns >= alerts->claim_ns)
         end_unclaimed(alerts);
     if (!context->has_changed && now_ns < alerts->dispatched_ns)
@@ -423,7 +423,7 @@ static int open_thread(struct psi_alerts *alerts)
     return 0;
 }
 
-/* What reporting needs, if there are rules, or alarms of a run before that had some. Open alarms
+/* What reporting needs, if there are rules, or alarms of a previous run that had some. Open alarms
  * need the dispatcher. */
 static int open_reporting(struct psi_alerts *alerts)
 {

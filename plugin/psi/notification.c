@@ -59,7 +59,7 @@ static void add_subject_metadata(notification_t *notice, const struct psi_subjec
     message_add_text(notice, "Resource", hr_psi_resource_name(trigger->resource));
     message_add_text(notice, "Level", hr_psi_level_name(trigger->level));
     if (trigger->window_us == 0)
-        return; /* of the run before: not known */
+        return; /* of the previous run: not known */
     plugin_notification_meta_add_double(notice, "Stall", (double)trigger->stall_us / 1e6);
     plugin_notification_meta_add_double(notice, "Window", (double)trigger->window_us / 1e6);
 }

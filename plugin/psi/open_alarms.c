@@ -223,8 +223,9 @@ static void log_unusable(const char *path, int status)
                         : status == -EBADMSG ? "it isn't what this plugin writes"
                                              : STRERROR(-status);
 
-    WARNING(PLUGIN ": the open alarms of the run before are lost, as %s can't be used: %s. Alarms "
-                   "that it left open at the receivers must be closed there.",
+    WARNING(PLUGIN
+            ": the open alarms of collectd's previous run are lost, as %s can't be used: %s. "
+            "Close alarms that are still open at the receivers by hand.",
             path, cause);
 }
 

@@ -25,7 +25,7 @@
 /** Whether the beginning of an alarm was dispatched. */
 enum psi_sent {
     PSI_UNSENT,    /**< no, it is being prepared or waits */
-    PSI_INHERITED, /**< the run before was about to, and this one has not queued it */
+    PSI_INHERITED, /**< the previous run was about to, and this one has not queued it */
     PSI_UNSURE,    /**< a handler has it at the moment; or it was PSI_INHERITED, and is queued */
     PSI_SENT,
 };
@@ -40,8 +40,8 @@ struct psi_open_alarm {
     struct psi_rule rule; /**< of which name, type_instance, resource and level are set */
     char instance[DATA_MAX_NAME_LEN];
     char *path;         /**< NULL: the system */
-    enum psi_sent sent; /**< INHERITED or SENT of the run before's */
-    uint64_t id;        /**< of an alarm whose end waits; 0: of the run before */
+    enum psi_sent sent; /**< INHERITED or SENT of the previous run's */
+    uint64_t id;        /**< of an alarm whose end waits; 0: of the previous run */
     TAILQ_ENTRY(psi_open_alarm) entry;
 };
 
@@ -65,7 +65,7 @@ struct psi_open_alarms;
 bool psi_open_alarm_is_by(const struct psi_open_alarm *alarm, const struct psi_rule *rule);
 
 /**
- * Reads the file of the run before, if there is one; bad content is logged, and ignored.
+ * Reads the file of the previous run, if there is one; bad content is logged, and ignored.
  *
  * @param path        kept.
  * @param dispatcher  learns what was saved; must outlive the open alarms.
@@ -77,22 +77,22 @@ int psi_open_alarms_open(const char *path, struct dispatcher *dispatcher,
 /** Writes the file for the last time, and frees. NULL is allowed. */
 void psi_open_alarms_close(struct psi_open_alarms *alarms);
 
-/** Takes an alarm of the run before out of the list, for the alert that goes on with it: of the
+/** Takes an alarm of the previous run out of the list, for the alert that goes on with it: of the
  * same trigger, resource, level and instance. @return whether there was one. */
 bool psi_open_alarms_claim(struct psi_open_alarms *alarms, const struct psi_subject *subject,
                            enum psi_sent *sent);
 
-/** The first alarm of the run before that wasn't claimed; NULL: none. */
+/** The first alarm of the previous run that wasn't claimed; NULL: none. */
 struct psi_open_alarm *psi_open_alarms_unclaimed(struct psi_open_alarms *alarms);
 
-/** Whether the run before was before the machine was booted. */
+/** Whether the previous run was before the machine was booted. */
 bool psi_open_alarms_has_rebooted(const struct psi_open_alarms *alarms);
 
 /** Keeps an alarm until its end has been dispatched. @param id  as the dispatcher knows it. */
 void psi_open_alarms_add_ending(struct psi_open_alarms *alarms, uint64_t id,
                                 const struct psi_subject *subject, enum psi_sent sent);
 
-/** Keeps an alarm of the run before until its end has been dispatched. */
+/** Keeps an alarm of the previous run until its end has been dispatched. */
 void psi_open_alarms_set_ending(struct psi_open_alarms *alarms, struct psi_open_alarm *alarm,
                                 uint64_t id);
 

@@ -181,8 +181,8 @@ static void print_causes(const struct psi_alert *alert, char *buffer, size_t siz
     psi_cause_print(&causes, buffer, size);
 }
 
-/* The beginning was queued, or that the alarm lasts. Of one of the run before it is on record when
- * this has been sent. */
+/* The beginning was queued, or that the alarm lasts. Of one of the previous run it is on record
+ * when this has been sent. */
 static void set_reported(struct psi_alert *alert)
 {
     alert->is_reported = true;

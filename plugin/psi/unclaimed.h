@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * psi/unclaimed.h - why an alarm of the run before, which no alert has claimed, can't go on.
+ * psi/unclaimed.h - why an alarm of the previous run, which no alert has claimed, can't go on.
  */
 #ifndef HEADROOM_PLUGIN_PSI_UNCLAIMED_H
 #define HEADROOM_PLUGIN_PSI_UNCLAIMED_H

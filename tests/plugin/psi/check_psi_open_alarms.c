@@ -375,10 +375,11 @@ START_TEST(ignores_files_that_it_did_not_write)
         return;
     unusable[_i].make();
     open_alarms();
-    snprintf(expected, sizeof(expected),
-             "warning: psi: the open alarms of the run before are lost, as %s can't be used: %s. "
-             "Alarms that it left open at the receivers must be closed there.",
-             path, unusable[_i].cause);
+    snprintf(
+        expected, sizeof(expected),
+        "warning: psi: the open alarms of collectd's previous run are lost, as %s can't be used: "
+        "%s. Close alarms that are still open at the receivers by hand.",
+        path, unusable[_i].cause);
     ck_assert_str_eq(fake_log(0), expected);
     ck_assert_uint_eq(count_unclaimed(), 0);
     ck_assert(!claim(&group));
@@ -389,7 +390,7 @@ START_TEST(ignores_files_that_it_did_not_write)
 }
 END_TEST
 
-/* --- The alarms of the run before ------------------------------------------- */
+/* --- The alarms of the previous run------------------------------------------ */
 
 static const struct psi_rule of_io = {.name = "io"};
 static const struct psi_subject claimant_of_io = {&of_io, "a_b.service", "a/b.service"};
