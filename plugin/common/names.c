@@ -92,8 +92,8 @@ static bool find_free_instance(struct names *names, const char *text, struct nam
     hr_instance_make(text, name->path, true, name->instance);
     if (path_of_owner(names, name->instance) != NULL) {
         if (tally_should_log(&names->collisions, ++names->collision_count))
-            ERROR("%s: cgroup %s is left out: its name %s, and the same with a hash, belong to %s. "
-                  "Give it another by Instance.",
+            ERROR("%s: cgroup %s is left out: the name %s is that of %s, and the same with a hash "
+                  "is in use, too. Name it by the option Instance.",
                   names->plugin, name->path, taken, owner);
         return false;
     }

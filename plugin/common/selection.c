@@ -97,7 +97,7 @@ static int append_text(const char *plugin, struct texts *texts, const char *text
 static int check_pattern(const char *plugin, const oconfig_item_t *item, const char *pattern,
                          size_t *wildcards)
 {
-    const char *reason = "memory is short";
+    const char *reason = "out of memory";
     char accepted[256];
 
     if (hr_cgroup_pattern_check(pattern, wildcards, &reason) == 0)

@@ -46,7 +46,7 @@ static int read_percentage(const oconfig_item_t *item, double *pct)
                               : -1;
 
     if (!(number >= 0 && number <= 90))
-        return option_refuse(BLOCK, item, "a percentage from 0, which is never, to 90");
+        return option_refuse(BLOCK, item, "a percentage from 0 (never notifies) to 90");
     *pct = number;
     return 0;
 }

@@ -126,9 +126,9 @@ static void log_reopened(struct psi_problems *problems)
     }
     if (tally_should_log(&problems->logged_reopened, problems->reopened)) {
         problems->reopened_logged = true;
-        NOTICE(PLUGIN ": file descriptors are short, so %zu of %zu pressure files are reopened at "
-                      "each interval, which costs more: raise LimitNOFILE= of collectd's service "
-                      "(ulimit -n).",
+        NOTICE(PLUGIN ": there are too few file descriptors, so %zu of %zu pressure files are "
+                      "reopened at each interval, which costs more: raise LimitNOFILE= of "
+                      "collectd's service (ulimit -n).",
                problems->reopened, problems->files);
     }
     problems->reopened = 0;

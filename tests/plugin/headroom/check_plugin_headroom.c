@@ -438,7 +438,7 @@ static const struct {
     {"Horizon 86401", "option Horizon"},
     {"StateFile \"here\"", "option StateFile doesn't accept \"here\"; it takes the absolute path"},
     {"<Alert>\nBefore 86401\n</Alert>", "headroom: <Alert>: option Before doesn't accept 86401"},
-    {"<Alert>\nRoomBelow 91\n</Alert>", "a percentage from 0, which is never, to 90"},
+    {"<Alert>\nRoomBelow 91\n</Alert>", "a percentage from 0 (never notifies) to 90"},
     {"<Alert>\nSeverity \"OKAY\"\n</Alert>", "it takes \"WARNING\" or \"FAILURE\""},
     {"<Alert>\nTopTakers 11\n</Alert>", "option TopTakers doesn't accept 11"},
     {"<Alert>\n</Alert>\n<Alert>\n</Alert>", "there is more than one block <Alert>"},

@@ -70,7 +70,7 @@ START_TEST(leaves_a_quarter_of_a_fixed_limit)
     begin_with_many_groups(1024);
     ck_assert_int_ge(lowest_free(), 768);
     ck_assert_int_lt(lowest_free(), 768 + 10);
-    harness_assert_logs(1, "file descriptors are short, so");
+    harness_assert_logs(1, "too few file descriptors, so");
 }
 END_TEST
 
@@ -80,7 +80,7 @@ START_TEST(reports_that_descriptors_suffice)
     const struct rlimit limit = {4096, 4096};
 
     begin_with_many_groups(1024);
-    harness_assert_logs(1, "file descriptors are short, so");
+    harness_assert_logs(1, "too few file descriptors, so");
     if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
         return; /* needs CAP_SYS_RESOURCE */
     harness_read();
