@@ -191,7 +191,8 @@ void alert_message_end(notification_t *notice, const struct subject *subject, in
                        room->is_at_least ? "at most " : "", alert_most_room_pct(room),
                        place_of(subject), lasted.text);
     } else {
-        message_append(&message, "trouble isn't known any more in %s, after %s", place_of(subject),
-                       lasted.text);
+        message_append(&message,
+                       "it can no longer be determined whether %s is in trouble, after %s",
+                       place_of(subject), lasted.text);
     }
 }

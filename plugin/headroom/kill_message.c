@@ -52,8 +52,7 @@ static void append_place(struct message *message, notification_t *notice,
         message_append(message, "%s %s", kill->is_exact ? "in" : "below", shown);
         message_add_text(notice, kill->is_exact ? "Cgroup" : "CgroupAbove", kill->path);
     } else {
-        message_append(message, kill->is_exact ? "at the top, in no cgroup"
-                                               : "in a cgroup that isn't known");
+        message_append(message, kill->is_exact ? "in the root cgroup" : "in an unknown cgroup");
     }
 }
 

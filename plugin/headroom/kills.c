@@ -169,8 +169,9 @@ static void log_without_log(struct kills *kills, const struct hr_oom_sources *so
 
     if (sources->version == 2)
         complaint_log(&kills->log, LOG_NOTICE, status,
-                      PLUGIN ": OOM: processes that are killed have no names, and no order, as "
-                             "/dev/kmsg can't be read: %s: %s.",
+                      PLUGIN
+                      ": OOM: notifications lack names and order of the killed processes, as "
+                      "/dev/kmsg can't be read: %s: %s.",
                       cause, log_remedy(status));
     else
         complaint_log(&kills->log, LOG_NOTICE, status,
@@ -187,21 +188,20 @@ static void log_without_counts(struct kills *kills, const struct hr_oom_sources 
     if (sources->log_status == 0 || sources->version == 2)
         complaint_log(&kills->counts, LOG_WARNING, status,
                       PLUGIN
-                      ": OOM: kills that aren't in the kernel's log are reported of selected "
-                      "cgroups of version 2 only, as oom_kill of /proc/vmstat can't be "
-                      "read: %s.",
+                      ": OOM: kills that aren't in the kernel's log are reported only for selected "
+                      "cgroups of cgroup2, as oom_kill in /proc/vmstat can't be read: %s.",
                       cause);
     else
         complaint_log(&kills->counts, LOG_ERR, status,
-                      PLUGIN ": OOM: no kill can be reported, as neither /dev/kmsg can be read "
-                             "(%s: %s) nor oom_kill of /proc/vmstat: %s.",
+                      PLUGIN ": OOM: no kill can be reported, as neither /dev/kmsg (%s: %s) nor "
+                             "oom_kill in /proc/vmstat (%s) can be read.",
                       STRERROR(-sources->log_status), log_remedy(sources->log_status), cause);
 }
 
 static void log_sources(struct kills *kills, const struct hr_oom_sources *sources)
 {
     if (sources->count_status == 0)
-        complaint_resolve(&kills->counts, PLUGIN ": OOM: oom_kill of /proc/vmstat is being read.");
+        complaint_resolve(&kills->counts, PLUGIN ": OOM: oom_kill in /proc/vmstat is being read.");
     else
         log_without_counts(kills, sources);
     if (sources->log_status < 0 && (sources->count_status == 0 || sources->version == 2))

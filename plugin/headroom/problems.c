@@ -78,9 +78,7 @@ static const char *print_groups(const struct problem_of_groups *groups, char *bu
 
 static const char *print_cause(int status, char *buffer, size_t size)
 {
-    if (status == -E2BIG)
-        snprintf(buffer, size, "there are more than %d", HR_ROOM_LIMITS);
-    else if (status == -EOVERFLOW)
+    if (status == -EOVERFLOW)
         snprintf(buffer, size, "io.max has more than %d devices", HR_STALL_DEVICES);
     else if (status == -ENXIO)
         snprintf(buffer, size,
@@ -129,12 +127,17 @@ static void log_limits(struct problem_of_groups *groups, const char *resource)
 {
     char place[384], cause[256];
 
-    if (tally_should_log(&groups->logged, groups->count))
+    if (!tally_should_log(&groups->logged, groups->count))
+        return;
+    print_groups(groups, place, sizeof(place));
+    if (groups->status == -E2BIG)
+        WARNING(PLUGIN ": the room by %s of %s isn't known, as more than %d groups, it and those "
+                       "above, have a limit: remove those that never bind.",
+                resource, place, HR_ROOM_LIMITS);
+    else
         WARNING(PLUGIN ": the room by %s of %s isn't known, as not all limits, its own and those "
                        "of the groups above, can be read: %s.",
-                resource, print_groups(groups, place, sizeof(place)),
-                print_cause(groups->status, cause, sizeof(cause)));
-    groups->count = 0;
+                resource, place, print_cause(groups->status, cause, sizeof(cause)));
 }
 
 static void log_old_limits(struct problem_of_groups *groups)
@@ -161,5 +164,6 @@ void problems_log_groups(struct problems *problems)
     log_limits(&problems->cpu_limits, "CPU time");
     log_limits(&problems->memory_limits, "memory");
     log_limits(&problems->io_limits, "I/O");
+    problems->cpu_limits.count = problems->memory_limits.count = problems->io_limits.count = 0;
     log_old_limits(&problems->old_limits);
 }

@@ -157,13 +157,13 @@ START_TEST(says_what_is_not_known)
     count_on_machine(1);
     print("Out of memory: Killed process 7 (eater) total-vm:9kB");
     const notification_t *notice = await_notice(1);
-    ck_assert_str_eq(notice->message, "OOM kill in a cgroup that isn't known: eater[7], as the "
+    ck_assert_str_eq(notice->message, "OOM kill in an unknown cgroup: eater[7], as the "
                                       "machine ran out of memory");
     ck_assert_str_eq(notice->plugin_instance, "system");
     ck_assert_ptr_null(find_meta(notice, "Cgroup"));
     count_on_machine(1);
     print("Memory cgroup out of memory: Killed process 8 (eater) total-vm:9kB");
-    ck_assert_str_eq(await_notice(2)->message, "OOM kill in a cgroup that isn't known: eater[8], "
+    ck_assert_str_eq(await_notice(2)->message, "OOM kill in an unknown cgroup: eater[8], "
                                                "by a limit of its cgroup or of one above");
 }
 END_TEST
@@ -204,7 +204,7 @@ START_TEST(none_is_lost_while_handlers_are_slow)
     count_on_machine(1200);
     await_notice(1200);
     ck_assert_str_eq(fake_notification(1199)->message,
-                     "OOM kill in a cgroup that isn't known: a process whose name isn't known, by "
+                     "OOM kill in an unknown cgroup: a process whose name isn't known, by "
                      "a limit that isn't known");
     frozen_ns += 100 * HR_NS_PER_S;
     harness_sleep(50);
@@ -236,8 +236,8 @@ static void await_log(const char *text)
 START_TEST(logs_once_what_can_not_be_read)
 {
     harness_begin("OOM true");
-    await_log("OOM: processes that are killed have no names, and no order, as /dev/kmsg can't be "
-              "read: No such file or directory: let collectd have the host's /dev/kmsg, as in a "
+    await_log("OOM: notifications lack names and order of the killed processes, as /dev/kmsg can't "
+              "be read: No such file or directory: let collectd have the host's /dev/kmsg, as in a "
               "container.");
     tree_write(tree, "proc/vmstat", "nr_free_pages 7\n");
     frozen_ns += 2 * HR_NS_PER_S;
@@ -246,8 +246,8 @@ START_TEST(logs_once_what_can_not_be_read)
         frozen_ns += 2 * HR_NS_PER_S;
         harness_sleep(20);
     }
-    await_log("OOM: kills that aren't in the kernel's log are reported of selected cgroups of "
-              "version 2 only, as oom_kill of /proc/vmstat can't be read: it isn't there.");
+    await_log("OOM: kills that aren't in the kernel's log are reported only for selected "
+              "cgroups of cgroup2, as oom_kill in /proc/vmstat can't be read: it isn't there.");
 }
 END_TEST
 
@@ -256,9 +256,9 @@ START_TEST(logs_that_nothing_can_be_reported)
     tree_write(tree, "proc/vmstat", "nr_free_pages 7\n");
     tree_write(tree, "proc/1/mounts", "%s", "");
     harness_begin("OOM true");
-    await_log("OOM: no kill can be reported, as neither /dev/kmsg can be read (No such file or "
-              "directory: let collectd have the host's /dev/kmsg, as in a container) nor oom_kill "
-              "of /proc/vmstat: it isn't there.");
+    await_log("OOM: no kill can be reported, as neither /dev/kmsg (No such file or directory: "
+              "let collectd have the host's /dev/kmsg, as in a container) nor oom_kill in "
+              "/proc/vmstat (it isn't there) can be read.");
     harness_sleep(50);
     ck_assert_uint_eq(fake_logs(0, NULL), 1);
 }
