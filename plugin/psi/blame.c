@@ -363,8 +363,8 @@ static void log_lost(struct psi_blame *blame, const struct hr_blame_matrix *inte
     const uint64_t ms = (interval->lost_ns + interval->unsplit_ns) / HR_NS_PER_MS;
 
     if (tally_should_log(&blame->lost, ms))
-        WARNING(PLUGIN ": it isn't known who took the CPU for %" PRIu64 " ms, as more pairs of "
-                       "cgroups took it from each other than there is room for: select fewer.",
+        WARNING(PLUGIN ": for %" PRIu64 " ms of waiting it isn't known who took the CPU, as the "
+                       "kernel's table of pairs of cgroups was full: select fewer cgroups.",
                 ms);
 }
 

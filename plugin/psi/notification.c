@@ -139,7 +139,7 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
     }
     /* The kernel accounts a wait when it ends. */
     if (report->count == 0)
-        message_append(message, "; no wait ended within %.3g s",
+        message_append(message, "; waiting: unknown, as no wait ended within %.3g s",
                        (double)rule->top_tasks_window_us / 1e6);
 }
 

@@ -517,7 +517,7 @@ describe_findings() {
     add_finding "$title" "$values"
     details Task
     case $values:$message in
-        :*"; no wait ended within "*) values="unknown, no wait ended within ${message##*"; no wait ended within "}" ;;
+        :*"; waiting: unknown, as "*) values="unknown, as ${message##*"; waiting: unknown, as "}" ;;
     esac
     detail TasksUnknown
     add_finding "which tasks wait isn't known" "$value"

@@ -316,7 +316,7 @@ END_TEST
 
 START_TEST(test_what_has_no_room_is_logged)
 {
-    static const char message[] = "psi: it isn't known who took the CPU for 7 ms, as more pairs of";
+    static const char message[] = "psi: for 7 ms of waiting it isn't known who took the CPU, as";
 
     open_blame(PSI_BLAME_ALWAYS, false);
     find_groups(1);

@@ -390,7 +390,7 @@ START_TEST(ignores_files_that_it_did_not_write)
 }
 END_TEST
 
-/* --- The alarms of the previous run ------------------------------------------- */
+/* --- The alarms of the previous run --------------------------------------- */
 
 static const struct psi_rule of_io = {.name = "io"};
 static const struct psi_subject claimant_of_io = {&of_io, "a_b.service", "a/b.service"};
