@@ -196,12 +196,12 @@ static void log_starved_groups(struct perf_problems *problems, const struct perf
         if ((problems->starved & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
             continue;
         problems->starved |= bit;
-        WARNING(PLUGIN ": the line of event \"%s\" has had no turn on the counters for %g s of CPU "
-                       "time of %s, and nothing of it is published there: it has more events than "
-                       "counters are free. Split it, or free a counter (sysctl "
-                       "kernel.nmi_watchdog=0).",
-                group->events[0]->text, (double)STARVED_NS / 1e9,
-                path != NULL ? path : "the machine");
+        WARNING(
+            PLUGIN ": the Event line with \"%s\" got no hardware counter during %g s of CPU time "
+                   "of %s, so its events aren't published there: it has more events than there "
+                   "are free counters. Split it, or free a counter (sysctl "
+                   "kernel.nmi_watchdog=0).",
+            group->events[0]->text, (double)STARVED_NS / 1e9, path != NULL ? path : "the machine");
     }
 }
 

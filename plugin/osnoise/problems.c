@@ -203,7 +203,8 @@ static void log_dropped_noises(struct osnoise_problems *problems,
 static void log_warning(struct osnoise_problems *problems, const struct hr_reason *warning)
 {
     if (warning->error == 0) {
-        complaint_resolve(&problems->warning, PLUGIN ": no longer: %s.", problems->warned.text);
+        complaint_resolve(&problems->warning, PLUGIN ": this no longer applies: \"%s\".",
+                          problems->warned.text);
         return;
     }
     problems->warned = *warning;

@@ -218,7 +218,7 @@ START_TEST(hands_on_warnings)
     reading.warning = (struct hr_reason){0};
     osnoise_problems_log_reading(&problems, &reading);
     osnoise_problems_log_reading(&problems, &reading);
-    assert_said("info: osnoise: no longer: stop_tracing_us is 100: set it 0.");
+    assert_said("info: osnoise: this no longer applies: \"stop_tracing_us is 100: set it 0\".");
 }
 END_TEST
 
