@@ -32,7 +32,7 @@
 /* A point of the shortest forecast: a thirtieth of ten minutes. */
 #define POINT_NS (20 * HR_NS_PER_S)
 
-/* Of so long the growth is that others are said to take. */
+/* The time over which growth is attributed to takers. */
 #define GROWTH_S 600.
 
 static struct {
@@ -100,7 +100,6 @@ static struct submission submission_of(const struct subject *subject, cdtime_t t
     return (struct submission){.plugin = PLUGIN, .instance = subject->instance, .time = time};
 }
 
-/* What takes part in a growth is what is needed more than ten minutes ago, about. */
 static void store_reading(struct subject *subject, const struct hr_room_reading *reading)
 {
     static const enum hr_psi_resource resources[] = {

@@ -11,7 +11,7 @@ static bool is_in_trouble(const struct hr_room *room)
 /* Where no trouble is in sight, whatever the horizon is: no trend is longer. */
 #define NONE_S 86400.
 
-/* Of processes that have just come to a group it isn't known yet. */
+/* Pressure isn't known yet where processes have just joined a group. */
 static bool has_pressure(const struct hr_room_reading *reading)
 {
     return reading->has_stall[HR_PSI_CPU] || reading->has_stall[HR_PSI_MEMORY];

@@ -149,8 +149,8 @@ struct psi_trigger_list psi_alert_take_closing(struct psi_alert_context *context
 }
 
 /* Closing a kernel's trigger takes milliseconds, and many can be closed at the same time: so it is
- * left to who takes the list. It is removed from epoll explicitly: a child of collectd that
- * has not called exec yet may hold the file open. */
+ * left to the caller of psi_alert_take_closing(). It is removed from epoll explicitly: a child of
+ * collectd that has not called exec yet may hold the file open. */
 static void detach_trigger(struct psi_alert *alert)
 {
     struct psi_alert_context *context = alert->rule_state->context;

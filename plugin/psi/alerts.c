@@ -26,19 +26,19 @@
 /* What happens in groups is read at once, but not more often than this; all at least every
  * RESCAN_NS, or UNWATCHED_NS where inotify doesn't cover everything. A change of directories is
  * read after SETTLE_NS, so that a burst costs one scan; where each scan finds many, after so many
- * times what the last took, but no later than SETTLE_MAX_NS: each lookup takes a lock of the
- * kernel's that a removal takes sixty times. */
-#define EVENTS_NS     (2 * HR_NS_PER_MS)
-#define SETTLE_NS     (HR_NS_PER_S / 20)
-#define SETTLE_MAX_NS (2 * HR_NS_PER_S)
-#define SCANS_APART   250
-#define RESCAN_NS     (10 * HR_NS_PER_S)
-#define UNWATCHED_NS  HR_NS_PER_S
+ * times what the last took, but no later than SETTLE_MAX_NS: each lookup contends with removals
+ * for a kernel lock, which each removal takes sixty times. */
+#define EVENTS_NS         (2 * HR_NS_PER_MS)
+#define SETTLE_NS         (HR_NS_PER_S / 20)
+#define SETTLE_MAX_NS     (2 * HR_NS_PER_S)
+#define SCAN_PAUSE_FACTOR 250
+#define RESCAN_NS         (10 * HR_NS_PER_S)
+#define UNWATCHED_NS      HR_NS_PER_S
 
-/* While the read callback samples, the set is tried again so often. */
+/* Retry interval while the read callback holds the set. */
 #define BUSY_NS (5 * HR_NS_PER_MS)
 
-/* How long at least an alarm of the previous run may take to find its group. */
+/* Minimum time until an alarm of the previous run whose group hasn't reappeared is ended. */
 #define CLAIM_NS (30 * HR_NS_PER_S)
 
 /* How often what waits to be dispatched is looked for, as the state file depends on it. */
@@ -149,9 +149,9 @@ static void listen_to_set(struct psi_alerts *alerts)
 
 static void set_settle_time(struct psi_alerts *alerts, uint64_t scan_ns)
 {
-    const uint64_t apart_ns = timer_earlier(SCANS_APART * scan_ns, SETTLE_MAX_NS);
+    const uint64_t pause_ns = timer_earlier(SCAN_PAUSE_FACTOR * scan_ns, SETTLE_MAX_NS);
 
-    alerts->settle_ns = apart_ns > SETTLE_NS ? apart_ns : SETTLE_NS;
+    alerts->settle_ns = pause_ns > SETTLE_NS ? pause_ns : SETTLE_NS;
 }
 
 static void rescan_groups(struct psi_alerts *alerts, uint64_t now_ns)
