@@ -183,31 +183,31 @@ static int read_exclude(struct selection *selection, const oconfig_item_t *item)
     return 0;
 }
 
-/* The folders that a relative path is looked for in: those of configurations, by distribution, and
- * collectd's own. */
-static const char *include_folder(size_t index)
+/* The directories that a relative path is looked for in: those of configurations, by distribution,
+ * and collectd's own. */
+static const char *include_directory(size_t index)
 {
-    static const char *const folders[] = {
+    static const char *const directories[] = {
         "/etc/collectd/collectd.conf.d",
         "/etc/collectd.d",
         "/etc/collectd",
     };
 
-    if (index < STATIC_ARRAY_SIZE(folders))
-        return folders[index];
-    return index == STATIC_ARRAY_SIZE(folders) ? global_option_get("BaseDir") : NULL;
+    if (index < STATIC_ARRAY_SIZE(directories))
+        return directories[index];
+    return index == STATIC_ARRAY_SIZE(directories) ? global_option_get("BaseDir") : NULL;
 }
 
 /* @return the path to read, which the caller frees; NULL: there is no such file. */
 static char *find_include(const char *path)
 {
-    const char *folder;
+    const char *directory;
     char *found;
 
     if (path[0] == '/')
         return access(path, R_OK) == 0 ? strdup(path) : NULL;
-    for (size_t i = 0; (folder = include_folder(i)) != NULL; i++) {
-        if (asprintf(&found, "%s/%s", folder, path) < 0)
+    for (size_t i = 0; (directory = include_directory(i)) != NULL; i++) {
+        if (asprintf(&found, "%s/%s", directory, path) < 0)
             return NULL;
         if (access(found, R_OK) == 0)
             return found;

@@ -3,7 +3,7 @@
 # headroom-alert - posts one of collectd's notifications to Alertmanager, see headroom-alert(1). collectd's exec
 # plugin runs it for each of them, with the notification on standard input.
 #
-#     headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s FOLDER] URL...
+#     headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s DIRECTORY] URL...
 #
 # To Alertmanager an alert is its labels. The severity is one of them, as routes go by it; so what gets worse ends
 # one alert and begins another, in the same request, and what was begun, with all its labels, is on record until
@@ -19,7 +19,7 @@
 . notification.sh
 
 print_usage() {
-    echo "usage: headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s FOLDER] URL... <NOTIFICATION;"
+    echo "usage: headroom-alert [-e SECONDS] [-K FILE] [-l NAME=VALUE]... [-r SECONDS] [-s DIRECTORY] URL... <NOTIFICATION;"
     echo "see headroom-alert(1)"
 }
 usage() {
@@ -317,7 +317,7 @@ make_annotations
 if is_own_folder "$folder"; then
     has_folder=true
 else
-    complain "$folder is no folder of the user $(id -un), see headroom-alert(1)"
+    complain "$folder isn't a directory owned by $(id -un), see headroom-alert(1)"
     # Either may have begun.
     [ -n "$begun" ] || for each in warning critical; do
         make_labels $each

@@ -3,7 +3,7 @@
 # headroom-mail - mails one of collectd's notifications, see headroom-mail(1). collectd's exec plugin
 # runs it for each of them, with the notification on standard input.
 #
-#     headroom-mail [-n HITS] [-s FOLDER] [-w SECONDS] ADDRESS...
+#     headroom-mail [-n HITS] [-s DIRECTORY] [-w SECONDS] ADDRESS...
 #
 # psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends an OKAY
 # for every series when collectd starts, and its alarms once more; so does headroom its <Alert>; osnoise reports noises
@@ -15,7 +15,7 @@
 PATH=$PATH:/usr/sbin:/usr/lib
 tab=$(printf '\t')
 
-print_usage() { echo "usage: headroom-mail [-n HITS] [-s FOLDER] [-w SECONDS] ADDRESS... <NOTIFICATION; see headroom-mail(1)"; }
+print_usage() { echo "usage: headroom-mail [-n HITS] [-s DIRECTORY] [-w SECONDS] ADDRESS... <NOTIFICATION; see headroom-mail(1)"; }
 usage() {
     print_usage >&2
     exit 2
@@ -869,7 +869,7 @@ is_to_be_mailed() {
         # An <Alert> and a threshold may be of one series.
         if ! open_record "$folder" "$about" ${alert:+"$alert"}; then
             record=""
-            note="${newline}Its end will not be mailed, see headroom-mail(1): $folder is no folder of the user $(id -un)."
+            note="${newline}Its end will not be mailed, see headroom-mail(1): $folder isn't a directory owned by $(id -un)."
             [ "$severity" != OKAY ]
             return
         fi
