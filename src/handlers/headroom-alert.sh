@@ -10,7 +10,7 @@
 # its end.
 #
 # An Alertmanager that is away may have alerts that end meanwhile. So what is to be posted of a series is on record
-# first, and as owed until it is taken; one process, which stays, tries that again. A newer notification of the series
+# first, and as unsent until it is accepted; one process, which stays, tries that again. A newer notification of the series
 # takes its place, and ends all that may have begun: an old end that is posted late would end what is new.
 #
 # A shell and curl: curl brings TLS, proxies and authentication, and neither stays in memory.
@@ -157,7 +157,7 @@ has_ended() {
     return 1
 }
 
-# try URL: once more if its clock is behind ours. Fails with 1 if what is posted is refused, and with 2 if it may be taken
+# try URL: once more if its clock is behind ours. Fails with 1 if what is posted is refused, and with 2 if it may be accepted
 # another time.
 try() {
     end=$((${time%.*} - 1)).${time#*.}
@@ -186,19 +186,19 @@ try_repeatedly() {
     return "$tried"
 }
 
-# --- what is owed ------------------------------------------------------------
+# --- what is unsent ----------------------------------------------------------
 # A file for each series and Alertmanager, beside its record: what remember() writes, then all that posting needs; what
-# begins; and what ends. One that is empty, as when power was lost, owes nothing.
+# begins; and what ends. One that is empty, as when power was lost, has nothing.
 
-owe() {
+keep_unsent() {
     [ -n "$record" ] || return 0
     printf '%s\n' "$severity $time $daemon" "$1" "$config" "$lasting" "$annotations" "$begun" "${ended%"$newline"}" \
-        >"$record.owed.new" && mv -f "$record.owed.new" "$record.owed"
+        >"$record.unsent.new" && mv -f "$record.unsent.new" "$record.unsent"
 }
 
-# read_owed: what owe() wrote. Fails if nothing is owed.
-read_owed() {
-    [ -s "$record.owed" ] || return 1
+# read_unsent: what keep_unsent() wrote. Fails if there is nothing.
+read_unsent() {
+    [ -s "$record.unsent" ] || return 1
     {
         read -r severity time daemon
         IFS= read -r url
@@ -207,42 +207,42 @@ read_owed() {
         IFS= read -r annotations
         IFS= read -r begun
         ended=$(cat)
-    } <"$record.owed"
+    } <"$record.unsent"
     case $time in
         "" | *[!0-9.]*)         # cut off, as when power was lost
-            rm -f "$record.owed"
+            rm -f "$record.unsent"
             return 1
             ;;
     esac
 }
 
-# settle STATUS URL: after try(). What can't be taken isn't owed.
-settle() {
+# finish_unsent STATUS: after try(). What is refused isn't kept.
+finish_unsent() {
     [ "$1" -ne 0 ] || remember "$severity" "$begun"
-    [ -z "$record" ] || [ "$1" -eq 2 ] || rm -f "$record.owed"
+    [ -z "$record" ] || [ "$1" -eq 2 ] || rm -f "$record.unsent"
 }
 
-# retry: what is owed by a record, whose series has no notification on its way; in a process of its own.
+# retry: what is unsent of a record, whose series has no notification on its way; in a process of its own.
 retry() {
     exec 9>"$record.lock"
-    flock -n 9 && read_owed || return 0
+    flock -n 9 && read_unsent || return 0
     if [ $(($(date +%s) - ${time%.*})) -gt "$lasting" ]; then
-        complain "$url has not taken $severity of ${time%.*} within $lasting seconds: given up"
-        rm -f "$record.owed" "$record"      # what was there has ended by itself
+        complain "$url did not accept $severity of ${time%.*} within $lasting seconds: given up"
+        rm -f "$record.unsent" "$record"      # what was there has ended by itself
         return 0
     fi
     try "$url"
     tried=$?
-    settle "$tried"
+    finish_unsent "$tried"
     return "$tried"
 }
 
-# retry_all: of what is owed to an Alertmanager that is away, one.
+# retry_all: of what is unsent to an Alertmanager that is away, one.
 retry_all() {
     away=$newline
-    for owed in "$folder"/*.owed; do
-        record=${owed%.owed}
-        url=$(sed -n 2p "$owed" 2>/dev/null)
+    for unsent in "$folder"/*.unsent; do
+        record=${unsent%.unsent}
+        url=$(sed -n 2p "$unsent" 2>/dev/null)
         case $away in
             *"$newline$url$newline"*) continue ;;
         esac
@@ -251,21 +251,21 @@ retry_all() {
     done
 }
 
-is_anything_owed() {
-    for owed in "$folder"/*.owed; do
-        [ ! -s "$owed" ] || return 0
+has_unsent() {
+    for unsent in "$folder"/*.unsent; do
+        [ ! -s "$unsent" ] || return 0
     done
     return 1
 }
 
-# retry_until_taken: by one process for the folder. What one more owes once this has seen that nothing is owed, that one
+# retry_until_accepted: by one process for the folder. What one more keeps once this has seen that nothing is left, that one
 # tries again itself.
-retry_until_taken() {
-    while is_anything_owed; do
+retry_until_accepted() {
+    while has_unsent; do
         (
             flock -n 8 || exit 1
             retry_all
-            while is_anything_owed; do
+            while has_unsent; do
                 sleep "$retry_after" 8>&-
                 retry_all
             done
@@ -277,8 +277,8 @@ retry_until_taken() {
 
 # find_open: adds to ended, beside the alert that begins, those that may have begun.
 find_open() {
-    if [ -s "$record.owed" ]; then
-        sed -n '6,$p' "$record.owed"
+    if [ -s "$record.unsent" ]; then
+        sed -n '6,$p' "$record.unsent"
     elif [ -e "$record" ]; then
         sed -n 2p "$record"
     fi
@@ -288,7 +288,7 @@ find_open() {
 serve() {
     if $has_folder; then
         open_record "$folder" "" "$1" || return 1
-        [ ! -s "$record.owed" ] || read -r known known_time known_by <"$record.owed"
+        [ ! -s "$record.unsent" ] || read -r known known_time known_by <"$record.unsent"
         ! is_late || return 0
         if [ "$severity:$known" = OKAY:OKAY ]; then
             remember OKAY ""    # so that a beginning that comes later is late
@@ -296,14 +296,14 @@ serve() {
         fi
         ended=$(find_open | grep -vxF -e "$begun" -e "")
     fi
-    owe "$1"
+    keep_unsent "$1"
     try_repeatedly "$1"
     tried=$?
-    settle "$tried"
+    finish_unsent "$tried"
     [ $tried -ne 0 ] || return 0
     again=""
     [ $tried -eq 1 ] || [ -z "$record" ] || again=" (tried again every $retry_after s)"
-    complain "$1 has not taken $severity on $host: $series: $answer$again"
+    complain "$1 did not accept $severity on $host: $series: $answer$again"
     return 1
 }
 
@@ -332,7 +332,7 @@ done
 for each in $serving; do
     wait "$each" || status=1
 done
-if $has_folder && is_anything_owed; then
-    retry_until_taken </dev/null >/dev/null 2>&1 &
+if $has_folder && has_unsent; then
+    retry_until_accepted </dev/null >/dev/null 2>&1 &
 fi
 exit $status

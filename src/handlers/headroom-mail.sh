@@ -935,7 +935,7 @@ keep_unsent() {
     printf '%s\n' "$1" >"$folder/new.$$" && mv -f "$folder/new.$$" "$folder/unsent.$(date +%s%N).$$"
 }
 
-# send_unsent: what was kept, the oldest first, until three aren't taken; one process at a time
+# send_unsent: what was kept, the oldest first, until three aren't accepted; one process at a time
 send_unsent() {
     for unsent in "$folder"/unsent.*; do
         [ -e "$unsent" ] && is_own_folder "$folder" || return 0
@@ -968,7 +968,7 @@ send() {
         remember_alarm
     fi
     [ $sent -ne 0 ] || return 0
-    complain "a mail was not taken$again: $severity on $host: $series"
+    complain "sendmail did not accept a mail$again: $severity on $host: $series"
     return 1
 }
 
