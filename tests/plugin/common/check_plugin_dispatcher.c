@@ -355,7 +355,7 @@ START_TEST(refuses_beginnings_beyond_the_capacity)
     for (uint64_t alarm = 1; alarm < 5; alarm++) {
         ck_assert(!begin(BLOCKER + alarm));
         ck_assert(!has_beginning(BLOCKER + alarm));
-        ck_assert(end(alarm)); /* ends always can be */
+        ck_assert(end(alarm)); /* ends can be queued always */
     }
     ck_assert_str_eq(
         fake_log(0),

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "headroom/room.h"
 #include "support/suite.h"
 
 static void assert_number(const char *identifier, double number)
@@ -325,6 +326,26 @@ START_TEST(says_once_that_limits_cant_be_read)
 }
 END_TEST
 
+START_TEST(says_once_that_too_many_groups_have_a_limit)
+{
+    char path[2 * HR_ROOM_LIMITS + 4] = "a";
+
+    room_tree_write(tree, path, "cpu.max", "50000 100000\n");
+    for (size_t i = 0; i < HR_ROOM_LIMITS; i++) {
+        strcat(path, "/b");
+        room_tree_add_group(tree, path);
+        room_tree_write(tree, path, "cpu.max", "50000 100000\n");
+    }
+    harness_begin("Cgroup \"a/**\"");
+    harness_read();
+    harness_assert_logs(1, "warning: headroom: the room by CPU time of cgroup "
+                           "a/b/b/b/b/b/b/b/b isn't known, as more than 8 groups, it and those "
+                           "above, have a limit: remove those that never bind.");
+    run_100_s();
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 /* One is left, which suffices for what is read each time, but not for limits. */
 static void leave_one_descriptor(struct rlimit *limit)
 {
@@ -515,6 +536,7 @@ int main(void)
     tcase_add_test(tests, time_to_trouble_goes_on);
     tcase_add_test(tests, trouble_is_not_over_before_it_is_measured);
     tcase_add_test(tests, says_once_that_limits_cant_be_read);
+    tcase_add_test(tests, says_once_that_too_many_groups_have_a_limit);
     tcase_add_test(tests, says_once_that_limits_cant_be_read_again);
     tcase_add_test(tests, says_once_that_there_is_no_pressure);
     tcase_add_test(tests, says_once_that_there_is_no_meminfo);

@@ -314,7 +314,7 @@ START_TEST(test_a_failure_is_logged_once_with_its_remedy)
 }
 END_TEST
 
-START_TEST(test_what_has_no_room_is_logged)
+START_TEST(test_a_full_table_is_logged)
 {
     static const char message[] = "psi: for 7 ms of waiting it isn't known who took the CPU, as";
 
@@ -343,6 +343,6 @@ int main(void)
     tcase_add_test(tests, test_without_groups_the_system_has_no_takers);
     tcase_add_loop_test(tests, test_nothing_is_removed_that_is_still_to_be_compared, 0, 2);
     tcase_add_loop_test(tests, test_a_failure_is_logged_once_with_its_remedy, 0, 2);
-    tcase_add_test(tests, test_what_has_no_room_is_logged);
+    tcase_add_test(tests, test_a_full_table_is_logged);
     return run_suite("psi_blame", tests);
 }
