@@ -241,7 +241,7 @@ static void check_keeping(const struct check_context *context, const struct doct
         findings_add(context->findings, FINDING_WORKS, facility, NULL, NULL);
     else
         findings_add(context->findings, FINDING_LACKS, facility,
-                     "file descriptors are short, so files are reopened at each interval",
+                     "there are too few file descriptors, so files are reopened at each interval",
                      "raise LimitNOFILE= of collectd's service (ulimit -n)");
 }
 

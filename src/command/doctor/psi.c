@@ -223,10 +223,10 @@ static void check_triggers(const struct check_context *exam)
 /* --- Cgroups -------------------------------------------------------------- */
 
 static const struct advice watch_advice[] = {
-    {-ENOSPC, "inotify watches are short, so cgroups are read at each interval",
+    {-ENOSPC, "the limit of inotify watches is reached, so cgroups are read at each interval",
      "raise sysctl fs.inotify.max_user_watches"},
     {-EMFILE,
-     "inotify instances or file descriptors are short, so cgroups are read at each "
+     "there are too few inotify instances or file descriptors, so cgroups are read at each "
      "interval",
      "raise sysctl fs.inotify.max_user_instances, or LimitNOFILE= of collectd's service"},
     {0},
@@ -258,17 +258,17 @@ static void check_keeping(const struct check_context *exam)
 {
     static const char facility[] = "keeping the files of many cgroups open";
     const unsigned files = count_reopened(&exam->groups);
-    const size_t folders = exam->groups.counts.reopened;
+    const size_t directories = exam->groups.counts.reopened;
     char cause[128];
 
-    if (exam->group == NULL || (files == 0 && folders == 0)) {
+    if (exam->group == NULL || (files == 0 && directories == 0)) {
         advise_of_group(exam, facility, 0, NULL);
         return;
     }
     snprintf(cause, sizeof(cause),
-             "file descriptors are short, so %u files and %zu folders are reopened at each "
-             "interval",
-             files, folders);
+             "there are too few file descriptors, so %u files and %zu directories are reopened at "
+             "each interval",
+             files, directories);
     findings_add(exam->findings, FINDING_LACKS, facility, cause,
                  "raise LimitNOFILE= of collectd's service (ulimit -n)");
 }
