@@ -26,7 +26,7 @@ configure_collectd() {
     # collectd knows one folder of plugins, and takes no links
     for plugin in logfile csv "$@"; do
         cp "$ours/$plugin.so" "$place/plugins/" 2>/dev/null || cp "$collectd_plugins/$plugin.so" "$place/plugins/" 2>/dev/null ||
-            fail "The plugin $plugin is not found, neither in $ours nor in $collectd_plugins"
+            fail "The $plugin plugin is not found, neither in $ours nor in $collectd_plugins"
     done
     {
         cat <<EOT

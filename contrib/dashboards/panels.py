@@ -131,7 +131,7 @@ OVERVIEW = [
               " to.",
               [room("groups", "percent", "room", legend="instance", lowest=True)],
               kind="table", unit="percent", width=8, link="group", thresholds=LEFT,
-              nothing="the plugin headroom isn't loaded"),
+              nothing="the headroom plugin isn't loaded"),
         Panel("Room of groups", "The groups with the least, below 50 %. Who uses no more than a half is not"
               " here. Near 0 for long: raise the limit that binds, move a neighbour, or give it less to do.",
               [room("groups", "percent", "room", legend="instance", below=(10, 50))],
@@ -263,11 +263,11 @@ GROUP = [
               " it could have; 0 is trouble now. Measured pressure wins over all that is computed.",
               [room("group", "percent", "{room-cpu,room-memory,room-io}", legend="type_instance")],
               unit="percent", width=6, maximum=100, rename=("room-(.*)", "$1"),
-              nothing="the plugin headroom doesn't know it"),
+              nothing="the headroom plugin doesn't know it"),
         Panel("Least room", "The smallest of these: what is to be watched. What binds is what is lower in the"
               " panel beside.",
               [room("group", "percent", "room", legend="room")],
-              unit="percent", width=6, maximum=100, nothing="the plugin headroom doesn't know it"),
+              unit="percent", width=6, maximum=100, nothing="the headroom plugin doesn't know it"),
         Panel("Memory", "need: what the kernel can't drop of it, and active files. limit: what it could have,"
               " by its own limits, those of the groups above, and what the machine has. room: what is left.",
               [room("group", "memory", "{room,need,limit}", legend="type_instance")],
@@ -343,7 +343,7 @@ GROUP = [
               " than was asked for, measuring is slow.",
               [wss("duration", "{window,window-*}", legend="both")],
               unit="s", width=4),
-        Panel("Cost", "The work of one measurement, in seconds. With the method referenced the process may"
+        Panel("Cost", "The work of one measurement, in seconds. With the referenced method the process may"
               " wait for so long: where that matters take a longer window, or another method.",
               [wss("duration", "scan", legend="instance")],
               unit="s", width=4),

@@ -150,7 +150,7 @@ static double sum_map_memory_mib(void)
     return bytes / (1 << 20);
 }
 
-/* As the plugin psi has them, for alerts. */
+/* As the psi plugin has them, for alerts. */
 static void measure_loading(void)
 {
     enum { RUNS = 15 };

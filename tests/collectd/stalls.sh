@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# stalls.sh - what the tests of the plugin psi's alerts in a real collectd share: groups that stall, and what is
+# stalls.sh - what the tests of the psi plugin's alerts in a real collectd share: groups that stall, and what is
 # notified of them. To be sourced, in the place of daemon.sh.
 # shellcheck source=daemon.sh
 . "$(dirname "$0")/daemon.sh"

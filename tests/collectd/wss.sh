@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# wss.sh - what the tests of the plugin wss in a real collectd share: programs of a known working set, and
+# wss.sh - what the tests of the wss plugin in a real collectd share: programs of a known working set, and
 # what the plugin reports of them. To be sourced, in the place of daemon.sh.
 # shellcheck source=daemon.sh
 . "$(dirname "$0")/daemon.sh"

@@ -560,7 +560,7 @@ END_TEST
     ") type percent (instance room): "
 #define AGAIN "All data sources are within range again. Current value of \"value\" is 96.800000.\n"
 
-/* Those of the plugin headroom, too. collectd has an OKAY of each series when it starts. */
+/* Those of the headroom plugin, too. collectd has an OKAY of each series when it starts. */
 START_TEST(passes_over_end_without_alarm)
 {
     append(NOTIFICATION "WARNING" OF("web") "low\n");

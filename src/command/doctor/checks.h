@@ -90,7 +90,7 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
 /** Adds plugins that the configuration loads, and that aren't installed. */
 void doctor_check_plugins(const struct usage *usage, struct findings *findings);
 
-/** Adds whether the programs that collectd's plugin exec runs for notifications have what they
+/** Adds whether the programs that collectd's exec plugin runs for notifications have what they
  * need.
  * @param is_named  the user asks for that; then also if it runs none. */
 void doctor_check_handlers(const struct usage *usage, bool is_named, struct findings *findings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/handlers.c - what programs need that collectd's plugin exec runs for notifications, such
+ * doctor/handlers.c - what programs need that collectd's exec plugin runs for notifications, such
  * as headroom-mail and headroom-alert. They lack it silently: only syslog has what they say.
  */
 #include <errno.h>
@@ -164,7 +164,7 @@ void doctor_check_handlers(const struct usage *usage, bool is_named, struct find
 
     if (options->count > 0 && !usage->exec) {
         findings_add(findings, FINDING_WRONG, PROGRAMS,
-                     "the configuration doesn't load the plugin exec, so collectd runs none",
+                     "the configuration doesn't load the exec plugin, so collectd runs none",
                      "add LoadPlugin exec before its block");
         return;
     }

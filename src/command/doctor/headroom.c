@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/headroom.c - what of the plugin headroom works: the room of the system and of cgroups is
+ * doctor/headroom.c - what of the headroom plugin works: the room of the system and of cgroups is
  * read, as the plugin does.
  */
 #include <errno.h>

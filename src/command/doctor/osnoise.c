@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/osnoise.c - what of the plugin osnoise works. The tracer isn't started for it, as it
+ * doctor/osnoise.c - what of the osnoise plugin works. The tracer isn't started for it, as it
  * takes time from the CPUs.
  */
 #include "doctor/checks.h"
@@ -70,10 +70,10 @@ static bool check_tracer(const struct hr_root *root, struct findings *findings)
 /* --- Modes ---------------------------------------------------------------- */
 
 static const char *const facilities[HR_OSNOISE_MODE_COUNT] = {
-    [HR_OSNOISE_WORKLOAD] = "mode osnoise, a thread on chosen CPUs",
-    [HR_OSNOISE_HARDWARE] = "mode hwnoise, the same with interrupts off",
-    [HR_OSNOISE_SOURCES] = "mode sources, noise by its source without a thread",
-    [HR_OSNOISE_ATTACH] = "mode attach, reading along with another's run",
+    [HR_OSNOISE_WORKLOAD] = "osnoise mode, a thread on chosen CPUs",
+    [HR_OSNOISE_HARDWARE] = "hwnoise mode, the same with interrupts off",
+    [HR_OSNOISE_SOURCES] = "sources mode, noise by source without a thread",
+    [HR_OSNOISE_ATTACH] = "attach mode, reading along with another's run",
 };
 
 static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,

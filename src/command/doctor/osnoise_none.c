@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/osnoise_none.c - the plugin osnoise in a build without libtraceevent.
+ * doctor/osnoise_none.c - the osnoise plugin in a build without libtraceevent.
  */
 #include "doctor/checks.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/perf.c - what of the plugin cgroup_perf works: counting software and hardware events and
+ * doctor/perf.c - what of the cgroup_perf plugin works: counting software and hardware events and
  * tracepoints, of cgroups and of the whole machine.
  */
 #include "doctor/checks.h"

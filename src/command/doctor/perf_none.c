@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/perf_none.c - the plugin cgroup_perf in a build without libpfm4.
+ * doctor/perf_none.c - the cgroup_perf plugin in a build without libpfm4.
  */
 #include "doctor/checks.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/psi.c - what of the plugin psi works: pressure, the kernel's triggers, waiting tasks.
+ * doctor/psi.c - what of the psi plugin works: pressure, the kernel's triggers, waiting tasks.
  */
 #include <errno.h>
 #include <stdlib.h>

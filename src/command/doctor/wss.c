@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/wss.c - what of the plugin wss works: each method, for each scope that it can measure.
+ * doctor/wss.c - what of the wss plugin works: each method, for each scope that it can measure.
  */
 #include "doctor/checks.h"
 
@@ -24,7 +24,7 @@ static void check_method(const struct hr_root *root, enum hr_wss_method method,
     struct hr_reason reason;
 
     int status = hr_wss_probe(root, method, scope, &reason);
-    snprintf(facility, sizeof(facility), "method %s, of %s", hr_wss_method_name(method),
+    snprintf(facility, sizeof(facility), "the %s method, for %s", hr_wss_method_name(method),
              scopes[scope]);
     if (status == 0)
         findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
@@ -44,7 +44,7 @@ static void check_auto(const struct hr_root *root, enum hr_wss_scope scope,
 
     for (int method = 0; method < HR_WSS_METHOD_COUNT && !works; method++)
         works = hr_wss_measures(method, scope) && hr_wss_probe(root, method, scope, &reason) == 0;
-    snprintf(facility, sizeof(facility), "method auto, of %s", scopes[scope]);
+    snprintf(facility, sizeof(facility), "the auto method, for %s", scopes[scope]);
     if (works)
         findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
     else

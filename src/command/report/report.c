@@ -37,7 +37,7 @@ static void print_help(void)
 {
     puts("Usage: headroom report [OPTION]... [GROUP]...\n\n"
          "Shows how much room each group has left, the tightest first, by the values that a\n"
-         "running collectd has from the plugin headroom.\n\n"
+         "running collectd has from the headroom plugin.\n\n"
          "  GROUP               only these groups, by name or path, with the wildcards * and ?\n"
          "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
          "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
@@ -129,7 +129,7 @@ static int fail(const char *title, int error, const char *socket)
 
     if (error == -ENODATA)
         snprintf(text, sizeof(text),
-                 "collectd has no values of the plugin headroom yet: is `LoadPlugin headroom' in "
+                 "collectd has no values of the headroom plugin yet: is `LoadPlugin headroom' in "
                  "its collectd.conf? The first values take an interval or two");
     else
         client_explain(error, socket, text, sizeof(text));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report/report.h - the subcommand `headroom report`: how much room each group has left, by the
- * values that a running collectd has from the plugin headroom.
+ * values that a running collectd has from the headroom plugin.
  */
 #ifndef HEADROOM_COMMAND_REPORT_REPORT_H
 #define HEADROOM_COMMAND_REPORT_REPORT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report/rooms.h - what collectd has from the plugin headroom: one row for each group.
+ * report/rooms.h - what collectd has from the headroom plugin: one row for each group.
  */
 #ifndef HEADROOM_COMMAND_REPORT_ROOMS_H
 #define HEADROOM_COMMAND_REPORT_ROOMS_H
@@ -34,7 +34,7 @@ struct room_cause {
 struct room_row {
     char *host, *group;
     double values[ROOM_VALUE_COUNT]; /**< NAN: not known */
-    double idle_pct;           /**< of the CPUs, by the plugin psi; system only; NAN: absent */
+    double idle_pct;           /**< of the CPUs, by the psi plugin; system only; NAN: absent */
     struct room_cause *causes; /**< the greatest first */
     size_t cause_count, cause_capacity;
 };

@@ -186,7 +186,7 @@ int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
     if (rooms->without_count > 0)
         fprintf(
             out,
-            "\nOf %zu other group%s the room isn't known, or the plugin headroom doesn't select "
+            "\nOf %zu other group%s the room isn't known, or the headroom plugin doesn't select "
             "%s.\n",
             rooms->without_count, rooms->without_count == 1 ? "" : "s",
             rooms->without_count == 1 ? "it" : "them");

@@ -21,14 +21,14 @@ enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
 #define LASTS_S  86400
 #define FOLLOW_S 30
 
-/* The plugin headroom doesn't notify the end of an <Alert> that ends while collectd is restarted:
+/* The headroom plugin doesn't notify the end of an <Alert> that ends while collectd is restarted:
  * so long it is taken to last where a start isn't known from the log. */
 #define UNCERTAIN_S 300
 
 enum resource { NO_RESOURCE, CPU, MEMORY, IO, IRQ, ROOM };
 
 /* What sent it: a trigger of psi; a threshold, of room only where none is left; a threshold of a
- * little room; <Alert> of the plugin headroom, of trouble that is there, and to come. */
+ * little room; <Alert> of the headroom plugin, of trouble that is there, and to come. */
 enum kind { OTHER, TRIGGER, THRESHOLD, LITTLE_ROOM, TROUBLE, FORECAST };
 
 struct alarm {
@@ -130,7 +130,7 @@ static bool is_there(const struct alarm *alarm)
     return alarm->kind == TRIGGER || alarm->kind == THRESHOLD || alarm->kind == TROUBLE;
 }
 
-/* Of the plugin headroom, which forgets its alarms when collectd ends. */
+/* Of the headroom plugin, which forgets its alarms when collectd ends. */
 static bool is_forgotten(const struct alarm *alarm)
 {
     return alarm->kind == TROUBLE || alarm->kind == FORECAST;

@@ -97,7 +97,7 @@ static void print_headline(const struct run *run)
                plan->steps, window);
         break;
     }
-    printf(", method %s...\n", method_name(run));
+    printf(", %s method...\n", method_name(run));
 }
 
 static void warn_of_short_windows(const struct run *run)
@@ -297,7 +297,7 @@ static int open_picture(struct run *run)
 static int draw_chart(struct run *run)
 {
     char title[sizeof(run->target) + 64];
-    snprintf(title, sizeof(title), "%s, method %s", run->target, method_name(run));
+    snprintf(title, sizeof(title), "%s, %s method", run->target, method_name(run));
     const struct wss_chart chart = {
         .points = run->points,
         .count = run->point_count,
