@@ -184,11 +184,7 @@ int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
               "and none is seen to come, by what the group waits for.\n",
               out);
     if (rooms->without_count > 0)
-        fprintf(
-            out,
-            "\nOf %zu other group%s the room isn't known, or the headroom plugin doesn't select "
-            "%s.\n",
-            rooms->without_count, rooms->without_count == 1 ? "" : "s",
-            rooms->without_count == 1 ? "it" : "them");
+        fprintf(out, "\n%zu other group%s: room unknown, or not selected by the headroom plugin.\n",
+                rooms->without_count, rooms->without_count == 1 ? "" : "s");
     return status < 0 ? status : output_flush(out);
 }
