@@ -47,7 +47,7 @@ static void print_help(void)
     fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
           "Tries what collectd's configuration uses of this machine, and reports what\n"
           "works, and for what doesn't, the cause and the remedy; and what it costs.\n"
-          "Without a configuration that loads headroom's plugins all that they have is\n"
+          "Without a configuration that loads headroom's plugins, all their features are\n"
           "tried. Nothing is changed. Run it as the user that collectd runs as.\n\n"
           "Plugins (default: all; exec is collectd's, which runs programs for alerts):\n ",
           stdout);
@@ -63,9 +63,9 @@ static void print_help(void)
           "                 Root, or /\n"
           "  --json         print JSON\n"
           "  --help         show this\n\n"
-          "The exit status is 0 if nothing is lacking of what is used, 1 if something is, 3\n"
-          "if the configuration has a mistake, and 2 for an invalid command line, or if\n"
-          "nothing of the configuration can be read.\n",
+          "The exit status is 0 if everything that is used and can be tried works, 1 if\n"
+          "something doesn't, 2 for an invalid command line, or if nothing of the\n"
+          "configuration can be read, and 3 if the configuration has a mistake.\n",
           stdout);
 }
 
@@ -184,7 +184,7 @@ static void print_source(const struct usage *usage)
     if (usage->path != NULL)
         printf("What %s uses:\n\n", usage->path);
     else
-        puts("No configuration of collectd's that loads headroom's plugins, so all is tried:\n");
+        puts("No collectd configuration loads headroom's plugins, so everything is tried:\n");
 }
 
 static bool has_irq_pressure(const struct hr_root *root)
