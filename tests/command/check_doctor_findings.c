@@ -244,23 +244,23 @@ START_TEST(prints_json)
 {
     const struct findings findings = make_findings();
 
-    expect_json(&findings, "{\"facilities\":["
-                           "{\"plugin\":\"psi\",\"facility\":\"a\",\"used\":true,\"works\":true,"
+    expect_json(&findings, "{\"features\":["
+                           "{\"plugin\":\"psi\",\"feature\":\"a\",\"used\":true,\"works\":true,"
                            "\"wrong\":false,\"cause\":null,"
                            "\"remedy\":null},"
-                           "{\"plugin\":\"psi\",\"facility\":\"b\",\"used\":true,\"works\":false,"
+                           "{\"plugin\":\"psi\",\"feature\":\"b\",\"used\":true,\"works\":false,"
                            "\"wrong\":false,\"cause\":\"it is "
                            "missing\",\"remedy\":\"make it\"},"
-                           "{\"plugin\":\"psi\",\"facility\":\"c\",\"used\":true,\"works\":false,"
+                           "{\"plugin\":\"psi\",\"feature\":\"c\",\"used\":true,\"works\":false,"
                            "\"wrong\":false,\"cause\":\"it is "
                            "missing\",\"remedy\":\"make it\"},"
-                           "{\"plugin\":\"psi\",\"facility\":\"u\",\"used\":false,\"works\":false,"
+                           "{\"plugin\":\"psi\",\"feature\":\"u\",\"used\":false,\"works\":false,"
                            "\"wrong\":false,\"cause\":\"it is "
                            "forbidden\",\"remedy\":null},"
-                           "{\"plugin\":\"wss\",\"facility\":\"d\",\"used\":true,\"works\":null,"
+                           "{\"plugin\":\"wss\",\"feature\":\"d\",\"used\":true,\"works\":null,"
                            "\"wrong\":false,\"cause\":\"no d\","
                            "\"remedy\":null},"
-                           "{\"plugin\":\"osnoise\",\"facility\":\"e\",\"used\":false,\"works\":"
+                           "{\"plugin\":\"osnoise\",\"feature\":\"e\",\"used\":false,\"works\":"
                            "true,\"wrong\":false,\"cause\":null,"
                            "\"remedy\":null}"
                            "]}\n");
@@ -282,7 +282,7 @@ START_TEST(tells_what_is_wrong_from_what_is_lacking)
                 "  cause    it isn't known\n"
                 "  remedy   remove it\n\n");
     expect_json(&findings,
-                "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"b\",\"used\":true,"
+                "{\"features\":[{\"plugin\":\"psi\",\"feature\":\"b\",\"used\":true,"
                 "\"works\":false,\"wrong\":true,\"cause\":\"it isn't known\",\"remedy\":\"remove "
                 "it\"}]}\n");
     ck_assert_uint_eq(findings_count(&findings, NULL).of[FINDING_WRONG], 1);
@@ -297,7 +297,7 @@ START_TEST(escapes_json)
     findings_begin(&findings, "psi", FINDINGS_ALL);
     findings_add(&findings, FINDING_LACKS, "a\\b", "say \"no\"\n", "\xff\xc3\xa4");
     expect_json(&findings,
-                "{\"facilities\":[{\"plugin\":\"psi\",\"facility\":\"a\\\\b\",\"used\":true,"
+                "{\"features\":[{\"plugin\":\"psi\",\"feature\":\"a\\\\b\",\"used\":true,"
                 "\"works\":false,\"wrong\":false,\"cause\":\"say "
                 "\\\"no\\\"\\u000a\",\"remedy\":\"\\ufffd\xc3\xa4\"}]}\n");
 }
@@ -307,7 +307,7 @@ START_TEST(prints_nothing_of_an_empty_list)
 {
     const struct findings findings = {0};
 
-    expect_json(&findings, "{\"facilities\":[]}\n");
+    expect_json(&findings, "{\"features\":[]}\n");
     expect_text(&findings, NULL, "\n");
 }
 END_TEST

@@ -97,7 +97,7 @@ effective_of() {
 }
 
 # doctor NAME PLUGIN: what `headroom doctor` reports of a plugin to the user that `as` is, into
-# $dir/NAME.doctor: lines of works|PLUGIN: FACILITY, and lacks|PLUGIN: FACILITY: CAUSE: REMEDY.
+# $dir/NAME.doctor: lines of works|PLUGIN: FEATURE, and lacks|PLUGIN: FEATURE: CAUSE: REMEDY.
 doctor() {
     "${as[@]}" "$dir/headroom" doctor --config /dev/null "$2" 2>"$dir/err" | sed -n 's/^\(works\|lacks\|untried\)  */\1|/p' >"$dir/$1.doctor"
 }

@@ -22,15 +22,15 @@ static int try_programs(struct hr_reason *reason)
 
 void doctor_check_blame(struct findings *findings)
 {
-    static const char facility[] = "naming who took the CPU";
+    static const char feature[] = "naming who took the CPU";
     struct hr_reason reason = {0};
 
     if (!findings->used && !findings->tries_unused)
-        findings_add(findings, FINDING_UNTRIED, facility,
+        findings_add(findings, FINDING_UNTRIED, feature,
                      "its programs are loaded only where it is used",
                      "headroom doctor --all tries it all the same");
     else if (try_programs(&reason) == 0)
-        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else
-        findings_add_reason(findings, FINDING_LACKS, facility, &reason);
+        findings_add_reason(findings, FINDING_LACKS, feature, &reason);
 }

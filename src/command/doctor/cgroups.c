@@ -42,17 +42,17 @@ static const char *remedy_of(const struct config_item *option)
 void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *of,
                    struct findings *findings)
 {
-    static const char facility[] = "patterns that match cgroups";
+    static const char feature[] = "patterns that match cgroups";
     struct hr_cgroup_set *set = cgroups_open(root, of);
     const bool has_patterns = set != NULL && of->selection->patterns.count > 0;
     size_t next = 0, count = 0;
     char cause[512];
 
     for (; cgroups_next_unmatched(root, of, set, &next, cause, sizeof(cause)); count++)
-        findings_add(findings, FINDING_LACKS, facility, cause,
+        findings_add(findings, FINDING_LACKS, feature, cause,
                      remedy_of(of->selection->options.list[next - 1]));
     if (has_patterns && count == 0)
-        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     hr_cgroup_set_close(set);
 }
 

@@ -21,7 +21,7 @@
 /** How many cgroups are counted; the plugins' default of MaxCgroups. */
 #define DOCTOR_MAX_CGROUPS 1000
 
-/** On how many cgroups a facility is tried: one may be about to end, or have it disabled. */
+/** On how many cgroups a feature is tried: one may be about to end, or have it disabled. */
 #define DOCTOR_SAMPLES 8
 
 /** A cgroup that was made to try things on. While it is there, signals that would end the program
@@ -55,8 +55,8 @@ void doctor_groups_open(const struct hr_root *root, const char *controller,
 
 void doctor_groups_close(struct doctor_groups *groups);
 
-/** Adds that a facility can't be tried, as there is no cgroup, with the cause. */
-void doctor_add_missing_group(struct findings *findings, const char *facility,
+/** Adds that a feature can't be tried, as there is no cgroup, with the cause. */
+void doctor_add_missing_group(struct findings *findings, const char *feature,
                               const struct doctor_groups *groups);
 
 /** Adds whether cgroup2 is mounted and can be listed. */

@@ -29,7 +29,7 @@ static void list_folders(const struct usage *usage, char *text, size_t size)
 }
 
 static void add_missing(const struct usage *usage, const struct config_fault *fault,
-                        const char *facility, struct findings *findings)
+                        const char *feature, struct findings *findings)
 {
     char folders[192], cause[256];
 
@@ -38,12 +38,12 @@ static void add_missing(const struct usage *usage, const struct config_fault *fa
         snprintf(cause, sizeof(cause), "there is no %.200s", fault->path);
     else
         snprintf(cause, sizeof(cause), "it isn't in %s", folders);
-    findings_add(findings, FINDING_WRONG, facility, cause,
+    findings_add(findings, FINDING_WRONG, feature, cause,
                  "copy it there, or correct the path: collectd doesn't start without it");
 }
 
 /* Who isn't root may not be who collectd starts as. */
-static void add_unreadable(const struct config_fault *fault, const char *facility,
+static void add_unreadable(const struct config_fault *fault, const char *feature,
                            struct findings *findings)
 {
     const bool is_denied = fault->status == -EACCES || fault->status == -EPERM;
@@ -51,7 +51,7 @@ static void add_unreadable(const struct config_fault *fault, const char *facilit
 
     snprintf(cause, sizeof(cause), "can't read %.160s (%s)", fault->path,
              fault->status == -ELOOP ? "files include one another" : strerror(-fault->status));
-    findings_add(findings, is_denied ? FINDING_UNTRIED : FINDING_WRONG, facility, cause,
+    findings_add(findings, is_denied ? FINDING_UNTRIED : FINDING_WRONG, feature, cause,
                  is_denied ? "run headroom doctor as the user that collectd is started by"
                            : "correct it: collectd doesn't start with it");
 }
@@ -60,19 +60,19 @@ static void add_fault(const struct usage *usage, const struct config_fault *faul
                       struct findings *findings)
 {
     const char *name = strrchr(fault->path, '/');
-    char facility[80], cause[256];
+    char feature[80], cause[256];
 
-    snprintf(facility, sizeof(facility), "configuration file %.60s",
+    snprintf(feature, sizeof(feature), "configuration file %.60s",
              name != NULL ? name + 1 : fault->path);
     if (fault->line > 0) {
         snprintf(cause, sizeof(cause), "line %u of %.200s isn't understood", fault->line,
                  fault->path);
-        findings_add(findings, FINDING_WRONG, facility, cause,
+        findings_add(findings, FINDING_WRONG, feature, cause,
                      "correct it: collectd doesn't start with it");
     } else if (fault->status == -ENOENT) {
-        add_missing(usage, fault, facility, findings);
+        add_missing(usage, fault, feature, findings);
     } else {
-        add_unreadable(fault, facility, findings);
+        add_unreadable(fault, feature, findings);
     }
 }
 
@@ -92,17 +92,17 @@ struct check_context {
 static void add_unknown(const struct check_context *context, const char *key,
                         const struct config_item *item)
 {
-    char facility[80], cause[256], remedy[192], meant[HR_OPTION_SUGGESTION_SIZE];
+    char feature[80], cause[256], remedy[192], meant[HR_OPTION_SUGGESTION_SIZE];
 
     hr_option_suggest(context->plugin, key, item->key, meant);
-    snprintf(facility, sizeof(facility), "option \"%.60s\"", item->key);
+    snprintf(feature, sizeof(feature), "option \"%.60s\"", item->key);
     snprintf(cause, sizeof(cause), "it isn't known%s%s, in line %u of %.180s",
              context->is_strict ? " to " : ", and has no effect",
              context->is_strict ? context->plugin : "", item->line, item->path);
     snprintf(remedy, sizeof(remedy), "correct or remove it%s%s%s%s", meant[0] != '\0' ? "; " : "",
              meant, meant[0] != '\0' ? " may be meant" : "",
              context->is_strict ? ": collectd doesn't start with it" : "");
-    findings_add(context->findings, FINDING_WRONG, facility, cause, remedy);
+    findings_add(context->findings, FINDING_WRONG, feature, cause, remedy);
 }
 
 /* An Include has the options of what it includes. */

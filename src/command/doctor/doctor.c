@@ -168,7 +168,7 @@ static void print_summary(const struct findings *findings, const struct usage *u
         snprintf(untried, sizeof(untried), ", %zu can't be tried", of[FINDING_UNTRIED]);
     if (geteuid() != 0)
         snprintf(user, sizeof(user), "user %u", (unsigned)geteuid());
-    snprintf(text, sizeof(text), "%zu of %zu facilities %swork%s%s (as %s).", of[FINDING_WORKS],
+    snprintf(text, sizeof(text), "%zu of %zu features %swork%s%s (as %s).", of[FINDING_WORKS],
              of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED],
              usage->path != NULL ? "that are used " : "", lacking, untried, user);
     output_fold(stdout, text, 0, style->width);

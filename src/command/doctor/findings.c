@@ -39,7 +39,7 @@ void findings_use(struct findings *findings, bool used)
         findings->judgement == FINDINGS_AS_CONFIGURED ? used : findings->judgement == FINDINGS_ALL;
 }
 
-void findings_add(struct findings *findings, enum finding_state state, const char *facility,
+void findings_add(struct findings *findings, enum finding_state state, const char *feature,
                   const char *cause, const char *remedy)
 {
     if (findings->count == sizeof(findings->items) / sizeof(findings->items[0]))
@@ -48,25 +48,25 @@ void findings_add(struct findings *findings, enum finding_state state, const cha
     finding->plugin = findings->plugin;
     finding->state = state;
     finding->used = findings->used;
-    snprintf(finding->facility, sizeof(finding->facility), "%s", facility);
+    snprintf(finding->feature, sizeof(finding->feature), "%s", feature);
     snprintf(finding->cause, sizeof(finding->cause), "%s", cause != NULL ? cause : "");
     snprintf(finding->remedy, sizeof(finding->remedy), "%s", remedy != NULL ? remedy : "");
 }
 
-void findings_add_status(struct findings *findings, const char *facility, int status,
+void findings_add_status(struct findings *findings, const char *feature, int status,
                          const struct advice *advice)
 {
     if (status == 0) {
-        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
         return;
     }
     while (advice->status != 0 && advice->status != status)
         advice++;
-    findings_add(findings, FINDING_LACKS, facility,
+    findings_add(findings, FINDING_LACKS, feature,
                  advice->status != 0 ? advice->cause : strerror(-status), advice->remedy);
 }
 
-void findings_add_reason(struct findings *findings, enum finding_state state, const char *facility,
+void findings_add_reason(struct findings *findings, enum finding_state state, const char *feature,
                          const struct hr_reason *reason)
 {
     char cause[sizeof(reason->text)];
@@ -74,7 +74,7 @@ void findings_add_reason(struct findings *findings, enum finding_state state, co
     size_t length = remedy != NULL ? (size_t)(remedy - reason->text) : strlen(reason->text);
 
     snprintf(cause, sizeof(cause), "%.*s", (int)length, reason->text);
-    findings_add(findings, state, facility, cause, remedy != NULL ? remedy + 2 : NULL);
+    findings_add(findings, state, feature, cause, remedy != NULL ? remedy + 2 : NULL);
 }
 
 static bool shares_cause(const struct finding *finding, const struct finding *next)
@@ -86,7 +86,7 @@ static bool shares_cause(const struct finding *finding, const struct finding *ne
 
 static bool is_same(const struct finding *finding, const struct finding *other)
 {
-    return strcmp(finding->facility, other->facility) == 0 && shares_cause(finding, other);
+    return strcmp(finding->feature, other->feature) == 0 && shares_cause(finding, other);
 }
 
 /* Whether another plugin has it, too, that came before. */
@@ -117,7 +117,7 @@ struct findings_counts findings_count(const struct findings *findings, const cha
 
 /* --- Lines ---------------------------------------------------------------- */
 
-/* "psi, headroom: FACILITY" */
+/* "psi, headroom: FEATURE" */
 static void describe(const struct findings *findings, const struct finding *finding, char *text,
                      size_t size)
 {
@@ -128,7 +128,7 @@ static void describe(const struct findings *findings, const struct finding *find
         if (is_same(finding, next))
             used += (size_t)snprintf(text + used, size - used, ", %s", next->plugin);
     if (used < size)
-        snprintf(text + used, size - used, ": %s", finding->facility);
+        snprintf(text + used, size - used, ": %s", finding->feature);
 }
 
 int findings_print_lines(FILE *out, const struct findings *findings, bool all)
@@ -248,7 +248,7 @@ static void print_json_finding(FILE *out, const struct finding *finding)
     };
 
     json_print_text(out, "{\"plugin\":", finding->plugin);
-    json_print_text(out, ",\"facility\":", finding->facility);
+    json_print_text(out, ",\"feature\":", finding->feature);
     fprintf(out, ",\"used\":%s", finding->used ? "true" : "false");
     fprintf(out, ",\"works\":%s", works[finding->state]);
     fprintf(out, ",\"wrong\":%s", finding->state == FINDING_WRONG ? "true" : "false");
@@ -259,7 +259,7 @@ static void print_json_finding(FILE *out, const struct finding *finding)
 
 int findings_print_json(FILE *out, const struct findings *findings)
 {
-    fputs("{\"facilities\":[", out);
+    fputs("{\"features\":[", out);
     for (size_t i = 0; i < findings->count; i++) {
         if (i > 0)
             putc(',', out);

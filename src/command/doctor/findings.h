@@ -20,17 +20,17 @@ enum finding_state {
     FINDING_STATE_COUNT
 };
 
-/** One facility of one plugin. */
+/** One feature of one plugin. */
 struct finding {
     const char *plugin;
-    char facility[80]; /**< such as "irq pressure of the system"; the same on every machine */
+    char feature[80]; /**< such as "irq pressure of the system"; the same on every machine */
     enum finding_state state;
     bool used;        /**< by the configuration */
     char cause[256];  /**< "" if it works */
     char remedy[256]; /**< may be "" */
 };
 
-/** Which facilities of a plugin count as used. */
+/** Which features of a plugin count as used. */
 enum findings_judgement {
     FINDINGS_ALL,          /**< there is no configuration to judge by */
     FINDINGS_NONE,         /**< the configuration doesn't load the plugin */
@@ -44,10 +44,10 @@ struct findings {
     bool used;
     bool tries_unused; /**< whether also what takes time is tried where it isn't used */
     size_t count;
-    struct finding items[256]; /**< more than there are facilities */
+    struct finding items[256]; /**< more than there are features */
 };
 
-/** What an error number means for a facility, and the remedy. */
+/** What an error number means for a feature, and the remedy. */
 struct advice {
     int status; /**< a negative errno */
     const char *cause, *remedy;
@@ -68,7 +68,7 @@ void findings_begin(struct findings *findings, const char *plugin,
 void findings_use(struct findings *findings, bool used);
 
 /** Adds a finding. Cause and remedy are NULL if it works; texts that are too long are cut. */
-void findings_add(struct findings *findings, enum finding_state state, const char *facility,
+void findings_add(struct findings *findings, enum finding_state state, const char *feature,
                   const char *cause, const char *remedy);
 
 /**
@@ -77,14 +77,14 @@ void findings_add(struct findings *findings, enum finding_state state, const cha
  * @param advice  ends with a status of 0, whose remedy, or NULL, is that of all errors that aren't
  *                listed; their cause is the text of strerror(3).
  */
-void findings_add_status(struct findings *findings, const char *facility, int status,
+void findings_add_status(struct findings *findings, const char *feature, int status,
                          const struct advice *advice);
 
 /**
  * Adds a finding by a collector's reason: "cause: remedy", or the cause alone where it knows no
  * remedy.
  */
-void findings_add_reason(struct findings *findings, enum finding_state state, const char *facility,
+void findings_add_reason(struct findings *findings, enum finding_state state, const char *feature,
                          const struct hr_reason *reason);
 
 /** @param plugin  whose findings are counted; NULL: all. */
@@ -98,7 +98,7 @@ struct findings_style {
 };
 
 /**
- * Prints a line for each finding: "works   PLUGIN: FACILITY", "lacks   PLUGIN: FACILITY: CAUSE:
+ * Prints a line for each finding: "works   PLUGIN: FEATURE", "lacks   PLUGIN: FEATURE: CAUSE:
  * REMEDY", or the same with "wrong" or "untried"; and an empty one. What lacks the same, for the
  * same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". Flushes.
  *
@@ -119,7 +119,7 @@ int findings_print_table(FILE *out, const struct findings *findings,
 
 /**
  * Prints one line, in which each plugin has its own:
- * {"facilities":[{"plugin":TEXT,"facility":TEXT,"used":true or false,"works":true, false or
+ * {"features":[{"plugin":TEXT,"feature":TEXT,"used":true or false,"works":true, false or
  * null,"wrong":true or false,"cause":TEXT or null,"remedy":TEXT or null},...]} Flushes.
  *
  * @return 0, or the negative errno of writing.

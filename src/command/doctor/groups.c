@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor/groups.c - the cgroups on which `headroom doctor` tries facilities.
+ * doctor/groups.c - the cgroups on which `headroom doctor` tries features.
  */
 #include "doctor/checks.h"
 
@@ -107,17 +107,17 @@ void doctor_add_mount(struct findings *findings, const struct doctor_groups *gro
     findings_add_status(findings, "cgroups of version 2", groups->status, advice);
 }
 
-void doctor_add_missing_group(struct findings *findings, const char *facility,
+void doctor_add_missing_group(struct findings *findings, const char *feature,
                               const struct doctor_groups *groups)
 {
     static const char cause[] = "there is no cgroup to try it on";
 
     if (groups->status == -ENOENT)
-        findings_add(findings, FINDING_UNTRIED, facility, cause, "mount cgroup2");
+        findings_add(findings, FINDING_UNTRIED, feature, cause, "mount cgroup2");
     else if (groups->status < 0)
-        findings_add(findings, FINDING_UNTRIED, facility, "cgroups can't be listed",
+        findings_add(findings, FINDING_UNTRIED, feature, "cgroups can't be listed",
                      "let collectd's user read the cgroup mount");
     else
-        findings_add(findings, FINDING_UNTRIED, facility, cause,
+        findings_add(findings, FINDING_UNTRIED, feature, cause,
                      "run it as root, so that it can make one, or create one");
 }

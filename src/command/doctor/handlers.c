@@ -41,14 +41,14 @@ struct check_context {
     const struct handler *handler;
     const struct config_item *option;
     struct findings *findings;
-    char facility[80]; /* such as "mails by headroom-mail" */
+    char feature[80]; /* such as "mails by headroom-mail" */
     char user[64];
 };
 
 static void add(const struct check_context *context, enum finding_state state, const char *cause,
                 const char *remedy)
 {
-    findings_add(context->findings, state, context->facility, cause, remedy);
+    findings_add(context->findings, state, context->feature, cause, remedy);
 }
 
 /* Whether a program is in one of the folders, separated by colons. */
@@ -150,12 +150,11 @@ static void check_handler(struct check_context *context)
     for (context->handler = handlers; context->handler->name != NULL; context->handler++)
         if (strcmp(context->handler->name, name) == 0)
             break;
-    snprintf(context->facility, sizeof(context->facility), "%s by %s", context->handler->what,
-             name);
+    snprintf(context->feature, sizeof(context->feature), "%s by %s", context->handler->what, name);
     snprintf(context->user, sizeof(context->user), "%.*s", (int)strcspn(user_name, ":"), user_name);
     const struct passwd *user = getpwnam(context->user);
     if (has_user(context, user) && has_programs(context) && has_folder(context, user))
-        findings_add(context->findings, FINDING_WORKS, context->facility, NULL, NULL);
+        findings_add(context->findings, FINDING_WORKS, context->feature, NULL, NULL);
 }
 
 void doctor_check_handlers(const struct usage *usage, bool is_named, struct findings *findings)

@@ -122,15 +122,15 @@ static void close_all(struct check_context *context)
     context->kept_capacity = 0;
 }
 
-static void add_obstacle(const struct check_context *context, const char *facility,
+static void add_obstacle(const struct check_context *context, const char *feature,
                          const struct obstacle *obstacle)
 {
     static const struct advice advice[] = {{0, NULL, READABLE}};
 
     if (obstacle->reason.text[0] != '\0')
-        findings_add_reason(context->findings, FINDING_LACKS, facility, &obstacle->reason);
+        findings_add_reason(context->findings, FINDING_LACKS, feature, &obstacle->reason);
     else
-        findings_add_status(context->findings, facility, obstacle->status, advice);
+        findings_add_status(context->findings, feature, obstacle->status, advice);
 }
 
 /* --- The system ----------------------------------------------------------- */
@@ -202,7 +202,7 @@ static void describe_obstructed(const struct check_context *context,
                  obstructed->example);
 }
 
-static void add_lacking(const struct check_context *context, const char *facility,
+static void add_lacking(const struct check_context *context, const char *feature,
                         const struct obstructed *obstructed, bool is_own)
 {
     const struct obstacle *first = &obstructed->first;
@@ -214,33 +214,33 @@ static void add_lacking(const struct check_context *context, const char *facilit
 
     describe_obstructed(context, obstructed, is_own, of, sizeof(of));
     snprintf(cause, sizeof(cause), "%s, %.*s", of, (int)length, text);
-    findings_add(context->findings, FINDING_LACKS, facility, cause,
+    findings_add(context->findings, FINDING_LACKS, feature, cause,
                  remedy != NULL ? remedy + 2 : READABLE);
 }
 
 /* @param bearable  of how many it may be unknown. */
-static void add_of_groups(const struct check_context *context, const char *facility,
+static void add_of_groups(const struct check_context *context, const char *feature,
                           const struct obstructed *obstructed, const struct doctor_groups *groups,
                           size_t bearable)
 {
     if (context->tried == 0)
-        doctor_add_missing_group(context->findings, facility, groups);
+        doctor_add_missing_group(context->findings, feature, groups);
     else if (obstructed->count <= bearable)
-        findings_add(context->findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(context->findings, FINDING_WORKS, feature, NULL, NULL);
     else
-        add_lacking(context, facility, obstructed, groups->own.mount >= 0);
+        add_lacking(context, feature, obstructed, groups->own.mount >= 0);
 }
 
 static void check_keeping(const struct check_context *context, const struct doctor_groups *groups)
 {
-    static const char facility[] = "keeping the files of many cgroups open";
+    static const char feature[] = "keeping the files of many cgroups open";
 
     if (context->tried == 0)
-        doctor_add_missing_group(context->findings, facility, groups);
+        doctor_add_missing_group(context->findings, feature, groups);
     else if (context->reopened == 0)
-        findings_add(context->findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(context->findings, FINDING_WORKS, feature, NULL, NULL);
     else
-        findings_add(context->findings, FINDING_LACKS, facility,
+        findings_add(context->findings, FINDING_LACKS, feature,
                      "there are too few file descriptors, so files are reopened at each interval",
                      "raise LimitNOFILE= of collectd's service (ulimit -n)");
 }

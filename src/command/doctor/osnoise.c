@@ -69,7 +69,7 @@ static bool check_tracer(const struct hr_root *root, struct findings *findings)
 
 /* --- Modes ---------------------------------------------------------------- */
 
-static const char *const facilities[HR_OSNOISE_MODE_COUNT] = {
+static const char *const features[HR_OSNOISE_MODE_COUNT] = {
     [HR_OSNOISE_WORKLOAD] = "osnoise mode, a thread on chosen CPUs",
     [HR_OSNOISE_HARDWARE] = "hwnoise mode, the same with interrupts off",
     [HR_OSNOISE_SOURCES] = "sources mode, noise by source without a thread",
@@ -83,13 +83,13 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
     int status = hr_osnoise_probe(root, mode, &reason);
 
     if (status == 0)
-        findings_add(findings, FINDING_WORKS, facilities[mode], NULL, NULL);
+        findings_add(findings, FINDING_WORKS, features[mode], NULL, NULL);
     else if (status == -EBUSY || status == -EAGAIN)
         /* Busy, or no run to attach to: that doesn't depend on the machine. Where the plugin runs,
          * the tracer is busy. */
-        findings_add_reason(findings, FINDING_UNTRIED, facilities[mode], &reason);
+        findings_add_reason(findings, FINDING_UNTRIED, features[mode], &reason);
     else
-        findings_add_reason(findings, FINDING_LACKS, facilities[mode], &reason);
+        findings_add_reason(findings, FINDING_LACKS, features[mode], &reason);
 }
 
 /* --- Leftovers of killed runs --------------------------------------------- */
@@ -126,7 +126,7 @@ static struct leftover find_leftover(void)
 
 static void check_leftovers(struct findings *findings)
 {
-    static const char facility[] = "nothing left behind by a run that was killed";
+    static const char feature[] = "nothing left behind by a run that was killed";
     const struct leftover worst = find_leftover();
     char remedy[256];
 
@@ -134,11 +134,11 @@ static void check_leftovers(struct findings *findings)
              "headroom osnoise --restore --state %s; the next run does so, too",
              worst.path != NULL ? worst.path : "");
     if (worst.path == NULL)
-        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else if (worst.state == FINDING_UNTRIED)
-        findings_add(findings, FINDING_UNTRIED, facility, worst.reason.text, NULL);
+        findings_add(findings, FINDING_UNTRIED, feature, worst.reason.text, NULL);
     else
-        findings_add(findings, FINDING_LACKS, facility, worst.reason.text,
+        findings_add(findings, FINDING_LACKS, feature, worst.reason.text,
                      worst.status == -ESTALE ? remedy : "check what it is, and remove it");
 }
 
@@ -152,7 +152,7 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
         if (has_tracer)
             check_mode(root, mode, findings);
         else
-            findings_add(findings, FINDING_UNTRIED, facilities[mode], "the tracer can't be found",
+            findings_add(findings, FINDING_UNTRIED, features[mode], "the tracer can't be found",
                          NULL);
     }
     findings_use(findings, true);

@@ -19,7 +19,7 @@
 
 /* Events that are tried together, as in one Event line of a configuration. */
 struct kind {
-    const char *facilities[HR_PERF_SCOPE_COUNT];
+    const char *features[HR_PERF_SCOPE_COUNT];
     const char *events[EVENTS_MAX];
     size_t count;
     uint32_t type; /* of perf_event_attr; all others are counted by a PMU */
@@ -77,7 +77,7 @@ static const struct advice event_advice[] = {
 };
 
 /* Also for EPERM, which the seccomp filter of a container returns. */
-static void add_permission(const struct check_context *context, const char *facility)
+static void add_permission(const struct check_context *context, const char *feature)
 {
     char cause[128] = "no permission";
     const char *remedy =
@@ -93,7 +93,7 @@ static void add_permission(const struct check_context *context, const char *faci
         remedy = "add CAP_PERFMON (before Linux 5.8 CAP_SYS_ADMIN) to collectd's service, and set "
                  "the sysctl to 2, or to 0 without it; in a container, also let seccomp allow "
                  "perf_event_open";
-    findings_add(context->findings, FINDING_LACKS, facility, cause, remedy);
+    findings_add(context->findings, FINDING_LACKS, feature, cause, remedy);
 }
 
 static bool is_without_pmu(int status)
@@ -101,23 +101,23 @@ static bool is_without_pmu(int status)
     return status == -ENOENT || status == -EOPNOTSUPP || status == -ENODEV || status == -ENXIO;
 }
 
-static void add_missing(const struct check_context *context, const char *facility)
+static void add_missing(const struct check_context *context, const char *feature)
 {
     char cause[128], remedy[128];
 
     snprintf(cause, sizeof(cause), "this machine's PMU doesn't count %s", context->missing);
     snprintf(remedy, sizeof(remedy), "leave %s out", context->missing);
-    findings_add(context->findings, FINDING_LACKS, facility, cause, remedy);
+    findings_add(context->findings, FINDING_LACKS, feature, cause, remedy);
 }
 
-static void add_status(const struct check_context *context, const char *facility, int status)
+static void add_status(const struct check_context *context, const char *feature, int status)
 {
     if (status == -EACCES || status == -EPERM)
-        add_permission(context, facility);
+        add_permission(context, feature);
     else if (context->missing != NULL && is_without_pmu(status))
-        add_missing(context, facility);
+        add_missing(context, feature);
     else
-        findings_add_status(context->findings, facility, status, event_advice);
+        findings_add_status(context->findings, feature, status, event_advice);
 }
 
 /* Software events, tracepoints, and what a PMU counts. */
@@ -163,7 +163,7 @@ static void add_to_all_scopes(const struct check_context *context, const struct 
 {
     for (int scope = 0; scope < HR_PERF_SCOPE_COUNT; scope++) {
         use_scope(context, kind, scope);
-        findings_add(context->findings, FINDING_LACKS, kind->facilities[scope], cause, remedy);
+        findings_add(context->findings, FINDING_LACKS, kind->features[scope], cause, remedy);
     }
 }
 
@@ -240,18 +240,18 @@ static void count_system(struct check_context *context, struct hr_perf *perf,
     if (status == 0)
         status = count_once(context, perf, HR_PERF_SYSTEM, target, kind);
     use_scope(context, kind, HR_PERF_SYSTEM);
-    add_status(context, kind->facilities[HR_PERF_SYSTEM], status);
+    add_status(context, kind->features[HR_PERF_SYSTEM], status);
 }
 
 static void count_group(struct check_context *context, struct hr_perf *perf,
                         const struct kind *kind)
 {
-    const char *facility = kind->facilities[HR_PERF_CGROUP];
+    const char *feature = kind->features[HR_PERF_CGROUP];
     int status = -ENODEV;
 
     use_scope(context, kind, HR_PERF_CGROUP);
     if (context->groups.sample_count == 0) {
-        doctor_add_missing_group(context->findings, facility, &context->groups);
+        doctor_add_missing_group(context->findings, feature, &context->groups);
         return;
     }
     /* One may have been removed meanwhile. */
@@ -261,7 +261,7 @@ static void count_group(struct check_context *context, struct hr_perf *perf,
         if (status == 0)
             status = count_once(context, perf, HR_PERF_CGROUP, target, kind);
     }
-    add_status(context, facility, status);
+    add_status(context, feature, status);
 }
 
 static void try_kind(struct check_context *context, const struct kind *kind,
@@ -322,22 +322,22 @@ static int open_by_bpf(const struct check_context *context, struct hr_reason *re
 /* @return whether the plugin counts so. */
 static bool check_bpf(const struct check_context *context)
 {
-    static const char facility[] = "counting by BPF";
+    static const char feature[] = "counting by BPF";
     struct findings *findings = context->findings;
     struct hr_reason reason = {.text = ""};
 
     findings_use(findings, context->usage->by_bpf);
     if (!findings->used && !findings->tries_unused) {
-        findings_add(findings, FINDING_UNTRIED, facility,
+        findings_add(findings, FINDING_UNTRIED, feature,
                      "its programs are loaded only where it is used",
                      "headroom doctor --all tries it all the same");
         return false;
     }
     const bool works = open_by_bpf(context, &reason) == 0;
     if (works)
-        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else
-        findings_add_reason(findings, FINDING_LACKS, facility, &reason);
+        findings_add_reason(findings, FINDING_LACKS, feature, &reason);
     return works && context->usage->by_bpf;
 }
 
@@ -450,7 +450,7 @@ static void check_names(const struct check_context *context)
 {
     struct hr_perf_event_error fault;
     struct hr_perf_event *event;
-    char facility[80];
+    char feature[80];
 
     for (size_t i = 0; i < context->usage->events.count; i++) {
         const char *text = context->usage->events.list[i];
@@ -458,8 +458,8 @@ static void check_names(const struct check_context *context)
         if (status == 0) {
             hr_perf_event_free(event);
         } else if (status != -EACCES && status != -ENODEV) {
-            snprintf(facility, sizeof(facility), "event \"%s\"", text);
-            findings_add(context->findings, FINDING_LACKS, facility, fault.reason,
+            snprintf(feature, sizeof(feature), "event \"%s\"", text);
+            findings_add(context->findings, FINDING_LACKS, feature, fault.reason,
                          "take another, see Events in collectd-cgroup_perf(5), or remove it");
         }
     }

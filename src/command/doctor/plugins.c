@@ -81,12 +81,12 @@ static int look_in(struct search *search, const char *path)
 static void add_folder(const struct config_item *item, int status, struct findings *findings)
 {
     const bool is_denied = status == -EACCES;
-    char facility[80], cause[256];
+    char feature[80], cause[256];
 
-    snprintf(facility, sizeof(facility), "PluginDir \"%.60s\"", config_text(item));
+    snprintf(feature, sizeof(feature), "PluginDir \"%.60s\"", config_text(item));
     snprintf(cause, sizeof(cause), "can't read it (%s), in line %u of %.180s", strerror(-status),
              item->line, item->path);
-    findings_add(findings, is_denied ? FINDING_UNTRIED : FINDING_WRONG, facility, cause,
+    findings_add(findings, is_denied ? FINDING_UNTRIED : FINDING_WRONG, feature, cause,
                  is_denied ? "run headroom doctor as the user that collectd is started by"
                            : "correct it: collectd doesn't start with it");
 }
@@ -95,16 +95,16 @@ static void add_missing(const struct search *search, const struct config_item *i
                         struct findings *findings)
 {
     const char *meant = search->is_link ? "" : search->meant;
-    char facility[80], cause[256], remedy[192];
+    char feature[80], cause[256], remedy[192];
 
-    snprintf(facility, sizeof(facility), "plugin \"%.60s\"", config_text(item));
+    snprintf(feature, sizeof(feature), "plugin \"%.60s\"", config_text(item));
     snprintf(cause, sizeof(cause), "%.60s has %s%.30s" SUFFIX "%s, in line %u of %.90s",
              search->folder, search->is_link ? "only a link " : "no ", search->name,
              search->is_link ? ", which collectd doesn't load" : "", item->line, item->path);
     snprintf(remedy, sizeof(remedy), "%s%s%s%s: collectd doesn't start without it",
              search->is_link ? "copy the file there" : "install it, or correct its name",
              meant[0] != '\0' ? "; " : "", meant, meant[0] != '\0' ? " may be meant" : "");
-    findings_add(findings, FINDING_WRONG, facility, cause, remedy);
+    findings_add(findings, FINDING_WRONG, feature, cause, remedy);
 }
 
 /* Without PluginDir it isn't known in which of the folders it looks, so all are as good. */

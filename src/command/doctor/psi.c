@@ -21,24 +21,24 @@ struct check_context {
     const struct hr_cgroup *group; /* one with readable pressure, if there is; NULL: no group */
 };
 
-/* Adds that a facility works, or why not. */
-static void add_result(const struct check_context *exam, const char *facility,
+/* Adds that a feature works, or why not. */
+static void add_result(const struct check_context *exam, const char *feature,
                        const struct hr_reason *reason)
 {
     if (reason->error == 0)
-        findings_add(exam->findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(exam->findings, FINDING_WORKS, feature, NULL, NULL);
     else
-        findings_add_reason(exam->findings, FINDING_LACKS, facility, reason);
+        findings_add_reason(exam->findings, FINDING_LACKS, feature, reason);
 }
 
 /* Adds the result of a cgroup, if there is one. */
-static void advise_of_group(const struct check_context *exam, const char *facility, int status,
+static void advise_of_group(const struct check_context *exam, const char *feature, int status,
                             const struct advice *advice)
 {
     if (exam->group != NULL)
-        findings_add_status(exam->findings, facility, status, advice);
+        findings_add_status(exam->findings, feature, status, advice);
     else
-        doctor_add_missing_group(exam->findings, facility, &exam->groups);
+        doctor_add_missing_group(exam->findings, feature, &exam->groups);
 }
 
 /* --- Pressure ------------------------------------------------------------- */
@@ -92,27 +92,27 @@ static void read_groups(struct check_context *exam, int *status)
 }
 
 /* @param is_system  else it is of a cgroup, if there is one. */
-static void add_pressure(const struct check_context *exam, const char *facility, int status,
+static void add_pressure(const struct check_context *exam, const char *feature, int status,
                          enum hr_psi_resource resource, bool is_system)
 {
     struct hr_reason reason = {0};
 
     if (!is_system && exam->group == NULL) {
-        doctor_add_missing_group(exam->findings, facility, &exam->groups);
+        doctor_add_missing_group(exam->findings, feature, &exam->groups);
         return;
     }
     if (status < 0)
         hr_psi_explain(status, resource, is_system, &reason);
-    add_result(exam, facility, &reason);
+    add_result(exam, feature, &reason);
 }
 
 /* Where there is no pressure at all, irq pressure has no cause of its own. */
-static void add_irq_pressure(const struct check_context *exam, const char *facility,
+static void add_irq_pressure(const struct check_context *exam, const char *feature,
                              const int *status, bool is_system)
 {
     const int irq = status[HR_PSI_IRQ];
 
-    add_pressure(exam, facility, irq, irq == first_error(status) ? HR_PSI_CPU : HR_PSI_IRQ,
+    add_pressure(exam, feature, irq, irq == first_error(status) ? HR_PSI_CPU : HR_PSI_IRQ,
                  is_system);
 }
 
@@ -191,7 +191,7 @@ static bool is_polled(int status)
     return status == -EINVAL || status == -EPERM || status == -EACCES || status == -EROFS;
 }
 
-static void add_trigger(const struct check_context *exam, const char *facility, int status,
+static void add_trigger(const struct check_context *exam, const char *feature, int status,
                         bool is_system)
 {
     struct hr_reason reason = {0};
@@ -204,7 +204,7 @@ static void add_trigger(const struct check_context *exam, const char *facility, 
                  is_system ? "; until then such alerts are polled"
                            : "; only Mode \"kernel\" needs it, others are polled");
     }
-    add_result(exam, facility, &reason);
+    add_result(exam, feature, &reason);
 }
 
 static void check_triggers(const struct check_context *exam)
@@ -256,20 +256,20 @@ static unsigned count_reopened(const struct doctor_groups *groups)
 
 static void check_keeping(const struct check_context *exam)
 {
-    static const char facility[] = "keeping the files of many cgroups open";
+    static const char feature[] = "keeping the files of many cgroups open";
     const unsigned files = count_reopened(&exam->groups);
     const size_t directories = exam->groups.counts.reopened;
     char cause[128];
 
     if (exam->group == NULL || (files == 0 && directories == 0)) {
-        advise_of_group(exam, facility, 0, NULL);
+        advise_of_group(exam, feature, 0, NULL);
         return;
     }
     snprintf(cause, sizeof(cause),
              "there are too few file descriptors, so %u files and %zu directories are reopened at "
              "each interval",
              files, directories);
-    findings_add(exam->findings, FINDING_LACKS, facility, cause,
+    findings_add(exam->findings, FINDING_LACKS, feature, cause,
                  "raise LimitNOFILE= of collectd's service (ulimit -n)");
 }
 
@@ -299,8 +299,8 @@ static void check_waiters(const struct check_context *exam)
 {
     static const struct {
         enum hr_psi_resource resource;
-        const char *facility;
-    } facilities[] = {
+        const char *feature;
+    } features[] = {
         {HR_PSI_CPU, "naming tasks that wait for cpu"},
         {HR_PSI_MEMORY, "naming tasks that wait for memory"},
         {HR_PSI_IO, "naming tasks that wait for io"},
@@ -308,14 +308,14 @@ static void check_waiters(const struct check_context *exam)
     struct hr_taskstats *taskstats = NULL;
     int connected = hr_taskstats_open(NULL, &taskstats);
 
-    for (size_t i = 0; i < sizeof(facilities) / sizeof(facilities[0]); i++) {
+    for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
         int status =
-            connected < 0 ? connected : try_waiters(exam->root, taskstats, facilities[i].resource);
+            connected < 0 ? connected : try_waiters(exam->root, taskstats, features[i].resource);
         struct hr_reason reason = {0};
         if (status < 0)
             hr_waiters_explain(status, &reason);
-        findings_use(exam->findings, exam->usage->top_tasks[facilities[i].resource]);
-        add_result(exam, facilities[i].facility, &reason);
+        findings_use(exam->findings, exam->usage->top_tasks[features[i].resource]);
+        add_result(exam, features[i].feature, &reason);
     }
     hr_taskstats_close(taskstats);
 }

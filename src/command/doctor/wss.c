@@ -20,35 +20,35 @@ static const char *const scopes[HR_WSS_SCOPE_COUNT] = {
 static void check_method(const struct hr_root *root, enum hr_wss_method method,
                          enum hr_wss_scope scope, struct findings *findings)
 {
-    char facility[64];
+    char feature[64];
     struct hr_reason reason;
 
     int status = hr_wss_probe(root, method, scope, &reason);
-    snprintf(facility, sizeof(facility), "the %s method, for %s", hr_wss_method_name(method),
+    snprintf(feature, sizeof(feature), "the %s method, for %s", hr_wss_method_name(method),
              scopes[scope]);
     if (status == 0)
-        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else if (reason.error == -EMFILE && strstr(reason.text, ": ") == NULL)
-        findings_add(findings, FINDING_LACKS, facility, DOCTOR_NO_DESCRIPTORS);
+        findings_add(findings, FINDING_LACKS, feature, DOCTOR_NO_DESCRIPTORS);
     else
-        findings_add_reason(findings, FINDING_LACKS, facility, &reason);
+        findings_add_reason(findings, FINDING_LACKS, feature, &reason);
 }
 
 /* "auto" needs one of the methods. */
 static void check_auto(const struct hr_root *root, enum hr_wss_scope scope,
                        struct findings *findings)
 {
-    char facility[64];
+    char feature[64];
     struct hr_reason reason;
     bool works = false;
 
     for (int method = 0; method < HR_WSS_METHOD_COUNT && !works; method++)
         works = hr_wss_measures(method, scope) && hr_wss_probe(root, method, scope, &reason) == 0;
-    snprintf(facility, sizeof(facility), "the auto method, for %s", scopes[scope]);
+    snprintf(feature, sizeof(feature), "the auto method, for %s", scopes[scope]);
     if (works)
-        findings_add(findings, FINDING_WORKS, facility, NULL, NULL);
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else
-        findings_add(findings, FINDING_LACKS, facility, "no method works for it",
+        findings_add(findings, FINDING_LACKS, feature, "no method works for it",
                      "make one of them work: headroom doctor --all lists what each lacks");
 }
 
