@@ -28,7 +28,7 @@ void doctor_check_blame(struct findings *findings)
     if (!findings->used && !findings->tries_unused)
         findings_add(findings, FINDING_UNTRIED, feature,
                      "its programs are loaded only where it is used",
-                     "headroom doctor --all tries it all the same");
+                     "headroom doctor --all tries it anyway");
     else if (try_programs(&reason) == 0)
         findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else

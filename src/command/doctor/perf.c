@@ -330,7 +330,7 @@ static bool check_bpf(const struct check_context *context)
     if (!findings->used && !findings->tries_unused) {
         findings_add(findings, FINDING_UNTRIED, feature,
                      "its programs are loaded only where it is used",
-                     "headroom doctor --all tries it all the same");
+                     "headroom doctor --all tries it anyway");
         return false;
     }
     const bool works = open_by_bpf(context, &reason) == 0;
