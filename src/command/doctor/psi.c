@@ -201,18 +201,18 @@ static void add_trigger(const struct check_context *exam, const char *feature, i
     if (is_polled(status)) {
         size_t length = strlen(reason.text);
         snprintf(reason.text + length, sizeof(reason.text) - length, "%s",
-                 is_system ? "; until then such alerts are polled"
-                           : "; only Mode \"kernel\" needs it, others are polled");
+                 is_system ? "; until then alerts of the system are polled"
+                           : "; only Mode \"kernel\" needs them, other alerts are polled");
     }
     add_result(exam, feature, &reason);
 }
 
 static void check_triggers(const struct check_context *exam)
 {
-    static const char of_cgroups[] = "alerts by the kernel, of cgroups";
+    static const char of_cgroups[] = "kernel triggers of cgroups";
 
     findings_use(exam->findings, exam->usage->system_triggers);
-    add_trigger(exam, "alerts by the kernel, of the system", try_system(exam->root), true);
+    add_trigger(exam, "kernel triggers of the system", try_system(exam->root), true);
     findings_use(exam->findings, exam->usage->group_triggers);
     if (exam->group != NULL)
         add_trigger(exam, of_cgroups, try_group(exam->group), false);
