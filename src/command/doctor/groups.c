@@ -110,7 +110,7 @@ void doctor_add_mount(struct findings *findings, const struct doctor_groups *gro
 void doctor_add_missing_group(struct findings *findings, const char *feature,
                               const struct doctor_groups *groups)
 {
-    static const char cause[] = "there is no cgroup to try it on";
+    static const char cause[] = "there is no cgroup to try this with";
 
     if (groups->status == -ENOENT)
         findings_add(findings, FINDING_UNTRIED, feature, cause, "mount cgroup2");
@@ -119,5 +119,5 @@ void doctor_add_missing_group(struct findings *findings, const char *feature,
                      "let collectd's user read the cgroup mount");
     else
         findings_add(findings, FINDING_UNTRIED, feature, cause,
-                     "run it as root, so that it can make one, or create one");
+                     "run headroom doctor as root, which creates one for the test, or create one");
 }

@@ -196,7 +196,7 @@ static void describe_obstructed(const struct check_context *context,
                                 size_t size)
 {
     if (is_own)
-        snprintf(text, size, "of one made to try it on");
+        snprintf(text, size, "of a test cgroup");
     else
         snprintf(text, size, "of %zu of %zu, such as %s", obstructed->count, context->tried,
                  obstructed->example);
