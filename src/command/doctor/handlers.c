@@ -14,7 +14,7 @@
 #include "doctor/checks.h"
 
 /* Where the programs look, beside PATH, for what they run. */
-#define SYSTEM_FOLDERS "/usr/sbin:/usr/lib"
+#define SYSTEM_DIRECTORIES "/usr/sbin:/usr/lib"
 
 /* What one that runs for notifications, or may do so, is called. */
 #define PROGRAMS "programs for notifications"
@@ -25,7 +25,7 @@ struct handler {
     const char *what;  /* it is for */
     const char *needs; /* the program that it runs; NULL: not known */
     const char *remedy;
-    const char *folder; /* of its record, by default; NULL: it has none */
+    const char *directory; /* of its record, by default; NULL: it has none */
 };
 
 static const struct handler handlers[] = {
@@ -51,17 +51,17 @@ static void add(const struct check_context *context, enum finding_state state, c
     findings_add(context->findings, state, context->feature, cause, remedy);
 }
 
-/* Whether a program is in one of the folders, separated by colons. */
-static bool is_in(const char *folders, const char *name)
+/* Whether a program is in one of the directories, separated by colons. */
+static bool is_in(const char *directories, const char *name)
 {
     char path[4096];
 
-    while (folders != NULL && *folders != '\0') {
-        const size_t length = strcspn(folders, ":");
-        const int size = snprintf(path, sizeof(path), "%.*s/%s", (int)length, folders, name);
+    while (directories != NULL && *directories != '\0') {
+        const size_t length = strcspn(directories, ":");
+        const int size = snprintf(path, sizeof(path), "%.*s/%s", (int)length, directories, name);
         if (size < (int)sizeof(path) && access(path, X_OK) == 0)
             return true;
-        folders += length + (folders[length] == ':');
+        directories += length + (directories[length] == ':');
     }
     return false;
 }
@@ -73,7 +73,7 @@ static bool is_found(const char *program)
 }
 
 /* The argument of an option that both programs have, joined to it or not. */
-static const char *find_folder(const struct check_context *context)
+static const char *find_directory(const struct check_context *context)
 {
     const struct config_item *option = context->option;
 
@@ -85,26 +85,26 @@ static const char *find_folder(const struct check_context *context)
         if (i + 1 < option->value_count)
             return option->values[i + 1];
     }
-    return context->handler->folder;
+    return context->handler->directory;
 }
 
-/* The folder must be the user's own; others could hide alarms in theirs. */
-static bool has_folder(const struct check_context *context, const struct passwd *user)
+/* The directory must be the user's own; others could hide alarms in theirs. */
+static bool has_directory(const struct check_context *context, const struct passwd *user)
 {
-    const char *folder = find_folder(context);
+    const char *directory = find_directory(context);
     struct stat status;
     char cause[256], remedy[256];
 
-    if (context->handler->folder == NULL)
+    if (context->handler->directory == NULL)
         return true;
-    const bool is_there = lstat(folder, &status) == 0;
+    const bool is_there = lstat(directory, &status) == 0;
     if (is_there ? S_ISDIR(status.st_mode) && status.st_uid == user->pw_uid
                  : errno == EACCES) /* closed to us; it may be fine */
         return true;
-    snprintf(cause, sizeof(cause), "%s is no folder of the user %s", folder, context->user);
+    snprintf(cause, sizeof(cause), "%s isn't a directory owned by %s", directory, context->user);
     snprintf(remedy, sizeof(remedy),
              "make it: mkdir -p /var/lib/headroom && install -d -m 700 -o %s %s", context->user,
-             folder);
+             directory);
     add(context, FINDING_LACKS, cause, remedy);
     return false;
 }
@@ -119,7 +119,8 @@ static bool has_user(const struct check_context *context, const struct passwd *u
     snprintf(cause, sizeof(cause),
              user != NULL ? "collectd runs no program as %s" : "there is no user %s",
              context->user);
-    add(context, FINDING_WRONG, cause, "name a plain user in NotificationExec, such as nobody");
+    add(context, FINDING_WRONG, cause,
+        "name an unprivileged user in NotificationExec, such as nobody");
     return false;
 }
 
@@ -135,7 +136,8 @@ static bool has_programs(const struct check_context *context)
             "correct NotificationExec, or install it with the plugins");
         return false;
     }
-    if (handler->needs == NULL || is_found(handler->needs) || is_in(SYSTEM_FOLDERS, handler->needs))
+    if (handler->needs == NULL || is_found(handler->needs) ||
+        is_in(SYSTEM_DIRECTORIES, handler->needs))
         return true;
     snprintf(cause, sizeof(cause), "there is no %s, so nothing is sent", handler->needs);
     add(context, FINDING_LACKS, cause, handler->remedy);
@@ -153,7 +155,7 @@ static void check_handler(struct check_context *context)
     snprintf(context->feature, sizeof(context->feature), "%s by %s", context->handler->what, name);
     snprintf(context->user, sizeof(context->user), "%.*s", (int)strcspn(user_name, ":"), user_name);
     const struct passwd *user = getpwnam(context->user);
-    if (has_user(context, user) && has_programs(context) && has_folder(context, user))
+    if (has_user(context, user) && has_programs(context) && has_directory(context, user))
         findings_add(context->findings, FINDING_WORKS, context->feature, NULL, NULL);
 }
 
@@ -170,7 +172,7 @@ void doctor_check_handlers(const struct usage *usage, bool is_named, struct find
     if (options->count == 0 && is_named)
         findings_add(findings, FINDING_WRONG, PROGRAMS,
                      "the configuration has no NotificationExec, so collectd runs none",
-                     "copy mail.conf or alertmanager.conf, and read them");
+                     "copy the snippet mail.conf or alertmanager.conf, and adapt it");
     for (size_t i = 0; i < options->count; i++) {
         struct check_context context = {.option = options->list[i], .findings = findings};
         if (context.option->value_count >= 2)
