@@ -10,7 +10,7 @@
  * of an address space have memory, that is the worst it can answer; it may take three times what
  * all of the pages take.
  *
- * Few kernels have the bitmap. In the emulated machine, from the build's folder:
+ * Few kernels have the bitmap. In the emulated machine, from the build's directory:
  *
  *     HEADROOM_VM_CLOCK=real tests/vm/run KERNEL 600 'echo n >/sys/kernel/mm/lru_gen/enabled;
  * ./bench_wss_idle'

@@ -169,7 +169,7 @@ static void assert_fault(size_t index, const char *name, unsigned line, int stat
     ck_assert_int_eq(faults.list[index].status, status);
 }
 
-START_TEST(includes_files_and_folders)
+START_TEST(includes_files_and_directories)
 {
     struct config_item top = {0};
 
@@ -250,7 +250,7 @@ int main(void)
     tcase_add_loop_test(tests, refuses, 0, COUNT(not_understood));
     tcase_add_test(tests, refuses_deep_blocks);
     tcase_add_test(tests, finds_values);
-    tcase_add_test(tests, includes_files_and_folders);
+    tcase_add_test(tests, includes_files_and_directories);
     tcase_add_test(tests, names_what_cannot_be_read);
     tcase_add_test(tests, reads_the_rest);
     tcase_add_test(tests, ends_where_files_include_one_another);

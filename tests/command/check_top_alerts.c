@@ -301,26 +301,27 @@ END_TEST
 
 /* --- Reading a file as it grows ------------------------------------------- */
 
-static char folder[64], path[128], old_path[128];
+static char directory[64], path[128], old_path[128];
 static struct alerts *alerts;
 
-static void make_folder(void)
+static void make_directory(void)
 {
     const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof(folder), "%.40s/check_alerts-XXXXXX", temporary ? temporary : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
+    snprintf(directory, sizeof(directory), "%.40s/check_alerts-XXXXXX",
+             temporary ? temporary : "/tmp");
+    if (mkdtemp(directory) == NULL) {
+        perror(directory);
         abort();
     }
-    snprintf(path, sizeof(path), "%s/log", folder);
-    snprintf(old_path, sizeof(old_path), "%s/log.1", folder);
+    snprintf(path, sizeof(path), "%s/log", directory);
+    snprintf(old_path, sizeof(old_path), "%s/log.1", directory);
 }
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
     remove(path);
     remove(old_path);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 static void open_alerts(void)
@@ -825,8 +826,8 @@ int main(void)
     TCase *tests = tcase_create("all");
     add_lines(tests);
     add_following(tests);
-    /* Unchecked: the folder goes also when a test fails. */
-    tcase_add_unchecked_fixture(tests, make_folder, remove_folder);
+    /* Unchecked: the directory goes also when a test fails. */
+    tcase_add_unchecked_fixture(tests, make_directory, remove_directory);
     tcase_add_checked_fixture(tests, open_alerts, close_alerts);
     return run_suite("alerts", tests);
 }

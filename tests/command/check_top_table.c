@@ -413,11 +413,11 @@ static void send_answer(FILE *in, FILE *out)
 /* Fetches the table of a process that answers as collectd does. */
 static void fetch_held(struct table *table)
 {
-    char folder[] = "/tmp/check_table.XXXXXX";
+    char directory[] = "/tmp/check_table.XXXXXX";
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct client *client;
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s/sock", folder);
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/sock", directory);
     int server = socket(AF_UNIX, SOCK_STREAM, 0);
     ck_assert_int_eq(bind(server, (struct sockaddr *)&address, sizeof(address)), 0);
     ck_assert_int_eq(listen(server, 1), 0);
@@ -432,7 +432,7 @@ static void fetch_held(struct table *table)
     client_close(opened == 0 ? client : NULL);
     close(server);
     unlink(address.sun_path);
-    rmdir(folder);
+    rmdir(directory);
     ck_assert_int_eq(status, 0);
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }

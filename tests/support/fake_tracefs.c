@@ -119,8 +119,8 @@ static const char *const events[] = {"irq_noise", "nmi_noise", "sample_threshold
 
 #define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
 
-/* A file that is the same in all folders: what a kernel recorded. */
-static void copy_fixture(const char *folder, const char *file)
+/* A file that is the same in all directories: what a kernel recorded. */
+static void copy_fixture(const char *directory, const char *file)
 {
     const char *source = getenv("srcdir");
     char path[PATH_MAX], text[4096];
@@ -132,47 +132,47 @@ static void copy_fixture(const char *folder, const char *file)
         give_up("open", path);
     text[fread(text, 1, sizeof(text) - 1, stream)] = '\0';
     fclose(stream);
-    fake_tracefs_print_name(path, "%s%s", folder, file);
+    fake_tracefs_print_name(path, "%s%s", directory, file);
     fake_tracefs_set(path, "%s", text);
 }
 
-static void add_file(const char *folder, const char *file, const char *text)
+static void add_file(const char *directory, const char *file, const char *text)
 {
     char made[PATH_MAX];
 
-    fake_tracefs_print_name(made, "%s%s", folder, file);
+    fake_tracefs_print_name(made, "%s%s", directory, file);
     fake_tracefs_set(made, "%s", text);
 }
 
-static void add_event(const char *folder, const char *event)
+static void add_event(const char *directory, const char *event)
 {
     char made[PATH_MAX];
 
-    fake_tracefs_print_name(made, "%sevents/osnoise/%s/", folder, event);
+    fake_tracefs_print_name(made, "%sevents/osnoise/%s/", directory, event);
     add_file(made, "enable", "0\n");
     add_file(made, "filter", "none\n");
     add_file(made, "trigger", "");
     add_file(made, "hist", "");
     fake_tracefs_print_name(made, "events/osnoise/%s/format", event);
-    copy_fixture(folder, made);
+    copy_fixture(directory, made);
 }
 
-/* The files that the top level and each instance have. @param folder  "", or with a slash at its
+/* The files that the top level and each instance have. @param directory  "", or with a slash at its
  * end. */
-static void add_files(const char *folder)
+static void add_files(const char *directory)
 {
     char made[PATH_MAX];
 
-    add_file(folder, "available_tracers", fake.tracers);
-    add_file(folder, "current_tracer", "nop\n");
-    add_file(folder, "tracing_on", "1\n");
-    add_file(folder, "trace", "");
-    add_file(folder, "buffer_size_kb", "1410\n");
-    add_file(folder, "tracing_cpumask", "f\n");
+    add_file(directory, "available_tracers", fake.tracers);
+    add_file(directory, "current_tracer", "nop\n");
+    add_file(directory, "tracing_on", "1\n");
+    add_file(directory, "trace", "");
+    add_file(directory, "buffer_size_kb", "1410\n");
+    add_file(directory, "tracing_cpumask", "f\n");
     for (size_t i = 0; i < EVENT_COUNT; i++)
-        add_event(folder, events[i]);
+        add_event(directory, events[i]);
     for (unsigned cpu = 0; cpu < fake.cpu_count; cpu++) {
-        fake_tracefs_print_name(made, "%sper_cpu/cpu%u/", folder, cpu);
+        fake_tracefs_print_name(made, "%sper_cpu/cpu%u/", directory, cpu);
         add_file(made, "buffer_size_kb", "1410\n");
         add_file(made, "trace_pipe_raw", "");
         add_file(made, "stats",
@@ -181,9 +181,9 @@ static void add_files(const char *folder)
                  "dropped events: 0\nread events: 0\n");
     }
     if (strcmp(fake.lacking, "sched/sched_process_exit") != 0)
-        add_file(folder, "events/sched/sched_process_exit/trigger", "");
-    copy_fixture(folder, "events/ftrace/osnoise/format");
-    copy_fixture(folder, "events/header_page");
+        add_file(directory, "events/sched/sched_process_exit/trigger", "");
+    copy_fixture(directory, "events/ftrace/osnoise/format");
+    copy_fixture(directory, "events/header_page");
 }
 
 void fake_tracefs_begin(struct tree *tree, unsigned cpu_count)
@@ -236,10 +236,10 @@ void fake_tracefs_remove_event(const char *event)
 
 void fake_tracefs_add_instance(const char *name)
 {
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
 
-    fake_tracefs_print_name(folder, "instances/%s/", name);
-    add_files(folder);
+    fake_tracefs_print_name(directory, "instances/%s/", name);
+    add_files(directory);
 }
 
 void fake_tracefs_remove_instance(const char *name)
@@ -253,16 +253,17 @@ void fake_tracefs_remove_instance(const char *name)
 /* "instances/x", and nothing below it: its name. */
 static const char *name_instance(const char *file)
 {
-    static const char folder[] = "instances/";
+    static const char directory[] = "instances/";
 
-    if (strncmp(file, folder, sizeof(folder) - 1) != 0 || file[sizeof(folder) - 1] == '\0' ||
-        strchr(file + sizeof(folder) - 1, '/') != NULL)
+    if (strncmp(file, directory, sizeof(directory) - 1) != 0 ||
+        file[sizeof(directory) - 1] == '\0' || strchr(file + sizeof(directory) - 1, '/') != NULL)
         return NULL;
-    return file + sizeof(folder) - 1;
+    return file + sizeof(directory) - 1;
 }
 
-/* Whether this process has a pipe of a directory open. @param folder  with a slash at its end. */
-bool fake_tracefs_is_read(const char *folder)
+/* Whether this process has a pipe of a directory open. @param directory  with a slash at its end.
+ */
+bool fake_tracefs_is_read(const char *directory)
 {
     char file[PATH_MAX], pipe[PATH_MAX];
     bool found = false;
@@ -271,7 +272,7 @@ bool fake_tracefs_is_read(const char *folder)
 
     if (own == NULL)
         give_up("open", "/proc/self/fd");
-    fake_tracefs_print_name(pipe, "%sper_cpu/cpu*/trace_pipe_raw", folder);
+    fake_tracefs_print_name(pipe, "%sper_cpu/cpu*/trace_pipe_raw", directory);
     while (!found && (entry = readdir(own)) != NULL)
         found = name_descriptor(atoi(entry->d_name), file) && fnmatch(pipe, file, 0) == 0;
     closedir(own);
@@ -354,7 +355,7 @@ static int as_call(int error)
     return -1;
 }
 
-int openat(int folder, const char *path, int flags, ...)
+int openat(int directory, const char *path, int flags, ...)
 {
     char file[PATH_MAX];
     mode_t mode = 0;
@@ -364,7 +365,7 @@ int openat(int folder, const char *path, int flags, ...)
     if ((flags & O_CREAT) != 0)
         mode = va_arg(arguments, mode_t);
     va_end(arguments);
-    int fd = (int)syscall(SYS_openat, folder, path, flags & ~O_TRUNC, mode);
+    int fd = (int)syscall(SYS_openat, directory, path, flags & ~O_TRUNC, mode);
     if (fd < 0 || (flags & O_TRUNC) == 0)
         return fd;
     if ((!name_descriptor(fd, file) || fnmatch("*/trigger", file, 0) == 0) && ftruncate(fd, 0) < 0)
@@ -405,40 +406,40 @@ ssize_t read(int fd, void *buffer, size_t size)
 }
 
 /* Finds the file of the fake that a path in a directory of the fake is of. */
-static bool name_in(int folder, const char *path, char file[PATH_MAX])
+static bool name_in(int directory, const char *path, char file[PATH_MAX])
 {
     char in[PATH_MAX];
 
-    if (!name_descriptor(folder, in))
+    if (!name_descriptor(directory, in))
         return false;
     fake_tracefs_print_name(file, "%s%s%s", in, in[0] != '\0' ? "/" : "", path);
     return true;
 }
 
-int mkdirat(int folder, const char *path, mode_t mode)
+int mkdirat(int directory, const char *path, mode_t mode)
 {
     char file[PATH_MAX];
-    const char *instance = name_in(folder, path, file) ? name_instance(file) : NULL;
+    const char *instance = name_in(directory, path, file) ? name_instance(file) : NULL;
 
     if (instance == NULL)
-        return (int)syscall(SYS_mkdirat, folder, path, mode);
+        return (int)syscall(SYS_mkdirat, directory, path, mode);
     pthread_mutex_lock(&fake.lock);
     int status = as_call(note("+", file, ""));
     if (status == 0)
-        status = (int)syscall(SYS_mkdirat, folder, path, mode);
+        status = (int)syscall(SYS_mkdirat, directory, path, mode);
     if (status == 0)
         fake_tracefs_add_instance(instance);
     pthread_mutex_unlock(&fake.lock);
     return status;
 }
 
-int unlinkat(int folder, const char *path, int flags)
+int unlinkat(int directory, const char *path, int flags)
 {
     char file[PATH_MAX], in[PATH_MAX];
-    const char *instance = name_in(folder, path, file) ? name_instance(file) : NULL;
+    const char *instance = name_in(directory, path, file) ? name_instance(file) : NULL;
 
     if (instance == NULL || flags != AT_REMOVEDIR || !fake_tracefs_has(file))
-        return (int)syscall(SYS_unlinkat, folder, path, flags);
+        return (int)syscall(SYS_unlinkat, directory, path, flags);
     fake_tracefs_print_name(in, "%s/", file);
     pthread_mutex_lock(&fake.lock);
     int status = as_call(note("-", file, ""));

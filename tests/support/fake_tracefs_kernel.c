@@ -22,26 +22,26 @@ static unsigned long get_number(const char *file)
 
 /* --- Instances with a tracer ---------------------------------------------- */
 
-static bool has_tracer(const char *folder, const char *tracer)
+static bool has_tracer(const char *directory, const char *tracer)
 {
     char file[PATH_MAX];
 
-    fake_tracefs_print_name(file, "%scurrent_tracer", folder);
+    fake_tracefs_print_name(file, "%scurrent_tracer", directory);
     const char *text = fake_tracefs_get(file);
     return strncmp(text, tracer, strlen(tracer)) == 0 && strcmp(text + strlen(tracer), "\n") == 0;
 }
 
 static bool is_at_work(const char *tracer)
 {
-    char path[PATH_MAX], folder[PATH_MAX];
+    char path[PATH_MAX], directory[PATH_MAX];
     struct dirent *entry;
     bool found = has_tracer("", tracer);
 
     fake_tracefs_name_path(path, "instances");
     DIR *instances = opendir(path);
     while (!found && instances != NULL && (entry = readdir(instances)) != NULL) {
-        fake_tracefs_print_name(folder, "instances/%s/", entry->d_name);
-        found = entry->d_name[0] != '.' && has_tracer(folder, tracer);
+        fake_tracefs_print_name(directory, "instances/%s/", entry->d_name);
+        found = entry->d_name[0] != '.' && has_tracer(directory, tracer);
     }
     if (instances != NULL)
         closedir(instances);
@@ -50,11 +50,11 @@ static bool is_at_work(const char *tracer)
 
 /* --- What writing does ---------------------------------------------------- */
 
-static int set(const char *folder, const char *file, const char *text)
+static int set(const char *directory, const char *file, const char *text)
 {
     char made[PATH_MAX];
 
-    fake_tracefs_print_name(made, "%s%s", folder, file);
+    fake_tracefs_print_name(made, "%s%s", directory, file);
     fake_tracefs_set(made, "%s\n", text);
     return 0;
 }
@@ -81,7 +81,7 @@ static const char *parse_region(const char *text, struct hr_cpu_set *set)
     return text + length;
 }
 
-static int write_cpus(const char *folder, const char *file, const char *text)
+static int write_cpus(const char *directory, const char *file, const char *text)
 {
     struct hr_cpu_set cpus = {0};
     char list[32 * 1024] = "";
@@ -99,84 +99,84 @@ static int write_cpus(const char *folder, const char *file, const char *text)
         length += (size_t)sprintf(list + length, cpu == last ? "%s%u" : "%s%u-%u",
                                   length > 0 ? "," : "", cpu, last);
     }
-    return set(folder, file, list);
+    return set(directory, file, list);
 }
 
-static int write_period(const char *folder, const char *file, const char *text)
+static int write_period(const char *directory, const char *file, const char *text)
 {
     if (strtoul(text, NULL, 10) < get_number("osnoise/runtime_us"))
         return EINVAL;
-    return set(folder, file, text);
+    return set(directory, file, text);
 }
 
-static int write_runtime(const char *folder, const char *file, const char *text)
+static int write_runtime(const char *directory, const char *file, const char *text)
 {
     if (strtoul(text, NULL, 10) > get_number("osnoise/period_us"))
         return EINVAL;
-    return set(folder, file, text);
+    return set(directory, file, text);
 }
 
-static int write_options(const char *folder, const char *file, const char *text)
+static int write_options(const char *directory, const char *file, const char *text)
 {
     char words[512], all[512] = "";
     const char *name = strncmp(text, "NO_", 3) == 0 ? text + 3 : text;
     char *rest = NULL;
     bool known = false;
 
-    snprintf(words, sizeof(words), "%s%s", folder, file);
+    snprintf(words, sizeof(words), "%s%s", directory, file);
     snprintf(words, sizeof(words), "%s", fake_tracefs_get(words));
     for (char *word = strtok_r(words, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
         bool is_it = strcmp(strncmp(word, "NO_", 3) == 0 ? word + 3 : word, name) == 0;
         known = known || is_it;
         strcat(strcat(all, is_it ? text : word), " ");
     }
-    return known ? set(folder, file, all) : EINVAL;
+    return known ? set(directory, file, all) : EINVAL;
 }
 
-static int write_tracer(const char *folder, const char *file, const char *text)
+static int write_tracer(const char *directory, const char *file, const char *text)
 {
     static const char *const rivals[][2] = {{"osnoise", "timerlat"}, {"timerlat", "osnoise"}};
     char tracers[PATH_MAX];
 
-    fake_tracefs_print_name(tracers, "%savailable_tracers", folder);
+    fake_tracefs_print_name(tracers, "%savailable_tracers", directory);
     if (strstr(fake_tracefs_get(tracers), text) == NULL)
         return EINVAL;
     for (int i = 0; i < 2; i++)
         if (strcmp(text, rivals[i][0]) == 0 && is_at_work(rivals[i][1]))
             return EBUSY;
-    return fake_tracefs_is_read(folder) ? EBUSY : set(folder, file, text);
+    return fake_tracefs_is_read(directory) ? EBUSY : set(directory, file, text);
 }
 
-static int write_buffer_size(const char *folder, const char *file, const char *text)
+static int write_buffer_size(const char *directory, const char *file, const char *text)
 {
     char made[PATH_MAX];
 
     for (unsigned cpu = 0; cpu < fake_tracefs_cpu_count(); cpu++) {
         fake_tracefs_print_name(made, "per_cpu/cpu%u/buffer_size_kb", cpu);
-        set(folder, made, text);
+        set(directory, made, text);
     }
-    return set(folder, file, text);
+    return set(directory, file, text);
 }
 
 /* "traceoff if pid == 1" */
-static int write_traceoff(const char *folder, const char *file, const char *text)
+static int write_traceoff(const char *directory, const char *file, const char *text)
 {
     static const char command[] = "traceoff if ";
     char made[PATH_MAX];
 
     if (strncmp(text, command, sizeof(command) - 1) != 0)
         return EINVAL;
-    fake_tracefs_print_name(made, "%s%s", folder, file);
+    fake_tracefs_print_name(made, "%s%s", directory, file);
     fake_tracefs_set(made, "%straceoff:unlimited if %s\n", fake_tracefs_get(made),
                      text + sizeof(command) - 1);
     return 0;
 }
 
-static int write_trigger(const char *folder, const char *file, const char *text)
+static int write_trigger(const char *directory, const char *file, const char *text)
 {
     char made[PATH_MAX], triggers[4096], wanted[1024], hist[PATH_MAX];
 
-    fake_tracefs_print_name(made, "%s%s", folder, file);
+    fake_tracefs_print_name(made, "%s%s", directory, file);
     snprintf(triggers, sizeof(triggers), "%s", fake_tracefs_get(made));
     fake_tracefs_print_name(hist, "%.*shist", (int)(strlen(made) - strlen("trigger")), made);
     snprintf(wanted, sizeof(wanted), "%s\n", text);
@@ -199,7 +199,7 @@ static int write_trigger(const char *folder, const char *file, const char *text)
 
 static const struct {
     const char *pattern;
-    int (*write)(const char *folder, const char *file, const char *text);
+    int (*write)(const char *directory, const char *file, const char *text);
 } handlers[] = {
     {"osnoise/cpus", write_cpus},
     {"osnoise/period_us", write_period},
@@ -216,12 +216,12 @@ static const struct {
 int fake_tracefs_take(const char *name, const char *text)
 {
     size_t i = 0, in = 0;
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
 
     if (strncmp(name, "instances/", 10) == 0 && strchr(name + 10, '/') != NULL)
         in = (size_t)(strchr(name + 10, '/') + 1 - name);
-    fake_tracefs_print_name(folder, "%.*s", (int)in, name);
+    fake_tracefs_print_name(directory, "%.*s", (int)in, name);
     while (fnmatch(handlers[i].pattern, name + in, 0) != 0)
         i++;
-    return handlers[i].write(folder, name + in, text);
+    return handlers[i].write(directory, name + in, text);
 }

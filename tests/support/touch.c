@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The program lies in the build's folder, where tests are run. */
+/* The program lies in the build's directory, where tests are run. */
 static void run_toucher(int procs_fd, const char *kind, int hold_mib, int touch_mib,
                         const char *file)
 {

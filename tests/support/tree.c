@@ -227,7 +227,7 @@ void tree_remove_pressure(struct tree *tree, const char *group, const char *reso
 
 /* --- The tree ------------------------------------------------------------- */
 
-/* Makes the tree's folder in one of the usual places. */
+/* Makes the tree's directory in one of the usual places. */
 static void make_home(struct tree *tree)
 {
     const char *const places[] = {getenv("HEADROOM_TEST_TREES"), "/dev/shm", "/tmp"};

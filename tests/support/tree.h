@@ -10,10 +10,10 @@
  * - A removed file that is still open goes on to read, where a cgroup's gives ENODEV.
  * - No group's file depends on another's: populating a group doesn't populate its parent.
  * - The tree is made in /dev/shm if possible, where no inode number comes twice, just as in
- *   cgroup2. In another folder a group that is removed and made again may get its old number back
- *   if its directory isn't open.
+ *   cgroup2. In another directory a group that is removed and made again may get its old number
+ * back if its directory isn't open.
  *
- * Environment: HEADROOM_TEST_TREES, if set, is the folder in which trees are made.
+ * Environment: HEADROOM_TEST_TREES, if set, is the directory in which trees are made.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_TREE_H
 #define HEADROOM_TESTS_SUPPORT_TREE_H
@@ -46,7 +46,7 @@ struct tree *tree_new(void);
 /** Removes all of it. */
 void tree_free(struct tree *tree);
 
-/** The tree's folder, an absolute path without a trailing slash. */
+/** The tree's directory, an absolute path without a trailing slash. */
 const char *tree_path(const struct tree *tree);
 
 /** Makes a directory and those above it, as far as they are missing. */
@@ -76,7 +76,7 @@ struct tree_process {
     uint64_t rss_bytes; /* resident */
 };
 
-/** Makes a process: stat, comm and statm in its folder of proc; or rewrites these. */
+/** Makes a process: stat, comm and statm in its directory of proc; or rewrites these. */
 void tree_add_process(struct tree *tree, const struct tree_process *process);
 
 /** Rewrites statm of a process. */

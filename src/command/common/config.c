@@ -352,7 +352,7 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int read_folder(const struct reading *reading, const char *path)
+static int read_directory(const struct reading *reading, const char *path)
 {
     struct dirent **entries;
     int count = scandir(path, &entries, is_not_hidden, compare_names), status = 0;
@@ -371,14 +371,14 @@ static int read_folder(const struct reading *reading, const char *path)
     return status;
 }
 
-/* A path that is there is a file or a folder; collectd passes over any that isn't. */
+/* A path that is there is a file or a directory; collectd passes over any that isn't. */
 static int read_path(const struct reading *reading, const char *path)
 {
     struct stat status;
 
     if (stat(path, &status) < 0)
         return reading->depth > 0 ? 0 : fail(reading, path, 0, -errno);
-    return S_ISDIR(status.st_mode) ? read_folder(reading, path) : read_file(reading, path);
+    return S_ISDIR(status.st_mode) ? read_directory(reading, path) : read_file(reading, path);
 }
 
 static int include(const struct reading *reading, const struct config_item *item)

@@ -38,8 +38,8 @@ struct config_faults {
 };
 
 /**
- * Reads a file, and what its Include options name: files, folders, patterns, with Filter. What is
- * included and can't be read is passed over; of a file that isn't understood what stands before.
+ * Reads a file, and what its Include options name: files, directories, patterns, with Filter. What
+ * is included and can't be read is passed over; of a file that isn't understood what stands before.
  *
  * @param top     an empty item, which receives the options and blocks as its children; the caller
  * frees it with config_free(), whatever is returned.

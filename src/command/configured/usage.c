@@ -63,14 +63,14 @@ static const char *base_dir(const struct config_item *config)
     return item != NULL ? config_text(item) : "/var/lib/collectd";
 }
 
-const char *usage_include_folder(const struct usage *usage, size_t index)
+const char *usage_include_directory(const struct usage *usage, size_t index)
 {
-    static const char *const folders[] = {"/etc/collectd/collectd.conf.d", "/etc/collectd.d",
-                                          "/etc/collectd"};
+    static const char *const directories[] = {"/etc/collectd/collectd.conf.d", "/etc/collectd.d",
+                                              "/etc/collectd"};
 
-    if (index < COUNT(folders))
-        return folders[index];
-    return index == COUNT(folders) ? base_dir(&usage->config) : NULL;
+    if (index < COUNT(directories))
+        return directories[index];
+    return index == COUNT(directories) ? base_dir(&usage->config) : NULL;
 }
 
 /* From where the plugins find it.
@@ -79,14 +79,15 @@ const char *usage_include_folder(const struct usage *usage, size_t index)
  * @return 0; -ENOENT: it isn't there; the negative errno of the first that may be; or -ENOMEM. */
 static int find_included(const struct usage *usage, const char *path, char **found)
 {
-    const char *folder;
+    const char *directory;
     char *tried;
     int status = -ENOENT;
 
     if (path[0] == '/')
         return (*found = strdup(path)) != NULL ? 0 : -ENOMEM;
-    for (size_t i = 0; status != 0 && (folder = usage_include_folder(usage, i)) != NULL; i++) {
-        if (asprintf(&tried, "%s/%s", folder, path) < 0)
+    for (size_t i = 0; status != 0 && (directory = usage_include_directory(usage, i)) != NULL;
+         i++) {
+        if (asprintf(&tried, "%s/%s", directory, path) < 0)
             return -ENOMEM;
         const int failure = access(tried, F_OK) == 0 ? 0 : -errno;
         if (failure == 0 || (failure != -ENOENT && *found == NULL)) {

@@ -113,9 +113,9 @@ struct usage {
  */
 int usage_read(const char *path, struct usage *usage, struct config_fault *fault);
 
-/** @return a folder that a relative path of an Include within a plugin's block is looked for in;
+/** @return a directory that a relative path of an Include within a plugin's block is looked for in;
  * NULL: there are no more. */
-const char *usage_include_folder(const struct usage *usage, size_t index);
+const char *usage_include_directory(const struct usage *usage, size_t index);
 
 /** Whether an item of the configuration loads the plugin that its first value names. */
 bool usage_loads(const struct usage *usage, const struct config_item *item);

@@ -12,32 +12,33 @@
 #include "headroom/option.h"
 
 /* "A, B or C" */
-static void list_folders(const struct usage *usage, char *text, size_t size)
+static void list_directories(const struct usage *usage, char *text, size_t size)
 {
-    const char *folder;
+    const char *directory;
     size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; (folder = usage_include_folder(usage, i)) != NULL && used < size; i++) {
-        const bool is_last = usage_include_folder(usage, i + 1) == NULL;
+    for (size_t i = 0; (directory = usage_include_directory(usage, i)) != NULL && used < size;
+         i++) {
+        const bool is_last = usage_include_directory(usage, i + 1) == NULL;
         used += (size_t)snprintf(text + used, size - used, "%s%s",
                                  i == 0    ? ""
                                  : is_last ? " or "
                                            : ", ",
-                                 folder);
+                                 directory);
     }
 }
 
 static void add_missing(const struct usage *usage, const struct config_fault *fault,
                         const char *feature, struct findings *findings)
 {
-    char folders[192], cause[256];
+    char directories[192], cause[256];
 
-    list_folders(usage, folders, sizeof(folders));
+    list_directories(usage, directories, sizeof(directories));
     if (fault->path[0] == '/')
         snprintf(cause, sizeof(cause), "there is no %.200s", fault->path);
     else
-        snprintf(cause, sizeof(cause), "it isn't in %s", folders);
+        snprintf(cause, sizeof(cause), "it isn't in %s", directories);
     findings_add(findings, FINDING_WRONG, feature, cause,
                  "copy it there, or correct the path: collectd doesn't start without it");
 }

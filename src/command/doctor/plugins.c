@@ -20,18 +20,18 @@
 #define SUFFIX ".so"
 
 /* Where collectd looks without an option PluginDir; it was built with one of them. */
-static const char *const usual_folders[] = {
+static const char *const usual_directories[] = {
     COLLECTD_PLUGIN_DIR,       "/usr/lib/collectd",          "/usr/lib64/collectd",
     "/usr/local/lib/collectd", "/opt/collectd/lib/collectd",
 };
 
-#define USUAL_COUNT (sizeof(usual_folders) / sizeof(usual_folders[0]))
+#define USUAL_COUNT (sizeof(usual_directories) / sizeof(usual_directories[0]))
 
 struct search {
     const char *name;
     bool is_found, is_link;
-    const char *folder; /* the first that could be read; NULL: none */
-    char meant[64];     /* "" if none is like it */
+    const char *directory; /* the first that could be read; NULL: none */
+    char meant[64];        /* "" if none is like it */
     unsigned difference;
 };
 
@@ -46,8 +46,8 @@ static void compare(struct search *search, const char *name)
     snprintf(search->meant, sizeof(search->meant), "%.63s", name);
 }
 
-/* One file of a folder. collectd takes no links. */
-static void look_at(struct search *search, DIR *folder, const char *file)
+/* One file of a directory. collectd takes no links. */
+static void look_at(struct search *search, DIR *directory, const char *file)
 {
     const size_t length = strlen(file);
     char name[NAME_MAX + 1];
@@ -58,27 +58,27 @@ static void look_at(struct search *search, DIR *folder, const char *file)
     snprintf(name, sizeof(name), "%.*s", (int)(length - strlen(SUFFIX)), file);
     if (strcasecmp(name, search->name) != 0)
         compare(search, name);
-    else if (fstatat(dirfd(folder), file, &status, AT_SYMLINK_NOFOLLOW) == 0)
+    else if (fstatat(dirfd(directory), file, &status, AT_SYMLINK_NOFOLLOW) == 0)
         *(S_ISREG(status.st_mode) ? &search->is_found : &search->is_link) = true;
 }
 
-/* @return 0, or the negative errno of reading the folder. */
+/* @return 0, or the negative errno of reading the directory. */
 static int look_in(struct search *search, const char *path)
 {
-    DIR *folder = opendir(path);
+    DIR *directory = opendir(path);
     const struct dirent *entry;
 
-    if (folder == NULL)
+    if (directory == NULL)
         return -errno;
-    while ((entry = readdir(folder)) != NULL)
-        look_at(search, folder, entry->d_name);
-    closedir(folder);
-    if (search->folder == NULL)
-        search->folder = path;
+    while ((entry = readdir(directory)) != NULL)
+        look_at(search, directory, entry->d_name);
+    closedir(directory);
+    if (search->directory == NULL)
+        search->directory = path;
     return 0;
 }
 
-static void add_folder(const struct config_item *item, int status, struct findings *findings)
+static void add_directory(const struct config_item *item, int status, struct findings *findings)
 {
     const bool is_denied = status == -EACCES;
     char feature[80], cause[256];
@@ -99,7 +99,7 @@ static void add_missing(const struct search *search, const struct config_item *i
 
     snprintf(feature, sizeof(feature), "plugin \"%.60s\"", config_text(item));
     snprintf(cause, sizeof(cause), "%.60s has %s%.30s" SUFFIX "%s, in line %u of %.90s",
-             search->folder, search->is_link ? "only a link " : "no ", search->name,
+             search->directory, search->is_link ? "only a link " : "no ", search->name,
              search->is_link ? ", which collectd doesn't load" : "", item->line, item->path);
     snprintf(remedy, sizeof(remedy), "%s%s%s%s: collectd doesn't start without it",
              search->is_link ? "copy the file there" : "install it, or correct its name",
@@ -107,33 +107,33 @@ static void add_missing(const struct search *search, const struct config_item *i
     findings_add(findings, FINDING_WRONG, feature, cause, remedy);
 }
 
-/* Without PluginDir it isn't known in which of the folders it looks, so all are as good. */
-static void check_plugin(const struct config_item *item, const struct config_item *folder,
+/* Without PluginDir it isn't known in which of the directories it looks, so all are as good. */
+static void check_plugin(const struct config_item *item, const struct config_item *directory,
                          struct findings *findings)
 {
     /* collectd goes on to know it by its older name. */
     const bool is_virt = strcmp(config_text(item), "libvirt") == 0;
     struct search search = {.name = is_virt ? "virt" : config_text(item), .difference = UINT_MAX};
-    const int status = folder != NULL ? look_in(&search, config_text(folder)) : 0;
+    const int status = directory != NULL ? look_in(&search, config_text(directory)) : 0;
 
-    for (size_t i = 0; i < USUAL_COUNT && folder == NULL; i++)
-        look_in(&search, usual_folders[i]);
+    for (size_t i = 0; i < USUAL_COUNT && directory == NULL; i++)
+        look_in(&search, usual_directories[i]);
     if (status < 0)
-        add_folder(folder, status, findings);
-    else if (search.folder != NULL && !search.is_found)
+        add_directory(directory, status, findings);
+    else if (search.directory != NULL && !search.is_found)
         add_missing(&search, item, findings);
 }
 
 /* A PluginDir holds for what comes after it. */
 void doctor_check_plugins(const struct usage *usage, struct findings *findings)
 {
-    const struct config_item *folder = NULL;
+    const struct config_item *directory = NULL;
 
     for (size_t i = 0; i < usage->config.child_count; i++) {
         const struct config_item *item = &usage->config.children[i];
         if (config_is(item, "PluginDir"))
-            folder = item;
+            directory = item;
         else if (usage_loads(usage, item))
-            check_plugin(item, folder, findings);
+            check_plugin(item, directory, findings);
     }
 }
