@@ -242,8 +242,8 @@ static void print_disk(const struct note *note, const char *what, size_t series,
 
     format_bytes(each, of_one, sizeof(of_one));
     format_bytes(each * (double)series, of_all, sizeof(of_all));
-    print_note(note, what, "%s a series: %s of disk, more for each group that ever was", of_one,
-               of_all);
+    print_note(note, what, "%s per series, %s of disk in all; series of removed groups keep theirs",
+               of_one, of_all);
 }
 
 static void print_csv(const struct note *note, double values_per_s)
@@ -294,16 +294,18 @@ static void print_carbon(const struct note *note, const struct hr_root *root, si
     const double minutes = ceil((double)series / creates);
     if (minutes > 2)
         snprintf(remedy, sizeof(remedy), ": raise it to %zu", series);
-    print_note(note, "carbon", "all after %.0f min by %s%s", minutes, limit, remedy);
+    print_note(note, "carbon", "creates all series within %.0f min, at %s%s", minutes, limit,
+               remedy);
 }
 
 static void print_sums(const struct note *note, const struct hr_root *root,
                        const struct usage *usage, size_t series, double values)
 {
-    print_note(note, "CPU", "about %.1f %% of one, to hand on %.0f values a second",
+    print_note(note, "CPU", "about %.1f %% of a CPU to dispatch %.0f values a second",
                values * CPU_US_PER_VALUE / 1e4, values);
     if (usage->headroom.loaded)
-        print_note(note, "stalls", "up to %d series more of headroom, for each group that has some",
+        print_note(note, "stalls",
+                   "up to %d more series of the headroom plugin for each group with stalls",
                    SERIES_OF_STALL);
     if (usage->graphite)
         print_disk(note, "Graphite", series, WHISPER_BYTES);
