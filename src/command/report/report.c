@@ -45,11 +45,11 @@ static void print_help(void)
          "                      (default: room)\n"
          "  --json              print a line of JSON\n"
          "  --help              show this help\n\n"
-         "room        what is left, in percent of what the group could have; by: which resource\n"
-         "            binds; bears: how much more of it\n"
+         "room        what is left, in percent of what the group could have; by: the resource\n"
+         "            that limits it; more: how much more of it the group could take\n"
          "trouble in  until no memory is left at the present trend; now: it is in trouble\n"
          "waits for   the greatest parts of its stalls, in percent of the time; idle:\n"
-         "            how idle the machine's CPUs are nonetheless\n"
+         "            share of the machine's CPUs that is idle meanwhile\n"
          "A value collectd doesn't have is shown as -.");
 }
 

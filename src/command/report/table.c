@@ -49,7 +49,7 @@ static void add_room(struct grid *grid, const struct room_row *row)
     grid_cell(grid, "%s", by != NULL ? by : "");
 }
 
-/* How much more it bears of what it has the least room by. */
+/* How much more it could take of what it has the least room by. */
 static void add_left(struct grid *grid, const struct room_row *row)
 {
     const enum room_value by = rooms_binding(row);
@@ -119,7 +119,7 @@ static void add_causes(struct grid *grid, const struct room_row *row, const stru
 
 static void add_rows(struct grid *grid, const struct rooms *rooms, const struct fit *fit)
 {
-    static const char *const titles[] = {"group",      "room",  "by",       "bears",
+    static const char *const titles[] = {"group",      "room",  "by",       "more",
                                          "trouble in", "needs", "waits for"};
     enum { COLUMN_COUNT = sizeof(titles) / sizeof(titles[0]) };
 
