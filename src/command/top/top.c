@@ -197,10 +197,11 @@ static void describe_no_groups(struct top *top)
 
     if (top->memory != NULL)
         memory_describe_groups(top->memory, &top->table, there, sizeof(there));
-    snprintf(top->lack, sizeof(top->lack),
-             "collectd has values of no cgroup%s%s%s: patterns match none, or none with processes; "
-             "headroom doctor --cgroups shows both",
-             there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "");
+    snprintf(
+        top->lack, sizeof(top->lack),
+        "collectd has no values of cgroups%s%s%s: the patterns match none, or only empty ones; "
+        "see headroom doctor --cgroups",
+        there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "");
 }
 
 static void report_lack_of_groups(struct top *top)
