@@ -71,7 +71,7 @@ START_TEST(marks_no_group_that_is_alone_on_its_cpus)
 }
 END_TEST
 
-/* There is no other CPU than those that are fought for. */
+/* There is no other CPU than those that groups wait for. */
 START_TEST(marks_any_group_of_a_full_machine)
 {
     static const struct group groups[] = {
@@ -157,12 +157,12 @@ static const struct {
     bool marked;
     const char *text;
 } legends[] = {
-    {80, true, "% of time a task waits (full: all)  * takes most CPU  id: CPUs idle  ? help"},
+    {80, true, "% of time a task waits (full: all)  * uses most CPU  id: CPUs idle  ? help"},
     {80, false, "% of time a task waits (full: all)  id: CPUs idle  cpus: CPUs used  ? help"},
     {120, true,
-     "% of time a task waits (full: all)  * takes most CPU  id: CPUs idle  cpus: CPUs used  "
+     "% of time a task waits (full: all)  * uses most CPU  id: CPUs idle  cpus: CPUs used  "
      "used: memory  ? help"},
-    {60, true, "% of time a task waits (full: all)  * takes most CPU  ? help"},
+    {60, true, "% of time a task waits (full: all)  * uses most CPU  ? help"},
     {42, true, "% of time a task waits (full: all)  ? help"},
     {41, true, "? help"},
     {1, true, "? help"},

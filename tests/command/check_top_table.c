@@ -299,32 +299,32 @@ static const struct {
     const char *group;
     double cpu_some, cpu_full, io_full;
     bool takes_most;
-} hurting[] = {
+} pressures[] = {
     {"victim", 42, 42.2, 0, false}, {"reader", 12, 0, 42.4, false}, {"big", 100, 42.6, 0, true},
     {"hog", 100, 14, 0, false},     {"second", 28, 13.4, 0, false}, {"waits", 30, 0.2, 0.4, false},
     {"old", 20, NAN, NAN, false},   {"batch", 99, 0.4, 0, true},    {"calm", 1, 0.4, 0, false},
 };
 
-START_TEST(sorts_by_what_hurts)
+START_TEST(sorts_by_pressure)
 {
-    struct row rows[COUNT(hurting)] = {0};
-    struct table table = {.rows = rows, .count = COUNT(hurting)};
+    struct row rows[COUNT(pressures)] = {0};
+    struct table table = {.rows = rows, .count = COUNT(pressures)};
     struct sort_key key;
-    for (int i = 0; i < COUNT(hurting); i++) {
-        struct row *row = &rows[COUNT(hurting) - 1 - i];
+    for (int i = 0; i < COUNT(pressures); i++) {
+        struct row *row = &rows[COUNT(pressures) - 1 - i];
         for (int column = 0; column < COLUMN_MAX; column++)
             row->values[column] = NAN;
         row->host = (char *)"h";
-        row->group = (char *)hurting[i].group;
-        row->values[column_of_key("cpu_some")] = hurting[i].cpu_some;
-        row->values[column_of_key("cpu_full")] = hurting[i].cpu_full;
-        row->values[column_of_key("io_full")] = hurting[i].io_full;
-        row->takes_most = hurting[i].takes_most;
+        row->group = (char *)pressures[i].group;
+        row->values[column_of_key("cpu_some")] = pressures[i].cpu_some;
+        row->values[column_of_key("cpu_full")] = pressures[i].cpu_full;
+        row->values[column_of_key("io_full")] = pressures[i].io_full;
+        row->takes_most = pressures[i].takes_most;
     }
     ck_assert_int_eq(sort_key_find("pressure", 0, &key), 0);
     table_sort(&table, &key);
-    for (int i = 0; i < COUNT(hurting); i++)
-        ck_assert_str_eq(rows[i].group, hurting[i].group);
+    for (int i = 0; i < COUNT(pressures); i++)
+        ck_assert_str_eq(rows[i].group, pressures[i].group);
 }
 END_TEST
 
@@ -921,7 +921,7 @@ static Suite *make_suite(void)
     tcase_add_test(all, columns_are_consistent);
     tcase_add_test(all, finds_sort_key);
     tcase_add_loop_test(all, sorts, 0, COUNT(sortings));
-    tcase_add_test(all, sorts_by_what_hurts);
+    tcase_add_test(all, sorts_by_pressure);
     tcase_add_test(all, finds_a_lack_of_groups);
     tcase_add_test(all, finds_columns_present);
     tcase_add_test(all, merges_plugins_into_rows);

@@ -322,7 +322,7 @@ bool room_cause_is_known(const struct room_cause *cause)
 
 /* What others, or limits, make it wait, in whole percent, as less is chance: who takes a CPU from
  * others mostly waits for itself. */
-static double suffered_pct(const struct room_row *row)
+static double waited_pct(const struct room_row *row)
 {
     double sum = 0;
 
@@ -340,7 +340,7 @@ static int compare_rows(const void *left, const void *right, void *context)
     int order = compare_values(a->values[by], b->values[by]);
 
     if (order == 0)
-        order = compare_values(suffered_pct(b), suffered_pct(a));
+        order = compare_values(waited_pct(b), waited_pct(a));
     if (order == 0)
         order = compare_values(a->values[ROOM_TROUBLE], b->values[ROOM_TROUBLE]);
     if (order == 0)

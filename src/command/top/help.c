@@ -13,7 +13,7 @@ static const struct {
     bool of_mark;    /* and a row is marked */
 } legend[] = {
     {"% of time a task waits (full: all)", "cpu_some", false},
-    {"* takes most CPU", "cpus_used", true},
+    {"* uses most CPU", "cpus_used", true},
     {"id: CPUs idle", "cpu_idle", false},
     {"cpus: CPUs used", "cpus_used", false},
     {"used: memory", "memory_used_bytes", false},
@@ -39,9 +39,9 @@ void legend_fit(int width, const bool present[COLUMN_MAX], bool marked, const ch
 
 /* Behind the columns; with all of them 22 lines, which a terminal of 24 shows. */
 static const char *const remarks[] = {
-    "*      takes most of the CPUs that groups wait for: to blame, not suffering",
+    "*      uses most of the CPUs that groups wait for",
     "id     % of the machine's CPUs that are idle: while some are, it isn't full",
-    "Sorted by what hurts: by full, then by cpu, mem and io. -: not known",
+    "Sorted by pressure: full, then cpu, mem and io some. -: not known",
     "? goes back. More: man headroom",
 };
 

@@ -175,7 +175,7 @@ enum severity row_severity(const struct row *row, size_t column)
 }
 
 /* What the sort key "pressure" compares, in this order; NaN: absent. */
-enum { FULL, RANK, SOME, HURT_COUNT };
+enum { FULL, RANK, SOME, PRESSURE_COUNT };
 
 /* Of rows that have the same "full" those that wait are first, then who takes a CPU from them. */
 static double rank_of(const struct row *row, double some)
@@ -185,21 +185,21 @@ static double rank_of(const struct row *row, double some)
     return some >= columns[column_find("cpu_some")].warn ? 2 : 0;
 }
 
-static void find_hurt(const struct row *row, double hurt[HURT_COUNT])
+static void find_pressure(const struct row *row, double pressure[PRESSURE_COUNT])
 {
-    hurt[FULL] = hurt[SOME] = NAN;
+    pressure[FULL] = pressure[SOME] = NAN;
     for (size_t i = 0; i < column_count; i++) {
         /* fmax() returns the other where one is NaN. */
         if (columns[i].in_full)
-            hurt[FULL] = fmax(hurt[FULL], row->values[i]);
+            pressure[FULL] = fmax(pressure[FULL], row->values[i]);
         if (columns[i].in_pressure)
-            hurt[SOME] = fmax(hurt[SOME], row->values[i]);
+            pressure[SOME] = fmax(pressure[SOME], row->values[i]);
     }
     /* Less than that is chance; and "full" of a CPU isn't known before Linux 5.13. */
-    hurt[FULL] = isnan(hurt[FULL]) && !isnan(hurt[SOME]) ? 0 : round(hurt[FULL]);
-    if (row->takes_most && hurt[FULL] > 0)
-        hurt[FULL] -= 1; /* as rounding may have added it */
-    hurt[RANK] = rank_of(row, hurt[SOME]);
+    pressure[FULL] = isnan(pressure[FULL]) && !isnan(pressure[SOME]) ? 0 : round(pressure[FULL]);
+    if (row->takes_most && pressure[FULL] > 0)
+        pressure[FULL] -= 1; /* as rounding may have added it */
+    pressure[RANK] = rank_of(row, pressure[SOME]);
 }
 
 /* The highest first, absent ones last. */
@@ -212,16 +212,16 @@ static int compare_values(double a, double b)
 
 static int compare_by_key(const struct row *a, const struct row *b, const struct sort_key *key)
 {
-    double hurt_a[HURT_COUNT], hurt_b[HURT_COUNT];
+    double pressure_a[PRESSURE_COUNT], pressure_b[PRESSURE_COUNT];
     if (key->column == SORT_NAME)
         return 0;
     if (key->column != SORT_PRESSURE)
         return compare_values(a->values[key->column], b->values[key->column]);
-    find_hurt(a, hurt_a);
-    find_hurt(b, hurt_b);
+    find_pressure(a, pressure_a);
+    find_pressure(b, pressure_b);
     int order = 0;
-    for (int i = 0; i < HURT_COUNT && order == 0; i++)
-        order = compare_values(hurt_a[i], hurt_b[i]);
+    for (int i = 0; i < PRESSURE_COUNT && order == 0; i++)
+        order = compare_values(pressure_a[i], pressure_b[i]);
     return order;
 }
 

@@ -30,7 +30,7 @@ struct row {
     char *host;
     char *group;               /**< the plugin instance; SYSTEM_GROUP is the whole machine */
     double values[COLUMN_MAX]; /**< by index into columns, in their units; NaN: there is none */
-    bool takes_most;           /**< of the CPUs that are fought for, see table_mark_takers() */
+    bool takes_most;           /**< of the CPUs that groups wait for, see table_mark_takers() */
 };
 
 /** The group that stands for the whole machine. */
@@ -59,7 +59,7 @@ void table_free(struct table *table);
 /**
  * Sorts: the systems first, then the highest value; absent ones last; equal ones by group and host.
  *
- * The key "pressure" is what hurts: the highest "full", in whole percent, then the highest "some".
+ * The key "pressure" is the highest "full", in whole percent, then the highest "some".
  * A group that takes a CPU from another waits, too, as it would take more; but some of its tasks
  * run. The one that table_mark_takers() has marked is below those that wait and have the same
  * "full", or a percent less.

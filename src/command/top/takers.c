@@ -15,14 +15,14 @@ static bool waits_for_cpus(const struct view *view, const struct row *row)
 }
 
 /* Whether a host has a group that waits, and whether it is known to have no idle CPU. */
-static void find_fight(const struct view *view, const char *host, bool *fought, bool *full)
+static void find_contention(const struct view *view, const char *host, bool *contended, bool *full)
 {
-    *fought = *full = false;
+    *contended = *full = false;
     for (size_t i = 0; i < view->table->count; i++) {
         const struct row *row = &view->table->rows[i];
         if (strcmp(row->host, host) != 0)
             continue;
-        *fought |= waits_for_cpus(view, row);
+        *contended |= waits_for_cpus(view, row);
         *full |= row_is_system(row) && row->values[view->idle] < IDLE_PCT;
     }
 }
@@ -52,10 +52,10 @@ static bool has_inner_taker(const struct view *view, size_t outer, bool full)
 
 static void mark_host(const struct view *view, const char *host)
 {
-    bool fought, full;
+    bool contended, full;
     struct row *best = NULL;
-    find_fight(view, host, &fought, &full);
-    for (size_t i = 0; fought && i < view->table->count; i++) {
+    find_contention(view, host, &contended, &full);
+    for (size_t i = 0; contended && i < view->table->count; i++) {
         struct row *row = &view->table->rows[i];
         if (strcmp(row->host, host) == 0 && may_take(view, row, full) &&
             !has_inner_taker(view, i, full) &&

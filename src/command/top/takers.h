@@ -8,11 +8,11 @@
 #include "top/table.h"
 
 /**
- * Marks, of each host on which a group waits for CPUs, the group that uses most of those that are
- * fought for, see row.takes_most.
+ * Marks, of each host on which a group waits for CPUs, the group that uses most of those that
+ * groups wait for, see row.takes_most.
  *
- * Which CPU a group uses isn't known. While CPUs are idle, those that are fought for are used by
- * the groups that wait themselves, as each has more tasks than it gets CPUs; on a full machine by
+ * Which CPU a group uses isn't known. While CPUs are idle, those that groups wait for are used
+ * by the waiting groups themselves, as each has more tasks than it gets CPUs; on a full machine by
  * all. So a group that never waits, by its real-time priority, isn't found on a machine that isn't
  * full. Of groups within one another it is the innermost that has at least half of the use.
  *

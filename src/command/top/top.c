@@ -498,8 +498,7 @@ static void print_help(void)
         "  --sort KEY          what to sort by:\n                      ");
     print_sort_keys(stdout);
     printf(
-        "\n                      (default: pressure: what hurts most, by \"full\", then by "
-        "\"some\")\n"
+        "\n                      (default: pressure: by \"full\", then by \"some\")\n"
         "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
         "  --alerts FILE       also show the latest notifications of headroom's plugins; FILE is\n"
         "                      the log that collectd's logfile plugin writes (default:\n"
