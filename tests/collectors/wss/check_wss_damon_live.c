@@ -18,8 +18,8 @@
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/damon_sysfs.h"
-#include "support/stir.h"
 #include "support/suite.h"
+#include "support/tlb_flushers.h"
 #include "support/touch.h"
 
 #define HOLD_MIB    128
@@ -46,7 +46,7 @@ static uint64_t count_users(void)
 static void set_up(void)
 {
     wss = NULL;
-    stir();
+    start_tlb_flushers();
     touch = (struct touch){.input = -1};
     ck_assert_int_eq(hr_root_open("/", &root), 0);
     ck_assert_uint_eq(count_users(), 0);
@@ -96,7 +96,8 @@ static void cannot_try(const char *what)
     printf("# not tried: %s\n", what);
 }
 
-/* A page that stays in the TLB is found accessed too rarely, see stir.h: a low reading is repeated.
+/* A page that stays in the TLB is found accessed too rarely, see tlb_flushers.h: a low reading is
+ * repeated.
  */
 static void assert_measured_late(double read_s, double window_s, double low_mib, double high_mib)
 {

@@ -29,8 +29,8 @@
 #include "memory/pagemap.h"
 #include "support/few_descriptors.h"
 #include "support/groups.h"
-#include "support/stir.h"
 #include "support/suite.h"
+#include "support/tlb_flushers.h"
 #include "support/touch.h"
 
 #define MIB       TOUCH_MIB
@@ -625,7 +625,7 @@ int main(void)
         return 0;
     }
     hr_root_close(root);
-    stir();
+    start_tlb_flushers();
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, reports_what_a_process_touches, 0, COUNT(of_processes));

@@ -18,8 +18,8 @@
 #include "headroom/wss.h"
 #include "memory/smaps.h"
 #include "support/groups.h"
-#include "support/stir.h"
 #include "support/suite.h"
+#include "support/tlb_flushers.h"
 #include "support/touch.h"
 
 #define HOLD  256
@@ -301,7 +301,7 @@ int main(void)
         puts("1..0 # SKIP this kernel has no /proc/PID/clear_refs");
         return 0;
     }
-    stir();
+    start_tlb_flushers();
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, reports_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));

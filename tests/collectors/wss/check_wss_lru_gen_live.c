@@ -20,8 +20,8 @@
 #include "memory/lru_gen.h"
 #include "memory/lru_gen_file.h"
 #include "support/groups.h"
-#include "support/stir.h"
 #include "support/suite.h"
+#include "support/tlb_flushers.h"
 #include "support/touch.h"
 
 #define HOLD_MIB    128
@@ -37,7 +37,7 @@ static char file[64];
 static void set_up(void)
 {
     wss = NULL;
-    stir();
+    start_tlb_flushers();
     touch = (struct touch){.input = -1};
     groups = groups_new();
     ck_assert_ptr_nonnull(groups);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * support/stir.h - keeps pages from staying in the TLB.
+ * support/tlb_flushers.h - keeps pages from staying in the TLB.
  *
  * The kernel clears accessed bits without flushing the TLB, and a page that is in there gets no new
  * one. That of an emulated CPU has room for hundreds of MiB, and is flushed only when another
  * process runs there. So one does, on each CPU, every few milliseconds.
  */
-#ifndef HEADROOM_TESTS_SUPPORT_STIR_H
-#define HEADROOM_TESTS_SUPPORT_STIR_H
+#ifndef HEADROOM_TESTS_SUPPORT_TLB_FLUSHERS_H
+#define HEADROOM_TESTS_SUPPORT_TLB_FLUSHERS_H
 
 #include <sched.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /** Starts the processes; they end with the caller. */
-static inline void stir(void)
+static inline void start_tlb_flushers(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
 
