@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "collectors/cgroup/set_harness.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/suite.h"
 
 /* Follows groups in the hierarchy of the controller perf_event, which each read looks up again. */
@@ -266,7 +266,7 @@ START_TEST(opens_files_beneath_the_directory_only)
 }
 END_TEST
 
-START_TEST(gets_by_with_few_descriptors)
+START_TEST(gets_by_with_descriptor_shortage)
 {
     tree_add_group(tree, "a/b", true);
     tree_add_group(tree, "c", true);
@@ -579,7 +579,7 @@ int main(void)
     tcase_add_test(tests, scans_now_and_then);
     tcase_add_test(tests, waits_for_the_mount);
     tcase_add_test(tests, opens_files_beneath_the_directory_only);
-    tcase_add_test(tests, gets_by_with_few_descriptors);
+    tcase_add_test(tests, gets_by_with_descriptor_shortage);
     tcase_add_test(tests, loses_nothing_while_descriptors_are_out);
     tcase_add_test(tests, polls_without_inotify);
     tcase_add_test(tests, takes_groups_of_version_1_for_populated);

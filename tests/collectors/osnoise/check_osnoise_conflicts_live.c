@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "collectors/osnoise/osnoise_live.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/suite.h"
 
 #define OTHER "headroom-test"

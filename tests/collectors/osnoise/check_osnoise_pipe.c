@@ -11,7 +11,7 @@
 
 #include "collectors/osnoise/osnoise_pages.h"
 #include "osnoise/pipe.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/suite.h"
 #include "support/tree.h"
 

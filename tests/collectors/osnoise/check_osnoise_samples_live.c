@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "collectors/osnoise/osnoise_live.h"
+#include "support/descriptor_shortage.h"
 #include "support/disturber.h"
-#include "support/few_descriptors.h"
 #include "support/suite.h"
 
 #define OTHER "headroom-test"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "collectors/perf/perf_live.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 
 #define PATIENCE_NS (20 * HR_NS_PER_S)
 #define WINDOW_US   300000

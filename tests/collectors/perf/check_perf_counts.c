@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "collectors/perf/perf_harness.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 
 /* --- One event on one CPU ------------------------------------------------- */
 

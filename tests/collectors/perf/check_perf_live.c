@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "collectors/perf/perf_live.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 
 /* Built twice, for each way of counting. */
 #ifdef LIVE_BY_BPF

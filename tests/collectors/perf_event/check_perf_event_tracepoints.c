@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "collectors/perf_event/perf_event_harness.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/suite.h"
 
 /* --- Tracepoints --------------------------------------------------------------- */

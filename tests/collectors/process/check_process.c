@@ -18,7 +18,7 @@
 #include "headroom/process.h"
 #include "headroom/root.h"
 #include "process/stat.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/suite.h"
 #include "support/tree.h"
 

@@ -17,7 +17,7 @@
 #include "headroom/psi.h"
 #include "headroom/root.h"
 #include "psi/file.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"
@@ -397,7 +397,7 @@ START_TEST(detects_a_removed_group)
 END_TEST
 
 /* With few descriptors left nothing is kept open, but everything is read. */
-START_TEST(gets_by_with_few_descriptors)
+START_TEST(gets_by_with_descriptor_shortage)
 {
     struct hr_psi_snapshot snapshot;
     struct hr_cgroup_set *set;
@@ -461,7 +461,7 @@ int main(void)
     tcase_add_test(tests, reads_a_group);
     tcase_add_test(tests, distinguishes_a_group_switched_off_from_one_without_files);
     tcase_add_test(tests, detects_a_removed_group);
-    tcase_add_test(tests, gets_by_with_few_descriptors);
+    tcase_add_test(tests, gets_by_with_descriptor_shortage);
     tcase_add_test(tests, reports_when_descriptors_ran_out);
     return run_suite("psi", tests);
 }

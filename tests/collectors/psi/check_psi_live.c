@@ -15,7 +15,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/psi.h"
 #include "headroom/root.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/groups.h"
 #include "support/suite.h"
 

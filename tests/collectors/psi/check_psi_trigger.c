@@ -15,7 +15,7 @@
 #include "headroom/clock.h"
 #include "headroom/psi_trigger.h"
 #include "headroom/root.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"

@@ -14,8 +14,8 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "headroom/waiters.h"
+#include "support/descriptor_shortage.h"
 #include "support/fake_taskstats.h"
-#include "support/few_descriptors.h"
 #include "support/one_group.h"
 #include "support/suite.h"
 #include "support/tree.h"
@@ -803,7 +803,7 @@ START_TEST(reports_a_missing_privilege)
 }
 END_TEST
 
-START_TEST(gets_by_with_few_descriptors)
+START_TEST(gets_by_with_descriptor_shortage)
 {
     struct hr_waiters *waiters = NULL;
     struct rlimit limit;
@@ -866,6 +866,6 @@ int main(void)
     tcase_add_test(tests, detects_delay_accounting_switched_off);
     tcase_add_test(tests, reports_what_the_kernel_lacks);
     tcase_add_test(tests, reports_a_missing_privilege);
-    tcase_add_test(tests, gets_by_with_few_descriptors);
+    tcase_add_test(tests, gets_by_with_descriptor_shortage);
     return run_suite("waiters", tests);
 }

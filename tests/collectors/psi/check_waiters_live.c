@@ -28,7 +28,7 @@
 #include "headroom/taskstats.h"
 #include "headroom/waiters.h"
 #include "process/task_list.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/groups.h"
 #include "support/suite.h"
 

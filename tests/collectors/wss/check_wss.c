@@ -15,7 +15,7 @@
 
 #include "headroom/root.h"
 #include "headroom/wss.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/suite.h"
 #include "support/tree.h"
 

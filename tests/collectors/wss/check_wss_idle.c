@@ -12,7 +12,7 @@
 #include "collectors/wss/idle_harness.h"
 #include "headroom/clock.h"
 #include "memory/page_set.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/suite.h"
 
 /* --- Pages of processes --------------------------------------------------- */

@@ -27,7 +27,7 @@
 #include "memory/kpage.h"
 #include "memory/page_idle.h"
 #include "memory/pagemap.h"
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 #include "support/groups.h"
 #include "support/suite.h"
 #include "support/tlb_flushers.h"

@@ -10,8 +10,8 @@
 
 #include "common/dispatcher.h"
 #include "headroom/clock.h"
+#include "support/descriptor_shortage.h"
 #include "support/fake_collectd.h"
-#include "support/few_descriptors.h"
 #include "support/frozen_clock.h"
 #include "support/suite.h"
 

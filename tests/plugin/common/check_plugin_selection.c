@@ -395,7 +395,7 @@ START_TEST(reports_groups_that_cannot_be_read)
 }
 END_TEST
 
-START_TEST(goes_on_with_few_descriptors)
+START_TEST(goes_on_with_descriptor_shortage)
 {
     harness_run_short_of_descriptors();
     add_groups("g", 20);
@@ -741,7 +741,7 @@ int main(void)
     tcase_add_test(tests, takes_no_more_than_the_limit);
     tcase_add_test(tests, limits_groups_with_processes);
     tcase_add_test(tests, reports_groups_that_cannot_be_read);
-    tcase_add_test(tests, goes_on_with_few_descriptors);
+    tcase_add_test(tests, goes_on_with_descriptor_shortage);
     tcase_add_loop_test(tests, names_groups, 0, COUNT(named));
     tcase_add_test(tests, names_groups_by_the_first_pattern_that_selects_them);
     tcase_add_test(tests, shortens_long_names);

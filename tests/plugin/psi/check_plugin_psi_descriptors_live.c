@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "support/few_descriptors.h"
+#include "support/descriptor_shortage.h"
 
 const char *const harness_plugin = "psi";
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * support/few_descriptors.h - makes file descriptors short, and counts them.
+ * support/descriptor_shortage.h - leaves too few file descriptors, and counts them.
  */
-#ifndef HEADROOM_TESTS_SUPPORT_FEW_DESCRIPTORS_H
-#define HEADROOM_TESTS_SUPPORT_FEW_DESCRIPTORS_H
+#ifndef HEADROOM_TESTS_SUPPORT_DESCRIPTOR_SHORTAGE_H
+#define HEADROOM_TESTS_SUPPORT_DESCRIPTOR_SHORTAGE_H
 
 #include <fcntl.h>
 #include <sys/resource.h>
