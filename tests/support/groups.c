@@ -30,8 +30,8 @@ struct groups {
     char path[64];
     int mount;
     int dirfd;
-    pid_t janitor;
-    int janitor_pipe; /* it gets end of file when we close this, or end */
+    pid_t cleanup_pid;
+    int cleanup_pipe; /* it gets end of file when we close this, or end */
     size_t count;
     pid_t processes[MAX_PROCESSES];
 };
@@ -65,17 +65,17 @@ static bool remove_all(const struct groups *groups)
 }
 
 /* A test that fails doesn't get to its groups_free(): a process of its own removes what it made. */
-static void start_janitor(struct groups *groups)
+static void start_cleanup_process(struct groups *groups)
 {
     int ends[2];
     char byte;
 
     require(pipe2(ends, O_CLOEXEC) == 0, "make", "a pipe");
-    groups->janitor = fork();
-    require(groups->janitor >= 0, "start", "the janitor");
+    groups->cleanup_pid = fork();
+    require(groups->cleanup_pid >= 0, "start", "the cleanup process");
     /* In parent and child, as either may be first: a test is killed with its process group. */
-    setpgid(groups->janitor, 0);
-    if (groups->janitor == 0) {
+    setpgid(groups->cleanup_pid, 0);
+    if (groups->cleanup_pid == 0) {
         for (int fd = 0; fd < 256; fd++) /* above all the pipe of the test's results */
             if (fd != ends[0] && fd != groups->mount)
                 close(fd);
@@ -84,7 +84,7 @@ static void start_janitor(struct groups *groups)
         _exit(!remove_all(groups));
     }
     close(ends[0]);
-    groups->janitor_pipe = ends[1];
+    groups->cleanup_pipe = ends[1];
 }
 
 /* Makes the groups in a hierarchy whose directory is handed over, or a negative errno. */
@@ -101,7 +101,7 @@ static struct groups *make_groups(int mount)
         free(groups);
         return NULL;
     }
-    start_janitor(groups);
+    start_cleanup_process(groups);
     groups->dirfd = openat(groups->mount, groups->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     require(groups->dirfd >= 0, "open", groups->path);
     return groups;
@@ -137,8 +137,8 @@ void groups_free(struct groups *groups)
     while (groups->count > 0)
         groups_end(groups, groups->processes[groups->count - 1]);
     require(remove_all(groups), "remove", groups->path);
-    close(groups->janitor_pipe);
-    waitpid(groups->janitor, NULL, 0);
+    close(groups->cleanup_pipe);
+    waitpid(groups->cleanup_pid, NULL, 0);
     close(groups->dirfd);
     close(groups->mount);
     free(groups);

@@ -53,7 +53,7 @@ const char *tree_path(const struct tree *tree);
 void tree_add_directory(struct tree *tree, const char *path);
 
 /**
- * Writes a file, and makes the directories above it as far as they are missing. A file that is
+ * Writes a file, and makes the directories above it as far as they are missing. A file that
  * exists is rewritten in place (the same inode), so that readers that have it open get the new
  * text.
  */
