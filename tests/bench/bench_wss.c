@@ -28,7 +28,7 @@
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "support/groups.h"
-#include "support/touch.h"
+#include "support/toucher_process.h"
 
 #define ROUNDS 15
 
@@ -74,19 +74,19 @@ static struct hr_wss *open_wss(pid_t pid, enum hr_wss_method method, struct hr_r
 
 static void compare_with_bare(const char *kind, const char *title, int mib)
 {
-    struct touch touch = touch_start(-1, kind, mib, 0, NULL);
+    struct toucher toucher = toucher_start(-1, kind, mib, 0, NULL);
     struct hr_reason reason;
     struct hr_wss_sample sample;
     double bare_ms[ROUNDS], ours_ms[ROUNDS];
 
-    if (touch.pid == 0)
+    if (toucher.pid == 0)
         return;
-    struct hr_wss *wss = open_wss(touch.pid, HR_WSS_REFERENCED, &reason);
+    struct hr_wss *wss = open_wss(toucher.pid, HR_WSS_REFERENCED, &reason);
     require(wss != NULL, reason.text);
     for (int i = 0; i < ROUNDS; i++) {
         double from_ms = read_ms(CLOCK_MONOTONIC);
-        write_bare(touch.pid);
-        read_bare(touch.pid);
+        write_bare(toucher.pid);
+        read_bare(toucher.pid);
         bare_ms[i] = read_ms(CLOCK_MONOTONIC) - from_ms;
         from_ms = read_ms(CLOCK_MONOTONIC);
         require(hr_wss_begin(wss, 1, &reason) == 0, reason.text);
@@ -94,7 +94,7 @@ static void compare_with_bare(const char *kind, const char *title, int mib)
         ours_ms[i] = read_ms(CLOCK_MONOTONIC) - from_ms;
     }
     hr_wss_close(wss);
-    touch_end(&touch);
+    toucher_end(&toucher);
     double bare = median(bare_ms, ROUNDS), ours = median(ours_ms, ROUNDS);
     printf("%-18s %8d %10.3f %10.3f %8.2f\n", title, mib, bare, ours, ours / bare);
 }

@@ -33,7 +33,7 @@
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/pagemap.h"
-#include "support/touch.h"
+#include "support/toucher_process.h"
 
 #define ROUNDS 5
 #define BAR    10
@@ -112,7 +112,7 @@ static void measure_collector(struct hr_wss *wss, struct row *row, int round)
     require(hr_wss_begin(wss, 1, NULL) == 0, "begin");
     double marked = read_ms(CLOCK_MONOTONIC);
     require(hr_wss_read(wss, 1, &sample, NULL) == 0, "read");
-    row->mib = (double)sample.referenced_bytes / TOUCH_MIB;
+    row->mib = (double)sample.referenced_bytes / TOUCHER_MIB;
     row->mark_ms[round] = marked - from;
     row->read_ms[round] = read_ms(CLOCK_MONOTONIC) - marked;
     row->sum_ms[round] = read_ms(CLOCK_MONOTONIC) - from;
@@ -126,20 +126,20 @@ static void print_row(const char *name, struct row *row)
 
 static void compare_with_bare(const struct hr_root *root, int mib, int number)
 {
-    struct touch touch = touch_start(-1, "anon", mib, mib / 2, NULL);
+    struct toucher toucher = toucher_start(-1, "anon", mib, mib / 2, NULL);
     const struct hr_wss_options options = {
-        .target = {.processes = {.by = HR_PROCESS_BY_PID, .pid = touch.pid}},
+        .target = {.processes = {.by = HR_PROCESS_BY_PID, .pid = toucher.pid}},
         .method = HR_WSS_IDLE};
     struct row bare, ours;
     struct hr_wss *wss;
 
     require(hr_wss_open(root, &options, &wss, NULL) == 0, "the idle method");
     for (int round = 0; round < ROUNDS; round++) {
-        measure_bare(touch.pid, &bare, round);
+        measure_bare(toucher.pid, &bare, round);
         measure_collector(wss, &ours, round);
     }
     hr_wss_close(wss);
-    touch_end(&touch);
+    toucher_end(&toucher);
     printf("# %d MiB            mark ms    read ms     sum ms touched MiB\n", mib);
     print_row("a page at a time", &bare);
     print_row("headroom", &ours);

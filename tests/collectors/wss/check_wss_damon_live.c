@@ -20,7 +20,7 @@
 #include "memory/damon_sysfs.h"
 #include "support/suite.h"
 #include "support/tlb_flushers.h"
-#include "support/touch.h"
+#include "support/toucher_process.h"
 
 #define HOLD_MIB    128
 #define TOUCHED_MIB 64
@@ -33,7 +33,7 @@ static struct hr_root *root;
 static struct hr_wss *wss;
 static struct hr_reason reason;
 static struct hr_wss_sample sample;
-static struct touch touch;
+static struct toucher toucher;
 
 static uint64_t count_users(void)
 {
@@ -47,7 +47,7 @@ static void set_up(void)
 {
     wss = NULL;
     start_tlb_flushers();
-    touch = (struct touch){.input = -1};
+    toucher = (struct toucher){.input = -1};
     ck_assert_int_eq(hr_root_open("/", &root), 0);
     ck_assert_uint_eq(count_users(), 0);
 }
@@ -55,7 +55,7 @@ static void set_up(void)
 /* Whatever was measured, DAMON is left unused. */
 static void tear_down(void)
 {
-    touch_end(&touch);
+    toucher_end(&toucher);
     hr_wss_close(wss);
     ck_assert_uint_eq(count_users(), 0);
     hr_root_close(root);
@@ -64,7 +64,7 @@ static void tear_down(void)
 static void open_wss(enum hr_wss_scope scope)
 {
     const struct hr_wss_options options = {
-        .target = {.scope = scope, .processes = {.by = HR_PROCESS_BY_PID, .pid = touch.pid}},
+        .target = {.scope = scope, .processes = {.by = HR_PROCESS_BY_PID, .pid = toucher.pid}},
         .method = HR_WSS_DAMON,
     };
 
@@ -80,9 +80,9 @@ static double measure(double read_s, double window_s)
     ck_assert_msg(hr_wss_begin(wss, window_ns, &reason) == 0, "%s", reason.text);
     usleep((useconds_t)(read_s * 1e6));
     ck_assert_msg(hr_wss_read(wss, window_ns, &sample, &reason) == 0, "%s", reason.text);
-    double mib = (double)sample.referenced_bytes / TOUCH_MIB;
+    double mib = (double)sample.referenced_bytes / TOUCHER_MIB;
     printf("# referenced %.1f MiB of %.1f, window %.3f s, scan %.3f s\n", mib,
-           (double)sample.rss_bytes / TOUCH_MIB, (double)sample.window_ns / 1e9,
+           (double)sample.rss_bytes / TOUCHER_MIB, (double)sample.window_ns / 1e9,
            (double)sample.scan_ns / 1e9);
     fflush(stdout);
     return mib;
@@ -131,8 +131,8 @@ static const struct {
 
 START_TEST(knows_what_is_touched)
 {
-    touch = touch_start(-1, kinds[_i].kind, HOLD_MIB, TOUCHED_MIB, NULL);
-    if (touch.pid == 0) {
+    toucher = toucher_start(-1, kinds[_i].kind, HOLD_MIB, TOUCHED_MIB, NULL);
+    if (toucher.pid == 0) {
         cannot_try(kinds[_i].kind);
         return;
     }
@@ -149,7 +149,7 @@ static const double windows_s[] = {0.3, 6};
 
 START_TEST(measures_short_and_long_windows)
 {
-    touch = touch_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);
+    toucher = toucher_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);
     open_wss(HR_WSS_PROCESSES);
     assert_about(windows_s[_i], TOUCHED_MIB);
     ck_assert_double_ge((double)sample.window_ns / 1e9, 0.94 * windows_s[_i]);
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(measures_several_processes)
 {
-    struct touch others[3];
+    struct toucher others[3];
     const struct hr_wss_options options = {
         .target = {.scope = HR_WSS_PROCESSES,
                    .processes = {.by = HR_PROCESS_BY_NAME, .text = "toucher"}},
@@ -167,19 +167,19 @@ START_TEST(measures_several_processes)
     };
 
     for (int i = 0; i < 3; i++)
-        others[i] = touch_start(-1, "anon", 64, 32, NULL);
-    touch = touch_start(-1, "still", 64, 0, NULL);
+        others[i] = toucher_start(-1, "anon", 64, 32, NULL);
+    toucher = toucher_start(-1, "still", 64, 0, NULL);
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
     assert_measured(2, 3 * 32 - ALLOWANCE_MIB, 3 * 32 + 3 * ALLOWANCE_MIB);
     for (int i = 0; i < 3; i++)
-        touch_end(&others[i]);
+        toucher_end(&others[i]);
     ck_assert_uint_eq(sample.process_count, 4);
 }
 END_TEST
 
 START_TEST(measures_the_system)
 {
-    touch = touch_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);
+    toucher = toucher_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);
     open_wss(HR_WSS_SYSTEM);
     assert_measured(2, TOUCHED_MIB - 16, TOUCHED_MIB + 64);
 }
@@ -188,7 +188,7 @@ END_TEST
 /* A late reading gets the interval that ends next. */
 START_TEST(measures_though_it_is_read_late)
 {
-    touch = touch_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);
+    toucher = toucher_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);
     open_wss(HR_WSS_PROCESSES);
     assert_measured_late(4, 1, TOUCHED_MIB - ALLOWANCE_MIB, TOUCHED_MIB + ALLOWANCE_MIB);
 }
@@ -196,7 +196,7 @@ END_TEST
 
 START_TEST(takes_away_what_one_of_ours_left_behind)
 {
-    touch = touch_start(-1, "still", 8, 0, NULL);
+    toucher = toucher_start(-1, "still", 8, 0, NULL);
     open_wss(HR_WSS_PROCESSES);
     pid_t child = fork();
     if (child == 0) {
@@ -214,7 +214,7 @@ END_TEST
 
 START_TEST(leaves_alone_what_others_use)
 {
-    touch = touch_start(-1, "still", 8, 0, NULL);
+    toucher = toucher_start(-1, "still", 8, 0, NULL);
     open_wss(HR_WSS_PROCESSES);
     int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_WRONLY);
     ck_assert_int_eq(write(fd, "1", 1), 1);
@@ -228,7 +228,7 @@ END_TEST
 
 START_TEST(notices_that_another_process_took_it)
 {
-    touch = touch_start(-1, "still", 8, 0, NULL);
+    toucher = toucher_start(-1, "still", 8, 0, NULL);
     open_wss(HR_WSS_PROCESSES);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
     ck_assert_int_eq(system("cd " HR_DAMON_KDAMONDS " && echo off >0/state && "
@@ -244,10 +244,10 @@ END_TEST
 
 START_TEST(notices_that_the_process_ended)
 {
-    touch = touch_start(-1, "anon", 8, 8, NULL);
+    toucher = toucher_start(-1, "anon", 8, 8, NULL);
     open_wss(HR_WSS_PROCESSES);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
-    touch_end(&touch);
+    toucher_end(&toucher);
     sleep(1);
     ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -ESRCH);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ESRCH);

@@ -31,9 +31,9 @@
 #include "support/groups.h"
 #include "support/suite.h"
 #include "support/tlb_flushers.h"
-#include "support/touch.h"
+#include "support/toucher_process.h"
 
-#define MIB       TOUCH_MIB
+#define MIB       TOUCHER_MIB
 #define FILE_NAME "/dev/shm/headroom-test-load"
 #define LRU_GEN   "/sys/kernel/mm/lru_gen/enabled"
 
@@ -173,10 +173,10 @@ static int open_procs(const char *group)
     return fd;
 }
 
-static struct touch start_in(const char *group, int hold_mib, int touch_mib)
+static struct toucher start_in(const char *group, int hold_mib, int touch_mib)
 {
     int procs = open_procs(group);
-    struct touch load = touch_start(procs, "anon", hold_mib, touch_mib, NULL);
+    struct toucher load = toucher_start(procs, "anon", hold_mib, touch_mib, NULL);
 
     close(procs);
     return load;
@@ -210,13 +210,13 @@ static void make_file(int procs, int mib)
 }
 
 /* @return false: not possible on this machine. */
-static bool start_known(int procs, const struct known *row, struct touch *load)
+static bool start_known(int procs, const struct known *row, struct toucher *load)
 {
     bool has_file = strcmp(row->kind, "file") == 0 || strcmp(row->kind, "read") == 0;
 
     if (has_file)
         make_file(procs, row->hold_mib);
-    *load = touch_start(procs, row->kind, row->hold_mib, row->touch_mib, FILE_NAME);
+    *load = toucher_start(procs, row->kind, row->hold_mib, row->touch_mib, FILE_NAME);
     if (has_file)
         unlink(FILE_NAME);
     if (load->pid != 0)
@@ -245,7 +245,7 @@ static void check_known(const struct known *row, const struct hr_wss_sample *sam
 START_TEST(reports_what_a_process_touches)
 {
     const struct known *row = &of_processes[_i];
-    struct touch load;
+    struct toucher load;
 
     if (!start_known(-1, row, &load))
         return;
@@ -256,14 +256,14 @@ START_TEST(reports_what_a_process_touches)
     ck_assert_double_ge((double)sample.rss_bytes,
                         (strcmp(row->kind, "swap") == 0 ? TOUCH : HOLD) * MIB * 0.99);
     hr_wss_close(wss);
-    touch_end(&load);
+    toucher_end(&load);
 }
 END_TEST
 
 START_TEST(reports_what_a_group_touches)
 {
     const struct known *row = &of_groups[_i];
-    struct touch load;
+    struct toucher load;
 
     groups_make(groups, "a");
     int procs = open_procs("a");
@@ -276,7 +276,7 @@ START_TEST(reports_what_a_group_touches)
     check_known(row, &sample, "a group");
     ck_assert_uint_eq(sample.process_count, 0);
     hr_wss_close(wss);
-    touch_end(&load);
+    toucher_end(&load);
 }
 END_TEST
 
@@ -288,13 +288,13 @@ START_TEST(counts_shared_pages_once)
 
     snprintf(name, sizeof(name), "pair-%d", (int)getpid());
     setenv("TOUCHER_NAME", name, 1);
-    struct touch load = touch_start(-1, "shared", HOLD, TOUCH, NULL);
+    struct toucher load = toucher_start(-1, "shared", HOLD, TOUCH, NULL);
     struct hr_wss *wss = open_method(&target);
     struct hr_wss_sample sample = measure(wss, TOUCH);
     check_known(&(struct known){"shared", HOLD, TOUCH}, &sample, "two processes");
     ck_assert_uint_eq(sample.process_count, 2);
     hr_wss_close(wss);
-    touch_end(&load);
+    toucher_end(&load);
 }
 END_TEST
 
@@ -322,7 +322,7 @@ END_TEST
 /* A measurement continues: what was touched stays touched, and more is added to it. */
 START_TEST(adds_up_over_windows)
 {
-    struct touch load = touch_start(-1, "anon", 64, 32, NULL);
+    struct toucher load = toucher_start(-1, "anon", 64, 32, NULL);
     struct hr_wss *wss = open_process(load.pid);
     struct hr_wss_sample first = measure(wss, 32);
     kill(load.pid, SIGSTOP);
@@ -339,7 +339,7 @@ START_TEST(adds_up_over_windows)
     ck_assert_double_le((double)stopped.referenced_bytes, 2.5 * MIB);
     ck_assert_uint_gt(first.scan_ns, 0);
     hr_wss_close(wss);
-    touch_end(&load);
+    toucher_end(&load);
 }
 END_TEST
 
@@ -350,9 +350,9 @@ START_TEST(distinguishes_groups_from_those_above_and_beside)
     groups_make(groups, "a/b");
     groups_make(groups, "a/b2");
     groups_make(groups, "c");
-    struct touch above = start_in("a/b2", 48, 16);
-    struct touch below = start_in("a/b", 64, 32);
-    struct touch beside = start_in("c", 64, 64);
+    struct toucher above = start_in("a/b2", 48, 16);
+    struct toucher below = start_in("a/b", 64, 32);
+    struct toucher beside = start_in("c", 64, 64);
     struct hr_wss *both = open_group("a"), *one = open_group("a/b");
     struct hr_wss_sample of_both = measure(both, 48);
     struct hr_wss_sample of_one = measure(one, 32);
@@ -360,9 +360,9 @@ START_TEST(distinguishes_groups_from_those_above_and_beside)
     check_known(&(struct known){"anon", 64, 32}, &of_one, "one of these");
     hr_wss_close(one);
     hr_wss_close(both);
-    touch_end(&above);
-    touch_end(&below);
-    touch_end(&beside);
+    toucher_end(&above);
+    toucher_end(&below);
+    toucher_end(&beside);
 }
 END_TEST
 
@@ -370,7 +370,7 @@ START_TEST(reports_that_the_target_is_gone)
 {
     struct hr_wss_sample sample;
     struct hr_reason reason;
-    struct touch load = touch_start(-1, "anon", 8, 4, NULL);
+    struct toucher load = toucher_start(-1, "anon", 8, 4, NULL);
 
     groups_make(groups, "a");
     struct hr_wss *process = open_process(load.pid), *group = open_group("a");
@@ -381,7 +381,7 @@ START_TEST(reports_that_the_target_is_gone)
     kill(load.pid, SIGKILL);
     waitid(P_PID, (id_t)load.pid, &info, WEXITED | WNOWAIT);
     ck_assert_int_eq(hr_wss_read(process, HR_NS_PER_S, &sample, &reason), -ESRCH); /* a zombie */
-    touch_end(&load);
+    toucher_end(&load);
     groups_remove(groups, "a");
     ck_assert_int_eq(hr_wss_read(process, HR_NS_PER_S, &sample, &reason), -ESRCH);
     ck_assert_int_eq(hr_wss_begin(process, HR_NS_PER_S, &reason), -ESRCH);
@@ -584,11 +584,11 @@ END_TEST
 START_TEST(leaves_no_descriptor_open)
 {
     int before = count_descriptors();
-    struct touch load = touch_start(-1, "anon", 8, 4, NULL);
+    struct toucher load = toucher_start(-1, "anon", 8, 4, NULL);
     struct hr_wss *wss = open_process(load.pid);
     measure(wss, 4);
     hr_wss_close(wss);
-    touch_end(&load);
+    toucher_end(&load);
     ck_assert_int_eq(count_descriptors(), before);
 }
 END_TEST

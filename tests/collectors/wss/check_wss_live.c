@@ -20,7 +20,7 @@
 #include "support/groups.h"
 #include "support/suite.h"
 #include "support/tlb_flushers.h"
-#include "support/touch.h"
+#include "support/toucher_process.h"
 
 #define HOLD  256
 #define TOUCH 128
@@ -33,20 +33,20 @@ static struct hr_root *root;
 static struct hr_wss *wss;
 static struct hr_reason reason;
 static struct hr_wss_sample sample;
-static struct touch touch;
+static struct toucher toucher;
 static char *file; /* of HOLD MiB; NULL: there is none */
 
 static void set_up(void)
 {
     wss = NULL;
-    touch = (struct touch){0};
+    toucher = (struct toucher){0};
     ck_assert_int_eq(hr_root_open("/", &root), 0);
     file = NULL;
 }
 
 static void tear_down(void)
 {
-    touch_end(&touch);
+    toucher_end(&toucher);
     if (file != NULL)
         unlink(file);
     hr_wss_close(wss);
@@ -110,7 +110,7 @@ static double measure(double expected_mib)
     for (int i = 0; i < 50; i++) {
         pause_ms(200);
         ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
-        seen_mib = (double)sample.referenced_bytes / TOUCH_MIB;
+        seen_mib = (double)sample.referenced_bytes / TOUCHER_MIB;
         if (seen_mib >= expected_mib)
             break;
     }
@@ -130,19 +130,19 @@ static const struct {
 START_TEST(reports_what_is_touched)
 {
     if (strcmp(kinds[_i].kind, "file") != 0 || make_file())
-        touch = touch_start(-1, kinds[_i].kind, HOLD, TOUCH, file);
-    if (touch.pid == 0) {
+        toucher = toucher_start(-1, kinds[_i].kind, HOLD, TOUCH, file);
+    if (toucher.pid == 0) {
         cannot_try(kinds[_i].kind);
         return;
     }
-    open_pid(touch.pid, 0);
+    open_pid(toucher.pid, 0);
     double seen_mib = measure(kinds[_i].expected_mib);
     /* Again, as the first clearing may have coincided with touching at the start. */
     seen_mib = measure(kinds[_i].expected_mib);
     ck_assert_double_ge(seen_mib, kinds[_i].expected_mib);
     ck_assert_double_le(seen_mib, kinds[_i].expected_mib + TOLERANCE_MIB);
     /* Some of the untouched memory may not have been swapped out. */
-    double rss_mib = (double)sample.rss_bytes / TOUCH_MIB;
+    double rss_mib = (double)sample.rss_bytes / TOUCHER_MIB;
     ck_assert_double_ge(rss_mib, kinds[_i].rss_mib);
     if (strcmp(kinds[_i].kind, "swap") != 0)
         ck_assert_double_le(rss_mib, kinds[_i].rss_mib + 4);
@@ -158,8 +158,8 @@ START_TEST(measures_the_window_as_gregg_does)
 {
     double est, window;
 
-    touch = touch_start(-1, "anon", HOLD, TOUCH, NULL);
-    open_pid(touch.pid, 0);
+    toucher = toucher_start(-1, "anon", HOLD, TOUCH, NULL);
+    open_pid(toucher.pid, 0);
     for (int i = 0; i < 20; i++) {
         uint64_t begun = now_ns();
         ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
@@ -187,11 +187,11 @@ END_TEST
 
 START_TEST(notices_its_end)
 {
-    touch = touch_start(-1, "anon", HUGE, HUGE, NULL);
-    open_pid(touch.pid, 0);
+    toucher = toucher_start(-1, "anon", HUGE, HUGE, NULL);
+    open_pid(toucher.pid, 0);
     ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
-    kill(touch.pid, SIGKILL);
-    touch_end(&touch);
+    kill(toucher.pid, SIGKILL);
+    toucher_end(&toucher);
     ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), -ESRCH);
     ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ESRCH);
 }
@@ -203,13 +203,13 @@ START_TEST(predicts_what_takes_too_long)
     struct hr_process process;
     struct hr_smaps sums;
 
-    touch = touch_start(-1, "still", HOLD, TOUCH, NULL);
-    open_pid(touch.pid, 100000);
+    toucher = toucher_start(-1, "still", HOLD, TOUCH, NULL);
+    open_pid(toucher.pid, 100000);
     ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ETIME);
-    ck_assert_int_eq(hr_process_open(root, touch.pid, &process), 0);
+    ck_assert_int_eq(hr_process_open(root, toucher.pid, &process), 0);
     ck_assert_int_eq(hr_smaps_read(&process, &sums), 0);
     hr_process_close(&process);
-    ck_assert_double_ge((double)sums.referenced_bytes / TOUCH_MIB, HOLD);
+    ck_assert_double_ge((double)sums.referenced_bytes / TOUCHER_MIB, HOLD);
 }
 END_TEST
 
@@ -234,14 +234,14 @@ START_TEST(predicts_for_each_process)
     }
     groups_make(groups, "inner");
     int fd = open_procs(groups);
-    struct touch huge = touch_start(fd, "huge", HOLD, TOUCH, NULL);
-    touch = touch_start(fd, "still", HOLD, TOUCH, NULL);
+    struct toucher huge = toucher_start(fd, "huge", HOLD, TOUCH, NULL);
+    toucher = toucher_start(fd, "still", HOLD, TOUCH, NULL);
     close(fd);
     options.target.cgroup = groups_path(groups);
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
     ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), -ETIME);
-    touch_end(&huge);
-    touch_end(&touch);
+    toucher_end(&huge);
+    toucher_end(&toucher);
     groups_free(groups);
 }
 END_TEST
@@ -258,7 +258,7 @@ START_TEST(measures_all_of_a_cgroup)
     }
     groups_make(groups, "inner");
     int fd = open_procs(groups);
-    touch = touch_start(fd, "anon", HOLD, TOUCH, NULL);
+    toucher = toucher_start(fd, "anon", HOLD, TOUCH, NULL);
     close(fd);
     options.target.cgroup = groups_path(groups);
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
@@ -266,7 +266,7 @@ START_TEST(measures_all_of_a_cgroup)
     double seen_mib = measure(TOUCH);
     ck_assert_double_eq_tol(seen_mib, TOUCH, TOLERANCE_MIB);
     ck_assert_uint_eq(sample.process_count, 1);
-    touch_end(&touch);
+    toucher_end(&toucher);
     groups_free(groups);
 }
 END_TEST

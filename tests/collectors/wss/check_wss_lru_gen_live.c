@@ -22,7 +22,7 @@
 #include "support/groups.h"
 #include "support/suite.h"
 #include "support/tlb_flushers.h"
-#include "support/touch.h"
+#include "support/toucher_process.h"
 
 #define HOLD_MIB    128
 #define TOUCHED_MIB 64
@@ -31,14 +31,14 @@ static struct groups *groups;
 static struct hr_root *root;
 static struct hr_wss *wss;
 static struct hr_reason reason;
-static struct touch touch;
+static struct toucher toucher;
 static char file[64];
 
 static void set_up(void)
 {
     wss = NULL;
     start_tlb_flushers();
-    touch = (struct touch){.input = -1};
+    toucher = (struct toucher){.input = -1};
     groups = groups_new();
     ck_assert_ptr_nonnull(groups);
     groups_write(groups, ".", "cgroup.subtree_control", "+memory");
@@ -48,7 +48,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    touch_end(&touch);
+    toucher_end(&toucher);
     unlink(file);
     hr_wss_close(wss);
     hr_root_close(root);
@@ -61,9 +61,9 @@ static bool start(const char *group, const char *kind, int hold_mib, int touch_m
 
     snprintf(path, sizeof(path), "%s/cgroup.procs", group);
     int fd = openat(groups_dirfd(groups), path, O_WRONLY | O_CLOEXEC);
-    touch = touch_start(fd, kind, hold_mib, touch_mib, file);
+    toucher = toucher_start(fd, kind, hold_mib, touch_mib, file);
     close(fd);
-    return touch.pid > 0;
+    return toucher.pid > 0;
 }
 
 /* On the emulated machine everything must work; elsewhere what doesn't is skipped with its reason.
@@ -98,10 +98,10 @@ static double read_mib(void)
 
     ck_assert_msg(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason) == 0, "%s", reason.text);
     printf("# referenced %.1f MiB, window %.3f s, scan %.3f s\n",
-           (double)sample.referenced_bytes / TOUCH_MIB, (double)sample.window_ns / 1e9,
+           (double)sample.referenced_bytes / TOUCHER_MIB, (double)sample.window_ns / 1e9,
            (double)sample.scan_ns / 1e9);
     fflush(stdout);
-    return (double)sample.referenced_bytes / TOUCH_MIB;
+    return (double)sample.referenced_bytes / TOUCHER_MIB;
 }
 
 static uint64_t now_ns(void)
@@ -194,10 +194,10 @@ START_TEST(readings_show_what_was_touched_since_the_beginning)
     open_wss(HR_WSS_CGROUP, "a", true);
     double mib = -1;
     for (unsigned time_s = 1; time_s <= 8 && mib < TOUCHED_MIB - ALLOWANCE_MIB; time_s *= 2) {
-        kill(touch.pid, SIGCONT);
+        kill(toucher.pid, SIGCONT);
         begin();
         sleep(time_s);
-        kill(touch.pid, SIGSTOP);
+        kill(toucher.pid, SIGSTOP);
         mib = read_mib();
     }
     assert_about(mib, TOUCHED_MIB);
@@ -206,7 +206,7 @@ START_TEST(readings_show_what_was_touched_since_the_beginning)
     begin();
     sleep(1);
     assert_about(read_mib(), 0);
-    kill(touch.pid, SIGCONT);
+    kill(toucher.pid, SIGCONT);
 }
 END_TEST
 
@@ -218,11 +218,11 @@ START_TEST(sums_the_groups_below)
     groups_make(groups, "a/b");
     groups_make(groups, "ab");
     ck_assert(start("a/b", "anon", HOLD_MIB, TOUCHED_MIB));
-    struct touch other = touch;
+    struct toucher other = toucher;
     ck_assert(start("ab", "anon", HOLD_MIB, TOUCHED_MIB));
     open_wss(HR_WSS_CGROUP, "a", true);
     assert_measured_about(TOUCHED_MIB);
-    touch_end(&other);
+    toucher_end(&other);
 }
 END_TEST
 
@@ -286,7 +286,7 @@ START_TEST(looks_back_as_far_as_the_kernel_knows)
     begin();
     ck_assert_int_eq(hr_wss_read(wss, 2500 * HR_NS_PER_S / 1000, &sample, &reason), 0);
     printf("# %.3f s\n", (double)sample.window_ns / 1e9);
-    assert_about((double)sample.referenced_bytes / TOUCH_MIB, TOUCHED_MIB);
+    assert_about((double)sample.referenced_bytes / TOUCHER_MIB, TOUCHED_MIB);
     ck_assert_double_ge((double)sample.window_ns / 1e9, 0.9);
     ck_assert_double_le((double)sample.window_ns / 1e9, 2.5);
     sleep(3);

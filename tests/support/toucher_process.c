@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "support/touch.h"
+#include "support/toucher_process.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -22,16 +22,16 @@ static void run_toucher(int procs_fd, const char *kind, int hold_mib, int touch_
     err(1, "./toucher");
 }
 
-struct touch touch_start(int procs_fd, const char *kind, int hold_mib, int touch_mib,
-                         const char *file)
+struct toucher toucher_start(int procs_fd, const char *kind, int hold_mib, int touch_mib,
+                             const char *file)
 {
     int in[2], out[2], status;
     char byte;
 
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
         err(1, "pipe2");
-    struct touch touch = {.pid = fork(), .input = in[1]};
-    if (touch.pid == 0) {
+    struct toucher toucher = {.pid = fork(), .input = in[1]};
+    if (toucher.pid == 0) {
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
         run_toucher(procs_fd, kind, hold_mib, touch_mib, file);
@@ -40,21 +40,21 @@ struct touch touch_start(int procs_fd, const char *kind, int hold_mib, int touch
     close(out[1]);
     /* "ready", or the end */
     if (read(out[0], &byte, 1) <= 0) {
-        waitpid(touch.pid, &status, 0);
+        waitpid(toucher.pid, &status, 0);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 77)
             errx(1, "toucher %s failed", kind);
-        close(touch.input);
-        touch = (struct touch){.input = -1};
+        close(toucher.input);
+        toucher = (struct toucher){.input = -1};
     }
     close(out[0]);
-    return touch;
+    return toucher;
 }
 
-void touch_end(struct touch *touch)
+void toucher_end(struct toucher *toucher)
 {
-    if (touch->pid == 0)
+    if (toucher->pid == 0)
         return;
-    close(touch->input);
-    waitpid(touch->pid, NULL, 0);
-    *touch = (struct touch){.input = -1};
+    close(toucher->input);
+    waitpid(toucher->pid, NULL, 0);
+    *toucher = (struct toucher){.input = -1};
 }
