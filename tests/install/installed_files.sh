@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# made.sh - what is to be installed, for the tests that look whether it is. To be sourced after
+# installed_files.sh - what is to be installed, for the tests that look whether it is. To be sourced after
 # ../collectd/daemon.sh.
 
 source=$(realpath -- "$(dirname "${BASH_SOURCE[0]}")/../..")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # dir and log are of daemon.sh
-# fresh.sh - a machine as a user has it, fresh: a root folder of the release of Debian that runs here,
+# fresh_machine.sh - a machine as a user has it, fresh: a root folder of the release of Debian that runs here,
 # with the stock collectd, and namespaces of its own for what runs there. To be sourced after
 # ../collectd/daemon.sh, whose folder it lies in.
 
