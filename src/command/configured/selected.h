@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "configured/usage.h"
+#include "configured/used_features.h"
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
 

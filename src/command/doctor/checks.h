@@ -9,7 +9,7 @@
 #ifndef HEADROOM_COMMAND_DOCTOR_CHECKS_H
 #define HEADROOM_COMMAND_DOCTOR_CHECKS_H
 
-#include "configured/usage.h"
+#include "configured/used_features.h"
 #include "doctor/cgroups.h"
 #include "doctor/costs.h"
 #include "doctor/findings.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "configured/usage.h"
+#include "configured/used_features.h"
 #include "headroom/root.h"
 
 /** A target of wss, and how many cgroups are measured in that way: 1 for a block. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "configured/selected.h"
-#include "configured/usage.h"
+#include "configured/used_features.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 

@@ -18,7 +18,7 @@
 #include "common/output.h"
 #include "common/usage.h"
 #include "common/waiting.h"
-#include "configured/usage.h"
+#include "configured/used_features.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "top/alerts.h"

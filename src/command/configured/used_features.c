@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "configured/usage.h"
+#include "configured/used_features.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * configured/usage.h - what of the plugins a configuration of collectd uses.
+ * configured/used_features.h - what of the plugins a configuration of collectd uses.
  */
-#ifndef HEADROOM_COMMAND_CONFIGURED_USAGE_H
-#define HEADROOM_COMMAND_CONFIGURED_USAGE_H
+#ifndef HEADROOM_COMMAND_CONFIGURED_USED_FEATURES_H
+#define HEADROOM_COMMAND_CONFIGURED_USED_FEATURES_H
 
 #include <stdbool.h>
 #include <stddef.h>
