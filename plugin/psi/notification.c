@@ -150,16 +150,31 @@ static void print_unknown(const struct psi_waiting *waiting, char *buffer, size_
              waiting->remedy);
 }
 
+#define UNKNOWN_LEAD "; which tasks wait isn't known: "
+
 /* As much of it as there is room for. */
 static void append_unknown(struct message *message, const struct psi_waiting *waiting)
 {
-    static const char lead[] = "; which tasks wait isn't known: ";
     char text[200];
 
     print_unknown(waiting, text, sizeof(text));
-    if (!message_append(message, "%s%s", lead, text) &&
-        !message_append(message, "%s%s", lead, waiting->unknown))
+    if (!message_append(message, UNKNOWN_LEAD "%s", text) &&
+        !message_append(message, UNKNOWN_LEAD "%s", waiting->unknown))
         message_append(message, "; %s", waiting->unknown);
+}
+
+/* Takers leave room for why no waiting task is named. */
+static void append_takers_before(struct message *message, const struct psi_takers *takers,
+                                 const char *before, const struct psi_waiting *waiting)
+{
+    const bool is_unknown = waiting != NULL && waiting->unknown[0] != '\0';
+    const size_t kept = is_unknown ? strlen(UNKNOWN_LEAD) + strlen(waiting->unknown) : 0;
+
+    if (message->room < message->used + kept)
+        return;
+    message->room -= kept;
+    append_takers(message, takers, before);
+    message->room += kept;
 }
 
 static void append_waiting(struct message *message, const struct psi_rule *rule,
@@ -220,7 +235,8 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
         message_add_text(notice, "Cause", findings->cause);
     }
     if (findings->takers != NULL) {
-        append_takers(&message, findings->takers, findings->cause[0] != '\0' ? "; " : ": ");
+        append_takers_before(&message, findings->takers, findings->cause[0] != '\0' ? "; " : ": ",
+                             waiting);
         add_taker_metadata(notice, findings->takers);
     }
     if (waiting == NULL)

@@ -299,6 +299,27 @@ START_TEST(test_a_notification_says_why_no_task_is_named)
 }
 END_TEST
 
+START_TEST(test_takers_leave_room_for_why_no_task_is_named)
+{
+    static const struct psi_rule rule = {.name = "hot", .type_instance = "trigger_hot"};
+    static const struct psi_subject subject = {&rule, "s_web", "s/web"};
+    const struct hr_psi_event event = {.stalled_us = 150000, .elapsed_us = 1000000};
+    const struct psi_waiting waiting = {.unknown = "CAP_NET_ADMIN is missing",
+                                        .remedy = "add it to the service"};
+    const struct psi_findings findings = {
+        .cause = "neighbours (914 ms)", .takers = &takers, .waiting = &waiting};
+
+    for (unsigned i = 0; i < HR_BLAME_UNKNOWN - HR_BLAME_KWORKER; i++)
+        add(WEB, HR_BLAME_KWORKER + i, 0, 100);
+    sum(&of_web);
+    psi_notification_stall(&notice, &subject, &event, &findings);
+    ck_assert_ptr_nonnull(strstr(notice.message, "; taken in the next 0.1 s"));
+    ck_assert_ptr_nonnull(
+        strstr(notice.message, "; which tasks wait isn't known: CAP_NET_ADMIN is missing"));
+    plugin_notification_meta_free(notice.meta);
+}
+END_TEST
+
 START_TEST(test_names_are_made_safe)
 {
     groups[3].path = "s/bad\033[31m\xff.service";
@@ -329,6 +350,7 @@ int main(void)
     tcase_add_loop_test(tests, test_a_notification_has_the_size_of_a_sample, 0, 2);
     tcase_add_loop_test(tests, test_a_notification_says_why_no_task_is_named, 0,
                         sizeof(unknown_tasks) / sizeof(unknown_tasks[0]));
+    tcase_add_test(tests, test_takers_leave_room_for_why_no_task_is_named);
     tcase_add_test(tests, test_names_are_made_safe);
     return run_suite("psi_takers", tests);
 }
