@@ -11,6 +11,7 @@
 #define HEADROOM_OPTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** The key of a block Plugin in the block of a plugin, as threshold has it. */
 #define HR_OPTION_PLUGIN_WITHIN "Plugin/Plugin"
@@ -25,6 +26,10 @@
  *               "Plugin", too; "Include" is a file that a block includes.
  */
 bool hr_option_is_known(const char *plugin, const char *block, const char *option);
+
+/** @return the option of that index without which a plugin refuses such a block, so that collectd
+ * doesn't start; NULL: there are no more. */
+const char *hr_option_required(const char *plugin, const char *block, size_t index);
 
 /**
  * Finds what was probably meant by an option that a block doesn't have.

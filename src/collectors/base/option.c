@@ -74,6 +74,17 @@ static const struct block blocks[] = {
 
 #define BLOCK_COUNT (sizeof(blocks) / sizeof(blocks[0]))
 
+/* Options without which the plugin refuses its configuration. */
+static const struct {
+    const char *plugin, *block, *option;
+} required[] = {
+    {"psi", "Trigger", "Resource"},
+    {"psi", "Trigger", "Stall"},
+    {"osnoise", "Alert", "MaxSingle"},
+};
+
+#define REQUIRED_COUNT (sizeof(required) / sizeof(required[0]))
+
 static bool is_of(const struct block *block, const char *plugin)
 {
     return block->plugin == NULL || strcasecmp(block->plugin, plugin) == 0;
@@ -100,6 +111,15 @@ bool hr_option_is_known(const char *plugin, const char *block, const char *optio
     const struct block *found = find(plugin, block);
 
     return found == NULL || has(found, option);
+}
+
+const char *hr_option_required(const char *plugin, const char *block, size_t index)
+{
+    for (size_t i = 0; i < REQUIRED_COUNT; i++)
+        if (strcasecmp(required[i].plugin, plugin) == 0 &&
+            strcasecmp(required[i].block, block) == 0 && index-- == 0)
+            return required[i].option;
+    return NULL;
 }
 
 /* --- What is like it ------------------------------------------------------ */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * doctor/configuration.c - what of the configuration can't be read, as collectd doesn't start with
- * it, and options that aren't known, which have no effect or keep it from starting.
+ * it, and options that aren't known, which have no effect or keep it from starting, or that a block
+ * lacks.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -106,10 +107,29 @@ static void add_unknown(const struct check_context *context, const char *key,
     findings_add(context->findings, FINDING_WRONG, feature, cause, remedy);
 }
 
+/* Without them the plugin refuses the block. */
+static void check_required(const struct check_context *context, const struct config_item *block)
+{
+    const char *option, *name = config_text(block);
+    char feature[80], cause[256];
+
+    for (size_t i = 0; (option = hr_option_required(context->plugin, block->key, i)) != NULL; i++) {
+        if (config_find(block, option) != NULL)
+            continue;
+        snprintf(feature, sizeof(feature), "option \"%s\"", option);
+        snprintf(cause, sizeof(cause), "it is missing in <%s%s%.64s%s>, in line %u of %.150s",
+                 block->key, name[0] != '\0' ? " \"" : "", name, name[0] != '\0' ? "\"" : "",
+                 block->line, block->path);
+        findings_add(context->findings, FINDING_WRONG, feature, cause,
+                     "add it: collectd doesn't start without it");
+    }
+}
+
 /* An Include has the options of what it includes. */
 static void check_block(const struct check_context *context, const char *key,
                         const struct config_item *block)
 {
+    check_required(context, block);
     for (size_t i = 0; i < block->child_count; i++) {
         const struct config_item *item = &block->children[i];
         if (!hr_option_is_known(context->plugin, key, item->key))

@@ -41,6 +41,16 @@ START_TEST(knows_names)
 }
 END_TEST
 
+START_TEST(knows_required_options)
+{
+    ck_assert_str_eq(hr_option_required("Psi", "trigger", 0), "Resource");
+    ck_assert_str_eq(hr_option_required("psi", "Trigger", 1), "Stall");
+    ck_assert_ptr_null(hr_option_required("psi", "Trigger", 2));
+    ck_assert_str_eq(hr_option_required("osnoise", "Alert", 0), "MaxSingle");
+    ck_assert_ptr_null(hr_option_required("headroom", "Alert", 0));
+}
+END_TEST
+
 static const struct {
     const char *plugin, *block, *option, *suggestion;
 } meant[] = {
@@ -97,6 +107,7 @@ int main(void)
     TCase *tests = tcase_create("option");
 
     tcase_add_loop_test(tests, knows_names, 0, sizeof(names) / sizeof(names[0]));
+    tcase_add_test(tests, knows_required_options);
     tcase_add_loop_test(tests, suggests_what_was_meant, 0, sizeof(meant) / sizeof(meant[0]));
     tcase_add_test(tests, compares_names_of_any_length);
     return run_suite("option", tests);
