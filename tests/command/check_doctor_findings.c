@@ -114,6 +114,38 @@ START_TEST(prints_lines)
 }
 END_TEST
 
+START_TEST(prints_mistakes_first)
+{
+    struct findings findings = {.count = 0};
+
+    findings_begin(&findings, "psi", FINDINGS_ALL);
+    findings_add(&findings, FINDING_LACKS, "a", "no a", NULL);
+    findings_add(&findings, FINDING_WRONG, "b", "not b", NULL);
+    findings_begin(&findings, "wss", FINDINGS_NONE);
+    findings_add(&findings, FINDING_WRONG, "u", "not u", NULL);
+    findings_begin(&findings, "exec", FINDINGS_ALL);
+    findings_add(&findings, FINDING_WRONG, "c", "not c", NULL);
+    findings_add(&findings, FINDING_WORKS, "d", NULL, NULL);
+    expect_text(&findings, NULL,
+                "wrong    psi: b: not b\n"
+                "wrong    exec: c: not c\n"
+                "lacks    psi: a: no a\n"
+                "unused   wss: u: not u\n"
+                "works    exec: d\n\n");
+    expect_text(&findings, &(struct findings_style){.width = 80},
+                "plugin           works     lacks     wrong   untried  not used\n"
+                "psi                  -         1         1         -         -\n"
+                "wss                  -         -         -         -         1\n"
+                "exec                 1         -         1         -         -\n\n"
+                "wrong      psi: b\n"
+                "  cause    not b\n"
+                "wrong      exec: c\n"
+                "  cause    not c\n"
+                "lacks      psi: a\n"
+                "  cause    no a\n\n");
+}
+END_TEST
+
 START_TEST(prints_no_lines_of_what_is_not_used)
 {
     struct findings findings = {.count = 0};
@@ -345,6 +377,7 @@ int main(void)
     tcase_add_test(tests, looks_advice_up);
     tcase_add_test(tests, counts_states_of_what_is_used);
     tcase_add_test(tests, prints_lines);
+    tcase_add_test(tests, prints_mistakes_first);
     tcase_add_test(tests, prints_no_lines_of_what_is_not_used);
     tcase_add_test(tests, prints_a_table_and_what_is_lacking);
     tcase_add_test(tests, prints_all_if_asked);

@@ -115,6 +115,32 @@ struct findings_counts findings_count(const struct findings *findings, const cha
     return counts;
 }
 
+/* --- Order of printing ---------------------------------------------------- */
+
+static bool is_mistake(const struct finding *finding)
+{
+    return finding->used && finding->state == FINDING_WRONG;
+}
+
+/* Mistakes of the configuration come first, as they keep collectd from starting, or are corrected
+ * at once.
+ * @param last  NULL: none was printed yet.
+ * @return NULL: there are no more. */
+static const struct finding *next_printed(const struct findings *findings,
+                                          const struct finding *last)
+{
+    const struct finding *end = findings->items + findings->count;
+    const struct finding *next = last != NULL ? last + 1 : findings->items;
+    const bool is_of_mistakes = last == NULL || is_mistake(last);
+
+    while (next < end && is_mistake(next) != is_of_mistakes)
+        next++;
+    if (next == end && is_of_mistakes)
+        for (next = findings->items; next < end && is_mistake(next);)
+            next++;
+    return next < end ? next : NULL;
+}
+
 /* --- Lines ---------------------------------------------------------------- */
 
 /* "psi, headroom: FEATURE" */
@@ -133,10 +159,10 @@ static void describe(const struct findings *findings, const struct finding *find
 
 int findings_print_lines(FILE *out, const struct findings *findings, bool all)
 {
+    const struct finding *finding = NULL;
     char text[256];
 
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *finding = &findings->items[i];
+    while ((finding = next_printed(findings, finding)) != NULL) {
         if ((!finding->used && !all) || is_repeated(findings, finding))
             continue;
         describe(findings, finding, text, sizeof(text));
@@ -220,16 +246,16 @@ static void print_finding(FILE *out, const struct findings *findings, const stru
 int findings_print_table(FILE *out, const struct findings *findings,
                          const struct findings_style *style)
 {
-    const struct finding *last = NULL;
+    const struct finding *finding = NULL, *last = NULL;
 
     print_rows(out, findings, style->colours);
     putc('\n', out);
-    for (size_t i = 0; i < findings->count; i++) {
-        if (!is_shown(findings, &findings->items[i], style))
+    while ((finding = next_printed(findings, finding)) != NULL) {
+        if (!is_shown(findings, finding, style))
             continue;
         if (last != NULL)
-            print_finding(out, findings, last, &findings->items[i], style);
-        last = &findings->items[i];
+            print_finding(out, findings, last, finding, style);
+        last = finding;
     }
     if (last != NULL) {
         print_finding(out, findings, last, NULL, style);

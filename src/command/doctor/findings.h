@@ -100,7 +100,8 @@ struct findings_style {
 /**
  * Prints a line for each finding: "works   PLUGIN: FEATURE", "lacks   PLUGIN: FEATURE: CAUSE:
  * REMEDY", or the same with "wrong" or "untried"; and an empty one. What lacks the same, for the
- * same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". Flushes.
+ * same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". What is wrong comes
+ * first. Flushes.
  *
  * @param all  also print what the configuration doesn't use, with "unused" in that place.
  * @return 0, or the negative errno of writing.
@@ -110,7 +111,7 @@ int findings_print_lines(FILE *out, const struct findings *findings, bool all);
 /**
  * Prints for a reader: a table with a row for each plugin, and below it what is lacking or can't be
  * tried, cause and remedy on lines of their own, and an empty line. Those that have the same cause
- * and remedy share them; of several plugins as findings_print_lines(). Flushes.
+ * and remedy share them; order, and those of several plugins, as findings_print_lines(). Flushes.
  *
  * @return 0, or the negative errno of writing.
  */

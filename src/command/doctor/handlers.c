@@ -51,6 +51,17 @@ static void add(const struct check_context *context, enum finding_state state, c
     findings_add(context->findings, state, context->feature, cause, remedy);
 }
 
+/* @param name  that NotificationExec has; what is wrong with it comes before. */
+static void add_wrong(const struct check_context *context, const char *what, const char *name,
+                      const char *remedy)
+{
+    char cause[256];
+
+    snprintf(cause, sizeof(cause), "%s %.80s, in line %u of %.120s", what, name,
+             context->option->line, context->option->path);
+    add(context, FINDING_WRONG, cause, remedy);
+}
+
 /* Whether a program is in one of the directories, separated by colons. */
 static bool is_in(const char *directories, const char *name)
 {
@@ -112,15 +123,10 @@ static bool has_directory(const struct check_context *context, const struct pass
 /* collectd runs no program as root. */
 static bool has_user(const struct check_context *context, const struct passwd *user)
 {
-    char cause[256];
-
     if (user != NULL && user->pw_uid != 0)
         return true;
-    snprintf(cause, sizeof(cause),
-             user != NULL ? "collectd runs no program as %s" : "there is no user %s",
-             context->user);
-    add(context, FINDING_WRONG, cause,
-        "name an unprivileged user in NotificationExec, such as nobody");
+    add_wrong(context, user != NULL ? "collectd runs no program as" : "there is no user",
+              context->user, "name an unprivileged user in NotificationExec, such as nobody");
     return false;
 }
 
@@ -131,9 +137,8 @@ static bool has_programs(const struct check_context *context)
     char cause[256];
 
     if (!is_found(program)) {
-        snprintf(cause, sizeof(cause), "there is no program %s", program);
-        add(context, FINDING_WRONG, cause,
-            "correct NotificationExec, or install it with the plugins");
+        add_wrong(context, "there is no program", program,
+                  "correct NotificationExec, or install it with the plugins");
         return false;
     }
     if (handler->needs == NULL || is_found(handler->needs) ||
