@@ -418,6 +418,7 @@ static void load(struct usage *usage, const struct config_item *item, double int
     usage->rrdtool = usage->rrdtool || is_word(name, "rrdtool");
     usage->csv = usage->csv || is_word(name, "csv");
     usage->exec = usage->exec || is_word(name, "exec");
+    usage->threshold = usage->threshold || is_word(name, "threshold");
     usage->logfile = usage->logfile || is_word(name, "logfile");
 }
 

@@ -96,7 +96,7 @@ struct usage {
     struct usage_osnoise osnoise;
     struct usage_headroom headroom;
     bool graphite, rrdtool, csv; /**< writers that are loaded */
-    bool exec;                   /**< is loaded */
+    bool exec, threshold;        /**< are loaded */
     bool logfile;                /**< is loaded */
     const char *log;             /**< the file that it writes; NULL: not known */
     struct usage_items handlers; /**< the options NotificationExec of exec */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "common/output.h"
@@ -28,6 +29,10 @@
 
 /* What collectd takes to hand a value on, with a writer; tests/bench/bench_psi.c, with csv. */
 #define CPU_US_PER_VALUE 10
+
+/* What a program that is run for a notification takes, headroom-mail or headroom-alert, which have
+ * nothing to send; collectd-headroom(5), COSTS. */
+#define CPU_S_PER_PROGRAM 0.0145
 
 /* referenced, duration of window and scan; and with several windows two of each */
 #define SERIES_OF_TARGET 3
@@ -242,7 +247,9 @@ static void print_disk(const struct note *note, const char *what, size_t series,
 
     format_bytes(each, of_one, sizeof(of_one));
     format_bytes(each * (double)series, of_all, sizeof(of_all));
-    print_note(note, what, "%s per series, %s of disk in all; series of removed groups keep theirs",
+    print_note(note, what,
+               "%s per series, %s of disk for headroom's, not collectd's others; those of removed "
+               "groups stay",
                of_one, of_all);
 }
 
@@ -251,7 +258,8 @@ static void print_csv(const struct note *note, double values_per_s)
     char of_a_day[32];
 
     format_bytes(values_per_s * 86400 * CSV_BYTES, of_a_day, sizeof(of_a_day));
-    print_note(note, "csv", "about %d bytes a value: %s of disk a day, which nothing removes",
+    print_note(note, "csv",
+               "about %d bytes a value: %s of disk a day for headroom's, which nothing removes",
                CSV_BYTES, of_a_day);
 }
 
@@ -294,9 +302,61 @@ static void print_carbon(const struct note *note, const struct hr_root *root, si
     const double minutes = ceil((double)series / creates);
     if (minutes > 2)
         snprintf(remedy, sizeof(remedy), ": raise it to %zu", series);
-    print_note(note, "carbon", "creates all series within %.0f min, at %s%s", minutes, limit,
+    print_note(note, "carbon", "creates headroom's series within %.0f min, at %s%s", minutes, limit,
                remedy);
 }
+
+/* --- Programs at a start -------------------------------------------------- */
+
+static size_t count_blocks(const struct config_item *item, const char *key)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < item->child_count; i++)
+        count += config_is(&item->children[i], key);
+    return count;
+}
+
+/* Of a block Plugin of threshold; without an Instance it is for all groups, and the system. */
+static size_t count_with_threshold(const struct config_item *block,
+                                   const struct costs costs[COSTS_PLUGINS])
+{
+    for (size_t i = 0; i < COSTS_PLUGINS; i++)
+        if (costs[i].plugin != NULL && strcmp(costs[i].plugin, config_text(block)) == 0)
+            return count_blocks(block, "Type") *
+                   (config_find(block, "Instance") != NULL ? 1 : costs[i].groups + 1);
+    return 0;
+}
+
+/* collectd's plugin threshold notifies of each series that has one when collectd starts, and its
+ * plugin exec runs each of its programs for each notification. */
+static size_t count_programs(const struct usage *usage, const struct costs costs[COSTS_PLUGINS])
+{
+    const struct config_item *config = &usage->config;
+    size_t count = 0;
+
+    if (!usage->threshold || !usage->exec)
+        return 0;
+    for (size_t i = 0; i < config->child_count; i++) {
+        const struct config_item *block = &config->children[i];
+        if (!config_is(block, "Plugin") || strcasecmp(config_text(block), "threshold") != 0)
+            continue;
+        for (size_t j = 0; j < block->child_count; j++)
+            if (config_is(&block->children[j], "Plugin"))
+                count += count_with_threshold(&block->children[j], costs);
+    }
+    return count * usage->handlers.count;
+}
+
+static void print_start(const struct note *note, size_t programs)
+{
+    print_note(note, "start",
+               "about %zu programs are run, one for each series with a threshold: %.1f s of CPU; "
+               "see COSTS in collectd-headroom(5)",
+               programs, (double)programs * CPU_S_PER_PROGRAM);
+}
+
+/* --- Sums ----------------------------------------------------------------- */
 
 static void print_sums(const struct note *note, const struct hr_root *root,
                        const struct usage *usage, size_t series, double values)
@@ -321,6 +381,7 @@ void costs_print(FILE *out, const struct hr_root *root, const struct usage *usag
                  const struct costs costs[COSTS_PLUGINS], size_t width)
 {
     const struct note note = {out, width};
+    const size_t programs = count_programs(usage, costs);
     size_t series = 0;
     double values = 0;
 
@@ -334,4 +395,6 @@ void costs_print(FILE *out, const struct hr_root *root, const struct usage *usag
         values += costs[i].values_per_s;
     }
     print_sums(&note, root, usage, series, values);
+    if (programs > 0)
+        print_start(&note, programs);
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <getopt.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,19 +156,29 @@ static struct findings_style find_style(bool all)
     };
 }
 
+/* Who has no name has a number: "nobody", "user 1234". */
+static void name_user(char *text, size_t size)
+{
+    const struct passwd *user = getpwuid(geteuid());
+
+    if (user != NULL)
+        snprintf(text, size, "%s", user->pw_name);
+    else
+        snprintf(text, size, "user %u", (unsigned)geteuid());
+}
+
 static void print_summary(const struct findings *findings, const struct usage *usage,
                           const struct findings_style *style)
 {
     const struct findings_counts counts = findings_count(findings, NULL);
     const size_t *of = counts.of;
-    char lacking[40] = "", untried[40] = "", user[32] = "root", text[192];
+    char lacking[40] = "", untried[40] = "", user[48], text[192];
 
     if (of[FINDING_LACKS] > 0)
         snprintf(lacking, sizeof(lacking), ", %zu lack something", of[FINDING_LACKS]);
     if (of[FINDING_UNTRIED] > 0)
         snprintf(untried, sizeof(untried), ", %zu can't be tried", of[FINDING_UNTRIED]);
-    if (geteuid() != 0)
-        snprintf(user, sizeof(user), "user %u", (unsigned)geteuid());
+    name_user(user, sizeof(user));
     snprintf(text, sizeof(text), "%zu of %zu features %swork%s%s (as %s).", of[FINDING_WORKS],
              of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED],
              usage->path != NULL ? "that are used " : "", lacking, untried, user);
