@@ -21,7 +21,7 @@ static char paths[512][80], text[256 * 1024];
 
 static void clear(void)
 {
-    matrix = (struct hr_blame_matrix){.cells = cells, .time_ns = 1000 * MS};
+    matrix = (struct hr_blame_matrix){.cells = cells, .time_ns = 100000ull * MS};
     watched = (struct watched){.names = names};
 }
 
@@ -158,6 +158,27 @@ START_TEST(leaves_out_what_is_nothing)
 }
 END_TEST
 
+START_TEST(explains_what_is_asked_at_first)
+{
+    add("a", HR_BLAME_GROUP, "/", 5 * MS);
+    watched.top = group("/");
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms) IN ALL   /\n"
+                           "a               5.0 5.0\n");
+    add("/", HR_BLAME_ITSELF, NULL, 1000 * MS);
+    matrix.time_ns = 1000 * MS;
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms) IN ALL itself   /\n"
+                           "/            1000.0 1000.0   0\n"
+                           "a               5.0      0 5.0\n"
+                           "/ is the root cgroup: tasks that are in no other group.\n");
+    matrix.time_ns = 999 * MS;
+    print(50, false);
+    ck_assert_ptr_nonnull(strstr(text, "group.\nA sum may be more than the 1.0 s measured, as\n"
+                                       "several tasks wait at once.\n"));
+}
+END_TEST
+
 /* A group may be called as another taker is. */
 START_TEST(tells_groups_from_other_takers)
 {
@@ -181,6 +202,7 @@ int main(void)
     tcase_add_test(tests, names_the_worst_taker_of_each_row);
     tcase_add_test(tests, shows_those_that_waited_most);
     tcase_add_test(tests, leaves_out_what_is_nothing);
+    tcase_add_test(tests, explains_what_is_asked_at_first);
     tcase_add_test(tests, tells_groups_from_other_takers);
     return run_suite("blame_table", tests);
 }

@@ -7,6 +7,7 @@
 
 #include "blame/report.h"
 #include "common/grid.h"
+#include "common/output.h"
 #include "headroom/array.h"
 #include "headroom/clock.h"
 
@@ -372,6 +373,29 @@ static size_t count_rows(const struct blame_report *report, const struct blame_w
     return rows;
 }
 
+/* What is asked at a first look. */
+static void print_explanations(FILE *file, const struct matrix *matrix)
+{
+    const struct blame_report *report = matrix->report;
+    const uint64_t time_ns = report->matrix->time_ns;
+    bool has_root = false, exceeds_time = false;
+    char text[128];
+
+    for (size_t row = 0; row < matrix->row_count; row++) {
+        has_root |= cells_of(matrix, row)->waiter == report->watched->top;
+        exceeds_time |= matrix->rows[row].wait_ns > time_ns;
+    }
+    if (has_root)
+        output_fold(file, "/ is the root cgroup: tasks that are in no other group.", 0,
+                    (size_t)report->width);
+    if (!exceeds_time)
+        return;
+    snprintf(text, sizeof(text),
+             "A sum may be more than the %.1f s measured, as several tasks wait at once.",
+             (double)time_ns / HR_NS_PER_S);
+    output_fold(file, text, 0, (size_t)report->width);
+}
+
 static int print_matrix(FILE *file, const struct blame_report *report,
                         const struct blame_waiter *waiters, size_t count)
 {
@@ -394,6 +418,7 @@ static int print_matrix(FILE *file, const struct blame_report *report,
     if (matrix.row_count < count)
         fprintf(file, "and %zu group%s more, %.1f ms\n", count - matrix.row_count,
                 count - matrix.row_count == 1 ? "" : "s", to_ms(rest_ns));
+    print_explanations(file, &matrix);
     return status;
 }
 
