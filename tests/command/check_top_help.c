@@ -20,7 +20,7 @@
 /* Rows in the order of table_fetch(): by host and group. */
 struct group {
     const char *host, *group;
-    double cpu_some, cpus_used, cpu_idle;
+    double cpu_some, cpu_full, cpus_used, cpu_idle;
 };
 
 static void expect_marked(const struct group *groups, int count, const char *expected)
@@ -34,6 +34,7 @@ static void expect_marked(const struct group *groups, int count, const char *exp
         rows[i].host = (char *)groups[i].host;
         rows[i].group = (char *)groups[i].group;
         rows[i].values[column_find("cpu_some")] = groups[i].cpu_some;
+        rows[i].values[column_find("cpu_full")] = groups[i].cpu_full;
         rows[i].values[column_find("cpus_used")] = groups[i].cpus_used;
         rows[i].values[column_find("cpu_idle")] = groups[i].cpu_idle;
     }
@@ -50,11 +51,67 @@ static void expect_marked(const struct group *groups, int count, const char *exp
 START_TEST(marks_the_one_that_takes_most)
 {
     static const struct group groups[] = {
-        {"h", "nc_batch", 100, 0.86, NAN},
-        {"h", "nc_web", 42, 0.5, NAN},
-        {"h", "system", 98.6, NAN, 50},
+        {"h", "nc_batch", 100, 14, 0.86, NAN},
+        {"h", "nc_web", 52, 50, 0.25, NAN},
+        {"h", "system", 98.6, NAN, NAN, 50},
     };
     EXPECT_MARKED(groups, "nc_batch ");
+}
+END_TEST
+
+/* What takes the CPUs isn't among the groups. */
+START_TEST(marks_no_victim)
+{
+    static const struct group alone[] = {
+        {"h", "system", 98.6, NAN, NAN, 1},
+        {"h", "web", 50.3, 50.3, 0.25, NAN},
+    };
+    static const struct group beside_calm_one[] = {
+        {"h", "calm", 1, 0.5, 0.01, NAN},
+        {"h", "system", 98.6, NAN, NAN, 1},
+        {"h", "web", 50.3, 50.3, 0.25, NAN},
+    };
+    static const struct group alike[] = {
+        {"h", "a", 99, 74, 0.17, NAN},
+        {"h", "b", 99, 76, 0.16, NAN},
+        {"h", "c", 99, 75, 0.16, NAN},
+    };
+    EXPECT_MARKED(alone, "");
+    EXPECT_MARKED(beside_calm_one, "");
+    EXPECT_MARKED(alike, "");
+}
+END_TEST
+
+/* Those above and below have a part in the same wait, or the same use. */
+START_TEST(marks_none_for_its_own_wait)
+{
+    static const struct group groups[] = {
+        {"h", "pod", 99, 10, 0.80, NAN},
+        {"h", "pod_a", 99, 20, 0.75, NAN},
+        {"h", "pod_a_worker", 99, 90, 0.05, NAN},
+    };
+    EXPECT_MARKED(groups, "");
+}
+END_TEST
+
+#define SLICE     "kubepods.slice_kubepods-burstable.slice"
+#define SHORTENED "kubepods.slice_kubepods-burstabl~"
+
+/* A container's name may be shortened, that of the groups above it not. */
+START_TEST(marks_no_group_above_victims)
+{
+    static const struct group groups[] = {
+        {"h", SLICE, 99, 0, 1.7, NAN},
+        {"h", SHORTENED "0000000a_a.scope", 99, 75, 0.17, NAN},
+        {"h", SHORTENED "0000000b_b.scope", 99, 76, 0.16, NAN},
+    };
+    static const struct group with_hog[] = {
+        {"h", SLICE, 99, 0, 1.7, NAN},
+        {"h", SHORTENED "0000000a_a.scope", 99, 15, 0.9, NAN},
+        {"h", SHORTENED "0000000b_b.scope", 99, 76, 0.16, NAN},
+    };
+    EXPECT_MARKED(groups, "");
+    EXPECT_MARKED(with_hog, SHORTENED "0000000a_a.scope ");
 }
 END_TEST
 
@@ -62,10 +119,10 @@ END_TEST
 START_TEST(marks_no_group_that_is_alone_on_its_cpus)
 {
     static const struct group groups[] = {
-        {"h", "alone", 0.1, 3, NAN},
-        {"h", "hog", 100, 0.8, NAN},
-        {"h", "system", 98, NAN, 12},
-        {"h", "web", 40, 0.2, NAN},
+        {"h", "alone", 0.1, 0, 3, NAN},
+        {"h", "hog", 100, 20, 0.8, NAN},
+        {"h", "system", 98, NAN, NAN, 12},
+        {"h", "web", 40, 39, 0.2, NAN},
     };
     EXPECT_MARKED(groups, "hog ");
 }
@@ -75,9 +132,9 @@ END_TEST
 START_TEST(marks_any_group_of_a_full_machine)
 {
     static const struct group groups[] = {
-        {"h", "realtime", 0, 1.5, NAN},
-        {"h", "system", 98, NAN, 1},
-        {"h", "web", 40, 0.2, NAN},
+        {"h", "realtime", 0, 0, 1.5, NAN},
+        {"h", "system", 98, NAN, NAN, 1},
+        {"h", "web", 40, 39, 0.2, NAN},
     };
     EXPECT_MARKED(groups, "realtime ");
 }
@@ -86,14 +143,23 @@ END_TEST
 START_TEST(marks_none_where_none_waits)
 {
     static const struct group groups[] = {
-        {"h", "a", 9, 2, NAN}, {"h", "b", NAN, 1, NAN}, {"h", "system", 9, NAN, 0}};
+        {"h", "a", 9, 1, 2, NAN}, {"h", "b", 9.5, 9, 1, NAN}, {"h", "system", 9, NAN, NAN, 0}};
     EXPECT_MARKED(groups, "");
 }
 END_TEST
 
 START_TEST(marks_none_without_counters)
 {
-    static const struct group groups[] = {{"h", "a", 90, NAN, NAN}, {"h", "b", 50, 0, NAN}};
+    static const struct group groups[] = {{"h", "a", 90, 10, NAN, NAN}, {"h", "b", 50, 49, 0, NAN}};
+    EXPECT_MARKED(groups, "");
+}
+END_TEST
+
+/* As before Linux 5.13. */
+START_TEST(marks_none_without_full)
+{
+    static const struct group groups[] = {{"h", "a", 90, NAN, 0.9, NAN},
+                                          {"h", "b", 50, NAN, 0.1, NAN}};
     EXPECT_MARKED(groups, "");
 }
 END_TEST
@@ -102,9 +168,9 @@ END_TEST
 START_TEST(marks_the_innermost)
 {
     static const struct group groups[] = {
-        {"h", "user", 90, 1.0, NAN},       {"h", "user-9", 90, 0.95, NAN},
-        {"h", "user_0", 90, 0.7, NAN},     {"h", "user_0_s", 90, 0.69, NAN},
-        {"h", "user_0_s_t", 90, 0.1, NAN}, {"h", "web", 90, 0.3, NAN},
+        {"h", "user", 90, 5, 1.0, NAN},       {"h", "user-9", 90, 5, 0.95, NAN},
+        {"h", "user_0", 90, 5, 0.7, NAN},     {"h", "user_0_s", 90, 5, 0.69, NAN},
+        {"h", "user_0_s_t", 90, 5, 0.1, NAN}, {"h", "web", 90, 60, 0.3, NAN},
     };
     EXPECT_MARKED(groups, "user-9 ");
     EXPECT_MARKED(((const struct group[]){groups[0], groups[2], groups[3], groups[4], groups[5]}),
@@ -115,8 +181,8 @@ END_TEST
 START_TEST(marks_one_of_each_host)
 {
     static const struct group groups[] = {
-        {"g", "a", 50, 0.2, NAN}, {"g", "b", 50, 0.3, NAN},   {"h", "a", 50, 0.9, NAN},
-        {"i", "a", 1, 0.9, NAN},  {"i", "system", 1, NAN, 0},
+        {"g", "a", 50, 50, 0.2, NAN}, {"g", "b", 50, 20, 0.4, NAN}, {"h", "a", 50, 20, 0.9, NAN},
+        {"h", "b", 50, 50, 0.3, NAN}, {"i", "a", 1, 0, 0.9, NAN},   {"i", "system", 1, NAN, NAN, 0},
     };
     struct group copy[COUNT(groups)];
     memcpy(copy, groups, sizeof(copy));
@@ -232,10 +298,14 @@ int main(void)
     TCase *tests = tcase_create("help");
 
     tcase_add_test(tests, marks_the_one_that_takes_most);
+    tcase_add_test(tests, marks_no_victim);
+    tcase_add_test(tests, marks_none_for_its_own_wait);
+    tcase_add_test(tests, marks_no_group_above_victims);
     tcase_add_test(tests, marks_no_group_that_is_alone_on_its_cpus);
     tcase_add_test(tests, marks_any_group_of_a_full_machine);
     tcase_add_test(tests, marks_none_where_none_waits);
     tcase_add_test(tests, marks_none_without_counters);
+    tcase_add_test(tests, marks_none_without_full);
     tcase_add_test(tests, marks_the_innermost);
     tcase_add_test(tests, marks_one_of_each_host);
     tcase_add_test(tests, a_machine_with_idle_cpus_is_no_alarm);

@@ -39,7 +39,7 @@ void legend_fit(int width, const bool present[COLUMN_MAX], bool marked, const ch
 
 /* Behind the columns; with all of them 22 lines, which a terminal of 24 shows. */
 static const char *const remarks[] = {
-    "*      uses most of the CPUs that groups wait for",
+    "*      uses most of the CPUs that another group, with a higher full, waits for",
     "id     % of the machine's CPUs that are idle: while some are, it isn't full",
     "Sorted by pressure: full, then cpu, mem and io some. -: not known",
     "? goes back. More: man headroom",

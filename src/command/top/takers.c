@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "top/takers.h"
 
+#include <math.h>
 #include <string.h>
+
+/* So many times the CPUs of its victim. */
+#define TAKEN_FACTOR 1.5
 
 /* The columns that it takes. */
 struct view {
     const struct table *table;
-    size_t waits, uses, idle;
+    size_t waits, suffers, uses, idle;
 };
 
 static bool waits_for_cpus(const struct view *view, const struct row *row)
@@ -33,21 +37,50 @@ static bool may_take(const struct view *view, const struct row *row, bool full)
            (full || waits_for_cpus(view, row));
 }
 
-/* Whether a row that may take CPUs lies within this one, and has at least half of its use. Names
- * are paths with underscores for slashes; those that begin alike follow one another. */
-static bool has_inner_taker(const struct view *view, size_t outer, bool full)
+/* Names are paths with underscores for slashes. A shortened one, see headroom/instance.h, may lie
+ * within any that begins like it. */
+static bool lies_within(const char *inner, const char *outer)
 {
-    const struct row *rows = view->table->rows;
-    const size_t length = strlen(rows[outer].group);
-    for (size_t i = outer + 1; i < view->table->count; i++) {
-        if (strcmp(rows[i].host, rows[outer].host) != 0 ||
-            strncmp(rows[i].group, rows[outer].group, length) != 0)
-            break;
-        if (rows[i].group[length] == '_' && may_take(view, &rows[i], full) &&
-            rows[i].values[view->uses] >= rows[outer].values[view->uses] / 2)
+    const size_t length = strlen(outer), head = strcspn(inner, "~");
+    if (inner[head] == '~' && length > head)
+        return strchr(outer, '~') == NULL && strncmp(inner, outer, head) == 0;
+    return strncmp(inner, outer, length) == 0 && inner[length] == '_';
+}
+
+/* Whether a row that may take CPUs lies within this one, and has at least half of its use. */
+static bool has_inner_taker(const struct view *view, const struct row *outer, bool full)
+{
+    for (size_t i = 0; i < view->table->count; i++) {
+        const struct row *row = &view->table->rows[i];
+        if (strcmp(row->host, outer->host) == 0 && lies_within(row->group, outer->group) &&
+            may_take(view, row, full) && row->values[view->uses] >= outer->values[view->uses] / 2)
             return true;
     }
     return false;
+}
+
+/* The group that suffers most, but for those above and below `taker`; NULL: none is known. */
+static const struct row *find_worst_victim(const struct view *view, const struct row *taker)
+{
+    const struct row *worst = NULL;
+    for (size_t i = 0; i < view->table->count; i++) {
+        const struct row *row = &view->table->rows[i];
+        if (strcmp(row->host, taker->host) == 0 && !row_is_system(row) &&
+            !isnan(row->values[view->suffers]) && !lies_within(row->group, taker->group) &&
+            !lies_within(taker->group, row->group) &&
+            (worst == NULL || row->values[view->suffers] > worst->values[view->suffers]))
+            worst = row;
+    }
+    return worst;
+}
+
+/* Victims among themselves take as much from each other, and wait as much; one that suffers most
+ * is none to blame, whoever has the CPUs. */
+static bool has_victim(const struct view *view, const struct row *taker)
+{
+    const struct row *victim = find_worst_victim(view, taker);
+    return victim != NULL && taker->values[view->suffers] < victim->values[view->suffers] &&
+           taker->values[view->uses] >= TAKEN_FACTOR * victim->values[view->uses];
 }
 
 static void mark_host(const struct view *view, const char *host)
@@ -58,11 +91,11 @@ static void mark_host(const struct view *view, const char *host)
     for (size_t i = 0; contended && i < view->table->count; i++) {
         struct row *row = &view->table->rows[i];
         if (strcmp(row->host, host) == 0 && may_take(view, row, full) &&
-            !has_inner_taker(view, i, full) &&
-            (best == NULL || row->values[view->uses] > best->values[view->uses]))
+            (best == NULL || row->values[view->uses] > best->values[view->uses]) &&
+            !has_inner_taker(view, row, full))
             best = row;
     }
-    if (best != NULL)
+    if (best != NULL && has_victim(view, best))
         best->takes_most = true;
 }
 
@@ -71,6 +104,7 @@ void table_mark_takers(struct table *table)
     const struct view view = {
         .table = table,
         .waits = column_find("cpu_some"),
+        .suffers = column_find("cpu_full"),
         .uses = column_find("cpus_used"),
         .idle = column_find("cpu_idle"),
     };

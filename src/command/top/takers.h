@@ -16,6 +16,10 @@
  * all. So a group that never waits, by its real-time priority, isn't found on a machine that isn't
  * full. Of groups within one another it is the innermost that has at least half of the use.
  *
+ * None is marked unless another group, not above or below it, has the highest "full" of a CPU, and
+ * it uses one and a half times the CPUs of that one, and has less "full": else it is a victim, too,
+ * of what isn't in the table.
+ *
  * @param table  as table_fetch() has left it: not sorted yet.
  */
 void table_mark_takers(struct table *table);
