@@ -16,6 +16,7 @@
 #include "support/suite.h"
 #include "top/alert_text.h"
 #include "top/alerts.h"
+#include "top/short_name.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -296,6 +297,106 @@ START_TEST(names_the_machine_in_an_alarm)
     alert_text(&alert, false, text);
     ck_assert_str_eq(
         text, "something in the machine waits for a CPU 98 % of the time; the limit is 60 %");
+}
+END_TEST
+
+#define ID  "748a7a914a7d0123456789abcdef0123456789abcdef01234567890123308963"
+#define UID "00000007_1111_2222_3333_444444444444"
+
+static const struct {
+    const char *instance, *name;
+} short_names[] = {
+    {"system.slice_mysql.service", "system.slice_mysql.service"},
+    {"docker_" ID, "docker_748a7a914a7d"},
+    {"system.slice_docker-" ID ".scope", "system.slice_docker-748a7a914a7d.scope"},
+    {"kubepods.slice_kubepods-pod" UID ".slice_cri-containerd-" ID ".scope",
+     "cri-containerd-748a7a914a7d.scope of pod 00000007"},
+    {"kubepods_burstable_pod00000007-1111-2222-3333-444444444444_" ID,
+     "kubepods_burstable_pod00000007_748a7a914a7d"},
+    {"hour7-kubepods_burstable_pod00000007-1111-2222-3333-444444444444_" ID,
+     "748a7a914a7d of pod 00000007"},
+    {"kubepods.slice_kubepods-burstable.slice_kubepods-burstable-pod" UID ".slice",
+     "kubepods-burstable-pod00000007.slice"},
+    {"kubepods.slice_kubepods-burstabl~79a6c79c_cri-containerd-" ID ".scope",
+     "kubepods.slice/.../cri-containerd-748a7a914a7d.scope"},
+    {"a-name-without-units-that-is-long~79a6c79c_a-leaf-of-some-length",
+     "a-name-without-units-that-is-long.../a-leaf-of-some-length"},
+    {"user.slice_user-1000.slice_user@1000.service_app.slice_app-x.scope",
+     "user.slice/.../app-x.scope"},
+    {"system.slice_a-service-with-a-name-of-its-own-length_x.service",
+     "system.slice_a-service-with-a-name-of-its-own-length_x.service"},
+    {"a_directory_of_many_names_none_of_which_is_a_unit_of_systemd",
+     "a_directory_of_many_names_none_of_which_is_a_unit_of_systemd"},
+    {"a-name-longer-than-its-hash-may-be-at-the-end-of-it~79a6c79c",
+     "a-name-longer-than-its-hash-may-be-at-the-end-of-it~79a6c79c"},
+};
+
+START_TEST(shortens_a_name_as_mails_do)
+{
+    char name[SHORT_NAME_SIZE];
+
+    short_name(short_names[_i].instance, name);
+    ck_assert_str_eq(name, short_names[_i].name);
+}
+END_TEST
+
+/* Of the longest names, and beginnings of them, up to the end of their memory. */
+START_TEST(shortens_any_name)
+{
+    char name[SHORT_NAME_SIZE];
+    const char *instance = "pod" UID "_" ID "pod00000007.slice_~79a6c79c_";
+
+    for (size_t length = 0; length <= strlen(instance); length++) {
+        char *copy = strndup(instance, length);
+        short_name(copy, name);
+        free(copy);
+        ck_assert_uint_lt(strlen(name), sizeof(name));
+    }
+}
+END_TEST
+
+/* collectd cuts messages at 255 bytes. */
+static const struct {
+    const char *type_instance;
+    enum alert_severity severity;
+    int length; /* of the host's name */
+    const char *text;
+} cut_texts[] = {
+    {"cpu-full", ALERT_WARNING, 10, "all of @ waits for a CPU 96 % of the time"},
+    {"cpu-full", ALERT_WARNING, 28, "all of @ waits for a CPU 95 % of the time"}, /* "95." */
+    {"cpu-full", ALERT_WARNING, 29, "all of @ waits for a CPU"},
+    {"cpu-full", ALERT_WARNING, 60, "all of @ waits for a CPU"},
+    {"cpu-full", ALERT_OKAY, 10, "all of @ waits less for a CPU"},
+    {"cpu-idle", ALERT_WARNING, 60, "@: cpu-idle is beyond its limit"},
+    {"cpu-idle", ALERT_OKAY, 10, "@: cpu-idle is within its limits again"},
+};
+
+START_TEST(words_a_message_that_is_cut)
+{
+    struct alert alert = {.plugin = "psi",
+                          .type = "percent",
+                          .instance = "kubepods.slice_kubepods-burstabl~79a6c79c_cri-containerd-" ID
+                                      ".scope",
+                          .severity = cut_texts[_i].severity};
+    char text[ALERT_TEXT_SIZE], expected[200];
+    const char *at = strchr(cut_texts[_i].text, '@');
+
+    strcpy(alert.type_instance, cut_texts[_i].type_instance);
+    snprintf(alert.message, sizeof(alert.message),
+             "Host %.*s, plugin psi (instance %s) type percent (instance %s): %s",
+             cut_texts[_i].length,
+             "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz",
+             alert.instance, alert.type_instance,
+             alert.severity == ALERT_OKAY
+                 ? "All data sources are within range again. Current value of \"value\" is 3.25."
+                 : "Data source \"value\" is currently 95.753198. That is above the warning "
+                   "threshold of 40.000000.");
+    alert.message[255] = '\0';
+    ck_assert_uint_eq(strlen(alert.message), 255);
+    alert_text(&alert, false, text);
+    snprintf(expected, sizeof(expected), "%.*s%s%s", (int)(at - cut_texts[_i].text),
+             cut_texts[_i].text, "kubepods.slice/.../cri-containerd-748a7a914a7d.scope", at + 1);
+    ck_assert_str_eq(text, expected);
 }
 END_TEST
 
@@ -799,6 +900,9 @@ static void add_lines(TCase *tests)
     tcase_add_loop_test(tests, puts_a_threshold_in_words, 0, COUNT(threshold_texts));
     tcase_add_loop_test(tests, names_a_place_as_mails_do, 0, sizeof(places) / sizeof(places[0]));
     tcase_add_test(tests, names_the_machine_in_an_alarm);
+    tcase_add_loop_test(tests, shortens_a_name_as_mails_do, 0, COUNT(short_names));
+    tcase_add_test(tests, shortens_any_name);
+    tcase_add_loop_test(tests, words_a_message_that_is_cut, 0, COUNT(cut_texts));
 }
 
 static void add_following(TCase *tests)

@@ -6,6 +6,8 @@
  *     currently 54.498408. That is above the warning threshold of 40.000000.
  *     Host h, plugin …: All data sources are within range again. Current value of "value" is 3.
  *
+ * It is cut at 255 bytes, so that a long instance leaves no limit, or no value,
+ *
  * and the words of headroom-mail, describe_threshold() and describe_wait().
  */
 #include "top/alert_text.h"
@@ -17,8 +19,9 @@
 #include <string.h>
 
 #include "headroom/quantity.h"
+#include "top/short_name.h"
 
-enum { VALUE_SIZE = 64, SERIES_SIZE = 512 };
+enum { VALUE_SIZE = 64, SERIES_SIZE = 512, MESSAGE_LENGTH_MAX = 255 };
 
 enum unit { PERCENT, PER_10000, BYTES, TIME, NOISE, NUMBER };
 
@@ -71,7 +74,13 @@ bool alert_is_by_threshold(const struct alert *alert)
            strstr(alert->message, ", plugin ") != NULL;
 }
 
-/* Finds the number behind a text. Returns whether there is one. */
+static bool is_cut(const char *message)
+{
+    return strlen(message) >= MESSAGE_LENGTH_MAX;
+}
+
+/* Finds the number behind a text. Returns whether there is one, no part of its
+ * integer. */
 static bool find_number(const char *message, const char *before, double *number)
 {
     const char *at = strstr(message, before);
@@ -80,7 +89,7 @@ static bool find_number(const char *message, const char *before, double *number)
         return false;
     at += strlen(before);
     *number = strtod(at, &end);
-    return end != at;
+    return end != at && (*end != '\0' || !is_cut(message) || memchr(at, '.', (size_t)(end - at)));
 }
 
 /* As headroom-mail has it: two digits, or all before the point. */
@@ -149,12 +158,15 @@ static const char *find_special(const char *series, double value, bool is_end)
 
 static void write_place(FILE *out, const struct alert *alert)
 {
+    char name[SHORT_NAME_SIZE];
+
+    short_name(alert->instance, name);
     if (strcmp(alert->instance, "system") == 0)
         fputs("the machine", out);
     else if (strcmp(alert->plugin, "osnoise") == 0 && strncmp(alert->instance, "cpu", 3) == 0)
         fprintf(out, "CPU %s", alert->instance + 3);
     else
-        fputs(alert->instance, out);
+        fputs(name, out);
 }
 
 /* "irq_local_timer" of "irq_local_timer_us" */
@@ -188,7 +200,7 @@ static const char *find_wait(const char *series)
     return NULL;
 }
 
-/* "all of mysql.service waits for a CPU 54 % of the time" */
+/* "all of mysql.service waits for a CPU 54 % of the time". @param pct  NaN: not known */
 static void write_wait(FILE *out, const struct alert *alert, const char *what, double pct,
                        bool is_end)
 {
@@ -200,6 +212,10 @@ static void write_wait(FILE *out, const struct alert *alert, const char *what, d
     else if (!is_full && !is_end && strcmp(alert->instance, "system") == 0)
         fputs("something in ", out); /* CPUs may be idle meanwhile */
     write_place(out, alert);
+    if (isnan(pct)) {
+        fprintf(out, " %s for %s", is_end ? "waits less" : "waits", what);
+        return;
+    }
     write_value(PERCENT, pct, text);
     if (!is_end)
         fprintf(out, " waits for %s %s of the time", what, text);
@@ -240,19 +256,37 @@ static void write_limit(FILE *out, const struct alert *alert, double limit)
     fprintf(out, "; the limit is %s", text);
 }
 
+/* Of a message that is cut before its value. */
+static void write_without_value(FILE *out, const struct alert *alert)
+{
+    const bool is_end = alert->severity == ALERT_OKAY;
+    char series[SERIES_SIZE];
+
+    write_series(alert, series);
+    const char *what = find_wait(series);
+    if (what != NULL) {
+        write_wait(out, alert, what, NAN, is_end);
+        return;
+    }
+    write_words(out, "@: ~ is ", alert, "");
+    fputs(is_end ? "within its limits again" : "beyond its limit", out);
+}
+
 static void write_threshold(FILE *out, const struct alert *alert)
 {
     const char *message = alert->message, *rest = strstr(message, "): ");
     const char *again = strstr(message, "within range again. Current value of \"");
     double value, limit;
 
-    if (find_number(message, "\" is currently ", &value) &&
-        find_number(message, " threshold of ", &limit)) {
-        if (!write_state(out, alert, value, false))
+    if (find_number(message, "\" is currently ", &value)) {
+        if (!write_state(out, alert, value, false) &&
+            find_number(message, " threshold of ", &limit))
             write_limit(out, alert, limit);
     } else if (again != NULL && find_number(again, "\" is ", &value)) {
         if (!write_state(out, alert, value, true))
             fputs(" now", out);
+    } else if (is_cut(message)) {
+        write_without_value(out, alert);
     } else {
         write_place(out, alert);
         fputs(": ", out);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source: src/handlers/headroom-mail.sh, shorten_place(), which knows the path; and
+ * headroom/instance.h.
+ */
+#include "top/short_name.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "headroom/instance.h"
+
+enum { LONGEST = 48, ID_LENGTH = 32, ID_SHOWN = 12, UUID_LENGTH = 36, UUID_SHOWN = 8 };
+
+static size_t count_hex(const char *text)
+{
+    return strspn(text, "0123456789abcdef");
+}
+
+/* "00000007-1111-2222-3333-444444444444", or with "_" */
+static bool is_uuid(const char *text)
+{
+    static const size_t lengths[] = {8, 4, 4, 4, 12};
+
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        if (i > 0 && *text != '-' && *text != '_')
+            return false;
+        text += i > 0;
+        if (count_hex(text) < lengths[i])
+            return false;
+        text += lengths[i];
+    }
+    return true;
+}
+
+static void shorten_identifiers(const char *from, char to[HR_INSTANCE_SIZE])
+{
+    size_t used = 0;
+
+    while (*from != '\0' && used + ID_SHOWN < HR_INSTANCE_SIZE) {
+        const size_t hex = count_hex(from);
+        const bool is_id = hex >= ID_LENGTH, has_uuid = !is_id && is_uuid(from);
+        const size_t shown = is_id ? ID_SHOWN : has_uuid ? UUID_SHOWN : 1;
+        memcpy(to + used, from, shown);
+        used += shown;
+        from += is_id ? hex : has_uuid ? UUID_LENGTH : 1;
+    }
+    to[used] = '\0';
+}
+
+/* The bytes of what ends a part of a path here, with its "_"; 0: none does. */
+static size_t end_of_part(const char *text)
+{
+    static const char *const ends[] = {".slice_", ".scope_", ".service_"};
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (strncmp(text, ends[i], strlen(ends[i])) == 0)
+            return strlen(ends[i]);
+    return *text == '~' && count_hex(text + 1) >= 8 && text[9] == '_' ? 10 : 0;
+}
+
+/* What is behind the last end of a part. */
+static const char *find_leaf(const char *name)
+{
+    const char *leaf = name;
+
+    for (const char *at = name; *at != '\0'; at++)
+        if (end_of_part(at) > 0)
+            leaf = at + end_of_part(at);
+    return leaf;
+}
+
+/* Finds the "00000007" of a "pod00000007.slice_" or "pod00000007_", the last one, and what is
+ * behind it. @return NULL: there is none. */
+static const char *find_pod(const char *name, const char **inside)
+{
+    const char *pod = NULL;
+
+    for (const char *at = name; (at = strstr(at, "pod")) != NULL; at++) {
+        const char *end = at + strlen("pod") + UUID_SHOWN;
+        if (count_hex(at + strlen("pod")) < UUID_SHOWN)
+            continue;
+        if (strncmp(end, ".slice_", strlen(".slice_")) == 0)
+            end += strlen(".slice");
+        if (*end != '_')
+            continue;
+        pod = at + strlen("pod");
+        *inside = end + 1;
+    }
+    return pod;
+}
+
+static bool is_pod(const char *leaf)
+{
+    for (const char *id = leaf; (id = strstr(id, "pod")) != NULL;) {
+        id += strlen("pod");
+        if (count_hex(id) == UUID_SHOWN)
+            return id[UUID_SHOWN] == '\0' || strcmp(id + UUID_SHOWN, ".slice") == 0;
+    }
+    return false;
+}
+
+/* "first/.../last"; a name with one known slash stays as it is. */
+static void write_ends(const char *name, const char *leaf, char text[SHORT_NAME_SIZE])
+{
+    const char *end = name;
+
+    while (end_of_part(end) == 0)
+        end++;
+    const bool is_cut = *end == '~';
+    const size_t length = is_cut ? 0 : end_of_part(end);
+    if (!is_cut && end + length == leaf)
+        snprintf(text, SHORT_NAME_SIZE, "%s", name);
+    else
+        snprintf(text, SHORT_NAME_SIZE, "%.*s%s.../%s",
+                 (int)(end - name) + (int)(is_cut ? 0 : length - 1), name, is_cut ? "" : "/", leaf);
+}
+
+void short_name(const char *instance, char text[SHORT_NAME_SIZE])
+{
+    char name[HR_INSTANCE_SIZE];
+    const char *inside = NULL;
+
+    shorten_identifiers(instance, name);
+    const char *pod = find_pod(name, &inside), *leaf = find_leaf(name);
+    if (strlen(name) <= LONGEST)
+        strcpy(text, name);
+    else if (pod != NULL)
+        snprintf(text, SHORT_NAME_SIZE, "%s of pod %.*s", leaf > inside ? leaf : inside, UUID_SHOWN,
+                 pod);
+    else if (is_pod(leaf))
+        strcpy(text, leaf);
+    else if (leaf == name)
+        strcpy(text, name);
+    else
+        write_ends(name, leaf, text);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top/short_name.h - names of groups as short as those of headroom-mail(1), as far as they can be
+ * known from a plugin instance.
+ */
+#ifndef HEADROOM_COMMAND_TOP_SHORT_NAME_H
+#define HEADROOM_COMMAND_TOP_SHORT_NAME_H
+
+/** Fits any: collectd's plugin instances have up to 127 bytes. */
+#define SHORT_NAME_SIZE 288
+
+/**
+ * Shortens the name of a group: identifiers to as much as Docker and kubectl show; of what is still
+ * longer than 48 bytes the end, of a container with its pod: "cri-containerd-748a7a914a7d.scope of
+ * pod 00000007". Which "_" stand for slashes is known behind systemd's units, and behind the "~"
+ * and hash of a shortened instance.
+ *
+ * @param instance  a longer one is cut.
+ */
+void short_name(const char *instance, char text[SHORT_NAME_SIZE]);
+
+#endif
