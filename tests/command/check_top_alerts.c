@@ -849,6 +849,63 @@ START_TEST(shows_a_cause_once)
 }
 END_TEST
 
+static const struct {
+    const char *what, *lines, *kept; /* a "+" before what lasts */
+} lasting[] = {
+    {"ends don't hide it",
+     "0W:a:cpu-full 0W:b:io-full 1W:c:cpu-full 1O:c:cpu-full 2W:d:cpu-full 2O:d:cpu-full "
+     "3W:e:cpu-full 3O:e:cpu-full",
+     "+W:a:cpu-full +W:b:io-full O:d:cpu-full W:e:cpu-full O:e:cpu-full"},
+    {"more than are shown",
+     "0W:a:cpu 0W:b:cpu 0W:c:cpu 0W:d:cpu 0W:e:cpu 0W:f:cpu 1O:f:cpu 1O:a:cpu",
+     "+W:b:cpu +W:c:cpu +W:d:cpu +W:e:cpu O:a:cpu"},
+    {"the worse one instead", "0W:a:cpu-full 1F:a:cpu-full", "W:a:cpu-full +F:a:cpu-full"},
+    {"until the end of the cause", "0W:a:cpu 0W:a:cpu-full 1O:a:cpu", "+W:a:cpu"},
+    {"which another series has", "0W:a:cpu 0W:a:cpu-full 1O:a:cpu 2O:a:cpu-full",
+     "W:a:cpu O:a:cpu-full"},
+    {"no other resource's", "0W:a:cpu 0W:a:io 1O:a:io", "+W:a:cpu W:a:io O:a:io"},
+    {"nor one of what isn't pressure", "0W:a:cpu-idle 0W:a:cpu-some-avg10 1O:a:cpu-idle",
+     "W:a:cpu-idle +W:a:cpu-some-avg10 O:a:cpu-idle"},
+    {"a kill is no state", "0F:a:oom_kill", "F:a:oom_kill"},
+    {"nor what began a day ago", "0W:a:cpu-full 1440W:b:cpu-full", "W:a:cpu-full +W:b:cpu-full"},
+    {"nor <Alert> once collectd ended", "0W:a:room-cpu! 0W:b:cpu-full 1start",
+     "W:a:room-cpu +W:b:cpu-full"},
+};
+
+START_TEST(keeps_what_lasts)
+{
+    char kept[512] = "";
+
+    for (const char *line = lasting[_i].lines; line != NULL; line = strchr(line, ' '))
+        append_line(line += *line == ' ');
+    ck_assert_int_eq(alerts_read(alerts), 0);
+    for (size_t i = 0; i < alerts_found(alerts)->count; i++) {
+        const struct alert *alert = &alerts_found(alerts)->entries[i];
+        char text[128] = "";
+        append_shown(alert, text, sizeof(text));
+        strcat(strcat(strcat(kept, i > 0 ? " " : ""), alert->lasts ? "+" : ""), text);
+    }
+    ck_assert_msg(strcmp(kept, lasting[_i].kept) == 0, "%s: %s", lasting[_i].what, kept);
+    ck_assert_uint_le(alerts_found(alerts)->fresh, ALERTS_SHOWN);
+}
+END_TEST
+
+/* And the last of these. */
+START_TEST(bounds_what_lasts)
+{
+    char line[64];
+
+    for (int group = 0; group < 2 * ALERTS_LASTING; group++) {
+        snprintf(line, sizeof(line), "0W:%d:io-full", group);
+        append_line(line);
+    }
+    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_uint_eq(alerts_found(alerts)->count, ALERTS_LASTING);
+    ck_assert_uint_eq(alerts_found(alerts)->fresh, ALERTS_SHOWN);
+    ck_assert_str_eq(alerts_found(alerts)->entries[ALERTS_LASTING - 1].instance, "199");
+}
+END_TEST
+
 /* What was read before is dropped once a later alert says more. */
 START_TEST(drops_what_says_less)
 {
@@ -921,6 +978,8 @@ static void add_following(TCase *tests)
     tcase_add_test(tests, passes_over_long_lines);
     tcase_add_test(tests, passes_over_end_without_alarm);
     tcase_add_loop_test(tests, shows_a_cause_once, 0, COUNT(causes));
+    tcase_add_loop_test(tests, keeps_what_lasts, 0, COUNT(lasting));
+    tcase_add_test(tests, bounds_what_lasts);
     tcase_add_test(tests, drops_what_says_less);
     tcase_add_test(tests, holds_one_descriptor);
 }

@@ -117,6 +117,17 @@ static double time_of(const struct alert *alert)
     return (double)timegm(&parts);
 }
 
+/* All but its series. */
+static struct alarm make_alarm(const struct alert *alert)
+{
+    struct alarm alarm = {.severity = alert->severity, .time = time_of(alert)};
+
+    snprintf(alarm.host, sizeof(alarm.host), "%s", alert->host);
+    snprintf(alarm.group, sizeof(alarm.group), "%s", alert->instance);
+    find_cause(alert, &alarm);
+    return alarm;
+}
+
 /* --- Which says more -------------------------------------------------------- */
 
 static bool is_of_system(const struct alarm *alarm)
@@ -248,8 +259,7 @@ static bool is_known(const struct alarms *alarms, const struct alarm *before,
 static int begin_alarm(struct alarms *alarms, const struct alert *alert, const char *series)
 {
     struct alarm *before = find_alarm(alarms, series);
-    struct alarm alarm = {
-        .severity = alert->severity, .time = time_of(alert), .starts = alarms->starts};
+    struct alarm alarm = make_alarm(alert);
     const bool was_shown = before != NULL && !before->is_covered;
 
     if (is_known(alarms, before, alert)) {
@@ -260,9 +270,7 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
     }
     if (before != NULL)
         remove_alarm(alarms, before);
-    snprintf(alarm.host, sizeof(alarm.host), "%s", alert->host);
-    snprintf(alarm.group, sizeof(alarm.group), "%s", alert->instance);
-    find_cause(alert, &alarm);
+    alarm.starts = alarms->starts;
     alarm.is_uncertain = is_forgotten(&alarm) && alarms->starts == 0;
     for (size_t i = 0; i < alarms->count && !was_shown; i++)
         alarm.is_covered |= covers(&alarms->list[i], &alarm);
@@ -331,6 +339,43 @@ bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert)
     write_series(alert, series);
     return alert->severity != ALERT_OKAY && strcmp(alarm->series, series) == 0 &&
            (alarm->time == time || (isnan(alarm->time) && isnan(time)));
+}
+
+bool alarm_has_end(const struct alert *alert)
+{
+    const bool is_kill = strcmp(alert->plugin, "headroom") == 0 && !alert_is_by_threshold(alert) &&
+                         make_alarm(alert).kind == OTHER;
+
+    return alert->severity != ALERT_OKAY && !is_kill;
+}
+
+bool alarm_is_over(const struct alert *alert, const struct alert *later)
+{
+    char series[SERIES_SIZE], later_series[SERIES_SIZE];
+
+    if (strcmp(alert->instance, later->instance) != 0)
+        return false; /* the most, at once */
+    write_series(alert, series);
+    write_series(later, later_series);
+    if (strcmp(series, later_series) == 0)
+        return true;
+    const struct alarm alarm = make_alarm(alert), end = make_alarm(later);
+    return later->severity == ALERT_OKAY && end.resource != NO_RESOURCE &&
+           is_same_wait(&alarm, &end);
+}
+
+bool alarm_is_old(const struct alert *alert, const struct alert *later)
+{
+    const struct alarm alarm = make_alarm(alert);
+
+    return !lasts(&alarm, time_of(later));
+}
+
+bool alarm_ends_with_collectd(const struct alert *alert)
+{
+    const struct alarm alarm = make_alarm(alert);
+
+    return is_forgotten(&alarm);
 }
 
 void alarms_free(struct alarms *alarms)

@@ -38,6 +38,19 @@ void alarms_restart(struct alarms *alarms);
 /** @return whether it is this alert that has begun an alarm, and not that of an older one. */
 bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert);
 
+/** @return whether an alert that was shown begins an alarm whose end is notified. */
+bool alarm_has_end(const struct alert *alert);
+
+/** @return whether an alert that lasts does so no longer once a later one is shown: the next of its
+ * series, or the end of its cause. */
+bool alarm_is_over(const struct alert *alert, const struct alert *later);
+
+/** @return whether an alarm is a day older than a later alert: it may have ended unnoticed. */
+bool alarm_is_old(const struct alert *alert, const struct alert *later);
+
+/** @return whether an alarm is forgotten when collectd ends. */
+bool alarm_ends_with_collectd(const struct alert *alert);
+
 void alarms_free(struct alarms *alarms);
 
 #endif

@@ -152,6 +152,7 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[TYPE], alert->type, sizeof(alert->type));
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
+    alert->lasts = false;
     return 0;
 }
 
@@ -212,14 +213,25 @@ const struct alert_list *alerts_found(const struct alerts *alerts)
     return &alerts->found;
 }
 
-/* Drops all but the last ALERTS_SHOWN. */
+/* Drops the oldest of those that don't last, while there are more than ALERTS_SHOWN. */
 static void keep_last(struct alert_list *list)
 {
-    if (list->count > ALERTS_SHOWN) {
-        memmove(list->entries, list->entries + list->count - ALERTS_SHOWN,
-                ALERTS_SHOWN * sizeof(*list->entries));
-        list->count = ALERTS_SHOWN;
+    const size_t first_fresh = list->count - list->fresh;
+    size_t surplus = list->count > ALERTS_SHOWN ? list->count - ALERTS_SHOWN : 0, kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct alert *alert = &list->entries[i];
+        alert->lasts = alert->lasts && !alarm_is_old(alert, &list->entries[list->count - 1]);
+        if (surplus > 0 && !alert->lasts) {
+            surplus--;
+            list->fresh -= i >= first_fresh;
+        } else if (kept++ < i) {
+            list->entries[kept - 1] = *alert;
+        }
     }
+    list->count = kept < ALERTS_LASTING ? kept : ALERTS_LASTING;
+    memmove(list->entries, list->entries + kept - list->count,
+            list->count * sizeof(*list->entries));
     if (list->fresh > list->count)
         list->fresh = list->count;
 }
@@ -229,7 +241,10 @@ static int append_alert(struct alerts *alerts, const struct alert *alert)
     struct alert_list *list = &alerts->found;
     if (HR_ARRAY_RESERVE(list->entries, alerts->capacity, list->count + 1) != 0)
         return -ENOMEM;
-    list->entries[list->count++] = *alert;
+    for (size_t i = 0; i < list->count; i++)
+        list->entries[i].lasts = list->entries[i].lasts && !alarm_is_over(&list->entries[i], alert);
+    list->entries[list->count] = *alert;
+    list->entries[list->count++].lasts = alarm_has_end(alert);
     list->fresh++;
     return 0;
 }
@@ -261,6 +276,16 @@ static void drop_alert(void *context, const struct alarm *alarm)
     list->count--;
 }
 
+static void restart_alarms(struct alerts *alerts)
+{
+    struct alert_list *list = &alerts->found;
+
+    alarms_restart(&alerts->alarms);
+    for (size_t i = 0; i < list->count; i++)
+        list->entries[i].lasts =
+            list->entries[i].lasts && !alarm_ends_with_collectd(&list->entries[i]);
+}
+
 /* Appends an alert, unless it has nothing new to say. */
 static int take_alert(struct alerts *alerts, const struct alert *alert)
 {
@@ -275,7 +300,7 @@ static int parse_line(struct alerts *alerts)
     bool found = !alerts->skipping && alert_parse(alerts->line, alerts->used, &alert) == 0;
 
     if (!alerts->skipping && is_start(alerts->line, alerts->used))
-        alarms_restart(&alerts->alarms);
+        restart_alarms(alerts);
     alerts->used = 0;
     alerts->skipping = false;
     return found ? take_alert(alerts, &alert) : 0;
@@ -395,8 +420,11 @@ int alerts_read(struct alerts *alerts)
     alerts->found.fresh = 0;
     keep_last(&alerts->found);
     int status = read_all(alerts);
-    if (first)
+    if (first) {
         keep_last(&alerts->found);
+        if (alerts->found.fresh > ALERTS_SHOWN)
+            alerts->found.fresh = ALERTS_SHOWN;
+    }
     /* All of a file that is created from now on is new. */
     if (status == -ENOENT)
         alerts->started = true;

@@ -29,6 +29,7 @@ struct alert {
     char instance[128]; /**< the plugin instance: the group */
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
+    bool lasts;        /**< it has begun an alarm that hasn't ended, see alerts_found() */
 };
 
 /** Alerts, the oldest first. */
@@ -40,6 +41,9 @@ struct alert_list {
 
 /** How many alerts are kept, however old, and shown on the screen. */
 #define ALERTS_SHOWN 5
+
+/** How many are kept of alarms that last; others go before them. */
+#define ALERTS_LASTING 100
 
 /**
  * Parses a line of a log file.
@@ -76,17 +80,18 @@ void alerts_close(struct alerts *alerts);
  * Doesn't block.
  *
  * A reading takes up to the last 1 MiB of the file, or of what was appended; the first one of these
- * the last ALERTS_SHOWN alerts. Those that say nothing new are passed over, see top/alarms.h, and
- * dropped if a later one says more. A line is parsed once it has its line feed. A file that got
- * shorter is read from its beginning. If another file has replaced it at the path, the rest of the
- * old one is read first, then all of the new one.
+ * the last ALERTS_SHOWN alerts, or those of alarms that last. Those that say nothing new are passed
+ * over, see top/alarms.h, and dropped if a later one says more. A line is parsed once it has its
+ * line feed. A file that got shorter is read from its beginning. If another file has replaced it at
+ * the path, the rest of the old one is read first, then all of the new one.
  *
  * @return 0; -EINVAL if the path is neither a file nor a directory; -ENOMEM; or the negative errno
  *         of open(2) or read(2). After a failure the next reading continues where this one stopped.
  */
 int alerts_read(struct alerts *alerts);
 
-/** @return the last ALERTS_SHOWN alerts, and all that are fresh. Valid until the next reading. */
+/** @return ALERTS_SHOWN alerts, or up to ALERTS_LASTING of alarms that last, and then the last of
+ * the others; and all that are fresh. Valid until the next reading. */
 const struct alert_list *alerts_found(const struct alerts *alerts);
 
 #endif

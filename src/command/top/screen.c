@@ -24,7 +24,7 @@ enum {
     CLOCK_WIDTH = 8,
     WORD_WIDTH = 7,
     MESSAGE_COLUMN = CLOCK_WIDTH + 1 + WORD_WIDTH + 1,
-    MESSAGE_LINES = 4,     /* of the newest alert at most */
+    MESSAGE_LINES = 4,     /* of the main alert at most */
     MESSAGE_MIN_WIDTH = 8, /* a narrower message gets one line */
     ESCAPE_WAIT_MS = 25
 };
@@ -326,19 +326,57 @@ static void draw_problem(const struct screen *screen, int y, int bottom, int wid
     attrset(A_NORMAL);
 }
 
+/* The alerts that are drawn, in their order: the newest of the alarms that last, then the newest of
+ * the others. */
+struct picked {
+    const struct alert *alerts[ALERTS_SHOWN];
+    size_t count, lasting;
+};
+
+/* Puts the newest of the list that last, or don't, before those that are there. */
+static void pick_newest(const struct alert_list *list, bool that_last, size_t most,
+                        struct picked *picked)
+{
+    for (size_t i = list->count; i > 0 && picked->count < most; i--) {
+        if (list->entries[i - 1].lasts != that_last)
+            continue;
+        memmove(picked->alerts + 1, picked->alerts, picked->count * sizeof(picked->alerts[0]));
+        picked->alerts[0] = &list->entries[i - 1];
+        picked->count++;
+    }
+}
+
+static struct picked pick_alerts(const struct alert_list *list, size_t most)
+{
+    struct picked lasting = {.count = 0}, others = {.count = 0};
+    most = most < ALERTS_SHOWN ? most : ALERTS_SHOWN;
+    pick_newest(list, true, most, &lasting);
+    pick_newest(list, false, most - lasting.count, &others);
+    memcpy(lasting.alerts + lasting.count, others.alerts, others.count * sizeof(others.alerts[0]));
+    lasting.lasting = lasting.count;
+    lasting.count += others.count;
+    return lasting;
+}
+
+/* The newest that lasts, or the newest: it gets more than a line. */
+static size_t find_main(const struct picked *picked)
+{
+    return (picked->lasting > 0 ? picked->lasting : picked->count) - 1;
+}
+
 /*
- * Fits the text of the newest alert into some lines behind MESSAGE_COLUMN. The waiting tasks are at
+ * Fits the text of the main alert into some lines behind MESSAGE_COLUMN. The waiting tasks are at
  * its end, so it is cut in its middle, no more than necessary. Returns the lines it takes.
  */
-static int fit_newest_alert(const struct screen *screen, const struct screen_view *view, int lines,
-                            int width, char label[TEXT_SIZE])
+static int fit_main_alert(const struct screen *screen, const struct screen_view *view, int lines,
+                          int width, char label[TEXT_SIZE])
 {
-    const struct alert_list *list = view->alerts;
+    const struct picked picked = pick_alerts(view->alerts, 1);
     char text[ALERT_TEXT_SIZE];
     width -= MESSAGE_COLUMN;
     int most = width < MESSAGE_MIN_WIDTH ? 1 : lines < MESSAGE_LINES ? lines : MESSAGE_LINES;
     int room = most * width, taken;
-    alert_text(&list->entries[list->count - 1], view->table->several_hosts, text);
+    alert_text(picked.alerts[0], view->table->several_hosts, text);
     do {
         label_fit(text, room--, screen->charset, label, TEXT_SIZE);
         taken = count_lines(label, width);
@@ -353,8 +391,8 @@ static int count_alert_lines(const struct screen *screen, const struct screen_vi
     size_t count = view->alerts->count;
     if (count == 0)
         return 1;
-    int older = (int)(count < ALERTS_SHOWN ? count : ALERTS_SHOWN) - 1;
-    return 1 + older + fit_newest_alert(screen, view, MESSAGE_LINES, width, label);
+    int others = (int)(count < ALERTS_SHOWN ? count : ALERTS_SHOWN) - 1;
+    return 1 + others + fit_main_alert(screen, view, MESSAGE_LINES, width, label);
 }
 
 /* Returns how many of `room` lines the alerts get: those that rows or the problem don't need. */
@@ -401,7 +439,7 @@ static void draw_severity(const struct screen *screen, int y, int width, const s
     attrset(A_NORMAL);
 }
 
-static void draw_older_alert(const struct screen *screen, int y, int width, bool with_host,
+static void draw_other_alert(const struct screen *screen, int y, int width, bool with_host,
                              const struct alert *alert)
 {
     char text[ALERT_TEXT_SIZE];
@@ -411,27 +449,31 @@ static void draw_older_alert(const struct screen *screen, int y, int width, bool
 }
 
 /*
- * Draws the latest alerts into the lines from `top` to before `bottom`, the newest last. With few
- * lines, the newest is drawn rather than the heading, and the heading rather than the others.
+ * Draws the alerts into the lines from `top` to before `bottom`: alarms that last, then others.
+ * With few lines, the main one is drawn rather than the heading, and the heading rather than the
+ * others.
  */
 static void draw_alerts(const struct screen *screen, int top, int bottom, int width,
                         const struct screen_view *view)
 {
-    const struct alert_list *list = view->alerts;
     char label[TEXT_SIZE] = "";
     if (bottom <= top)
         return;
-    int newest = list->count > 0 ? fit_newest_alert(screen, view, bottom - top, width, label) : 0;
-    int y = bottom - newest;
-    if (top < y)
+    const int lines =
+        view->alerts->count > 0 ? fit_main_alert(screen, view, bottom - top, width, label) : 0;
+    const int room = bottom - top - lines; /* for the heading, and a line for each other one */
+    if (room > 0)
         draw_alerts_heading(screen, top++, width, view);
-    if (newest > 0) {
-        draw_severity(screen, y, width, &list->entries[list->count - 1]);
-        draw_lines(y, bottom, MESSAGE_COLUMN, label, width);
+    const struct picked picked = pick_alerts(view->alerts, room > 0 ? (size_t)room : 1);
+    for (size_t i = 0; i < picked.count; i++) {
+        if (i != find_main(&picked)) {
+            draw_other_alert(screen, top++, width, view->table->several_hosts, picked.alerts[i]);
+            continue;
+        }
+        draw_severity(screen, top, width, picked.alerts[i]);
+        draw_lines(top, top + lines, MESSAGE_COLUMN, label, width);
+        top += lines;
     }
-    for (int age = 1; age < (int)list->count && y - age >= top; age++)
-        draw_older_alert(screen, y - age, width, view->table->several_hosts,
-                         &list->entries[list->count - 1 - (size_t)age]);
 }
 
 /* Rows of systems don't scroll, unless they would take half the screen. */
