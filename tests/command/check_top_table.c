@@ -696,6 +696,20 @@ static const struct {
     {13, ""},
 };
 
+/* A long name has all that bars can spare: with four columns each they are of use. */
+START_TEST(bars_leave_room_for_names)
+{
+    bool present[COLUMN_MAX];
+    struct layout layout;
+    mark_present(PSI, present);
+    layout_fit(100, 49, present, &layout);
+    ck_assert_int_ge(layout.name, 49);
+    ck_assert_int_ge(layout.bar, 4);
+    layout_fit(100, 127, present, &layout);
+    ck_assert_int_eq(layout.bar, 4);
+}
+END_TEST
+
 START_TEST(hides_the_least_useful)
 {
     bool present[COLUMN_MAX];
@@ -740,6 +754,39 @@ START_TEST(fits_footer)
     mark_present(footers[_i].present, present);
     footer_fit(footers[_i].width, footers[_i].position, present, text);
     ck_assert_str_eq(text, footers[_i].text);
+}
+END_TEST
+
+/* --- Short names ---------------------------------------------------------- */
+
+#define ID(first) first "0123456789abcdef0123456789abcdef0123456789abcdef0123"
+
+START_TEST(shortens_names_that_are_distinct)
+{
+    static const char *const named[][3] = {
+        {"g", "docker-" ID("748a7a914a7d") ".scope", "docker-748a7a914a7d.scope"},
+        {"h", "docker-" ID("748a7a914a7d") ".scope", "docker-748a7a914a7d.scope"},
+        {"h", "docker-" ID("999999999999") "a.scope", NULL},
+        {"h", "docker-" ID("999999999999") "b.scope", NULL},
+        {"h", "docker-999999999999.scope", NULL},
+        {"h", "system", NULL},
+    };
+    struct row rows[COUNT(named)] = {0};
+    struct table table = {.rows = rows, .count = COUNT(named)};
+    char label[ROW_NAME_SIZE], name[ROW_NAME_SIZE];
+    for (int i = 0; i < COUNT(named); i++) {
+        rows[i].host = (char *)named[i][0];
+        rows[i].group = (char *)named[i][1];
+        rows[i].values[column_of_key("processes")] = NAN;
+    }
+    ck_assert_int_eq(table_shorten_names(&table), 0);
+    for (int i = 0; i < COUNT(named); i++) {
+        row_label(&table, &rows[i], label, sizeof(label));
+        ck_assert_str_eq(label, named[i][2] != NULL ? named[i][2] : named[i][1]);
+        row_name(&table, &rows[i], name, sizeof(name));
+        ck_assert_str_eq(name, named[i][1]);
+        free(rows[i].short_group);
+    }
 }
 END_TEST
 
@@ -930,8 +977,10 @@ static Suite *make_suite(void)
     tcase_add_loop_test(all, fits_sentence, 0, COUNT(sentences));
     tcase_add_test(all, label_stays_in_its_buffer);
     tcase_add_loop_test(all, fits_layout, 0, COUNT(layouts));
+    tcase_add_test(all, bars_leave_room_for_names);
     tcase_add_loop_test(all, hides_the_least_useful, 0, COUNT(rankings));
     tcase_add_loop_test(all, fits_footer, 0, COUNT(footers));
+    tcase_add_test(all, shortens_names_that_are_distinct);
     tcase_add_loop_test(all, escapes_json, 0, COUNT(strings));
     tcase_add_test(all, prints_json);
     tcase_add_test(all, prints_aligned_lines);

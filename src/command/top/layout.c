@@ -28,12 +28,13 @@ static int name_wanted(int longest)
     return longest < NAME_WANTED ? longest : NAME_WANTED;
 }
 
-/* Bars get half of the width beside the numbers; more if names are short. */
+/* Bars get what names leave, or their least. */
 static bool fit_bars(struct layout *layout, int width, int longest)
 {
     int bars = count_shown(layout, true);
     int room = width - FIELD_WIDTH * count_shown(layout, false);
-    int name = longest < room / 2 ? longest : room / 2;
+    int spared = room - bars * (BAR_MIN + 1);
+    int name = longest < spared ? longest : spared;
     if (name < name_wanted(longest))
         name = name_wanted(longest);
     if (bars == 0)

@@ -10,6 +10,7 @@
 
 #include "common/client.h"
 #include "headroom/array.h"
+#include "top/short_name.h"
 
 int identifier_column(const struct identifier *parts)
 {
@@ -140,6 +141,8 @@ int table_fetch(struct client *client, struct table *table)
     status = values == NULL || fetched.rows == NULL ? -ENOMEM : fetch_values(client, &list, values);
     if (status == 0)
         status = build_rows(&list, values, &fetched);
+    if (status == 0)
+        status = table_shorten_names(&fetched);
 out:
     free(values);
     free_series(&list);
@@ -150,11 +153,57 @@ out:
     return status;
 }
 
+static const char *name_for_people(const struct row *row)
+{
+    return row->short_group != NULL ? row->short_group : row->group;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct row *first = *(struct row *const *)a, *second = *(struct row *const *)b;
+    int order = strcmp(first->host, second->host);
+    return order != 0 ? order : strcmp(name_for_people(first), name_for_people(second));
+}
+
+/* Of names that several groups would have, none is short. */
+static void drop_same_names(struct row **rows, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && compare_names(&rows[i], &rows[end]) == 0;)
+            end++;
+        for (size_t same = i; end - i > 1 && same < end; same++) {
+            free(rows[same]->short_group);
+            rows[same]->short_group = NULL;
+        }
+    }
+}
+
+int table_shorten_names(struct table *table)
+{
+    char name[SHORT_NAME_SIZE];
+    /* At least one, as calloc(0) may return NULL. */
+    struct row **rows = calloc(table->count + 1, sizeof(*rows));
+    int status = rows == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; i < table->count && status == 0; i++) {
+        struct row *row = rows[i] = &table->rows[i];
+        short_name(row->group, name);
+        if (strcmp(name, row->group) != 0 && (row->short_group = strdup(name)) == NULL)
+            status = -ENOMEM;
+    }
+    if (status == 0) {
+        qsort(rows, table->count, sizeof(*rows), compare_names);
+        drop_same_names(rows, table->count);
+    }
+    free(rows);
+    return status;
+}
+
 void table_free(struct table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         free(table->rows[i].host);
         free(table->rows[i].group);
+        free(table->rows[i].short_group);
     }
     free(table->rows);
     *table = (struct table){0};
@@ -271,18 +320,24 @@ void table_present(const struct table *table, bool present[COLUMN_MAX])
         present[column - 1] |= present[column] && columns[column].drawn == COLUMN_BESIDE;
 }
 
-void row_name(const struct table *table, const struct row *row, char *name, size_t size)
+static void write_name(const struct table *table, const char *host, const char *group, char *name,
+                       size_t size)
 {
     if (table->several_hosts)
-        snprintf(name, size, "%s: %s", row->host, row->group);
+        snprintf(name, size, "%s: %s", host, group);
     else
-        snprintf(name, size, "%s", row->group);
+        snprintf(name, size, "%s", group);
+}
+
+void row_name(const struct table *table, const struct row *row, char *name, size_t size)
+{
+    write_name(table, row->host, row->group, name, size);
 }
 
 void row_label(const struct table *table, const struct row *row, char *label, size_t size)
 {
     double count = row->values[column_find("processes")];
-    row_name(table, row, label, size);
+    write_name(table, row->host, name_for_people(row), label, size);
     size_t length = strlen(label);
     if (!isnan(count))
         snprintf(label + length, size - length, " (%.0f process%s)", count, count == 1 ? "" : "es");

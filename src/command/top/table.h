@@ -29,6 +29,7 @@ int identifier_column(const struct identifier *parts);
 struct row {
     char *host;
     char *group;               /**< the plugin instance; SYSTEM_GROUP is the whole machine */
+    char *short_group;         /**< for people, see table_shorten_names(); NULL: the same */
     double values[COLUMN_MAX]; /**< by index into columns, in their units; NaN: there is none */
     bool takes_most;           /**< of the CPUs that groups wait for, see table_mark_takers() */
 };
@@ -52,6 +53,14 @@ struct table {
  * @return 0, -ENOMEM, or as client_get(). A value that was removed meanwhile is NaN.
  */
 int table_fetch(struct client *client, struct table *table);
+
+/**
+ * Finds the short names of groups, see top/short_name.h, where these are distinct; table_fetch()
+ * has done so.
+ *
+ * @return 0 or -ENOMEM.
+ */
+int table_shorten_names(struct table *table);
 
 /** Frees the rows and leaves an empty table. */
 void table_free(struct table *table);
@@ -91,8 +100,8 @@ void table_present(const struct table *table, bool present[COLUMN_MAX]);
  */
 void row_name(const struct table *table, const struct row *row, char *name, size_t size);
 
-/** Writes the name of a row for people: that of processes, not of a cgroup, has their number behind
- * it.
+/** Writes the name of a row for people: a short one, where it has that; that of processes, not of a
+ * cgroup, has their number behind it.
  * @param size  of label; a longer one is cut. */
 void row_label(const struct table *table, const struct row *row, char *label, size_t size);
 
