@@ -466,9 +466,11 @@ describe_trigger() {
         return 0
     fi
     own=""
+    detail Cause
+    cause=$value
     detail Taker1
-    case $value in
-        "itself "*) own=", mostly for its own tasks" ;;
+    case $value:$cause in      # the takers are those of a moment later
+        "itself "*: | "itself "*:itself*) own=", mostly for its own tasks" ;;
     esac
     summary="$who waits for $what$own"
     describe_trigger_limit
