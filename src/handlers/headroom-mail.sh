@@ -447,18 +447,21 @@ describe_unwatched() {
     summary="$shown is no longer watched: $value"
 }
 
-# describe_trigger_limit: sets more; as a share, like the measured one, which may be less where that took longer.
+# describe_trigger_limit: sets more; and limit, the least share of the time, and within, if these are known.
 describe_trigger_limit() {
+    limit="" within=""
     detail Window
     window=$value
     detail Stall
     [ -n "$value" ] && [ -n "$window" ] || return 0
     print_share "$value" "$window"
     print_seconds "$window"
-    more="; the limit is $share within any $quantity"
+    limit=$share within=$quantity
+    more="; the limit is $limit within any $within"
 }
 
-# describe_trigger: sets summary and share, of a trigger of psi.
+# describe_trigger: sets summary and share, of a trigger of psi. What was measured may have begun long before what the
+# trigger is about, and be a lower share: then it is that of the limit, at least.
 describe_trigger() {
     describe_wait
     if [ "$severity" = OKAY ]; then
@@ -479,8 +482,13 @@ describe_trigger() {
     detail MeasuredWindow
     if [ -n "$stall" ] && [ -n "$value" ]; then
         print_share "$stall" "$value"
-        print_seconds "$value"
-        summary="$summary${own:+,} $share of the time" duration=${duration:-$quantity}
+        if [ -n "$limit" ] && ! is_number_at_most "${limit% %}" "${share% %}"; then
+            share="at least $limit" more=""
+            summary="$summary${own:+,} $share of the time within $within"
+        else
+            print_seconds "$value"
+            summary="$summary${own:+,} $share of the time" duration=${duration:-$quantity}
+        fi
     fi
     summary="$summary${duration:+, for $duration}"
 }
@@ -1035,7 +1043,8 @@ keep_later() {
     [ "$severity" = WARNING ] || rank=2
     how=$share${share:+ of the time}
     how=$how${duration:+${how:+, }for $duration}
-    mail="$rank$tab${share% %}$tab$place$tab$severity${how:+ $how}$newline$host$newline$what$newline$(print_mail "$@")"
+    percent=${share#at least }
+    mail="$rank$tab${percent% %}$tab$place$tab$severity${how:+ $how}$newline$host$newline$what$newline$(print_mail "$@")"
     take_turn || return 1
     if ! { printf '%s\n' "$mail" >"$folder/new.$$" && mv -f "$folder/new.$$" "$later"; }; then
         end_turn
