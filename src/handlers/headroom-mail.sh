@@ -386,11 +386,11 @@ has_none() {
     is_number_at_most "$value" 0
 }
 
-# describe_alarm: sets summary, share and more, of a value that is out of range. Where there is no room its number says nothing to
-# people.
+# describe_alarm: sets summary, share and more, of a value that is out of range. Where there is no room its number says
+# nothing to people.
 describe_alarm() {
     if has_none; then
-        summary="$shown has no room left${duration:+, for $duration}"
+        summary="$shown has no room left by CPU, memory or I/O${duration:+, for $duration}"
         return 0
     fi
     [ "$resource:$type" != room:duration ] || duration=""       # trouble is still to come
