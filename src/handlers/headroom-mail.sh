@@ -312,25 +312,34 @@ find_beginning() {
 
 # --- by whom ------------------------------------------------------------------
 
-# list_usage: the time, in s, and the CPU time of each cgroup, in us, one a line behind its file
+# list_usage: the time, in s, the CPU time of all tasks, in 1/100 s, and that of each cgroup, in us, one a line behind its file
 list_usage() {
-    cat /proc/uptime
+    head -qn 1 /proc/uptime /proc/stat
     find "$mount" -mindepth 2 -name cpu.stat -exec grep -H "^usage_usec " {} + 2>/dev/null
 }
 
 # find_user: sets user to the path of the cgroup, of those without others below, that uses the most CPU time within a
-# second, used to that, in CPUs, and part to "most" if it is more than all others use together. Fails if it isn't known.
-user=""
+# second, used to that, in CPUs, and part to "most" if it is more than all other tasks use together, "some" if it is a
+# tenth of what all use, or "little". If half of that or more is used by tasks in no cgroup part is "none", and used is
+# theirs; which a container, where the cgroups of others aren't seen, doesn't know. Fails if nothing is known.
+user="" part=""
 find_user() {
-    [ -z "$user" ] || return 0
+    [ -z "$part" ] || return 0
     find_mount || return 1
+    sees_all=true
+    [ ! -e "$mount/cgroup.events" ] || sees_all=false
     found=$(
         {
             list_usage
             sleep 1
             list_usage
-        } | awk -v mount="$mount/" '
+        } | awk -v mount="$mount/" -v sees_all=$sees_all '
             /^[0-9]/ { elapsed = $1 - begin; begin = $1 }
+            /^cpu / {
+                ticks = $2 + $3 + $4
+                all = (ticks - ticks_before) * 10000
+                ticks_before = ticks
+            }
             sub(/\/cpu\.stat:usage_usec /, " ") {
                 usage = $NF
                 sub(/ [0-9]+$/, "")
@@ -343,24 +352,37 @@ find_user() {
             }
             END {
                 for (group in used) {
-                    if (group in has_groups)
-                        continue
-                    all += used[group]
-                    if (used[group] > most) {
+                    if (group !~ /\//)
+                        in_groups += used[group]
+                    if (!(group in has_groups) && used[group] > most) {
                         most = used[group]
                         user = group
                     }
                 }
-                if (user != "" && elapsed > 0)
-                    printf "%.2f %s %s", most / 1e6 / elapsed, (most > all - most ? "most" : "some"), user
+                if (all < in_groups)        # ticks are less exact
+                    all = in_groups
+                part = most > all - most ? "most" : 10 * most >= all ? "some" : "little"
+                if (sees_all == "true" && 2 * in_groups <= all) {
+                    part = "none"
+                    most = all - in_groups
+                }
+                if (most > 0 && elapsed > 0)
+                    printf "%.2f %s %s", most / 1e6 / elapsed, part, user
             }'
     )
+    [ -n "$found" ] || return 1
     used=${found%% *} found=${found#* } part=${found%% *} user=${found#* }
-    [ -n "$user" ]
+}
+
+# is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
+is_waiting_for_cpu() {
+    list_waiting_groups | while IFS= read -r each; do
+        ! lasts "$each" || sed -n '4,$s/^place //p' -- "$each"
+    done | grep -qxF -e "$1"
 }
 
 # describe_user: appends to more who uses the most CPU time, where tasks wait for that and the notification doesn't have
-# who took it, or only that it was none of the selected groups.
+# who took it, or only that it was none of the selected groups; but none that has to wait for it, too.
 describe_user() {
     detail Taker1
     case $plugin:$resource:$severity:$value in
@@ -369,11 +391,16 @@ describe_user() {
         *) return 0 ;;
     esac
     cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
-    usage="$used ${cpus:+of $cpus }CPUs"
-    if [ "$user" = "$place" ]; then
-        more="$more${newline}of all cgroups it uses the most CPU time itself: $usage"
-    else
-        more="$more${newline}the most CPU time is used by $user: $usage"
+    cpus="${cpus:+of $cpus }CPUs"
+    if [ "$part" = none ]; then
+        print_number "$used"
+        more="$more$newline$number $cpus are used by tasks in no cgroup"
+    elif [ "$part" = little ]; then
+        return 0
+    elif [ "$user" = "$place" ]; then
+        more="$more${newline}of all cgroups it uses the most CPU time itself: $used $cpus"
+    elif ! is_waiting_for_cpu "$user"; then
+        more="$more${newline}the most CPU time is used by $user: $used $cpus"
     fi
 }
 
@@ -1073,7 +1100,7 @@ print_list() {
     host=$(sed -n 2p "$1")
     summary="$(printf '%s\n' "$list" | wc -l) more cgroups wait for $(sed -n 3p "$1")"
     more="$newline$list" message="" plugin=psi note="" now=$(date +%s)
-    user=$(grep -h -m 1 "^the most CPU time is used by " "$@" | head -n 1)
+    user=$(grep -h -m 1 -e "^the most CPU time is used by " -e "^[0-9.]* .*CPUs are used by tasks in no cgroup$" "$@" | head -n 1)
     more=$more${user:+$newline$user}
     look=$(sed -n 's/^look here: //p' "$1")
     notified=$(sed -n '/^X-Collectd-Notification:/,/^Auto-Submitted:/{ /^Auto-Submitted:/d; p; }' "$@")
