@@ -319,9 +319,9 @@ list_usage() {
 }
 
 # find_user: sets user to the path of the cgroup, of those without others below, that uses the most CPU time within a
-# second, used to that, in CPUs, and part to "most" if it is more than all other tasks use together, "some" if it is a
-# tenth of what all use, or "little". If half of that or more is used by tasks in no cgroup part is "none", and used is
-# theirs; which a container, where the cgroups of others aren't seen, doesn't know. Fails if nothing is known.
+# second, used to that, in CPUs, and part to "most" if it is more than all other tasks use together, "little" if it is less
+# than a tenth of what all use, or than half of what tasks in no cgroup do, or "some"; and elsewhere to what the latter
+# use, if that is half of all or more, else 0: a container doesn't see the cgroups of others. Fails if it isn't known.
 user="" part=""
 find_user() {
     [ -z "$part" ] || return 0
@@ -361,17 +361,16 @@ find_user() {
                 }
                 if (all < in_groups)        # ticks are less exact
                     all = in_groups
-                part = most > all - most ? "most" : 10 * most >= all ? "some" : "little"
-                if (sees_all == "true" && 2 * in_groups <= all) {
-                    part = "none"
-                    most = all - in_groups
-                }
-                if (most > 0 && elapsed > 0)
-                    printf "%.2f %s %s", most / 1e6 / elapsed, part, user
+                elsewhere = sees_all == "true" && 2 * in_groups <= all ? all - in_groups : 0
+                part = most > all - most ? "most" : 10 * most < all || 2 * most < elsewhere ? "little" : "some"
+                if (all > 0 && elapsed > 0)
+                    printf "%.2f %.2f %s %s", most / 1e6 / elapsed, elsewhere / 1e6 / elapsed, part, user
             }'
     )
     [ -n "$found" ] || return 1
-    used=${found%% *} found=${found#* } part=${found%% *} user=${found#* }
+    used=${found%% *} found=${found#* }
+    elsewhere=${found%% *} found=${found#* }
+    part=${found%% *} user=${found#* }
 }
 
 # is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
@@ -392,15 +391,13 @@ describe_user() {
     esac
     cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
     cpus="${cpus:+of $cpus }CPUs"
-    if [ "$part" = none ]; then
-        print_number "$used"
-        more="$more$newline$number $cpus are used by tasks in no cgroup"
-    elif [ "$part" = little ]; then
-        return 0
-    elif [ "$user" = "$place" ]; then
-        more="$more${newline}of all cgroups it uses the most CPU time itself: $used $cpus"
-    elif ! is_waiting_for_cpu "$user"; then
+    if [ "$part" != little ] && [ "$user" != "$place" ] && ! is_waiting_for_cpu "$user"; then
         more="$more${newline}the most CPU time is used by $user: $used $cpus"
+    elif [ "$elsewhere" != 0.00 ]; then
+        print_number "$elsewhere"
+        more="$more$newline$number $cpus are used by tasks in no cgroup"
+    elif [ "$part" != little ] && [ "$user" = "$place" ]; then
+        more="$more${newline}of all cgroups it uses the most CPU time itself: $used $cpus"
     fi
 }
 
