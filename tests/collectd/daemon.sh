@@ -70,7 +70,12 @@ eventually() {
 tries() { "$@" || "$@" || "$@"; }
 
 # same_files FILE FILE: whether they are, and what differs.
-same_files() { diff "$1" "$2" | sed 's/^/# /' && cmp -s "$1" "$2"; }
+same_files() {
+    local differences
+    differences=$(diff "$1" "$2") && return     # pipes, which are read once
+    printf '%s\n' "$differences" | sed 's/^/# /'
+    return 1
+}
 
 # is_about VALUE EXPECTED TOLERANCE
 is_about() {
