@@ -736,14 +736,27 @@ list_waiting_groups() {
         }' "$folder"/* 2>/dev/null
 }
 
+# list_inner: the records of alarms of triggers and thresholds of the same resource, of the groups below ours, one a line
+list_inner() {
+    find_place
+    PLACE=$place/ RESOURCE=$resource awk -v host="$host" '
+        FNR == 3 {
+            count = split($0, words, " ")
+            is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 && words[count] == ENVIRON["RESOURCE"]
+        }
+        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME }' "$folder"/* 2>/dev/null
+}
+
 # list_covering: the records that may cover the alarm, one a line: those of its group and resource, of triggers and
 # thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
 # nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
-# of any group by CPU time cover the machine's, and of a group that has no room as it is what takes that.
+# of a group cover those of thresholds of the groups above it; and those of any group by CPU time the machine's, and that of
+# a group that has no room as it is what takes that.
 list_covering() {
     case $kind:$instance:$resource in
         threshold:system:cpu | threshold:system:room) list_waiting_groups ;;
         threshold:*:room) ! waits_for_itself || list_waiting_groups ;;
+        threshold:*) list_inner ;;
     esac
     case $kind:$resource in
         forecast:cpu | forecast:memory | forecast:io) return 0 ;;
@@ -852,7 +865,9 @@ take_place() {
         sed -n '/^series /p' -- "$1"
         sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
-    [ ! -e "$later" ] || mv -f "$later" "$turns.${1##*/}.later"
+    for each in later outer; do
+        [ ! -e "${later%later}$each" ] || mv -f "${later%later}$each" "$turns.${1##*/}.$each"
+    done
     end_turn
 }
 
@@ -1011,7 +1026,8 @@ send() {
 # at once, and the others as a list, which has one end. Each record has the burst's name, behind "single" if it was mailed
 # by itself, as is its end.
 # Of a host and resource there are these files: .burst, with the last alarm's time, the worst severity mailed, and the
-# name; .RECORD.later, a mail that is to be listed, behind three lines for the list; .waits, locked by the process that
+# name; .RECORD.later, a mail that is to be listed, behind three lines for the list; .RECORD.outer, one that was left out of it,
+# as one of a group below was mailed; .waits, locked by the process that
 # waits to mail it: a list that none waits for is mailed by whatever runs next; and .turn, locked to change any of them.
 
 # is_of_group: whether the alarm is one of a group's that waits for a resource.
@@ -1033,10 +1049,10 @@ take_turn() {
 }
 end_turn() { exec 7>&-; }
 
-# drop_later: of our group nothing is to be listed any more.
+# drop_later: of our group nothing is to be listed any more, or was left out.
 drop_later() {
     grep -lxF -e "trigger $about" -e "threshold $about" -e "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
-        rm -f "$turns.${each##*/}.later"
+        rm -f "$turns.${each##*/}.later" "$turns.${each##*/}.outer"
     done
 }
 
@@ -1104,6 +1120,26 @@ print_list() {
     print_mail "$(sed -n '/^To: /{ s///p; q; }' "$1")"
 }
 
+# list_places MAIL...: of the alarms of their burst, that last, one a line
+list_places() {
+    set -- "${1#"$turns".}"
+    NAME=$(sed -n 's/^burst //p' "$folder/${1%.later}" 2>/dev/null) awk '
+        FNR == 1 { lasts = !/^OKAY / }
+        FNR > 3 && /^place / { place = substr($0, 7) }
+        FNR > 3 && lasts && ($0 == "burst " ENVIRON["NAME"] || $0 == "single " ENVIRON["NAME"]) { print place }' "$folder"/* 2>/dev/null
+}
+
+# leave_out MAIL...: those of groups above others of their burst: these say more.
+leave_out() {
+    places=$newline$(list_places "$@")
+    for each in "$@"; do
+        place=$(awk -F "$tab" '{ print $3; exit }' "$each")
+        case $places in
+            *"$newline$place/"*) mv -f "$each" "${each%.later}.outer" ;;
+        esac
+    done
+}
+
 # mail_lists: those that no process waits for; behind what is kept.
 mail_lists() {
     for each in "$folder"/*.later; do
@@ -1114,6 +1150,9 @@ mail_lists() {
         (
             flock 7
             flock -n 6 || exit 0
+            set -- "$turns".*.later
+            [ -e "$1" ] || exit 0
+            leave_out "$@"
             set -- "$turns".*.later
             [ -e "$1" ] || exit 0
             mail=$(sed 1,3d "$1")
@@ -1135,7 +1174,8 @@ find_in_ended() {
 # list_others WORD: the records of other groups that have the burst behind that word, one a line
 list_others() {
     grep -lxF "$1 $name" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
-        grep -qxF -e "trigger $about" -e "threshold $about" -e "covered $about" -- "$each" || printf '%s\n' "$each"
+        [ -e "$turns.${each##*/}.outer" ] ||
+            grep -qxF -e "trigger $about" -e "threshold $about" -e "covered $about" -- "$each" || printf '%s\n' "$each"
     done
 }
 
@@ -1154,9 +1194,18 @@ ends_burst() {
     burst=$(find_known burst) single=$(find_known single)
     name=$burst$single
     [ -n "$name" ] && take_turn || return 0
+    outer=false
+    [ ! -e "${later%later}outer" ] || outer=true
     others=$(list_others burst)
     [ ! -e "$later" ] || burst=""
     drop_later
+    if $outer; then
+        burst=""
+        find_beginning
+        remember_alarm
+        end_turn
+        return 1
+    fi
     is_last=false
     ! is_over "$others" || is_last=true
     if $is_last && { [ -n "$burst" ] || is_over "$(list_others single)"; } && grep -qsF " $name" -- "$turns.burst"; then
