@@ -159,10 +159,10 @@ find_path() {
 # find_known NAME: prints what the record of the alarm has of it.
 find_known() { [ -z "$record" ] || sed -n "4,\$s/^$1 //p" -- "$record" 2>/dev/null; }
 
-# shorten_place: sets shown to what stands for place in a subject: of a long path the end, of a container with its pod; of
-# identifiers as much as Docker and kubectl show.
-shorten_place() {
-    shown=$(printf '%s\n' "$place" | sed -E '
+# shorten_paths: of standard input, one a line, to what stands for them in a subject: of a long path the end, of a container
+# with its pod; of identifiers as much as Docker and kubectl show.
+shorten_paths() {
+    sed -E '
         s/([0-9a-f]{12})[0-9a-f]{20,}/\1/g
         s/([0-9a-f]{8})([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}/\1/g
         t long
@@ -172,7 +172,18 @@ shorten_place() {
         s|^.*/([^/]*pod[0-9a-f]{8}(\.slice)?)$|\1|; t end
         s|^([^/]+)/.*/([^/]+)$|\1/.../\2|
         :end
-        s/^(.{50}).{4,}(.{27})$/\1...\2/')
+        s/^(.{50}).{4,}(.{27})$/\1...\2/'
+}
+shorten_place() { shown=$(printf '%s\n' "$place" | shorten_paths); }
+
+# shorten_takers: sets values, of "PATH 82 ms" each, to these with short paths.
+shorten_takers() {
+    values="" each=1
+    while detail "Taker$each" && [ -n "$value" ]; do
+        amount=${value#"${value%" "*" "*}"}
+        values=$values${values:+, }$(printf '%s\n' "${value%"$amount"}" | shorten_paths)$amount
+        each=$((each + 1))
+    done
 }
 
 # find_place: sets place, and shown, as in a subject.
@@ -547,7 +558,7 @@ describe_findings() {
     detail TakersWait
     [ -z "$value" ] || print_seconds "$value"
     [ -z "$value" ] || title="${title% by}, of $quantity that its tasks waited, by"
-    details Taker
+    shorten_takers
     add_finding "$title" "$values"
     details Task
     case $values:$message in
@@ -1026,7 +1037,7 @@ send() {
 # at once, and the others as a list, which has one end. Each record has the burst's name, behind "single" if it was mailed
 # by itself, as is its end.
 # Of a host and resource there are these files: .burst, with the last alarm's time, the worst severity mailed, and the
-# name; .RECORD.later, a mail that is to be listed, behind three lines for the list; .RECORD.outer, one that was left out of it,
+# name; .RECORD.later, a mail that is to be listed, behind three lines for the list; .RECORD.outer, one that was left out,
 # as one of a group below was mailed; .waits, locked by the process that
 # waits to mail it: a list that none waits for is mailed by whatever runs next; and .turn, locked to change any of them.
 
@@ -1081,10 +1092,8 @@ keep_later() {
     describe
     rank=1
     [ "$severity" = WARNING ] || rank=2
-    how=$share${share:+ of the time}
-    how=$how${duration:+${how:+, }for $duration}
     percent=${share#at least }
-    mail="$rank$tab${percent% %}$tab$place$tab$severity${how:+ $how}$newline$host$newline$what$newline$(print_mail "$@")"
+    mail="$rank$tab${percent% %}$tab$place$tab$shown$tab$begun$tab$severity${share:+ $share of the time}$newline$host$newline$what$newline$(print_mail "$@")"
     take_turn || return 1
     if ! { printf '%s\n' "$mail" >"$folder/new.$$" && mv -f "$folder/new.$$" "$later"; }; then
         end_turn
@@ -1103,16 +1112,33 @@ keep_later() {
     exec 6>&-
 }
 
+# list_lines: what a list has of each of the mails whose first lines are read: how much and how long until now it waits, and
+# its name as in a subject, or the whole path, if another has that name.
+list_lines() {
+    awk -F "$tab" -v OFS="$tab" '
+        { line[NR] = $0; names[$4]++ }
+        END {
+            for (i = 1; i <= NR; i++) {
+                split(line[i], field)
+                print field[5], field[6], (names[field[4]] > 1 ? field[3] : field[4])
+            }
+        }' | while IFS=$tab read -r its_beginning how called; do
+        print_duration $((now - its_beginning))
+        printf '%s, for %s: %s\n' "$how" "$duration" "$called"
+    done
+}
+
 # print_list MAIL...: the mail that stands for these, the worst first
 print_list() {
     severity=WARNING
-    list=$(awk 'FNR == 1' "$@" | sort -t "$tab" -k 1,1nr -k 2,2nr | awk -F "$tab" '!seen[$3]++ { print $4 ": " $3 }')
+    now=$(date +%s)
+    list=$(awk 'FNR == 1' "$@" | sort -t "$tab" -k 1,1nr -k 2,2nr | awk -F "$tab" '!seen[$3]++' | list_lines)
     case $list in
         FAILURE*) severity=FAILURE ;;
     esac
     host=$(sed -n 2p "$1")
     summary="$(printf '%s\n' "$list" | wc -l) more cgroups wait for $(sed -n 3p "$1")"
-    more="$newline$list" message="" plugin=psi note="" now=$(date +%s)
+    more="$newline$list" message="" plugin=psi note=""
     user=$(grep -h -m 1 -e "^the most CPU time is used by " -e "^[0-9.]* .*CPUs are used by tasks in no cgroup$" "$@" | head -n 1)
     more=$more${user:+$newline$user}
     look=$(sed -n 's/^look here: //p' "$1")
