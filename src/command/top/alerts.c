@@ -216,6 +216,8 @@ const struct alert_list *alerts_found(const struct alerts *alerts)
 /* Drops the oldest of those that don't last, while there are more than ALERTS_SHOWN. */
 static void keep_last(struct alert_list *list)
 {
+    if (list->count == 0)
+        return;
     const size_t first_fresh = list->count - list->fresh;
     size_t surplus = list->count > ALERTS_SHOWN ? list->count - ALERTS_SHOWN : 0, kept = 0;
 
