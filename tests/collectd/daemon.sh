@@ -220,6 +220,7 @@ require_collectd() {
 # Tests that run side by side share these groups: each keeps one of its own in there, so that none removes those of
 # another; the last one removes a group that tests have made, as another one beside it says.
 slices=""
+slice_holder=$group_name-holder
 made_slice=$cgroup_mount/headroom-test-made
 
 # hold_slice NAME: makes the group unless it is there, and ours in it.
@@ -227,7 +228,7 @@ hold_slice() {
     (
         flock 9
         [ -d "$cgroup_mount/$1" ] || mkdir -p "$made_slice-$1" 2>/dev/null
-        mkdir -p "$cgroup_mount/$1/$group_name-holder" 2>/dev/null
+        mkdir -p "$cgroup_mount/$1/$slice_holder" 2>/dev/null
     ) 9<"$cgroup_mount"
 }
 
@@ -247,7 +248,7 @@ remove_slices() {
     for name in $slices; do
         (
             flock 9
-            rmdir "$cgroup_mount/$name/$group_name-holder"
+            rmdir "$cgroup_mount/$name/$slice_holder"
             [ ! -d "$made_slice-$name" ] || ! rmdir "$cgroup_mount/$name" 2>/dev/null || rmdir "$made_slice-$name"
         ) 9<"$cgroup_mount"
     done

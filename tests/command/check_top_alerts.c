@@ -313,7 +313,7 @@ static const struct {
      "cri-containerd-748a7a914a7d.scope of pod 00000007"},
     {"kubepods_burstable_pod00000007-1111-2222-3333-444444444444_" ID,
      "kubepods_burstable_pod00000007_748a7a914a7d"},
-    {"hour7-kubepods_burstable_pod00000007-1111-2222-3333-444444444444_" ID,
+    {"nodes-kubepods_burstable_pod00000007-1111-2222-3333-444444444444_" ID,
      "748a7a914a7d of pod 00000007"},
     {"kubepods.slice_kubepods-burstable.slice_kubepods-burstable-pod" UID ".slice",
      "kubepods-burstable-pod00000007.slice"},
