@@ -91,8 +91,12 @@ static double await_waiting(pid_t pid)
  */
 #define PATIENCE 200
 
-static bool is_counted(double counted_ms, double waited_ms)
+/* live.delta gets what was counted in between. */
+static bool is_counted(const struct hr_blame_matrix *before, const struct hr_blame_matrix *after,
+                       uint64_t one, uint64_t two, double waited_ms)
 {
+    ck_assert_int_eq(hr_blame_delta(before, after, &live.delta), 0);
+    const double counted_ms = live_total_by_id(&live, one) + live_total_by_id(&live, two);
     return fabs(counted_ms - waited_ms) <= waited_ms * LIVE_SUM_PCT / 100;
 }
 
@@ -102,28 +106,25 @@ static void read_before(uint64_t group)
 {
     static const struct hr_blame_matrix none;
     const struct live_task *task = &live.tasks[live.task_count - 1];
-    bool is_done = false;
 
-    for (int i = 0; !is_done && i < PATIENCE; i++) {
+    for (int i = 0; i < PATIENCE; i++) {
         live_await_run(task->pid, live_read_sums(task->pid).ran_ms + 1);
         live_peek(&live, 0);
-        ck_assert_int_eq(hr_blame_delta(&none, &live.before, &live.delta), 0);
-        is_done = is_counted(live_total_by_id(&live, group), task->after[0].waited_ms);
+        if (is_counted(&none, &live.before, group, 0, task->after[0].waited_ms))
+            return;
     }
 }
 
 static void read_after(uint64_t one, uint64_t two)
 {
     const struct live_task *task = &live.tasks[live.task_count - 1];
-    bool is_done = false;
 
-    for (int i = 0; !is_done && i < PATIENCE; i++) {
-        if (i > 0)
-            usleep(10 * 1000);
+    for (int i = 0; i < PATIENCE; i++) {
         live_peek(&live, 1);
-        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
-        is_done = is_counted(live_total_by_id(&live, one) + live_total_by_id(&live, two),
-                             task->after[1].waited_ms - task->before[0].waited_ms);
+        if (is_counted(&live.before, &live.after, one, two,
+                       task->after[1].waited_ms - task->before[0].waited_ms))
+            return;
+        usleep(10 * 1000);
     }
 }
 

@@ -181,6 +181,14 @@ static void add_version_1(const char *first_process)
                "total_unevictable 0\n");
 }
 
+static void expect_after(unsigned seconds, int limits_status, int memory_status)
+{
+    frozen_ns += seconds * HR_NS_PER_S;
+    read_once();
+    ck_assert_int_eq(reading.limits_status, limits_status);
+    ck_assert_int_eq(reading.memory.status, memory_status);
+}
+
 START_TEST(a_group_of_version_1)
 {
     add_version_1("7\n");
@@ -194,15 +202,9 @@ START_TEST(a_group_of_version_1)
     ck_assert_int_eq(reading.memory.status, 0);
     /* its first process has just ended */
     room_tree_write(tree, "p", "cgroup.procs", "8\n");
-    frozen_ns += HR_NS_PER_S;
-    read_once();
-    ck_assert_int_eq(reading.limits_status, -EAGAIN);
-    ck_assert_int_eq(reading.memory.status, 0);
+    expect_after(1, -EAGAIN, 0);
     room_tree_write(tree, "p", "cgroup.procs", "7\n");
-    frozen_ns += HR_NS_PER_S;
-    read_once();
-    ck_assert_int_eq(reading.limits_status, 0);
-    ck_assert_int_eq(reading.memory.status, 0);
+    expect_after(1, 0, 0);
 }
 END_TEST
 
@@ -216,17 +218,11 @@ START_TEST(the_first_process_of_a_group_of_version_1_ends)
     read_once();
     tree_write(tree, "proc/7/cgroup", "3:memory:/\n0::/p\n");
     tree_add_process(tree, &process);
-    frozen_ns += 61 * HR_NS_PER_S;
-    read_once();
-    ck_assert_int_eq(reading.limits_status, -EAGAIN);
-    ck_assert_int_eq(reading.memory.status, 0);
+    expect_after(61, -EAGAIN, 0);
     /* one that goes on is elsewhere */
     process.flags = 0x400000;
     tree_add_process(tree, &process);
-    frozen_ns += HR_NS_PER_S;
-    read_once();
-    ck_assert_int_eq(reading.limits_status, 0);
-    ck_assert_int_eq(reading.memory.status, -EXDEV);
+    expect_after(1, 0, -EXDEV);
 }
 END_TEST
 
@@ -239,16 +235,10 @@ START_TEST(the_last_process_of_a_group_of_version_1_has_ended)
     read_once();
     tree_add_process(tree, &process);
     room_tree_write(tree, "p", "cgroup.procs", "");
-    frozen_ns += 61 * HR_NS_PER_S;
-    read_once();
-    ck_assert_int_eq(reading.limits_status, -EAGAIN);
-    ck_assert_int_eq(reading.memory.status, 0);
+    expect_after(61, -EAGAIN, 0);
     /* its parent has waited for it */
     tree_write(tree, "memory/p/cgroup.procs", "%s", "");
-    frozen_ns += HR_NS_PER_S;
-    read_once();
-    ck_assert_int_eq(reading.limits_status, 0);
-    ck_assert_int_eq(reading.memory.status, 0);
+    expect_after(1, 0, 0);
 }
 END_TEST
 
