@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source: src/handlers/headroom-mail.sh, shorten_place(), which knows the path; and
+ * Source: src/handlers/headroom-mail.sh, shorten_paths(), which knows the path; and
  * headroom/instance.h.
  */
 #include "top/short_name.h"
