@@ -207,8 +207,8 @@ find_place_of_instance() {
 
 # --- what ---------------------------------------------------------------------
 
-# find_resource: sets resource and level, of psi; resource of <Alert> of headroom, and "room" of its values, which
-# don't say by what that is; "" of all else.
+# find_resource: sets resource and level, of psi; resource of headroom, "room" of its values that don't say by what that
+# is; "" of all else.
 find_resource() {
     resource="" level=""
     case $plugin:$type:$type_instance in
@@ -216,8 +216,11 @@ find_resource() {
             resource=room
             return 0
             ;;
+        headroom:percent:room-*)
+            resource=${type_instance#room-}
+            return 0
+            ;;
         psi:*) ;;
-        headroom:*) ! is_by_threshold && ! is_kill || return 0 ;;
         *) return 0 ;;
     esac
     case $type:$type_instance in
@@ -247,6 +250,16 @@ describe_wait() {
     esac
 }
 
+# describe_room: sets by: " by memory", "" if the value doesn't say by what there is room.
+describe_room() {
+    case $resource in
+        cpu) by=" by CPU" ;;
+        io) by=" by I/O" ;;
+        room) by="" ;;
+        *) by=" by $resource" ;;
+    esac
+}
+
 # describe_series: sets before, unit, factor and after: what stands around a value.
 describe_series() {
     before="" unit="" factor=1 after=""
@@ -261,7 +274,10 @@ describe_series() {
         osnoise:percent:available) before="programs get" unit=% after=" of $shown" ;;
         osnoise:duration:max_single) before="a single noise takes $shown for" unit=seconds ;;
         osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $shown" ;;
-        headroom:percent:room*) before="$shown has" unit=% after=" of room left" ;;
+        headroom:percent:room*)
+            describe_room
+            before="$shown has" unit=% after=" of room left$by"
+            ;;
         headroom:duration:to_trouble)
             before="$shown runs out of memory in" unit=min factor=0.016666667
             [ "$severity" != OKAY ] || before="$shown has memory for"
@@ -414,9 +430,9 @@ describe_user() {
 
 # --- in words -----------------------------------------------------------------
 
-# has_none: whether nothing is left of a room, or of the time to trouble.
+# has_none: whether nothing is left of a room, or of the time to trouble, by a threshold.
 has_none() {
-    [ "$resource" = room ] || return 1
+    [ "$plugin" = headroom ] || return 1
     detail CurrentValue
     is_number_at_most "$value" 0
 }
@@ -425,7 +441,8 @@ has_none() {
 # nothing to people.
 describe_alarm() {
     if has_none; then
-        summary="$shown has no room left by CPU, memory or I/O${duration:+, for $duration}"
+        describe_room
+        summary="$shown has no room left${by:- by CPU, memory or I/O}${duration:+, for $duration}"
         return 0
     fi
     [ "$resource:$type" != room:duration ] || duration=""       # trouble is still to come
@@ -721,7 +738,7 @@ is_due() {
 lasts() {
     read -r its_severity its_time its_daemon <"$1" && [ "$its_severity" != OKAY ] && [ "$1" != "$record" ] &&
         [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
-    [ "$its_daemon" = "$daemon" ] || grep -q "^trigger " -- "$1" || { $trusting && grep -q "^threshold " -- "$1"; }
+    [ "$its_daemon" = "$daemon" ] || grep -q "^trigger " -- "$1" || { $trusting && grep -q -e "^threshold " -e "^none " -- "$1"; }
 }
 
 # covers RECORD: an alarm that isn't ours lasts, and is as severe.
@@ -765,18 +782,20 @@ list_inner() {
 # a group that has no room as it is what takes that.
 list_covering() {
     case $kind:$instance:$resource in
-        threshold:system:cpu | threshold:system:room) list_waiting_groups ;;
-        threshold:*:room) ! waits_for_itself || list_waiting_groups ;;
+        threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
+        none:*:cpu | none:*:room) ! waits_for_itself || list_waiting_groups ;;
         threshold:*) list_inner ;;
     esac
     case $kind:$resource in
-        forecast:cpu | forecast:memory | forecast:io) return 0 ;;
-        *:room)
+        forecast:*) return 0 ;;
+        value:* | none:*)
+            causes="$resource room"
+            [ "$resource" != room ] || causes="cpu memory io room"
             set --
-            for each in cpu memory io room; do
+            for each in $causes; do
                 set -- "$@" -e "forecast $host $instance $each"
-                ! has_none || set -- "$@" -e "trigger $host $instance $each" -e "alert $host $instance $each" \
-                    -e "threshold $host $instance $each"
+                [ $kind = value ] || set -- "$@" -e "trigger $host $instance $each" -e "alert $host $instance $each" \
+                    -e "threshold $host $instance $each" -e "none $host $instance $each"
             done
             ;;
         trigger:*) set -- -e "trigger $about" -e "threshold $about" ;;
@@ -839,16 +858,24 @@ takes_most() {
     [ "$user" = "$place" ]
 }
 
-# await_values: until two more values of each series have come; lets others of the subject go on meanwhile.
+# await_values: until two more values of each series have come, and three for one that doesn't say by what there is no room;
+# lets others of the subject go on meanwhile.
 await_values() {
     exec 9>&-
-    sleep "$(awk -v each="${COLLECTD_INTERVAL:-10}" 'BEGIN { print 2 * each }')"
+    intervals=2
+    [ "$resource" != room ] || intervals=3
+    sleep "$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals 'BEGIN { print intervals * each }')"
     exec 9>"$lock"
     flock 9
 }
 
 # says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs.
-says_less() { [ "$known" = OKAY ] && { [ "$resource" = room ] || [ "$kind $about" = "threshold $host system cpu" ]; }; }
+says_less() {
+    case $known:$kind:$instance:$resource in
+        OKAY:value:*:?* | OKAY:none:*:?* | OKAY:threshold:system:cpu) return 0 ;;
+    esac
+    return 1
+}
 
 # is_left_alone: waits for alarms that say more, in whatever order they come. Fails if there is one, or if ours has ended
 # meanwhile.
@@ -1294,8 +1321,8 @@ is_mailed_now() {
     esac
 }
 
-# find_kind: sets kind: which alarms it covers, see list_covering; a value of headroom that isn't 0 covers none. And
-# alert: "alert" for the plugin's <Alert>, else "".
+# find_kind: sets kind: which alarms it covers, see list_covering; "none" and "value" are thresholds of headroom, of which
+# the latter, which isn't 0, covers none. And alert: "alert" for the plugin's <Alert>, else "".
 find_kind() {
     kind=threshold alert=""
     detail Trigger
@@ -1303,7 +1330,8 @@ find_kind() {
         psi:?*) kind=trigger ;;
         headroom:*)
             if is_by_threshold; then
-                has_none || kind=value
+                kind=value
+                ! has_none || kind=none
                 return 0
             fi
             ! is_kill || {

@@ -212,6 +212,14 @@ static const struct {
      "hour.slice_web has no room left"},
     {"headroom", "percent", "room", CURRENTLY("value", "3.400000", "below the warning", "5.000000"),
      "hour.slice_web has 3.4 % of room left; the limit is 5 %"},
+    {"headroom", "percent", "room-cpu",
+     CURRENTLY("value", "0.000000", "below the warning", "5.000000"),
+     "hour.slice_web has no room left by CPU"},
+    {"headroom", "percent", "room-memory",
+     CURRENTLY("value", "3.400000", "below the warning", "5.000000"),
+     "hour.slice_web has 3.4 % of room left by memory; the limit is 5 %"},
+    {"headroom", "percent", "room-io", AGAIN_AT("value", "35.700000"),
+     "hour.slice_web has 36 % of room left by I/O now"},
     {"headroom", "percent", "room", AGAIN_AT("value", "35.700000"),
      "hour.slice_web has 36 % of room left now"},
     {"headroom", "duration", "to_trouble",
@@ -683,8 +691,10 @@ END_TEST
 
 /* SEVERITY:GROUP:WHAT of lines, and of those that are shown: a bar before what was read before.
  * WHAT is RESOURCE-LEVEL of a threshold, or RESOURCE alone of a trigger; room and to_trouble with
- * their value; room-RESOURCE of <Alert>, with a "!" of trouble that is there; a "?" of a trigger
- * that is no longer watched. Or "start", of collectd. The time is that of the line, in minutes. */
+ * their value; room-RESOURCE of <Alert>, with a "!" of trouble that is there, or with a value of a
+ * threshold; a "?" of a trigger that is no longer watched as its group is gone, a "~" as it is no
+ * longer configured, a "^" as there is no value of a threshold. Or "start", of collectd. The time
+ * is that of the line, in minutes. */
 static const struct {
     const char *what, *lines, *shown;
 } causes[] = {
@@ -762,8 +772,30 @@ static const struct {
     {"nor where others wait for memory", "0F:a:memory-full 3W:b:room=0",
      "F:a:memory-full W:b:room=0"},
     {"a trigger that is gone",
-     "0W:a:cpu 1F:a:cpu-full 1start 2F:a:cpu-full 3O:a:cpu? 9O:a:cpu-full",
+     "0W:a:cpu 1F:a:cpu-full 1start 2F:a:cpu-full 3O:a:cpu~ 9O:a:cpu-full",
      "W:a:cpu F:a:cpu-full O:a:cpu-full"},
+    {"a group that is gone", "0W:a:cpu 1F:a:cpu-full 3O:a:cpu? 9O:a:cpu-full",
+     "W:a:cpu F:a:cpu-full O:a:cpu"},
+    {"whose trigger wasn't shown", "0W:a:cpu-full 1W:a:cpu 3O:a:cpu? 9O:a:cpu-full",
+     "W:a:cpu-full O:a:cpu-full"},
+    {"and that begins again", "0W:a:cpu 1F:a:cpu-full 3O:a:cpu? 9W:a:cpu-full",
+     "W:a:cpu F:a:cpu-full O:a:cpu W:a:cpu-full"},
+    {"no room by CPU", "0W:a:cpu-full 0W:a:room-cpu=0 1O:a:cpu-full 1O:a:room-cpu=0",
+     "W:a:cpu-full O:a:cpu-full"},
+    {"a moment before, too", "0W:a:room-cpu=0 0W:a:cpu", "W:a:cpu"},
+    {"another resource's is a cause of its own", "0W:a:cpu-full 0W:a:room-memory=0 0W:a:room-io=0",
+     "W:a:cpu-full W:a:room-memory=0 W:a:room-io=0"},
+    {"whatever it is by", "0W:a:to_trouble=0 0W:a:room-memory=0", "W:a:to_trouble=0"},
+    {"that has a name", "0W:a:room-memory=0 0W:a:to_trouble=0", "W:a:room-memory=0"},
+    {"little of one", "0W:a:memory-full 0W:a:room-memory=8", "W:a:memory-full W:a:room-memory=8"},
+    {"that <Alert> is of", "0W:a:room-memory 0W:a:room-memory=8 0W:a:room-cpu=8",
+     "W:a:room-memory W:a:room-cpu=8"},
+    {"whose values end", "0W:a:room-memory=0 1W:a:room-memory 9O:a:room-memory^",
+     "W:a:room-memory=0 W:a:room-memory O:a:room-memory"},
+    {"by CPU, while others wait for that", "0F:a:cpu-full 3W:b:room-cpu=0 3W:b:room-memory=0",
+     "F:a:cpu-full W:b:room-memory=0"},
+    {"the machine's, too", "0W:a:cpu-full 0W:system:room-cpu=0 0W:system:room-memory=0",
+     "W:a:cpu-full W:system:room-memory=0"},
     {"its last sign", "0W:a:room-memory 10F:a:room-memory 14F:a:room=8",
      "W:a:room-memory F:a:room-memory"},
 };
@@ -772,7 +804,7 @@ static void write_message(const char *group, const char *what, char severity, FI
 {
     const char *value = strchr(what, '=');
     const char *type = strncmp(what, "to_trouble", 10) == 0 ? "duration" : "percent";
-    const int length = (int)strcspn(what, "=!?");
+    const int length = (int)strcspn(what, "=!?~^");
     const bool is_room = *type == 'd' || strcmp(what, "room") == 0 || value != NULL;
     const bool is_kill = strcmp(what, "oom_kill") == 0;
 
@@ -780,13 +812,20 @@ static void write_message(const char *group, const char *what, char severity, FI
             is_room || is_kill || strncmp(what, "room", 4) == 0 ? "headroom" : "psi", group);
     if (is_kill)
         fprintf(out, "type = total_operations, type_instance = %s, message = OOM kill", what);
-    else if (strncmp(what, "room-", 5) == 0)
+    else if (what[length] == '^')
+        fprintf(out,
+                "type = percent, type_instance = %.*s, message = %.*s: no longer watched: late",
+                length, what, length, what);
+    else if (strncmp(what, "room-", 5) == 0 && value == NULL)
         fprintf(out, "type = percent, type_instance = %.*s, message = memory: trouble %s", length,
                 what, what[length] == '!' ? "now in a" : "in 42 min");
     else if (!is_room && strchr(what, '-') == NULL)
         fprintf(out, "type = derive, type_instance = trigger_x_%.*s, message = %.*s some: %s",
                 length, what, length, what,
-                what[length] == '?' ? "no longer watched in a" : "stalled");
+                what[length] == '?' ? "no longer watched in a: it was removed"
+                : what[length] == '~'
+                    ? "no longer watched in a: the trigger \"x\" is no longer configured"
+                    : "stalled");
     else if (severity == 'O')
         fprintf(out, "type = %s, type_instance = %.*s, message = Host h, plugin p: over", type,
                 length, what);

@@ -25,11 +25,12 @@ enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
  * so long it is taken to last where a start isn't known from the log. */
 #define UNCERTAIN_S 300
 
-enum resource { NO_RESOURCE, CPU, MEMORY, IO, IRQ, ROOM };
+enum resource { NO_RESOURCE, CPU, MEMORY, IO, IRQ, ANY };
 
-/* What sent it: a trigger of psi; a threshold, of room only where none is left; a threshold of a
- * little room; <Alert> of the headroom plugin, of trouble that is there, and to come. */
-enum kind { OTHER, TRIGGER, THRESHOLD, LITTLE_ROOM, TROUBLE, FORECAST };
+/* What sent it: a trigger of psi; a threshold of another value than room, of room where none is
+ * left, and where a little is; <Alert> of the headroom plugin, of trouble that is there, and to
+ * come. */
+enum kind { OTHER, TRIGGER, THRESHOLD, NO_ROOM, LITTLE_ROOM, TROUBLE, FORECAST };
 
 struct alarm {
     char *series;
@@ -46,15 +47,28 @@ struct alarm {
 
 /* --- What an alarm is about ------------------------------------------------ */
 
-static void write_series(const struct alert *alert, char series[SERIES_SIZE])
-{
-    snprintf(series, SERIES_SIZE, "%s/%s-%s/%s-%s", alert->host, alert->plugin, alert->instance,
-             alert->type, alert->type_instance);
-}
-
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Whether an <Alert> of the headroom plugin has notified, as "memory: trouble in 42 min" of
+ * "room-memory". */
+static bool is_by_alert_block(const struct alert *alert)
+{
+    const char *which = alert->type_instance;
+
+    if (strcmp(alert->plugin, "headroom") != 0 || !begins(which, "room-"))
+        return false;
+    const char *resource = which + strlen("room-");
+    return begins(alert->message, resource) && alert->message[strlen(resource)] == ':';
+}
+
+/* A threshold may be of the same series as an <Alert>. */
+static void write_series(const struct alert *alert, char series[SERIES_SIZE])
+{
+    snprintf(series, SERIES_SIZE, "%s/%s-%s/%s-%s%s", alert->host, alert->plugin, alert->instance,
+             alert->type, alert->type_instance, is_by_alert_block(alert) ? " <Alert>" : "");
 }
 
 /* "cpu-full", "memory some: stalled", "memory" */
@@ -82,18 +96,18 @@ static enum resource resource_of_pressure(const struct alert *alert)
 
 static void find_cause_of_room(const struct alert *alert, struct alarm *alarm)
 {
-    const char *which = alert->type_instance;
+    const char *which = alert->type_instance, *message = alert->message;
 
-    if (!alert_is_by_threshold(alert)) {
-        if (!begins(which, "room-"))
-            return; /* a kill, which has no end */
+    if (begins(which, "room-"))
         alarm->resource = resource_of(which + strlen("room-"));
-        alarm->kind = strstr(alert->message, ": trouble now") != NULL ? TROUBLE : FORECAST;
-    } else if (strcmp(which, "room") == 0 || strcmp(which, "to_trouble") == 0) {
-        alarm->resource = ROOM;
-        alarm->kind =
-            strstr(alert->message, "\" is currently 0.000000.") != NULL ? THRESHOLD : LITTLE_ROOM;
-    }
+    else if (strcmp(which, "room") == 0 || strcmp(which, "to_trouble") == 0)
+        alarm->resource = ANY;
+    else
+        return; /* a kill, which has no end */
+    if (alert_is_by_threshold(alert))
+        alarm->kind = strstr(message, "\" is currently 0.000000.") != NULL ? NO_ROOM : LITTLE_ROOM;
+    else
+        alarm->kind = strstr(message, ": trouble now") != NULL ? TROUBLE : FORECAST;
 }
 
 static void find_cause(const struct alert *alert, struct alarm *alarm)
@@ -130,11 +144,6 @@ static struct alarm make_alarm(const struct alert *alert)
 
 /* --- Which says more -------------------------------------------------------- */
 
-static bool is_of_system(const struct alarm *alarm)
-{
-    return alarm->kind == THRESHOLD && strcmp(alarm->group, "system") == 0;
-}
-
 /* Of what is the case, not of what is to come. */
 static bool is_there(const struct alarm *alarm)
 {
@@ -145,6 +154,19 @@ static bool is_there(const struct alarm *alarm)
 static bool is_forgotten(const struct alarm *alarm)
 {
     return alarm->kind == TROUBLE || alarm->kind == FORECAST;
+}
+
+static bool is_of_room(const struct alarm *alarm)
+{
+    return alarm->kind == NO_ROOM || alarm->kind == LITTLE_ROOM;
+}
+
+/* Of the machine's CPUs, or that it has no room. */
+static bool is_of_busy_machine(const struct alarm *alarm)
+{
+    return (alarm->kind == THRESHOLD || alarm->kind == NO_ROOM) &&
+           (alarm->resource == CPU || alarm->resource == ANY) &&
+           strcmp(alarm->group, "system") == 0;
 }
 
 static bool lasts(const struct alarm *alarm, double now)
@@ -164,27 +186,30 @@ static bool is_same_wait(const struct alarm *a, const struct alarm *b)
     return is_same_group(a, b) && is_there(a) && a->resource == b->resource;
 }
 
-/* Values of room don't say by what that is. */
+/* Some values of room don't say by what that is. */
 static bool says_why(const struct alarm *other, const struct alarm *room)
 {
-    if (!is_same_group(other, room))
+    if (!is_same_group(other, room) || other->resource == IRQ)
+        return false;
+    if (room->resource != ANY && other->resource != ANY && other->resource != room->resource)
         return false;
     if (other->kind == FORECAST)
         return true;
-    return room->kind == THRESHOLD && is_there(other) && other->resource != NO_RESOURCE &&
-           other->resource != IRQ;
+    return room->kind == NO_ROOM && (is_there(other) || other->kind == NO_ROOM) &&
+           other->resource != NO_RESOURCE;
 }
 
 /* Where any group waits for a CPU, so does something in the machine; and whoever takes the CPU from
  * it has no room left. */
 static bool says_who(const struct alarm *other, const struct alarm *alarm)
 {
-    if (alarm->kind != THRESHOLD || strcmp(other->host, alarm->host) != 0 ||
-        other->resource != CPU || (other->kind != TRIGGER && other->kind != THRESHOLD))
+    if (strcmp(other->host, alarm->host) != 0 || other->resource != CPU ||
+        (other->kind != TRIGGER && other->kind != THRESHOLD))
         return false;
-    if (is_of_system(alarm))
-        return alarm->resource == CPU || alarm->resource == ROOM;
-    return alarm->resource == ROOM && strcmp(other->group, "system") != 0;
+    if (is_of_busy_machine(alarm))
+        return true;
+    return alarm->kind == NO_ROOM && (alarm->resource == CPU || alarm->resource == ANY) &&
+           strcmp(other->group, "system") != 0;
 }
 
 static bool covers(const struct alarm *other, const struct alarm *alarm)
@@ -193,7 +218,7 @@ static bool covers(const struct alarm *other, const struct alarm *alarm)
         alarm->resource == NO_RESOURCE || alarm->kind == FORECAST)
         return false;
     return says_who(other, alarm) ||
-           (alarm->resource == ROOM ? says_why(other, alarm) : is_same_wait(other, alarm));
+           (is_of_room(alarm) ? says_why(other, alarm) : is_same_wait(other, alarm));
 }
 
 /* --- The list ----------------------------------------------------------------- */
@@ -233,8 +258,7 @@ static void cover_others(struct alarms *alarms,
 
     for (size_t i = 0; i + 1 < alarms->count; i++) {
         struct alarm *other = &alarms->list[i];
-        const bool says_less =
-            other->resource == ROOM || (is_of_system(other) && other->resource == CPU);
+        const bool says_less = is_of_room(other) || is_of_busy_machine(other);
         if (other->is_covered || !says_less || newest->time - other->time > FOLLOW_S ||
             !covers(newest, other))
             continue;
@@ -282,19 +306,45 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
     return !alarm.is_covered;
 }
 
-/* Whether a cause lasts by another alarm, whose end is shown then. */
-static bool goes_on(struct alarms *alarms, const struct alarm *ended, const struct alert *alert)
+/* Whether a trigger's group can't be watched any more, so that its other alarms have ended, too.
+ * One that is no longer configured says nothing of the group. */
+static bool ends_all(const struct alert *end)
 {
-    const double now = time_of(alert);
+    return strcmp(end->plugin, "psi") == 0 && !alert_is_by_threshold(end) &&
+           strstr(end->message, ": no longer watched in ") != NULL &&
+           strstr(end->message, " is no longer configured") == NULL;
+}
+
+/* Finds another alarm of the same wait, at or behind an index. */
+static struct alarm *next_of_wait(const struct alarms *alarms, const struct alarm *of, size_t *at)
+{
+    for (; *at < alarms->count; ++*at)
+        if (is_same_wait(&alarms->list[*at], of))
+            return &alarms->list[*at];
+    return NULL;
+}
+
+static void remove_others(struct alarms *alarms, const struct alarm *ended)
+{
+    struct alarm *other;
+    size_t at = 0;
+
+    while ((other = next_of_wait(alarms, ended, &at)) != NULL)
+        remove_alarm(alarms, other);
+}
+
+/* Whether a cause lasts by another alarm, whose end is shown then. */
+static bool goes_on(struct alarms *alarms, const struct alarm *ended, double now)
+{
+    struct alarm *other;
     bool is_on = false;
 
-    if (ended->resource == NO_RESOURCE || strcmp(alert->plugin, "psi") != 0)
-        return false;
-    for (size_t i = 0; i < alarms->count; i++)
-        if (is_same_wait(&alarms->list[i], ended) && lasts(&alarms->list[i], now)) {
-            alarms->list[i].is_covered = false;
-            is_on = true;
-        }
+    for (size_t at = 0; (other = next_of_wait(alarms, ended, &at)) != NULL; at++) {
+        if (!lasts(other, now))
+            continue;
+        other->is_covered = false;
+        is_on = true;
+    }
     return is_on;
 }
 
@@ -305,8 +355,13 @@ static int end_alarm(struct alarms *alarms, const struct alert *alert, const cha
     if (alarm == NULL)
         return !alert_is_by_threshold(alert);
     const struct alarm ended = *alarm;
+    const bool is_of_pressure = ended.resource != NO_RESOURCE && strcmp(alert->plugin, "psi") == 0;
     remove_alarm(alarms, alarm);
-    return !ended.is_covered && !goes_on(alarms, &ended, alert);
+    if (ended.is_covered)
+        return 0;
+    if (is_of_pressure && ends_all(alert))
+        remove_others(alarms, &ended);
+    return !(is_of_pressure && goes_on(alarms, &ended, time_of(alert)));
 }
 
 int alarms_take(struct alarms *alarms, const struct alert *alert,

@@ -48,7 +48,10 @@ static const struct wording {
     {"osnoise/percent/available", "programs get # of @", PERCENT},
     {"osnoise/duration/max_single", "a single noise takes @ for #", NOISE},
     {"osnoise/derive/*_us", "~ takes # of @", PER_10000},
-    {"headroom/percent/room*", "@ has # of room left", PERCENT},
+    {"headroom/percent/room-cpu", "@ has # of room left by CPU", PERCENT},
+    {"headroom/percent/room-memory", "@ has # of room left by memory", PERCENT},
+    {"headroom/percent/room-io", "@ has # of room left by I/O", PERCENT},
+    {"headroom/percent/room", "@ has # of room left", PERCENT},
     {"headroom/duration/to_trouble", "@ runs out of memory in #", TIME},
     {"*/percent/*", "@: ~ is #", PERCENT},
     {"*/memory/*", "@: ~ is #", BYTES},
@@ -62,7 +65,10 @@ static const struct {
     bool is_end;
     const char *text;
 } special_wordings[] = {
-    {"headroom/percent/room*", 0, 0, false, "@ has no room left"},
+    {"headroom/percent/room-cpu", 0, 0, false, "@ has no room left by CPU"},
+    {"headroom/percent/room-memory", 0, 0, false, "@ has no room left by memory"},
+    {"headroom/percent/room-io", 0, 0, false, "@ has no room left by I/O"},
+    {"headroom/percent/room", 0, 0, false, "@ has no room left"},
     {"headroom/duration/to_trouble", 0, 0, false, "@ has no room left"},
     {"headroom/duration/to_trouble", 0, 86398, true, "@ has memory for # now"},
     {"headroom/duration/to_trouble", 86399, INFINITY, true, "@ is out of trouble"},
