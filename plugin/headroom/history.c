@@ -8,6 +8,7 @@
 #include "common/complaint.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/state_writer.h"
 #include "headroom/clock.h"
 #include "headroom/room_history.h"
 #include "headroom/state_file.h"
@@ -24,7 +25,9 @@ struct history {
     struct hr_room_machine *machine;
     uint64_t point_ns;
     uint64_t due_ns;
-    struct complaint failure;
+    struct complaint unmade; /* there is nothing to write */
+    struct state_writer *writer;
+    struct complaint failure; /* the writer's */
 };
 
 /* --- Restoring -------------------------------------------------------------- */
@@ -91,56 +94,42 @@ static void restore(const struct history *history)
         log_unusable(history->path, status);
 }
 
-struct history *history_open(const char *path, struct hr_room_machine *machine, uint64_t point_ns)
-{
-    struct history *history = calloc(1, sizeof(*history));
-
-    if (history != NULL)
-        history->path = option_state_path(path, STATE_FILE);
-    if (history == NULL || history->path == NULL) {
-        WARNING(PLUGIN ": after a restart forecasts will start without a history: out of memory.");
-        free(history);
-        return NULL;
-    }
-    history->machine = machine;
-    history->point_ns = point_ns;
-    history->due_ns = hr_clock_ns() + SAVE_NS;
-    restore(history);
-    return history;
-}
-
 /* --- Saving ------------------------------------------------------------------- */
 
 /* Within another boot it is of no use, so it needn't be on the disk. */
-static int save(const struct history *history, const char **remedy)
+static void write_bytes(void *context, const struct state_text *text)
 {
-    char *bytes;
-    size_t length;
-
-    *remedy = "";
-    int status = hr_room_history_save(history->machine, history->point_ns, &bytes, &length);
-    if (status < 0)
-        return status;
-    *remedy = " (option StateFile)";
-    status = hr_state_file_write_unsynced(history->path, bytes, length);
-    free(bytes);
-    return status;
-}
-
-static void save_and_log(struct history *history)
-{
-    const char *remedy;
-    int status = save(history, &remedy);
+    struct history *history = context;
+    int status = hr_state_file_write_unsynced(history->path, text->bytes, text->length);
 
     if (status == 0)
         complaint_resolve(&history->failure,
                           PLUGIN ": the history of forecasts is being saved again.");
-    else if (status != -ENODATA)
+    else
         complaint_log(&history->failure, LOG_WARNING, status,
                       PLUGIN
                       ": the history of forecasts can't be saved to %s, so they start without "
-                      "a history after a restart: %s%s.",
-                      history->path, STRERROR(-status), remedy);
+                      "a history after a restart: %s (option StateFile).",
+                      history->path, STRERROR(-status));
+}
+
+static void save(struct history *history)
+{
+    struct state_text text = {.bytes = NULL};
+    int status =
+        hr_room_history_save(history->machine, history->point_ns, &text.bytes, &text.length);
+
+    if (status == -ENODATA)
+        return;
+    if (status < 0) {
+        complaint_log(&history->unmade, LOG_WARNING, status,
+                      PLUGIN ": the history of forecasts can't be saved, so they start without a "
+                             "history after a restart: %s.",
+                      STRERROR(-status));
+        return;
+    }
+    history->unmade = (struct complaint){0};
+    state_writer_put(history->writer, &text);
 }
 
 void history_save_due(struct history *history)
@@ -150,14 +139,45 @@ void history_save_due(struct history *history)
     if (now_ns < history->due_ns)
         return;
     history->due_ns = now_ns + SAVE_NS;
-    save_and_log(history);
+    save(history);
 }
 
 void history_close(struct history *history)
 {
     if (history == NULL)
         return;
-    save_and_log(history);
+    save(history);
+    state_writer_close(history->writer);
     free(history->path);
     free(history);
+}
+
+/* --- Opening ------------------------------------------------------------------ */
+
+static int open_writer(struct history *history, const char *path)
+{
+    history->path = option_state_path(path, STATE_FILE);
+    if (history->path == NULL)
+        return -ENOMEM;
+    return state_writer_open("headroom state", write_bytes, history, &history->writer);
+}
+
+struct history *history_open(const char *path, struct hr_room_machine *machine, uint64_t point_ns)
+{
+    struct history *history = calloc(1, sizeof(*history));
+    int status = history != NULL ? open_writer(history, path) : -ENOMEM;
+
+    if (status < 0) {
+        WARNING(PLUGIN ": after a restart forecasts will start without a history: %s.",
+                STRERROR(-status));
+        if (history != NULL)
+            free(history->path);
+        free(history);
+        return NULL;
+    }
+    history->machine = machine;
+    history->point_ns = point_ns;
+    history->due_ns = hr_clock_ns() + SAVE_NS;
+    restore(history);
+    return history;
 }

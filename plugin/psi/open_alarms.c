@@ -2,11 +2,10 @@
 #include "psi/open_alarms.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include "common/complaint.h"
 #include "common/log.h"
-#include "common/thread.h"
+#include "common/state_writer.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "psi"
@@ -34,12 +33,8 @@ struct psi_open_alarms {
     size_t left_out; /* alarms, as it would be too long */
     struct complaint too_long;
 
-    struct thread writer; /* is woken when there is a text to write */
-    pthread_mutex_t lock; /* of what follows */
-    char *text;           /* NULL: it was written */
-    size_t length;
-    uint64_t text_record;
-    struct complaint failure;
+    struct state_writer *writer;
+    struct complaint failure; /* the writer's */
 };
 
 /* --- Parsing -------------------------------------------------------------- */
@@ -433,7 +428,7 @@ static bool finish_text(struct psi_open_alarms *alarms)
 
 void psi_open_alarms_commit(struct psi_open_alarms *alarms)
 {
-    char *made = NULL, *superseded;
+    char *made = NULL;
 
     if (finish_text(alarms))
         made = alarms->made;
@@ -444,14 +439,8 @@ void psi_open_alarms_commit(struct psi_open_alarms *alarms)
         ERROR(PLUGIN ": out of memory.");
         return;
     }
-    pthread_mutex_lock(&alarms->lock);
-    superseded = alarms->text;
-    alarms->text = made;
-    alarms->length = alarms->made_length;
-    alarms->text_record = ++alarms->record;
-    pthread_mutex_unlock(&alarms->lock);
-    free(superseded);
-    thread_wake(&alarms->writer);
+    const struct state_text text = {made, alarms->made_length, ++alarms->record};
+    state_writer_put(alarms->writer, &text);
 }
 
 uint64_t psi_open_alarms_next_record(const struct psi_open_alarms *alarms)
@@ -473,49 +462,16 @@ static void log_written(struct psi_open_alarms *alarms, int status)
 }
 
 /* What is prepared is there after a crash of collectd: alarms needn't wait for the disk. */
-static int write_file(struct psi_open_alarms *alarms, const char *text, size_t length,
-                      uint64_t record)
-{
-    int status = hr_state_file_prepare(alarms->path, text, length);
-
-    dispatcher_set_saved(alarms->dispatcher, record); /* or it can't be */
-    return status == 0 ? hr_state_file_commit(alarms->path) : status;
-}
-
-/* The writer's, or, when it has ended, the last one's. */
-static void write_text(struct psi_open_alarms *alarms)
-{
-    pthread_mutex_lock(&alarms->lock);
-    char *text = alarms->text;
-    size_t length = alarms->length;
-    uint64_t record = alarms->text_record;
-    alarms->text = NULL;
-    pthread_mutex_unlock(&alarms->lock);
-    if (text == NULL)
-        return;
-    log_written(alarms, write_file(alarms, text, length, record));
-    free(text);
-}
-
-static void *writer_main(void *context)
+static void write_text(void *context, const struct state_text *text)
 {
     struct psi_open_alarms *alarms = context;
+    int status = hr_state_file_prepare(alarms->path, text->bytes, text->length);
 
-    while (thread_wait_until(&alarms->writer, UINT64_MAX, -1))
-        write_text(alarms);
-    return NULL;
+    dispatcher_set_saved(alarms->dispatcher, text->number); /* or it can't be */
+    log_written(alarms, status == 0 ? hr_state_file_commit(alarms->path) : status);
 }
 
 /* --- Opening and closing -------------------------------------------------- */
-
-static int start_writer(struct psi_open_alarms *alarms)
-{
-    int status = thread_open(&alarms->writer);
-
-    if (status < 0)
-        return status;
-    return thread_start(&alarms->writer, writer_main, alarms, "psi state");
-}
 
 int psi_open_alarms_open(const char *path, struct dispatcher *dispatcher,
                          struct psi_open_alarms **alarms)
@@ -528,9 +484,7 @@ int psi_open_alarms_open(const char *path, struct dispatcher *dispatcher,
     opened->dispatcher = dispatcher;
     TAILQ_INIT(&opened->unclaimed);
     TAILQ_INIT(&opened->ending);
-    pthread_mutex_init(&opened->lock, NULL);
-    thread_init(&opened->writer);
-    int status = start_writer(opened);
+    int status = state_writer_open("psi state", write_text, opened, &opened->writer);
     if (status < 0) {
         psi_open_alarms_close(opened);
         return status;
@@ -544,10 +498,8 @@ void psi_open_alarms_close(struct psi_open_alarms *alarms)
 {
     if (alarms == NULL)
         return;
-    thread_stop(&alarms->writer);
-    write_text(alarms);
+    state_writer_close(alarms->writer);
     psi_open_alarms_free_list(&alarms->unclaimed);
     psi_open_alarms_free_list(&alarms->ending);
-    pthread_mutex_destroy(&alarms->lock);
     free(alarms);
 }
