@@ -188,6 +188,9 @@ int hr_cgroup_set_fd(const struct hr_cgroup_set *set);
  */
 struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_cgroup *previous);
 
+/** Whether one of the populated groups is within another one. */
+bool hr_cgroup_set_is_nested(const struct hr_cgroup_set *set);
+
 /** @return the current counts of the set. */
 struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set);
 

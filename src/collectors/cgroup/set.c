@@ -494,6 +494,19 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
     return next != NULL ? &next->group : NULL;
 }
 
+bool hr_cgroup_set_is_nested(const struct hr_cgroup_set *set)
+{
+    const struct hr_node *node;
+
+    TAILQ_FOREACH(node, &set->populated, by_populated)
+    {
+        for (const struct hr_node *above = node->parent; above != NULL; above = above->parent)
+            if (above->group.populated)
+                return true;
+    }
+    return false;
+}
+
 struct hr_cgroup_counts hr_cgroup_set_counts(const struct hr_cgroup_set *set)
 {
     struct hr_cgroup_counts counts = set->counts;

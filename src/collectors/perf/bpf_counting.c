@@ -291,20 +291,6 @@ static int open_cpu(struct hr_perf *perf, size_t index)
     return status == -ENODEV ? 0 : status; /* it went offline meanwhile */
 }
 
-/* What can be counted for the machine can be for a group. */
-static void probe_cgroups(struct hr_perf *perf)
-{
-    const struct hr_perf_probe *machine = &perf->probes[HR_PERF_SYSTEM];
-    struct hr_perf_probe *cgroups = &perf->probes[HR_PERF_CGROUP];
-
-    cgroups->done = machine->done;
-    cgroups->generation = machine->generation;
-    for (size_t g = 0; g < perf->group_count; g++)
-        cgroups->usable[g] = machine->usable[g];
-    for (size_t number = 0; number < perf->event_count; number++)
-        cgroups->status[number] = machine->status[number];
-}
-
 /* All events are opened again if others can be counted. */
 static int probe_events(struct hr_perf *perf)
 {
@@ -318,7 +304,7 @@ static int probe_events(struct hr_perf *perf)
         return 0;
     flush_cpus(perf); /* what the events have counted that are replaced */
     bpf->generation = machine->generation;
-    probe_cgroups(perf);
+    hr_perf_probe_cgroups_by_machine(perf);
     for (size_t i = 0; i < bpf->cpu_count; i++)
         bpf->cpus[i].open = false;
     return 0;

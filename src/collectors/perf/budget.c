@@ -9,7 +9,7 @@ void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t ret
     *budget = (struct hr_perf_budget){.max = max != 0 ? max : SIZE_MAX, .retry_ns = retry_ns};
 }
 
-static void update_limit(struct hr_perf_budget *budget)
+size_t hr_perf_budget_update_limit(struct hr_perf_budget *budget)
 {
     struct hr_perf_files *files = &budget->files;
     const size_t share = hr_descriptor_share(HR_KEEP_FILE);
@@ -26,14 +26,14 @@ static void update_limit(struct hr_perf_budget *budget)
         files->limit = budget->shortage_at;
         files->limited_by = HR_PERF_BY_OTHERS;
     }
+    return files->limit;
 }
 
 bool hr_perf_budget_reserve(struct hr_perf_budget *budget, size_t count)
 {
     struct hr_perf_files *files = &budget->files;
 
-    update_limit(budget);
-    if (files->open + count > files->limit)
+    if (files->open + count > hr_perf_budget_update_limit(budget))
         return false;
     files->open += count;
     return true;

@@ -27,6 +27,9 @@ struct hr_perf_budget {
 
 void hr_perf_budget_init(struct hr_perf_budget *budget, size_t max, uint64_t retry_ns);
 
+/** Finds out what limits the descriptors now. @return the limit */
+size_t hr_perf_budget_update_limit(struct hr_perf_budget *budget);
+
 /** Reserves descriptors. @return whether they fit. */
 bool hr_perf_budget_reserve(struct hr_perf_budget *budget, size_t count);
 

@@ -52,6 +52,16 @@ void hr_perf_probe_end(struct hr_perf_probe *probe);
 int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
                          const struct hr_cgroup *group, int cgroup);
 
+/** Takes what can be counted for the machine for what can be in cgroups, but for counters of the
+ * whole machine. */
+void hr_perf_probe_cgroups_by_machine(struct hr_perf *perf);
+
+/** Makes a scope one that was never probed. */
+void hr_perf_probe_forget(struct hr_perf *perf, enum hr_perf_scope scope);
+
+/** @return how many descriptors a target takes on the CPUs that are online; 0 before the probe. */
+size_t hr_perf_count_files(const struct hr_perf *perf, enum hr_perf_scope scope);
+
 /** Whether a cgroup was removed, even if its directory is held open. */
 bool hr_perf_is_cgroup_removed(const struct hr_cgroup *group);
 

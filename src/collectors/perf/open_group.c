@@ -34,15 +34,21 @@ static const struct hr_perf_encoding *encoding_of(const struct hr_perf_place *pl
                                       : NULL;
 }
 
-static bool needs_clock(const struct hr_perf_place *place, const struct hr_perf_event_group *group,
-                        uint32_t events)
+bool hr_perf_group_uses_pmu(const struct hr_perf_place *place,
+                            const struct hr_perf_event_group *group, uint32_t events)
 {
-    for (size_t i = 0; i < group->count && place->with_clock; i++) {
+    for (size_t i = 0; i < group->count; i++) {
         const struct hr_perf_encoding *encoding = encoding_of(place, group, events, i);
         if (encoding != NULL && is_on_counters(&encoding->attr))
             return true;
     }
     return false;
+}
+
+static bool needs_clock(const struct hr_perf_place *place, const struct hr_perf_event_group *group,
+                        uint32_t events)
+{
+    return place->with_clock && hr_perf_group_uses_pmu(place, group, events);
 }
 
 size_t hr_perf_group_files(const struct hr_perf_place *place,

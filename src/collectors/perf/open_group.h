@@ -56,6 +56,10 @@ struct hr_perf_place {
 const struct hr_perf_encoding *hr_perf_find_encoding(const struct hr_perf_event *event,
                                                      unsigned cpu);
 
+/** Whether events of a PMU, which may have to take turns, are among those of a group on a CPU. */
+bool hr_perf_group_uses_pmu(const struct hr_perf_place *place,
+                            const struct hr_perf_event_group *group, uint32_t events);
+
 /** The number of descriptors that hr_perf_group_open() opens. */
 size_t hr_perf_group_files(const struct hr_perf_place *place,
                            const struct hr_perf_event_group *group, uint32_t events);

@@ -21,6 +21,14 @@ int hr_perf_probe_init(struct hr_perf_probe *probe, const struct hr_perf *perf)
     return probe->status != NULL && probe->usable != NULL ? 0 : -ENOMEM;
 }
 
+void hr_perf_probe_forget(struct hr_perf *perf, enum hr_perf_scope scope)
+{
+    struct hr_perf_probe *probe = &perf->probes[scope];
+
+    probe->done = false;
+    memset(probe->usable, 0, perf->group_count * sizeof(*probe->usable));
+}
+
 void hr_perf_probe_end(struct hr_perf_probe *probe)
 {
     free(probe->status);
@@ -201,4 +209,20 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
         store_results(perf, &perf->probes[scope], status);
     free(status);
     return result;
+}
+
+void hr_perf_probe_cgroups_by_machine(struct hr_perf *perf)
+{
+    const struct hr_perf_probe *machine = &perf->probes[HR_PERF_SYSTEM];
+    struct hr_perf_probe *cgroups = &perf->probes[HR_PERF_CGROUP];
+
+    cgroups->done = machine->done;
+    cgroups->generation = machine->generation;
+    for (size_t g = 0; g < perf->group_count; g++) {
+        cgroups->usable[g] = machine->usable[g];
+        for (size_t e = 0; e < perf->groups[g].count; e++)
+            if (perf->groups[g].events[e]->whole_machine)
+                cgroups->usable[g] &= ~(UINT32_C(1) << e);
+    }
+    memcpy(cgroups->status, machine->status, perf->event_count * sizeof(*cgroups->status));
 }

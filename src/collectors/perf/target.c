@@ -252,37 +252,35 @@ static void read_all_cpus(struct hr_perf_target *target)
 
 /* --- Opening -------------------------------------------------------------- */
 
-static struct hr_perf_place place_on(const struct hr_perf_target *target, int cgroup,
-                                     unsigned number)
+static struct hr_perf_place place_on(const struct hr_perf *perf, enum hr_perf_scope scope,
+                                     int cgroup, unsigned number)
 {
     return (struct hr_perf_place){
-        .calls = target->perf->calls,
+        .calls = perf->calls,
         .cgroup = cgroup,
         .cpu = number,
-        .with_clock = target->scope == HR_PERF_CGROUP && target->perf->needs_clocks,
+        .with_clock = scope == HR_PERF_CGROUP && perf->needs_clocks,
     };
 }
 
-static size_t count_files_on(const struct hr_perf_target *target, unsigned number)
+static size_t count_files_on(const struct hr_perf *perf, enum hr_perf_scope scope, unsigned number)
 {
-    const struct hr_perf *perf = target->perf;
-    const struct hr_perf_place place = place_on(target, -1, number);
+    const struct hr_perf_place place = place_on(perf, scope, -1, number);
     size_t count = 0;
 
     for (size_t g = 0; g < perf->group_count; g++)
-        count +=
-            hr_perf_group_files(&place, &perf->groups[g], perf->probes[target->scope].usable[g]);
+        count += hr_perf_group_files(&place, &perf->groups[g], perf->probes[scope].usable[g]);
     return count;
 }
 
-static size_t count_files(const struct hr_perf_target *target)
+size_t hr_perf_count_files(const struct hr_perf *perf, enum hr_perf_scope scope)
 {
-    const struct hr_perf_cpus *cpus = &target->perf->cpus;
+    const struct hr_perf_cpus *cpus = &perf->cpus;
     size_t count = 0;
 
     for (size_t i = 0; i < cpus->count; i++)
         if (cpus->list[i].online)
-            count += count_files_on(target, cpus->list[i].number);
+            count += count_files_on(perf, scope, cpus->list[i].number);
     return count;
 }
 
@@ -290,7 +288,7 @@ static int open_all_groups(struct hr_perf_target *target, struct hr_perf_cpu_cou
                            int cgroup, const struct hr_perf_cpu *about)
 {
     struct hr_perf *perf = target->perf;
-    const struct hr_perf_place place = place_on(target, cgroup, about->number);
+    const struct hr_perf_place place = place_on(perf, target->scope, cgroup, about->number);
     const int dummy = hr_perf_group_open_dummy(&place);
     int status = 0;
 
@@ -326,7 +324,7 @@ static bool is_cpu_missing(const struct hr_perf_target *target, size_t index)
     const struct hr_perf_cpu *about = &target->perf->cpus.list[index];
 
     return about->online && (target->cpus[index] == NULL || !target->cpus[index]->open) &&
-           count_files_on(target, about->number) > 0;
+           count_files_on(target->perf, target->scope, about->number) > 0;
 }
 
 static bool is_any_cpu_missing(const struct hr_perf_target *target)
@@ -341,7 +339,7 @@ static bool is_any_cpu_missing(const struct hr_perf_target *target)
 static bool reserve_files(struct hr_perf_target *target)
 {
     struct hr_perf_budget *budget = &target->perf->budget;
-    const size_t needed = count_files(target);
+    const size_t needed = hr_perf_count_files(target->perf, target->scope);
 
     update_wanted(target, needed);
     if (needed > target->reserved && !hr_perf_budget_reserve(budget, needed - target->reserved))

@@ -50,6 +50,27 @@ START_TEST(selects_in_the_order_of_names)
 }
 END_TEST
 
+static const struct {
+    const char *patterns[2];
+    bool nested;
+} nestings[] = {{{"*", "none"}, false},
+                {{"**/empty", "ab"}, false},
+                {{"ab", "a/b/*"}, false},
+                {{"a/b", "a/b/c"}, true},
+                {{"a", "a/b/c"}, true}};
+
+START_TEST(knows_whether_groups_are_nested)
+{
+    tree_add_group(tree, "a/b/c", true);
+    tree_add_group(tree, "ab", true);
+    tree_add_group(tree, "ab/empty", false);
+    open_set(nestings[_i].patterns, 2, NULL, 0, 0);
+    ck_assert(!hr_cgroup_set_is_nested(set));
+    read_set();
+    ck_assert_int_eq(hr_cgroup_set_is_nested(set), nestings[_i].nested);
+}
+END_TEST
+
 START_TEST(takes_the_first_pattern_that_matches)
 {
     const char *patterns[] = {"*/b", "a/**"};
@@ -568,6 +589,7 @@ int main(void)
     tcase_set_timeout(tests, 30);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, selects_in_the_order_of_names);
+    tcase_add_loop_test(tests, knows_whether_groups_are_nested, 0, 5);
     tcase_add_test(tests, takes_the_first_pattern_that_matches);
     tcase_add_test(tests, exclusion_wins_but_only_for_what_it_names);
     tcase_add_test(tests, follows_comings_and_goings);
