@@ -19,6 +19,7 @@
 #include "common/submit.h"
 #include "headroom/cgroup.h"
 #include "headroom/perf.h"
+#include "headroom/perf_choice.h"
 #include "headroom/reason.h"
 #include "headroom/root.h"
 #include "utils/common/common.h"
@@ -38,12 +39,10 @@ struct ended {
     char instance[DATA_MAX_NAME_LEN];
 };
 
-enum counting { BY_DESCRIPTORS, BY_BPF };
-
 static struct {
     bool system;
     bool require_events;
-    int counting; /* enum counting */
+    int counting; /* enum hr_perf_counting */
     size_t max_files;
     struct perf_values_options publishing;
     char *root;
@@ -63,6 +62,7 @@ static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct perf_problems problems;
 static struct ended *ended;
 static bool started;
+static bool undecided; /* until the selected groups are known; `perf` has no targets */
 static bool cpus_known;
 static cdtime_t now; /* of the interval that is being read; 0: none */
 
@@ -71,7 +71,7 @@ static cdtime_t now; /* of the interval that is being read; 0: none */
 static int configure_option(const oconfig_item_t *item)
 {
     static const struct option_word counting[] = {
-        {"descriptors", BY_DESCRIPTORS}, {"bpf", BY_BPF}, {0}};
+        {"auto", HR_PERF_AUTO}, {"descriptors", HR_PERF_DESCRIPTORS}, {"bpf", HR_PERF_BPF}, {0}};
 
     if (strcasecmp(item->key, "System") == 0)
         return option_boolean(PLUGIN, item, &config.system);
@@ -134,17 +134,31 @@ static int open_by_descriptors(void)
     return events.group_count > 0 ? hr_perf_open(root, &options, &perf) : 0;
 }
 
-static bool open_by_bpf(void)
+/* Replaces `perf`, unless it fails. */
+static int open_by_bpf(struct hr_reason *reason)
 {
     const struct hr_perf_options options = perf_options();
+    struct hr_perf *opened = NULL;
+    int status = events.group_count > 0 ? hr_perf_open_bpf(root, &options, &opened, reason) : 0;
+
+    if (status < 0)
+        return status;
+    open_files_raise_limit(PLUGIN, 0);
+    hr_perf_close(perf);
+    perf = opened;
+    return 0;
+}
+
+static int open_perf(void)
+{
     struct hr_reason reason;
 
-    if (events.group_count == 0 || hr_perf_open_bpf(root, &options, &perf, &reason) == 0) {
-        open_files_raise_limit(PLUGIN, 0);
-        return true;
-    }
+    if (config.counting != HR_PERF_BPF)
+        return open_by_descriptors();
+    if (open_by_bpf(&reason) == 0)
+        return 0;
     WARNING(PLUGIN ": can't count by BPF (Counting), so descriptors are used: %s.", reason.text);
-    return false;
+    return open_by_descriptors();
 }
 
 static int read_cpus_and_counts(void)
@@ -268,21 +282,6 @@ static void read_groups(void)
     free_ended();
 }
 
-static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
-{
-    if (perf == NULL)
-        return 0;
-    read_cpus_and_counts();
-    if (!cpus_known)
-        return 0;
-    now = cdtime();
-    read_system();
-    read_groups();
-    perf_problems_log(&problems, &events, perf, root);
-    now = 0;
-    return 0;
-}
-
 /* --- Groups --------------------------------------------------------------- */
 
 static bool has_ended(const char *instance)
@@ -311,7 +310,9 @@ static void open_target(struct hr_cgroup *group)
 {
     struct series *series = group->data;
 
-    if (series->target == NULL && hr_perf_target_open_cgroup(perf, group, &series->target) < 0)
+    if (undecided || series == NULL || series->target != NULL)
+        return;
+    if (hr_perf_target_open_cgroup(perf, group, &series->target) < 0)
         ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
 }
 
@@ -367,7 +368,78 @@ static void handle_cgroup_event(struct hr_cgroup *group, enum hr_cgroup_event ev
     }
 }
 
+/* --- Counting "auto" ------------------------------------------------------ */
+
+static struct hr_perf_demand find_demand(void)
+{
+    struct hr_perf_demand demand = {.system = config.system};
+
+    if (groups == NULL)
+        return demand;
+    selection_read(selection, groups);
+    demand.groups = hr_cgroup_set_counts(groups).populated;
+    demand.nested = config.system || hr_cgroup_set_is_nested(groups);
+    return demand;
+}
+
+/* By BPF where that is better, for good, as totals would begin anew. */
+static void choose_counting(const struct hr_perf_demand *demand)
+{
+    const struct hr_perf_need need = hr_perf_find_need(perf, demand);
+    struct hr_perf_choice choice;
+    struct hr_reason reason;
+
+    hr_perf_choose(&need, &choice);
+    if (choice.counting == HR_PERF_DESCRIPTORS)
+        INFO(PLUGIN ": counting by descriptors (Counting \"auto\"): %s.", choice.why);
+    else if (open_by_bpf(&reason) == 0)
+        INFO(PLUGIN ": counting by BPF (Counting \"auto\"): %s.", choice.why);
+    else
+        plugin_log(choice.fits ? LOG_INFO : LOG_WARNING,
+                   PLUGIN ": counting by descriptors (Counting \"auto\"), though %s, as BPF can't "
+                          "be used: %s.",
+                   choice.why, reason.text);
+}
+
+static int open_system(void)
+{
+    return perf != NULL && config.system ? hr_perf_target_open_system(perf, &system_target) : 0;
+}
+
+/* Once, when the selected groups are known, and something is to be counted. */
+static void decide(void)
+{
+    const struct hr_perf_demand demand = find_demand();
+    struct hr_cgroup *group = NULL;
+
+    if (!demand.system && demand.groups == 0)
+        return;
+    choose_counting(&demand);
+    undecided = false;
+    if (open_system() < 0)
+        ERROR(PLUGIN ": the machine is left out: out of memory.");
+    while (groups != NULL && (group = hr_cgroup_set_next(groups, group)) != NULL)
+        open_target(group);
+}
+
 /* --- Callbacks ------------------------------------------------------------ */
+
+static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
+{
+    if (perf == NULL)
+        return 0;
+    read_cpus_and_counts();
+    if (!cpus_known)
+        return 0;
+    if (undecided)
+        decide();
+    now = cdtime();
+    read_system();
+    read_groups();
+    perf_problems_log(&problems, &events, perf, root);
+    now = 0;
+    return 0;
+}
 
 static void stop_counting(void)
 {
@@ -377,7 +449,7 @@ static void stop_counting(void)
     system_target = NULL;
     hr_perf_close(perf);
     perf = NULL;
-    started = cpus_known = false;
+    started = cpus_known = undecided = false;
 }
 
 static int cgroup_perf_shutdown(void)
@@ -395,12 +467,11 @@ static int cgroup_perf_shutdown(void)
 
 static int start_counting(void)
 {
-    int status = 0;
+    int status = open_perf();
 
-    if (config.counting != BY_BPF || !open_by_bpf())
-        status = open_by_descriptors();
-    if (status == 0 && perf != NULL && config.system)
-        status = hr_perf_target_open_system(perf, &system_target);
+    undecided = perf != NULL && config.counting == HR_PERF_AUTO;
+    if (status == 0 && !undecided)
+        status = open_system();
     if (status == 0 && perf != NULL)
         status = selection_open(selection, root, handle_cgroup_event, NULL, &groups);
     if (status < 0) {

@@ -123,6 +123,14 @@ void perf_tear_down_with_groups(void)
     groups_free(groups);
 }
 
+void perf_begin(const char *options)
+{
+    char all[8192 + 32];
+
+    snprintf(all, sizeof(all), "%s\nCounting \"descriptors\"", options);
+    harness_begin(all);
+}
+
 /* --- Requirements --------------------------------------------------------- */
 
 static bool can_count(void)

@@ -33,6 +33,9 @@ void perf_tear_down(void);
 void perf_set_up_with_groups(void);
 void perf_tear_down_with_groups(void);
 
+/** As harness_begin(), by descriptors. */
+void perf_begin(const char *options);
+
 /** Why tests can't count here, or can't make groups if these are requested; NULL: they can, or must
  * (HEADROOM_REQUIRE_ALL). */
 const char *perf_obstacle(bool with_groups);

@@ -98,6 +98,113 @@ START_TEST(uses_descriptors_where_bpf_is_not_permitted)
 }
 END_TEST
 
+/* --- Chosen by the plugin ------------------------------------------------- */
+
+#define AUTO "Event \"task-clock\" \"page-faults\"\nCgroup \"**\"\n"
+
+START_TEST(chooses_bpf_where_there_are_too_few_descriptors)
+{
+    char options[128], expected[128];
+
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    struct perf_worker a = perf_start("a"), b = perf_start("b");
+    snprintf(options, sizeof(options), AUTO "MaxFiles %zu", 3 * 2 * perf_cpus() - 1);
+    harness_begin(options);
+    for (int i = 0; i < 3; i++) {
+        harness_read();
+        harness_assert_count("*/perf-task-clock", 3);
+        ck_assert_uint_eq(perf_descriptors(), 0);
+    }
+    perf_end(&a);
+    perf_end(&b);
+    snprintf(
+        expected, sizeof(expected),
+        "info: cgroup_perf: counting by BPF (Counting \"auto\"): descriptors would be %zu, but "
+        "no more than %zu are allowed.",
+        3 * 2 * perf_cpus(), 3 * 2 * perf_cpus() - 1);
+    harness_assert_logs(1, expected);
+}
+END_TEST
+
+#define MSR "sys/bus/event_source/devices/msr/type"
+
+/* Makes the tree's PMU "msr" the machine's. @return whether there is one. */
+static bool use_pmu(void)
+{
+    FILE *file = fopen("/" MSR, "r");
+    unsigned type;
+
+    if (file == NULL)
+        return false;
+    ck_assert_int_eq(fscanf(file, "%u", &type), 1);
+    fclose(file);
+    tree_write(tree, MSR, "%u\n", type);
+    return true;
+}
+
+/* Whether a task is in several of what is counted. */
+static const struct {
+    const char *options;
+    bool turns;
+} pmu_options[] = {
+    {"Cgroup \"a\"\n", true},
+    {"System false\nCgroup \"a\" \"a/b\"\n", true},
+    {"System false\nCgroup \"a/b\" \"c\"\n", false},
+    {"System true\n", false},
+};
+
+START_TEST(chooses_bpf_where_events_of_a_pmu_would_take_turns)
+{
+    char options[128];
+
+    if (!use_pmu())
+        return;
+    groups_make(groups, "a");
+    groups_make(groups, "a/b");
+    groups_make(groups, "c");
+    struct perf_worker b = perf_start("a/b"), c = perf_start("c");
+    snprintf(options, sizeof(options), "Event \"msr/tsc/\"\n%s", pmu_options[_i].options);
+    harness_begin(options);
+    harness_read();
+    ck_assert_uint_eq(perf_descriptors() == 0, pmu_options[_i].turns);
+    perf_end(&b);
+    perf_end(&c);
+    harness_assert_logs(1, pmu_options[_i].turns
+                               ? "info: cgroup_perf: counting by BPF (Counting \"auto\"): by "
+                                 "descriptors, a cgroup and what it is in would each take counters "
+                                 "of the PMU."
+                               : "info: cgroup_perf: counting by descriptors (Counting \"auto\")");
+}
+END_TEST
+
+/* _i: whether there are enough descriptors, so that all is counted nevertheless. */
+START_TEST(says_why_bpf_that_would_be_better_is_not_used)
+{
+    char options[128];
+
+    if (_i == 1 && !use_pmu())
+        return;
+    groups_make(groups, "a");
+    struct perf_worker a = perf_start("a");
+    perf_make_fail(SYS_bpf, EPERM, -1, 0);
+    snprintf(options, sizeof(options), "Event \"msr/tsc/\"\nCgroup \"a\"\nMaxFiles %zu",
+             _i == 1 ? 8192 : 2 * perf_cpus() - 1);
+    harness_begin(options);
+    harness_read();
+    harness_read();
+    harness_assert_count("*/perf-msr_tsc", 1 + _i);
+    perf_end(&a);
+    ck_assert_uint_eq(
+        fake_logs(_i == 1 ? LOG_INFO : LOG_WARNING,
+                  "cgroup_perf: counting by descriptors (Counting \"auto\"), though "),
+        1);
+    ck_assert_uint_eq(fake_logs(0, ", as BPF can't be used: no permission to load BPF programs"),
+                      1);
+    ck_assert_uint_eq(fake_logs(0, NULL), _i == 1 ? 1 : 2);
+}
+END_TEST
+
 static bool can_use_bpf(void)
 {
     union bpf_attr attr = {
@@ -126,5 +233,9 @@ int main(void)
     tcase_add_test(tests, publishes_what_a_group_did_last);
     tcase_add_test(tests, neither_grows_nor_leaks_while_groups_come_and_go);
     tcase_add_test(tests, uses_descriptors_where_bpf_is_not_permitted);
+    tcase_add_test(tests, chooses_bpf_where_there_are_too_few_descriptors);
+    tcase_add_loop_test(tests, chooses_bpf_where_events_of_a_pmu_would_take_turns, 0,
+                        COUNT(pmu_options));
+    tcase_add_loop_test(tests, says_why_bpf_that_would_be_better_is_not_used, 0, 2);
     return run_suite("plugin cgroup_perf bpf", tests);
 }

@@ -36,7 +36,7 @@ START_TEST(counts_what_a_group_does)
 {
     groups_make(groups, "a");
     struct perf_worker worker = perf_start("a");
-    harness_begin(EVENTS "Cgroup \"*\"\nReportPerCPU true");
+    perf_begin(EVENTS "Cgroup \"*\"\nReportPerCPU true");
     await_group("a");
     for (int i = 0; i < 3; i++) {
         double faults = perf_of("a", "perf-page-faults");
@@ -66,7 +66,7 @@ START_TEST(adds_up_the_cpus)
 
     groups_make(groups, "a");
     struct perf_worker worker = perf_start("a");
-    harness_begin("System false\nEvent \"page-faults\"\nCgroup \"*\"\nReportPerCPU true");
+    perf_begin("System false\nEvent \"page-faults\"\nCgroup \"*\"\nReportPerCPU true");
     perf_read_until("cgroup_perf-a/perf-page-faults*", 1 + perf_cpus());
     for (int i = 0; i < 20; i++)
         perf_work(&worker, 100, 1);
@@ -86,7 +86,7 @@ START_TEST(publishes_no_share_of_a_group_that_sleeps)
 {
     groups_make(groups, "a");
     struct perf_worker worker = perf_start("a");
-    harness_begin(EVENTS "System false\nCgroup \"*\"");
+    perf_begin(EVENTS "System false\nCgroup \"*\"");
     await_group("a");
     perf_work(&worker, 10, 1);
     harness_read();
@@ -103,7 +103,7 @@ START_TEST(counts_all_below_a_group)
     groups_make(groups, "a");
     groups_make(groups, "a/b");
     struct perf_worker worker = perf_start("a/b");
-    harness_begin("Cgroup \"**\"\nEvent \"task-clock\" \"page-faults\"");
+    perf_begin("Cgroup \"**\"\nEvent \"task-clock\" \"page-faults\"");
     await_group("a_b");
     await_group("a");
     double above = perf_of("a", "perf-page-faults"), below = perf_of("a_b", "perf-page-faults");
@@ -125,7 +125,7 @@ START_TEST(gives_all_values_of_a_read_one_time)
     groups_make(groups, "b");
     groups_start_sleeper(groups, "a");
     groups_start_sleeper(groups, "b");
-    harness_begin("Cgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
+    perf_begin("Cgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
     await_group("a");
     await_group("b");
     const struct fake_value *values = fake_values(&count);
@@ -144,7 +144,7 @@ START_TEST(counts_tracepoints)
     ck_assert_int_eq(mount("tracefs", tracing, "tracefs", 0, NULL), 0);
     groups_make(groups, "a");
     struct perf_worker worker = perf_start("a");
-    harness_begin("Cgroup \"*\"\nEvent \"task-clock\" \"sched:sched_switch\"");
+    perf_begin("Cgroup \"*\"\nEvent \"task-clock\" \"sched:sched_switch\"");
     await_group("a");
     double before = perf_of("a", "perf-sched:sched_switch");
     for (int i = 0; i < 20; i++)
@@ -176,7 +176,7 @@ START_TEST(publishes_what_a_group_did_last)
 {
     groups_make(groups, "a");
     struct perf_worker worker = perf_start("a");
-    harness_begin(EVENTS "System false\nCgroup \"*\"");
+    perf_begin(EVENTS "System false\nCgroup \"*\"");
     await_group("a");
     double faults = perf_of("a", "perf-page-faults");
     perf_work(&worker, 3000, 20);
@@ -205,7 +205,7 @@ START_TEST(goes_on_from_its_total_when_processes_come_back)
     double last = 0;
 
     groups_make(groups, "a");
-    harness_begin(EVENTS "System false\nCgroup \"*\"");
+    perf_begin(EVENTS "System false\nCgroup \"*\"");
     harness_read();
     harness_assert_count("*", 0);
     for (int i = 0; i < 4; i++) {
@@ -229,7 +229,7 @@ START_TEST(takes_a_group_made_again_for_another)
 {
     groups_make(groups, "a");
     struct perf_worker worker = perf_start("a");
-    harness_begin("System false\nCgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
+    perf_begin("System false\nCgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
     await_group("a");
     perf_work(&worker, 50000, 0);
     perf_end(&worker);
@@ -267,7 +267,7 @@ START_TEST(gets_over_a_group_that_vanishes_before_it_is_read)
     groups_make(groups, "a");
     groups_make(groups, "b");
     struct perf_worker first = perf_start("a"), second = perf_start("b");
-    harness_begin("System false\nCgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
+    perf_begin("System false\nCgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
     if (_i == 1)
         harness_read();
     fake_on_dispatch(remove_group_b, &second);
@@ -298,8 +298,8 @@ static void make_groups(size_t count)
 START_TEST(takes_no_more_groups_than_the_limit)
 {
     make_groups(100);
-    harness_begin("System false\nCgroup \"g*\"\nMaxCgroups 50\n"
-                  "Event \"task-clock\" \"page-faults\"");
+    perf_begin("System false\nCgroup \"g*\"\nMaxCgroups 50\n"
+               "Event \"task-clock\" \"page-faults\"");
     for (int i = 0; i < 3; i++) {
         harness_read();
         harness_assert_count("*/perf-task-clock", 50);
@@ -319,7 +319,7 @@ START_TEST(takes_no_more_files_than_the_limit)
     snprintf(options, sizeof(options),
              "Cgroup \"g*\"\nEvent \"task-clock\" \"page-faults\"\nEvent \"cs\"\nMaxFiles %zu",
              4 * 3 * perf_cpus() + 1);
-    harness_begin(options);
+    perf_begin(options);
     for (int i = 0; i < 5; i++) {
         harness_read();
         harness_assert_count("cgroup_perf-system/perf-*", 3);
@@ -344,7 +344,7 @@ START_TEST(counts_another_group_when_files_are_free)
     struct perf_worker first = perf_start("a"), second = perf_start("b");
     snprintf(options, sizeof(options), "System false\nCgroup \"*\"\nEvent \"cs\"\nMaxFiles %zu",
              perf_cpus());
-    harness_begin(options);
+    perf_begin(options);
     harness_read();
     harness_assert_count("*/perf-cs", 1);
     const bool is_first = fake_count("cgroup_perf-a/perf-cs") == 1;
@@ -359,11 +359,56 @@ START_TEST(counts_another_group_when_files_are_free)
 }
 END_TEST
 
+/* Chosen once: what comes later and doesn't fit is left out. */
+START_TEST(goes_on_by_descriptors_that_were_chosen)
+{
+    char options[64], expected[128];
+
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    struct perf_worker first = perf_start("a");
+    snprintf(options, sizeof(options), "Cgroup \"*\"\nEvent \"cs\"\nMaxFiles %zu", 2 * perf_cpus());
+    harness_begin(options);
+    ck_assert_uint_eq(fake_logs(0, NULL), 0);
+    harness_read();
+    snprintf(expected, sizeof(expected),
+             "info: cgroup_perf: counting by descriptors (Counting \"auto\"): %zu are enough, and "
+             "no events of a PMU would have to take turns.",
+             2 * perf_cpus());
+    harness_assert_logs(1, expected);
+    harness_assert_count("*/perf-cs", 2);
+    ck_assert_uint_eq(perf_descriptors(), 2 * perf_cpus());
+    struct perf_worker second = perf_start("b");
+    for (int i = 0; i < 2000 && fake_logs(LOG_WARNING, "1 cgroup is not counted") == 0; i++) {
+        harness_sleep(10);
+        harness_read();
+    }
+    harness_assert_count("*/perf-cs", 2);
+    harness_assert_logs(1, "1 cgroup is not counted");
+    perf_end(&first);
+    perf_end(&second);
+}
+END_TEST
+
+START_TEST(chooses_when_there_is_something_to_count)
+{
+    groups_make(groups, "a");
+    harness_begin("System false\nCgroup \"a\"\nEvent \"task-clock\"");
+    for (int i = 0; i < 3; i++)
+        harness_read();
+    harness_assert_logs(0, NULL);
+    struct perf_worker worker = perf_start("a");
+    await_group("a");
+    perf_end(&worker);
+    harness_assert_logs(1, "info: cgroup_perf: counting by descriptors (Counting \"auto\"): ");
+}
+END_TEST
+
 START_TEST(neither_grows_nor_leaks_while_groups_come_and_go)
 {
     groups_make(groups, "keep");
     struct perf_worker keep = perf_start("keep");
-    harness_begin("Cgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
+    perf_begin("Cgroup \"*\"\nEvent \"task-clock\" \"page-faults\"");
     await_group("keep");
     const size_t open = perf_descriptors();
     perf_let_groups_come_and_go();
@@ -397,6 +442,8 @@ int main(void)
     tcase_add_test(tests, takes_no_more_groups_than_the_limit);
     tcase_add_test(tests, takes_no_more_files_than_the_limit);
     tcase_add_test(tests, counts_another_group_when_files_are_free);
+    tcase_add_test(tests, goes_on_by_descriptors_that_were_chosen);
+    tcase_add_test(tests, chooses_when_there_is_something_to_count);
     tcase_add_test(tests, neither_grows_nor_leaks_while_groups_come_and_go);
     return run_suite("plugin cgroup_perf groups", tests);
 }

@@ -37,7 +37,7 @@ static const struct {
     {"Event \"task-clock\" \"\"", "Event", "\"task-clock\" \"\"", "names of events in quotes"},
     {"Event \"task-clock\" 5", "Event", "\"task-clock\" 5", "names of events in quotes"},
     {"Event" THIRTYTWO " \"faults\"", "Event", EIGHT, "up to 32"},
-    {"Counting \"fast\"", "Counting", "\"fast\"", "\"descriptors\""},
+    {"Counting \"fast\"", "Counting", "\"fast\"", "\"auto\", \"descriptors\""},
     {"Counting true", "Counting", "true", "\"bpf\""},
     {"MaxFiles 0", "MaxFiles", "0", "whole number from 1 to"},
     {"MaxFiles -1", "MaxFiles", "-1", "whole number from 1 to"},
@@ -98,7 +98,7 @@ END_TEST
 
 START_TEST(warns_of_what_is_unknown_and_goes_on)
 {
-    harness_begin("Events \"task-clock\"\nEvent \"task-clock\"");
+    perf_begin("Events \"task-clock\"\nEvent \"task-clock\"");
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "cgroup_perf: option Events "), 1);
     harness_assert_logs(1, "not known");
     harness_read();
@@ -113,7 +113,7 @@ START_TEST(takes_several_blocks)
     snprintf(text, sizeof(text),
              "<Plugin cgroup_perf>\nRoot \"/\"\nEvent \"task-clock\"\n</Plugin>\n"
              "<Plugin \"cgroup_perf\">\nRoot \"%s\"\nEvent \"msr/tsc/\"\nReportRunning false\n"
-             "</Plugin>\n",
+             "Counting \"descriptors\"\n</Plugin>\n",
              tree_path(tree));
     ck_assert_int_eq(fake_configure(text), 0);
     ck_assert_int_eq(fake_init(), 0);
@@ -148,7 +148,7 @@ END_TEST
 
 START_TEST(begins_once_though_asked_twice)
 {
-    harness_begin("Event \"task-clock\"");
+    perf_begin("Event \"task-clock\"");
     ck_assert_int_eq(fake_init(), 0);
     ck_assert_uint_eq(fake_read_callbacks(), 1);
     harness_read();
@@ -162,7 +162,7 @@ END_TEST
 
 START_TEST(warns_once_that_no_event_is_known)
 {
-    harness_begin("Event \"no-such-event\"\nCgroup \"*\"");
+    perf_begin("Event \"no-such-event\"\nCgroup \"*\"");
     ck_assert_uint_eq(fake_logs(LOG_ERR, "event \"no-such-event\" can't be counted"), 1);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "there is nothing to count"), 1);
     ck_assert_uint_eq(fake_logs(0, NULL), 2);
@@ -176,7 +176,7 @@ END_TEST
 
 START_TEST(warns_if_there_is_nothing_to_do)
 {
-    harness_begin("System false");
+    perf_begin("System false");
     harness_read();
     harness_assert_count("*", 0);
     harness_assert_logs(1, "warning: cgroup_perf: there is nothing to count");
@@ -190,7 +190,7 @@ START_TEST(runs_without_any_configuration)
     harness_read();
     harness_assert_count("cgroup_perf-system/perf-*", 4);
     harness_assert_count("*", 8);
-    harness_assert_logs(0, NULL);
+    harness_assert_logs(1, "info: cgroup_perf: counting by descriptors (Counting \"auto\"): ");
 }
 END_TEST
 

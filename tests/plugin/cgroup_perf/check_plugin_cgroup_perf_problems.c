@@ -37,7 +37,7 @@ static int configure(const char *options)
 
 START_TEST(names_an_unknown_event_and_the_nearest)
 {
-    harness_begin("Event \"page-faults\" \"task-clok\" \"cpu/instrutcions/\"\nEvent \"cs\"");
+    perf_begin("Event \"page-faults\" \"task-clok\" \"cpu/instrutcions/\"\nEvent \"cs\"");
     read_some();
     harness_assert_count("cgroup_perf-system/perf-page-faults", 1);
     harness_assert_count("cgroup_perf-system/perf-cs", 1);
@@ -53,7 +53,7 @@ END_TEST
 /* The running time is published for the line's other event, but not for this one. */
 START_TEST(reports_once_that_nothing_counts_an_event)
 {
-    harness_begin("Event \"nothing/any/\" \"task-clock\"\nEvent \"cs\"");
+    perf_begin("Event \"nothing/any/\" \"task-clock\"\nEvent \"cs\"");
     read_some();
     harness_assert_count("*nothing*", 0);
     harness_assert_count("*/perf-*", 2);
@@ -65,7 +65,7 @@ END_TEST
 
 START_TEST(names_all_events_that_nothing_counts)
 {
-    harness_begin("Event \"nothing/any/\"\nEvent \"task-clock\" \"nothing/any/u\"");
+    perf_begin("Event \"nothing/any/\"\nEvent \"task-clock\" \"nothing/any/u\"");
     read_some();
     harness_assert_count("*", 2);
     harness_assert_logs(1, "cgroup_perf: nothing/any/, nothing/any/u can't be counted");
@@ -76,7 +76,7 @@ START_TEST(reports_once_if_nothing_at_all_can_be_counted)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
-    harness_begin("Event \"nothing/any/\"\nCgroup \"*\"");
+    perf_begin("Event \"nothing/any/\"\nCgroup \"*\"");
     read_some();
     harness_assert_count("*", 0);
     ck_assert_uint_eq(perf_descriptors(), 0);
@@ -88,7 +88,7 @@ START_TEST(reports_cgroups_if_only_they_are_counted)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
-    harness_begin("System false\nEvent \"nothing/any/\" \"cs\"\nCgroup \"*\"");
+    perf_begin("System false\nEvent \"nothing/any/\" \"cs\"\nCgroup \"*\"");
     read_some();
     harness_assert_count("cgroup_perf-a/perf-cs", 1);
     harness_assert_logs(1, "nothing/any/ can't be counted");
@@ -103,7 +103,7 @@ START_TEST(cuts_a_long_list_of_events_off)
     for (int i = 0; i < 32; i++)
         snprintf(options + strlen(options), sizeof(options) - strlen(options),
                  " \"nothing/any,name=a_long_name_of_an_event_%d/\"", i);
-    harness_begin(options);
+    perf_begin(options);
     read_some();
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "event_0/, nothing/any"), 1);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "event_31/"), 0);
@@ -114,7 +114,7 @@ END_TEST
 /* The msr PMU can't distinguish user mode from the kernel. */
 START_TEST(reports_once_that_the_kernel_refuses_an_event)
 {
-    harness_begin_live("Event \"msr/tsc/u\" \"task-clock\"");
+    harness_begin_live("Event \"msr/tsc/u\" \"task-clock\"\nCounting \"descriptors\"");
     read_some();
     harness_assert_count("*", 2);
     ck_assert_uint_eq(fake_logs(LOG_ERR, "the kernel refuses to count msr/tsc/u for the machine"),
@@ -129,7 +129,7 @@ START_TEST(reports_that_an_event_is_of_the_whole_machine)
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
     perf_make_fail(SYS_perf_event_open, EINVAL, 4, PERF_FLAG_PID_CGROUP);
-    harness_begin("Event \"package/energy/\"\nCgroup \"*\"");
+    perf_begin("Event \"package/energy/\"\nCgroup \"*\"");
     read_some();
     harness_assert_count("cgroup_perf-system/*", 2);
     harness_assert_count("cgroup_perf-a/*", 0);
@@ -144,7 +144,7 @@ START_TEST(reports_what_is_refused_of_cgroups_only)
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
     perf_make_fail(SYS_perf_event_open, EINVAL, 4, PERF_FLAG_PID_CGROUP);
-    harness_begin("Event \"task-clock\" \"cs\"\nCgroup \"*\"");
+    perf_begin("Event \"task-clock\" \"cs\"\nCgroup \"*\"");
     read_some();
     harness_assert_count("cgroup_perf-system/*", 4);
     harness_assert_count("cgroup_perf-a/*", 0);
@@ -176,7 +176,7 @@ START_TEST(reports_once_that_permission_is_missing)
 {
     groups_make(groups, "a");
     groups_start_sleeper(groups, "a");
-    harness_begin("Event \"task-clock\" \"cs\"\nEvent \"nothing/any/\"\nCgroup \"*\"");
+    perf_begin("Event \"task-clock\" \"cs\"\nEvent \"nothing/any/\"\nCgroup \"*\"");
     permit(false);
     read_some();
     permit(true);
@@ -194,7 +194,7 @@ END_TEST
 START_TEST(reports_a_level_that_makes_the_capability_useless)
 {
     tree_write(tree, "proc/sys/kernel/perf_event_paranoid", "3\n");
-    harness_begin("");
+    perf_begin("");
     permit(false);
     harness_read();
     permit(true);
@@ -207,7 +207,7 @@ END_TEST
 START_TEST(does_without_the_level_if_it_is_not_known)
 {
     tree_remove(tree, "proc/sys/kernel/perf_event_paranoid");
-    harness_begin("");
+    perf_begin("");
     permit(false);
     harness_read();
     permit(true);
@@ -242,7 +242,7 @@ END_TEST
 
 START_TEST(starts_with_what_is_required)
 {
-    harness_begin("RequireEvents true\nEvent \"task-clock\" \"cs\"\nEvent \"package/energy/\"");
+    perf_begin("RequireEvents true\nEvent \"task-clock\" \"cs\"\nEvent \"package/energy/\"");
     read_some();
     harness_assert_count("*", 6);
     harness_assert_logs(0, NULL);
@@ -262,7 +262,9 @@ END_TEST
 START_TEST(looks_a_second_block_up_though_nothing_is_required_any_more)
 {
     ck_assert_int_eq(configure("RequireEvents true\nEvent \"task-clock\""), 0);
-    ck_assert_int_eq(configure("RequireEvents false\nEvent \"cs\" \"task-clok\""), 0);
+    ck_assert_int_eq(configure("RequireEvents false\nEvent \"cs\" \"task-clok\"\n"
+                               "Counting \"descriptors\""),
+                     0);
     ck_assert_int_eq(fake_init(), 0);
     harness_read();
     harness_assert_count("*", 2);
@@ -278,7 +280,7 @@ END_TEST
 START_TEST(waits_for_the_cpus)
 {
     tree_rename(tree, ONLINE, "kept");
-    harness_begin("Event \"task-clock\"");
+    perf_begin("Event \"task-clock\"");
     read_some();
     harness_assert_count("*", 0);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "No such file"), 1);
@@ -287,6 +289,21 @@ START_TEST(waits_for_the_cpus)
     harness_read();
     harness_assert_count("*", 1);
     harness_assert_logs(1, "info: cgroup_perf: can read again which CPUs are online.");
+}
+END_TEST
+
+/* What descriptors would take isn't known before. */
+START_TEST(chooses_once_the_cpus_are_known)
+{
+    tree_rename(tree, ONLINE, "kept");
+    harness_begin("Event \"task-clock\"");
+    read_some();
+    harness_assert_count("*", 0);
+    harness_assert_logs(1, "so nothing is counted");
+    tree_rename(tree, "kept", ONLINE);
+    read_some();
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "counting by descriptors (Counting \"auto\"): "), 1);
+    ck_assert_uint_eq(fake_logs(0, NULL), 2);
 }
 END_TEST
 
@@ -304,7 +321,7 @@ START_TEST(goes_on_with_the_cpus_that_it_knows)
     tree_write(tree, "kept", "0\n");
     tree_rename(tree, ONLINE, "before");
     tree_rename(tree, "kept", ONLINE);
-    harness_begin("Event \"task-clock\"\nReportPerCPU true");
+    perf_begin("Event \"task-clock\"\nReportPerCPU true");
     read_some();
     harness_assert_count("*", 4);
     if (_i == 0)
@@ -335,7 +352,7 @@ START_TEST(reports_once_that_the_machine_takes_more_files_than_it_may)
     groups_start_sleeper(groups, "a");
     snprintf(options, sizeof(options), "Event \"task-clock\" \"cs\"\nMaxFiles %zu\nCgroup \"%s\"",
              2 * perf_cpus() - 1, _i == 0 ? "none" : "*");
-    harness_begin(options);
+    perf_begin(options);
     read_some();
     harness_assert_count("*", 0);
     ck_assert_uint_eq(perf_descriptors(), 0);
@@ -359,7 +376,7 @@ static void begin_with_many_events(void)
     for (int i = 0; i < SOFT_LIMIT; i++)
         snprintf(options + strlen(options), sizeof(options) - strlen(options),
                  "%s \"cpu/event=0x3,name=e%d/\"", i % 16 == 0 ? "\nEvent" : "", i);
-    harness_begin(options);
+    perf_begin(options);
 }
 
 static void limit_files(rlim_t soft, rlim_t hard)
@@ -408,7 +425,7 @@ END_TEST
 /* Below the limit, but the kernel has no more descriptors. Retried at each interval. */
 START_TEST(reports_once_that_the_kernel_has_no_more_files)
 {
-    harness_begin("Event \"task-clock\"");
+    perf_begin("Event \"task-clock\"");
     perf_make_fail(SYS_perf_event_open, _i == 0 ? ENFILE : EMFILE, -1, 0);
     read_some();
     harness_assert_count("*", 0);
@@ -419,7 +436,7 @@ END_TEST
 /* The first opening, of the machine, probes the events. */
 START_TEST(reports_once_that_the_machine_cannot_be_counted)
 {
-    harness_begin("Event \"task-clock\"");
+    perf_begin("Event \"task-clock\"");
     perf_make_fail(SYS_perf_event_open, _i == 0 ? ENOMEM : EBUSY, -1, 0);
     read_some();
     harness_assert_count("*", 0);
@@ -437,7 +454,7 @@ START_TEST(reports_once_that_groups_cannot_be_counted)
     groups_start_sleeper(groups, "a");
     if (_i == 1)
         groups_start_sleeper(groups, "b");
-    harness_begin("Event \"cs\"\nCgroup \"*\"");
+    perf_begin("Event \"cs\"\nCgroup \"*\"");
     perf_make_fail(SYS_perf_event_open, ENOMEM, 4, PERF_FLAG_PID_CGROUP);
     read_some();
     harness_assert_count("cgroup_perf-system/perf-cs", 1);
@@ -502,6 +519,7 @@ int main(void)
     tcase_add_test(tests, refuses_a_second_block_without_what_is_required);
     tcase_add_test(tests, looks_a_second_block_up_though_nothing_is_required_any_more);
     tcase_add_test(tests, waits_for_the_cpus);
+    tcase_add_test(tests, chooses_once_the_cpus_are_known);
     tcase_add_test(tests, requires_the_cpus);
     tcase_add_loop_test(tests, goes_on_with_the_cpus_that_it_knows, 0, 2);
     tcase_add_loop_test(tests, reports_once_that_the_machine_takes_more_files_than_it_may, 0, 2);

@@ -76,7 +76,7 @@ static size_t assert_published(const char *format, const char *names, int type)
 
 START_TEST(names_what_it_publishes)
 {
-    harness_begin(named[_i].options);
+    perf_begin(named[_i].options);
     harness_read();
     /* New counters have a total of 0, and no share yet. */
     harness_assert_count("*", assert_published("perf-%s", named[_i].events, DS_TYPE_DERIVE));
@@ -92,7 +92,7 @@ END_TEST
 
 START_TEST(leaves_shares_out_if_asked)
 {
-    harness_begin("Event " CYCLES " " INSTRUCTIONS "\nReportRunning false\nReportPerCPU true");
+    perf_begin("Event " CYCLES " " INSTRUCTIONS "\nReportRunning false\nReportPerCPU true");
     harness_read();
     harness_read();
     harness_assert_count("*/percent-*", 0);
@@ -104,7 +104,7 @@ END_TEST
 
 START_TEST(says_that_an_event_comes_twice)
 {
-    harness_begin("Event \"task-clock\"\nEvent \"page-faults\" \"task-clock\"");
+    perf_begin("Event \"task-clock\"\nEvent \"page-faults\" \"task-clock\"");
     ck_assert_uint_eq(fake_logs(LOG_INFO, "event \"task-clock\""), 1);
     harness_assert_logs(1, "more than once");
 }
@@ -113,7 +113,7 @@ END_TEST
 /* The second is not published, as the two would be indistinguishable. */
 START_TEST(warns_of_two_events_of_one_name)
 {
-    harness_begin("Event \"cpu/event=0x3,name=both/\" \"cpu/event=0x2,name=both/\"");
+    perf_begin("Event \"cpu/event=0x3,name=both/\" \"cpu/event=0x2,name=both/\"");
     harness_read();
     harness_assert_count("*/perf-both", 1);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "\"cpu/event=0x2,name=both/\""), 1);
@@ -131,9 +131,9 @@ START_TEST(cuts_names_that_are_too_long)
 {
     size_t count;
 
-    harness_begin("Event \"cpu/event=0x2,name=" LONG "1/\" \"cpu/event=0x3,name=" LONG "2/\" "
-                  "\"cpu/event=0x3,name=" LONG "2/u\" \"cpu/cpu-cycles,name=" LONG "3/\" "
-                  "\"cpu/cache-references/\" \"cpu/cache-misses/\"\nReportPerCPU true");
+    perf_begin("Event \"cpu/event=0x2,name=" LONG "1/\" \"cpu/event=0x3,name=" LONG "2/\" "
+               "\"cpu/event=0x3,name=" LONG "2/u\" \"cpu/cpu-cycles,name=" LONG "3/\" "
+               "\"cpu/cache-references/\" \"cpu/cache-misses/\"\nReportPerCPU true");
     harness_read();
     harness_assert_count("*/perf-*", 6 * (1 + perf_cpus()));
     harness_read();
@@ -197,8 +197,8 @@ START_TEST(publishes_each_cpu_if_asked)
                                          "cpu_cache-references", "cpu_cache-misses"};
     char identifier[128];
 
-    harness_begin("Event " CYCLES " " INSTRUCTIONS "\nEvent " REFERENCES " " MISSES
-                  "\nReportPerCPU true");
+    perf_begin("Event " CYCLES " " INSTRUCTIONS "\nEvent " REFERENCES " " MISSES
+               "\nReportPerCPU true");
     harness_read();
     for (int i = 0; i < 3; i++) {
         touch_on_each_cpu();
@@ -222,8 +222,8 @@ END_TEST
 
 START_TEST(makes_ratios)
 {
-    harness_begin("Event " CYCLES " " INSTRUCTIONS "\nEvent " REFERENCES " " MISSES
-                  " \"cpu/LLC-loads/\" \"cpu/LLC-load-misses/\"");
+    perf_begin("Event " CYCLES " " INSTRUCTIONS "\nEvent " REFERENCES " " MISSES
+               " \"cpu/LLC-loads/\" \"cpu/LLC-load-misses/\"");
     harness_read();
     harness_assert_count("*/ipc*", 0);
     harness_assert_count("*/cache_ratio*", 0);
@@ -252,7 +252,7 @@ START_TEST(counts_what_happens)
 {
     double total = 0, before[2] = {0}, faults = 0;
 
-    harness_begin("Event " CYCLES " \"page-faults\"");
+    perf_begin("Event " CYCLES " \"page-faults\"");
     for (int i = 0; i < 5; i++) {
         double now[2];
         perf_touch(3000);
@@ -280,7 +280,7 @@ START_TEST(gives_all_values_of_a_read_one_time)
     size_t count;
     cdtime_t before = 0;
 
-    harness_begin("Event " CYCLES " " INSTRUCTIONS "\nEvent \"task-clock\"\nReportPerCPU true");
+    perf_begin("Event " CYCLES " " INSTRUCTIONS "\nEvent \"task-clock\"\nReportPerCPU true");
     for (int i = 0; i < 3; i++) {
         harness_read();
         const struct fake_value *values = fake_values(&count);
@@ -311,8 +311,8 @@ START_TEST(neither_grows_nor_goes_back)
 {
     size_t used = 0, open = 0;
 
-    harness_begin("ReportPerCPU true\nEvent " CYCLES " " INSTRUCTIONS
-                  "\nEvent \"task-clock\" \"nothing/any/\" \"context-switches\"");
+    perf_begin("ReportPerCPU true\nEvent " CYCLES " " INSTRUCTIONS
+               "\nEvent \"task-clock\" \"nothing/any/\" \"context-switches\"");
     for (int i = 0; i < 1500; i++) {
         harness_read();
         assert_sound_values();
