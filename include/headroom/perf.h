@@ -94,6 +94,8 @@ struct hr_perf_files {
     size_t wanted; /**< needed by all targets that were read, including those that don't fit */
     size_t limit;  /**< maximum of `open` */
     enum hr_perf_limit limited_by;
+    /** Needed by the machine, and by each cgroup, on the CPUs that are online; 0: not known yet. */
+    size_t of_system, of_group;
 };
 
 /** One event of a target at the last read. */

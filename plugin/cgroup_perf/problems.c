@@ -278,11 +278,28 @@ static void print_targets(bool system, size_t count, char *buffer, size_t size)
              count + system == 1 ? "is" : "are");
 }
 
+/* How many cgroups fit within the limit, where any are left out: ", enough for the machine and 12
+ * cgroups". */
+static void print_fitting(const struct perf_problems *problems, const struct hr_perf_files *files,
+                          char *buffer, size_t size)
+{
+    const size_t system = problems->system_counted ? files->of_system : 0;
+    char cgroups[40];
+
+    buffer[0] = '\0';
+    if (problems->short_of_files == 0 || files->of_group == 0 || files->limit < system)
+        return;
+    print_cgroups(cgroups, sizeof(cgroups), (files->limit - system) / files->of_group);
+    snprintf(buffer, size, ", enough for %s%s", problems->system_counted ? "the machine and " : "",
+             cgroups);
+}
+
 static void log_file_shortage(const struct perf_problems *problems,
                               const struct hr_perf_files *files)
 {
-    char what[80], limit[160];
+    char what[80], limit[160], fitting[96];
 
+    print_fitting(problems, files, fitting, sizeof(fitting));
     print_targets(problems->system_short_of_files, problems->short_of_files, what, sizeof(what));
     if (files->wanted == 0) { /* too few even for probing */
         WARNING(PLUGIN ": %s not counted, as file descriptors ran out: raise LimitNOFILE= of "
@@ -307,10 +324,12 @@ static void log_file_shortage(const struct perf_problems *problems,
                  files->limit);
         break;
     }
-    WARNING(PLUGIN ": %s not counted, as there are too few file descriptors: the counters need %zu "
-                   "in all (one for each event or clock, cgroup and CPU), but %s. Raise it, count "
-                   "by BPF (Counting), or count fewer cgroups or events.",
-            what, files->wanted, limit);
+    WARNING(PLUGIN
+            ": %s not counted, as there are too few file descriptors: the counters need %zu "
+            "in all (one for each event or clock, cgroup and CPU), but %s%s. Raise it, count "
+            "fewer cgroups or events, or count by BPF, which needs none: by Counting "
+            "\"bpf\", or with \"auto\" by a restart.",
+            what, files->wanted, limit, fitting);
 }
 
 static void log_enough_files(const struct perf_problems *problems)
@@ -323,10 +342,10 @@ static void log_enough_files(const struct perf_problems *problems)
 
 static void log_files(struct perf_problems *problems, const struct hr_perf *perf)
 {
-    const struct hr_perf_files files = hr_perf_files(perf);
     const size_t count = problems->short_of_files + problems->system_short_of_files;
 
     if (tally_should_log(&problems->logged_files, count)) {
+        const struct hr_perf_files files = hr_perf_files(perf);
         log_file_shortage(problems, &files);
         problems->shortage_logged = true;
     }

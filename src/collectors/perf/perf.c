@@ -126,7 +126,11 @@ int hr_perf_read(struct hr_perf *perf)
 
 struct hr_perf_files hr_perf_files(const struct hr_perf *perf)
 {
-    return perf->budget.files;
+    struct hr_perf_files files = perf->budget.files;
+
+    files.of_system = hr_perf_count_files(perf, HR_PERF_SYSTEM);
+    files.of_group = hr_perf_count_files(perf, HR_PERF_CGROUP);
+    return files;
 }
 
 int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group, size_t event)

@@ -24,6 +24,8 @@ START_TEST(keeps_to_max_files)
     ck_assert_uint_eq(files.open, 6);
     ck_assert_uint_eq(files.wanted, 12);
     ck_assert_uint_eq(files.limit, 8);
+    ck_assert_uint_eq(files.of_group, 6);
+    ck_assert_uint_eq(files.of_system, 0); /* it wasn't counted */
     ck_assert_int_eq(files.limited_by, HR_PERF_BY_OPTION);
     assert_absent(b, 0, 0, 0);
     hr_perf_target_pause(a);
