@@ -137,6 +137,15 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
 int hr_perf_open_bpf(const struct hr_root *root, const struct hr_perf_options *options,
                      struct hr_perf **perf, struct hr_reason *reason);
 
+/**
+ * Calculates the memory that the counts of BPF programs take in the kernel: of each event, possible
+ * CPU and slot of a cgroup, of which there are one and a quarter times max_targets.
+ *
+ * @return 0, or the negative errno of reading /sys/devices/system/cpu/possible.
+ */
+int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options *options,
+                       size_t *bytes);
+
 /** Frees the object; all its targets must have been closed. NULL is allowed. */
 void hr_perf_close(struct hr_perf *perf);
 

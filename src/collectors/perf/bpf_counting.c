@@ -51,11 +51,11 @@ struct hr_perf_bpf {
 
 /* --- Opening -------------------------------------------------------------- */
 
-static int read_possible_cpus(const struct hr_perf *perf, struct hr_cpu_set *possible)
+static int read_possible_cpus(const struct hr_root *root, struct hr_cpu_set *possible)
 {
     char text[4096];
     size_t length;
-    int fd = hr_root_openat(perf->root, "sys/devices/system/cpu/possible", O_RDONLY);
+    int fd = hr_root_openat(root, "sys/devices/system/cpu/possible", O_RDONLY);
 
     int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
     return status < 0 ? status : hr_cpu_set_parse(text, length, possible);
@@ -65,7 +65,7 @@ static int read_possible_cpus(const struct hr_perf *perf, struct hr_cpu_set *pos
 static int place_cpus(const struct hr_perf *perf, struct hr_perf_bpf *bpf, size_t *limit)
 {
     struct hr_cpu_set possible;
-    int status = read_possible_cpus(perf, &possible);
+    int status = read_possible_cpus(perf->root, &possible);
 
     if (status < 0)
         return status;
@@ -96,15 +96,36 @@ static int allocate(struct hr_perf_bpf *bpf)
 }
 
 /* More slots than groups, as the slots of groups that ended are used until the next read. */
+static size_t count_slots(const struct hr_perf_options *options)
+{
+    const size_t targets = options->max_targets > 0 ? options->max_targets : DEFAULT_TARGETS;
+
+    return COUNT_FIRST_GROUP + targets + targets / 4 + 1;
+}
+
+int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options *options,
+                       size_t *bytes)
+{
+    struct hr_cpu_set possible;
+    int status = read_possible_cpus(root, &possible);
+    size_t size = count_slots(options) * sizeof(struct count_value), events = 0;
+
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < options->group_count; i++)
+        events += options->groups[i].count;
+    *bytes = size * events * hr_cpu_set_count(&possible);
+    return 0;
+}
+
 static int load_programs(struct hr_perf *perf, const struct hr_perf_options *options,
                          size_t cpu_limit)
 {
     struct hr_perf_bpf *bpf = perf->bpf;
-    const size_t targets = options->max_targets > 0 ? options->max_targets : DEFAULT_TARGETS;
 
     bpf->calls = options->bpf_calls != NULL ? options->bpf_calls : &hr_perf_kernel_bpf_calls;
     bpf->event_count = perf->event_count;
-    bpf->slot_max = COUNT_FIRST_GROUP + targets + targets / 4 + 1;
+    bpf->slot_max = count_slots(options);
     int status = allocate(bpf);
     if (status < 0)
         return status;

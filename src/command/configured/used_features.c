@@ -269,6 +269,13 @@ static int add_events(struct usage_perf *perf, const struct config_item *item)
     return status;
 }
 
+static enum hr_perf_counting read_counting(const struct config_item *item)
+{
+    if (is_word(config_text(item), "bpf"))
+        return HR_PERF_BPF;
+    return is_word(config_text(item), "descriptors") ? HR_PERF_DESCRIPTORS : HR_PERF_AUTO;
+}
+
 static int read_perf(struct usage *usage, const struct config_item *block)
 {
     struct usage_perf *perf = &usage->perf;
@@ -285,7 +292,7 @@ static int read_perf(struct usage *usage, const struct config_item *block)
         else if (config_is(item, "ReportPerCPU"))
             perf->per_cpu = config_boolean(item, false);
         else if (config_is(item, "Counting"))
-            perf->by_bpf = is_word(config_text(item), "bpf");
+            perf->counting = read_counting(item);
         else if (config_is(item, "MaxFiles"))
             perf->max_files = (size_t)config_number(item, DEFAULT_MAX_FILES);
     }

@@ -10,6 +10,7 @@
 
 #include "common/config.h"
 #include "headroom/osnoise.h"
+#include "headroom/perf_choice.h"
 #include "headroom/psi.h"
 #include "headroom/wss.h"
 
@@ -47,7 +48,8 @@ struct usage_psi {
 };
 
 struct usage_perf {
-    bool loaded, system, running, per_cpu, by_bpf;
+    bool loaded, system, running, per_cpu;
+    enum hr_perf_counting counting;
     struct usage_texts events;
     struct usage_texts lines; /**< of each event: the first one of the same option */
     size_t max_files;

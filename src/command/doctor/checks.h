@@ -14,6 +14,7 @@
 #include "doctor/costs.h"
 #include "doctor/findings.h"
 #include "headroom/cgroup.h"
+#include "headroom/perf_choice.h"
 #include "headroom/root.h"
 
 #include <signal.h>
@@ -101,6 +102,8 @@ struct doctor_events {
     /** The clocks that are added to the events of each cgroup on each CPU: one a line with events
      * of a PMU, where the kernel needs it (hr_perf_is_running_time_right()). */
     size_t clock_count;
+    struct hr_perf_choice choice; /**< how they are counted; `why` is "" where that is configured */
+    size_t bpf_bytes;             /**< by BPF: memory of the kernel */
 };
 
 /**

@@ -107,6 +107,33 @@ static bool counts(const struct usage_texts *events, const char *event)
     return false;
 }
 
+/* "1.4 MB" */
+static void format_bytes(double bytes, char *text, size_t size)
+{
+    const char *units[] = {"kB", "MB", "GB", "TB"};
+    size_t unit = 0;
+
+    for (bytes /= 1000; bytes >= 1000 && unit < 3; unit++)
+        bytes /= 1000;
+    snprintf(text, size, "%.*f %s", bytes < 10 ? 1 : 0, bytes, units[unit]);
+}
+
+/* "cgroup_perf counts by BPF, in 120 kB of the kernel's memory: REASON" */
+static void describe_counting(const struct costs_of_machine *machine, char *text, size_t size)
+{
+    const struct hr_perf_choice *choice = machine->perf_choice;
+    const bool by_bpf = choice->counting == HR_PERF_BPF;
+    char memory[64] = "", bytes[32];
+
+    if (!by_bpf && choice->why[0] == '\0')
+        return;
+    format_bytes((double)machine->perf_bpf_bytes, bytes, sizeof(bytes));
+    if (by_bpf)
+        snprintf(memory, sizeof(memory), ", in %s of the kernel's memory", bytes);
+    snprintf(text, size, "cgroup_perf counts by %s%s%s%s", by_bpf ? "BPF" : "descriptors", memory,
+             choice->why[0] != '\0' ? ": " : "", choice->why);
+}
+
 static struct costs cost_perf(const struct usage_perf *perf, const struct costs_of_machine *machine)
 {
     const size_t events = machine->perf_events.count, groups = machine->perf_groups;
@@ -119,9 +146,10 @@ static struct costs cost_perf(const struct usage_perf *perf, const struct costs_
     costs.series = (groups + perf->system) * costs.series_per_group;
     costs.values_per_s = per_second(costs.series, perf->interval);
     costs.files = groups;
-    if (!perf->by_bpf)
+    if (machine->perf_choice->counting == HR_PERF_DESCRIPTORS)
         costs.files += groups * machine->perf_clocks * machine->cpus +
                        (groups + perf->system) * events * machine->cpus;
+    describe_counting(machine, costs.counting, sizeof(costs.counting));
     return costs;
 }
 
@@ -228,17 +256,6 @@ print_note(const struct note *note, const char *what, const char *format, ...)
     va_end(arguments);
     fprintf(note->out, "%-*s", NOTE_INDENT, what);
     output_fold(note->out, text, NOTE_INDENT, note->width);
-}
-
-/* "1.4 MB" */
-static void format_bytes(double bytes, char *text, size_t size)
-{
-    const char *units[] = {"kB", "MB", "GB", "TB"};
-    size_t unit = 0;
-
-    for (bytes /= 1000; bytes >= 1000 && unit < 3; unit++)
-        bytes /= 1000;
-    snprintf(text, size, "%.*f %s", bytes < 10 ? 1 : 0, bytes, units[unit]);
 }
 
 static void print_disk(const struct note *note, const char *what, size_t series, double each)
@@ -394,6 +411,9 @@ void costs_print(FILE *out, const struct hr_root *root, const struct usage *usag
         series += costs[i].series;
         values += costs[i].values_per_s;
     }
+    for (size_t i = 0; i < COSTS_PLUGINS; i++)
+        if (costs[i].counting[0] != '\0')
+            print_note(&note, "counting", "%s", costs[i].counting);
     print_sums(&note, root, usage, series, values);
     if (programs > 0)
         print_start(&note, programs);

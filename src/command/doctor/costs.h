@@ -26,6 +26,8 @@ struct costs_of_machine {
     size_t perf_clocks;                              /**< of each group and CPU */
     /** Of cgroup_perf, those that this machine counts. */
     struct usage_texts perf_events;
+    const struct hr_perf_choice *perf_choice; /**< how they are counted */
+    size_t perf_bpf_bytes;                    /**< the kernel's memory for that, by BPF */
     const struct costs_of_target *wss_targets;
     size_t wss_target_count;
 };
@@ -36,7 +38,8 @@ struct costs {
     size_t groups;
     size_t series_per_group, series; /**< at most: what can't be measured has no series */
     double values_per_s;
-    size_t files; /**< descriptors that are kept open, at most */
+    size_t files;       /**< descriptors that are kept open, at most */
+    char counting[256]; /**< of cgroup_perf: how it counts, and why; else "" */
 };
 
 #define COSTS_PLUGINS 5

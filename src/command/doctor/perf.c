@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/cgroups.h"
-#include "headroom/descriptor.h"
+#include "doctor/perf_counting.h"
 #include "headroom/perf.h"
 #include "headroom/perf_event.h"
-#include "headroom/reason.h"
 
 #define EVENTS_MAX 2
 
@@ -40,11 +38,6 @@ static const struct kind tracepoints = {
     {"sched:sched_switch"},
     1,
     PERF_TYPE_TRACEPOINT};
-
-static const char descriptors[] = "file descriptors for the events of each cgroup";
-
-/* Where there is no configuration. */
-#define TYPICAL_EVENTS 4
 
 /* What the checks of all kinds need. */
 struct check_context {
@@ -300,48 +293,7 @@ static void check_kind(struct check_context *context, const struct kind *kind)
         hr_perf_event_free(events[e]);
 }
 
-/* --- By BPF --------------------------------------------------------------- */
-
-static int open_by_bpf(const struct check_context *context, struct hr_reason *reason)
-{
-    struct hr_perf_event_error fault = {.reason = ""};
-    struct hr_perf_event *event;
-    struct hr_perf *perf = NULL;
-
-    int status = hr_perf_event_find(context->vocabulary, software.events[0], &event, &fault);
-    if (status < 0)
-        return status;
-    const struct hr_perf_event_group group = {&event, 1};
-    const struct hr_perf_options options = {.groups = &group, .group_count = 1, .max_targets = 1};
-    status = hr_perf_open_bpf(context->root, &options, &perf, reason);
-    hr_perf_close(perf);
-    hr_perf_event_free(event);
-    return status;
-}
-
-/* @return whether the plugin counts so. */
-static bool check_bpf(const struct check_context *context)
-{
-    static const char feature[] = "counting by BPF";
-    struct findings *findings = context->findings;
-    struct hr_reason reason = {.text = ""};
-
-    findings_use(findings, context->usage->by_bpf);
-    if (!findings->used && !findings->tries_unused) {
-        findings_add(findings, FINDING_UNTRIED, feature,
-                     "its programs are loaded only where it is used",
-                     "headroom doctor --all tries it anyway");
-        return false;
-    }
-    const bool works = open_by_bpf(context, &reason) == 0;
-    if (works)
-        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
-    else
-        findings_add_reason(findings, FINDING_LACKS, feature, &reason);
-    return works && context->usage->by_bpf;
-}
-
-/* --- Descriptors ---------------------------------------------------------- */
+/* --- Events ---------------------------------------------------------------- */
 
 /* @return 0, or why the machine as a whole can't be asked how often it occurs. */
 static int try_event(const struct hr_root *root, struct hr_perf_event *event)
@@ -378,9 +330,7 @@ static bool is_countable(const struct check_context *context, const char *text)
     return status == 0 || status == -ECANCELED;
 }
 
-/* @param clocks_alone  tries only events that may be the first of their line with a clock. */
-static void find_events(const struct check_context *context, bool clocks_alone,
-                        struct doctor_events *events)
+static void find_events(const struct check_context *context, struct doctor_events *events)
 {
     const bool needs_clocks = !hr_perf_is_running_time_right(context->root);
     const struct usage_perf *usage = context->usage;
@@ -390,59 +340,14 @@ static void find_events(const struct check_context *context, bool clocks_alone,
         const char *text = usage->events.list[i];
         const bool adds_clock = needs_clocks && usage->lines.list[i] != line_with_clock &&
                                 is_text_of_kind(context, text, &hardware);
-        if ((clocks_alone && !adds_clock) || !is_countable(context, text))
+        if (!is_countable(context, text))
             continue;
-        if (!clocks_alone)
-            events->texts.list[events->texts.count++] = text;
+        events->texts.list[events->texts.count++] = text;
         if (adds_clock) {
             line_with_clock = usage->lines.list[i];
             events->clock_count++;
         }
     }
-}
-
-/* Calculated, not tried: opening all counters would slow down each switch between groups. */
-static void check_descriptors(const struct check_context *context, size_t groups)
-{
-    struct doctor_events found = {.clock_count = 0};
-
-    find_events(context, true, &found);
-    const bool judged = context->findings->judgement == FINDINGS_AS_CONFIGURED;
-    const size_t events = judged ? context->usage->events.count : TYPICAL_EVENTS;
-    const size_t of_cpu = events * (groups + context->usage->system) + found.clock_count * groups;
-    const size_t needed = of_cpu * context->cpu_count;
-    char cause[192];
-
-    hr_descriptor_raise_limit(needed); /* as the plugin does for MaxFiles */
-    const size_t share = hr_descriptor_share(HR_KEEP_FILE);
-    const bool by_option = judged && context->usage->max_files < share;
-    const size_t allowed = by_option ? context->usage->max_files : share;
-
-    snprintf(cause, sizeof(cause),
-             "%zu events%s of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
-             events, found.clock_count > 0 ? " and their clocks" : "", groups, context->cpu_count,
-             needed, allowed);
-    if (context->cpu_count == 0)
-        findings_add(context->findings, FINDING_UNTRIED, descriptors, "nothing can be counted",
-                     NULL);
-    else if (needed <= allowed)
-        findings_add(context->findings, FINDING_WORKS, descriptors, NULL, NULL);
-    else
-        findings_add(
-            context->findings, FINDING_LACKS, descriptors, cause,
-            by_option ? "raise MaxFiles, count by BPF (Counting), or count fewer cgroups or events"
-                      : "raise LimitNOFILE= of collectd's service (ulimit -Hn), count by BPF "
-                        "(Counting), or count fewer cgroups or events");
-}
-
-/* Those that are selected; without a configuration all. */
-static size_t count_groups(const struct check_context *context)
-{
-    const struct cgroups_of_plugin of = {"cgroup_perf", "perf_event", &context->usage->groups};
-
-    return context->findings->judgement == FINDINGS_AS_CONFIGURED
-               ? cgroups_count(context->root, &of)
-               : context->groups.counts.populated;
 }
 
 /* Those of the configuration that this machine doesn't know. */
@@ -482,8 +387,11 @@ void doctor_check_cgroup_perf(const struct hr_root *root, const struct usage *us
     check_kind(&context, &tracepoints);
     findings_use(findings, true);
     check_names(&context);
-    findings_use(findings, !check_bpf(&context));
-    check_descriptors(&context, count_groups(&context));
+    counting_check(root, &usage->perf,
+                   &(struct counting_machine){.vocabulary = context.vocabulary,
+                                              .cpu_count = context.cpu_count,
+                                              .groups = context.groups.counts.populated},
+                   findings);
     doctor_groups_close(&context.groups);
     hr_perf_vocabulary_close(context.vocabulary);
 }
@@ -498,6 +406,7 @@ void doctor_find_events(const struct hr_root *root, const struct usage_perf *usa
     *events = (struct doctor_events){.texts.list = calloc(usage->events.count + 1, sizeof(char *))};
     if (events->texts.list == NULL || hr_perf_vocabulary_open(root, &context.vocabulary) < 0)
         return;
-    find_events(&context, false, events);
+    find_events(&context, events);
+    counting_find(root, usage, context.vocabulary, events);
     hr_perf_vocabulary_close(context.vocabulary);
 }

@@ -333,6 +333,20 @@ START_TEST(says_that_nothing_can_be_counted)
 }
 END_TEST
 
+/* As it is written in collectd-cgroup_perf(5): 24 bytes of each event, possible CPU and slot, 8 *
+ * 5/4 and three more. */
+START_TEST(knows_what_memory_the_programs_take)
+{
+    size_t bytes = 0;
+
+    set_groups("12 3");
+    ck_assert_int_eq(hr_perf_bpf_memory(root, &perf_options, &bytes), 0);
+    ck_assert_uint_eq(bytes, 24 * 3 * 2 * (10 + 3));
+    tree_remove(tree, "sys/devices/system/cpu/possible");
+    ck_assert_int_eq(hr_perf_bpf_memory(root, &perf_options, &bytes), -ENOENT);
+}
+END_TEST
+
 /* --- Failures ------------------------------------------------------------- */
 
 START_TEST(loses_nothing_where_reading_fails)
@@ -428,6 +442,7 @@ int main(void)
     tcase_add_test(tests, keeps_no_descriptor);
     tcase_add_test(tests, retries_events_that_are_refused);
     tcase_add_test(tests, says_that_nothing_can_be_counted);
+    tcase_add_test(tests, knows_what_memory_the_programs_take);
     tcase_add_test(tests, loses_nothing_where_reading_fails);
     tcase_add_loop_test(tests, says_why_it_cant_count, 0, sizeof(refusals) / sizeof(refusals[0]));
     tcase_add_test(tests, refuses_counters_of_the_whole_machine);
