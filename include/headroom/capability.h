@@ -5,16 +5,23 @@
 #ifndef HEADROOM_CAPABILITY_H
 #define HEADROOM_CAPABILITY_H
 
+#include <stdbool.h>
+
 /** Capabilities that an operation may need; a bit each. */
 enum hr_capability {
     HR_CAP_DAC_READ_SEARCH = 1, /**< implied by the next */
     HR_CAP_DAC_OVERRIDE = 2,
     HR_CAP_SYS_PTRACE = 4,
-    HR_CAP_SYS_ADMIN = 8,
+    HR_CAP_SYS_ADMIN = 8, /**< implies the next two */
+    HR_CAP_BPF = 16,      /**< since Linux 5.8 */
+    HR_CAP_PERFMON = 32,  /**< since Linux 5.8 */
 };
 
 /** Size of a buffer that holds the longest remedy. */
 #define HR_REMEDY_SIZE 128
+
+/** Whether the calling thread has all of these, in its user namespace. @param needed  as below. */
+bool hr_capability_is_held(unsigned needed);
 
 /**
  * Writes the remedy for an operation that the kernel refused for lack of capabilities: "run as

@@ -7,6 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef CAP_BPF /* headers before Linux 5.8 */
+#define CAP_PERFMON 38
+#define CAP_BPF     39
+#endif
+
 static const struct {
     enum hr_capability flag;
     int number, or_number; /* the kernel's; either suffices */
@@ -16,6 +21,8 @@ static const struct {
     {HR_CAP_SYS_PTRACE, CAP_SYS_PTRACE, CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
     {HR_CAP_DAC_OVERRIDE, CAP_DAC_OVERRIDE, CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE"},
     {HR_CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, "CAP_DAC_READ_SEARCH"},
+    {HR_CAP_BPF, CAP_BPF, CAP_SYS_ADMIN, "CAP_BPF"},
+    {HR_CAP_PERFMON, CAP_PERFMON, CAP_SYS_ADMIN, "CAP_PERFMON"},
 };
 
 #define CAPABILITY_COUNT (sizeof(capabilities) / sizeof(capabilities[0]))
@@ -39,6 +46,16 @@ static unsigned find_lacking(unsigned needed, uint64_t effective)
         if (effective >> capabilities[i].number & 1 || effective >> capabilities[i].or_number & 1)
             lacking &= ~(unsigned)capabilities[i].flag;
     return lacking;
+}
+
+bool hr_capability_is_held_in(unsigned needed, uint64_t effective)
+{
+    return find_lacking(needed, effective) == 0;
+}
+
+bool hr_capability_is_held(unsigned needed)
+{
+    return hr_capability_is_held_in(needed, read_effective());
 }
 
 /* "CAP_A, CAP_B and CAP_C" */

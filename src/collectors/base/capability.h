@@ -10,6 +10,9 @@
 
 #include "headroom/capability.h"
 
+/** As hr_capability_is_held(), for a given set of effective capabilities. */
+bool hr_capability_is_held_in(unsigned needed, uint64_t effective);
+
 /** As hr_capability_remedy(), for a given set of effective capabilities, a bit each as in CapEff of
  * /proc/PID/status. */
 const char *hr_capability_remedy_for(unsigned needed, uint64_t effective, bool is_root,

@@ -13,6 +13,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
+#include "perf/bpf_refusal.h"
 #include "perf/open_group.h"
 #include "perf/target.h"
 
@@ -134,44 +135,6 @@ static int load_programs(struct hr_perf *perf, const struct hr_perf_options *opt
     return bpf->calls->load(&settings, bpf->slot_max, bpf->possible, &bpf->object);
 }
 
-static int explain(int status, struct hr_reason *reason)
-{
-    switch (status) {
-    case -ENOPKG:
-        return hr_reason_set(reason, status,
-                             "it was built without BPF: build it with libbpf and clang");
-    case -EPERM:
-    case -EACCES:
-        return hr_reason_set(reason, status,
-                             "no permission to load BPF programs: add CAP_BPF and CAP_PERFMON to "
-                             "collectd's service, or run collectd as root");
-    case -ENXIO:
-        return hr_reason_set(reason, status,
-                             "/sys/devices/system/cpu/possible is that of another machine");
-    case -E2BIG:
-    case -ENOMEM:
-        return hr_reason_set(reason, status,
-                             "there is too little memory for so many cgroups and events");
-    case -EMFILE:
-    case -ENFILE:
-        return hr_reason_set(reason, status,
-                             "file descriptors ran out: raise LimitNOFILE= of the service "
-                             "(ulimit -n)");
-    case -EOPNOTSUPP:
-    case -EINVAL:
-    case -ENOENT:
-    case -ENOSYS:
-        return hr_reason_set(reason, -EOPNOTSUPP,
-                             "the kernel can't run these BPF programs: it needs Linux 5.14 or "
-                             "later with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and CONFIG_CGROUPS");
-    default:
-        return hr_reason_set(reason, status,
-                             "the kernel refuses the BPF programs (%s): report it, with the "
-                             "kernel's version",
-                             strerror(-status));
-    }
-}
-
 /* A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
  * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
  */
@@ -198,7 +161,7 @@ int hr_perf_bpf_open(struct hr_perf *perf, const struct hr_perf_options *options
                              whole_machine->text);
     bpf = calloc(1, sizeof(*bpf));
     if (bpf == NULL)
-        return explain(-ENOMEM, reason);
+        return hr_perf_bpf_explain(perf->root, -ENOMEM, reason);
     perf->bpf = bpf;
     int status = place_cpus(perf, bpf, &cpu_limit);
     if (status < 0)
@@ -216,7 +179,7 @@ int hr_perf_bpf_open(struct hr_perf *perf, const struct hr_perf_options *options
     if (bpf->unreadable != NULL)
         return hr_reason_set(reason, status, "BPF programs can't read \"%s\": remove it",
                              bpf->unreadable);
-    return status == 0 ? 0 : explain(status, reason);
+    return status == 0 ? 0 : hr_perf_bpf_explain(perf->root, status, reason);
 }
 
 void hr_perf_bpf_close(struct hr_perf_bpf *bpf)

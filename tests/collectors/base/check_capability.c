@@ -15,6 +15,8 @@
 #define DAC_READ_SEARCH (UINT64_C(1) << 2)
 #define SYS_PTRACE      (UINT64_C(1) << 19)
 #define SYS_ADMIN       (UINT64_C(1) << 21)
+#define PERFMON         (UINT64_C(1) << 38)
+#define BPF             (UINT64_C(1) << 39)
 #define ALL             (UINT64_MAX >> 23)
 
 static const struct {
@@ -54,10 +56,30 @@ START_TEST(names_what_is_lacking)
 }
 END_TEST
 
+static const struct {
+    unsigned needed;
+    uint64_t effective;
+    bool held;
+} sets[] = {
+    {HR_CAP_BPF | HR_CAP_PERFMON, 0, false},
+    {HR_CAP_BPF | HR_CAP_PERFMON, BPF, false},
+    {HR_CAP_BPF | HR_CAP_PERFMON, PERFMON | SYS_PTRACE, false},
+    {HR_CAP_BPF | HR_CAP_PERFMON, BPF | PERFMON, true},
+    {HR_CAP_BPF | HR_CAP_PERFMON, SYS_ADMIN, true},
+    {HR_CAP_SYS_ADMIN, BPF | PERFMON, false},
+};
+
+START_TEST(knows_what_is_held)
+{
+    ck_assert_int_eq(hr_capability_is_held_in(sets[_i].needed, sets[_i].effective), sets[_i].held);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("capability");
 
     tcase_add_loop_test(tests, names_what_is_lacking, 0, sizeof(remedies) / sizeof(remedies[0]));
+    tcase_add_loop_test(tests, knows_what_is_held, 0, sizeof(sets) / sizeof(sets[0]));
     return run_suite("capability", tests);
 }

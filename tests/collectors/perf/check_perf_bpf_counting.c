@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/release.h"
 #include "collectors/perf/fake_bpf.h"
 #include "collectors/perf/perf_harness.h"
+#include "perf/bpf_refusal.h"
 
 #define TIME HR_NS_PER_S
 #define SOME UINT64_C(10), TIME, TIME
@@ -376,7 +378,8 @@ static const struct {
 } refusals[] = {
     {FAKE_LOAD, -ENOPKG, -ENOPKG, "it was built without BPF"},
     {FAKE_LOAD, -ENOSYS, -EOPNOTSUPP, "it needs Linux 5.14"},
-    {FAKE_LOAD, -EPERM, -EPERM, "add CAP_BPF and CAP_PERFMON"},
+    {FAKE_LOAD, -EPERM, -EPERM, "no permission to load BPF programs"},
+    {FAKE_LOAD, -EACCES, -EACCES, "no permission to load BPF programs"},
     {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
     {FAKE_LOAD, -ENOMEM, -ENOMEM, "too little memory"},
     {FAKE_LOAD, -E2BIG, -E2BIG, "too little memory"},
@@ -396,6 +399,31 @@ START_TEST(says_why_it_cant_count)
     ck_assert_int_eq(reason.error, refusals[_i].status);
     ck_assert_msg(strstr(reason.text, refusals[_i].text) != NULL, "%s", reason.text);
     ck_assert_uint_eq(fake_perf_log().open, 0);
+}
+END_TEST
+
+static const struct {
+    bool is_capable;
+    struct hr_release release;
+    const char *text;
+} obstacles[] = {
+    {false, {5, 10, 0}, "programs: add CAP_BPF and CAP_PERFMON to collectd's service, or run "},
+    {false, {6, 12, 0}, "programs: add CAP_BPF and CAP_PERFMON to collectd's service, or run "},
+    {true, {4, 18, 0}, "set LimitMEMLOCK=infinity in collectd's service (ulimit -l)"},
+    {true, {5, 10, 250}, "set LimitMEMLOCK=infinity in collectd's service (ulimit -l)"},
+    {true, {5, 11, 0}, "though collectd has CAP_BPF and CAP_PERFMON: allow bpf(2) in what "},
+    {true, {6, 2, 0}, "though collectd has CAP_BPF and CAP_PERFMON: allow bpf(2) in what "},
+};
+
+START_TEST(says_what_permission_is_missing)
+{
+    const enum hr_perf_bpf_obstacle obstacle =
+        hr_perf_bpf_find_obstacle(obstacles[_i].is_capable, &obstacles[_i].release);
+    struct hr_reason reason;
+
+    ck_assert_int_eq(hr_perf_bpf_explain_for(-EPERM, obstacle, &reason), -EPERM);
+    ck_assert_msg(strstr(reason.text, obstacles[_i].text) != NULL, "%s", reason.text);
+    ck_assert_uint_lt(strlen(reason.text), sizeof(reason.text) - 1); /* nothing is cut off */
 }
 END_TEST
 
@@ -445,6 +473,8 @@ int main(void)
     tcase_add_test(tests, knows_what_memory_the_programs_take);
     tcase_add_test(tests, loses_nothing_where_reading_fails);
     tcase_add_loop_test(tests, says_why_it_cant_count, 0, sizeof(refusals) / sizeof(refusals[0]));
+    tcase_add_loop_test(tests, says_what_permission_is_missing, 0,
+                        sizeof(obstacles) / sizeof(obstacles[0]));
     tcase_add_test(tests, refuses_counters_of_the_whole_machine);
     tcase_add_test(tests, refuses_more_events_than_it_has_room_for);
     return run_suite("perf bpf counting", tests);
