@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
 #include "perf/bpf_refusal.h"
@@ -28,7 +29,9 @@ struct slot {
 /* Of a CPU, indexed like struct hr_perf_cpus. */
 struct cpu {
     bool open;
-    unsigned epoch; /* when its events were opened */
+    unsigned epoch;    /* when its events were opened, or failed to open */
+    int failed;        /* why they aren't open; 0 */
+    uint64_t tried_ns; /* 0: never */
 };
 
 struct hr_perf_bpf {
@@ -272,7 +275,9 @@ static int open_cpu(struct hr_perf *perf, size_t index)
         status = flush_cpu(perf, about->number);
     cpu->open = status == 0;
     cpu->epoch = about->epoch;
-    return status == -ENODEV ? 0 : status; /* it went offline meanwhile */
+    cpu->failed = status == -ENODEV ? 0 : status; /* it went offline meanwhile */
+    cpu->tried_ns = hr_clock_ns();
+    return cpu->failed;
 }
 
 /* All events are opened again if others can be counted. */
@@ -290,8 +295,17 @@ static int probe_events(struct hr_perf *perf)
     bpf->generation = machine->generation;
     hr_perf_probe_cgroups_by_machine(perf);
     for (size_t i = 0; i < bpf->cpu_count; i++)
-        bpf->cpus[i].open = false;
+        bpf->cpus[i] = (struct cpu){.open = false};
     return 0;
+}
+
+/* What failed would fail again, as long as it is the same CPU with the same events. */
+static bool is_opening_due(const struct hr_perf *perf, size_t index)
+{
+    const struct cpu *cpu = &perf->bpf->cpus[index];
+
+    return cpu->tried_ns == 0 || cpu->epoch != perf->cpus.list[index].epoch ||
+           hr_clock_ns() - cpu->tried_ns >= perf->retry_ns;
 }
 
 static int open_missing_cpus(struct hr_perf *perf)
@@ -309,9 +323,11 @@ static int open_missing_cpus(struct hr_perf *perf)
         const struct hr_perf_cpu *about = &perf->cpus.list[i];
         struct cpu *cpu = &bpf->cpus[i];
         cpu->open = cpu->open && about->online && cpu->epoch == about->epoch;
-        int opened = !cpu->open && about->online ? open_cpu(perf, i) : 0;
+        if (!about->online || cpu->open)
+            continue;
+        int failed = is_opening_due(perf, i) ? open_cpu(perf, i) : cpu->failed;
         if (status == 0)
-            status = opened;
+            status = failed;
     }
     return status;
 }

@@ -254,6 +254,37 @@ START_TEST(opens_the_events_of_a_cpu_again_that_comes_back)
 }
 END_TEST
 
+/* _i: what makes it worth trying at once. */
+START_TEST(retries_later_a_cpu_that_failed)
+{
+    perf_options.retry_ns = RETRY_NS;
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a");
+    set_online("0");
+    ck_assert_int_eq(read_target(a), 0);
+    fake_perf_refuse((struct fake_refusal){.error = -EBUSY, .on_cpu = true, .cpu = 1});
+    const unsigned opens = fake_perf_log().opens;
+    set_online("0-1");
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(read_target(a), -EBUSY);
+    ck_assert_uint_eq(fake_perf_log().opens, opens + 1);
+    wait_for_retry();
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(read_target(a), -EBUSY);
+    ck_assert_uint_eq(fake_perf_log().opens, opens + 2);
+    fake_perf_allow();
+    ck_assert_int_eq(read_target(a), -EBUSY);
+    if (_i == 0)
+        wait_for_retry();
+    else
+        renew_cpu(1);
+    ck_assert_int_eq(read_target(a), 0);
+    fake_bpf_add(id_of("a"), 1, 0, SOME);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 10, 10);
+}
+END_TEST
+
 START_TEST(knows_the_places_of_cpus)
 {
     tree_write(tree, "sys/devices/system/cpu/possible", "0,3-4\n");
@@ -465,6 +496,7 @@ int main(void)
     tcase_add_test(tests, leaves_out_groups_beyond_the_limit);
     tcase_add_test(tests, flushes_busy_cpus_only);
     tcase_add_test(tests, opens_the_events_of_a_cpu_again_that_comes_back);
+    tcase_add_loop_test(tests, retries_later_a_cpu_that_failed, 0, 2);
     tcase_add_test(tests, knows_the_places_of_cpus);
     tcase_add_test(tests, counts_kinds_of_cores_on_their_cpus);
     tcase_add_test(tests, keeps_no_descriptor);
