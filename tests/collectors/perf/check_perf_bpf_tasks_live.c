@@ -17,9 +17,13 @@
 
 #include "collectors/perf/perf_live.h"
 
-#define PATIENCE_NS (20 * HR_NS_PER_S)
+#define PATIENCE_NS (40 * HR_NS_PER_S)
 #define WINDOW_US   200000
 #define TASKS       2
+
+/* Reading takes some microseconds; longer where others run. */
+#define SHORT_NS 300000
+#define TRIES    100
 
 /* What each task knows of its CPU time; shared with the tasks. */
 static volatile uint64_t *used_ns;
@@ -27,10 +31,12 @@ static volatile uint64_t *used_ns;
 /* The CPU time of two groups, or of one, and of the tasks in them, at one moment. */
 struct moment {
     uint64_t counted[TASKS], used[TASKS];
+    uint64_t took_ns; /* reading them */
 };
 
 static struct moment try_moment(struct hr_perf_target *const targets[TASKS])
 {
+    const uint64_t began_ns = hr_clock_ns();
     struct moment moment = {.used = {used_ns[0], used_ns[1]}};
 
     ck_assert_int_eq(hr_perf_read(perf), 0);
@@ -38,30 +44,33 @@ static struct moment try_moment(struct hr_perf_target *const targets[TASKS])
         ck_assert_int_eq(hr_perf_target_read(targets[i]), 0);
         moment.counted[i] = hr_perf_target_value(targets[i], 0, LIVE_TASK_CLOCK).total;
     }
+    moment.took_ns = hr_clock_ns() - began_ns;
     return moment;
 }
 
-/* Others may use the CPU in between. */
+/* Others may use the CPU in between: of several the shortest. */
 static struct moment take_moment(struct hr_perf_target *const targets[TASKS])
 {
-    for (int i = 0; i < 1000; i++) {
-        const uint64_t began_ns = hr_clock_ns();
-        const struct moment moment = try_moment(targets);
-        if (hr_clock_ns() - began_ns < 300000)
-            return moment;
-        usleep(1000);
+    struct moment moment = try_moment(targets);
+
+    for (int i = 0; i < TRIES && moment.took_ns > SHORT_NS; i++) {
+        const struct moment next = try_moment(targets);
+        if (next.took_ns < moment.took_ns)
+            moment = next;
     }
-    ck_abort_msg("the machine is too busy");
-    return (struct moment){.used = {0}};
+    return moment;
 }
 
-/* Within 1 %, and what a switch takes. */
-static bool is_about(uint64_t counted, uint64_t used)
+/* Within 1 %, what a switch takes, and what passed while both moments were read. */
+static bool is_about(uint64_t counted, uint64_t used, const struct moment *from,
+                     const struct moment *to)
 {
-    const bool agreed = fabs((double)counted - (double)used) <= 0.01 * (double)used + 200000;
+    const double within_ns = 0.01 * (double)used + 200000 + (double)(from->took_ns + to->took_ns);
+    const bool agreed = fabs((double)counted - (double)used) <= within_ns;
 
     if (!agreed)
-        printf("# counted %.6f s instead of %.6f s\n", (double)counted / 1e9, (double)used / 1e9);
+        printf("# counted %.6f s instead of %.6f s, within %.6f s\n", (double)counted / 1e9,
+               (double)used / 1e9, within_ns / 1e9);
     return agreed && used > 0;
 }
 
@@ -181,7 +190,7 @@ START_TEST(counts_once_a_task_that_moves)
         const struct moment to = take_moment(targets);
         ck_assert_uint_eq(to.counted[1 - in], moved.counted[1 - in]);
         agreed += is_about(to.counted[0] - from.counted[0] + to.counted[1] - from.counted[1],
-                           to.used[0] - from.used[0]);
+                           to.used[0] - from.used[0], &from, &to);
     }
     end_process(pid, ready);
     ck_assert_int_eq(agreed, 4);
@@ -238,10 +247,11 @@ START_TEST(counts_threads_in_groups_of_their_own)
         const struct moment from = take_moment(targets), all_from = take_moment(both);
         usleep(WINDOW_US);
         const struct moment to = take_moment(targets), all_to = take_moment(both);
-        agreed = is_about(to.counted[0] - from.counted[0], to.used[0] - from.used[0]) &&
-                 is_about(to.counted[1] - from.counted[1], to.used[1] - from.used[1]) &&
+        agreed = is_about(to.counted[0] - from.counted[0], to.used[0] - from.used[0], &from, &to) &&
+                 is_about(to.counted[1] - from.counted[1], to.used[1] - from.used[1], &from, &to) &&
                  is_about(all_to.counted[0] - all_from.counted[0],
-                          all_to.used[0] - all_from.used[0] + all_to.used[1] - all_from.used[1]);
+                          all_to.used[0] - all_from.used[0] + all_to.used[1] - all_from.used[1],
+                          &all_from, &all_to);
     }
     end_process(pid, ready);
     ck_assert(agreed);
@@ -293,7 +303,7 @@ START_TEST(counts_a_task_that_never_leaves_its_cpu)
         const struct moment to = take_moment(targets);
         within_burst = from.used[1] % 2 == 1 && to.used[1] == from.used[1];
         ck_assert(!within_burst ||
-                  is_about(to.counted[0] - from.counted[0], to.used[0] - from.used[0]));
+                  is_about(to.counted[0] - from.counted[0], to.used[0] - from.used[0], &from, &to));
     }
     end_process(pid, ready);
     ck_assert(within_burst || !may);
