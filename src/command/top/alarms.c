@@ -144,6 +144,11 @@ static struct alarm make_alarm(const struct alert *alert)
 
 /* --- Which says more -------------------------------------------------------- */
 
+static bool is_of_pressure(const struct alarm *alarm)
+{
+    return (alarm->kind == TRIGGER || alarm->kind == THRESHOLD) && alarm->resource != NO_RESOURCE;
+}
+
 /* Of what is the case, not of what is to come. */
 static bool is_there(const struct alarm *alarm)
 {
@@ -355,13 +360,12 @@ static int end_alarm(struct alarms *alarms, const struct alert *alert, const cha
     if (alarm == NULL)
         return !alert_is_by_threshold(alert);
     const struct alarm ended = *alarm;
-    const bool is_of_pressure = ended.resource != NO_RESOURCE && strcmp(alert->plugin, "psi") == 0;
     remove_alarm(alarms, alarm);
     if (ended.is_covered)
         return 0;
-    if (is_of_pressure && ends_all(alert))
+    if (is_of_pressure(&ended) && ends_all(alert))
         remove_others(alarms, &ended);
-    return !(is_of_pressure && goes_on(alarms, &ended, time_of(alert)));
+    return !is_of_pressure(&ended) || !goes_on(alarms, &ended, time_of(alert));
 }
 
 int alarms_take(struct alarms *alarms, const struct alert *alert,
@@ -415,8 +419,7 @@ bool alarm_is_over(const struct alert *alert, const struct alert *later)
     if (strcmp(series, later_series) == 0)
         return true;
     const struct alarm alarm = make_alarm(alert), end = make_alarm(later);
-    return later->severity == ALERT_OKAY && end.resource != NO_RESOURCE &&
-           is_same_wait(&alarm, &end);
+    return later->severity == ALERT_OKAY && is_of_pressure(&end) && is_same_wait(&alarm, &end);
 }
 
 bool alarm_is_old(const struct alert *alert, const struct alert *later)
