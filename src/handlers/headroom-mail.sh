@@ -517,7 +517,10 @@ describe_trigger_limit() {
 describe_trigger() {
     describe_wait
     if [ "$severity" = OKAY ]; then
-        summary="$who no longer waits for $what${duration:+, after $duration}"
+        describe_trigger_limit
+        summary="$who no longer waits for $what" more=""
+        [ -z "$limit" ] || summary="$who waits for $what less than $limit of the time now"
+        summary="$summary${duration:+, after $duration}"
         return 0
     fi
     own=""
@@ -764,13 +767,15 @@ list_waiting_groups() {
         }' "$folder"/* 2>/dev/null
 }
 
-# list_inner: the records of alarms of triggers and thresholds of the same resource, of the groups below ours, one a line
+# list_inner: the records of alarms of triggers and thresholds of the same resource, or of any if ours is of none, of the
+# groups below ours, one a line
 list_inner() {
     find_place
     PLACE=$place/ RESOURCE=$resource awk -v host="$host" '
         FNR == 3 {
             count = split($0, words, " ")
-            is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 && words[count] == ENVIRON["RESOURCE"]
+            is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 &&
+                (words[count] == ENVIRON["RESOURCE"] || ENVIRON["RESOURCE"] == "room")
         }
         FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME }' "$folder"/* 2>/dev/null
 }
@@ -778,13 +783,16 @@ list_inner() {
 # list_covering: the records that may cover the alarm, one a line: those of its group and resource, of triggers and
 # thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
 # nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
-# of a group cover those of thresholds of the groups above it; and those of any group by CPU time the machine's, and that of
+# of a group cover those of thresholds of the groups above it, and that there is no room left in these; and those of any group by CPU time the machine's, and that of
 # a group that has no room as it is what takes that.
 list_covering() {
     case $kind:$instance:$resource in
         threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
-        none:*:cpu | none:*:room) ! waits_for_itself || list_waiting_groups ;;
-        threshold:*) list_inner ;;
+        none:*:cpu | none:*:room)
+            list_inner
+            ! waits_for_itself || list_waiting_groups
+            ;;
+        none:* | threshold:*) list_inner ;;
     esac
     case $kind:$resource in
         forecast:*) return 0 ;;
@@ -817,6 +825,9 @@ END
 
 # was_covered: whether an alarm of the series was, and hasn't ended.
 was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -- "$record"; }
+
+# is_still_silent: whether room that was covered is notified again, as after a restart.
+is_still_silent() { [ "$severity" = WARNING ] && [ -n "$about" ] && grep -qsxF "silent $about" -- "$record"; }
 
 # remember_alarm: when it began, what it is about, where, on which side of its range the value is, and its burst, too.
 remember_alarm() {
@@ -961,7 +972,7 @@ is_to_be_mailed() {
             return
         fi
         ! is_late || return 1
-        if is_covered || takes_most; then
+        if is_covered || is_still_silent || takes_most; then
             remember_covered
             return 1
         fi
@@ -1173,6 +1184,12 @@ print_list() {
     print_mail "$(sed -n '/^To: /{ s///p; q; }' "$1")"
 }
 
+# keep_gone: has the list say that its group is gone. Fails if that isn't so, or it isn't to be listed.
+gone=", gone by now"
+keep_gone() {
+    [ -n "$unwatched" ] && [ -e "$later" ] && sed "1s/\$/$gone/" "$later" >"$later.new" && mv -f "$later.new" "$later"
+}
+
 # list_places MAIL...: of the alarms of their burst, that last, one a line
 list_places() {
     set -- "${1#"$turns".}"
@@ -1182,11 +1199,14 @@ list_places() {
         FNR > 3 && lasts && ($0 == "burst " ENVIRON["NAME"] || $0 == "single " ENVIRON["NAME"]) { print place }' "$folder"/* 2>/dev/null
 }
 
-# leave_out MAIL...: those of groups above others of their burst: these say more.
+# leave_out MAIL...: those of groups above others of their burst, that last, or are gone as well: these say more.
 leave_out() {
-    places=$newline$(list_places "$@")
+    lasting=$newline$(list_places "$@")
+    listed=$newline$(awk -F "$tab" 'FNR == 1 { print $3 }' "$@")
     for each in "$@"; do
-        place=$(awk -F "$tab" '{ print $3; exit }' "$each")
+        IFS= read -r line <"$each"
+        place=$(printf '%s\n' "$line" | cut -f 3) places=$lasting
+        [ "${line%"$gone"}" = "$line" ] || places=$listed
         case $places in
             *"$newline$place/"*) mv -f "$each" "${each%.later}.outer" ;;
         esac
@@ -1209,6 +1229,8 @@ mail_lists() {
             set -- "$turns".*.later
             [ -e "$1" ] || exit 0
             mail=$(sed 1,3d "$1")
+            IFS= read -r line <"$1"
+            [ "${line%"$gone"}" = "$line" ] || mail="$mail${newline}Its cgroup is gone by now."
             [ $# -eq 1 ] || mail=$(print_list "$@")
             if keep_unsent "$mail" || printf '%s\n' "$mail" | sendmail -oi -t 6>&- 7>&- 9>&-; then
                 rm -f "$@"
@@ -1251,7 +1273,7 @@ ends_burst() {
     [ ! -e "${later%later}outer" ] || outer=true
     others=$(list_others burst)
     [ ! -e "$later" ] || burst=""
-    drop_later
+    keep_gone || drop_later
     if $outer; then
         burst=""
         find_beginning
@@ -1291,7 +1313,7 @@ describe_burst() {
         printf '%s' "$ended" | while IFS= read -r each; do sed -n 2p "$each"; done
     } | sort -n | head -n 1)
     print_duration $((now - begun))
-    summary="none of $(printf '%s\n' "$ends" | wc -l) cgroups waits for $what any more, after $duration"
+    summary="none of $(printf '%s\n' "$ends" | wc -l) cgroups waits too long for $what any more, after $duration"
     unknown=$(printf '%s\n' "$ends" | grep -c " is no longer watched: ")
     [ "$unknown" -eq 0 ] || summary="$summary; no longer watched: $unknown"
     more=$newline$ends
