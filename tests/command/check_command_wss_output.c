@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command/check_command_wss_output.c - what `headroom wss` prints: columns, JSON, CSV, and the
- * chart.
+ * command/check_command_wss_output.c - what `headroom wss` prints: columns, JSON, CSV.
  */
 #include <errno.h>
 #include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/suite.h"
-#include "wss/chart.h"
 #include "wss/output.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -98,127 +95,6 @@ START_TEST(reports_that_the_disk_is_full)
 }
 END_TEST
 
-/* --- The chart ------------------------------------------------------------ */
-
-static void check_plot(int width, int height, bool utf8, const struct wss_chart *chart)
-{
-    const struct wss_canvas canvas = {width, height, utf8};
-    FILE *file = open_print();
-    ck_assert_int_eq(wss_plot(file, &canvas, chart), 0);
-    fclose(file);
-}
-
-static const struct wss_point decades[] = {{0.01, 0}, {0.1, 5}, {1, 10}, {10, 10}, {100, 20}};
-
-static const char ascii_log[] = "\n"
-                                "Ref (MB)                  a title\n"
-                                "20 +                            *\n"
-                                "   |\n"
-                                "   |\n"
-                                "10 +              *      *\n"
-                                "   |\n"
-                                "   |       *\n"
-                                "   |\n"
-                                " 0 +*------+------+------+------+\n"
-                                "  0.01    0.1     1     10    100\n"
-                                "                          Est (s)\n";
-
-static const char utf8_linear[] = "\n"
-                                  "Ref (MB)                  a title\n"
-                                  "20 ┤                            •\n"
-                                  "   │\n"
-                                  "   │\n"
-                                  "10 ┤•  •\n"
-                                  "   │\n"
-                                  "   │•\n"
-                                  "   │\n"
-                                  " 0 ┼•─────────────┬─────────────┬\n"
-                                  "    0            50           100\n"
-                                  "                          Est (s)\n";
-
-START_TEST(draws_known_points)
-{
-    struct wss_chart chart = {decades, COUNT(decades), "a title", false};
-
-    check_plot(33, 12, false, &chart);
-    ck_assert_str_eq(printed, ascii_log);
-    chart.linear = true;
-    check_plot(33, 12, true, &chart);
-    ck_assert_str_eq(printed, utf8_linear);
-}
-END_TEST
-
-/* The place of a point from the left and from above, both from 0; lines have no blank ends. */
-static bool is_at(int column, int row, char glyph)
-{
-    const char *line = printed;
-    for (int i = 0; i < row; i++)
-        line = strchr(line, '\n') + 1;
-    return (int)strcspn(line, "\n") > column && line[column] == glyph;
-}
-
-/* Wherever a single point is, it is drawn, and nothing is as wide or as high as the canvas. */
-START_TEST(draws_one_point)
-{
-    static const double values[] = {1e-4, 0.001, 0.02, 0.9999999, 1, 1.0000001, 5, 99, 1e6};
-    static const int sizes[][2] = {{20, 8}, {80, 24}, {160, 48}, {1, 1}};
-    for (int x = 0; x < COUNT(values); x++)
-        for (int y = -1; y < COUNT(values); y++)
-            for (int i = 0; i < 2 * COUNT(sizes); i++) {
-                const struct wss_point point = {values[x], y < 0 ? 0 : values[y]};
-                const struct wss_chart chart = {&point, 1, "", i % 2 == 1};
-                int width = sizes[i / 2][0], height = sizes[i / 2][1], lines = 0;
-                check_plot(width, height, false, &chart);
-                ck_assert_ptr_nonnull(strchr(printed, '*'));
-                for (char *line = strtok(printed, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-                    ck_assert_int_le((int)strlen(line), width > 20 ? width : 20);
-                    lines++;
-                }
-                ck_assert_int_lt(lines, height > 8 ? height : 8);
-            }
-}
-END_TEST
-
-/* On a logarithmic axis each doubling is as far from the one before. */
-START_TEST(doublings_are_evenly_spaced)
-{
-    struct wss_point points[16];
-    const struct wss_chart chart = {points, COUNT(points), "", false};
-    for (int i = 0; i < COUNT(points); i++)
-        points[i] = (struct wss_point){0.001 * (1 << i), i < 8 ? 0 : 100};
-    check_plot(80, 24, false, &chart);
-    /* 75 places from 0.001 to 50 */
-    for (int i = 0; i < COUNT(points); i++) {
-        int column = 5 + (int)lround(74 * i * log(2) / log(50 / 0.001));
-        ck_assert_msg(is_at(column, i < 8 ? 21 : 2, '*'), "point %d:\n%s", i, printed);
-    }
-}
-END_TEST
-
-START_TEST(draws_nothing_without_points)
-{
-    const struct wss_point none = {0, 5};
-    const struct wss_chart chart = {&none, 1, "a title", false}, empty = {NULL, 0, "", true};
-
-    check_plot(80, 24, false, &chart);
-    ck_assert_str_eq(printed, "");
-    check_plot(80, 24, false, &empty);
-    ck_assert_str_eq(printed, "");
-}
-END_TEST
-
-START_TEST(fits_what_is_no_terminal)
-{
-    struct wss_canvas canvas;
-    FILE *file = fopen("/dev/null", "w");
-
-    wss_canvas_of(file, &canvas);
-    fclose(file);
-    ck_assert_int_eq(canvas.width, 80);
-    ck_assert_int_eq(canvas.height, 24);
-}
-END_TEST
-
 int main(void)
 {
     TCase *tests = tcase_create("wss_output");
@@ -227,10 +103,5 @@ int main(void)
     setlocale(LC_CTYPE, "C.UTF-8");
     tcase_add_loop_test(tests, prints_lines, 0, COUNT(outputs));
     tcase_add_test(tests, reports_that_the_disk_is_full);
-    tcase_add_test(tests, draws_known_points);
-    tcase_add_test(tests, draws_one_point);
-    tcase_add_test(tests, doublings_are_evenly_spaced);
-    tcase_add_test(tests, draws_nothing_without_points);
-    tcase_add_test(tests, fits_what_is_no_terminal);
     return run_suite("wss_output", tests);
 }

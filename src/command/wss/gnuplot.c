@@ -88,23 +88,25 @@ static void write_quoted(FILE *script, const char *text)
     putc('\'', script);
 }
 
-static void write_chart(FILE *script, const struct wss_chart *chart)
+static void write_chart(FILE *script, const struct chart *chart)
 {
     fputs("set title ", script);
     write_quoted(script, chart->title);
-    fputs("\nset xlabel 'Est (s)'\nset ylabel 'Ref (MB)'\nset format x '%g'\n"
-          "set yrange [0:*]\nset grid\nunset key\n",
-          script);
+    fputs("\nset xlabel ", script);
+    write_quoted(script, chart->x_name);
+    fputs("\nset ylabel ", script);
+    write_quoted(script, chart->y_name);
+    fputs("\nset format x '%g'\nset yrange [0:*]\nset grid\nunset key\n", script);
     fputs(chart->linear ? "set xrange [0:*]\n" : "set logscale x\n", script);
     fputs("plot '-' using 1:2 with points pointtype 7 pointsize 0.8\n", script);
     for (size_t i = 0; i < chart->count; i++)
-        if (chart->linear || chart->points[i].seconds > 0)
-            fprintf(script, "%.9g %.9g\n", chart->points[i].seconds, chart->points[i].mib);
+        if (chart->linear || chart->points[i].x > 0)
+            fprintf(script, "%.9g %.9g\n", chart->points[i].x, chart->points[i].y);
     fputs("e\n", script);
 }
 
 /* Without a chart it only tries whether gnuplot can draw this kind. */
-static int run_script(const struct kind *kind, const struct wss_chart *chart, int output)
+static int run_script(const struct kind *kind, const struct chart *chart, int output)
 {
     FILE *script = tmpfile();
     if (script == NULL)
@@ -183,7 +185,7 @@ int wss_picture_open(const char *path, struct wss_picture **picture)
     return 0;
 }
 
-int wss_picture_draw(struct wss_picture *picture, const struct wss_chart *chart)
+int wss_picture_draw(struct wss_picture *picture, const struct chart *chart)
 {
     if (ftruncate(picture->fd, 0) != 0)
         return -errno;

@@ -5,7 +5,7 @@
 #ifndef HEADROOM_COMMAND_WSS_GNUPLOT_H
 #define HEADROOM_COMMAND_WSS_GNUPLOT_H
 
-#include "wss/chart.h"
+#include "common/chart.h"
 
 struct wss_picture;
 
@@ -24,7 +24,7 @@ int wss_picture_open(const char *path, struct wss_picture **picture);
 bool wss_picture_is_known(const char *path);
 
 /** Draws the chart. @return 0; -EPROTO: gnuplot failed, with a message; or a negative errno. */
-int wss_picture_draw(struct wss_picture *picture, const struct wss_chart *chart);
+int wss_picture_draw(struct wss_picture *picture, const struct chart *chart);
 
 /** Closes it. A new file that was not drawn is removed. NULL is allowed. */
 void wss_picture_close(struct wss_picture *picture);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/chart.h"
 #include "common/group.h"
 #include "common/output.h"
 #include "common/usage.h"
@@ -14,7 +15,6 @@
 #include "headroom/array.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
-#include "wss/chart.h"
 #include "wss/gnuplot.h"
 #include "wss/target.h"
 
@@ -34,7 +34,7 @@ struct run {
     struct hr_process_list processes; /* of the current measurement; for messages */
     char target[WSS_TARGET_NAME_SIZE];
     struct wss_picture *picture;
-    struct wss_point *points; /* only for a chart */
+    struct point *points; /* only for a chart */
     size_t point_count, point_capacity;
     size_t readings, lines, ended;
     uint64_t first_ns, begun_ns; /* when the first measurement, and this one, began */
@@ -133,8 +133,8 @@ static int append_point(struct run *run, const struct hr_wss_sample *sample)
         return 0;
     if (HR_ARRAY_RESERVE(run->points, run->point_capacity, run->point_count + 1) != 0)
         return -ENOMEM;
-    run->points[run->point_count++] = (struct wss_point){(double)sample->window_ns / HR_NS_PER_S,
-                                                         (double)sample->referenced_bytes / MIB};
+    run->points[run->point_count++] = (struct point){(double)sample->window_ns / HR_NS_PER_S,
+                                                     (double)sample->referenced_bytes / MIB};
     return 0;
 }
 
@@ -298,18 +298,20 @@ static int draw_chart(struct run *run)
 {
     char title[sizeof(run->target) + 64];
     snprintf(title, sizeof(title), "%s, %s method", run->target, method_name(run));
-    const struct wss_chart chart = {
+    const struct chart chart = {
         .points = run->points,
         .count = run->point_count,
         .title = title,
+        .x_name = "Est (s)",
+        .y_name = "Ref (MB)",
         .linear = run->request->linear,
     };
     if (run->point_count == 0)
         return COMMAND_DONE;
     if (run->picture == NULL) {
-        struct wss_canvas canvas;
-        wss_canvas_of(stdout, &canvas);
-        return check_write(run, wss_plot(stdout, &canvas, &chart));
+        struct canvas canvas;
+        canvas_of(stdout, &canvas);
+        return check_write(run, chart_draw(stdout, &canvas, &chart));
     }
     int status = wss_picture_draw(run->picture, &chart);
     if (status == 0)

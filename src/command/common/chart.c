@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "wss/chart.h"
+#include "common/chart.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -20,8 +21,6 @@ enum {
     COLUMNS_PER_TICK = 12, /* at least, on a linear axis */
     ROWS_PER_TICK = 3
 };
-
-static const char x_name[] = "Est (s)", y_name[] = "Ref (MB)";
 
 /* --- Glyphs --------------------------------------------------------------- */
 
@@ -67,11 +66,14 @@ static int round_down(double value)
     return round_number(index) > value * (1 + 1e-9) ? index - 1 : index;
 }
 
-static struct scale linear_scale(double high, int length, int places_per_tick)
+/* @param low  of the values, or 0 for an axis that begins there. */
+static struct scale linear_scale(double low, double high, int length, int places_per_tick)
 {
     int ticks = (length - 1) / places_per_tick;
-    double top = high > 0 ? high : 1, step = round_number(round_up(top / (ticks > 1 ? ticks : 1)));
-    return (struct scale){0, ceil(top / step * (1 - 1e-9)) * step, step, false, length};
+    double top = high > low ? high : low + 1;
+    double step = round_number(round_up((top - low) / (ticks > 1 ? ticks : 1)));
+    low = floor(low / step * (1 + 1e-9)) * step;
+    return (struct scale){low, ceil(top / step * (1 - 1e-9)) * step, step, false, length};
 }
 
 static struct scale log_scale(double low, double high, int length)
@@ -115,21 +117,22 @@ struct plot {
     unsigned char *points; /* row by row, a byte for each place: whether it has a point */
 };
 
-static bool can_be_drawn(const struct wss_chart *chart, size_t i)
+static bool can_be_drawn(const struct chart *chart, size_t i)
 {
-    return chart->linear || chart->points[i].seconds > 0;
+    return chart->linear || chart->points[i].x > 0;
 }
 
-static void find_range(const struct wss_chart *chart, struct wss_point *low, struct wss_point *high)
+static void find_range(const struct chart *chart, struct point *low, struct point *high)
 {
-    *low = (struct wss_point){INFINITY, INFINITY};
-    *high = (struct wss_point){-INFINITY, -INFINITY};
+    *low = (struct point){INFINITY, INFINITY};
+    *high = (struct point){-INFINITY, -INFINITY};
     for (size_t i = 0; i < chart->count; i++) {
         if (!can_be_drawn(chart, i))
             continue;
-        low->seconds = fmin(low->seconds, chart->points[i].seconds);
-        high->seconds = fmax(high->seconds, chart->points[i].seconds);
-        high->mib = fmax(high->mib, chart->points[i].mib);
+        low->x = fmin(low->x, chart->points[i].x);
+        high->x = fmax(high->x, chart->points[i].x);
+        low->y = fmin(low->y, chart->points[i].y);
+        high->y = fmax(high->y, chart->points[i].y);
     }
 }
 
@@ -150,27 +153,27 @@ static int widest_label(const struct scale *scale)
     return width;
 }
 
-static int lay_out_plot(struct plot *plot, const struct wss_canvas *canvas,
-                        const struct wss_chart *chart)
+static int lay_out_plot(struct plot *plot, const struct canvas *canvas, const struct chart *chart)
 {
     int width = canvas->width > WIDTH_MIN ? canvas->width : WIDTH_MIN;
     int height = canvas->height > HEIGHT_MIN ? canvas->height : HEIGHT_MIN;
-    struct wss_point low, high;
+    struct point low, high;
     find_range(chart, &low, &high);
     plot->utf8 = canvas->utf8;
-    plot->y = linear_scale(high.mib, height - ROWS_BESIDE, ROWS_PER_TICK);
+    plot->y =
+        linear_scale(chart->from_lowest ? low.y : 0, high.y, height - ROWS_BESIDE, ROWS_PER_TICK);
     plot->margin = widest_label(&plot->y) + 1;
     int length = width - plot->margin - 1;
-    plot->x = chart->linear ? linear_scale(high.seconds, length, COLUMNS_PER_TICK)
-                            : log_scale(low.seconds, high.seconds, length);
+    plot->x = chart->linear ? linear_scale(0, high.x, length, COLUMNS_PER_TICK)
+                            : log_scale(low.x, high.x, length);
     plot->points = calloc((size_t)plot->y.length, (size_t)length);
     if (plot->points == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < chart->count; i++) {
         if (!can_be_drawn(chart, i))
             continue;
-        int row = find_place(&plot->y, chart->points[i].mib);
-        plot->points[row * length + find_place(&plot->x, chart->points[i].seconds)] = 1;
+        int row = find_place(&plot->y, chart->points[i].y);
+        plot->points[row * length + find_place(&plot->x, chart->points[i].x)] = 1;
     }
     return 0;
 }
@@ -214,7 +217,7 @@ static void draw_row(FILE *file, const struct plot *plot, int row)
     putc('\n', file);
 }
 
-static void draw_labels(FILE *file, const struct plot *plot)
+static void draw_labels(FILE *file, const struct plot *plot, const char *x_name)
 {
     char text[24];
     double value;
@@ -232,15 +235,16 @@ static void draw_labels(FILE *file, const struct plot *plot)
     fprintf(file, "\n%*s\n", width, x_name);
 }
 
-static void draw_title(FILE *file, const struct plot *plot, const char *title)
+static void draw_title(FILE *file, const struct plot *plot, const struct chart *chart)
 {
     char text[512];
-    int room = plot->margin + 1 + plot->x.length - (int)sizeof(y_name) - 1;
-    int width = label_fit(title, room, plot->utf8 ? LABEL_UTF8 : LABEL_ASCII, text, sizeof(text));
-    fprintf(file, "%s  %*s%s\n", y_name, room - width, "", text);
+    int room = plot->margin + 1 + plot->x.length - (int)strlen(chart->y_name) - 2;
+    int width =
+        label_fit(chart->title, room, plot->utf8 ? LABEL_UTF8 : LABEL_ASCII, text, sizeof(text));
+    fprintf(file, "%s  %*s%s\n", chart->y_name, room - width, "", text);
 }
 
-int wss_plot(FILE *file, const struct wss_canvas *canvas, const struct wss_chart *chart)
+int chart_draw(FILE *file, const struct canvas *canvas, const struct chart *chart)
 {
     struct plot plot;
     size_t drawn = 0;
@@ -252,10 +256,10 @@ int wss_plot(FILE *file, const struct wss_canvas *canvas, const struct wss_chart
     if (status != 0)
         return status;
     putc('\n', file);
-    draw_title(file, &plot, chart->title);
+    draw_title(file, &plot, chart);
     for (int row = plot.y.length - 1; row >= 0; row--)
         draw_row(file, &plot, row);
-    draw_labels(file, &plot);
+    draw_labels(file, &plot, chart->x_name);
     free(plot.points);
     return output_flush(file);
 }
@@ -265,10 +269,10 @@ static int clamp(int value, int low, int high)
     return value < low ? low : value > high ? high : value;
 }
 
-void wss_canvas_of(FILE *file, struct wss_canvas *canvas)
+void canvas_of(FILE *file, struct canvas *canvas)
 {
     struct winsize size;
-    *canvas = (struct wss_canvas){80, 24, label_charset() == LABEL_UTF8};
+    *canvas = (struct canvas){80, 24, label_charset() == LABEL_UTF8};
     if (ioctl(fileno(file), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
         return;
     canvas->width = clamp(size.ws_col, WIDTH_MIN, WIDTH_MAX);
