@@ -201,6 +201,10 @@ int hr_cgroup_find(const struct hr_root *root, const char *path);
 /** Whether a path, as hr_cgroup.path, is another one or below it; all are below "". */
 bool hr_cgroup_is_within(const char *path, const char *above);
 
+/** @return the length of the path of the group so many levels above, which another one begins with;
+ * 0: the mount itself. */
+size_t hr_cgroup_above_length(const char *path, size_t level);
+
 /**
  * Finds the part of the group's path that a wildcard of its pattern matched.
  *

@@ -25,11 +25,8 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
     path[0] = '\0';
     if (room->bound == HR_ROOM_MACHINE || subject->path == NULL)
         return;
-    size_t length = strlen(subject->path);
-    for (size_t level = room->level; level > 0 && length > 0; level--)
-        while (length > 0 && subject->path[--length] != '/')
-            continue;
-    snprintf(path, size, "%.*s", (int)length, subject->path);
+    snprintf(path, size, "%.*s", (int)hr_cgroup_above_length(subject->path, room->level),
+             subject->path);
 }
 
 /* --- Amounts ------------------------------------------------------------------------ */

@@ -31,3 +31,13 @@ bool hr_cgroup_is_within(const char *path, const char *above)
     return length == 0 ||
            (strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/'));
 }
+
+size_t hr_cgroup_above_length(const char *path, size_t level)
+{
+    size_t length = strlen(path);
+
+    for (; level > 0; level--)
+        while (length > 0 && path[--length] != '/')
+            continue;
+    return length;
+}

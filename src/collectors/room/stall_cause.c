@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "headroom/cgroup.h"
 #include "headroom/stall_cause.h"
 #include "room/cpu_stat.h"
 #include "room/io_devices.h"
@@ -67,11 +68,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* Copies the path of the group that is so many levels above. */
 static void copy_ancestor(const char *path, size_t level, char *ancestor)
 {
-    size_t length = strlen(path);
+    const size_t length = hr_cgroup_above_length(path, level);
 
-    for (; level > 0; level--)
-        while (length > 0 && path[--length] != '/')
-            continue;
     memcpy(ancestor, path, length);
     ancestor[length] = '\0';
 }
