@@ -85,11 +85,20 @@ void hr_forecast_init(struct hr_forecast *forecast, uint64_t point_ns);
  * after a point is complete.
  *
  * @param time_ns  of a clock that doesn't go back, such as CLOCK_MONOTONIC.
- * @param level    in any unit.
+ * @param level    in any unit; NAN: none is added, to look ahead only.
  * @param limit    in the same unit; INFINITY: none.
  */
 void hr_forecast_update(struct hr_forecast *forecast, uint64_t time_ns, double level, double limit,
                         struct hr_outlook *outlook);
+
+/** Copies the points of a window, from the oldest to the latest, which ends with point `now`; NAN:
+ * nothing is known of that time. */
+void hr_forecast_copy_points(const struct hr_forecast_window *window,
+                             float points[HR_FORECAST_POINTS]);
+
+/** @return the highest level that is known, of up to thirty hours if points are 20 s long; NAN:
+ * none. */
+double hr_forecast_highest(const struct hr_forecast *forecast);
 
 /** Whether what was read from elsewhere may be used: all that is in it is within its range, and not
  * later than a time. */

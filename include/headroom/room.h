@@ -75,6 +75,10 @@ struct hr_room_lines {
     double pct[HR_PSI_RESOURCE_COUNT];
 };
 
+/** The lines that hold unless others are configured; those of the machine, whose CPUs are there to
+ * be used by all, or of a group. */
+struct hr_room_lines hr_room_default_lines(bool is_machine);
+
 /** One read of a group, or of the machine. */
 struct hr_room_reading {
     struct hr_room cpu, memory;
@@ -149,6 +153,18 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
 /** The smallest of the rooms that are known. @return NULL if none is, or if one that isn't known
  * yet may be smaller. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
+
+/**
+ * Finds the lowest limit of CPU time, of the group or one above, as they were read last. Whether it
+ * is what binds depends on what others in there use.
+ *
+ * @param level  whose it is, as of struct hr_room.
+ * @return 0; -ENODATA: there is none; or why not all are known.
+ */
+int hr_room_find_cpu_limit(const struct hr_room_source *source, double *cpus, size_t *level);
+
+/** Explains why limits, or the CPUs of a group, aren't known: hr_room_reading.*_limits_status. */
+void hr_room_explain_limits(int status, struct hr_reason *reason);
 
 /** Explains why the room of a group by memory isn't known, by its status. @param reason  receives
  * the explanation, and status as its error. */

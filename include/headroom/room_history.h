@@ -12,7 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hr_forecast;
 struct hr_room_machine;
+struct hr_room_source;
+
+/** The file in collectd's BaseDir that the plugin headroom saves it to, unless it is configured
+ * otherwise. */
+#define HR_ROOM_HISTORY_FILE "headroom-history.state"
 
 /**
  * Copies the history of the machine and of all groups that are open, or that wait to be since it
@@ -41,5 +47,17 @@ int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_n
  */
 int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, size_t length,
                             uint64_t point_ns, uint64_t *age_ns, size_t *count);
+
+/**
+ * Finds what was saved of one group, or of the machine, for others to look at.
+ *
+ * @param source    which was read at least once.
+ * @param forecast  receives it, as it was then.
+ * @param time_ns   receives when that was, by hr_clock_ns().
+ * @return 0; -ENODATA: nothing was saved of it, or it has no memory controller; or as
+ *         hr_room_history_restore().
+ */
+int hr_room_history_find(const struct hr_room_source *source, const char *bytes, size_t length,
+                         struct hr_forecast *forecast, uint64_t *time_ns);
 
 #endif

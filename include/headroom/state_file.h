@@ -31,6 +31,10 @@ bool hr_boot_id_is_valid(const char *text);
  */
 int hr_state_file_read(const char *path, char *text, size_t size, size_t *length);
 
+/** The same, of any length. @param bytes  receives it, for free(). @return also -ENOMEM; never
+ * -EBADMSG, unless it grows meanwhile. */
+int hr_state_file_read_all(const char *path, char **bytes, size_t *length);
+
 /**
  * Replaces a state file atomically, also in case of a crash. Only the user may read or write it,
  * and a symbolic link in its place isn't followed. Waits for the disk.

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "common/complaint.h"
 #include "common/log.h"
@@ -14,8 +13,7 @@
 #include "headroom/state_file.h"
 #include "utils/common/common.h"
 
-#define PLUGIN     "headroom"
-#define STATE_FILE "headroom-history.state"
+#define PLUGIN "headroom"
 
 /* After a crash so much is missing at most. */
 #define SAVE_NS (600 * HR_NS_PER_S)
@@ -44,23 +42,6 @@ static void log_restored(uint64_t age_ns, size_t count)
              count, age_s / 60);
 }
 
-/* @return what is in the file, to be freed; NULL: see status. */
-static char *read_file(const char *path, size_t *length, int *status)
-{
-    struct stat stat_of;
-
-    *status = lstat(path, &stat_of) < 0 ? -errno : 0;
-    if (*status < 0)
-        return NULL;
-    const size_t size = (size_t)stat_of.st_size + 1;
-    char *bytes = malloc(size);
-    *status = bytes == NULL ? -ENOMEM : hr_state_file_read(path, bytes, size, length);
-    if (*status == 0)
-        return bytes;
-    free(bytes);
-    return NULL;
-}
-
 static void log_unusable(const char *path, int status)
 {
     const char *cause = status == -EPERM
@@ -75,8 +56,8 @@ static void restore(const struct history *history)
 {
     uint64_t age_ns;
     size_t length, count;
-    int status;
-    char *bytes = read_file(history->path, &length, &status);
+    char *bytes = NULL;
+    int status = hr_state_file_read_all(history->path, &bytes, &length);
 
     if (status == -ENOENT)
         return;
@@ -156,7 +137,7 @@ void history_close(struct history *history)
 
 static int open_writer(struct history *history, const char *path)
 {
-    history->path = option_state_path(path, STATE_FILE);
+    history->path = option_state_path(path, HR_ROOM_HISTORY_FILE);
     if (history->path == NULL)
         return -ENOMEM;
     return state_writer_open("headroom state", write_bytes, history, &history->writer);

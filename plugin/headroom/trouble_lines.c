@@ -7,10 +7,6 @@
 
 #define PLUGIN "headroom"
 
-/* Of groups, and of the system, whose CPUs are there to be used by all. */
-#define OF_GROUPS [HR_PSI_CPU] = 40, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40
-#define OF_SYSTEM [HR_PSI_CPU] = 60, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40
-
 void trouble_lines_free(struct trouble_lines *lines)
 {
     free(lines->of_pattern);
@@ -74,7 +70,7 @@ static void apply(struct hr_room_lines *lines, const struct trouble_lines_given 
 
 struct hr_room_lines trouble_lines_of_system(const struct trouble_lines *lines)
 {
-    struct hr_room_lines made = {{OF_SYSTEM}};
+    struct hr_room_lines made = hr_room_default_lines(true);
 
     apply(&made, &lines->of_all);
     return made;
@@ -82,7 +78,7 @@ struct hr_room_lines trouble_lines_of_system(const struct trouble_lines *lines)
 
 struct hr_room_lines trouble_lines_of_group(const struct trouble_lines *lines, size_t pattern)
 {
-    struct hr_room_lines made = {{OF_GROUPS}};
+    struct hr_room_lines made = hr_room_default_lines(false);
 
     apply(&made, &lines->of_all);
     if (pattern < lines->pattern_count)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,6 +93,22 @@ static int open_state_file(int directory, const char *path)
 int hr_state_file_read(const char *path, char *text, size_t size, size_t *length)
 {
     return hr_text_read_and_close(open_state_file(AT_FDCWD, path), text, size, length);
+}
+
+int hr_state_file_read_all(const char *path, char **bytes, size_t *length)
+{
+    struct stat stat_of;
+
+    if (lstat(path, &stat_of) < 0)
+        return -errno;
+    const size_t size = (size_t)stat_of.st_size + 1;
+    char *made = malloc(size);
+    int status = made == NULL ? -ENOMEM : hr_state_file_read(path, made, size, length);
+    if (status == 0)
+        *bytes = made;
+    else
+        free(made);
+    return status;
 }
 
 int hr_state_file_read_prepared(const char *path, char *text, size_t size, size_t *length)

@@ -80,13 +80,28 @@ static float find_record(const struct hr_forecast_window *window)
 
 /* --- Points ------------------------------------------------------------------- */
 
-/* The points from the oldest to the latest. */
-static void copy_points(const struct hr_forecast_window *window, float points[HR_FORECAST_POINTS])
+/* Of a ring that isn't full yet, the places behind are the oldest, and nothing is known of them. */
+void hr_forecast_copy_points(const struct hr_forecast_window *window,
+                             float points[HR_FORECAST_POINTS])
 {
-    size_t older = HR_FORECAST_POINTS - window->at_point;
+    for (size_t i = 0; i < HR_FORECAST_POINTS; i++) {
+        const size_t at = (window->at_point + i) % HR_FORECAST_POINTS;
+        points[i] = i + window->point_count < HR_FORECAST_POINTS ? NAN : window->points[at];
+    }
+}
 
-    memcpy(points, window->points + window->at_point, older * sizeof(*points));
-    memcpy(points + older, window->points, window->at_point * sizeof(*points));
+double hr_forecast_highest(const struct hr_forecast *forecast)
+{
+    float highest = NAN, points[HR_FORECAST_POINTS];
+
+    for (size_t i = 0; i < HR_FORECAST_WINDOWS; i++) {
+        const struct hr_forecast_window *window = &forecast->windows[i];
+        hr_forecast_copy_points(window, points);
+        for (size_t j = 0; j < HR_FORECAST_POINTS; j++)
+            highest = fmaxf(highest, points[j]);
+        highest = fmaxf(fmaxf(highest, find_record(window)), window->highest);
+    }
+    return (double)highest;
 }
 
 /* The point that leaves the window becomes one of those before it, if it is known. */
@@ -173,7 +188,7 @@ static void fit(struct hr_forecast_window *window)
     double slope = NAN;
     struct hr_trend trend;
 
-    copy_points(window, points);
+    hr_forecast_copy_points(window, points);
     window->is_fit = window->point_count == HR_FORECAST_POINTS &&
                      hr_trend_slope(points, HR_FORECAST_POINTS, &slope) == 0;
     learn_error(window, points, (float)slope);

@@ -11,6 +11,7 @@
 #include "headroom/state_file.h"
 #include "room/directory.h"
 #include "room/machine.h"
+#include "room/source.h"
 
 /* The last digit is that of the format: of what follows, and of struct hr_forecast. */
 #define MAGIC "hr-room1"
@@ -129,12 +130,14 @@ static int compare(const void *left, const void *right)
     return a->inode == b->inode ? 0 : a->inode < b->inode ? -1 : 1;
 }
 
-static int check_header(const struct header *header, const char *bytes, size_t length,
-                        uint64_t point_ns)
+static int read_header(const char *bytes, size_t length, struct header *header)
 {
     const size_t hashed = offsetof(struct header, record_size);
     char boot_id[HR_BOOT_ID_LENGTH + 1];
 
+    if (length < sizeof(*header))
+        return -EBADMSG;
+    memcpy(header, bytes, sizeof(*header));
     int status = hr_boot_id_read(boot_id);
     if (status < 0)
         return status;
@@ -143,7 +146,7 @@ static int check_header(const struct header *header, const char *bytes, size_t l
         return -ESTALE;
     if (header->hash != hash_of(bytes + hashed, length - hashed))
         return -EBADMSG;
-    if (header->record_size != sizeof(struct hr_room_record) || header->point_ns != point_ns)
+    if (header->record_size != sizeof(struct hr_room_record))
         return -ESTALE;
     return header->time_ns <= hr_clock_ns() ? 0 : -EBADMSG;
 }
@@ -181,10 +184,9 @@ int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, 
 {
     struct header header;
 
-    if (length < sizeof(header))
-        return -EBADMSG;
-    memcpy(&header, bytes, sizeof(header));
-    int status = check_header(&header, bytes, length, point_ns);
+    int status = read_header(bytes, length, &header);
+    if (status == 0 && header.point_ns != point_ns)
+        status = -ESTALE;
     if (status < 0)
         return status;
     status = read_records(bytes + sizeof(header), length - sizeof(header), point_ns,
@@ -196,6 +198,33 @@ int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, 
     *age_ns = machine->restored_ns - header.time_ns;
     *count = machine->saved_count;
     return 0;
+}
+
+int hr_room_history_find(const struct hr_room_source *source, const char *bytes, size_t length,
+                         struct hr_forecast *forecast, uint64_t *time_ns)
+{
+    const struct hr_room_directory *directory = source->memory.directory;
+    struct hr_room_record key = {.device = 0}, *saved;
+    struct header header;
+    size_t count;
+
+    if (source->group != NULL && directory == NULL)
+        return -ENODATA;
+    if (source->group != NULL)
+        key = (struct hr_room_record){.device = directory->device, .inode = directory->inode};
+    int status = read_header(bytes, length, &header);
+    if (status == 0)
+        status = read_records(bytes + sizeof(header), length - sizeof(header), header.point_ns,
+                              &saved, &count);
+    if (status < 0)
+        return status;
+    const struct hr_room_record *found = bsearch(&key, saved, count, sizeof(key), compare);
+    if (found != NULL) {
+        memcpy(forecast, &found->forecast, sizeof(*forecast));
+        *time_ns = header.time_ns;
+    }
+    free(saved);
+    return found != NULL ? 0 : -ENODATA;
 }
 
 /* --- Its use -------------------------------------------------------------------- */

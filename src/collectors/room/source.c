@@ -124,6 +124,29 @@ const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading)
     return is_awaited && tightest != NULL && tightest->room_pct > 0 ? NULL : tightest;
 }
 
+struct hr_room_lines hr_room_default_lines(bool is_machine)
+{
+    return (struct hr_room_lines){
+        {[HR_PSI_CPU] = is_machine ? 60 : 40, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40}};
+}
+
+void hr_room_explain_limits(int status, struct hr_reason *reason)
+{
+    if (status == -ENXIO)
+        hr_reason_set(reason, status,
+                      "its cpuset has no CPU (cpuset.cpus.effective is empty): give it one that is "
+                      "online, or remove the group");
+    else if (status == -E2BIG)
+        hr_reason_set(reason, status,
+                      "more than %d groups, it and those above, have a limit: remove those that "
+                      "never bind",
+                      HR_ROOM_LIMITS);
+    else if (status == -EOVERFLOW)
+        hr_reason_set(reason, status, "io.max has more than %d devices", HR_STALL_DEVICES);
+    else
+        hr_reason_set(reason, status, "%s", strerror(-status));
+}
+
 void hr_room_explain_memory(int status, struct hr_reason *reason)
 {
     if (status == -ENOENT)

@@ -154,6 +154,28 @@ static void lower_by_bounds(const struct hr_room_source *source, const struct hr
     }
 }
 
+int hr_room_find_cpu_limit(const struct hr_room_source *source, double *cpus, size_t *level)
+{
+    double lowest = INFINITY;
+    size_t of = 0;
+
+    if (source->cpu_bounds_status < 0)
+        return source->cpu_bounds_status;
+    for (size_t i = 0; i < source->cpu_bound_count; i++) {
+        const struct hr_room_cpu_bound *bound = &source->cpu_bounds[i];
+        const double limit = (double)bound->max.quota_us / (double)bound->max.period_us;
+        if (limit < lowest) {
+            lowest = limit;
+            of = bound->level;
+        }
+    }
+    if (isinf(lowest))
+        return -ENODATA;
+    *cpus = lowest;
+    *level = of;
+    return 0;
+}
+
 /* --- The room ---------------------------------------------------------------------------- */
 
 /* The room is that of the sums, so trouble isn't over for one interval without, while their

@@ -58,15 +58,8 @@ static void explain(struct obstacle *obstacle)
 
     if (obstacle->status == -EMFILE)
         snprintf(reason->text, sizeof(reason->text), "%s: %s", DOCTOR_NO_DESCRIPTORS);
-    else if (obstacle->status == -ENXIO)
-        snprintf(reason->text, sizeof(reason->text),
-                 "its cpuset has no CPU (cpuset.cpus.effective is empty): give it one that is "
-                 "online, or remove the group");
-    else if (obstacle->status == -E2BIG)
-        snprintf(reason->text, sizeof(reason->text),
-                 "more than %d groups, it and those above, have a limit: remove those that never "
-                 "bind",
-                 HR_ROOM_LIMITS);
+    else if (obstacle->status == -ENXIO || obstacle->status == -E2BIG)
+        hr_room_explain_limits(obstacle->status, reason);
 }
 
 static struct obstacle find_cpu_obstacle(const struct hr_room_reading *reading, bool is_system)

@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,6 +227,84 @@ START_TEST(what_was_not_taken_expires)
 }
 END_TEST
 
+/* --- For others to look at ------------------------------------------------------------ */
+
+/* From 60 s on by a MiB a second; the last point is of the second before. */
+START_TEST(is_found_without_going_on)
+{
+    float points[HR_FORECAST_POINTS];
+    struct hr_forecast forecast;
+    struct hr_outlook outlook;
+    uint64_t time_ns;
+
+    open_group("p/a");
+    grow(60);
+    const struct hr_outlook before = reading.outlook;
+    const double limit = reading.memory.attainable;
+    save();
+    frozen_ns += 300 * HR_NS_PER_S;
+    close_all();
+    ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
+    open_group("p/a");
+    read_once();
+    ck_assert_int_eq(hr_room_history_find(source, bytes, length, &forecast, &time_ns), 0);
+    ck_assert_uint_eq(time_ns, BEGUN_NS + 119 * HR_NS_PER_S);
+    hr_forecast_copy_points(&forecast.windows[0], points);
+    ck_assert_double_eq((double)points[HR_FORECAST_POINTS - 1], 159.0 * MIB);
+    ck_assert_double_eq((double)points[0], 130.0 * MIB);
+    ck_assert_double_eq(hr_forecast_highest(&forecast), 160.0 * MIB);
+    hr_forecast_update(&forecast, time_ns, NAN, limit, &outlook);
+    ck_assert(outlook.is_trend);
+    ck_assert_double_eq(outlook.trouble_s, before.trouble_s);
+    ck_assert_double_eq(outlook.slope_per_s, before.slope_per_s);
+    ck_assert_double_eq(hr_forecast_highest(&forecast), 160.0 * MIB);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* The second window has points of six seconds, of which only some are known. */
+START_TEST(unknown_points_are_the_oldest)
+{
+    float points[HR_FORECAST_POINTS];
+    struct hr_forecast forecast;
+    uint64_t time_ns;
+    size_t unknown = 0;
+
+    open_group("p/a");
+    grow(1);
+    save();
+    read_once();
+    ck_assert_int_eq(hr_room_history_find(system_source, bytes, length, &forecast, &time_ns), 0);
+    hr_forecast_copy_points(&forecast.windows[1], points);
+    while (unknown < HR_FORECAST_POINTS && isnan(points[unknown]))
+        unknown++;
+    ck_assert_uint_eq(unknown, HR_FORECAST_POINTS - forecast.windows[1].point_count);
+    for (size_t i = unknown; i < HR_FORECAST_POINTS; i++)
+        ck_assert(points[i] > 0);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+START_TEST(is_not_found)
+{
+    struct hr_forecast forecast;
+    uint64_t time_ns;
+
+    open_group("p/a");
+    grow(1);
+    save();
+    close_all();
+    ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
+    open_group("p");
+    read_once();
+    ck_assert_int_eq(hr_room_history_find(source, bytes, length, &forecast, &time_ns), -ENODATA);
+    ck_assert_int_eq(hr_room_history_find(source, bytes, 7, &forecast, &time_ns), -EBADMSG);
+    bytes[0] ^= 1;
+    ck_assert_int_eq(hr_room_history_find(source, bytes, length, &forecast, &time_ns), -ESTALE);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* --- What is refused ------------------------------------------------------------------ */
 
 /* Where the hash of all that follows it is, and the first record's length of a point. */
@@ -324,6 +403,9 @@ int main(void)
     tcase_add_test(tests, what_was_not_taken_is_saved_again);
     tcase_add_test(tests, nothing_is_saved_before_a_reading);
     tcase_add_test(tests, what_was_not_taken_expires);
+    tcase_add_test(tests, is_found_without_going_on);
+    tcase_add_test(tests, unknown_points_are_the_oldest);
+    tcase_add_test(tests, is_not_found);
     tcase_add_loop_test(tests, a_byte_that_is_another, 0, sizeof(changes) / sizeof(*changes));
     tcase_add_test(tests, what_is_cut);
     tcase_add_test(tests, a_record_that_can_not_be);

@@ -211,6 +211,25 @@ START_TEST(cpu_max_of_a_grandparent)
 }
 END_TEST
 
+START_TEST(the_lowest_cpu_max)
+{
+    double cpus = 0;
+    size_t level = 0;
+
+    open_group("p/q/a");
+    read_once();
+    ck_assert_int_eq(hr_room_find_cpu_limit(source, &cpus, &level), -ENODATA);
+    write_file("p", "cpu.max", "100000 100000\n");
+    write_file("p/q", "cpu.max", "100000 200000\n");
+    write_file("p/q/a", "cpu.max", "300000 100000\n");
+    frozen_ns += 61 * HR_NS_PER_S;
+    read_once();
+    ck_assert_int_eq(hr_room_find_cpu_limit(source, &cpus, &level), 0);
+    ck_assert_double_eq(cpus, 0.5);
+    ck_assert_uint_eq(level, 1);
+}
+END_TEST
+
 START_TEST(cpus_that_the_group_may_not_use_dont_count)
 {
     write_cpu("p/q/a", 1, 0, 0);
@@ -674,6 +693,7 @@ int main(void)
     tcase_add_test(tests, memory_of_the_system);
     tcase_add_test(tests, cpu_of_the_machine);
     tcase_add_test(tests, cpu_max_of_a_grandparent);
+    tcase_add_test(tests, the_lowest_cpu_max);
     tcase_add_test(tests, cpus_that_the_group_may_not_use_dont_count);
     tcase_add_test(tests, a_limit_that_is_set_while_it_runs);
     tcase_add_test(tests, throttled_time_counts_once);
