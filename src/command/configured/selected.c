@@ -2,6 +2,7 @@
 #include "configured/selected.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "headroom/utf8.h"
 
@@ -34,6 +35,17 @@ struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgro
         return set;
     hr_cgroup_set_close(set);
     return NULL;
+}
+
+void cgroups_name(const struct usage_selection *selection, const struct hr_cgroup *group,
+                  char instance[HR_INSTANCE_SIZE])
+{
+    char *text = hr_cgroup_template_expand(usage_template(selection, group->pattern), group);
+
+    instance[0] = '\0';
+    if (text != NULL)
+        hr_instance_make(text, group->path, false, instance);
+    free(text);
 }
 
 /* --- Patterns that match nothing ------------------------------------------ */

@@ -10,6 +10,7 @@
 
 #include "configured/used_features.h"
 #include "headroom/cgroup.h"
+#include "headroom/instance.h"
 #include "headroom/root.h"
 
 /** How a plugin selects cgroups. */
@@ -30,6 +31,11 @@ void cgroups_find_selections(const struct usage *usage,
  * listed.
  */
 struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of);
+
+/** Makes a group's name in series: by its Instance, or of its path; without NameFrom, which is
+ * known to the plugins only. */
+void cgroups_name(const struct usage_selection *selection, const struct hr_cgroup *group,
+                  char instance[HR_INSTANCE_SIZE]);
 
 /**
  * Finds the next Cgroup option none of whose patterns matches a cgroup, and describes it as the

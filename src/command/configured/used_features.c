@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "headroom/array.h"
+#include "headroom/room_history.h"
 
 /* Where collectd's configuration is, by distribution; and where it looks for files of its own. */
 static const char *const usual_paths[] = {
@@ -71,6 +72,15 @@ const char *usage_include_directory(const struct usage *usage, size_t index)
     if (index < COUNT(directories))
         return directories[index];
     return index == COUNT(directories) ? base_dir(&usage->config) : NULL;
+}
+
+char *usage_history_path(const struct usage *usage)
+{
+    char *path;
+
+    if (usage->headroom.state_file != NULL)
+        return strdup(usage->headroom.state_file);
+    return asprintf(&path, "%s/" HR_ROOM_HISTORY_FILE, base_dir(&usage->config)) < 0 ? NULL : path;
 }
 
 /* From where the plugins find it.
@@ -380,7 +390,15 @@ static int read_headroom(struct usage *usage, const struct config_item *block)
 {
     usage->headroom.system = config_boolean(config_find(block, "System"), usage->headroom.system);
     usage->headroom.oom = config_boolean(config_find(block, "OOM"), usage->headroom.oom);
-    return read_groups(&usage->headroom.groups, block);
+    const struct config_item *state_file = config_find(block, "StateFile");
+    int status = read_groups(&usage->headroom.groups, block);
+
+    if (state_file != NULL)
+        usage->headroom.state_file = config_text(state_file);
+    for (size_t i = 0; i < block->child_count && status == 0; i++)
+        if (config_is(&block->children[i], "Trouble"))
+            status = add_item(&usage->headroom.lines, &block->children[i]);
+    return status;
 }
 
 /* --- All ------------------------------------------------------------------ */
@@ -570,6 +588,7 @@ void usage_free(struct usage *usage)
     free_groups(&usage->wss.groups);
     free_groups(&usage->headroom.groups);
     free(usage->handlers.list);
+    free(usage->headroom.lines.list);
     free(usage->wss.blocks.list);
     free(usage->perf.events.list);
     free(usage->perf.lines.list);

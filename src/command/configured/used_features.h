@@ -84,6 +84,8 @@ struct usage_osnoise {
 struct usage_headroom {
     bool loaded, system, oom;
     double interval;
+    struct usage_items lines; /**< its options Trouble; Cgroup blocks may have others */
+    const char *state_file;   /**< NULL: the default */
     struct usage_selection groups;
 };
 
@@ -118,6 +120,10 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
 /** @return a directory that a relative path of an Include within a plugin's block is looked for in;
  * NULL: there are no more. */
 const char *usage_include_directory(const struct usage *usage, size_t index);
+
+/** @return the file in which the headroom plugin saves what it knows of trends, for free(); NULL:
+ * memory is short. */
+char *usage_history_path(const struct usage *usage);
 
 /** Whether an item of the configuration loads the plugin that its first value names. */
 bool usage_loads(const struct usage *usage, const struct config_item *item);

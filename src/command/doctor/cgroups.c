@@ -86,14 +86,12 @@ static void print_safely(FILE *out, const char *text)
 }
 
 /* The path, and below it the name if that is another. */
-static void print_group(FILE *out, const struct hr_cgroup *group, const char *template)
+static void print_group(FILE *out, const struct hr_cgroup *group,
+                        const struct usage_selection *selection)
 {
-    char instance[HR_INSTANCE_SIZE] = "";
-    char *text = hr_cgroup_template_expand(template, group);
+    char instance[HR_INSTANCE_SIZE];
 
-    if (text != NULL)
-        hr_instance_make(text, group->path, false, instance);
-    free(text);
+    cgroups_name(selection, group, instance);
     fputs("  ", out);
     print_safely(out, group->path);
     fprintf(out, strcmp(instance, group->path) == 0 ? "\n" : "\n    %s\n", instance);
@@ -106,7 +104,7 @@ static size_t print_selected(FILE *out, const struct listing *listing)
     size_t count = 0;
 
     for (; (group = hr_cgroup_set_next(listing->set, group)) != NULL; count++)
-        print_group(out, group, usage_template(selection, group->pattern));
+        print_group(out, group, selection);
     return count;
 }
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/resource.h>
 
+#include "common/host.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
@@ -199,15 +199,6 @@ static void fill_row(struct memory_reader *reader, struct row *row)
     row->values[column_find("memory_limit_bytes")] = member->limit;
 }
 
-/* Names are the same up to a domain that one of them has; collectd may have looked it up. */
-static bool is_this_host(const struct memory_reader *reader, const char *host)
-{
-    size_t length = strcspn(host, ".");
-    return strcasecmp(host, reader->host) == 0 ||
-           ((host[length] == '\0' || strchr(reader->host, '.') == NULL) &&
-            strcspn(reader->host, ".") == length && strncasecmp(host, reader->host, length) == 0);
-}
-
 void memory_fill(struct memory_reader *reader, struct table *table)
 {
     read_set(reader);
@@ -215,7 +206,7 @@ void memory_fill(struct memory_reader *reader, struct table *table)
         qsort(reader->members, reader->count, sizeof(*reader->members), compare_members);
     reader->sorted = true;
     for (size_t i = 0; i < table->count; i++) {
-        if (is_this_host(reader, table->rows[i].host) && row_is_of_group(&table->rows[i]))
+        if (host_is(table->rows[i].host, reader->host) && row_is_of_group(&table->rows[i]))
             fill_row(reader, &table->rows[i]);
     }
 }
@@ -225,7 +216,7 @@ void memory_describe_groups(const struct memory_reader *reader, const struct tab
 {
     bool is_here = false;
     for (size_t i = 0; i < table->count; i++)
-        is_here |= is_this_host(reader, table->rows[i].host);
+        is_here |= host_is(table->rows[i].host, reader->host);
     text[0] = '\0';
     if (!is_here)
         return;
