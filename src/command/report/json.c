@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "common/output.h"
+#include "report/group.h"
 #include "report/rooms.h"
 
 static const char *const names[ROOM_VALUE_COUNT] = {
@@ -35,7 +36,7 @@ static void print_causes(FILE *out, const struct room_row *row)
     putc(']', out);
 }
 
-static void print_row(FILE *out, const struct room_row *row)
+static void print_row(FILE *out, const struct room_row *row, const struct group *about)
 {
     putc('{', out);
     json_print_text(out, "\"host\":", row->host);
@@ -48,16 +49,20 @@ static void print_row(FILE *out, const struct room_row *row)
     json_print_number(out, ",\"cpu_idle_percent\":", isfinite(row->idle_pct) != 0, "%.10g",
                       row->idle_pct);
     print_causes(out, row);
+    if (about != NULL) {
+        fputs(",\"about\":", out);
+        group_print_json(out, about);
+    }
     putc('}', out);
 }
 
-int rooms_print_json(FILE *out, const struct rooms *rooms)
+int rooms_print_json(FILE *out, const struct rooms *rooms, const struct group *about)
 {
     fprintf(out, "{\"time\":%.0f,\"groups\":[", rooms->time);
     for (size_t i = 0; i < rooms->count; i++) {
         if (i > 0)
             putc(',', out);
-        print_row(out, &rooms->rows[i]);
+        print_row(out, &rooms->rows[i], about);
     }
     fputs("]}\n", out);
     return output_flush(out);

@@ -9,16 +9,21 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/client.h"
 #include "common/output.h"
 #include "common/usage.h"
+#include "configured/used_features.h"
+#include "headroom/descriptor.h"
+#include "headroom/root.h"
+#include "report/group.h"
 #include "report/rooms.h"
 
 #define ANSWER_TIMEOUT_MS 5000
 
 struct options {
-    const char *socket;
+    const char *socket, *config, *root;
     enum room_value sort;
     bool json;
 };
@@ -38,11 +43,16 @@ static void print_help(void)
     puts("Usage: headroom report [OPTION]... [GROUP]...\n\n"
          "Shows how much room each group has left, the tightest first, by the values that a\n"
          "running collectd has from the headroom plugin.\n\n"
-         "  GROUP               only these groups, by name or path, with the wildcards * and ?\n"
+         "  GROUP               only these groups, by name or path, with the wildcards * and ?;\n"
+         "                      of one group everything: what binds, who waits, the trend\n"
          "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
          "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
          "  --sort KEY          what to sort by: room, trouble, memory, cpu, io\n"
          "                      (default: room)\n"
+         "  --config FILE       collectd's configuration, by which one group is found here\n"
+         "                      (default: collectd's own, /etc/collectd/collectd.conf)\n"
+         "  --root PATH         where the host's / is mounted (default: the plugins' option\n"
+         "                      Root, or /)\n"
          "  --json              print a line of JSON\n"
          "  --help              show this help\n\n"
          "room        what is left, in percent of what the group could have while the others\n"
@@ -72,6 +82,8 @@ static int parse_options(int argc, char **argv, struct options *options)
     static const struct option known[] = {
         {"socket", required_argument, NULL, 's'},
         {"sort", required_argument, NULL, 'k'},
+        {"config", required_argument, NULL, 'c'},
+        {"root", required_argument, NULL, 'r'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {0},
@@ -84,6 +96,10 @@ static int parse_options(int argc, char **argv, struct options *options)
             status = client_check_path(argv[0], optarg);
         } else if (option == 'k') {
             status = parse_sort(argv[0], optarg, options);
+        } else if (option == 'c') {
+            options->config = optarg;
+        } else if (option == 'r') {
+            options->root = optarg;
         } else if (option == 'j') {
             options->json = true;
         } else if (option == 'h') {
@@ -111,7 +127,10 @@ static int wait_for_collectd(void *context, int fd, short events)
     return ready == 0 ? -ETIMEDOUT : 0;
 }
 
-static int fetch(const char *socket, struct rooms *rooms)
+/* @param about  of which one group is meant, then begun.
+ * @param row    receives the row of that group; the number of rows: there is none. */
+static int fetch(const char *socket, char *const *wanted, size_t count, struct rooms *rooms,
+                 struct group *about, size_t *row)
 {
     struct client *client;
 
@@ -119,6 +138,9 @@ static int fetch(const char *socket, struct rooms *rooms)
     if (status != 0)
         return status;
     status = rooms_fetch(client, rooms);
+    *row = rooms_find_only(rooms, wanted, count);
+    if (status == 0 && *row < rooms->count)
+        status = group_fetch(client, &rooms->rows[*row], about);
     client_close(client);
     if (status == 0 && rooms->count == 0)
         return -ENODATA;
@@ -139,10 +161,103 @@ static int fail(const char *title, int error, const char *socket)
     return COMMAND_FAILED;
 }
 
+static int fail_by_missing(const char *title, const char *missing, const struct rooms *rooms)
+{
+    char there[512];
+
+    rooms_describe(rooms, there, sizeof(there));
+    fprintf(stderr, "%s: '%s' matches no group whose room collectd has (there are: %s)\n", title,
+            missing, there);
+    return COMMAND_FAILED;
+}
+
+/* --- One group --------------------------------------------------------------------------- */
+
+/* collectd's own configuration may be readable by root only; what was named must be there. */
+static int read_usage(const char *title, const char *path, struct usage *usage)
+{
+    struct config_fault fault;
+
+    int status = usage_read(path, usage, &fault);
+    if (status == 0 || path == NULL || usage->config.child_count > 0)
+        return COMMAND_DONE;
+    usage_report_fault(title, &fault, status);
+    return COMMAND_MISUSED;
+}
+
+static int read_group(const char *title, const struct options *options, const struct rooms *rooms,
+                      size_t row, struct group *group)
+{
+    struct usage usage;
+    struct hr_root *root;
+
+    int status = read_usage(title, options->config, &usage);
+    if (status != COMMAND_DONE) {
+        usage_free(&usage);
+        return status;
+    }
+    const char *path = options->root != NULL ? options->root
+                       : usage.root != NULL  ? usage.root
+                                             : "/";
+    int failure = hr_root_open(path, &root);
+    if (failure < 0) {
+        fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, path,
+                strerror(-failure));
+        usage_free(&usage);
+        return COMMAND_MISUSED;
+    }
+    hr_descriptor_raise_limit(0); /* as the plugin does */
+    failure = group_read(root, &usage, rooms, row, group);
+    hr_root_close(root);
+    usage_free(&usage);
+    return failure < 0 ? fail(title, failure, options->socket) : COMMAND_DONE;
+}
+
+/* --- All ------------------------------------------------------------------------------------ */
+
+static int print(const char *title, const struct options *options, const struct rooms *rooms,
+                 const struct group *about)
+{
+    const int width = output_width(INT_MAX);
+
+    if (options->json)
+        return output_finish(title, rooms_print_json(stdout, rooms, about));
+    int status = rooms_print_table(stdout, rooms, width);
+    if (status == 0 && about != NULL)
+        status = group_print(stdout, &rooms->rows[0], about, width);
+    else if (status == 0 && isatty(STDOUT_FILENO)) /* not to whoever reads rows */
+        puts("\nheadroom report GROUP: everything about one of them");
+    return output_finish(title, status != 0 ? status : output_flush(stdout));
+}
+
+static int report(const char *title, const struct options *options, char *const *wanted,
+                  size_t count)
+{
+    struct rooms rooms = {.rows = NULL};
+    struct group about = {.path = NULL};
+    size_t row = 0;
+
+    int status = fetch(options->socket, wanted, count, &rooms, &about, &row);
+    if (status != 0)
+        status = fail(title, status, options->socket);
+    const bool is_one = status == COMMAND_DONE && row < rooms.count;
+    if (is_one)
+        status = read_group(title, options, &rooms, row, &about);
+    if (status == COMMAND_DONE) {
+        const char *missing = rooms_keep(&rooms, wanted, count);
+        if (missing == NULL)
+            rooms_sort(&rooms, options->sort);
+        status = missing != NULL ? fail_by_missing(title, missing, &rooms)
+                                 : print(title, options, &rooms, is_one ? &about : NULL);
+    }
+    group_free(&about);
+    rooms_free(&rooms);
+    return status;
+}
+
 int report_main(int argc, char **argv)
 {
     struct options options = {.socket = CLIENT_DEFAULT_SOCKET, .sort = ROOM_LEAST};
-    struct rooms rooms = {.rows = NULL};
 
     setlocale(LC_ALL, "");
     /* A decimal comma would break JSON, and parsing collectd's numbers. */
@@ -155,21 +270,5 @@ int report_main(int argc, char **argv)
     if (status != COMMAND_DONE)
         return status;
     signal(SIGPIPE, SIG_IGN); /* collectd may close the connection */
-    status = fetch(options.socket, &rooms);
-    if (status != 0)
-        return fail(argv[0], status, options.socket);
-    const char *missing = rooms_keep(&rooms, argv + optind, (size_t)(argc - optind));
-    if (missing != NULL) {
-        char there[512];
-        rooms_describe(&rooms, there, sizeof(there));
-        fprintf(stderr, "%s: '%s' matches no group whose room collectd has (there are: %s)\n",
-                argv[0], missing, there);
-        rooms_free(&rooms);
-        return COMMAND_FAILED;
-    }
-    rooms_sort(&rooms, options.sort);
-    status = options.json ? rooms_print_json(stdout, &rooms)
-                          : rooms_print_table(stdout, &rooms, output_width(INT_MAX));
-    rooms_free(&rooms);
-    return output_finish(argv[0], status);
+    return report(argv[0], &options, argv + optind, (size_t)(argc - optind));
 }

@@ -294,6 +294,20 @@ const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count)
     return NULL;
 }
 
+size_t rooms_find_only(const struct rooms *rooms, char *const *wanted, size_t count)
+{
+    size_t found = rooms->count;
+
+    for (size_t i = 0; i < rooms->count; i++) {
+        if (!is_any_meant(wanted, count, rooms->rows[i].group))
+            continue;
+        if (found < rooms->count)
+            return rooms->count;
+        found = i;
+    }
+    return found;
+}
+
 void rooms_describe(const struct rooms *rooms, char *text, size_t size)
 {
     const size_t shown = rooms->count <= NAMES_SHOWN ? rooms->count : NAMES_SHOWN - 1;

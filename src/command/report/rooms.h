@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 struct client;
+struct group;
 
 /** The values of a group, by their series; see collectd-headroom-plugin(5) for units. */
 enum room_value {
@@ -58,6 +59,10 @@ void rooms_free(struct rooms *rooms);
  * @return the first that none of the rows is, which are all kept then; NULL: there is none. */
 const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count);
 
+/** @return the only row whose group is one that the user means; the number of rows if there are
+ * more or none, or nothing was given. */
+size_t rooms_find_only(const struct rooms *rooms, char *const *wanted, size_t count);
+
 /** Lists the first groups, safe to show: "a, b and 3 more". */
 void rooms_describe(const struct rooms *rooms, char *text, size_t size);
 
@@ -80,9 +85,10 @@ const char *rooms_binding_name(const struct room_row *row);
  * Prints a table for people, or one line of JSON.
  *
  * @param width  of the terminal: in a narrow one the second cause is left out, then names are cut.
+ * @param about  of the only row; NULL: there is no more about it.
  * @return 0, or the negative errno of writing.
  */
 int rooms_print_table(FILE *out, const struct rooms *rooms, int width);
-int rooms_print_json(FILE *out, const struct rooms *rooms);
+int rooms_print_json(FILE *out, const struct rooms *rooms, const struct group *about);
 
 #endif

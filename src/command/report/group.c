@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/group.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/group.h"
+#include "common/host.h"
+#include "configured/selected.h"
+#include "configured/trouble_lines.h"
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+
+static const struct {
+    const char *name;
+    enum room_value value;
+    enum hr_psi_resource pressure;
+} resources[GROUP_RESOURCE_COUNT] = {
+    [GROUP_MEMORY] = {"memory", ROOM_MEMORY, HR_PSI_MEMORY},
+    [GROUP_CPU] = {"cpu", ROOM_CPU, HR_PSI_CPU},
+    [GROUP_IO] = {"io", ROOM_IO, HR_PSI_IO},
+};
+
+const char *group_resource_name(enum group_resource resource)
+{
+    return resources[resource].name;
+}
+
+enum group_resource group_binding(const struct room_row *row)
+{
+    const enum room_value by = rooms_binding(row);
+    int i = 0;
+
+    while (i < GROUP_RESOURCE_COUNT && resources[i].value != by)
+        i++;
+    return (enum group_resource)i;
+}
+
+/* A cgroup that would have this name has another in the series. */
+static bool is_system(const char *name)
+{
+    return strcmp(name, "system") == 0;
+}
+
+static void set_reason(struct hr_reason *reason, const char *text)
+{
+    snprintf(reason->text, sizeof(reason->text), "%s", text);
+}
+
+void group_free(struct group *group)
+{
+    free(group->path);
+    for (int i = 0; i < GROUP_RESOURCE_COUNT; i++)
+        free(group->limits[i].group);
+    shares_free(&group->taking);
+    shares_free(&group->waiting);
+    *group = (struct group){.path = NULL};
+}
+
+/* --- From collectd ------------------------------------------------------------------ */
+
+static void take_row(const struct room_row *row, struct group *group)
+{
+    struct group_room *memory = &group->rooms[GROUP_MEMORY], *cpu = &group->rooms[GROUP_CPU];
+
+    for (int i = 0; i < GROUP_RESOURCE_COUNT; i++)
+        group->rooms[i] = (struct group_room){
+            .used = NAN,
+            .attainable = NAN,
+            .left = NAN,
+            .room_pct = row->values[resources[i].value],
+        };
+    memory->used = row->values[ROOM_NEED];
+    memory->attainable = row->values[ROOM_LIMIT];
+    memory->left = row->values[ROOM_BYTES_LEFT];
+    cpu->left = row->values[ROOM_CPUS_LEFT];
+    /* By the definition of the room; without any it may have trouble within what it could have. */
+    if (cpu->room_pct > 0) {
+        cpu->attainable = cpu->left * 100 / cpu->room_pct;
+        cpu->used = cpu->attainable - cpu->left;
+    }
+}
+
+int group_fetch(struct client *client, const struct room_row *row, struct group *group)
+{
+    *group = (struct group){.active_file_bytes = NAN, .swap_bytes = NAN};
+    take_row(row, group);
+    if (group_binding(row) != GROUP_CPU)
+        return 0;
+    return shares_fetch_cpu_takers(client, row, &group->taking);
+}
+
+/* --- Its cgroup ----------------------------------------------------------------------- */
+
+/* The cgroups of the rows. */
+struct places {
+    struct hr_cgroup_set *set; /* NULL: none can be listed */
+    char **paths;              /* of each row; NULL: not known */
+    const struct hr_cgroup *group;
+};
+
+static bool is_here(const struct usage *usage, const struct room_row *row)
+{
+    const struct config_item *hostname = config_find(&usage->config, "Hostname");
+    char own[HOST_NAME_MAX + 1] = "";
+
+    if (hostname != NULL && strcmp(config_text(hostname), row->host) == 0)
+        return true;
+    return gethostname(own, sizeof(own) - 1) == 0 && host_is(row->host, own);
+}
+
+static void close_places(const struct rooms *rooms, struct places *places)
+{
+    for (size_t i = 0; places->paths != NULL && i < rooms->count; i++)
+        free(places->paths[i]);
+    free(places->paths);
+    hr_cgroup_set_close(places->set);
+}
+
+/* Those that the plugin selects; without a configuration all. */
+static struct hr_cgroup_set *open_set(const struct hr_root *root, const struct usage *usage,
+                                      const struct usage_selection **selection)
+{
+    static const char *any[] = {"**"};
+    static const struct usage_selection all = {.patterns = {.list = any, .count = 1}};
+    struct cgroups_of_plugin of = {.plugin = "headroom", .selection = &usage->headroom.groups};
+
+    if (of.selection->patterns.count == 0)
+        of.selection = &all;
+    *selection = of.selection;
+    return cgroups_open(root, &of);
+}
+
+static int find_rows(const struct rooms *rooms, size_t row, const struct hr_cgroup *group,
+                     const char *name, struct places *places)
+{
+    for (size_t i = 0; i < rooms->count; i++) {
+        if (strcmp(rooms->rows[i].group, name) != 0 ||
+            strcmp(rooms->rows[i].host, rooms->rows[row].host) != 0 || places->paths[i] != NULL)
+            continue;
+        places->paths[i] = strdup(group->path);
+        if (places->paths[i] == NULL)
+            return -ENOMEM;
+        if (i == row)
+            places->group = group;
+    }
+    return 0;
+}
+
+static int open_places(const struct hr_root *root, const struct usage *usage,
+                       const struct rooms *rooms, size_t row, struct places *places)
+{
+    const struct usage_selection *selection;
+    const struct hr_cgroup *group = NULL;
+    char name[HR_INSTANCE_SIZE];
+    int status = 0;
+
+    *places = (struct places){.set = open_set(root, usage, &selection)};
+    places->paths = calloc(rooms->count, sizeof(*places->paths));
+    if (places->paths == NULL)
+        return -ENOMEM;
+    while (places->set != NULL && status == 0 &&
+           (group = hr_cgroup_set_next(places->set, group)) != NULL) {
+        cgroups_name(selection, group, name);
+        if (!is_system(name))
+            status = find_rows(rooms, row, group, name, places);
+    }
+    return status;
+}
+
+/* --- What binds, and why something isn't known ----------------------------------------- */
+
+static int copy_limit(const struct group *group, const struct hr_room *room, double amount,
+                      struct group_limit *limit)
+{
+    *limit = (struct group_limit){.is_known = true, .bound = room->bound, .amount = amount};
+    if (room->bound == HR_ROOM_MACHINE || room->level == 0 || group->path == NULL)
+        return 0;
+    limit->group = strndup(group->path, hr_cgroup_above_length(group->path, room->level));
+    return limit->group != NULL ? 0 : -ENOMEM;
+}
+
+static int take_memory(const struct hr_room *memory, struct group *group)
+{
+    if (memory->status != 0)
+        return 0;
+    group->active_file_bytes = memory->used - memory->needed;
+    if (memory->level == 0 && memory->attainable > memory->limit)
+        group->swap_bytes = memory->attainable - memory->limit;
+    return copy_limit(group, memory, memory->limit, &group->limits[GROUP_MEMORY]);
+}
+
+static int take_cpu(const struct hr_room_source *source, struct group *group)
+{
+    struct hr_room lowest = {.bound = HR_ROOM_CPU_MAX};
+    double cpus;
+
+    if (hr_room_find_cpu_limit(source, &cpus, &lowest.level) != 0)
+        return 0;
+    return copy_limit(group, &lowest, cpus, &group->limits[GROUP_CPU]);
+}
+
+static int take_io(const struct hr_room_io *io, struct group *group)
+{
+    struct group_room *room = &group->rooms[GROUP_IO];
+
+    if (io->room.status != 0)
+        return 0;
+    room->used = io->room.used;
+    room->attainable = io->room.attainable;
+    room->left = io->room.left;
+    group->io_kind = io->kind;
+    group->io_major = io->device_major;
+    group->io_minor = io->device_minor;
+    return copy_limit(group, &io->room, io->room.limit, &group->limits[GROUP_IO]);
+}
+
+static void explain_limits(int status, struct hr_reason *reason)
+{
+    struct hr_reason cause;
+
+    hr_room_explain_limits(status, &cause);
+    snprintf(reason->text, sizeof(reason->text), "not all of its limits are known, as %.400s",
+             cause.text);
+}
+
+static void explain_cpu(const struct hr_room_reading *reading, bool is_machine,
+                        struct hr_reason *reason)
+{
+    const int pressure = reading->psi.status[HR_PSI_CPU];
+
+    if (pressure < 0)
+        hr_psi_explain(pressure, HR_PSI_CPU, is_machine, reason);
+    else if (reading->cpu_limits_status < 0)
+        explain_limits(reading->cpu_limits_status, reason);
+    else if (reading->cpu.status < 0 && reading->cpu.status != -EAGAIN &&
+             reading->cpu.status != -ENODATA)
+        set_reason(reason, strerror(-reading->cpu.status));
+    else
+        set_reason(reason,
+                   "it takes 20 s after a start, or a change of limits, and CPUs that aren't "
+                   "busy for more than 98 % of the time");
+}
+
+static void explain_memory(const struct hr_room_reading *reading, struct hr_reason *reason)
+{
+    if (reading->memory_limits_status < 0)
+        explain_limits(reading->memory_limits_status, reason);
+    else if (reading->memory.status < 0)
+        hr_room_explain_memory(reading->memory.status, reason);
+    else
+        set_reason(reason, "collectd has no value of it yet");
+}
+
+static void explain_io(const struct hr_room_reading *reading, struct hr_reason *reason)
+{
+    const int status = reading->io.room.status;
+
+    if (reading->io_limits_status < 0)
+        explain_limits(reading->io_limits_status, reason);
+    else if (status == -ENOENT)
+        set_reason(reason, "no io.max limits it, and what a disk could do isn't known");
+    else if (status == -ENODATA)
+        set_reason(reason,
+                   "the io controller isn't enabled there, though a group above has a limit: "
+                   "set IOAccounting=yes in systemd, or write +io to cgroup.subtree_control "
+                   "above");
+    else if (status < 0 && status != -EAGAIN)
+        set_reason(reason, strerror(-status));
+    else
+        set_reason(reason, "collectd has no value of it yet");
+}
+
+static void explain(const struct hr_room_reading *reading, bool is_machine, struct group *group)
+{
+    struct group_room *rooms = group->rooms;
+
+    if (isnan(rooms[GROUP_MEMORY].room_pct))
+        explain_memory(reading, &rooms[GROUP_MEMORY].unknown);
+    if (isnan(rooms[GROUP_CPU].room_pct))
+        explain_cpu(reading, is_machine, &rooms[GROUP_CPU].unknown);
+    if (isnan(rooms[GROUP_IO].room_pct))
+        explain_io(reading, &rooms[GROUP_IO].unknown);
+}
+
+/* --- Reading ---------------------------------------------------------------------------- */
+
+/* Of I/O what is done in a second counts. */
+static void read_room(struct hr_room_machine *machine, struct hr_room_source *source,
+                      const struct hr_room_lines *lines, struct hr_room_reading *reading)
+{
+    static const struct timespec second = {.tv_sec = 1};
+
+    hr_room_machine_read(machine);
+    hr_room_read(source, lines, reading);
+    if (reading->io.room.status != -EAGAIN)
+        return;
+    nanosleep(&second, NULL);
+    hr_room_machine_read(machine);
+    hr_room_read(source, lines, reading);
+}
+
+static int read_trend(const struct usage *usage, const struct hr_room_source *source,
+                      const struct hr_room *memory, struct group *group)
+{
+    char *path = usage_history_path(usage);
+
+    if (path == NULL)
+        return -ENOMEM;
+    trend_read(path, source, memory->status == 0 ? memory->attainable : INFINITY, &group->trend);
+    free(path);
+    return 0;
+}
+
+static int read_source(const struct usage *usage, struct hr_room_machine *machine,
+                       const struct hr_cgroup *found, const struct hr_room_lines *lines,
+                       struct group *group)
+{
+    struct hr_room_reading reading;
+    struct hr_room_source *source;
+
+    int status = hr_room_open(machine, found, HR_NS_PER_S, &source);
+    if (status < 0)
+        return status;
+    read_room(machine, source, lines, &reading);
+    explain(&reading, found == NULL, group);
+    status = take_memory(&reading.memory, group);
+    if (status == 0)
+        status = take_cpu(source, group);
+    if (status == 0)
+        status = take_io(&reading.io, group);
+    if (status == 0)
+        status = read_trend(usage, source, &reading.memory, group);
+    if (found != NULL)
+        advice_make(&reading.memory, &group->trend, &group->advice);
+    else
+        set_reason(&group->advice.none, "none for the whole system");
+    hr_room_close(source);
+    return status;
+}
+
+static int read_cgroup(const struct hr_root *root, const struct usage *usage,
+                       const struct hr_cgroup *found, struct group *group)
+{
+    const struct hr_room_lines lines = trouble_lines_of(&usage->headroom, found);
+    struct hr_room_machine *machine;
+
+    for (int i = 0; i < GROUP_RESOURCE_COUNT; i++)
+        group->rooms[i].line_pct = lines.pct[resources[i].pressure];
+    group->are_lines_defaults = usage->path == NULL;
+    int status = hr_room_machine_open(root, &machine);
+    if (status < 0)
+        return status;
+    status = read_source(usage, machine, found, &lines, group);
+    hr_room_machine_close(machine);
+    return status;
+}
+
+/* Within the group whose limit binds; by CPU who waits for it needn't be below that. */
+static int read_others(const struct rooms *rooms, const struct places *places, size_t row,
+                       struct group *group)
+{
+    const enum group_resource by = group_binding(&rooms->rows[row]);
+    const char *above = "";
+    int status = 0;
+
+    if (by == GROUP_RESOURCE_COUNT)
+        return 0;
+    if (by != GROUP_CPU && group->limits[by].bound != HR_ROOM_MACHINE)
+        above = group->limits[by].group != NULL ? group->limits[by].group : group->path;
+    if (by == GROUP_MEMORY)
+        status = shares_rank_memory(rooms, places->paths, above, &group->taking);
+    if (status == 0)
+        status = shares_rank_waiting(rooms, places->paths, above, resources[by].name, row,
+                                     &group->waiting);
+    return status;
+}
+
+static int read_here(const struct hr_root *root, const struct usage *usage,
+                     const struct rooms *rooms, size_t row, struct group *group)
+{
+    struct places places;
+
+    int status = open_places(root, usage, rooms, row, &places);
+    if (status == 0 && places.group != NULL) {
+        group->path = strdup(places.group->path);
+        status = group->path != NULL ? 0 : -ENOMEM;
+    }
+    if (status == 0 && places.group == NULL && !is_system(rooms->rows[row].group))
+        set_reason(&group->missing, "no cgroup here has this name: is it gone, or was it named by "
+                                    "Instance or NameFrom (--config)?");
+    else if (status == 0)
+        status = read_cgroup(root, usage, places.group, group);
+    if (status == 0 && group->missing.text[0] == '\0')
+        status = read_others(rooms, &places, row, group);
+    close_places(rooms, &places);
+    return status;
+}
+
+int group_read(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
+               size_t row, struct group *group)
+{
+    for (int i = 0; i < GROUP_RESOURCE_COUNT; i++)
+        group->rooms[i].line_pct = NAN;
+    if (is_here(usage, &rooms->rows[row]))
+        return read_here(root, usage, rooms, row, group);
+    set_reason(&group->missing, "it is on another host: run headroom report there");
+    return 0;
+}

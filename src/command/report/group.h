@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report/group.h - everything about one group: beside its row what binds, what isn't known and why,
+ * who else wants the same, the trend, and advice.
+ *
+ * What it has and needs comes from collectd, with its row. Its limits, and why something can't be
+ * known, are read from the group itself, if it is on this machine; the points of the trend from the
+ * file that the headroom plugin saves.
+ */
+#ifndef HEADROOM_COMMAND_REPORT_GROUP_H
+#define HEADROOM_COMMAND_REPORT_GROUP_H
+
+#include "report/advice.h"
+#include "report/rooms.h"
+#include "report/shares.h"
+#include "report/trend.h"
+
+struct client;
+struct hr_root;
+struct usage;
+
+/** The resources, in the order of the page. */
+enum group_resource { GROUP_MEMORY, GROUP_CPU, GROUP_IO, GROUP_RESOURCE_COUNT };
+
+/** What of one resource is known; NAN: not known. */
+struct group_room {
+    double used, attainable; /**< bytes, CPUs, bytes or operations per second */
+    double left, room_pct;
+    double line_pct;          /**< stalled for so much of the time is trouble: "some", io "full" */
+    struct hr_reason unknown; /**< why the room isn't known; empty: it is */
+};
+
+/** What of one resource limits the group; of cpu its lowest limit, whether that binds or not. */
+struct group_limit {
+    bool is_known;
+    enum hr_room_bound bound;
+    char *group;   /**< whose it is; NULL: the group's own, or the machine's */
+    double amount; /**< in the unit of the room; of the machine: its memory */
+};
+
+/** All zeros is empty. */
+struct group {
+    char *path;               /**< NULL: the system, or it isn't found here */
+    struct hr_reason missing; /**< why it isn't read; empty: it is */
+    bool are_lines_defaults;  /**< as there is no configuration */
+    struct group_room rooms[GROUP_RESOURCE_COUNT];
+    struct group_limit limits[GROUP_RESOURCE_COUNT];
+    enum hr_stall_io io_kind; /**< what of I/O is limited most, on the device with these numbers */
+    uint32_t io_major, io_minor;
+    double active_file_bytes;      /**< used, but perhaps not needed; NAN: not known */
+    double swap_bytes;             /**< of what is attainable; NAN: not known */
+    struct shares taking, waiting; /**< of what it has the least room by; of io none takes */
+    struct trend trend;
+    struct advice advice;
+};
+
+/** "memory", as in the series. */
+const char *group_resource_name(enum group_resource resource);
+
+/** What a row has the least room by; GROUP_RESOURCE_COUNT: it isn't known. */
+enum group_resource group_binding(const struct room_row *row);
+
+/**
+ * Begins with what is collectd's alone.
+ *
+ * @param group  receives it, for group_free(), whatever is returned.
+ * @return 0, -ENOMEM, or as client_get().
+ */
+int group_fetch(struct client *client, const struct room_row *row, struct group *group);
+
+/**
+ * Adds the rest. It takes a second if the group's I/O is limited.
+ *
+ * @param usage  how the plugins are configured.
+ * @param rooms  all rows that collectd has.
+ * @param row    the group's.
+ * @return 0 or -ENOMEM.
+ */
+int group_read(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
+               size_t row, struct group *group);
+
+void group_free(struct group *group);
+
+/** Prints the page. @param width  of the terminal. @return 0, or the negative errno of writing;
+ * -ENOMEM. */
+int group_print(FILE *out, const struct room_row *row, const struct group *group, int width);
+
+/** Prints the same as one object of JSON. */
+void group_print_json(FILE *out, const struct group *group);
+
+#endif

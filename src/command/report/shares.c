@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/shares.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/client.h"
+#include "common/identifier.h"
+#include "headroom/array.h"
+#include "headroom/cgroup.h"
+
+/* What is less isn't named. */
+#define WORTH_NAMING_PCT 1
+
+/* The psi plugin's: derive-cpu_taken_by_TAKER_us, in microseconds a second. */
+#define TAKEN_BY  "cpu_taken_by_"
+#define TAKEN_END "_us"
+
+#define PCT_PER_US_PER_S 1e-4
+
+void shares_free(struct shares *shares)
+{
+    for (size_t i = 0; i < shares->count; i++)
+        free(shares->list[i].group);
+    *shares = (struct shares){.count = 0};
+}
+
+/* Keeps the greatest. */
+static int add_share(struct shares *shares, const char *group, size_t length, double pct)
+{
+    size_t at = shares->count;
+
+    while (at > 0 && shares->list[at - 1].pct < pct)
+        at--;
+    if (!(pct >= WORTH_NAMING_PCT) || at == SHARES_MOST)
+        return 0;
+    char *copy = strndup(group, length);
+    if (copy == NULL)
+        return -ENOMEM;
+    if (shares->count == SHARES_MOST)
+        free(shares->list[--shares->count].group);
+    memmove(&shares->list[at + 1], &shares->list[at], (shares->count - at) * sizeof(*shares->list));
+    shares->list[at] = (struct share){copy, pct};
+    shares->count++;
+    return 0;
+}
+
+/* --- From collectd ---------------------------------------------------------------- */
+
+struct taken {
+    const struct room_row *row;
+    char **names;
+    size_t count, capacity;
+};
+
+/* The taker that a series of the row's group is of; NULL: it is another series. */
+static const char *find_taker(const struct room_row *row, const struct identifier *parts,
+                              size_t *length)
+{
+    const struct piece *type = &parts->type_instance;
+    const size_t head = strlen(TAKEN_BY), tail = strlen(TAKEN_END);
+
+    if (!piece_is(&parts->host, row->host) || !piece_is(&parts->plugin, "psi") ||
+        !piece_is(&parts->instance, row->group) || !piece_is(&parts->type, "derive") ||
+        type->length <= head + tail || memcmp(type->start, TAKEN_BY, head) != 0 ||
+        memcmp(type->start + type->length - tail, TAKEN_END, tail) != 0)
+        return NULL;
+    *length = type->length - head - tail;
+    return type->start + head;
+}
+
+static int collect(void *context, const char *text)
+{
+    struct taken *taken = context;
+    struct identifier parts;
+    size_t length;
+
+    if (identifier_parse(text, &parts) != 0 || find_taker(taken->row, &parts, &length) == NULL)
+        return 0;
+    if (HR_ARRAY_RESERVE(taken->names, taken->capacity, taken->count + 1) != 0)
+        return -ENOMEM;
+    taken->names[taken->count] = strdup(text);
+    return taken->names[taken->count++] != NULL ? 0 : -ENOMEM;
+}
+
+static int fetch_taken(struct client *client, const struct taken *taken, struct shares *taking)
+{
+    double *numbers = calloc(taken->count + 1, sizeof(*numbers));
+    int status = numbers == NULL
+                     ? -ENOMEM
+                     : client_get(client, (const char *const *)taken->names, numbers, taken->count);
+
+    for (size_t i = 0; status == 0 && i < taken->count; i++) {
+        struct identifier parts;
+        size_t length;
+        identifier_parse(taken->names[i], &parts);
+        const char *taker = find_taker(taken->row, &parts, &length);
+        status = add_share(taking, taker, length, numbers[i] * PCT_PER_US_PER_S);
+    }
+    free(numbers);
+    return status;
+}
+
+int shares_fetch_cpu_takers(struct client *client, const struct room_row *row,
+                            struct shares *taking)
+{
+    struct taken taken = {.row = row};
+
+    int status = client_list(client, collect, &taken);
+    if (status == 0)
+        status = fetch_taken(client, &taken, taking);
+    if (taken.count == 0)
+        snprintf(taking->unknown.text, sizeof(taking->unknown.text),
+                 "headroom blame measures it, or Blame \"always\" of the psi plugin");
+    for (size_t i = 0; i < taken.count; i++)
+        free(taken.names[i]);
+    free(taken.names);
+    return status;
+}
+
+/* --- From the rows ------------------------------------------------------------------ */
+
+static bool has_inner(const struct rooms *rooms, char *const *paths, size_t row)
+{
+    for (size_t i = 0; i < rooms->count; i++)
+        if (i != row && paths[i] != NULL && hr_cgroup_is_within(paths[i], paths[row]))
+            return true;
+    return false;
+}
+
+static bool counts(const struct rooms *rooms, char *const *paths, const char *above, size_t row)
+{
+    return paths[row] != NULL && hr_cgroup_is_within(paths[row], above) &&
+           !has_inner(rooms, paths, row);
+}
+
+int shares_rank_memory(const struct rooms *rooms, char *const *paths, const char *above,
+                       struct shares *taking)
+{
+    double sum = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < rooms->count; i++)
+        if (counts(rooms, paths, above, i) && !isnan(rooms->rows[i].values[ROOM_NEED]))
+            sum += rooms->rows[i].values[ROOM_NEED];
+    for (size_t i = 0; i < rooms->count && sum > 0 && status == 0; i++) {
+        const struct room_row *row = &rooms->rows[i];
+        if (counts(rooms, paths, above, i))
+            status = add_share(taking, row->group, strlen(row->group),
+                               100 * row->values[ROOM_NEED] / sum);
+    }
+    return status;
+}
+
+/* Who waits for a CPU by its own limit, or for itself, waits for nothing that others take. */
+static bool is_for_others(const struct room_cause *cause)
+{
+    return strcmp(cause->resource, "cpu") != 0 ||
+           (strcmp(cause->name, "limit") != 0 && strcmp(cause->name, "itself") != 0);
+}
+
+static double stalled_pct(const struct room_row *row, const char *resource)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (strcmp(row->causes[i].resource, resource) == 0 && is_for_others(&row->causes[i]) &&
+            !isnan(row->causes[i].pct))
+            sum += row->causes[i].pct;
+    return sum;
+}
+
+int shares_rank_waiting(const struct rooms *rooms, char *const *paths, const char *above,
+                        const char *resource, size_t except, struct shares *waiting)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < rooms->count && status == 0; i++) {
+        const struct room_row *row = &rooms->rows[i];
+        if (i != except && counts(rooms, paths, above, i))
+            status = add_share(waiting, row->group, strlen(row->group), stalled_pct(row, resource));
+    }
+    return status;
+}

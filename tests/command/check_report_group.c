@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_report_group.c - everything about one group: what binds, what isn't known, who else
+ * wants the same, the trend that was saved, and advice; in a tree of files.
+ */
+#include <check.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "configured/used_features.h"
+#include "headroom/cgroup.h"
+#include "headroom/clock.h"
+#include "headroom/room_history.h"
+#include "headroom/root.h"
+#include "headroom/state_file.h"
+#include "report/group.h"
+#include "support/frozen_clock.h"
+#include "support/one_group.h"
+#include "support/room_tree.h"
+#include "support/suite.h"
+
+#define BEGUN_NS (1000 * HR_NS_PER_S)
+#define POINT_NS HR_NS_PER_S
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct usage usage;
+static struct group group;
+static char printed[65536];
+
+static const char config[] = "Hostname \"h\"\n"
+                             "LoadPlugin headroom\n"
+                             "<Plugin headroom>\n"
+                             "  Cgroup \"p\" \"p/*\"\n"
+                             "  Trouble \"memory\" 20\n"
+                             "  StateFile \"%s/history\"\n"
+                             "  <Cgroup \"q/*\">\n"
+                             "    Instance \"batch-%%1\"\n"
+                             "    Trouble \"cpu\" 80\n"
+                             "  </Cgroup>\n"
+                             "  <Cgroup \"s\">\n"
+                             "    Instance \"system\"\n"
+                             "  </Cgroup>\n"
+                             "</Plugin>\n";
+
+/* Rows by their order here. */
+enum { SYSTEM, P, A, B, BATCH, ROW_COUNT };
+
+static struct room_row rows[ROW_COUNT];
+static struct room_cause causes[] = {
+    {"memory", "limit", 12.4}, {"cpu", "neighbours", 3}, {"cpu", "itself", 0.4}};
+static const struct rooms rooms = {.rows = rows, .count = ROW_COUNT};
+
+static void set_row(int row, const char *name, double memory_pct, double need_mib, double limit_mib)
+{
+    rows[row] = (struct room_row){.host = "h", .group = (char *)name};
+    for (int i = 0; i < ROOM_VALUE_COUNT; i++)
+        rows[row].values[i] = NAN;
+    rows[row].values[ROOM_LEAST] = rows[row].values[ROOM_MEMORY] = memory_pct;
+    rows[row].values[ROOM_NEED] = need_mib * MIB;
+    rows[row].values[ROOM_LIMIT] = limit_mib * MIB;
+    rows[row].values[ROOM_BYTES_LEFT] = (limit_mib - need_mib) * MIB;
+}
+
+static void set_up(void)
+{
+    struct config_fault fault;
+    char path[256];
+
+    setlocale(LC_ALL, "C.UTF-8");
+    frozen_ns = BEGUN_NS;
+    tree = tree_new();
+    room_tree_machine(tree, 0, 0, 0);
+    for (int i = 0; i < 5; i++)
+        room_tree_add_group(tree, (const char *[]){"p", "p/a", "p/b", "q", "q/1"}[i]);
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    tree_write(tree, "collectd.conf", config, tree_path(tree));
+    snprintf(path, sizeof(path), "%s/collectd.conf", tree_path(tree));
+    ck_assert_int_eq(usage_read(path, &usage, &fault), 0);
+    set_row(SYSTEM, "system", 70, 300, 1000);
+    set_row(P, "p", 60, 100, 250);
+    set_row(A, "p_a", 30, 105, 150);
+    set_row(B, "p_b", 40, 45, 100);
+    set_row(BATCH, "batch-1", 90, 10, 100);
+}
+
+static void tear_down(void)
+{
+    frozen_ns = 0;
+    group_free(&group);
+    usage_free(&usage);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+/* What the plugin does: a minute without a change, so many seconds of a MiB each, and saving. */
+static void grow_and_save(const char *path, unsigned mib, unsigned file_mib, unsigned seconds)
+{
+    static const struct hr_room_lines lines = {{40, 10, 40, 101}};
+    struct hr_room_machine *machine;
+    struct hr_room_source *source;
+    struct hr_room_reading reading;
+    struct hr_cgroup_set *set;
+    char *bytes, file[256];
+    size_t length;
+
+    ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
+    ck_assert_int_eq(hr_room_open(machine, one_group_open(root, path, &set), POINT_NS, &source), 0);
+    for (unsigned i = 0; i < 60 + seconds; i++, frozen_ns += HR_NS_PER_S) {
+        room_tree_memory(tree, path, mib + (i > 60 ? i - 60 : 0), file_mib);
+        hr_room_machine_read(machine);
+        ck_assert_int_eq(hr_room_read(source, &lines, &reading), 0);
+    }
+    ck_assert_int_eq(hr_room_history_save(machine, POINT_NS, &bytes, &length), 0);
+    snprintf(file, sizeof(file), "%s/history", tree_path(tree));
+    ck_assert_int_eq(hr_state_file_write_unsynced(file, bytes, length), 0);
+    free(bytes);
+    hr_room_close(source);
+    hr_room_machine_close(machine);
+    hr_cgroup_set_close(set);
+}
+
+static void read_group(int row)
+{
+    group_free(&group);
+    ck_assert_int_eq(group_fetch(NULL, &rows[row], &group), 0);
+    ck_assert_int_eq(group_read(root, &usage, &rooms, (size_t)row, &group), 0);
+}
+
+static const char *print_group(int row)
+{
+    memset(printed, 0, sizeof(printed));
+    FILE *file = fmemopen(printed, sizeof(printed), "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(group_print(file, &rows[row], &group, 200), 0);
+    fclose(file);
+    return printed;
+}
+
+/* That a line of the page, with its folds undone, begins so. */
+static void assert_says(int row, const char *text)
+{
+    static const char fold[] = "\n         ";
+
+    print_group(row);
+    for (char *at = printed; (at = strstr(at, fold)) != NULL;) {
+        *at = ' ';
+        memmove(at + 1, at + sizeof(fold) - 1, strlen(at + sizeof(fold) - 1) + 1);
+    }
+    const char *found = strstr(printed, text);
+    ck_assert_msg(found != NULL && (found == printed || found[-1] == '\n'), "no %s in\n%s", text,
+                  printed);
+}
+
+/* --- The page ------------------------------------------------------------------------- */
+
+static const char whole[] =
+    "\n"
+    "       used attainable room   more trouble line\n"
+    "memory 105M       150M  30% +45.0M     20% some\n"
+    "cpu       -          -    -      -     40% some\n"
+    "io        -          -    -      -     40% full\n"
+    "\n"
+    "memory   its own limit, memory.max, binds: 250 MiB\n"
+    "cpu      its room isn't known: it takes 20 s after a start, or a change of\n"
+    "         limits, and CPUs that aren't busy for more than 98 % of the time; no\n"
+    "         limit, cpu.max: the machine's CPUs bind\n"
+    "io       its room isn't known: no io.max limits it, and what a disk could do\n"
+    "         isn't known\n"
+    "stalls   memory: limit 12%, cpu: neighbours 3% of the time\n"
+    "taking   of what is needed there: p_a 100%\n"
+    "waiting  no other group that is measured\n"
+    "trend    as saved 61 s ago, it grows 60 MiB/min over 30 s: trouble in 92 s (62\n"
+    "         s..3 min)\n";
+
+START_TEST(a_group_that_grows)
+{
+    room_tree_write(tree, "p/a", "memory.max", "262144000\n"); /* 250 MiB */
+    grow_and_save("p/a", 100, 0, 60);
+    frozen_ns += 60 * HR_NS_PER_S;
+    rows[A].causes = causes;
+    rows[A].cause_count = 3;
+    read_group(A);
+    print_group(A);
+    printed[sizeof(whole) - 1] = '\0';
+    ck_assert_str_eq(printed, whole);
+    assert_says(
+        A, "MiB                                          what can't be dropped of its memory\n"
+           "160 ┤                                                                          •\n");
+    assert_says(A, "advice   none while its need grows, as that would reach any limit\n");
+    ck_assert_double_eq((double)group.trend.points[29], 158 * MIB);
+    ck_assert_double_eq(group.trend.highest, 159 * MIB);
+}
+END_TEST
+
+/* A minute of 100 MiB. */
+START_TEST(without_a_trend)
+{
+    grow_and_save("p/a", 100, 0, 0);
+    rows[A].values[ROOM_TROUBLE] = 600;
+    read_group(A);
+    assert_says(
+        A, "trend    as saved 1 s ago, there is none to be trusted; the median slope over 30 s "
+           "is 0 B/min; the time to trouble in its row is newer, or that of a group above or the "
+           "machine\n");
+}
+END_TEST
+
+START_TEST(without_what_was_saved)
+{
+    read_group(A);
+    assert_says(A, "trend    not known: /");
+    ck_assert_ptr_nonnull(strstr(group.trend.unknown.text, "/history isn't there: "));
+    grow_and_save("p/b", 100, 0, 0);
+    read_group(A);
+    assert_says(
+        A, "trend    not known: nothing is saved of it yet, which is done every ten minutes\n");
+    tree_write(tree, "history", "hr-room?");
+    read_group(A);
+    ck_assert_ptr_nonnull(strstr(group.trend.unknown.text, "/history is damaged"));
+}
+END_TEST
+
+/* A group of this name isn't it. */
+START_TEST(the_system)
+{
+    room_tree_add_group(tree, "s");
+    grow_and_save("p/a", 100, 0, 0);
+    read_group(SYSTEM);
+    assert_says(
+        SYSTEM,
+        "memory   the machine's memory binds: 1000 MiB; swap space makes it 100 MiB more\n");
+    assert_says(SYSTEM, "taking   of what is needed there: p_a 66%, p_b 28%, batch-1 6%\n");
+    assert_says(SYSTEM, "advice   none for the whole system\n");
+    ck_assert_double_eq(group.rooms[GROUP_CPU].line_pct, 60);
+    ck_assert_double_eq(group.rooms[GROUP_MEMORY].line_pct, 20);
+    ck_assert_double_eq(group.trend.highest, 800 * MIB); /* 700 of 1,000, and all swap space */
+}
+END_TEST
+
+/* --- What binds ----------------------------------------------------------------------- */
+
+/* Of those in p, which p itself isn't. */
+START_TEST(the_limit_of_a_group_above)
+{
+    room_tree_write(tree, "p", "memory.high", "262144000\n");
+    rows[B].causes = causes;
+    rows[B].cause_count = 3;
+    read_group(A);
+    assert_says(A, "memory   the limit of p, memory.high, binds: 250 MiB, less what others there "
+                   "need; 20 MiB of what it uses are active files, of which it may not need all\n");
+    assert_says(A, "taking   of what is needed there: p_a 70%, p_b 30%\n");
+    assert_says(A, "waiting  p_b 12%\n");
+}
+END_TEST
+
+START_TEST(the_lowest_limit_of_cpu_time)
+{
+    room_tree_write(tree, "p", "cpu.max", "150000 100000\n");
+    rows[A].values[ROOM_LEAST] = rows[A].values[ROOM_MEMORY] = 20;
+    rows[A].values[ROOM_CPU] = 25;
+    rows[A].values[ROOM_CPUS_LEFT] = 0.25;
+    read_group(A);
+    ck_assert_double_eq(group.rooms[GROUP_CPU].attainable, 1);
+    ck_assert_double_eq(group.rooms[GROUP_CPU].used, 0.75);
+    assert_says(A, "cpu    0.75          1  25%  +0.25     40% some\n");
+    assert_says(
+        A,
+        "cpu      the limit of p, cpu.max, is the lowest: 1.5 CPUs, less what others there use\n");
+}
+END_TEST
+
+static void write_io(const char *path, unsigned reads)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text), "8:16 rbytes=0 wbytes=0 rios=%u wios=0 dbytes=0 dios=0\n", reads);
+    room_tree_write(tree, path, "io.stat", text);
+}
+
+/* In place of libc's: a second in which 30 reads are made, of 70 in the group above. */
+int nanosleep(const struct timespec *asked, struct timespec *left)
+{
+    (void)asked, (void)left;
+    frozen_ns += HR_NS_PER_S;
+    write_io("p/a", 30);
+    write_io("p", 70);
+    return 0;
+}
+
+START_TEST(a_limit_of_io)
+{
+    room_tree_write(tree, "p", "io.max", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
+    room_tree_write(tree, "p/a", "io.max", "");
+    write_io("p", 0);
+    write_io("p/a", 0);
+    rows[A].values[ROOM_IO] = 45;
+    read_group(A);
+    assert_says(A, "io       30         60  45%    +30     40% full\n");
+    assert_says(A, "io       the limit of p, io.max, binds: 100 reads/s on 8:16, less what others "
+                   "there use\n");
+    rows[A].values[ROOM_IO] = NAN;
+    tree_remove(tree, TREE_CGROUPS "/p/a/io.stat");
+    read_group(A);
+    assert_says(A, "io       its room isn't known: the io controller isn't enabled there, though a "
+                   "group above has a limit: ");
+}
+END_TEST
+
+/* --- Which group it is ------------------------------------------------------------------ */
+
+START_TEST(one_that_an_instance_names)
+{
+    room_tree_write(tree, "q/1", "memory.max", "262144000\n");
+    read_group(BATCH);
+    ck_assert_str_eq(group.path, "q/1");
+    ck_assert_double_eq(group.rooms[GROUP_CPU].line_pct, 80);
+    ck_assert_double_eq(group.limits[GROUP_MEMORY].amount, 250 * MIB);
+}
+END_TEST
+
+/* What collectd has is shown all the same. */
+START_TEST(one_that_is_not_here)
+{
+    rows[A].host = (char *)"far-away";
+    read_group(A);
+    assert_says(A, "memory 105M       150M  30% +45.0M            -\n");
+    assert_says(A, "note     it is on another host: run headroom report there\n");
+    ck_assert_ptr_null(strstr(printed, "trend"));
+    rows[A].host = (char *)"h";
+    rows[A].group = (char *)"gone";
+    read_group(A);
+    assert_says(A, "note     no cgroup here has this name: ");
+}
+END_TEST
+
+START_TEST(a_long_name)
+{
+    static char name[] = "kubepods.slice_kubepods-burstable.slice_kubepods-burstable-pod0815.slice";
+
+    rows[B].group = name;
+    rows[B].causes = causes;
+    rows[B].cause_count = 3;
+    room_tree_add_group(tree, "p/x");
+    read_group(SYSTEM);
+    print_group(SYSTEM);
+    for (char *line = strtok(printed, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        ck_assert_msg(strlen(line) <= 80, "%s", line);
+}
+END_TEST
+
+/* --- Advice ------------------------------------------------------------------------------- */
+
+static const struct {
+    unsigned anon_mib, file_mib;
+    const char *max, *advice;
+} advices[] = {
+    {100, 0, "max\n", "advice   memory.high could be 115 MiB: needs 100 MiB, +15 %\n"},
+    {100, 0, "262144000\n", "advice   memory.high could be 115 MiB: needs 100 MiB, +15 %\n"},
+    {100, 0, "115343360\n", "advice   memory.max should be 115 MiB: needs 100 MiB, +15 %\n"},
+    {100, 5, "max\n", "advice   memory.high could be 121 MiB: needs 105 MiB, +15 %\n"},
+    {100, 20, "max\n",
+     "advice   none, as its need isn't known: 20 MiB of the 120 MiB that it uses are active files, "
+     "of which it may not need all (headroom wss measures what it touches)\n"},
+};
+
+START_TEST(advises_on_what_is_known)
+{
+    room_tree_write(tree, "p/a", "memory.max", advices[_i].max);
+    grow_and_save("p/a", advices[_i].anon_mib, advices[_i].file_mib, 0);
+    read_group(A);
+    assert_says(A, advices[_i].advice);
+}
+END_TEST
+
+/* Without a trend that is trusted: by ten MiB within half a minute it could, by 30 not. */
+START_TEST(no_advice_while_it_grows)
+{
+    room_tree_memory(tree, "p/a", 100, 0);
+    read_group(A);
+    assert_says(A, "advice   none, as only what it needs now is known, and no trend of it\n");
+    grow_and_save("p/a", 100, 0, 10);
+    read_group(A);
+    assert_says(A, "advice   memory.high could be 125 MiB: needs 109 MiB, +15 %\n");
+    grow_and_save("p/a", 100, 0, 31);
+    read_group(A);
+    ck_assert(!group.trend.outlook.is_trend);
+    assert_says(A, "advice   none while its need grows, as that would reach any limit\n");
+}
+END_TEST
+
+START_TEST(what_it_needed_before_counts)
+{
+    grow_and_save("p/a", 100, 0, 10);
+    room_tree_memory(tree, "p/a", 90, 0);
+    read_group(A);
+    ck_assert_double_eq(group.trend.highest, 109 * MIB);
+    assert_says(A, "advice   memory.high could be 125 MiB: needs 109 MiB, +15 %\n");
+}
+END_TEST
+
+/* What it needs then isn't what it has. */
+START_TEST(no_advice_in_trouble)
+{
+    const struct hr_room memory = {.used = 100 * MIB, .needed = 100 * MIB, .is_in_trouble = true};
+    const struct trend none = {.highest = NAN, .slope_per_s = NAN};
+    struct advice advice;
+
+    advice_make(&memory, &none, &advice);
+    ck_assert_str_eq(advice.none.text,
+                     "none while it is in trouble by memory, as it may need more than it has");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("report_group");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_group_that_grows);
+    tcase_add_test(tests, without_a_trend);
+    tcase_add_test(tests, without_what_was_saved);
+    tcase_add_test(tests, the_system);
+    tcase_add_test(tests, the_limit_of_a_group_above);
+    tcase_add_test(tests, the_lowest_limit_of_cpu_time);
+    tcase_add_test(tests, a_limit_of_io);
+    tcase_add_test(tests, one_that_an_instance_names);
+    tcase_add_test(tests, one_that_is_not_here);
+    tcase_add_test(tests, a_long_name);
+    tcase_add_loop_test(tests, advises_on_what_is_known, 0, sizeof(advices) / sizeof(*advices));
+    tcase_add_test(tests, no_advice_while_it_grows);
+    tcase_add_test(tests, what_it_needed_before_counts);
+    tcase_add_test(tests, no_advice_in_trouble);
+    return run_suite("report_group", tests);
+}
