@@ -76,8 +76,14 @@ START_TEST(marks_no_victim)
         {"h", "b", 99, 76, 0.16, NAN},
         {"h", "c", 99, 75, 0.16, NAN},
     };
+    static const struct group beside_small_one[] = {
+        {"h", "system", 98.6, NAN, NAN, 15},
+        {"h", "hog", 100, 40, 0.26, NAN},
+        {"h", "web", 88, 88, 0.03, NAN},
+    };
     EXPECT_MARKED(alone, "");
     EXPECT_MARKED(beside_calm_one, "");
+    EXPECT_MARKED(beside_small_one, "");
     EXPECT_MARKED(alike, "");
 }
 END_TEST

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* So many times the CPUs of its victim. */
+/* So many times the CPUs of its victim, and so much of the time for which that had none. */
 #define TAKEN_FACTOR 1.5
+#define TAKEN_PART   0.5
 
 /* The columns that it takes. */
 struct view {
@@ -80,7 +81,8 @@ static bool has_victim(const struct view *view, const struct row *taker)
 {
     const struct row *victim = find_worst_victim(view, taker);
     return victim != NULL && taker->values[view->suffers] < victim->values[view->suffers] &&
-           taker->values[view->uses] >= TAKEN_FACTOR * victim->values[view->uses];
+           taker->values[view->uses] >= TAKEN_FACTOR * victim->values[view->uses] &&
+           taker->values[view->uses] >= TAKEN_PART * victim->values[view->suffers] / 100;
 }
 
 static void mark_host(const struct view *view, const char *host)
