@@ -82,7 +82,7 @@ static void append_takers(struct message *message, const struct psi_takers *take
 {
     const size_t count = psi_takers_count_named(takers);
     const double interval_s = (double)takers->interval_ns / 1e9;
-    char text[HR_INSTANCE_SIZE + 32], lead[128], interval[32], wait[32];
+    char text[PSI_TAKER_NAME_SIZE + 32], lead[128], interval[32], wait[32];
 
     snprintf(interval, sizeof(interval), interval_s < 10 ? "%.2g s" : "%.0f s", interval_s);
     print_ms((double)takers->wait_ns / 1000, wait, sizeof(wait));
@@ -97,7 +97,7 @@ static void append_takers(struct message *message, const struct psi_takers *take
 
 static void add_taker_metadata(notification_t *notice, const struct psi_takers *takers)
 {
-    char name[32], text[HR_INSTANCE_SIZE + 32];
+    char name[32], text[PSI_TAKER_NAME_SIZE + 32];
 
     if (takers->count > 0) {
         plugin_notification_meta_add_double(notice, "TakersWindow",

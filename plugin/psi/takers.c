@@ -126,15 +126,15 @@ static bool is_word(const char *name)
     return strcmp(name, LIMITS) == 0;
 }
 
-static void name_group(const char *path, char name[HR_INSTANCE_SIZE])
+static void name_group(const char *path, char name[PSI_TAKER_NAME_SIZE])
 {
     const char *before = is_word(last_component(path)) ? "/" : "";
-    const int room = HR_INSTANCE_SIZE - 1 - (int)strlen(before);
+    const int room = PSI_TAKER_NAME_SIZE - 1 - (int)strlen(before);
 
     if (strlen(path) > (size_t)room)
         hr_instance_make(path, path, false, name);
     else
-        snprintf(name, HR_INSTANCE_SIZE, "%s%.*s", before, room, path);
+        snprintf(name, PSI_TAKER_NAME_SIZE, "%s%.*s", before, room, path);
 }
 
 static void name_taker(const struct psi_watched *watched, const struct psi_takers_of *of,

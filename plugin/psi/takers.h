@@ -16,10 +16,13 @@
 
 #define PSI_TAKERS_MAX 10
 
+/** The path of a container in a pod has some 200 bytes. */
+#define PSI_TAKER_NAME_SIZE 512
+
 struct psi_taker {
-    /** Of a group its path, or what is made of one that is too long, with a slash before it if its
-     * last component is such a word; else a word such as "itself". Not safe to show. */
-    char name[HR_INSTANCE_SIZE];
+    /** Of a group its path, or its name in series if that is too long, with a slash before it if
+     * its last component is such a word; else a word such as "itself". Not safe to show. */
+    char name[PSI_TAKER_NAME_SIZE];
     bool is_group;
     uint64_t wait_ns; /**< above 0 */
 };
