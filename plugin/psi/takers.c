@@ -189,6 +189,8 @@ const char *psi_takers_short_name(const struct psi_takers *takers, size_t index)
 {
     const char *leaf = leaf_of(&takers->list[index]);
 
+    if (strlen(takers->list[index].name) >= HR_INSTANCE_SIZE)
+        return leaf; /* there would be no room for more */
     for (size_t i = 0; i < takers->count; i++)
         if (i != index && strcmp(leaf_of(&takers->list[i]), leaf) == 0)
             return takers->list[index].name;

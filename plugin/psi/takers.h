@@ -50,7 +50,8 @@ void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_wat
                     const struct psi_takers_of *of, struct psi_takers *takers);
 
 /** The name of a taker for a message, not safe to show: of a group the last component of its path,
- * or all of it where that is a word for another taker, or another group has the same. */
+ * or all of it where that is a word for another taker, or another group has the same; unless it is
+ * longer than names in series. */
 const char *psi_takers_short_name(const struct psi_takers *takers, size_t index);
 
 /** How many of them a message names: those with a tenth of the longest wait or more, at most five.

@@ -432,7 +432,7 @@ describe_user() {
 
 # has_none: whether nothing is left of a room, or of the time to trouble, by a threshold.
 has_none() {
-    [ "$plugin" = headroom ] || return 1
+    [ "$plugin" = headroom ] && [ -n "$resource" ] || return 1
     detail CurrentValue
     is_number_at_most "$value" 0
 }
@@ -717,7 +717,8 @@ print_header() {
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
 # series, its place, the side of its limit, its burst, and an end that isn't mailed by itself.
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and
-# its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent".
+# its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent", or "waiting" for
+# alarms that say more.
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new. So does
@@ -783,8 +784,8 @@ list_inner() {
 # list_covering: the records that may cover the alarm, one a line: those of its group and resource, of triggers and
 # thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
 # nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
-# of a group cover those of thresholds of the groups above it, and that there is no room left in these; and those of any group by CPU time the machine's, and that of
-# a group that has no room as it is what takes that.
+# of a group cover those of thresholds of the groups above it, and that there is no room left in these; and those of any
+# group by CPU time the machine's, and that of a group that has no room as it is what takes that.
 list_covering() {
     case $kind:$instance:$resource in
         threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
@@ -824,10 +825,15 @@ END
 }
 
 # was_covered: whether an alarm of the series was, and hasn't ended.
-was_covered() { [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -- "$record"; }
+was_covered() {
+    [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -e "waiting $about" -- "$record"
+}
 
-# is_still_silent: whether room that was covered is notified again, as after a restart.
-is_still_silent() { [ "$severity" = WARNING ] && [ -n "$about" ] && grep -qsxF "silent $about" -- "$record"; }
+# is_still_silent: whether a threshold of room that was covered is notified again, as after a restart. <Alert> may be of
+# another cause then.
+is_still_silent() {
+    [ "$severity:$alert" = WARNING: ] && [ -n "$about" ] && grep -qsxF "silent $about" -- "$record"
+}
 
 # remember_alarm: when it began, what it is about, where, on which side of its range the value is, and its burst, too.
 remember_alarm() {
@@ -837,12 +843,12 @@ remember_alarm() {
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
 }
 
-# remember_covered: and its severity, as it takes the place of that which covers it, if that ends before it does. Room
+# remember_covered [waiting]: and its severity, as it takes the place of that which covers it, if that ends before it does. Room
 # doesn't: the sums that it is of go on for some minutes.
 remember_covered() {
     find_beginning
     if [ "$plugin" = headroom ]; then
-        remember OKAY "$begun" "silent $about"
+        remember OKAY "$begun" "${1:-silent} $about"
     else
         remember OKAY "$begun" "covered $about" "$severity $kind" "series $series"
     fi
@@ -891,11 +897,14 @@ says_less() {
 # is_left_alone: waits for alarms that say more, in whatever order they come. Fails if there is one, or if ours has ended
 # meanwhile.
 is_left_alone() {
-    remember_covered
+    remember_covered waiting
     await_values
     trusting=false
-    read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered &&
-        ! is_covered
+    read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||
+        return 1
+    is_covered || return 0
+    remember_covered
+    return 1
 }
 
 # is_kill_to_be_mailed: none by the same limit was within five minutes.
@@ -1075,7 +1084,7 @@ send() {
 # at once, and the others as a list, which has one end. Each record has the burst's name, behind "single" if it was mailed
 # by itself, as is its end.
 # Of a host and resource there are these files: .burst, with the last alarm's time, the worst severity mailed, and the
-# name; .RECORD.later, a mail that is to be listed, behind three lines for the list; .RECORD.outer, one that was left out,
+# name; .RECORD.later, a mail that is to be listed, behind four lines for the list; .RECORD.outer, one that was left out,
 # as one of a group below was mailed; .waits, locked by the process that
 # waits to mail it: a list that none waits for is mailed by whatever runs next; and .turn, locked to change any of them.
 
@@ -1131,7 +1140,7 @@ keep_later() {
     rank=1
     [ "$severity" = WARNING ] || rank=2
     percent=${share#at least }
-    mail="$rank$tab${percent% %}$tab$place$tab$shown$tab$begun$tab$severity${share:+ $share of the time}$newline$host$newline$what$newline$(print_mail "$@")"
+    mail="$rank$tab${percent% %}$tab$place$tab$shown$tab$begun$tab$severity${share:+ $share of the time}$newline$host$newline$what$newline$burst$newline$(print_mail "$@")"
     take_turn || return 1
     if ! { printf '%s\n' "$mail" >"$folder/new.$$" && mv -f "$folder/new.$$" "$later"; }; then
         end_turn
@@ -1190,23 +1199,24 @@ keep_gone() {
     [ -n "$unwatched" ] && [ -e "$later" ] && sed "1s/\$/$gone/" "$later" >"$later.new" && mv -f "$later.new" "$later"
 }
 
-# list_places MAIL...: of the alarms of their burst, that last, one a line
+# list_places MAIL...: of the alarms of their burst, that last, one a line; behind a "-" of those that were mailed singly
+# and have ended.
 list_places() {
-    set -- "${1#"$turns".}"
-    NAME=$(sed -n 's/^burst //p' "$folder/${1%.later}" 2>/dev/null) awk '
-        FNR == 1 { lasts = !/^OKAY / }
+    NAME=$(sed -n 4p "$1") awk '
+        FNR == 1 { mark = /^OKAY / ? "-" : "" }
         FNR > 3 && /^place / { place = substr($0, 7) }
-        FNR > 3 && lasts && ($0 == "burst " ENVIRON["NAME"] || $0 == "single " ENVIRON["NAME"]) { print place }' "$folder"/* 2>/dev/null
+        FNR > 3 && ($0 == "single " ENVIRON["NAME"] || ($0 == "burst " ENVIRON["NAME"] && mark == "")) { print mark place }' \
+        "$folder"/* 2>/dev/null
 }
 
 # leave_out MAIL...: those of groups above others of their burst, that last, or are gone as well: these say more.
 leave_out() {
     lasting=$newline$(list_places "$@")
-    listed=$newline$(awk -F "$tab" 'FNR == 1 { print $3 }' "$@")
+    known=$newline$(awk -F "$tab" 'FNR == 1 { print $3 }' "$@")$(printf '%s\n' "$lasting" | sed 's/^-//')
     for each in "$@"; do
         IFS= read -r line <"$each"
         place=$(printf '%s\n' "$line" | cut -f 3) places=$lasting
-        [ "${line%"$gone"}" = "$line" ] || places=$listed
+        [ "${line%"$gone"}" = "$line" ] || places=$known
         case $places in
             *"$newline$place/"*) mv -f "$each" "${each%.later}.outer" ;;
         esac
@@ -1228,7 +1238,7 @@ mail_lists() {
             leave_out "$@"
             set -- "$turns".*.later
             [ -e "$1" ] || exit 0
-            mail=$(sed 1,3d "$1")
+            mail=$(sed 1,4d "$1")
             IFS= read -r line <"$1"
             [ "${line%"$gone"}" = "$line" ] || mail="$mail${newline}Its cgroup is gone by now."
             [ $# -eq 1 ] || mail=$(print_list "$@")

@@ -774,9 +774,9 @@ static const struct {
     {"a trigger that is gone",
      "0W:a:cpu 1F:a:cpu-full 1start 2F:a:cpu-full 3O:a:cpu~ 9O:a:cpu-full",
      "W:a:cpu F:a:cpu-full O:a:cpu-full"},
-    {"a group that is gone", "0W:a:cpu 1F:a:cpu-full 3O:a:cpu? 9O:a:cpu-full",
+    {"a group that is gone", "0W:a:cpu 1F:a:cpu-full 3O:a:cpu? 3O:a:cpu-full^",
      "W:a:cpu F:a:cpu-full O:a:cpu"},
-    {"whose trigger wasn't shown", "0W:a:cpu-full 1W:a:cpu 3O:a:cpu? 9O:a:cpu-full",
+    {"whose trigger wasn't shown", "0W:a:cpu-full 1W:a:cpu 3O:a:cpu? 3O:a:cpu-full^",
      "W:a:cpu-full O:a:cpu-full"},
     {"and that begins again", "0W:a:cpu 1F:a:cpu-full 3O:a:cpu? 9W:a:cpu-full",
      "W:a:cpu F:a:cpu-full O:a:cpu W:a:cpu-full"},
@@ -790,6 +790,8 @@ static const struct {
     {"little of one", "0W:a:memory-full 0W:a:room-memory=8", "W:a:memory-full W:a:room-memory=8"},
     {"that <Alert> is of", "0W:a:room-memory 0W:a:room-memory=8 0W:a:room-cpu=8",
      "W:a:room-memory W:a:room-cpu=8"},
+    {"no room, by the time of a restart",
+     "0W:a:cpu-full 0W:a:room=0 1O:a:cpu-full 1start 2W:a:room=0", "W:a:cpu-full O:a:cpu-full"},
     {"whose values end", "0W:a:room-memory=0 1W:a:room-memory 9O:a:room-memory^",
      "W:a:room-memory=0 W:a:room-memory O:a:room-memory"},
     {"by CPU, while others wait for that", "0F:a:cpu-full 3W:b:room-cpu=0 3W:b:room-memory=0",
@@ -817,8 +819,8 @@ static void write_message(const char *group, const char *what, char severity, FI
                 "type = percent, type_instance = %.*s, message = %.*s: no longer watched: late",
                 length, what, length, what);
     else if (strncmp(what, "room-", 5) == 0 && value == NULL)
-        fprintf(out, "type = percent, type_instance = %.*s, message = memory: trouble %s", length,
-                what, what[length] == '!' ? "now in a" : "in 42 min");
+        fprintf(out, "type = percent, type_instance = %.*s, message = %.*s: trouble %s", length,
+                what, length - 5, what + 5, what[length] == '!' ? "now in a" : "in 42 min");
     else if (!is_room && strchr(what, '-') == NULL)
         fprintf(out, "type = derive, type_instance = trigger_x_%.*s, message = %.*s some: %s",
                 length, what, length, what,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source: src/handlers/headroom-mail.sh, is_due(), list_covering() and goes_on().
+ * Source: src/handlers/headroom-mail.sh, is_due(), list_covering(), is_still_silent(), end_others()
+ * and goes_on().
  */
 #include "top/alarms.h"
 
@@ -16,8 +17,8 @@
 
 enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
 
-/* After a day an alarm may have ended unnoticed; and what says more of a cause comes within two of
- * collectd's intervals. */
+/* After a day an alarm may have ended unnoticed; and what says more of a cause comes within three
+ * of collectd's intervals. */
 #define LASTS_S  86400
 #define FOLLOW_S 30
 
@@ -285,12 +286,22 @@ static bool is_known(const struct alarms *alarms, const struct alarm *before,
             before->starts != alarms->starts);
 }
 
+/* Whether room that isn't shown, as another alarm said why there is none, is notified again, as
+ * after a restart. */
+static bool is_still_covered(const struct alarm *before, const struct alert *alert)
+{
+    return before != NULL && before->is_covered && is_of_room(before) &&
+           alert->severity == ALERT_WARNING;
+}
+
 static int begin_alarm(struct alarms *alarms, const struct alert *alert, const char *series)
 {
     struct alarm *before = find_alarm(alarms, series);
     struct alarm alarm = make_alarm(alert);
     const bool was_shown = before != NULL && !before->is_covered;
 
+    if (is_still_covered(before, alert))
+        return 0;
     if (is_known(alarms, before, alert)) {
         before->severity = alert->severity;
         before->starts = alarms->starts;
@@ -329,13 +340,13 @@ static struct alarm *next_of_wait(const struct alarms *alarms, const struct alar
     return NULL;
 }
 
-static void remove_others(struct alarms *alarms, const struct alarm *ended)
+/* Their own ends aren't shown. */
+static void end_others(struct alarms *alarms, const struct alarm *ended)
 {
     struct alarm *other;
-    size_t at = 0;
 
-    while ((other = next_of_wait(alarms, ended, &at)) != NULL)
-        remove_alarm(alarms, other);
+    for (size_t at = 0; (other = next_of_wait(alarms, ended, &at)) != NULL; at++)
+        other->is_covered = true;
 }
 
 /* Whether a cause lasts by another alarm, whose end is shown then. */
@@ -363,9 +374,12 @@ static int end_alarm(struct alarms *alarms, const struct alert *alert, const cha
     remove_alarm(alarms, alarm);
     if (ended.is_covered)
         return 0;
-    if (is_of_pressure(&ended) && ends_all(alert))
-        remove_others(alarms, &ended);
-    return !is_of_pressure(&ended) || !goes_on(alarms, &ended, time_of(alert));
+    if (!is_of_pressure(&ended))
+        return 1;
+    if (!ends_all(alert))
+        return !goes_on(alarms, &ended, time_of(alert));
+    end_others(alarms, &ended);
+    return 1;
 }
 
 int alarms_take(struct alarms *alarms, const struct alert *alert,

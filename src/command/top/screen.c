@@ -417,8 +417,9 @@ static size_t count_lasting(const struct alert_list *list)
     return count;
 }
 
+/* Says how many alarms last, unless all are drawn. */
 static void draw_alerts_heading(const struct screen *screen, int y, int width,
-                                const struct screen_view *view)
+                                const struct screen_view *view, size_t drawn)
 {
     char text[TEXT_SIZE];
     const char *problem = view->alerts_problem;
@@ -426,7 +427,7 @@ static void draw_alerts_heading(const struct screen *screen, int y, int width,
     bool none = view->alerts->count == 0;
     if (problem[0] != '\0')
         snprintf(text, sizeof(text), "%s: %s", none ? "no alerts" : "alerts", problem);
-    else if (lasting > ALERTS_SHOWN)
+    else if (lasting > drawn)
         snprintf(text, sizeof(text), "alerts in %s; %zu alarms last", view->alerts_file, lasting);
     else
         snprintf(text, sizeof(text), "%s in %s", none ? "no alerts" : "alerts", view->alerts_file);
@@ -473,9 +474,9 @@ static void draw_alerts(const struct screen *screen, int top, int bottom, int wi
     const int lines =
         view->alerts->count > 0 ? fit_main_alert(screen, view, bottom - top, width, label) : 0;
     const int room = bottom - top - lines; /* for the heading, and a line for each other one */
-    if (room > 0)
-        draw_alerts_heading(screen, top++, width, view);
     const struct picked picked = pick_alerts(view->alerts, room > 0 ? (size_t)room : 1);
+    if (room > 0)
+        draw_alerts_heading(screen, top++, width, view, picked.lasting);
     for (size_t i = 0; i < picked.count; i++) {
         if (i != find_main(&picked)) {
             draw_other_alert(screen, top++, width, view->table->several_hosts, picked.alerts[i]);
