@@ -39,6 +39,9 @@
 /** The time of which the highest level is known, in parts. */
 #define HR_FORECAST_RECORDS 24
 
+/** So many points of a window are one of the next. */
+#define HR_FORECAST_LONGER 6
+
 /** One window. The arrays are rings. */
 struct hr_forecast_window {
     float points[HR_FORECAST_POINTS];   /**< NAN: nothing is known of that time */

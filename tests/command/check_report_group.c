@@ -167,14 +167,14 @@ static const char whole[] =
     "memory   its own limit, memory.max, binds: 250 MiB\n"
     "cpu      its room isn't known: it takes 20 s after a start, or a change of\n"
     "         limits, and CPUs that aren't busy for more than 98 % of the time; no\n"
-    "         limit, cpu.max: the machine's CPUs bind\n"
+    "         cpu.max: the CPUs that it may use bind\n"
     "io       its room isn't known: no io.max limits it, and what a disk could do\n"
     "         isn't known\n"
     "stalls   memory: limit 12%, cpu: neighbours 3% of the time\n"
     "taking   of what is needed there: p_a 100%\n"
     "waiting  no other group that is measured\n"
-    "trend    as saved 61 s ago, it grows 60 MiB/min over 30 s: trouble in 92 s (62\n"
-    "         s..3 min)\n";
+    "trend    as saved 61 s ago, it grows 60 MiB/min over 30 s: trouble in 31 s (1\n"
+    "         s..112 s)\n";
 
 START_TEST(a_group_that_grows)
 {

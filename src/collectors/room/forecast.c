@@ -10,9 +10,6 @@
 #include "headroom/clock.h"
 #include "room/trend.h"
 
-/* Each window is so many times as long as the one before. */
-#define LONGER 6
-
 /* Points in a part of the records' time, for the shortest window: 24 parts are a day if that is of
  * ten minutes. */
 #define RECORD_POINTS 180
@@ -304,8 +301,8 @@ void hr_forecast_update(struct hr_forecast *forecast, uint64_t time_ns, double l
         window->highest = fmaxf(window->highest, (float)level);
         double late_points = (double)(time_ns % point_ns) / (double)point_ns;
         fill_outlook(window, limit, (double)point_ns / (double)HR_NS_PER_S, late_points, outlook);
-        point_ns *= LONGER;
-        part_points /= LONGER;
+        point_ns *= HR_FORECAST_LONGER;
+        part_points /= HR_FORECAST_LONGER;
     }
     outlook->is_known = forecast->windows[0].is_fit;
 }
@@ -363,9 +360,9 @@ bool hr_forecast_is_valid(const struct hr_forecast *forecast, uint64_t time_ns)
 {
     uint64_t point_ns = forecast->point_ns;
 
-    if (point_ns == 0 || point_ns > UINT64_MAX / (LONGER * LONGER))
+    if (point_ns == 0 || point_ns > UINT64_MAX / (HR_FORECAST_LONGER * HR_FORECAST_LONGER))
         return false;
-    for (size_t i = 0; i < HR_FORECAST_WINDOWS; i++, point_ns *= LONGER)
+    for (size_t i = 0; i < HR_FORECAST_WINDOWS; i++, point_ns *= HR_FORECAST_LONGER)
         if (!is_window(&forecast->windows[i], time_ns / point_ns))
             return false;
     return true;

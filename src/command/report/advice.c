@@ -50,7 +50,7 @@ void advice_make(const struct hr_room *memory, const struct trend *trend, struct
         return;
     advice->need = fmax(memory->used, trend->highest);
     advice->bytes = advice->need * (100 + ADVICE_MARGIN_PCT) / 100;
-    advice->should_be = is_own(memory) && advice->bytes > memory->limit;
+    advice->should_be = is_own(memory) && advice->bytes > memory->attainable;
     if (advice->should_be)
         advice->bound = memory->bound;
 }

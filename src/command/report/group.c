@@ -190,7 +190,8 @@ static int take_memory(const struct hr_room *memory, struct group *group)
     if (memory->status != 0)
         return 0;
     group->active_file_bytes = memory->used - memory->needed;
-    if (memory->level == 0 && memory->attainable > memory->limit)
+    if (memory->level == 0 && memory->attainable > memory->limit &&
+        (memory->bound != HR_ROOM_MACHINE || group->path == NULL))
         group->swap_bytes = memory->attainable - memory->limit;
     return copy_limit(group, memory, memory->limit, &group->limits[GROUP_MEMORY]);
 }
@@ -200,7 +201,9 @@ static int take_cpu(const struct hr_room_source *source, struct group *group)
     struct hr_room lowest = {.bound = HR_ROOM_CPU_MAX};
     double cpus;
 
-    if (hr_room_find_cpu_limit(source, &cpus, &lowest.level) != 0)
+    const int status = hr_room_find_cpu_limit(source, &cpus, &lowest.level);
+    group->lacks_cpu_limit = status == -ENODATA;
+    if (status != 0)
         return 0;
     return copy_limit(group, &lowest, cpus, &group->limits[GROUP_CPU]);
 }
@@ -391,7 +394,11 @@ static int read_here(const struct hr_root *root, const struct usage *usage,
         group->path = strdup(places.group->path);
         status = group->path != NULL ? 0 : -ENOMEM;
     }
-    if (status == 0 && places.group == NULL && !is_system(rooms->rows[row].group))
+    if (status == 0 && places.set == NULL)
+        set_reason(&group->missing,
+                   "cgroups can't be listed here: is cgroup2, or version 1, mounted "
+                   "(--root)?");
+    else if (status == 0 && places.group == NULL && !is_system(rooms->rows[row].group))
         set_reason(&group->missing, "no cgroup here has this name: is it gone, or was it named by "
                                     "Instance or NameFrom (--config)?");
     else if (status == 0)

@@ -45,6 +45,7 @@ struct group {
     bool are_lines_defaults;  /**< as there is no configuration */
     struct group_room rooms[GROUP_RESOURCE_COUNT];
     struct group_limit limits[GROUP_RESOURCE_COUNT];
+    bool lacks_cpu_limit;     /**< neither it nor one above has a cpu.max */
     enum hr_stall_io io_kind; /**< what of I/O is limited most, on the device with these numbers */
     uint32_t io_major, io_minor;
     double active_file_bytes;      /**< used, but perhaps not needed; NAN: not known */

@@ -22,9 +22,6 @@
 /* Of a paragraph's first word. */
 #define INDENT 9
 
-/* What is less isn't named. */
-#define WORTH_NAMING_PCT 1
-
 #define MINUTE_S 60
 #define HOUR_S   3600
 #define MIB      1048576.0
@@ -56,7 +53,11 @@ static struct hr_quantity number_of(const struct group *group, enum group_resour
     else if (is_of_bytes(group, resource))
         return hr_quantity_short_bytes(amount);
     else
-        snprintf(number.text, sizeof(number.text), amount < 9.95 ? "%.2g" : "%.0f", amount);
+        snprintf(number.text, sizeof(number.text),
+                 amount < 0.01   ? "0"
+                 : amount < 9.95 ? "%.2g"
+                                 : "%.0f",
+                 amount);
     return number;
 }
 
@@ -198,8 +199,8 @@ static int print_limit(FILE *out, const struct group *group, enum group_resource
                 limit->is_known ? "; " : "");
     if (limit->is_known)
         add_limit(text.parts, group, resource, width);
-    else if (resource == GROUP_CPU && group->missing.text[0] == '\0')
-        fprintf(text.parts, "%sno limit, cpu.max: the machine's CPUs bind",
+    else if (resource == GROUP_CPU && group->lacks_cpu_limit)
+        fprintf(text.parts, "%sno cpu.max: the CPUs that it may use bind",
                 unknown->text[0] != '\0' ? "; " : "");
     if (resource == GROUP_MEMORY)
         add_about_memory(text.parts, group);
@@ -246,7 +247,8 @@ static int print_taking(FILE *out, const struct group *group, enum group_resourc
     const struct shares *taking = &group->taking;
     struct text text;
 
-    if (by == GROUP_IO || by == GROUP_RESOURCE_COUNT)
+    const bool isnt_read = by == GROUP_MEMORY && group->missing.text[0] != '\0';
+    if (by == GROUP_IO || by == GROUP_RESOURCE_COUNT || isnt_read)
         return 0;
     int status = text_begin(&text);
     if (status < 0)
@@ -278,6 +280,10 @@ static int print_waiting(FILE *out, const struct group *group, enum group_resour
 
 static void add_trouble(FILE *text, const struct hr_outlook *outlook)
 {
+    if (outlook->trouble_s <= 0) {
+        fputs(": trouble was to come by now", text);
+        return;
+    }
     fprintf(text, ": trouble in %s", hr_quantity_seconds(outlook->trouble_s).text);
     if (outlook->has_interval)
         fprintf(text, " (%s..%s)", hr_quantity_seconds(outlook->early_s).text,

@@ -210,7 +210,10 @@ static int read_group(const char *title, const struct options *options, const st
     failure = group_read(root, &usage, rooms, row, group);
     hr_root_close(root);
     usage_free(&usage);
-    return failure < 0 ? fail(title, failure, options->socket) : COMMAND_DONE;
+    if (failure == 0)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: can't read the group: %s\n", title, strerror(-failure));
+    return COMMAND_FAILED;
 }
 
 /* --- All ------------------------------------------------------------------------------------ */

@@ -12,6 +12,9 @@
 struct client;
 struct group;
 
+/** Of the time, or of all: what is less isn't named. */
+#define WORTH_NAMING_PCT 1
+
 /** The values of a group, by their series; see collectd-headroom-plugin(5) for units. */
 enum room_value {
     ROOM_LEAST, /**< percent */

@@ -11,9 +11,6 @@
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 
-/* What is less isn't named. */
-#define WORTH_NAMING_PCT 1
-
 /* The psi plugin's: derive-cpu_taken_by_TAKER_us, in microseconds a second. */
 #define TAKEN_BY  "cpu_taken_by_"
 #define TAKEN_END "_us"

@@ -12,9 +12,6 @@
 
 #define DAY_S 86400
 
-/* What is less isn't named. */
-#define WORTH_NAMING_PCT 1
-
 #define NAME_SIZE 256
 
 /* How wide columns are, and how many causes are named: at first what all would like. */

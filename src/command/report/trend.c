@@ -12,9 +12,6 @@
 #include "headroom/state_file.h"
 #include "headroom/utf8.h"
 
-/* Each window is so many times as long as the one before; see headroom/forecast.h. */
-#define LONGER 6
-
 static void explain(int status, const char *path, struct hr_reason *reason)
 {
     char *text = reason->text;
@@ -30,10 +27,13 @@ static void explain(int status, const char *path, struct hr_reason *reason)
             "stops (options StateFile and BaseDir; --config)",
             path);
     else if (status == -EACCES)
-        snprintf(text, size, "no permission to read %s: run this as collectd's user, or as root",
-                 path);
+        snprintf(text, size, "no permission to read %s: run this as collectd's user", path);
     else if (status == -EPERM)
-        snprintf(text, size, "%s is another user's: run this as that user", path);
+        snprintf(
+            text, size,
+            "%s is another user's, may be written by others, or isn't a regular file: run this as "
+            "collectd's user",
+            path);
     else if (status == -ESTALE)
         snprintf(text, size, "%s is of another boot, or of another version", path);
     else if (status == -EBADMSG)
@@ -49,7 +49,7 @@ static size_t choose_window(const struct hr_forecast *forecast, double window_s)
     double point_s = (double)forecast->point_ns / HR_NS_PER_S;
     size_t chosen = 0;
 
-    for (size_t i = 0; i < HR_FORECAST_WINDOWS; i++, point_s *= LONGER) {
+    for (size_t i = 0; i < HR_FORECAST_WINDOWS; i++, point_s *= HR_FORECAST_LONGER) {
         if (window_s > 0 && point_s * HR_FORECAST_POINTS > window_s * 0.99)
             return i;
         if (forecast->windows[i].is_fit)
@@ -64,7 +64,7 @@ static void take_window(const struct hr_forecast *forecast, size_t chosen, struc
 
     trend->point_s = (double)forecast->point_ns / HR_NS_PER_S;
     for (size_t i = 0; i < chosen; i++)
-        trend->point_s *= LONGER;
+        trend->point_s *= HR_FORECAST_LONGER;
     hr_forecast_copy_points(window, trend->points);
     trend->slope_per_s = window->is_fit ? (double)window->slope / trend->point_s : NAN;
 }
@@ -83,6 +83,14 @@ static int read_saved(const char *path, const struct hr_room_source *source,
     return status;
 }
 
+/* From the time of saving to now. */
+static void bring_forward(struct hr_outlook *outlook, double age_s)
+{
+    outlook->trouble_s = fmax(outlook->trouble_s - age_s, 0);
+    outlook->early_s = fmax(outlook->early_s - age_s, 0);
+    outlook->late_s = fmax(outlook->late_s - age_s, 0);
+}
+
 void trend_read(const char *path, const struct hr_room_source *source, double limit,
                 struct trend *trend)
 {
@@ -97,6 +105,7 @@ void trend_read(const char *path, const struct hr_room_source *source, double li
     }
     trend->age_s = (double)(hr_clock_ns() - time_ns) / HR_NS_PER_S;
     hr_forecast_update(&forecast, time_ns, NAN, limit, &trend->outlook);
+    bring_forward(&trend->outlook, trend->age_s);
     trend->highest = hr_forecast_highest(&forecast);
     take_window(&forecast, choose_window(&forecast, trend->outlook.window_s), trend);
 }
