@@ -76,7 +76,7 @@ struct hr_room_lines {
 };
 
 /** The lines that hold unless others are configured; those of the machine, whose CPUs are there to
- * be used by all, or of a group. */
+ * be used by all, also while one waits for a disk, or of a group. */
 struct hr_room_lines hr_room_default_lines(bool is_machine);
 
 /** One read of a group, or of the machine. */

@@ -237,6 +237,7 @@ START_TEST(the_system)
     assert_says(SYSTEM, "advice   none for the whole system\n");
     ck_assert_double_eq(group.rooms[GROUP_CPU].line_pct, 60);
     ck_assert_double_eq(group.rooms[GROUP_MEMORY].line_pct, 20);
+    ck_assert_double_eq(group.rooms[GROUP_IO].line_pct, 20);
     ck_assert_double_eq(group.trend.highest, 800 * MIB); /* 700 of 1,000, and all swap space */
 }
 END_TEST

@@ -126,8 +126,9 @@ const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading)
 
 struct hr_room_lines hr_room_default_lines(bool is_machine)
 {
-    return (struct hr_room_lines){
-        {[HR_PSI_CPU] = is_machine ? 60 : 40, [HR_PSI_MEMORY] = 10, [HR_PSI_IO] = 40}};
+    return (struct hr_room_lines){{[HR_PSI_CPU] = is_machine ? 60 : 40,
+                                   [HR_PSI_MEMORY] = 10,
+                                   [HR_PSI_IO] = is_machine ? 20 : 40}};
 }
 
 void hr_room_explain_limits(int status, struct hr_reason *reason)
