@@ -79,6 +79,16 @@ struct hr_room_lines {
  * be used by all, also while one waits for a disk, or of a group. */
 struct hr_room_lines hr_room_default_lines(bool is_machine);
 
+/** Windows of a working set at most. */
+#define HR_ROOM_WINDOWS 8
+
+/** How much of a group's memory was touched within how long; as the plugin wss measures it. */
+struct hr_room_working_set {
+    size_t count;                     /**< 0: not known */
+    double window_s[HR_ROOM_WINDOWS]; /**< ascending */
+    double bytes[HR_ROOM_WINDOWS];
+};
+
 /** One read of a group, or of the machine. */
 struct hr_room_reading {
     struct hr_room cpu, memory;
@@ -91,6 +101,12 @@ struct hr_room_reading {
     /** Why limits couldn't be read again: a transient failure, such as -EMFILE. Those that were
      * known count for ten minutes more. */
     int limits_status;
+    /** 0: the need of memory is what was touched within touched_s; -ENOENT: no working set is
+     * known; -ENODATA: with longer windows it goes on to grow by more than may be read again within
+     * the trouble line; -EAGAIN: what it takes to read a page again isn't known; or another
+     * negative errno. Then all active files count. */
+    int working_set_status;
+    double touched_s;
     /** Of its memory, what the kernel can't drop grows towards memory.attainable; or that of a
      * group above towards its limit, or if the group grows, that of the machine, whichever is
      * sooner. Not known before thirty points, or where `memory` isn't. */
@@ -150,6 +166,14 @@ void hr_room_close(struct hr_room_source *source);
 int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *lines,
                  struct hr_room_reading *reading);
 
+/** Adds a window, in order, by its name in the series of the plugin wss, "60s" or "500ms". One that
+ * is none, or one too many, is left out. */
+void hr_room_working_set_add(struct hr_room_working_set *set, const char *name, double bytes);
+
+/** Sets what a group touched, from which the next readings take what it needs. @param set  with
+ * count 0: it isn't known, or no longer. */
+void hr_room_set_working_set(struct hr_room_source *source, const struct hr_room_working_set *set);
+
 /** The smallest of the rooms that are known. @return NULL if none is, or if one that isn't known
  * yet may be smaller. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
@@ -169,6 +193,10 @@ void hr_room_explain_limits(int status, struct hr_reason *reason);
 /** Explains why the room of a group by memory isn't known, by its status. @param reason  receives
  * the explanation, and status as its error. */
 void hr_room_explain_memory(int status, struct hr_reason *reason);
+
+/** Explains why a working set that is known doesn't tell the need: hr_room_reading.
+ * working_set_status. */
+void hr_room_explain_working_set(int status, struct hr_reason *reason);
 
 /** "cpu.max", "memory.high", "memory.max", "io.max" or "machine". */
 const char *hr_room_bound_name(enum hr_room_bound bound);

@@ -9,6 +9,7 @@
 
 #include "fuzz.h"
 #include "room/cpu_stat.h"
+#include "room/disk_stat.h"
 #include "room/machine_cpus.h"
 #include "room/meminfo.h"
 #include "room/memory_events.h"
@@ -67,11 +68,17 @@ static void try_machine(const char *text, size_t size)
 
 static void try_room(const char *text, size_t size)
 {
-    struct hr_memory_use use = {7, 7, 7, 7, 7};
+    struct hr_memory_use use = {7, 7, 7, 7, 7, false, {7, 7, 7}};
     struct hr_meminfo meminfo = {7, 7, 7, 7};
     uint64_t count = 7, busy_us[4];
+    double read_us = 7;
     size_t cpus = 7;
 
+    for (int version = 1; version <= 2; version++)
+        if (hr_memory_parts_parse(text, size, version, &use.parts) < 0)
+            require(use.parts.anon_bytes == 7);
+        else
+            use.parts.anon_bytes = 7;
     for (int version = 1; version <= 2; version++)
         if (hr_memory_use_parse(text, size, version, &use) < 0)
             require(use.active_file_bytes == 7);
@@ -79,6 +86,7 @@ static void try_room(const char *text, size_t size)
             use.active_file_bytes = 7;
     require(hr_meminfo_parse(text, size, &meminfo) == 0 || meminfo.total_bytes == 7);
     require(hr_cpu_usage_parse(text, size, &count) == 0 || count == 7);
+    require(hr_disk_reads_parse(text, size, &read_us) == 0 || read_us == 7);
     count = 7;
     require(hr_oom_kills_parse(text, size, &count) == 0 || count == 7);
     require(hr_machine_cpus_parse_each(text, size, busy_us, 4, &cpus) == 0 || cpus == 7);

@@ -276,6 +276,7 @@ int hr_room_directory_read_memory(struct hr_room_directory *directory,
         &directory->files[HR_ROOM_MEMORY_STAT_FILE],
         &directory->files[HR_ROOM_MEMORY_SIZE_FILE],
         machine->meminfo.swap_total_bytes > 0 ? &directory->files[HR_ROOM_SWAPPED_FILE] : NULL,
+        directory->needs_parts,
     };
 
     if (is_first_of_round(&directory->memory_round, machine))

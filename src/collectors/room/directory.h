@@ -51,6 +51,7 @@ struct hr_room_directory {
     struct hr_room_io_use *io; /**< NULL: no limit */
     struct hr_forecast *forecast; /**< of what can't be dropped of its memory; NULL: isn't made */
     struct hr_outlook outlook;
+    bool needs_parts; /**< of its memory, when that is read next */
 
     /* private: */
     LIST_ENTRY(hr_room_directory) all;

@@ -6,14 +6,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
+#include "room/disk_stat.h"
 #include "room/history.h"
 #include "room/machine_cpus.h"
 #include "room/memory.h"
 
 /* For the lines of all CPUs that a kernel may have; what follows them isn't needed. */
 #define TEXT_SIZE ((size_t)1 << 20)
+
+#define DISKS_NS (60 * HR_NS_PER_S)
 
 int hr_room_machine_open(const struct hr_root *root, struct hr_room_machine **machine)
 {
@@ -87,6 +91,27 @@ void hr_room_machine_read(struct hr_room_machine *machine)
         machine->all_busy_us += machine->busy_us[i];
     machine->memory_status = hr_meminfo_read(machine->root, &machine->meminfo);
     update_forecast(machine);
+}
+
+static void read_disks(struct hr_room_machine *machine)
+{
+    size_t length;
+
+    machine->disk_read_us = 0;
+    if (hr_text_read_and_close(hr_root_openat(machine->root, "proc/diskstats", O_RDONLY),
+                               machine->text, TEXT_SIZE, &length) == 0)
+        hr_disk_reads_parse(machine->text, length, &machine->disk_read_us);
+}
+
+double hr_room_machine_disk_read_us(struct hr_room_machine *machine)
+{
+    const uint64_t now_ns = hr_clock_ns();
+
+    if (now_ns >= machine->disks_due_ns) {
+        machine->disks_due_ns = now_ns + DISKS_NS;
+        read_disks(machine);
+    }
+    return machine->disk_read_us;
 }
 
 /* Those that are offline have done what they did, and do no more. */

@@ -19,6 +19,8 @@ struct hr_room_machine {
     uint64_t busy_us[HR_CPU_MAX];
     int memory_status; /**< 0: the next is known */
     struct hr_meminfo meminfo;
+    uint64_t disks_due_ns;              /**< when the next is to be read again */
+    double disk_read_us;                /**< of a request; 0: not known */
     char *text;                         /**< to read /proc/stat into */
     uint64_t round;                     /**< how often it was read */
     void *directories;                  /**< see room/directory.h */
@@ -36,6 +38,10 @@ struct hr_room_machine {
 
 /** Makes a forecast of its memory from now on, if there is none yet. */
 void hr_room_machine_start_forecast(struct hr_room_machine *machine, uint64_t point_ns);
+
+/** How long its disks took for a read since boot, in the mean; as it was within the last minute.
+ * @return 0: not known. */
+double hr_room_machine_disk_read_us(struct hr_room_machine *machine);
 
 /** What some CPUs were busy since boot, summed over them. @param cpus  NULL: all. @param count
  * receives how many they are. */

@@ -39,6 +39,20 @@ void hr_room_memory(const struct hr_memory_use *use, const struct hr_room_memory
                     size_t count, const struct hr_meminfo *meminfo, struct hr_room *room,
                     double *level);
 
+/**
+ * Computes the room of a group of which it is known what it touches; without swap space, where what
+ * it doesn't touch can go.
+ *
+ * @param use              with its parts.
+ * @param swap_left_bytes  that the group may use more: without it what isn't touched stays, but for
+ *                         files. Of these those count that may be in use without a trace.
+ * @param touched_bytes    what it needs to touch.
+ */
+void hr_room_memory_touched(const struct hr_memory_use *use,
+                            const struct hr_room_memory_limit *limits, size_t count,
+                            const struct hr_meminfo *meminfo, uint64_t swap_left_bytes,
+                            double touched_bytes, struct hr_room *room);
+
 /** Computes the room of the machine. */
 void hr_room_machine_memory(const struct hr_meminfo *meminfo, struct hr_room *room);
 

@@ -16,6 +16,16 @@ static const char *const names[2][KEY_COUNT] = {
     {"active_file", "inactive_file", "slab_reclaimable"},
 };
 
+/* Before Linux 5.9 refaults are of files only, and one number. */
+enum { ACTIVE_ANON, INACTIVE_ANON, MAPPED, REFAULT_ANON, REFAULT_FILE, REFAULT, PART_COUNT };
+
+static const char *const part_names[2][PART_COUNT] = {
+    {"total_active_anon", "total_inactive_anon", "total_mapped_file",
+     "total_workingset_refault_anon", "total_workingset_refault_file", "total_workingset_refault"},
+    {"active_anon", "inactive_anon", "file_mapped", "workingset_refault_anon",
+     "workingset_refault_file", "workingset_refault"},
+};
+
 int hr_memory_use_parse(const char *text, size_t length, int version, struct hr_memory_use *use)
 {
     struct hr_keyed keys[KEY_COUNT] = {{.found = false}};
@@ -31,6 +41,29 @@ int hr_memory_use_parse(const char *text, size_t length, int version, struct hr_
     use->active_file_bytes = keys[ACTIVE_FILE].value;
     use->inactive_file_bytes = keys[INACTIVE_FILE].value;
     use->slab_reclaimable_bytes = keys[SLAB].value;
+    return 0;
+}
+
+int hr_memory_parts_parse(const char *text, size_t length, int version,
+                          struct hr_memory_parts *parts)
+{
+    struct hr_keyed keys[PART_COUNT] = {{.found = false}};
+    struct hr_memory_parts parsed;
+
+    for (int i = 0; i < PART_COUNT; i++)
+        keys[i].name = part_names[version - 1][i];
+    int status = hr_keyed_parse_flat(text, length, keys, PART_COUNT);
+    if (status < 0)
+        return status;
+    if (!keys[ACTIVE_ANON].found || !keys[INACTIVE_ANON].found || !keys[MAPPED].found)
+        return -ENODATA;
+    status = hr_keyed_sum(keys, 2, &parsed.anon_bytes);
+    if (status == 0)
+        status = hr_keyed_sum(keys + REFAULT_ANON, 3, &parsed.refault_count);
+    if (status < 0)
+        return status;
+    parsed.mapped_file_bytes = keys[MAPPED].value;
+    *parts = parsed;
     return 0;
 }
 
@@ -72,6 +105,8 @@ int hr_memory_use_read(const struct hr_memory_use_files *files, int version,
                                    sizeof(text), &length);
     if (status == 0)
         status = hr_memory_use_parse(text, length, version, use);
+    use->has_parts = status == 0 && files->with_parts &&
+                     hr_memory_parts_parse(text, length, version, &use->parts) == 0;
     if (status == 0)
         status = read_number(files, files->size, size_name, &use->current_bytes);
     if (status < 0)

@@ -101,7 +101,8 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
     read_stalls(source, reading);
     hr_room_source_read_cpu(source, lines->pct[HR_PSI_CPU],
                             is_in_trouble(reading, lines, HR_PSI_CPU), reading);
-    hr_room_source_read_memory(source, is_in_trouble(reading, lines, HR_PSI_MEMORY), reading);
+    hr_room_source_read_memory(source, lines->pct[HR_PSI_MEMORY],
+                               is_in_trouble(reading, lines, HR_PSI_MEMORY), reading);
     hr_room_source_read_io(
         source, is_in_trouble(reading, lines, HR_PSI_IO) ? reading->stall_pct[HR_PSI_IO] / 100 : 0,
         reading);
@@ -159,6 +160,17 @@ void hr_room_explain_memory(int status, struct hr_reason *reason)
                       "the memory controller is version 1's, which doesn't have the same group: "
                       "make it there, too, under the same path and with the same processes, or "
                       "boot with cgroup2 alone");
+    else
+        hr_reason_set(reason, status, "%s", strerror(-status));
+}
+
+void hr_room_explain_working_set(int status, struct hr_reason *reason)
+{
+    if (status == -ENODATA)
+        hr_reason_set(reason, status, "it touches more and more up to the longest window");
+    else if (status == -EAGAIN)
+        hr_reason_set(reason, status,
+                      "how long it takes to read a page again isn't known, as no disk was read");
     else
         hr_reason_set(reason, status, "%s", strerror(-status));
 }

@@ -7,6 +7,7 @@
 
 #include "headroom/room.h"
 #include "room/directory.h"
+#include "room/working_set.h"
 
 /** A group's directory in the hierarchy of a controller. */
 struct hr_room_controller_directory {
@@ -75,6 +76,9 @@ struct hr_room_source {
     size_t memory_level_count;
     struct hr_room_memory_level memory_levels[HR_ROOM_LIMITS]; /**< [0] is the group's own */
 
+    struct hr_room_working_set working_set;
+    struct hr_refault_cost refault_cost;
+
     int io_bounds_status;
     size_t io_bound_count;
     struct hr_room_io_bound *io_bounds; /**< NULL: there is none */
@@ -101,8 +105,8 @@ void hr_room_source_list_io_bounds(struct hr_room_source *source);
 void hr_room_source_read_io(struct hr_room_source *source, double stalled,
                             struct hr_room_reading *reading);
 
-/** Fills in the room by memory, and how long it lasts. */
-void hr_room_source_read_memory(struct hr_room_source *source, bool is_stalled,
+/** Fills in the room by memory, and how long it lasts. @param line_pct  see hr_room_lines. */
+void hr_room_source_read_memory(struct hr_room_source *source, double line_pct, bool is_stalled,
                                 struct hr_room_reading *reading);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "headroom/clock.h"
 #include "room/cpu.h"
 #include "room/machine.h"
 #include "room/memory.h"
@@ -45,8 +46,41 @@ static bool is_of_room(size_t level, const struct hr_room *room)
                                      : room->bound != HR_ROOM_MACHINE && room->level == level;
 }
 
+/* What a page costs that is read again: as was seen lately, or as disks take for a request. */
+static double refault_us(struct hr_room_source *source, const struct hr_memory_parts *parts,
+                         const struct hr_psi_snapshot *psi)
+{
+    const struct hr_psi_stall *some = &psi->sample[HR_PSI_MEMORY].stall[HR_PSI_SOME];
+    struct hr_refault_cost *cost = &source->refault_cost;
+
+    if (psi->status[HR_PSI_MEMORY] == 0 && some->present)
+        hr_refault_cost_update(cost, hr_clock_ns(), parts->refault_count, some->total_us);
+    return cost->us > 0 ? cost->us : hr_room_machine_disk_read_us(source->machine);
+}
+
+/* How much the group needs to touch. @return see hr_room_reading.working_set_status. */
+static int find_touched(struct hr_room_source *source, const struct hr_memory_use *use,
+                        double line_pct, struct hr_room_reading *reading, double *bytes)
+{
+    const struct hr_room_working_set *set = &source->working_set;
+    size_t window;
+
+    if (set->count == 0)
+        return -ENOENT;
+    const double cost_us = use->has_parts ? refault_us(source, &use->parts, &reading->psi) : 0;
+    if (cost_us <= 0)
+        return -EAGAIN;
+    int status = hr_working_set_find(set, cost_us, line_pct, &window);
+    if (status < 0)
+        return status;
+    reading->touched_s = set->window_s[window];
+    *bytes = set->bytes[window];
+    return 0;
+}
+
 /* From the topmost limit down; the last level is the group's own. */
-static int read_group(struct hr_room_source *source, struct hr_room_reading *reading)
+static int read_group(struct hr_room_source *source, double line_pct,
+                      struct hr_room_reading *reading)
 {
     struct hr_room *room = &reading->memory;
     const struct hr_meminfo *meminfo = &source->machine->meminfo;
@@ -54,12 +88,14 @@ static int read_group(struct hr_room_source *source, struct hr_room_reading *rea
     const struct trend of_machine = {source->machine->outlook, LEVEL_OF_MACHINE};
     struct trend sooner = {.level = 0}, trend = {.level = 0};
     uint64_t swap_left_bytes = meminfo->swap_free_bytes;
+    struct hr_memory_use use = {.has_parts = false};
+    double touched_bytes;
     size_t count = 0;
 
+    source->memory.directory->needs_parts = source->working_set.count > 0;
     for (size_t i = source->memory_level_count; i-- > 0;) {
         struct hr_room_directory *directory = source->memory_levels[i].directory;
         const size_t level = source->memory_levels[i].level;
-        struct hr_memory_use use;
         double unreclaimable;
         int status = hr_room_directory_read_memory(directory, source->machine, &source->memory.base,
                                                    level, &use);
@@ -81,6 +117,9 @@ static int read_group(struct hr_room_source *source, struct hr_room_reading *rea
         if (level > 0)
             take_sooner(&trend, &sooner);
     }
+    reading->working_set_status = find_touched(source, &use, line_pct, reading, &touched_bytes);
+    if (reading->working_set_status == 0)
+        hr_room_memory_touched(&use, limits, count, meminfo, swap_left_bytes, touched_bytes, room);
     /* Memory of the machine is everybody's; only who grows takes part in its trend. */
     if (trend.outlook.is_trend)
         take_sooner(&of_machine, &trend);
@@ -91,7 +130,7 @@ static int read_group(struct hr_room_source *source, struct hr_room_reading *rea
     return 0;
 }
 
-static int read_any(struct hr_room_source *source, struct hr_room_reading *reading)
+static int read_any(struct hr_room_source *source, double line_pct, struct hr_room_reading *reading)
 {
     const struct hr_room_machine *machine = source->machine;
 
@@ -109,13 +148,19 @@ static int read_any(struct hr_room_source *source, struct hr_room_reading *readi
         source->expired_status < 0 ? source->expired_status : source->memory_levels_status;
     if (reading->memory_limits_status < 0)
         return reading->memory_limits_status;
-    return read_group(source, reading);
+    return read_group(source, line_pct, reading);
 }
 
-void hr_room_source_read_memory(struct hr_room_source *source, bool is_stalled,
+void hr_room_set_working_set(struct hr_room_source *source, const struct hr_room_working_set *set)
+{
+    source->working_set = *set;
+}
+
+void hr_room_source_read_memory(struct hr_room_source *source, double line_pct, bool is_stalled,
                                 struct hr_room_reading *reading)
 {
-    reading->memory.status = read_any(source, reading);
+    reading->working_set_status = -ENOENT;
+    reading->memory.status = read_any(source, line_pct, reading);
     if (reading->memory.status == 0 && is_stalled)
         hr_room_set_trouble(&reading->memory);
 }

@@ -288,6 +288,44 @@ START_TEST(disk_stat)
 }
 END_TEST
 
+START_TEST(disk_reads)
+{
+    static const char text[] = "   8       0 sda 400 1 2 100 9 9 9 9 0 9 9\n"
+                               "   8       1 sda1 100 0 2 150 9 9 9 9 0 9 9 1 2\n",
+                      unused[] = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0\n";
+    double us = 7;
+
+    ck_assert_int_eq(hr_disk_reads_parse(unused, strlen(unused), &us), -ENODATA);
+    ck_assert_int_eq(hr_disk_reads_parse("", 0, &us), -ENODATA);
+    ck_assert_int_eq(hr_disk_reads_parse(text, strlen(text) - 1, &us), -EBADMSG);
+    ck_assert_int_eq(hr_disk_reads_parse("8 0 sda 400 1 2\n", 16, &us), -EBADMSG);
+    ck_assert_double_eq(us, 7);
+    ck_assert_int_eq(hr_disk_reads_parse(text, strlen(text), &us), 0);
+    ck_assert_double_eq(us, 500);
+}
+END_TEST
+
+START_TEST(memory_parts)
+{
+    static const char version_2[] = "anon 9\nactive_anon 3\ninactive_anon 8\nfile_mapped 4\n"
+                                    "workingset_refault_anon 10\nworkingset_refault_file 5\n",
+                      version_1[] = "total_active_anon 3\ntotal_inactive_anon 8\n"
+                                    "total_mapped_file 4\ntotal_workingset_refault 15\n",
+                      without[] = "active_anon 3\nfile_mapped 4\nworkingset_refault 1\n";
+    struct hr_memory_parts parts = {.anon_bytes = 7};
+
+    ck_assert_int_eq(hr_memory_parts_parse(without, strlen(without), 2, &parts), -ENODATA);
+    ck_assert_uint_eq(parts.anon_bytes, 7);
+    for (int version = 1; version <= 2; version++) {
+        const char *text = version == 1 ? version_1 : version_2;
+        ck_assert_int_eq(hr_memory_parts_parse(text, strlen(text), version, &parts), 0);
+        ck_assert_uint_eq(parts.anon_bytes, 11);
+        ck_assert_uint_eq(parts.mapped_file_bytes, 4);
+        ck_assert_uint_eq(parts.refault_count, 15);
+    }
+}
+END_TEST
+
 START_TEST(process_cgroup)
 {
     static const char text[] = "5:cpu,cpuacct:/a/b\n4:memory:/\n1:name=systemd:/a/c\n0::/a/b\n";
@@ -429,6 +467,8 @@ int main(void)
     tcase_add_test(tests, cpu_usage);
     tcase_add_test(tests, oom_kills);
     tcase_add_test(tests, memory_use);
+    tcase_add_test(tests, memory_parts);
+    tcase_add_test(tests, disk_reads);
     tcase_add_test(tests, meminfo);
     tcase_add_test(tests, each_cpu);
     return run_suite("room", tests);

@@ -6,10 +6,13 @@
 #include <check.h>
 #include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
+#include "headroom/clock.h"
 #include "room/cpu.h"
 #include "room/cpu_stat.h"
 #include "room/memory.h"
+#include "room/working_set.h"
 #include "support/suite.h"
 
 #define MIB          ((uint64_t)1 << 20)
@@ -157,13 +160,15 @@ END_TEST
 
 /* 100 MiB: 60 anonymous, 10 active and 20 inactive files, 4 slab that can be reclaimed, 6 other;
  * and 8 are swapped out. */
-static const struct hr_memory_use use = {100 * MIB, 10 * MIB, 20 * MIB, 4 * MIB, 8 * MIB};
+static const struct hr_memory_use use = {100 * MIB, 10 * MIB, 20 * MIB, 4 * MIB,
+                                         8 * MIB,   false,    {0}};
 
 START_TEST(resident_memory)
 {
     ck_assert_uint_eq(hr_memory_resident(&use), 66 * MIB);
     /* the counters are of different moments */
-    const struct hr_memory_use less = {20 * MIB, 10 * MIB, 20 * MIB, 0, 0};
+    const struct hr_memory_use less = {
+        .current_bytes = 20 * MIB, .active_file_bytes = 10 * MIB, .inactive_file_bytes = 20 * MIB};
     ck_assert_uint_eq(hr_memory_resident(&less), 0);
 }
 END_TEST
@@ -228,6 +233,102 @@ START_TEST(a_limit_that_is_exceeded_leaves_nothing)
 }
 END_TEST
 
+/* What is touched within 1, 10, 60 and 120 seconds. */
+static const struct hr_room_working_set working_set = {
+    4, {1, 10, 60, 120}, {20.0 * MIB, 40.0 * MIB, 60.0 * MIB, 61.0 * MIB}};
+
+static const struct {
+    double cost_us, line_pct; /* 1 ms and 10 %: a hundred pages a second, 0.39 MiB */
+    size_t count;
+    int status;
+    size_t window;
+} working_set_rows[] = {
+    {1000, 10, 4, 0, 2}, {1000, 10, 3, -ENODATA, 0}, {1000, 1, 4, 0, 2},        {1000, 60, 4, 0, 0},
+    {100, 10, 4, 0, 0},  {1, 10, 4, 0, 0},           {1e6, 10, 4, -ENODATA, 0},
+};
+
+START_TEST(the_window_after_which_less_is_read_again)
+{
+    struct hr_room_working_set set = working_set;
+    size_t window = 0;
+
+    set.count = working_set_rows[_i].count;
+    ck_assert_int_eq(
+        hr_working_set_find(&set, working_set_rows[_i].cost_us * sysconf(_SC_PAGESIZE) / 4096,
+                            working_set_rows[_i].line_pct, &window),
+        working_set_rows[_i].status);
+    ck_assert_uint_eq(window, working_set_rows[_i].window);
+}
+END_TEST
+
+START_TEST(windows_by_their_names)
+{
+    struct hr_room_working_set set = {.count = 0};
+
+    hr_room_working_set_add(&set, "60s", 3);
+    hr_room_working_set_add(&set, "500ms", 1);
+    hr_room_working_set_add(&set, "1s", 2);
+    hr_room_working_set_add(&set, "0s", 4);
+    hr_room_working_set_add(&set, "1m", 4);
+    hr_room_working_set_add(&set, "", 4);
+    hr_room_working_set_add(&set, "2s", NAN);
+    ck_assert_uint_eq(set.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_double_eq(set.bytes[i], 1.0 + (double)i);
+    ck_assert_double_eq(set.window_s[0], 0.5);
+    for (int i = 0; i < 9; i++)
+        hr_room_working_set_add(&set, "9s", 5);
+    ck_assert_uint_eq(set.count, HR_ROOM_WINDOWS);
+}
+END_TEST
+
+START_TEST(what_a_page_costs_that_is_read_again)
+{
+    const uint64_t hour_ns = 3600 * HR_NS_PER_S;
+    struct hr_refault_cost cost = {.us = 0};
+
+    hr_refault_cost_update(&cost, 1, 1000, 50000);
+    hr_refault_cost_update(&cost, 2, 1099, 99999);
+    ck_assert_double_eq(cost.us, 0);
+    hr_refault_cost_update(&cost, 3, 1100, 80000);
+    ck_assert_double_eq(cost.us, 300);
+    hr_refault_cost_update(&cost, 1 + hour_ns, 1200, 90000);
+    ck_assert_double_eq(cost.us, 200);
+    hr_refault_cost_update(&cost, 2 * hour_ns, 1250, 99999); /* what was known stays */
+    ck_assert_double_eq(cost.us, 200);
+    hr_refault_cost_update(&cost, 1 + 2 * hour_ns, 1250, 99999); /* for an hour */
+    ck_assert_double_eq(cost.us, 0);
+}
+END_TEST
+
+/* As above, with 25 MiB of files mapped: 5 of the active ones may be read otherwise. */
+static const struct {
+    uint64_t touched_mib, swap_left_mib, needed_mib, used_mib;
+} touched_rows[] = {
+    {40, 100, 46, 51}, /* what isn't touched can be swapped out */
+    {40, 20, 46, 56},  /* a part of it */
+    {40, 0, 66, 76},   /* nothing: all but 10 of files */
+    {3, 0, 66, 74},    /* 3 of which can be files */
+    {200, 0, 96, 96},  /* no more than there is */
+};
+
+START_TEST(memory_that_is_touched)
+{
+    const struct hr_room_memory_limit limit = {100 * MIB, 66 * MIB, 50 * MIB, HR_ROOM_MEMORY_MAX,
+                                               0};
+    struct hr_memory_use known = use;
+    struct hr_room room;
+
+    known.has_parts = true;
+    known.parts = (struct hr_memory_parts){60 * MIB, 25 * MIB, 0};
+    hr_room_memory_touched(&known, &limit, 1, &meminfo, touched_rows[_i].swap_left_mib * MIB,
+                           (double)(touched_rows[_i].touched_mib * MIB), &room);
+    assert_memory(&room, touched_rows[_i].used_mib, 100, HR_ROOM_MEMORY_MAX, 0);
+    ck_assert_double_eq(room.needed, (double)(touched_rows[_i].needed_mib * MIB));
+    ck_assert_int_eq(room.is_at_least, room.used > room.needed);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("formulas");
@@ -243,5 +344,10 @@ int main(void)
     tcase_add_test(tests, memory_of_the_machine);
     tcase_add_test(tests, memory_of_a_group);
     tcase_add_test(tests, a_limit_that_is_exceeded_leaves_nothing);
+    tcase_add_loop_test(tests, the_window_after_which_less_is_read_again, 0,
+                        COUNT(working_set_rows));
+    tcase_add_test(tests, windows_by_their_names);
+    tcase_add_test(tests, what_a_page_costs_that_is_read_again);
+    tcase_add_loop_test(tests, memory_that_is_touched, 0, COUNT(touched_rows));
     return run_suite("formulas", tests);
 }

@@ -103,6 +103,40 @@ START_TEST(without_a_limit_the_machine_binds)
 }
 END_TEST
 
+/* 100 MiB of anonymous memory and 20 of active files, of which 40 are touched within 60 seconds and
+ * hardly more later; reads take 1 ms, so that of a hundred pages a second is trouble. */
+START_TEST(a_working_set_tells_the_need)
+{
+    struct hr_room_working_set touched = {3, {1, 60, 120}, {10.0 * MIB, 40.0 * MIB, 41.0 * MIB}};
+
+    write_file("p/q/a", "memory.stat",
+               "inactive_file 20971520\nactive_file 20971520\nactive_anon 52428800\n"
+               "inactive_anon 52428800\nfile_mapped 41943040\nworkingset_refault_file 0\n");
+    write_file("p/q/a", "memory.max", "157286400\n");
+    open_group("p/q/a");
+    hr_room_set_working_set(source, &touched);
+    read_once();
+    assert_memory(120, 150, HR_ROOM_MEMORY_MAX, 0);
+    ck_assert_int_eq(reading.working_set_status, -EAGAIN); /* no disk */
+    tree_write(tree, "proc/diskstats", "8 0 sda 100 0 800 100 0 0 0 0 0 0 0\n");
+    frozen_ns += 61 * HR_NS_PER_S;
+    room_tree_machine(tree, 0, 0, 90); /* swap space, where what isn't touched can go */
+    read_once();
+    ck_assert_int_eq(reading.working_set_status, 0);
+    ck_assert_double_eq(reading.touched_s, 60);
+    assert_memory(40, 150, HR_ROOM_MEMORY_MAX, 0);
+    touched.count = 2;
+    hr_room_set_working_set(source, &touched);
+    read_once();
+    ck_assert_int_eq(reading.working_set_status, -ENODATA);
+    assert_memory(120, 240, HR_ROOM_MEMORY_MAX, 0);
+    touched.count = 0;
+    hr_room_set_working_set(source, &touched);
+    read_once();
+    ck_assert_int_eq(reading.working_set_status, -ENOENT);
+}
+END_TEST
+
 START_TEST(the_limit_of_a_grandparent_binds)
 {
     write_file("p", "memory.max", "419430400\n"); /* 400 MiB, of which 300 can't be taken */
@@ -687,6 +721,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, without_a_limit_the_machine_binds);
+    tcase_add_test(tests, a_working_set_tells_the_need);
     tcase_add_test(tests, the_limit_of_a_grandparent_binds);
     tcase_add_test(tests, swap_space_counts_as_far_as_it_may_be_used);
     tcase_add_test(tests, memory_that_stalls_leaves_no_room);
