@@ -25,6 +25,7 @@
 #include "headroom/subject.h"
 #include "headroom/trouble_lines.h"
 #include "headroom/values.h"
+#include "headroom/working_sets.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "headroom"
@@ -54,6 +55,7 @@ static struct hr_room_machine *machine;
 static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct subject whole_system = {.instance = "system"};
 static struct problems problems;
+static struct working_sets working_sets;
 static struct alert *alert;     /* NULL without a block <Alert> */
 static struct kills *kills;     /* NULL without the option OOM */
 static struct history *history; /* NULL if nothing can be saved */
@@ -147,6 +149,22 @@ static void read_system(cdtime_t time)
     problems_log_system(&problems, &reading);
 }
 
+static void take_working_sets(void)
+{
+    struct hr_room_working_set set;
+    struct hr_cgroup *group = NULL;
+
+    if (!working_sets_refresh(&working_sets))
+        return;
+    while ((group = hr_cgroup_set_next(groups, group)) != NULL) {
+        const struct subject *subject = group->data;
+        if (subject == NULL || subject->source == NULL)
+            continue;
+        working_sets_find(&working_sets, subject->instance, &set);
+        hr_room_set_working_set(subject->source, &set);
+    }
+}
+
 static void read_groups(cdtime_t time)
 {
     struct hr_room_reading reading;
@@ -187,8 +205,10 @@ static int headroom_read(__attribute__((unused)) user_data_t *data)
     hr_room_machine_read(machine);
     if (whole_system.source != NULL)
         read_system(time);
-    if (groups != NULL)
+    if (groups != NULL) {
+        take_working_sets();
         read_groups(time);
+    }
     if (alert != NULL)
         evaluate_alerts();
     if (history != NULL)
@@ -298,6 +318,7 @@ static void stop_measuring(void)
     stalls_clear(&whole_system.stalls);
     hr_room_machine_close(machine);
     machine = NULL;
+    working_sets_clear(&working_sets);
     hr_root_close(root);
     root = NULL;
     is_closing = false;

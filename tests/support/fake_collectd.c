@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 #include "configfile.h"
+#include "support/fake_cache.h"
 #include "support/fake_config.h"
 #include "support/fake_types.h"
 #include "support/safe_text.h"
@@ -203,6 +204,7 @@ void fake_stop(void)
     free(fake.values);
     fake_forget_logs();
     fake_forget_notifications();
+    fake_cache_forget();
     fake_on_notification(NULL, NULL);
     memset(&fake, 0, sizeof(fake));
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "headroom/room.h"
+#include "support/fake_cache.h"
 #include "support/suite.h"
 
 static void assert_number(const char *identifier, double number)
@@ -52,6 +53,60 @@ START_TEST(publishes_the_room)
     assert_number("headroom-system/percent-room-memory", 100 - 100 * 800. / 1100);
     assert_number("headroom-system/memory-limit", 1100. * MIB);
     assert_number("headroom-system/total_operations-oom_kill", 7);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* "a" touches 40 MiB within a minute, hardly more within two; the process of the same name as the
+ * group "b", and "c" long ago, do the same. */
+static void set_working_sets(void)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    static const struct {
+        const char *window;
+        double mib;
+    } windows[] = {{"500ms", 10}, {"60s", 40}, {"120s", 41}};
+    static char series[3][3][64];
+    const cdtime_t now = cdtime();
+
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            snprintf(series[i][j], sizeof(series[i][j]), "host.example/wss-%s/memory-referenced-%s",
+                     names[i], windows[j].window);
+            fake_cache_set(series[i][j], windows[j].mib * MIB,
+                           i == 2 ? now - TIME_T_TO_CDTIME_T(601) : now);
+        }
+    fake_cache_set("host.example/wss-b/count-processes", 1, now);
+    fake_cache_set("host.example/wss-a/memory-referenced", 41. * MIB, now);
+    fake_cache_set("another/wss-a/memory-referenced-3600s", 90. * MIB, now);
+}
+
+START_TEST(takes_the_need_from_working_sets_of_wss)
+{
+    static const char *const names[] = {"a", "b", "c"};
+
+    room_tree_machine(tree, 0, 0, 100);
+    tree_write(tree, "proc/diskstats", "8 0 sda 100 0 800 100 0 0 0 0 0 0 0\n"); /* 1 ms a read */
+    for (int i = 0; i < 3; i++) {
+        room_tree_add_group(tree, names[i]);
+        room_tree_write(tree, names[i], "memory.max", "209715200\n");
+        room_tree_write(tree, names[i], "memory.stat",
+                        "inactive_file 20971520\nactive_file 20971520\nactive_anon 104857600\n"
+                        "inactive_anon 0\nfile_mapped 41943040\nworkingset_refault_file 0\n");
+    }
+    harness_begin("Cgroup \"*\"\nSystem false");
+    harness_read();
+    assert_number("headroom-a/memory-need", 120. * MIB);
+    set_working_sets();
+    headroom_pass(61);
+    assert_number("headroom-a/memory-need", 40. * MIB);
+    assert_number("headroom-a/memory-limit", 200. * MIB);
+    assert_number("headroom-b/memory-need", 120. * MIB);
+    assert_number("headroom-b/memory-limit", 300. * MIB);
+    assert_number("headroom-c/memory-need", 120. * MIB);
+    fake_cache_forget();
+    headroom_pass(61);
+    assert_number("headroom-a/memory-need", 120. * MIB);
     harness_assert_logs(0, NULL);
 }
 END_TEST
@@ -524,6 +579,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, publishes_the_room);
+    tcase_add_test(tests, takes_the_need_from_working_sets_of_wss);
     tcase_add_test(tests, publishes_no_room_at_once);
     tcase_add_test(tests, publishes_the_room_by_io_under_a_limit);
     tcase_add_test(tests, says_that_the_io_controller_is_missing);

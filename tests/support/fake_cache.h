@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * support/fake_cache.h - what the stand-in for collectd has in its cache of other plugins' values.
+ */
+#ifndef HEADROOM_TESTS_SUPPORT_FAKE_CACHE_H
+#define HEADROOM_TESTS_SUPPORT_FAKE_CACHE_H
+
+#include "collectd.h"
+
+#include "plugin.h"
+
+/** Sets the value of a series, which is of this time. @param name  with the host; kept by the
+ * caller. */
+void fake_cache_set(const char *name, double number, cdtime_t time);
+
+/** Forgets all. */
+void fake_cache_forget(void);
+
+#endif
