@@ -123,10 +123,13 @@ static void grow_and_save(const char *path, unsigned mib, unsigned file_mib, uns
     hr_cgroup_set_close(set);
 }
 
+static struct hr_room_working_set working_set;
+
 static void read_group(int row)
 {
     group_free(&group);
     ck_assert_int_eq(group_fetch(NULL, &rows[row], &group), 0);
+    group.working_set = working_set;
     ck_assert_int_eq(group_read(root, &usage, &rooms, (size_t)row, &group), 0);
 }
 
@@ -239,6 +242,31 @@ START_TEST(the_system)
     ck_assert_double_eq(group.rooms[GROUP_MEMORY].line_pct, 20);
     ck_assert_double_eq(group.rooms[GROUP_IO].line_pct, 20);
     ck_assert_double_eq(group.trend.highest, 800 * MIB); /* 700 of 1,000, and all swap space */
+}
+END_TEST
+
+/* Of 100 MiB of anonymous memory and 20 of active files. */
+START_TEST(what_a_working_set_tells)
+{
+    room_tree_machine(tree, 0, 0, 100);
+    tree_write(tree, "proc/diskstats", "8 0 sda 100 0 800 100 0 0 0 0 0 0 0\n"); /* 1 ms a read */
+    room_tree_write(tree, "p/a", "memory.max", "262144000\n");
+    room_tree_write(tree, "p/a", "memory.stat",
+                    "inactive_file 20971520\nactive_file 20971520\nactive_anon 104857600\n"
+                    "inactive_anon 0\nfile_mapped 41943040\nworkingset_refault_file 0\n");
+    hr_room_working_set_add(&working_set, "10s", 40 * MIB);
+    read_group(A);
+    assert_says(A,
+                "memory   its own limit, memory.max, binds: 250 MiB; swap space makes it 100 MiB "
+                "more; 20 MiB of what it uses are active files, of which it may not need all; "
+                "its working set doesn't tell what it needs: it touches more and more up to the "
+                "longest window\n");
+    hr_room_working_set_add(&working_set, "120s", 41 * MIB);
+    read_group(A);
+    assert_says(A,
+                "memory   its own limit, memory.max, binds: 250 MiB; by the wss plugin: it needs "
+                "what it touches within 10 s\n");
+    working_set.count = 0;
 }
 END_TEST
 
@@ -365,7 +393,7 @@ static const struct {
     {100, 5, "max\n", "advice   memory.high could be 121 MiB: needs 105 MiB, +15 %\n"},
     {100, 20, "max\n",
      "advice   none, as its need isn't known: 20 MiB of the 120 MiB that it uses are active files, "
-     "of which it may not need all (headroom wss measures what it touches)\n"},
+     "of which it may not need all (the wss plugin, with several windows, tells what it needs)\n"},
 };
 
 START_TEST(advises_on_what_is_known)
@@ -425,6 +453,7 @@ int main(void)
     tcase_add_test(tests, without_a_trend);
     tcase_add_test(tests, without_what_was_saved);
     tcase_add_test(tests, the_system);
+    tcase_add_test(tests, what_a_working_set_tells);
     tcase_add_test(tests, the_limit_of_a_group_above);
     tcase_add_test(tests, the_lowest_limit_of_cpu_time);
     tcase_add_test(tests, a_limit_of_io);

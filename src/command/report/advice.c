@@ -44,7 +44,8 @@ void advice_make(const struct hr_room *memory, const struct trend *trend, struct
     else if (100 * unsure > UNSURE_PCT * memory->used)
         snprintf(advice->none.text, sizeof(advice->none.text),
                  "none, as its need isn't known: %s of the %s that it uses are active files, of "
-                 "which it may not need all (headroom wss measures what it touches)",
+                 "which it may not need all (the wss plugin, with several windows, tells what it "
+                 "needs)",
                  hr_quantity_bytes(unsure).text, hr_quantity_bytes(memory->used).text);
     if (advice->none.text[0] != '\0')
         return;

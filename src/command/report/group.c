@@ -88,7 +88,7 @@ static void take_row(const struct room_row *row, struct group *group)
 
 int group_fetch(struct client *client, const struct room_row *row, struct group *group)
 {
-    *group = (struct group){.active_file_bytes = NAN, .swap_bytes = NAN};
+    *group = (struct group){.touched_s = NAN, .active_file_bytes = NAN, .swap_bytes = NAN};
     take_row(row, group);
     if (group_binding(row) != GROUP_CPU)
         return 0;
@@ -194,6 +194,16 @@ static int take_memory(const struct hr_room *memory, struct group *group)
         (memory->bound != HR_ROOM_MACHINE || group->path == NULL))
         group->swap_bytes = memory->attainable - memory->limit;
     return copy_limit(group, memory, memory->limit, &group->limits[GROUP_MEMORY]);
+}
+
+static void take_working_set(const struct hr_room_reading *reading, struct group *group)
+{
+    if (reading->memory.status != 0 || group->working_set.count == 0)
+        return;
+    if (reading->working_set_status == 0)
+        group->touched_s = reading->touched_s;
+    else
+        hr_room_explain_working_set(reading->working_set_status, &group->untold);
 }
 
 static int take_cpu(const struct hr_room_source *source, struct group *group)
@@ -330,8 +340,11 @@ static int read_source(const struct usage *usage, struct hr_room_machine *machin
     int status = hr_room_open(machine, found, HR_NS_PER_S, &source);
     if (status < 0)
         return status;
+    hr_room_set_working_set(source, &group->working_set);
     read_room(machine, source, lines, &reading);
     explain(&reading, found == NULL, group);
+    if (found != NULL)
+        take_working_set(&reading, group);
     status = take_memory(&reading.memory, group);
     if (status == 0)
         status = take_cpu(source, group);

@@ -121,6 +121,7 @@ void group_print_json(FILE *out, const struct group *group)
         print_resource(out, group, (enum group_resource)i);
     }
     putc(']', out);
+    print_number(out, ",\"touched_seconds\":", group->touched_s);
     print_shares(out, ",\"taking\":", &group->taking);
     print_shares(out, ",\"waiting\":", &group->waiting);
     print_trend(out, group);

@@ -179,9 +179,14 @@ static void add_about_memory(FILE *text, const struct group *group)
 {
     if (group->swap_bytes >= MIB)
         fprintf(text, "; swap space makes it %s more", hr_quantity_bytes(group->swap_bytes).text);
-    if (group->active_file_bytes >= MIB)
+    if (!isnan(group->touched_s))
+        fprintf(text, "; by the wss plugin: it needs what it touches within %s",
+                hr_quantity_seconds(group->touched_s).text);
+    else if (group->active_file_bytes >= MIB)
         fprintf(text, "; %s of what it uses are active files, of which it may not need all",
                 hr_quantity_bytes(group->active_file_bytes).text);
+    if (group->untold.text[0] != '\0')
+        fprintf(text, "; its working set doesn't tell what it needs: %s", group->untold.text);
 }
 
 static int print_limit(FILE *out, const struct group *group, enum group_resource resource,

@@ -19,6 +19,7 @@
 #include "headroom/root.h"
 #include "report/group.h"
 #include "report/rooms.h"
+#include "report/working_set.h"
 
 #define ANSWER_TIMEOUT_MS 5000
 
@@ -141,6 +142,8 @@ static int fetch(const char *socket, char *const *wanted, size_t count, struct r
     *row = rooms_find_only(rooms, wanted, count);
     if (status == 0 && *row < rooms->count)
         status = group_fetch(client, &rooms->rows[*row], about);
+    if (status == 0 && *row < rooms->count)
+        status = working_set_fetch(client, &rooms->rows[*row], &about->working_set);
     client_close(client);
     if (status == 0 && rooms->count == 0)
         return -ENODATA;
