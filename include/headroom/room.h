@@ -23,6 +23,7 @@
 #include "headroom/psi.h"
 #include "headroom/reason.h"
 #include "headroom/stall_cause.h"
+#include "headroom/stall_hour.h"
 
 struct hr_cgroup;
 struct hr_root;
@@ -173,6 +174,12 @@ void hr_room_working_set_add(struct hr_room_working_set *set, const char *name, 
 /** Sets what a group touched, from which the next readings take what it needs. @param set  with
  * count 0: it isn't known, or no longer. */
 void hr_room_set_working_set(struct hr_room_source *source, const struct hr_room_working_set *set);
+
+/** Adds to what is kept of the last hour by which causes tasks were stalled since the reading
+ * before the latest, in percent, see headroom/stall_hour.h; of resources that struct
+ * hr_room_reading has a stall of. */
+void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource resource,
+                        const double pct[HR_STALL_PART_COUNT]);
 
 /** The smallest of the rooms that are known. @return NULL if none is, or if one that isn't known
  * yet may be smaller. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headroom/room_history.h - what the forecasts know of the past of the machine and its groups, as
- * bytes: so that after a restart they needn't wait for half an hour, nor for a day, once more.
+ * headroom/room_history.h - what the forecasts know of the past of the machine and its groups, and
+ * their stalls of the last hour, as bytes: so that after a restart forecasts needn't wait for half
+ * an hour, nor for a day, once more.
  *
  * Only the same program reads them, within the same boot: they hold times since boot, and the
  * identities of directories.
@@ -15,6 +16,7 @@
 struct hr_forecast;
 struct hr_room_machine;
 struct hr_room_source;
+struct hr_stall_hour;
 
 /** The file in collectd's BaseDir that the plugin headroom saves it to, unless it is configured
  * otherwise. */
@@ -25,7 +27,7 @@ struct hr_room_source;
  * was restored.
  *
  * @param point_ns  as hr_room_open() gets it.
- * @param bytes   receives some 2 KB a group, which the caller frees.
+ * @param bytes   receives some 2.5 KB a group, which the caller frees.
  * @param length  of them.
  * @return 0; -ENODATA: nothing has been read yet, nor restored; -ENOMEM; or why the boot id can't
  *         be read.
@@ -41,7 +43,7 @@ int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_n
  * @param machine   of which nothing was opened yet.
  * @param point_ns  as it was saved with.
  * @param age_ns    receives how long ago the machine was read last.
- * @param count     receives how many histories there are.
+ * @param count     receives how many forecasts there are.
  * @return 0; -ESTALE: it is of another boot, another program, or other points; -EBADMSG: it is
  *         damaged; -ENOMEM; or why the boot id can't be read. Then nothing is kept.
  */
@@ -59,5 +61,10 @@ int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, 
  */
 int hr_room_history_find(const struct hr_room_source *source, const char *bytes, size_t length,
                          struct hr_forecast *forecast, uint64_t *time_ns);
+
+/** The same of its stalls of the last hour, which a group without the memory controller has, too.
+ */
+int hr_room_history_find_stalls(const struct hr_room_source *source, const char *bytes,
+                                size_t length, struct hr_stall_hour *hour, uint64_t *time_ns);
 
 #endif

@@ -61,6 +61,7 @@ void hr_room_directory_put(struct hr_room_machine *machine, struct hr_room_direc
         for (int i = 0; i < HR_ROOM_FILE_COUNT; i++)
             hr_kept_file_close(&directory->files[i]);
         free(directory->forecast);
+        free(directory->stall_hour);
         free(directory->io);
         free(directory);
         directory = above;
@@ -344,6 +345,18 @@ int hr_room_directory_start_forecast(struct hr_room_directory *directory,
     hr_room_history_begin(machine, directory->device, directory->inode, point_ns,
                           directory->forecast);
     return 0;
+}
+
+struct hr_stall_hour *hr_room_directory_stall_hour(struct hr_room_directory *directory,
+                                                   struct hr_room_machine *machine)
+{
+    if (directory->stall_hour != NULL)
+        return directory->stall_hour;
+    directory->stall_hour = malloc(sizeof(*directory->stall_hour));
+    if (directory->stall_hour != NULL)
+        hr_room_history_begin_stalls(machine, directory->device, directory->inode,
+                                     directory->stall_hour);
+    return directory->stall_hour;
 }
 
 void hr_room_directory_update_forecast(struct hr_room_directory *directory,

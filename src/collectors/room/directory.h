@@ -11,6 +11,7 @@
 
 #include "headroom/forecast.h"
 #include "headroom/stall_cause.h"
+#include "headroom/stall_hour.h"
 #include "room/cpu_max.h"
 #include "room/cpu_stat.h"
 #include "room/group_limits.h"
@@ -51,7 +52,8 @@ struct hr_room_directory {
     struct hr_room_io_use *io; /**< NULL: no limit */
     struct hr_forecast *forecast; /**< of what can't be dropped of its memory; NULL: isn't made */
     struct hr_outlook outlook;
-    bool needs_parts; /**< of its memory, when that is read next */
+    struct hr_stall_hour *stall_hour; /**< NULL: isn't kept */
+    bool needs_parts;                 /**< of its memory, when that is read next */
 
     /* private: */
     LIST_ENTRY(hr_room_directory) all;
@@ -94,6 +96,11 @@ int hr_room_directory_refresh(struct hr_room_directory *directory,
  * -ENOMEM. */
 int hr_room_directory_start_forecast(struct hr_room_directory *directory,
                                      struct hr_room_machine *machine, uint64_t point_ns);
+
+/** What is kept of the stalls of its tasks, from the first call on; it goes on with what was saved.
+ * @return NULL: memory is short. */
+struct hr_stall_hour *hr_room_directory_stall_hour(struct hr_room_directory *directory,
+                                                   struct hr_room_machine *machine);
 
 /* The next four functions read at most once after each hr_room_machine_read(), however often they
  * are called; `level` counts the directories above the base. They return 0 or a negative errno. */

@@ -13,8 +13,9 @@
 #include "room/machine.h"
 #include "room/source.h"
 
-/* The last digit is that of the format: of what follows, and of struct hr_forecast. */
-#define MAGIC "hr-room1"
+/* The last digit is that of the format: of what follows, of struct hr_forecast, and of struct
+ * hr_stall_hour. */
+#define MAGIC "hr-room2"
 
 /* How long what was saved waits for its group. */
 #define KEPT_NS (600 * HR_NS_PER_S)
@@ -32,7 +33,8 @@ struct header {
 /* Of one directory. The machine's has no number. */
 struct hr_room_record {
     uint64_t device, inode;
-    struct hr_forecast forecast;
+    struct hr_forecast forecast;     /* with point_ns 0: there is none */
+    struct hr_stall_hour stall_hour; /* all zeros: the same */
 };
 
 static uint32_t hash_of(const char *bytes, size_t length)
@@ -46,8 +48,10 @@ static uint32_t hash_of(const char *bytes, size_t length)
 
 /* --- Saving ----------------------------------------------------------------- */
 
+/* @param forecast, stall_hour  NULL: there is none. */
 static void add_record(char **end, uint64_t device, uint64_t inode,
-                       const struct hr_forecast *forecast, size_t *count)
+                       const struct hr_forecast *forecast, const struct hr_stall_hour *stall_hour,
+                       size_t *count)
 {
     struct hr_room_record record;
 
@@ -57,15 +61,18 @@ static void add_record(char **end, uint64_t device, uint64_t inode,
     memset(&record, 0, sizeof(record));
     record.device = device;
     record.inode = inode;
-    memcpy(&record.forecast, forecast, sizeof(*forecast));
+    if (forecast != NULL)
+        memcpy(&record.forecast, forecast, sizeof(*forecast));
+    if (stall_hour != NULL)
+        memcpy(&record.stall_hour, stall_hour, sizeof(*stall_hour));
     memcpy(*end, &record, sizeof(record));
     *end += sizeof(record);
 }
 
-/* What was taken has no points any more. */
+/* What was taken has no points and no slot any more. */
 static bool is_taken(const struct hr_room_record *record)
 {
-    return record->forecast.point_ns == 0;
+    return record->forecast.point_ns == 0 && record->stall_hour.latest == 0;
 }
 
 /* @param end  NULL: they are counted only. */
@@ -75,14 +82,16 @@ static size_t add_records(const struct hr_room_machine *machine, char *end)
     size_t count = 0;
 
     if (machine->point_ns != 0)
-        add_record(&end, 0, 0, &machine->forecast, &count);
+        add_record(&end, 0, 0, &machine->forecast, &machine->stall_hour, &count);
     LIST_FOREACH(directory, &machine->all, all)
-    if (directory->forecast != NULL)
-        add_record(&end, directory->device, directory->inode, directory->forecast, &count);
+    if (directory->forecast != NULL || directory->stall_hour != NULL)
+        add_record(&end, directory->device, directory->inode, directory->forecast,
+                   directory->stall_hour, &count);
     for (size_t i = 0; i < machine->saved_count; i++) {
         const struct hr_room_record *saved = &machine->saved[i];
         if (!is_taken(saved))
-            add_record(&end, saved->device, saved->inode, &saved->forecast, &count);
+            add_record(&end, saved->device, saved->inode, &saved->forecast, &saved->stall_hour,
+                       &count);
     }
     return count;
 }
@@ -153,8 +162,12 @@ static int read_header(const char *bytes, size_t length, struct header *header)
 
 static bool is_valid(const struct hr_room_record *record, uint64_t point_ns)
 {
-    return record->forecast.point_ns == point_ns &&
-           hr_forecast_is_valid(&record->forecast, hr_clock_ns());
+    const uint64_t now_ns = hr_clock_ns();
+
+    if (record->forecast.point_ns != 0 &&
+        (record->forecast.point_ns != point_ns || !hr_forecast_is_valid(&record->forecast, now_ns)))
+        return false;
+    return !is_taken(record) && hr_stall_hour_is_valid(&record->stall_hour, now_ns);
 }
 
 /* @param saved  receives the valid records, in order. */
@@ -179,6 +192,15 @@ static int read_records(const char *bytes, size_t size, uint64_t point_ns,
     return 0;
 }
 
+static size_t count_forecasts(const struct hr_room_machine *machine)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < machine->saved_count; i++)
+        count += machine->saved[i].forecast.point_ns != 0;
+    return count;
+}
+
 int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, size_t length,
                             uint64_t point_ns, uint64_t *age_ns, size_t *count)
 {
@@ -196,21 +218,19 @@ int hr_room_history_restore(struct hr_room_machine *machine, const char *bytes, 
     machine->restored_ns = hr_clock_ns();
     machine->read_ns = header.time_ns;
     *age_ns = machine->restored_ns - header.time_ns;
-    *count = machine->saved_count;
+    *count = count_forecasts(machine);
     return 0;
 }
 
-int hr_room_history_find(const struct hr_room_source *source, const char *bytes, size_t length,
-                         struct hr_forecast *forecast, uint64_t *time_ns)
+/* @param directory  NULL: the machine's. */
+static int find_record(const struct hr_room_directory *directory, const char *bytes, size_t length,
+                       struct hr_room_record *record, uint64_t *time_ns)
 {
-    const struct hr_room_directory *directory = source->memory.directory;
     struct hr_room_record key = {.device = 0}, *saved;
     struct header header;
     size_t count;
 
-    if (source->group != NULL && directory == NULL)
-        return -ENODATA;
-    if (source->group != NULL)
+    if (directory != NULL)
         key = (struct hr_room_record){.device = directory->device, .inode = directory->inode};
     int status = read_header(bytes, length, &header);
     if (status == 0)
@@ -220,29 +240,75 @@ int hr_room_history_find(const struct hr_room_source *source, const char *bytes,
         return status;
     const struct hr_room_record *found = bsearch(&key, saved, count, sizeof(key), compare);
     if (found != NULL) {
-        memcpy(forecast, &found->forecast, sizeof(*forecast));
+        memcpy(record, found, sizeof(*record));
         *time_ns = header.time_ns;
     }
     free(saved);
     return found != NULL ? 0 : -ENODATA;
 }
 
+int hr_room_history_find(const struct hr_room_source *source, const char *bytes, size_t length,
+                         struct hr_forecast *forecast, uint64_t *time_ns)
+{
+    struct hr_room_record record;
+
+    if (source->group != NULL && source->memory.directory == NULL)
+        return -ENODATA;
+    int status = find_record(source->memory.directory, bytes, length, &record, time_ns);
+    if (status == 0 && record.forecast.point_ns == 0)
+        status = -ENODATA;
+    if (status == 0)
+        memcpy(forecast, &record.forecast, sizeof(*forecast));
+    return status;
+}
+
+int hr_room_history_find_stalls(const struct hr_room_source *source, const char *bytes,
+                                size_t length, struct hr_stall_hour *hour, uint64_t *time_ns)
+{
+    struct hr_room_record record;
+
+    if (source->group != NULL && source->unified.directory == NULL)
+        return -ENODATA;
+    int status = find_record(source->unified.directory, bytes, length, &record, time_ns);
+    if (status == 0)
+        memcpy(hour, &record.stall_hour, sizeof(*hour));
+    return status;
+}
+
 /* --- Its use -------------------------------------------------------------------- */
+
+/* @return NULL: nothing was saved of it. */
+static struct hr_room_record *find_saved(const struct hr_room_machine *machine, uint64_t device,
+                                         uint64_t inode)
+{
+    const struct hr_room_record key = {.device = device, .inode = inode};
+
+    if (machine->saved == NULL)
+        return NULL;
+    return bsearch(&key, machine->saved, machine->saved_count, sizeof(key), compare);
+}
 
 void hr_room_history_begin(struct hr_room_machine *machine, uint64_t device, uint64_t inode,
                            uint64_t point_ns, struct hr_forecast *forecast)
 {
-    const struct hr_room_record key = {.device = device, .inode = inode};
-    struct hr_room_record *found = NULL;
+    struct hr_room_record *found = find_saved(machine, device, inode);
 
-    if (machine->saved != NULL)
-        found = bsearch(&key, machine->saved, machine->saved_count, sizeof(key), compare);
     if (found == NULL || found->forecast.point_ns != point_ns) {
         hr_forecast_init(forecast, point_ns);
         return;
     }
     memcpy(forecast, &found->forecast, sizeof(*forecast));
     found->forecast.point_ns = 0;
+}
+
+void hr_room_history_begin_stalls(struct hr_room_machine *machine, uint64_t device, uint64_t inode,
+                                  struct hr_stall_hour *hour)
+{
+    struct hr_room_record *found = find_saved(machine, device, inode);
+
+    *hour = found != NULL ? found->stall_hour : (struct hr_stall_hour){.latest = 0};
+    if (found != NULL)
+        found->stall_hour = (struct hr_stall_hour){.latest = 0};
 }
 
 void hr_room_history_expire(struct hr_room_machine *machine)

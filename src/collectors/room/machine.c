@@ -68,6 +68,7 @@ void hr_room_machine_start_forecast(struct hr_room_machine *machine, uint64_t po
         return;
     machine->point_ns = point_ns;
     hr_room_history_begin(machine, 0, 0, point_ns, &machine->forecast);
+    hr_room_history_begin_stalls(machine, 0, 0, &machine->stall_hour);
 }
 
 static void update_forecast(struct hr_room_machine *machine)

@@ -30,6 +30,7 @@ struct hr_room_machine {
     uint64_t point_ns;                  /**< of the next; 0: not yet known */
     struct hr_forecast forecast;
     struct hr_outlook outlook;
+    struct hr_stall_hour stall_hour;
     struct hr_room_record *saved; /**< see room/history.h; NULL: none */
     size_t saved_count;
     uint64_t restored_ns;

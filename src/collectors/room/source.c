@@ -61,13 +61,36 @@ static const enum hr_psi_level of_line[HR_PSI_RESOURCE_COUNT] = {
 
 static void read_stalls(struct hr_room_source *source, struct hr_room_reading *reading)
 {
-    for (int i = 0; i < HR_PSI_IRQ; i++)
+    for (int i = 0; i < HR_PSI_IRQ; i++) {
+        source->stall_s[i] =
+            (double)(reading->psi.sample[i].time_ns - source->previous.sample[i].time_ns) /
+            HR_NS_PER_S;
         reading->has_stall[i] = source->has_previous && reading->psi.status[i] == 0 &&
                                 source->previous.status[i] == 0 &&
                                 hr_psi_delta(&source->previous.sample[i], &reading->psi.sample[i],
                                              of_line[i], &reading->stall_pct[i]) == 0;
+    }
     source->previous = reading->psi;
     source->has_previous = true;
+}
+
+/* NULL: it can't be kept. */
+static struct hr_stall_hour *stall_hour(struct hr_room_source *source)
+{
+    if (source->group == NULL)
+        return &source->machine->stall_hour;
+    if (source->unified.directory == NULL)
+        return NULL;
+    return hr_room_directory_stall_hour(source->unified.directory, source->machine);
+}
+
+void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource resource,
+                        const double pct[HR_STALL_PART_COUNT])
+{
+    struct hr_stall_hour *hour = stall_hour(source);
+
+    if (hour != NULL)
+        hr_stall_hour_add(hour, hr_clock_ns(), resource, source->stall_s[resource], pct);
 }
 
 static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr_room_lines *lines,

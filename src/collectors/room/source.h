@@ -58,6 +58,7 @@ struct hr_room_source {
     struct hr_psi *psi;
     bool has_previous;
     struct hr_psi_snapshot previous;
+    double stall_s[HR_PSI_RESOURCE_COUNT]; /**< between that and the latest */
 
     unsigned number; /**< of the machine's sources */
     uint64_t limits_due_ns;

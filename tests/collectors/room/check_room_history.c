@@ -227,6 +227,52 @@ START_TEST(what_was_not_taken_expires)
 }
 END_TEST
 
+/* As the plugin does, of an interval of a second; a group has them without the memory controller,
+ * too. */
+static void add_stalls(double limit_pct)
+{
+    const double pct[HR_STALL_PART_COUNT] = {[HR_STALL_BY_LIMIT] = limit_pct};
+
+    tree_pressure(tree, "p/a", "cpu", 0, 0);
+    read_once();
+    frozen_ns += HR_NS_PER_S;
+    read_once();
+    hr_room_add_stalls(source, HR_PSI_CPU, pct);
+}
+
+static double find_stalls(void)
+{
+    double pct[HR_STALL_PART_COUNT];
+    struct hr_stall_hour hour;
+    uint64_t time_ns;
+
+    ck_assert_int_eq(hr_room_history_find_stalls(source, bytes, length, &hour, &time_ns), 0);
+    hr_stall_hour_sum(&hour, time_ns, HR_PSI_CPU, pct);
+    return pct[HR_STALL_BY_LIMIT];
+}
+
+START_TEST(stalls_go_on)
+{
+    tree_remove(tree, TREE_CGROUPS "/p/a/memory.max");
+    open_group("p/a");
+    add_stalls(30);
+    save();
+    ck_assert_double_eq(find_stalls(), 30);
+    ck_assert_int_eq(restore(), 0);
+    ck_assert_uint_eq(count, 1); /* the machine's forecast */
+    open_group("p/a");
+    add_stalls(10);
+    save();
+    ck_assert_double_eq(find_stalls(), 20);
+    ck_assert_int_eq(restore(), 0);
+    save();
+    open_group("p/a"); /* which has not read anything */
+    read_once();
+    ck_assert_double_eq(find_stalls(), 20);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* --- For others to look at ------------------------------------------------------------ */
 
 /* From 60 s on by a MiB a second; the last point is of the second before. */
@@ -401,6 +447,7 @@ int main(void)
     tcase_add_test(tests, a_long_pause_is_a_gap);
     tcase_add_test(tests, a_group_that_was_made_again_begins_again);
     tcase_add_test(tests, what_was_not_taken_is_saved_again);
+    tcase_add_test(tests, stalls_go_on);
     tcase_add_test(tests, nothing_is_saved_before_a_reading);
     tcase_add_test(tests, what_was_not_taken_expires);
     tcase_add_test(tests, is_found_without_going_on);
