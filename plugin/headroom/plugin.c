@@ -137,7 +137,7 @@ static void read_subject(struct subject *subject, const struct hr_cgroup *group,
         return; /* removed */
     values_submit(&submission, reading, (double)config.horizon_us / HR_US_PER_S,
                   &subject->was_in_trouble);
-    stalls_submit(&subject->stalls, root, group, reading, &submission);
+    stalls_submit(&subject->stalls, subject->source, root, group, reading, &submission);
     store_reading(subject, reading);
 }
 

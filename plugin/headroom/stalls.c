@@ -11,43 +11,25 @@
 #define MIN_STALL_PCT   1
 #define QUIET_INTERVALS 6
 
-/* The parts, by the name in the series. A limit of a group above is "limit", too. */
-enum part { LIMIT, NEIGHBOURS, ITSELF, STEAL, IRQ, RECLAIM, UNKNOWN, PART_COUNT };
-
-static const char *const part_names[PART_COUNT] = {
-    [LIMIT] = "limit", [NEIGHBOURS] = "neighbours", [ITSELF] = "itself",   [STEAL] = "steal",
-    [IRQ] = "irq",     [RECLAIM] = "reclaim",       [UNKNOWN] = "unknown",
-};
-
-static enum part part_of(enum hr_stall_kind kind)
-{
-    switch (kind) {
-    case HR_STALL_OWN_LIMIT:
-    case HR_STALL_ANCESTOR_LIMIT:
-    case HR_STALL_LIMITS_BELOW:
-        return LIMIT;
-    case HR_STALL_NEIGHBOURS:
-        return NEIGHBOURS;
-    case HR_STALL_ITSELF:
-        return ITSELF;
-    case HR_STALL_HYPERVISOR:
-        return STEAL;
-    case HR_STALL_INTERRUPTS:
-        return IRQ;
-    case HR_STALL_MACHINE_RECLAIM:
-        return RECLAIM;
-    }
-    return UNKNOWN;
-}
-
 /* --- Splitting ------------------------------------------------------------------- */
+
+/* What is left of the stall isn't known. */
+static void add_unknown(double stall_pct, double pct[HR_STALL_PART_COUNT])
+{
+    double known_pct = 0;
+
+    for (int i = 0; i < HR_STALL_PART_COUNT; i++)
+        known_pct += pct[i];
+    if (known_pct < stall_pct)
+        pct[HR_STALL_BY_UNKNOWN] += stall_pct - known_pct;
+}
 
 /* Of cpu each cause has its time; of memory how often it occurred; of io neither. What is left of
  * cpu isn't known, the others are all that there is. */
 static void split(const struct hr_stall_causes *causes, enum hr_psi_resource resource,
-                  double stall_us, double stall_pct, double pct[PART_COUNT])
+                  double stall_us, double stall_pct, double pct[HR_STALL_PART_COUNT])
 {
-    double sum = 0, known_pct = 0;
+    double sum = 0;
 
     for (size_t i = 0; i < causes->count; i++)
         sum += resource == HR_PSI_MEMORY ? (double)causes->list[i].event_count : 1;
@@ -56,15 +38,14 @@ static void split(const struct hr_stall_causes *causes, enum hr_psi_resource res
         double share = resource == HR_PSI_CPU      ? (double)cause->stalled_us / stall_us
                        : resource == HR_PSI_MEMORY ? (double)cause->event_count / sum
                                                    : 1 / sum;
-        pct[part_of(cause->kind)] += share * stall_pct;
-        known_pct += share * stall_pct;
+        pct[hr_stall_part_of(cause->kind)] += share * stall_pct;
     }
-    if (known_pct < stall_pct)
-        pct[UNKNOWN] += stall_pct - known_pct;
+    add_unknown(stall_pct, pct);
 }
 
 static void attribute(const struct hr_stall_counters *before, const struct hr_stall_counters *after,
-                      enum hr_psi_resource resource, double stall_pct, double pct[PART_COUNT])
+                      enum hr_psi_resource resource, double stall_pct,
+                      double pct[HR_STALL_PART_COUNT])
 {
     const uint64_t elapsed_us = (after->time_ns - before->time_ns) / HR_NS_PER_US;
     const double stall_us = stall_pct / 100 * (double)elapsed_us;
@@ -77,16 +58,17 @@ static void attribute(const struct hr_stall_counters *before, const struct hr_st
 /* --- Submitting -------------------------------------------------------------------- */
 
 static void submit(const struct submission *submission, enum hr_psi_resource resource,
-                   unsigned *seen, const double pct[PART_COUNT])
+                   unsigned *seen, const double pct[HR_STALL_PART_COUNT])
 {
     char name[DATA_MAX_NAME_LEN];
 
-    for (int i = 0; i < PART_COUNT; i++) {
+    for (int i = 0; i < HR_STALL_PART_COUNT; i++) {
         if (pct[i] > 0)
             *seen |= 1U << i;
         if ((*seen & 1U << i) == 0)
             continue;
-        snprintf(name, sizeof(name), "%s-by-%s", hr_psi_resource_name(resource), part_names[i]);
+        snprintf(name, sizeof(name), "%s-by-%s", hr_psi_resource_name(resource),
+                 hr_stall_part_name(i));
         submit_gauge(submission, "percent", name, pct[i] < 100 ? pct[i] : 100);
     }
 }
@@ -113,32 +95,37 @@ static bool is_going_on(struct stall *stall, double stall_pct)
     return stall->before != NULL || stall->quiet_count == 0;
 }
 
-static void submit_resource(struct stall *stall, enum hr_psi_resource resource,
-                            const struct hr_root *root, const struct hr_cgroup *group,
-                            double stall_pct, const struct submission *submission)
+/* @return whether the parts are known: those of a stall from its second interval on. */
+static bool explain(struct stall *stall, enum hr_psi_resource resource, const struct hr_root *root,
+                    const struct hr_cgroup *group, double stall_pct,
+                    double pct[HR_STALL_PART_COUNT])
 {
     struct hr_stall_counters after;
-    double pct[PART_COUNT] = {0};
 
-    if (!is_going_on(stall, stall_pct)) {
-        submit(submission, resource, &stall->seen, pct);
-        return;
-    }
+    if (!is_going_on(stall, stall_pct))
+        return true;
+    const bool is_known = stall->before != NULL;
     hr_stall_counters_read(root, group, resource, &after);
-    if (stall->before != NULL) {
+    if (is_known)
         attribute(stall->before, &after, resource, stall_pct, pct);
-        submit(submission, resource, &stall->seen, pct);
-    } else {
+    else
         stall->before = malloc(sizeof(after));
-    }
     if (stall->before != NULL)
         *stall->before = after;
+    return is_known;
 }
 
-void stalls_submit(struct stalls *stalls, const struct hr_root *root, const struct hr_cgroup *group,
-                   const struct hr_room_reading *reading, const struct submission *submission)
+void stalls_submit(struct stalls *stalls, struct hr_room_source *source, const struct hr_root *root,
+                   const struct hr_cgroup *group, const struct hr_room_reading *reading,
+                   const struct submission *submission)
 {
-    for (int i = 0; i < HR_PSI_IRQ; i++)
-        if (reading->has_stall[i])
-            submit_resource(&stalls->of[i], i, root, group, reading->stall_pct[i], submission);
+    for (int i = 0; i < HR_PSI_IRQ; i++) {
+        double pct[HR_STALL_PART_COUNT] = {0};
+        if (!reading->has_stall[i])
+            continue;
+        if (explain(&stalls->of[i], i, root, group, reading->stall_pct[i], pct))
+            submit(submission, i, &stalls->of[i].seen, pct);
+        add_unknown(reading->stall_pct[i], pct);
+        hr_room_add_stalls(source, i, pct);
+    }
 }

@@ -29,8 +29,10 @@ struct stalls {
 /** Frees what is kept. */
 void stalls_clear(struct stalls *stalls);
 
-/** Explains and submits. @param group  NULL: the system. */
-void stalls_submit(struct stalls *stalls, const struct hr_root *root, const struct hr_cgroup *group,
-                   const struct hr_room_reading *reading, const struct submission *submission);
+/** Explains, submits, and adds to what is kept of the last hour. @param source  of which the
+ * reading is. @param group  NULL: the system. */
+void stalls_submit(struct stalls *stalls, struct hr_room_source *source, const struct hr_root *root,
+                   const struct hr_cgroup *group, const struct hr_room_reading *reading,
+                   const struct submission *submission);
 
 #endif

@@ -9,6 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "headroom/room.h"
+#include "headroom/room_history.h"
+#include "headroom/root.h"
+#include "headroom/state_file.h"
+#include "support/one_group.h"
 #include "support/suite.h"
 
 #define STATE "headroom-history.state"
@@ -114,6 +119,59 @@ START_TEST(saves_every_ten_minutes)
 }
 END_TEST
 
+/* Reads what was saved of "a", as headroom report does. */
+static double find_stalls(double pct[HR_STALL_PART_COUNT])
+{
+    struct hr_room_machine *machine;
+    struct hr_room_source *source;
+    struct hr_room_reading reading;
+    struct hr_stall_hour hour;
+    struct hr_cgroup_set *set;
+    struct hr_root *root;
+    uint64_t time_ns;
+    size_t length;
+    char *bytes;
+
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
+    ck_assert_int_eq(hr_room_open(machine, one_group_open(root, "a", &set), HR_NS_PER_S, &source),
+                     0);
+    const struct hr_room_lines lines = hr_room_default_lines(false);
+    hr_room_machine_read(machine);
+    hr_room_read(source, &lines, &reading);
+    ck_assert_int_eq(hr_state_file_read_all(state_path(), &bytes, &length), 0);
+    ck_assert_int_eq(hr_room_history_find_stalls(source, bytes, length, &hour, &time_ns), 0);
+    free(bytes);
+    hr_room_close(source);
+    hr_room_machine_close(machine);
+    hr_cgroup_set_close(set);
+    hr_root_close(root);
+    return hr_stall_hour_sum(&hour, time_ns, HR_PSI_CPU, pct);
+}
+
+/* Of two intervals 6 s each, of which it was throttled for 5; that is split from the second on. */
+START_TEST(saves_the_stalls_of_the_last_hour)
+{
+    double pct[HR_STALL_PART_COUNT], sum = 0;
+
+    room_tree_write(tree, "a", "cpu.max", "50000 100000\n");
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    for (unsigned i = 1; i <= 2; i++) {
+        tree_pressure(tree, "a", "cpu", 6000000ull * i, 6000000ull * i);
+        room_tree_cpu(tree, "a", 5000000ull * i, 100 * i, 50 * i, 5000000ull * i);
+        headroom_pass(10);
+    }
+    stop();
+    ck_assert_double_eq(find_stalls(pct), 20);
+    ck_assert_double_eq_tol(pct[HR_STALL_BY_LIMIT], 25, 0.1);
+    ck_assert_double_ge(pct[HR_STALL_BY_UNKNOWN], 30);
+    for (int i = 0; i < HR_STALL_PART_COUNT; i++)
+        sum += pct[i];
+    ck_assert_double_eq_tol(sum, 60, 0.2);
+}
+END_TEST
+
 START_TEST(says_that_it_is_damaged)
 {
     harness_begin("Cgroup \"a\"");
@@ -173,6 +231,7 @@ int main(void)
     tcase_add_test(tests, says_how_old_it_is);
     tcase_add_test(tests, is_as_old_after_two_restarts);
     tcase_add_test(tests, saves_every_ten_minutes);
+    tcase_add_test(tests, saves_the_stalls_of_the_last_hour);
     tcase_add_test(tests, says_that_it_is_damaged);
     tcase_add_test(tests, takes_nothing_that_others_may_write);
     tcase_add_test(tests, says_that_it_is_of_another_interval);
