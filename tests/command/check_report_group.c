@@ -96,6 +96,17 @@ static void tear_down(void)
     tree_free(tree);
 }
 
+/* Of the last second, of which only a part is known: its whole in the case of I/O. */
+static void add_stalls(struct hr_room_source *source)
+{
+    static const double of_cpu[HR_STALL_PART_COUNT] =
+        {[HR_STALL_BY_LIMIT] = 20.4, [HR_STALL_BY_STEAL] = 0.4},
+                        of_io[HR_STALL_PART_COUNT] = {[HR_STALL_BY_UNKNOWN] = 60};
+
+    hr_room_add_stalls(source, HR_PSI_CPU, of_cpu);
+    hr_room_add_stalls(source, HR_PSI_IO, of_io);
+}
+
 /* What the plugin does: a minute without a change, so many seconds of a MiB each, and saving. */
 static void grow_and_save(const char *path, unsigned mib, unsigned file_mib, unsigned seconds)
 {
@@ -114,6 +125,7 @@ static void grow_and_save(const char *path, unsigned mib, unsigned file_mib, uns
         hr_room_machine_read(machine);
         ck_assert_int_eq(hr_room_read(source, &lines, &reading), 0);
     }
+    add_stalls(source);
     ck_assert_int_eq(hr_room_history_save(machine, POINT_NS, &bytes, &length), 0);
     snprintf(file, sizeof(file), "%s/history", tree_path(tree));
     ck_assert_int_eq(hr_state_file_write_unsynced(file, bytes, length), 0);
@@ -174,6 +186,7 @@ static const char whole[] =
     "io       its room isn't known: no io.max limits it, and what a disk could do\n"
     "         isn't known\n"
     "stalls   memory: limit 12%, cpu: neighbours 3% of the time\n"
+    "hour     io: unknown 60%, cpu: limit 20% of the 1 s until 61 s ago\n"
     "taking   of what is needed there: p_a 100%\n"
     "waiting  no other group that is measured\n"
     "trend    as saved 61 s ago, it grows 60 MiB/min over 30 s: trouble in 31 s (1\n"

@@ -325,7 +325,8 @@ static int read_trend(const struct usage *usage, const struct hr_room_source *so
 
     if (path == NULL)
         return -ENOMEM;
-    trend_read(path, source, memory->status == 0 ? memory->attainable : INFINITY, &group->trend);
+    trend_read(path, source, memory->status == 0 ? memory->attainable : INFINITY, &group->trend,
+               &group->past);
     free(path);
     return 0;
 }

@@ -55,6 +55,7 @@ struct group {
     double swap_bytes;             /**< of what is attainable; NAN: not known */
     struct shares taking, waiting; /**< of what it has the least room by; of io none takes */
     struct trend trend;
+    struct past past;
     struct advice advice;
 };
 

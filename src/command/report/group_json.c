@@ -97,6 +97,24 @@ static void print_trend(FILE *out, const struct group *group)
     putc('}', out);
 }
 
+static void print_past(FILE *out, const struct past *past)
+{
+    const bool is_known = past->known_s > 0;
+
+    print_number(out, ",\"hour\":{\"age_seconds\":", is_known ? past->age_s : NAN);
+    print_number(out, ",\"seconds\":", past->known_s);
+    fputs(",\"stalls\":[", out);
+    for (size_t i = 0; i < past->count; i++) {
+        const struct past_stall *stall = &past->stalls[i];
+        json_print_text(out, i > 0 ? ",{\"resource\":" : "{\"resource\":",
+                        hr_psi_resource_name(stall->resource));
+        json_print_text(out, ",\"cause\":", hr_stall_part_name(stall->part));
+        print_number(out, ",\"percent\":", stall->pct);
+        putc('}', out);
+    }
+    fputs("]}", out);
+}
+
 static void print_advice(FILE *out, const struct group *group)
 {
     const struct advice *advice = &group->advice;
@@ -124,6 +142,7 @@ void group_print_json(FILE *out, const struct group *group)
     print_number(out, ",\"touched_seconds\":", group->touched_s);
     print_shares(out, ",\"taking\":", &group->taking);
     print_shares(out, ",\"waiting\":", &group->waiting);
+    print_past(out, &group->past);
     print_trend(out, group);
     print_advice(out, group);
     putc('}', out);

@@ -231,6 +231,28 @@ static int print_stalls(FILE *out, const struct room_row *row, int width)
     return text_end(&text, out, "stalls", width);
 }
 
+static int print_past(FILE *out, const struct past *past, int width)
+{
+    struct text text;
+
+    if (past->known_s <= 0)
+        return 0;
+    int status = text_begin(&text);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < past->count; i++) {
+        const struct past_stall *stall = &past->stalls[i];
+        fprintf(text.parts, "%s%s: %s %.0f%%", i > 0 ? ", " : "",
+                hr_psi_resource_name(stall->resource), hr_stall_part_name(stall->part), stall->pct);
+    }
+    if (past->count == 0)
+        fprintf(text.parts, "none, of %d%% of the time and more,", WORTH_NAMING_PCT);
+    fprintf(text.parts, "%s %s", past->count > 0 ? " of the" : " in the",
+            hr_quantity_seconds(past->known_s).text);
+    fprintf(text.parts, " until %s ago", hr_quantity_seconds(past->age_s).text);
+    return text_end(&text, out, "hour", width);
+}
+
 static void add_shares(FILE *text, const struct shares *shares, const char *none, int width)
 {
     const char *before = "";
@@ -425,6 +447,8 @@ int group_print(FILE *out, const struct room_row *row, const struct group *group
         status = print_limit(out, group, (enum group_resource)i, width);
     if (status == 0)
         status = print_stalls(out, row, width);
+    if (status == 0)
+        status = print_past(out, &group->past, width);
     if (status == 0)
         status = print_taking(out, group, by, width);
     if (status == 0)

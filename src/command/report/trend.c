@@ -11,6 +11,7 @@
 #include "headroom/room_history.h"
 #include "headroom/state_file.h"
 #include "headroom/utf8.h"
+#include "report/rooms.h"
 
 static void explain(int status, const char *path, struct hr_reason *reason)
 {
@@ -69,19 +70,12 @@ static void take_window(const struct hr_forecast *forecast, size_t chosen, struc
     trend->slope_per_s = window->is_fit ? (double)window->slope / trend->point_s : NAN;
 }
 
-static int read_saved(const char *path, const struct hr_room_source *source,
-                      struct hr_forecast *forecast, uint64_t *time_ns)
+static double seconds_since(uint64_t time_ns)
 {
-    char *bytes;
-    size_t length;
-
-    int status = hr_state_file_read_all(path, &bytes, &length);
-    if (status < 0)
-        return status;
-    status = hr_room_history_find(source, bytes, length, forecast, time_ns);
-    free(bytes);
-    return status;
+    return (double)(hr_clock_ns() - time_ns) / HR_NS_PER_S;
 }
+
+/* --- The trend -------------------------------------------------------------------------- */
 
 /* From the time of saving to now. */
 static void bring_forward(struct hr_outlook *outlook, double age_s)
@@ -91,21 +85,64 @@ static void bring_forward(struct hr_outlook *outlook, double age_s)
     outlook->late_s = fmax(outlook->late_s - age_s, 0);
 }
 
-void trend_read(const char *path, const struct hr_room_source *source, double limit,
-                struct trend *trend)
+static void take_trend(const struct hr_forecast *saved, uint64_t time_ns, double limit,
+                       struct trend *trend)
 {
-    struct hr_forecast forecast;
-    uint64_t time_ns;
+    struct hr_forecast forecast = *saved;
 
-    *trend = (struct trend){.highest = NAN, .slope_per_s = NAN};
-    int status = read_saved(path, source, &forecast, &time_ns);
-    if (status < 0) {
-        explain(status, path, &trend->unknown);
-        return;
-    }
-    trend->age_s = (double)(hr_clock_ns() - time_ns) / HR_NS_PER_S;
+    trend->age_s = seconds_since(time_ns);
     hr_forecast_update(&forecast, time_ns, NAN, limit, &trend->outlook);
     bring_forward(&trend->outlook, trend->age_s);
     trend->highest = hr_forecast_highest(&forecast);
     take_window(&forecast, choose_window(&forecast, trend->outlook.window_s), trend);
+}
+
+/* --- The stalls ---------------------------------------------------------------------------- */
+
+static void add_stall(struct past *past, const struct past_stall *stall)
+{
+    size_t at = past->count;
+
+    if (stall->pct < WORTH_NAMING_PCT)
+        return;
+    for (; at > 0 && past->stalls[at - 1].pct < stall->pct; at--)
+        past->stalls[at] = past->stalls[at - 1];
+    past->stalls[at] = *stall;
+    past->count++;
+}
+
+static void take_past(const struct hr_stall_hour *hour, uint64_t time_ns, struct past *past)
+{
+    past->age_s = seconds_since(time_ns);
+    for (int i = 0; i < HR_PSI_IRQ; i++) {
+        double pct[HR_STALL_PART_COUNT];
+        past->known_s = fmax(past->known_s, hr_stall_hour_sum(hour, time_ns, i, pct));
+        for (int j = 0; j < HR_STALL_PART_COUNT; j++)
+            add_stall(past, &(struct past_stall){i, j, pct[j]});
+    }
+}
+
+/* --- Both ------------------------------------------------------------------------------------ */
+
+void trend_read(const char *path, const struct hr_room_source *source, double limit,
+                struct trend *trend, struct past *past)
+{
+    struct hr_forecast forecast;
+    struct hr_stall_hour hour;
+    uint64_t time_ns;
+    size_t length;
+    char *bytes = NULL;
+
+    *trend = (struct trend){.highest = NAN, .slope_per_s = NAN};
+    *past = (struct past){.count = 0};
+    int status = hr_state_file_read_all(path, &bytes, &length);
+    if (status == 0 && hr_room_history_find_stalls(source, bytes, length, &hour, &time_ns) == 0)
+        take_past(&hour, time_ns, past);
+    if (status == 0)
+        status = hr_room_history_find(source, bytes, length, &forecast, &time_ns);
+    if (status == 0)
+        take_trend(&forecast, time_ns, limit, trend);
+    else
+        explain(status, path, &trend->unknown);
+    free(bytes);
 }

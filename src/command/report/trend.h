@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report/trend.h - the trend of a group's memory, as the headroom plugin saved it last.
+ * report/trend.h - what the headroom plugin saved last of a group: the trend of its memory, and its
+ * stalls of the last hour.
  */
 #ifndef HEADROOM_COMMAND_REPORT_TREND_H
 #define HEADROOM_COMMAND_REPORT_TREND_H
 
 #include "headroom/forecast.h"
 #include "headroom/reason.h"
+#include "headroom/stall_hour.h"
 
 struct hr_room_source;
 
@@ -20,15 +22,32 @@ struct trend {
     double highest;                   /**< of a day and more */
 };
 
+/** A part of its stalls, in percent of the time. */
+struct past_stall {
+    enum hr_psi_resource resource;
+    enum hr_stall_part part;
+    double pct;
+};
+
+/** The hour before they were saved. */
+struct past {
+    double age_s;   /**< since it was saved */
+    double known_s; /**< of that hour; 0: nothing is known */
+    size_t count;
+    struct past_stall stalls[HR_PSI_IRQ * HR_STALL_PART_COUNT]; /**< the greatest first, from
+                                                                   WORTH_NAMING_PCT on */
+};
+
 /**
- * Reads it. The points are those of the window whose trend is trusted; or of the longest window
+ * Reads both. The points are those of the window whose trend is trusted; or of the longest window
  * that is full, or of the shortest.
  *
  * @param path    of the plugin's state file.
  * @param source  of the group, which was read.
  * @param limit   what it could have, in bytes; INFINITY: not known.
+ * @param past    without a reason why nothing is known, as the trend has it.
  */
 void trend_read(const char *path, const struct hr_room_source *source, double limit,
-                struct trend *trend);
+                struct trend *trend, struct past *past);
 
 #endif
