@@ -32,8 +32,7 @@ void cgroups_find_selections(const struct usage *usage,
  */
 struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of);
 
-/** Makes a group's name in series: by its Instance, or of its path; without NameFrom, which is
- * known to the plugins only. */
+/** Makes a group's name in series: by its Instance, or of its path. */
 void cgroups_name(const struct usage_selection *selection, const struct hr_cgroup *group,
                   char instance[HR_INSTANCE_SIZE]);
 

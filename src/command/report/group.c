@@ -413,8 +413,8 @@ static int read_here(const struct hr_root *root, const struct usage *usage,
                    "cgroups can't be listed here: is cgroup2, or version 1, mounted "
                    "(--root)?");
     else if (status == 0 && places.group == NULL && !is_system(rooms->rows[row].group))
-        set_reason(&group->missing, "no cgroup here has this name: is it gone, or was it named by "
-                                    "Instance or NameFrom (--config)?");
+        set_reason(&group->missing, "no cgroup here has this name: is it gone, or named by Instance "
+                                    "in another configuration (--config)?");
     else if (status == 0)
         status = read_cgroup(root, usage, places.group, group);
     if (status == 0 && group->missing.text[0] == '\0')
