@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bench/bench_room.c - the cost of computing the room of groups, as a ratio against a bare loop of
- * pread(2) of the same files, kept open; and that of a forecast.
+ * pread(2) of the same files, kept open; that of reading all their counts of killed processes, as
+ * after a kill of which the log doesn't say all, against a loop that opens these; and that of a
+ * forecast.
  *
  *     bench_room [GROUPS…]      default: 100 1000
  */
@@ -20,6 +22,7 @@
 #include "headroom/forecast.h"
 #include "headroom/room.h"
 #include "headroom/root.h"
+#include "oom/counts.h"
 #include "support/groups.h"
 
 #define ROUNDS 21
@@ -153,6 +156,62 @@ static void read_bare(const int *fds, size_t count)
         require(fds[i] < 0 || pread(fds[i], text, sizeof(text), 0) >= 0, "pread");
 }
 
+/* --- Counts of killed processes ------------------------------------------------------- */
+
+static double read_kills_bare(size_t count)
+{
+    static const char *const names[] = {"memory.events", "memory.events.local"};
+    double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
+    char path[128], text[1024];
+
+    for (size_t i = 0; i < 2 * count; i++) {
+        snprintf(path, sizeof(path), "g%zu/%s", i / 2, names[i % 2]);
+        int fd = openat(groups_dirfd(groups[MEMORY]), path, O_RDONLY | O_CLOEXEC);
+        require(fd >= 0 && pread(fd, text, sizeof(text), 0) >= 0, path);
+        close(fd);
+    }
+    return read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
+}
+
+static double read_kills(struct hr_oom_counts *counts)
+{
+    double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
+
+    hr_oom_counts_read(counts);
+    return read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
+}
+
+/* What all groups cost when they appear, and a kill of which the log doesn't say all; version 1 has
+ * no such counts. */
+static void measure_kills(size_t count)
+{
+    double bare[ROUNDS], ours[ROUNDS];
+    struct hr_oom_counts *counts;
+    char path[160];
+
+    if (versions[MEMORY] == 1)
+        return;
+    require(hr_oom_counts_open(root, &counts) == 0, "open the counts");
+    const size_t before = mallinfo2().uordblks;
+    double added_us = read_us(CLOCK_PROCESS_CPUTIME_ID);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof(path), "%s/g%zu", groups_path(groups[MEMORY]), i);
+        require(hr_oom_counts_add(counts, path) == 0, path);
+    }
+    added_us = read_us(CLOCK_PROCESS_CPUTIME_ID) - added_us;
+    const size_t heap = mallinfo2().uordblks - before;
+    for (int round = 0; round < ROUNDS; round++) {
+        bare[round] = read_kills_bare(count);
+        ours[round] = read_kills(counts);
+    }
+    printf("  kills  %10.0f  %10.0f  %5.2f  %8.2f  %9.0f  (%.2f us a group to begin)\n",
+           median(bare, ROUNDS), median(ours, ROUNDS), median(ours, ROUNDS) / median(bare, ROUNDS),
+           median(ours, ROUNDS) / (double)count, (double)heap / (double)count,
+           added_us / (double)count);
+    fflush(stdout);
+    hr_oom_counts_close(counts);
+}
+
 static void measure(size_t count)
 {
     double bare[ROUNDS], ours[ROUNDS], ratio[ROUNDS];
@@ -189,6 +248,7 @@ static void measure(size_t count)
     fflush(stdout);
     close_bare(fds, count);
     hr_cgroup_set_close(set);
+    measure_kills(count);
     groups_free(groups[UNIFIED]); /* which ends the processes */
     for (int i = CPU; i < HIERARCHY_COUNT; i++)
         if (versions[i] == 1)
