@@ -108,7 +108,10 @@ struct hr_room_reading {
      * negative errno. Then all active files count. */
     int working_set_status;
     double touched_s;
-    /** Of its memory, what the kernel can't drop grows towards memory.attainable; or that of a
+    /** What the kernel can't drop of its memory, in bytes, also swapped out, whatever is needed of
+     * it; and how much that is when nothing is left. Known where `memory` is. */
+    double memory_level, memory_level_most;
+    /** Of its memory, what the kernel can't drop grows towards memory_level_most; or that of a
      * group above towards its limit, or if the group grows, that of the machine, whichever is
      * sooner. Not known before thirty points, or where `memory` isn't. */
     struct hr_outlook outlook;

@@ -123,8 +123,7 @@ static uint64_t alarm_id(const struct subject *subject, int resource)
 /* What a group that doesn't grow has of the trend of a group above is the others'. */
 static bool takes_part(const struct subject *subject)
 {
-    return subject->is_own_trend ||
-           subject->room[SUBJECT_MEMORY].needed - subject->memory_before >= LEAST_GROWTH;
+    return subject->is_own_trend || subject->memory_level - subject->memory_before >= LEAST_GROWTH;
 }
 
 static bool leads_to_trouble(const struct subject *subject, int resource, double before_s)

@@ -107,7 +107,6 @@ static void store_reading(struct subject *subject, const struct hr_room_reading 
     static const enum hr_psi_resource resources[] = {
         [SUBJECT_CPU] = HR_PSI_CPU, [SUBJECT_MEMORY] = HR_PSI_MEMORY, [SUBJECT_IO] = HR_PSI_IO};
     const double share = fmin(CDTIME_T_TO_DOUBLE(plugin_get_interval()) / GROWTH_S, 1);
-    const double needed = reading->memory.needed;
 
     subject->room[SUBJECT_CPU] = reading->cpu;
     subject->room[SUBJECT_MEMORY] = reading->memory;
@@ -121,10 +120,11 @@ static void store_reading(struct subject *subject, const struct hr_room_reading 
             reading->has_stall[resources[i]] ? reading->stall_pct[resources[i]] : NAN;
     if (reading->memory.status != 0)
         return;
+    subject->memory_level = reading->memory_level;
     if (subject->has_memory_before)
-        subject->memory_before += share * (needed - subject->memory_before);
+        subject->memory_before += share * (subject->memory_level - subject->memory_before);
     else
-        subject->memory_before = needed;
+        subject->memory_before = subject->memory_level;
     subject->has_memory_before = true;
 }
 

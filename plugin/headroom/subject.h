@@ -34,7 +34,8 @@ struct subject {
     struct hr_outlook outlook;
     bool is_own_trend, is_trend_of_room; /**< see struct hr_room_reading */
     bool has_memory_before;
-    double memory_before; /**< bytes that it needed some ten minutes ago, smoothed */
+    double memory_level;  /**< see struct hr_room_reading */
+    double memory_before; /**< the same some ten minutes ago, smoothed */
 
     struct alarm alarm[SUBJECT_ROOM_COUNT];
 };

@@ -34,7 +34,7 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
 static double grown_memory(const struct subject *subject)
 {
     return subject->room[SUBJECT_MEMORY].status == 0
-               ? subject->room[SUBJECT_MEMORY].needed - subject->memory_before
+               ? subject->memory_level - subject->memory_before
                : NAN;
 }
 

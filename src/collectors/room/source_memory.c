@@ -96,7 +96,6 @@ static int read_group(struct hr_room_source *source, double line_pct,
     for (size_t i = source->memory_level_count; i-- > 0;) {
         struct hr_room_directory *directory = source->memory_levels[i].directory;
         const size_t level = source->memory_levels[i].level;
-        double unreclaimable;
         int status = hr_room_directory_read_memory(directory, source->machine, &source->memory.base,
                                                    level, &use);
         if (status < 0)
@@ -110,13 +109,14 @@ static int read_group(struct hr_room_source *source, double line_pct,
                 .bound = directory->memory.bound,
                 .level = level,
             };
-        hr_room_memory(&use, limits, count, meminfo, room, &unreclaimable);
-        hr_room_directory_update_forecast(directory, source->machine, unreclaimable,
+        hr_room_memory(&use, limits, count, meminfo, room, &reading->memory_level);
+        hr_room_directory_update_forecast(directory, source->machine, reading->memory_level,
                                           room->attainable);
         trend = (struct trend){directory->outlook, level};
         if (level > 0)
             take_sooner(&trend, &sooner);
     }
+    reading->memory_level_most = room->attainable;
     reading->working_set_status = find_touched(source, &use, line_pct, reading, &touched_bytes);
     if (reading->working_set_status == 0)
         hr_room_memory_touched(&use, limits, count, meminfo, swap_left_bytes, touched_bytes, room);
@@ -138,6 +138,8 @@ static int read_any(struct hr_room_source *source, double line_pct, struct hr_ro
         return machine->memory_status;
     if (source->group == NULL) {
         reading->memory = machine->memory;
+        reading->memory_level = machine->memory.used;
+        reading->memory_level_most = machine->memory.attainable;
         reading->outlook = machine->outlook;
         reading->is_own_trend = reading->is_trend_of_room = true;
         return 0;

@@ -319,14 +319,14 @@ static void read_room(struct hr_room_machine *machine, struct hr_room_source *so
 }
 
 static int read_trend(const struct usage *usage, const struct hr_room_source *source,
-                      const struct hr_room *memory, struct group *group)
+                      const struct hr_room_reading *reading, struct group *group)
 {
+    const double limit = reading->memory.status == 0 ? reading->memory_level_most : INFINITY;
     char *path = usage_history_path(usage);
 
     if (path == NULL)
         return -ENOMEM;
-    trend_read(path, source, memory->status == 0 ? memory->attainable : INFINITY, &group->trend,
-               &group->past);
+    trend_read(path, source, limit, &group->trend, &group->past);
     free(path);
     return 0;
 }
@@ -352,7 +352,7 @@ static int read_source(const struct usage *usage, struct hr_room_machine *machin
     if (status == 0)
         status = take_io(&reading.io, group);
     if (status == 0)
-        status = read_trend(usage, source, &reading.memory, group);
+        status = read_trend(usage, source, &reading, group);
     if (found != NULL)
         advice_make(&reading.memory, &group->trend, &group->advice);
     else
@@ -413,8 +413,9 @@ static int read_here(const struct hr_root *root, const struct usage *usage,
                    "cgroups can't be listed here: is cgroup2, or version 1, mounted "
                    "(--root)?");
     else if (status == 0 && places.group == NULL && !is_system(rooms->rows[row].group))
-        set_reason(&group->missing, "no cgroup here has this name: is it gone, or named by Instance "
-                                    "in another configuration (--config)?");
+        set_reason(&group->missing,
+                   "no cgroup here has this name: is it gone, or named by Instance "
+                   "in another configuration (--config)?");
     else if (status == 0)
         status = read_cgroup(root, usage, places.group, group);
     if (status == 0 && group->missing.text[0] == '\0')

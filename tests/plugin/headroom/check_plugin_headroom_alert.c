@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "support/fake_cache.h"
 #include "support/suite.h"
 
 /* --- Notifications ------------------------------------------------------------------------ */
@@ -46,9 +47,9 @@ static void assert_says(const notification_t *notice, const char *text)
 static const char *const leaking[] = {"p", "p/a", "p/b", "p/c"};
 
 /* Two groups grow towards the limit above, three times as fast the one as the other. */
-static void leak(unsigned intervals)
+static void leak(unsigned first, unsigned last)
 {
-    for (unsigned i = 1; i <= intervals; i++) {
+    for (unsigned i = first; i <= last; i++) {
         room_tree_memory(tree, "p/a", 100 + 3 * i / 2, 0);
         room_tree_memory(tree, "p/b", 100 + i / 2, 0);
         room_tree_memory(tree, "p", 300 + 2 * i, 0);
@@ -65,11 +66,10 @@ START_TEST(notifies_of_trouble_to_come_once)
     tree_write(tree, "proc/meminfo",
                "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nTopTakers 2\n</Alert>");
-    leak(0);
     for (unsigned i = 0; i < 125; i++)
         headroom_pass(10);
     ck_assert_uint_eq(fake_notifications(), 0);
-    leak(110);
+    leak(1, 110);
     const notification_t *notice = await_notice(NOTIF_WARNING, 2); /* p/c doesn't grow */
     ck_assert_uint_eq(count_notices(NOTIF_OKAY), 0);
     assert_says(notice, "memory: trouble in ");
@@ -87,6 +87,44 @@ START_TEST(notifies_of_trouble_to_come_once)
         headroom_pass(10);
     harness_sleep(100);
     ck_assert_uint_eq(fake_notifications(), 4);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* That the group needs more, as wss doesn't measure any more that it touches 10 of its 100 MiB and
+ * the rest could be swapped out, isn't that it takes more. */
+START_TEST(a_working_set_that_ends_is_no_growth)
+{
+    const cdtime_t now = cdtime();
+
+    for (size_t i = 0; i < COUNT(leaking); i++)
+        room_tree_add_group(tree, leaking[i]);
+    room_tree_write(tree, "p", "memory.max", "838860800\n"); /* 800 MiB */
+    room_tree_write(tree, "p/c", "memory.stat",
+                    "inactive_file 0\nactive_file 0\nactive_anon 104857600\ninactive_anon 0\n"
+                    "file_mapped 0\nworkingset_refault_file 0\n");
+    room_tree_write(tree, "p/c", "memory.current", "104857600\n");
+    tree_write(tree, "proc/diskstats", "8 0 sda 100 0 800 100 0 0 0 0 0 0 0\n"); /* 1 ms a read */
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 102400 kB\n"
+               "SwapFree: 102400 kB\n");
+    fake_cache_set("host.example/wss-p_c/memory-referenced-10s", 10. * MIB, now);
+    fake_cache_set("host.example/wss-p_c/memory-referenced-60s", 10. * MIB, now);
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nTopTakers 3\n</Alert>");
+    for (unsigned i = 0; i < 50; i++)
+        headroom_pass(10);
+    ck_assert_double_eq(harness_number("headroom-p_c/memory-need"), 10. * MIB);
+    for (unsigned i = 0; i < 75; i++) {
+        fake_cache_set("host.example/wss-p_c/memory-referenced-10s", 10. * MIB, cdtime());
+        fake_cache_set("host.example/wss-p_c/memory-referenced-60s", 10. * MIB, cdtime());
+        headroom_pass(10);
+    }
+    leak(1, 40);
+    fake_cache_forget();
+    leak(41, 110);
+    ck_assert_double_eq(harness_number("headroom-p_c/memory-need"), 100. * MIB);
+    assert_says(await_notice(NOTIF_WARNING, 2), "; taking: p/a 75 %, p/b 25 %");
+    ck_assert_uint_eq(fake_notifications(), 2);
     frozen_ns = BEGUN_NS;
 }
 END_TEST
@@ -291,6 +329,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, notifies_of_trouble_to_come_once);
+    tcase_add_test(tests, a_working_set_that_ends_is_no_growth);
     tcase_add_test(tests, notifies_of_little_room_that_lasts);
     tcase_add_test(tests, notifies_of_little_room_by_io);
     tcase_add_test(tests, ends_the_alarm_of_a_group_that_is_gone);
