@@ -245,8 +245,9 @@ char *hr_cgroup_template_expand(const char *template, const struct hr_cgroup *gr
 /**
  * Says what is there where a pattern ceases to match by its components without wildcards, for
  * messages: "there are: init.scope, system.slice, user.slice", or for "system.slice/a.service",
- * where there is no such service, "in system.slice there are: b.service, c.service and 30 more".
- * Names are as the kernel has them, not made safe.
+ * where there is no such service, "in system.slice there are: b.service, c.service and 30 more";
+ * or, where one name is like the pattern's, "in system.slice there is b.service". Names are as the
+ * kernel has them, not made safe.
  *
  * @param controller  as of hr_cgroup_options.
  * @param text        receives the text; "" if that can't be listed.

@@ -5,6 +5,7 @@
 #include "headroom/cgroup.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/descriptor.h"
 #include "cgroup/subdirectories.h"
+#include "headroom/option.h"
 #include "headroom/root.h"
 
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -66,10 +68,48 @@ static void print_names(FILE *out, const struct hr_scan *scan)
         fprintf(out, " and %zu more", scan->count - shown);
 }
 
+/* What a ".service" has in common with others says nothing. */
+static unsigned compare(const char *wanted, const char *name)
+{
+    const char *end = strrchr(wanted, '.'), *name_end = strrchr(name, '.');
+    const bool has_same_end = end != NULL && name_end != NULL && strcmp(end, name_end) == 0;
+    char *stem = has_same_end ? strndup(wanted, (size_t)(end - wanted)) : NULL;
+    char *name_stem = has_same_end ? strndup(name, (size_t)(name_end - name)) : NULL;
+    const unsigned difference = stem != NULL && name_stem != NULL
+                                    ? hr_option_compare(stem, name_stem)
+                                    : hr_option_compare(wanted, name);
+
+    free(stem);
+    free(name_stem);
+    return difference;
+}
+
+/* @return the name that is like the one at `text`; NULL: none, or that is no name. */
+static const char *find_likest(const struct hr_scan *scan, const char *text)
+{
+    char *wanted = strndup(text, name_length(text));
+    const char *likest = NULL;
+    unsigned difference = UINT_MAX;
+
+    for (size_t i = 0; wanted != NULL && i < scan->count; i++) {
+        const unsigned other = compare(wanted, scan->entries[i].name);
+        likest = other < difference ? scan->entries[i].name : likest;
+        difference = other < difference ? other : difference;
+    }
+    free(wanted);
+    return likest;
+}
+
 static void describe(FILE *out, const struct hr_scan *scan, const char *pattern, size_t length)
 {
+    const char *likest = find_likest(scan, pattern + length + (pattern[length] == '/'));
+
     if (length > 0)
         fprintf(out, "in %.*s ", (int)length, pattern);
+    if (likest != NULL) {
+        fprintf(out, "there is %s", likest);
+        return;
+    }
     fprintf(out, scan->count > 0 ? "there are: " : "there is none");
     print_names(out, scan);
 }

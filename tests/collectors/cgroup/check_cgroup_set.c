@@ -532,8 +532,10 @@ END_TEST
 static const struct {
     const char *pattern, *nearest;
 } nearest[] = {
-    {"sytem.slice/*", "there are: init.scope, many, system.slice"},
-    {"*.slice/x/*", "there are: init.scope, many, system.slice"},
+    {"sytem.slice/*", "there is system.slice"},
+    {"units/mysq.service/*", "in units there is mysql.service"},
+    {"units/sshd.service", "in units there are: cron.service, mysql.service"},
+    {"*.slice/x/*", "there are: init.scope, many, system.slice, units"},
     {"/system.slice/c.service/", "in system.slice there are: a.service, b.service"},
     {"system.slice/*/x", "in system.slice there are: a.service, b.service"},
     {"system.slice/a.service/b/c", "in system.slice/a.service there is none"},
@@ -549,6 +551,8 @@ START_TEST(describes_what_is_there)
     tree_add_group(tree, "init.scope", true);
     tree_add_group(tree, "system.slice/a.service", true);
     tree_add_group(tree, "system.slice/b.service", false);
+    tree_add_group(tree, "units/cron.service", true);
+    tree_add_group(tree, "units/mysql.service", true);
     for (const char *name = "many/0\0many/1\0many/2\0many/3\0many/4\0many/5\0many/6\0";
          *name != '\0'; name += strlen(name) + 1)
         tree_add_group(tree, name, false);
