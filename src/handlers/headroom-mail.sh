@@ -491,12 +491,31 @@ describe_threshold() {
     fi
 }
 
+# find_absence: sets why, of a group that has no values any more: what has become of its cgroup, as far as that is known
+# on this host.
+find_absence() {
+    why=", it may be gone"
+    [ "${COLLECTD_HOSTNAME:-$host}" = "$host" ] && find_mount || return 0
+    if [ ! -d "$mount/$place" ]; then
+        [ "$place" = "$instance" ] || why=", as its cgroup is gone"
+    elif grep -qsx "populated 0" "$mount/$place/cgroup.events"; then
+        why=", as no process is left in it"
+    else
+        why=", though its cgroup is there" more="${newline}headroom doctor --cgroups lists what is measured"
+    fi
+}
+
 # describe_unwatched: sets summary, of an end without which it is known whether there is still a stall; fails if it is
 # none.
 describe_unwatched() {
     detail NoLongerWatched
     [ -n "$value" ] || return 1
-    summary="$shown is no longer watched: $value"
+    why=""
+    case $plugin:$instance:$value in
+        *:system:* | osnoise:*) ;;
+        *:"no value has come "*) find_absence ;;
+    esac
+    summary="$shown is no longer watched: $value$why"
 }
 
 # describe_trigger_limit: sets more; and limit, the least share of the time, and within, if these are known.
@@ -715,18 +734,28 @@ print_header() {
 
 # --- what was mailed ----------------------------------------------------------
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
-# series, its place, the side of its limit, its burst, and an end that isn't mailed by itself.
+# series, its place, the side of its limit, when a FAILURE was mailed, its burst, and an end that isn't mailed by itself.
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and
 # its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent", or "waiting" for
 # alarms that say more.
 
+# was_as_bad: whether the alarm was a FAILURE that was mailed within an hour.
+was_as_bad() {
+    failed=$(find_known failed)
+    [ -n "$failed" ] && [ $((${time%.*} - ${failed%.*})) -lt 3600 ]
+}
+
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
 # series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new. So does
-# headroom, whose alarm may be another one.
+# headroom, whose alarm may be another one. A FAILURE that was less meanwhile is the same for an hour.
 is_due() {
     case $severity:$known in
         OKAY:OKAY | WARNING:FAILURE) return 1 ;;
-        OKAY:* | *:OKAY | FAILURE:WARNING) return 0 ;;
+        OKAY:* | *:OKAY) return 0 ;;
+        FAILURE:WARNING)
+            ! was_as_bad
+            return
+            ;;
     esac
     [ -z "$alert" ] || return 0
     if [ "$plugin" != osnoise ] || is_by_threshold; then
@@ -807,7 +836,6 @@ list_covering() {
                     -e "threshold $host $instance $each" -e "none $host $instance $each"
             done
             ;;
-        trigger:*) set -- -e "trigger $about" -e "threshold $about" ;;
         *) set -- -e "trigger $about" -e "alert $about" -e "threshold $about" ;;
     esac
     grep -lxF "$@" -- "$folder"/* 2>/dev/null
@@ -835,11 +863,23 @@ is_still_silent() {
     [ "$severity:$alert" = WARNING: ] && [ -n "$about" ] && grep -qsxF "silent $about" -- "$record"
 }
 
-# remember_alarm: when it began, what it is about, where, on which side of its range the value is, and its burst, too.
+# find_failed: sets failed to when the alarm's last FAILURE was mailed; "" if none was.
+find_failed() {
+    was_as_bad || [ "$severity" != FAILURE ] || failed=$time
+    case $severity:$known in
+        FAILURE:OKAY) failed=$time ;;
+        OKAY:* | *:OKAY) failed="" ;;
+    esac
+}
+
+# remember_alarm: when it began, what it is about, where, on which side of its range the value is, when a FAILURE was
+# mailed, and its burst, too.
 remember_alarm() {
+    [ -n "$record" ] || return 0
+    find_failed
     [ -n "${place:-}" ] || place=$(find_known place)
     find_limit
-    remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" \
+    remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${failed:+failed $failed}" \
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
 }
 
@@ -956,14 +996,16 @@ end_others() {
 }
 
 # goes_on: whether what ends is a part only of what was mailed, as another alarm of the same group and resource lasts,
-# which ends it then. Where a trigger's group can't be watched any more, no values come either; a trigger that is no
-# longer configured says nothing of its group.
+# which ends it then. Where a group can't be watched any more, no values come either; a trigger that is no longer
+# configured says nothing of its group.
 goes_on() {
-    [ "$plugin:$severity" = psi:OKAY ] && [ -n "$about" ] && [ "$known" != OKAY ] || return 1
-    case $kind:$unwatched in
-        trigger: | threshold:* | *" is no longer configured") [ -n "$(list_lasting)" ] ;;
+    [ "$severity" = OKAY ] && [ -n "$about" ] && [ "$known" != OKAY ] || return 1
+    case $plugin:$kind:$unwatched in
+        psi:trigger: | psi:threshold:* | psi:*" is no longer configured") ;;
+        headroom:forecast: | headroom:alert:) grep -qsxF "alert $about" -- "$record" || return 1 ;;
         *) return 1 ;;
     esac
+    [ -n "$(list_lasting)" ]
 }
 
 # is_to_be_mailed: the notification; opens the record, and remembers what isn't.

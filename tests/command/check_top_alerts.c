@@ -239,7 +239,7 @@ static const struct {
     {"psi", "percent", "cpu-full", PSI("Value is no longer there."),
      "hour.slice_web: cpu-full: Value is no longer there."},
     {"psi", "percent", "cpu-full", "cpu-full: no longer watched: no value has come for 21 s",
-     "hour.slice_web is no longer watched: no value has come for 21 s"},
+     "hour.slice_web is no longer watched: no value has come for 21 s, it may be gone"},
     {"psi", "percent", "cpu-idle", CURRENTLY("value", "3", "below the warning", "5"),
      "hour.slice_web: cpu-idle is 3 %; the limit is 5 %"},
     /* not a threshold's */
@@ -798,6 +798,8 @@ static const struct {
      "F:a:cpu-full W:b:room-memory=0"},
     {"the machine's, too", "0W:a:cpu-full 0W:system:room-cpu=0 0W:system:room-memory=0",
      "W:a:cpu-full W:system:room-memory=0"},
+    {"of trouble, which a trigger comes after", "0W:a:room-cpu! 1W:a:cpu 2O:a:room-cpu 3O:a:cpu",
+     "W:a:room-cpu O:a:cpu"},
     {"its last sign", "0W:a:room-memory 10F:a:room-memory 14F:a:room=8",
      "W:a:room-memory F:a:room-memory"},
 };
@@ -906,6 +908,7 @@ static const struct {
      "W:a:cpu O:a:cpu-full"},
     {"which a trigger has that was covered", "0F:a:cpu-full 1W:a:cpu 2O:a:cpu-full",
      "+F:a:cpu-full"},
+    {"which <Alert> has", "0W:a:cpu 1W:a:room-cpu! 2O:a:cpu 3O:a:room-cpu", "W:a:cpu O:a:room-cpu"},
     {"not that of little room", "0F:a:cpu-full 1W:a:room-cpu=8 2O:a:room-cpu=8",
      "+F:a:cpu-full W:a:room-cpu=8 O:a:room-cpu"},
     {"no other resource's", "0W:a:cpu 0W:a:io 1O:a:io", "+W:a:cpu W:a:io O:a:io"},

@@ -145,11 +145,6 @@ static struct alarm make_alarm(const struct alert *alert)
 
 /* --- Which says more -------------------------------------------------------- */
 
-static bool is_of_pressure(const struct alarm *alarm)
-{
-    return (alarm->kind == TRIGGER || alarm->kind == THRESHOLD) && alarm->resource != NO_RESOURCE;
-}
-
 /* Of what is the case, not of what is to come. */
 static bool is_there(const struct alarm *alarm)
 {
@@ -374,7 +369,8 @@ static int end_alarm(struct alarms *alarms, const struct alert *alert, const cha
     remove_alarm(alarms, alarm);
     if (ended.is_covered)
         return 0;
-    if (!is_of_pressure(&ended))
+    if (!is_there(&ended) || ended.resource == NO_RESOURCE ||
+        (ended.kind == TROUBLE && strstr(alert->message, "no longer watched") != NULL))
         return 1;
     if (!ends_all(alert))
         return !goes_on(alarms, &ended, time_of(alert));
@@ -422,7 +418,7 @@ bool alarm_has_end(const struct alert *alert)
     return alert->severity != ALERT_OKAY && !is_kill;
 }
 
-bool alarm_is_over(const struct alert *alert, const struct alert *later)
+bool alarms_end(const struct alarms *alarms, const struct alert *alert, const struct alert *later)
 {
     char series[SERIES_SIZE], later_series[SERIES_SIZE];
 
@@ -432,8 +428,16 @@ bool alarm_is_over(const struct alert *alert, const struct alert *later)
     write_series(later, later_series);
     if (strcmp(series, later_series) == 0)
         return true;
-    const struct alarm alarm = make_alarm(alert), end = make_alarm(later);
-    return later->severity == ALERT_OKAY && is_of_pressure(&end) && is_same_wait(&alarm, &end);
+    const struct alarm alarm = make_alarm(alert);
+    for (size_t i = 0; i < alarms->count; i++) {
+        const struct alarm *other = &alarms->list[i];
+        const bool is_its =
+            strcmp(other->series, series) == 0 ||
+            (alarm.resource != NO_RESOURCE && is_there(&alarm) && is_same_wait(other, &alarm));
+        if (is_its && !other->is_covered)
+            return false;
+    }
+    return true;
 }
 
 bool alarm_is_old(const struct alert *alert, const struct alert *later)

@@ -41,9 +41,9 @@ bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert);
 /** @return whether an alert that was shown begins an alarm whose end is notified. */
 bool alarm_has_end(const struct alert *alert);
 
-/** @return whether an alert that lasts does so no longer once a later one is shown: the next of its
- * series, or the end of its cause. */
-bool alarm_is_over(const struct alert *alert, const struct alert *later);
+/** @return whether an alert that lasts does so no longer once a later one was taken and is shown:
+ * the next of its series, or the last end of its cause. */
+bool alarms_end(const struct alarms *alarms, const struct alert *alert, const struct alert *later);
 
 /** @return whether an alarm is a day older than a later alert: it may have ended unnoticed. */
 bool alarm_is_old(const struct alert *alert, const struct alert *later);

@@ -301,6 +301,11 @@ static void write_threshold(FILE *out, const struct alert *alert)
     }
 }
 
+static bool is_of_group(const struct alert *alert)
+{
+    return strcmp(alert->plugin, "osnoise") != 0 && strcmp(alert->instance, "system") != 0;
+}
+
 /* Of the end of a threshold's alarm whose value doesn't come any more: "cpu-full: no longer
  * watched: no value has come for 21 s". @return NULL: it is none. */
 static const char *find_unwatched(const struct alert *alert)
@@ -326,7 +331,8 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
     const char *reason = find_unwatched(alert);
     if (reason != NULL) {
         write_place(out, alert);
-        fprintf(out, " is no longer watched: %s", reason);
+        fprintf(out, " is no longer watched: %s%s", reason,
+                is_of_group(alert) ? ", it may be gone" : "");
     } else if (alert_is_by_threshold(alert)) {
         write_threshold(out, alert);
     } else {

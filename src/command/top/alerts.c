@@ -244,7 +244,8 @@ static int append_alert(struct alerts *alerts, const struct alert *alert)
     if (HR_ARRAY_RESERVE(list->entries, alerts->capacity, list->count + 1) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < list->count; i++)
-        list->entries[i].lasts = list->entries[i].lasts && !alarm_is_over(&list->entries[i], alert);
+        list->entries[i].lasts =
+            list->entries[i].lasts && !alarms_end(&alerts->alarms, &list->entries[i], alert);
     list->entries[list->count] = *alert;
     list->entries[list->count++].lasts = alarm_has_end(alert);
     list->fresh++;
