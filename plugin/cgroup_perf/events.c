@@ -46,7 +46,7 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item)
     const char *texts[HR_PERF_GROUP_MAX];
     const char *accepted = "names of events in quotes, up to 32, which are counted together";
 
-    if (option_texts(PLUGIN, item, accepted) < 0)
+    if (option_check(PLUGIN, item) < 0)
         return -1;
     if (item->values_num > HR_PERF_GROUP_MAX)
         return option_refuse(PLUGIN, item, accepted);

@@ -70,9 +70,6 @@ static cdtime_t now; /* of the interval that is being read; 0: none */
 
 static int configure_option(const oconfig_item_t *item)
 {
-    static const struct option_word counting[] = {
-        {"auto", HR_PERF_AUTO}, {"descriptors", HR_PERF_DESCRIPTORS}, {"bpf", HR_PERF_BPF}, {0}};
-
     if (strcasecmp(item->key, "System") == 0)
         return option_boolean(PLUGIN, item, &config.system);
     if (strcasecmp(item->key, "Event") == 0)
@@ -80,13 +77,13 @@ static int configure_option(const oconfig_item_t *item)
     if (strcasecmp(item->key, "RequireEvents") == 0)
         return option_boolean(PLUGIN, item, &config.require_events);
     if (strcasecmp(item->key, "Counting") == 0)
-        return option_word(PLUGIN, item, counting, &config.counting);
+        return option_word(PLUGIN, item, &config.counting);
     if (strcasecmp(item->key, "ReportPerCPU") == 0)
         return option_boolean(PLUGIN, item, &config.publishing.per_cpu);
     if (strcasecmp(item->key, "ReportRunning") == 0)
         return option_boolean(PLUGIN, item, &config.publishing.running);
     if (strcasecmp(item->key, "MaxFiles") == 0)
-        return option_count(PLUGIN, item, 1, 100000000, &config.max_files);
+        return option_count(PLUGIN, item, &config.max_files);
     if (strcasecmp(item->key, "Root") == 0)
         return option_root(PLUGIN, item, &config.root);
 

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "configfile.h"
 #include "headroom/option.h"
+#include "headroom/option_value.h"
 #include "headroom/root.h"
 #include "utils/common/common.h"
 
@@ -41,12 +42,25 @@ int option_refuse(const char *block, const oconfig_item_t *item, const char *acc
     return -1;
 }
 
+/* Which block a title is of. */
+struct place {
+    char plugin[32], key[32];
+};
+
+static struct place find_place(const char *block)
+{
+    struct place place = {.key = "Plugin"};
+
+    sscanf(block, "%31[^:]: <%31[^ >]", place.plugin, place.key);
+    return place;
+}
+
 void option_warn_unknown(const char *block, const oconfig_item_t *item)
 {
-    char plugin[32], key[32] = "Plugin", meant[HR_OPTION_SUGGESTION_SIZE];
+    const struct place place = find_place(block);
+    char meant[HR_OPTION_SUGGESTION_SIZE];
 
-    sscanf(block, "%31[^:]: <%31[^ >]", plugin, key);
-    hr_option_suggest(plugin, key, item->key, meant);
+    hr_option_suggest(place.plugin, place.key, item->key, meant);
     if (meant[0] != '\0')
         WARNING("%s: option %s is not known and has no effect: %s may be meant.", block, item->key,
                 meant);
@@ -54,125 +68,126 @@ void option_warn_unknown(const char *block, const oconfig_item_t *item)
         WARNING("%s: option %s is not known and has no effect.", block, item->key);
 }
 
+/* --- Values --------------------------------------------------------------- */
+
+static struct hr_option_value convert(const oconfig_value_t *value)
+{
+    switch (value->type) {
+    case OCONFIG_TYPE_STRING:
+        return (struct hr_option_value){HR_OPTION_TEXT, .text = value->value.string};
+    case OCONFIG_TYPE_NUMBER:
+        return (struct hr_option_value){HR_OPTION_NUMBER, .number = value->value.number};
+    default:
+        return (struct hr_option_value){.type = HR_OPTION_BOOLEAN};
+    }
+}
+
+/* @param chosen  is set of the values' indexes among the words of the option; NULL. */
+static int check_values(const char *block, const oconfig_item_t *item, bool *chosen)
+{
+    const struct place place = find_place(block);
+    const size_t count = (size_t)item->values_num;
+    struct hr_option_value *values = calloc(count + 1, sizeof(*values));
+    const struct hr_option option = {place.plugin, place.key, item->key, values, count};
+    char accepted[HR_OPTION_ACCEPTED_SIZE];
+
+    if (values == NULL) {
+        ERROR("%s: out of memory.", block);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = convert(&item->values[i]);
+    const bool is_accepted = hr_option_accepts(&option, accepted);
+    for (size_t i = 0; is_accepted && chosen != NULL && i < count; i++)
+        chosen[hr_option_find_word(&option, i)] = true;
+    free(values);
+    return is_accepted ? 0 : option_refuse(block, item, accepted);
+}
+
+int option_check(const char *block, const oconfig_item_t *item)
+{
+    return check_values(block, item, NULL);
+}
+
 int option_boolean(const char *block, const oconfig_item_t *item, bool *value)
 {
-    if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_BOOLEAN)
-        return option_refuse(block, item, "true or false, without quotes");
+    if (option_check(block, item) < 0)
+        return -1;
     *value = item->values[0].value.boolean;
     return 0;
 }
 
-int option_count(const char *block, const oconfig_item_t *item, size_t min, size_t max,
-                 size_t *value)
+int option_number(const char *block, const oconfig_item_t *item, double *value)
 {
-    char accepted[96];
-    double number = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
-                        ? item->values[0].value.number
-                        : -1;
-
-    /* Compared as numbers before the conversion, which is undefined out of range. */
-    if (!(number >= (double)min && number <= (double)max) || number != (double)(size_t)number) {
-        snprintf(accepted, sizeof(accepted), "a whole number from %zu to %zu", min, max);
-        return option_refuse(block, item, accepted);
-    }
-    *value = (size_t)number;
+    if (option_check(block, item) < 0)
+        return -1;
+    *value = item->values[0].value.number;
     return 0;
 }
 
-int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_us, uint64_t max_us,
-                   uint64_t *us)
+int option_count(const char *block, const oconfig_item_t *item, size_t *value)
 {
-    char accepted[96];
-    double number = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
-                        ? item->values[0].value.number * 1e6
-                        : -1;
-
-    /* Half a microsecond is what a decimal fraction may lack in binary. */
-    if (!(number >= (double)min_us - 0.5 && number <= (double)max_us + 0.5)) {
-        snprintf(accepted, sizeof(accepted), "a number of seconds from %s%.9g to %.9g",
-                 min_us == 1 ? "0.00000" : "", min_us == 1 ? 1 : (double)min_us / 1e6,
-                 (double)max_us / 1e6);
-        return option_refuse(block, item, accepted);
-    }
-    *us = (uint64_t)(number + 0.5);
+    if (option_check(block, item) < 0)
+        return -1;
+    *value = (size_t)item->values[0].value.number;
     return 0;
 }
 
-/* @return whether it is digits, with or without a unit. */
-static bool parse_bytes(const char *text, uint64_t *bytes)
+int option_seconds(const char *block, const oconfig_item_t *item, uint64_t *us)
 {
-    static const char units[] = "KMGT";
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    /* not strchr(), which finds the terminating NUL, too: a blank is one with that bit set */
-    const char *unit = memchr(units, *end & ~0x20, sizeof(units) - 1);
-    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) ||
-        number > UINT64_MAX >> shift)
-        return false;
-    *bytes = number << shift;
-    return true;
+    if (option_check(block, item) < 0)
+        return -1;
+    *us = (uint64_t)(item->values[0].value.number * 1e6 + 0.5);
+    return 0;
 }
 
 int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes)
 {
     const oconfig_value_t *value = item->values;
 
-    if (item->values_num == 1 && value->type == OCONFIG_TYPE_STRING &&
-        parse_bytes(value->value.string, bytes))
-        return 0;
-    double number =
-        item->values_num == 1 && value->type == OCONFIG_TYPE_NUMBER ? value->value.number : -1;
-    /* Up to 2^53 a double can hold each number of bytes. */
-    if (!(number >= 0 && number <= (double)(UINT64_C(1) << 53)) ||
-        number != (double)(uint64_t)number)
-        return option_refuse(block, item,
-                             "a whole number of bytes, or with K, M, G or T, as \"64G\"");
-    *bytes = (uint64_t)number;
+    if (option_check(block, item) < 0)
+        return -1;
+    if (value->type == OCONFIG_TYPE_STRING)
+        hr_option_parse_bytes(value->value.string, bytes);
+    else
+        *bytes = (uint64_t)value->value.number;
     return 0;
 }
 
 int option_text(const char *block, const oconfig_item_t *item, const char **value)
 {
-    if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING ||
-        item->values[0].value.string[0] == '\0')
-        return option_refuse(block, item, "one text in quotes, not empty");
+    if (option_check(block, item) < 0)
+        return -1;
     *value = item->values[0].value.string;
     return 0;
 }
 
-const struct option_word option_severities[] = {
-    {"WARNING", NOTIF_WARNING}, {"FAILURE", NOTIF_FAILURE}, {0}};
-
-/* "\"some\" or \"full\"" */
-static void list_words(const struct option_word *words, char *buffer, size_t size)
+int option_word(const char *block, const oconfig_item_t *item, int *value)
 {
-    size_t used = 0;
+    bool chosen[HR_OPTION_WORDS_MAX] = {false};
 
-    buffer[0] = '\0';
-    for (const struct option_word *word = words; word->text != NULL && used < size; word++) {
-        const char *between = word == words ? "" : word[1].text != NULL ? ", " : " or ";
-        used += snprintf(buffer + used, size - used, "%s\"%s\"", between, word->text);
-    }
+    if (check_values(block, item, chosen) < 0)
+        return -1;
+    for (int i = 0; i < HR_OPTION_WORDS_MAX; i++)
+        if (chosen[i])
+            *value = i;
+    return 0;
 }
 
-int option_word(const char *block, const oconfig_item_t *item, const struct option_word *words,
-                int *value)
+int option_severity(const char *block, const oconfig_item_t *item, int *severity)
 {
-    char accepted[96];
+    static const int severities[] = {NOTIF_WARNING, NOTIF_FAILURE};
+    int word;
 
-    if (item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING)
-        for (const struct option_word *word = words; word->text != NULL; word++)
-            if (strcasecmp(item->values[0].value.string, word->text) == 0) {
-                *value = word->value;
-                return 0;
-            }
-    list_words(words, accepted, sizeof(accepted));
-    return option_refuse(block, item, accepted);
+    if (option_word(block, item, &word) < 0)
+        return -1;
+    *severity = severities[word];
+    return 0;
+}
+
+int option_words(const char *block, const oconfig_item_t *item, bool *chosen)
+{
+    return check_values(block, item, chosen);
 }
 
 static int replace_path(const char *block, const char *text, char **path)
@@ -194,8 +209,6 @@ int option_state_file(const char *block, const oconfig_item_t *item, char **path
 
     if (option_text(block, item, &text) < 0)
         return -1;
-    if (text[0] != '/' || text[strlen(text) - 1] == '/')
-        return option_refuse(block, item, "the absolute path of a file");
     return replace_path(block, text, path);
 }
 
@@ -212,16 +225,6 @@ char *option_state_path(const char *configured, const char *file)
     if (base == NULL || asprintf(&path, "%s/%s", base, file) < 0)
         return NULL;
     return path;
-}
-
-int option_texts(const char *block, const oconfig_item_t *item, const char *accepted)
-{
-    if (item->values_num == 0)
-        return option_refuse(block, item, accepted);
-    for (int i = 0; i < item->values_num; i++)
-        if (item->values[i].type != OCONFIG_TYPE_STRING)
-            return option_refuse(block, item, accepted);
-    return 0;
 }
 
 /* Absolute, as collectd changes its working directory to BaseDir later. */

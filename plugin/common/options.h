@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/options.h - reads and checks values of configuration options.
+ * common/options.h - reads values of configuration options that headroom/option_value.h accepts.
  *
  * An invalid value is logged as an error that names the block, the option, the value and what is
  * accepted; the function then returns -1, which the configuration callback returns, too, so that
@@ -21,21 +21,20 @@ int option_refuse(const char *block, const oconfig_item_t *item, const char *acc
  * @param block  "psi", or of a block within "psi: <Trigger "a">". */
 void option_warn_unknown(const char *block, const oconfig_item_t *item);
 
+/** Checks the values by headroom/option_value.h. @return 0 or -1. */
+int option_check(const char *block, const oconfig_item_t *item);
+
 /** Reads true or false. @return 0 or -1. */
 int option_boolean(const char *block, const oconfig_item_t *item, bool *value);
 
-/** Reads one whole number from min to max. @return 0 or -1. */
-int option_count(const char *block, const oconfig_item_t *item, size_t min, size_t max,
-                 size_t *value);
+/** Reads one number. @return 0 or -1. */
+int option_number(const char *block, const oconfig_item_t *item, double *value);
 
-/**
- * Reads one number of seconds, with decimals.
- *
- * @param us  receives microseconds, from min_us to max_us.
- * @return 0 or -1.
- */
-int option_seconds(const char *block, const oconfig_item_t *item, uint64_t min_us, uint64_t max_us,
-                   uint64_t *us);
+/** Reads one whole number. @return 0 or -1. */
+int option_count(const char *block, const oconfig_item_t *item, size_t *value);
+
+/** Reads one number of seconds, with decimals, as microseconds. @return 0 or -1. */
+int option_seconds(const char *block, const oconfig_item_t *item, uint64_t *us);
 
 /** Reads one size: a whole number of bytes, or a text with the unit K, M, G or T ("64G"). @return 0
  * or -1. */
@@ -44,18 +43,14 @@ int option_bytes(const char *block, const oconfig_item_t *item, uint64_t *bytes)
 /** Reads one text that isn't empty. The item owns the text. @return 0 or -1. */
 int option_text(const char *block, const oconfig_item_t *item, const char **value);
 
-/** A word that an option accepts, and its value. */
-struct option_word {
-    const char *text; /**< NULL: the end of a table */
-    int value;
-};
+/** Reads one of the option's words as its index among them. @return 0 or -1. */
+int option_word(const char *block, const oconfig_item_t *item, int *value);
 
-/** "WARNING" and "FAILURE", as NOTIF_WARNING and NOTIF_FAILURE. */
-extern const struct option_word option_severities[];
+/** Reads "WARNING" or "FAILURE" as NOTIF_WARNING or NOTIF_FAILURE. @return 0 or -1. */
+int option_severity(const char *block, const oconfig_item_t *item, int *severity);
 
-/** Reads one of the words of a table, in any case. @return 0 or -1. */
-int option_word(const char *block, const oconfig_item_t *item, const struct option_word *words,
-                int *value);
+/** Reads words of the option. @param chosen  is set of their indexes. @return 0 or -1. */
+int option_words(const char *block, const oconfig_item_t *item, bool *chosen);
 
 /**
  * Reads the absolute path of an existing directory, where the host's "/" is mounted.
@@ -80,13 +75,5 @@ int option_state_file(const char *block, const oconfig_item_t *item, char **path
  * @return a path that the caller frees; NULL, with errno, on failure.
  */
 char *option_state_path(const char *configured, const char *file);
-
-/**
- * Checks that there is at least one value and all are texts.
- *
- * @param accepted  what kind of texts, for the message.
- * @return 0 or -1.
- */
-int option_texts(const char *block, const oconfig_item_t *item, const char *accepted);
 
 #endif

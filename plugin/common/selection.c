@@ -150,10 +150,9 @@ static int read_block(struct selection *selection, const oconfig_item_t *item, s
 
 static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
 {
-    const char *accepted = "one path or pattern in quotes, or more";
     const size_t first = selection->patterns.count;
 
-    if (option_texts(selection->plugin, item, accepted) < 0)
+    if (option_check(selection->plugin, item) < 0)
         return -1;
     if (item->children_num > 0 && item->values_num != 1)
         return option_refuse(selection->plugin, item, "one pattern, as it is a block");
@@ -172,7 +171,7 @@ static int read_cgroup(struct selection *selection, const oconfig_item_t *item)
 
 static int read_exclude(struct selection *selection, const oconfig_item_t *item)
 {
-    if (option_texts(selection->plugin, item, "one path or pattern in quotes, or more") < 0)
+    if (option_check(selection->plugin, item) < 0)
         return -1;
     for (int i = 0; i < item->values_num; i++) {
         const char *pattern = item->values[i].value.string;
@@ -263,7 +262,7 @@ int selection_option(struct selection *selection, const oconfig_item_t *item)
     if (strcasecmp(item->key, "ExcludeCgroup") == 0)
         return read_exclude(selection, item);
     if (strcasecmp(item->key, "MaxCgroups") == 0)
-        return option_count(selection->plugin, item, 1, 1000000, &selection->max_count);
+        return option_count(selection->plugin, item, &selection->max_count);
     return 1;
 }
 

@@ -30,45 +30,24 @@ const struct alert_rule alert_rule_default = {
 
 /* --- Options -------------------------------------------------------------------------- */
 
-static int read_severity(const oconfig_item_t *item, int *severity)
-{
-    const char *name;
-
-    if (option_text(BLOCK, item, &name) < 0)
-        return -1;
-    return option_word(BLOCK, item, option_severities, severity);
-}
-
-static int read_percentage(const oconfig_item_t *item, double *pct)
-{
-    const double number = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
-                              ? item->values[0].value.number
-                              : -1;
-
-    if (!(number >= 0 && number <= 90))
-        return option_refuse(BLOCK, item, "a percentage from 0 (never notifies) to 90");
-    *pct = number;
-    return 0;
-}
-
 static int read_option(const oconfig_item_t *item, struct alert_rule *rule)
 {
     if (strcasecmp(item->key, "Before") == 0)
-        return option_seconds(BLOCK, item, 0, 86400 * HR_US_PER_S, &rule->before_us);
+        return option_seconds(BLOCK, item, &rule->before_us);
     if (strcasecmp(item->key, "RoomBelow") == 0)
-        return read_percentage(item, &rule->room_below_pct);
+        return option_number(BLOCK, item, &rule->room_below_pct);
     if (strcasecmp(item->key, "Severity") == 0)
-        return read_severity(item, &rule->severity);
+        return option_severity(BLOCK, item, &rule->severity);
     if (strcasecmp(item->key, "TopTakers") == 0)
-        return option_count(BLOCK, item, 0, 10, &rule->top_takers);
+        return option_count(BLOCK, item, &rule->top_takers);
     option_warn_unknown(BLOCK, item);
     return 0;
 }
 
 int alert_option(const oconfig_item_t *block, struct alert_rule *rule)
 {
-    if (block->values_num > 0)
-        return option_refuse(PLUGIN, block, "no value, as it is a block: <Alert>");
+    if (option_check(PLUGIN, block) < 0)
+        return -1;
     if (rule->is_on) {
         ERROR(PLUGIN ": there is more than one block <Alert>; remove the others.");
         return -1;

@@ -70,8 +70,7 @@ static int configure_option(const oconfig_item_t *item)
     if (strcasecmp(item->key, "Trouble") == 0)
         return trouble_lines_option(PLUGIN, item, &config.lines.of_all);
     if (strcasecmp(item->key, "Horizon") == 0)
-        return option_seconds(PLUGIN, item, 60 * HR_US_PER_S, 86400 * HR_US_PER_S,
-                              &config.horizon_us);
+        return option_seconds(PLUGIN, item, &config.horizon_us);
     if (strcasecmp(item->key, "Alert") == 0)
         return alert_option(item, &config.alert);
     if (strcasecmp(item->key, "OOM") == 0)

@@ -16,22 +16,12 @@ void trouble_lines_free(struct trouble_lines *lines)
 int trouble_lines_option(const char *block, const oconfig_item_t *item,
                          struct trouble_lines_given *given)
 {
-    static const char accepted[] =
-        "\"cpu\", \"memory\" or \"io\", and a percentage above 0, up to 100";
-
-    if (item->values_num != 2 || item->values[0].type != OCONFIG_TYPE_STRING ||
-        item->values[1].type != OCONFIG_TYPE_NUMBER)
-        return option_refuse(block, item, accepted);
-    const double pct = item->values[1].value.number;
-    for (int i = HR_PSI_CPU; i <= HR_PSI_IO; i++) {
-        if (strcasecmp(item->values[0].value.string, hr_psi_resource_name(i)) != 0)
-            continue;
-        if (!(pct > 0 && pct <= 100))
-            break;
-        given->pct[i] = pct;
-        return 0;
-    }
-    return option_refuse(block, item, accepted);
+    if (option_check(block, item) < 0)
+        return -1;
+    for (int i = HR_PSI_CPU; i <= HR_PSI_IO; i++)
+        if (strcasecmp(item->values[0].value.string, hr_psi_resource_name(i)) == 0)
+            given->pct[i] = item->values[1].value.number;
+    return 0;
 }
 
 static int reserve_pattern(struct trouble_lines *lines, size_t pattern)

@@ -8,8 +8,6 @@
 #define PLUGIN "osnoise"
 #define ALERT  PLUGIN ": <Alert>"
 
-#define HOUR_US (3600 * HR_US_PER_S)
-
 #define DEFAULT_TOP 5 /* of mode sources */
 
 static const struct osnoise_config defaults = {
@@ -27,30 +25,23 @@ static const struct osnoise_config defaults = {
 
 /* --- Single options ------------------------------------------------------- */
 
-static int parse_cpus(const oconfig_value_t *value, struct hr_cpu_set *cpus)
+static void parse_cpus(const oconfig_value_t *value, struct hr_cpu_set *cpus)
 {
-    if (value->type == OCONFIG_TYPE_STRING && value->value.string[0] != '\0' &&
-        strchr(value->value.string, '\n') == NULL)
-        return hr_cpu_set_parse(value->value.string, strlen(value->value.string), cpus);
-    double number = value->type == OCONFIG_TYPE_NUMBER ? value->value.number : -1;
-    if (!(number >= 0 && number < HR_CPU_MAX) || number != (double)(unsigned)number)
-        return -1;
     *cpus = (struct hr_cpu_set){{0}};
-    hr_cpu_set_add(cpus, (unsigned)number);
-    return 0;
+    if (value->type == OCONFIG_TYPE_STRING)
+        hr_cpu_set_parse(value->value.string, strlen(value->value.string), cpus);
+    else
+        hr_cpu_set_add(cpus, (unsigned)value->value.number);
 }
 
 static int read_cpus(struct osnoise_config *config, const oconfig_item_t *item)
 {
-    static const char accepted[] = "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", "
-                                   "below 8192";
     struct hr_cpu_set cpus;
 
-    if (item->values_num == 0)
-        return option_refuse(PLUGIN, item, accepted);
+    if (option_check(PLUGIN, item) < 0)
+        return -1;
     for (int i = 0; i < item->values_num; i++) {
-        if (parse_cpus(&item->values[i], &cpus) < 0)
-            return option_refuse(PLUGIN, item, accepted);
+        parse_cpus(&item->values[i], &cpus);
         for (unsigned cpu = hr_cpu_set_next(&cpus, 0); cpu < HR_CPU_MAX;
              cpu = hr_cpu_set_next(&cpus, cpu + 1))
             hr_cpu_set_add(&config->run.cpus, cpu);
@@ -60,59 +51,34 @@ static int read_cpus(struct osnoise_config *config, const oconfig_item_t *item)
 
 static int read_mode(struct osnoise_config *config, const oconfig_item_t *item)
 {
-    const char *name;
+    int word;
 
-    if (option_text(PLUGIN, item, &name) < 0)
+    if (option_word(PLUGIN, item, &word) < 0)
         return -1;
-    for (int mode = 0; mode < HR_OSNOISE_MODE_COUNT; mode++)
-        if (strcasecmp(name, hr_osnoise_mode_name(mode)) == 0) {
-            config->run.mode = mode;
-            return 0;
-        }
-    return option_refuse(PLUGIN, item, "\"osnoise\", \"hwnoise\", \"sources\" or \"attach\"");
-}
-
-static int read_max_duty(struct osnoise_config *config, const oconfig_item_t *item)
-{
-    double pct = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_NUMBER
-                     ? item->values[0].value.number
-                     : 0;
-
-    if (!(pct > 0 && pct <= 100))
-        return option_refuse(PLUGIN, item, "a number of percent above 0, up to 100");
-    config->run.max_duty_pct = pct;
+    config->run.mode = word;
     return 0;
 }
 
 static int read_top(struct osnoise_config *config, const oconfig_item_t *item)
 {
     config->has_top = true;
-    return option_count(PLUGIN, item, 0, 100, &config->top);
+    return option_count(PLUGIN, item, &config->top);
 }
 
 /* --- Alert ---------------------------------------------------------------- */
-
-static int read_severity(const oconfig_item_t *item, int *severity)
-{
-    const char *name;
-
-    if (option_text(ALERT, item, &name) < 0)
-        return -1;
-    return option_word(ALERT, item, option_severities, severity);
-}
 
 static int read_alert_option(struct osnoise_rule *rule, const oconfig_item_t *item)
 {
     uint64_t us;
 
     if (strcasecmp(item->key, "Severity") == 0)
-        return read_severity(item, &rule->severity);
+        return option_severity(ALERT, item, &rule->severity);
     if (strcasecmp(item->key, "MaxSingle") == 0) {
-        if (option_seconds(ALERT, item, 1, HOUR_US, &us) < 0)
+        if (option_seconds(ALERT, item, &us) < 0)
             return -1;
         rule->max_single_ns = us * 1000;
     } else if (strcasecmp(item->key, "Quiet") == 0) {
-        if (option_seconds(ALERT, item, HR_US_PER_S, 24 * HOUR_US, &us) < 0)
+        if (option_seconds(ALERT, item, &us) < 0)
             return -1;
         rule->quiet_ns = us * 1000;
     } else {
@@ -123,8 +89,8 @@ static int read_alert_option(struct osnoise_rule *rule, const oconfig_item_t *it
 
 static int read_alert(struct osnoise_config *config, const oconfig_item_t *block)
 {
-    if (block->values_num > 0)
-        return option_refuse(PLUGIN, block, "no value, as it is a block: <Alert>");
+    if (option_check(PLUGIN, block) < 0)
+        return -1;
     if (config->has_alert) {
         ERROR(PLUGIN ": there is more than one block <Alert>; remove the others.");
         return -1;
@@ -153,13 +119,13 @@ static int read_option(struct osnoise_config *config, const oconfig_item_t *item
     if (strcasecmp(key, "Mode") == 0)
         return read_mode(config, item);
     if (strcasecmp(key, "Period") == 0)
-        return option_seconds(PLUGIN, item, 1000, HOUR_US, &run->period_us);
+        return option_seconds(PLUGIN, item, &run->period_us);
     if (strcasecmp(key, "Runtime") == 0)
-        return option_seconds(PLUGIN, item, 100, HOUR_US, &run->runtime_us);
+        return option_seconds(PLUGIN, item, &run->runtime_us);
     if (strcasecmp(key, "Threshold") == 0)
-        return option_seconds(PLUGIN, item, 1, HR_US_PER_S, &run->threshold_us);
+        return option_seconds(PLUGIN, item, &run->threshold_us);
     if (strcasecmp(key, "MaxDuty") == 0)
-        return read_max_duty(config, item);
+        return option_number(PLUGIN, item, &run->max_duty_pct);
     if (strcasecmp(key, "Sources") == 0)
         return read_top(config, item);
     if (strcasecmp(key, "Histogram") == 0)

@@ -117,7 +117,7 @@ int psi_alerts_option(struct psi_alerts *alerts, const oconfig_item_t *item)
     if (strcasecmp(item->key, "Blame") == 0)
         return psi_blame_option(&alerts->blame, item);
     if (strcasecmp(item->key, "MaxNotificationsPerSecond") == 0)
-        return option_count(PLUGIN, item, 1, 100000, &alerts->limit);
+        return option_count(PLUGIN, item, &alerts->limit);
     if (strcasecmp(item->key, "StateFile") == 0)
         return option_state_file(PLUGIN, item, &alerts->state_path);
     return 1;

@@ -10,11 +10,9 @@
 
 int psi_blame_option(struct psi_blame_options *options, const oconfig_item_t *item)
 {
-    static const struct option_word modes[] = {
-        {"alert", PSI_BLAME_ALERT}, {"always", PSI_BLAME_ALWAYS}, {"off", PSI_BLAME_OFF}, {0}};
     int mode;
 
-    if (option_word(PLUGIN, item, modes, &mode) < 0)
+    if (option_word(PLUGIN, item, &mode) < 0)
         return -1;
     *options = (struct psi_blame_options){.mode = mode, .is_given = true};
     return 0;

@@ -39,76 +39,31 @@ static struct psi_problems system_problems, cgroup_problems;
 
 /* --- Configuration -------------------------------------------------------- */
 
-static const char *report_name(int report)
+/* All are chosen until the option is first given. */
+static int configure_choices(const oconfig_item_t *item, bool *chosen, size_t size, bool *given)
 {
-    return report == PSI_REPORT_PERCENT ? "percent" : "total";
-}
-
-static const char *resource_name(int resource)
-{
-    return hr_psi_resource_name(resource);
-}
-
-/* What an option with a list of names chooses of. */
-struct choices {
-    const char *accepted;
-    const char *(*name)(int choice);
-    int count;
-    bool *chosen;
-    bool *given; /* all are chosen until the option is first given */
-};
-
-static int choose(const struct choices *choices, const char *name)
-{
-    for (int i = 0; i < choices->count; i++)
-        if (strcasecmp(name, choices->name(i)) == 0) {
-            choices->chosen[i] = true;
-            return 0;
-        }
-    return -1;
-}
-
-static int configure_choices(const oconfig_item_t *item, const struct choices *choices)
-{
-    if (option_texts(PLUGIN, item, choices->accepted) < 0)
+    if (option_check(PLUGIN, item) < 0)
         return -1;
-    if (!*choices->given)
-        memset(choices->chosen, 0, (size_t)choices->count * sizeof(*choices->chosen));
-    *choices->given = true;
-    for (int i = 0; i < item->values_num; i++)
-        if (choose(choices, item->values[i].value.string) < 0)
-            return option_refuse(PLUGIN, item, choices->accepted);
-    return 0;
-}
-
-static int configure_resources(const oconfig_item_t *item)
-{
-    static const struct choices choices = {"one or more of \"cpu\", \"memory\", \"io\" and \"irq\"",
-                                           resource_name, HR_PSI_RESOURCE_COUNT,
-                                           config.series.resources, &config.series.resources_given};
-
-    return configure_choices(item, &choices);
-}
-
-static int configure_reports(const oconfig_item_t *item)
-{
-    static const struct choices choices = {"one or both of \"percent\" and \"total\"", report_name,
-                                           PSI_REPORT_COUNT, config.series.reports,
-                                           &config.series.reports_given};
-
-    return configure_choices(item, &choices);
+    if (!*given)
+        memset(chosen, 0, size);
+    *given = true;
+    return option_words(PLUGIN, item, chosen);
 }
 
 static int configure_option(const oconfig_item_t *item)
 {
+    struct psi_series_options *series = &config.series;
+
     if (strcasecmp(item->key, "System") == 0)
         return option_boolean(PLUGIN, item, &config.system);
     if (strcasecmp(item->key, "Resource") == 0)
-        return configure_resources(item);
+        return configure_choices(item, series->resources, sizeof(series->resources),
+                                 &series->resources_given);
     if (strcasecmp(item->key, "Report") == 0)
-        return configure_reports(item);
+        return configure_choices(item, series->reports, sizeof(series->reports),
+                                 &series->reports_given);
     if (strcasecmp(item->key, "ReportAverages") == 0)
-        return option_boolean(PLUGIN, item, &config.series.averages);
+        return option_boolean(PLUGIN, item, &series->averages);
     if (strcasecmp(item->key, "Root") == 0)
         return option_root(PLUGIN, item, &config.root);
 

@@ -7,23 +7,12 @@
 
 #define PLUGIN "psi"
 
-#define LONGEST_US (24 * 60 * 60 * HR_US_PER_S)
-
-static const struct option_word resources[] = {
-    {"cpu", HR_PSI_CPU}, {"memory", HR_PSI_MEMORY}, {"io", HR_PSI_IO}, {"irq", HR_PSI_IRQ}, {0}};
-static const struct option_word levels[] = {{"some", HR_PSI_SOME}, {"full", HR_PSI_FULL}, {0}};
-static const struct option_word scopes[] = {{"system", true}, {"cgroups", false}, {0}};
-static const struct option_word modes[] = {{"auto", HR_PSI_TRIGGER_AUTO},
-                                           {"kernel", HR_PSI_TRIGGER_KERNEL},
-                                           {"poll", HR_PSI_TRIGGER_POLL},
-                                           {0}};
-
 /* A block while it is read. */
 struct block {
     struct psi_rule *rule;
     const char *title; /* "psi: <Trigger "x">" */
     bool has_resource, has_stall;
-    int resource, level, of_system, mode;
+    int resource, level, scope, mode;
 };
 
 static int read_option(struct block *block, const oconfig_item_t *item)
@@ -34,34 +23,32 @@ static int read_option(struct block *block, const oconfig_item_t *item)
 
     if (strcasecmp(key, "Resource") == 0) {
         block->has_resource = true;
-        return option_word(block->title, item, resources, &block->resource);
+        return option_word(block->title, item, &block->resource);
     }
     if (strcasecmp(key, "Stall") == 0) {
         block->has_stall = true;
-        return option_seconds(block->title, item, 1, HR_PSI_TRIGGER_WINDOW_MAX_US,
-                              &trigger->stall_us);
+        return option_seconds(block->title, item, &trigger->stall_us);
     }
     if (strcasecmp(key, "Window") == 0)
-        return option_seconds(block->title, item, HR_PSI_TRIGGER_WINDOW_MIN_US,
-                              HR_PSI_TRIGGER_WINDOW_MAX_US, &trigger->window_us);
+        return option_seconds(block->title, item, &trigger->window_us);
     if (strcasecmp(key, "Level") == 0)
-        return option_word(block->title, item, levels, &block->level);
+        return option_word(block->title, item, &block->level);
     if (strcasecmp(key, "Scope") == 0)
-        return option_word(block->title, item, scopes, &block->of_system);
+        return option_word(block->title, item, &block->scope);
     if (strcasecmp(key, "Severity") == 0)
-        return option_word(block->title, item, option_severities, &rule->severity);
+        return option_severity(block->title, item, &rule->severity);
     if (strcasecmp(key, "Mode") == 0)
-        return option_word(block->title, item, modes, &block->mode);
+        return option_word(block->title, item, &block->mode);
     if (strcasecmp(key, "Quiet") == 0)
-        return option_seconds(block->title, item, HR_US_PER_S / 10, LONGEST_US, &rule->quiet_us);
+        return option_seconds(block->title, item, &rule->quiet_us);
     if (strcasecmp(key, "Repeat") == 0)
-        return option_seconds(block->title, item, 0, LONGEST_US, &rule->repeat_us);
+        return option_seconds(block->title, item, &rule->repeat_us);
     if (strcasecmp(key, "TopTasks") == 0)
-        return option_count(block->title, item, 0, PSI_TOP_TASKS_MAX, &rule->top_tasks);
+        return option_count(block->title, item, &rule->top_tasks);
     if (strcasecmp(key, "TopTasksWindow") == 0)
-        return option_seconds(block->title, item, 10000, 1000000, &rule->top_tasks_window_us);
+        return option_seconds(block->title, item, &rule->top_tasks_window_us);
     if (strcasecmp(key, "TopTasksLimit") == 0)
-        return option_count(block->title, item, 1, 100000, &rule->top_tasks_limit);
+        return option_count(block->title, item, &rule->top_tasks_limit);
     option_warn_unknown(block->title, item);
     return 0;
 }
@@ -98,7 +85,7 @@ static int check_rule(struct block *block)
     rule->trigger.resource = block->resource;
     rule->trigger.level = block->level;
     rule->trigger.mode = block->mode;
-    rule->of_system = block->of_system;
+    rule->of_system = block->scope == 0;
     /* At least a window and a quarter, as triggers are read a little less often than once per
      * window where nothing happens. */
     if (rule->quiet_us < rule->trigger.window_us * 5 / 4)
@@ -117,7 +104,6 @@ int psi_rule_read(struct psi_rule *rule, const oconfig_item_t *item)
         .rule = rule,
         .title = title,
         .level = HR_PSI_SOME,
-        .of_system = true,
         .mode = HR_PSI_TRIGGER_AUTO,
     };
 

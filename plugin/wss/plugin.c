@@ -47,7 +47,7 @@ static const char *root_path(void)
 static int configure_option(const oconfig_item_t *item)
 {
     if (strcasecmp(item->key, "MaxScanTime") == 0)
-        return option_seconds(PLUGIN, item, 1000, 60000000, &config.max_scan_us);
+        return option_seconds(PLUGIN, item, &config.max_scan_us);
     if (strcasecmp(item->key, "MaxRSS") == 0)
         return option_bytes(PLUGIN, item, &config.max_rss_bytes);
     if (strcasecmp(item->key, "Root") == 0)

@@ -9,51 +9,28 @@
 
 #define PLUGIN "wss"
 
-#define MIN_WINDOW_MS 1
-#define MAX_WINDOW_MS (3600 * 1000)
-
 #define SYSTEM_LABEL "system"
 
 /* --- Options of all targets ----------------------------------------------- */
 
 static int read_method(const char *block, const oconfig_item_t *item, struct wss_target *target)
 {
-    const char *name;
+    static const enum hr_wss_method methods[] = {HR_WSS_AUTO, HR_WSS_REFERENCED, HR_WSS_IDLE,
+                                                 HR_WSS_LRU_GEN, HR_WSS_DAMON};
+    int word;
 
-    if (option_text(block, item, &name) < 0)
+    if (option_word(block, item, &word) < 0)
         return -1;
-    if (hr_wss_method_parse(name, &target->method) < 0)
-        return option_refuse(block, item,
-                             "\"auto\", \"referenced\", \"idle\", \"lru_gen\" or \"damon\"");
+    target->method = methods[word];
     return 0;
-}
-
-/* @return milliseconds; 0: it isn't a window. */
-static uint64_t parse_window(const oconfig_value_t *value)
-{
-    double ms = value->type == OCONFIG_TYPE_NUMBER ? value->value.number * 1000 : 0;
-
-    if (!(ms >= MIN_WINDOW_MS - 1e-6 && ms <= MAX_WINDOW_MS + 1e-6))
-        return 0;
-    uint64_t whole = (uint64_t)(ms + 0.5);
-    /* Rounding errors of a decimal fraction are allowed. */
-    return ms - (double)whole < 1e-6 && (double)whole - ms < 1e-6 ? whole : 0;
 }
 
 static int read_windows(const char *block, const oconfig_item_t *item, struct wss_target *target)
 {
-    static const char accepted[] = "1 to 8 numbers of seconds from 0.001 to 3600, in whole "
-                                   "milliseconds, each above the one before";
-    uint64_t previous_ms = 0;
-
-    if (item->values_num < 1 || item->values_num > WSS_MAX_WINDOWS)
-        return option_refuse(block, item, accepted);
-    for (int i = 0; i < item->values_num; i++) {
-        uint64_t window_ms = parse_window(&item->values[i]);
-        if (window_ms <= previous_ms)
-            return option_refuse(block, item, accepted);
-        target->windows_ms[i] = previous_ms = window_ms;
-    }
+    if (option_check(block, item) < 0)
+        return -1;
+    for (int i = 0; i < item->values_num; i++)
+        target->windows_ms[i] = (uint64_t)(item->values[i].value.number * 1000 + 0.5);
     target->window_count = (size_t)item->values_num;
     if (target->windows_ms[0] < 10)
         WARNING("%s: option Window: a window below 10 ms reads low, as CPUs set no referenced "
@@ -99,14 +76,12 @@ static int read_choice(const char *block, const oconfig_item_t *item, struct wss
         return option_text(block, item, &text) < 0
                    ? -1
                    : set_choice(target, HR_PROCESS_BY_NAME, text, 0);
-    if (strcasecmp(item->key, "PidFile") == 0) {
-        if (option_text(block, item, &text) < 0)
-            return -1;
-        return text[0] == '/' ? set_choice(target, HR_PROCESS_BY_FILE, text, 0)
-                              : option_refuse(block, item, "an absolute path");
-    }
+    if (strcasecmp(item->key, "PidFile") == 0)
+        return option_text(block, item, &text) < 0
+                   ? -1
+                   : set_choice(target, HR_PROCESS_BY_FILE, text, 0);
     if (strcasecmp(item->key, "Pid") == 0)
-        return option_count(block, item, 1, 4194304, &pid) < 0
+        return option_count(block, item, &pid) < 0
                    ? -1
                    : set_choice(target, HR_PROCESS_BY_PID, NULL, (pid_t)pid);
     return 1;
@@ -207,8 +182,8 @@ static int read_system(struct wss_targets *targets, const oconfig_item_t *item)
 {
     static const char block[] = PLUGIN ": <System>";
 
-    if (item->values_num > 0)
-        return option_refuse(PLUGIN, item, "no value, but is a block: <System>");
+    if (option_check(PLUGIN, item) < 0)
+        return -1;
     for (size_t i = 0; i < targets->block_count; i++)
         if (targets->blocks[i].scope == HR_WSS_SYSTEM) {
             ERROR(PLUGIN ": there is more than one block <System>.");

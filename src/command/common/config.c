@@ -82,6 +82,28 @@ double config_number(const struct config_item *item, double otherwise)
     return end > text && *end == '\0' ? number : otherwise;
 }
 
+static bool is_one_of(const char *text, const char *const words[3])
+{
+    return strcasecmp(text, words[0]) == 0 || strcasecmp(text, words[1]) == 0 ||
+           strcasecmp(text, words[2]) == 0;
+}
+
+struct hr_option_value config_value(const struct config_item *item, size_t index)
+{
+    static const char *const yes[] = {"true", "yes", "on"}, *const no[] = {"false", "no", "off"};
+    const char *text = item->values[index];
+    char *end;
+
+    if (index >= CONFIG_QUOTED_MAX || (item->quoted >> index & 1) != 0)
+        return (struct hr_option_value){HR_OPTION_TEXT, .text = text};
+    if (is_one_of(text, yes) || is_one_of(text, no))
+        return (struct hr_option_value){.type = HR_OPTION_BOOLEAN};
+    const double number = strtod(text, &end);
+    if (strchr("+-.0123456789", text[0]) != NULL && *end == '\0')
+        return (struct hr_option_value){HR_OPTION_NUMBER, .number = number};
+    return (struct hr_option_value){HR_OPTION_TEXT, .text = text};
+}
+
 /* --- Parsing -------------------------------------------------------------- */
 
 /* The rest of a text, and its line. */
@@ -156,6 +178,7 @@ static int parse_values(struct input *input, struct config_item *item)
     for (skip_blanks(input); *input->text != '\0' && strchr(">\n", *input->text) == NULL;
          skip_blanks(input)) {
         char *value = NULL;
+        const bool is_quoted = *input->text == '"';
         int status = *input->text == '"' ? parse_quoted(input, &value) : parse_word(input, &value);
         if (status == 0)
             status = HR_ARRAY_RESERVE(item->values, item->value_capacity, item->value_count + 1);
@@ -163,6 +186,8 @@ static int parse_values(struct input *input, struct config_item *item)
             free(value);
             return status;
         }
+        if (is_quoted && item->value_count < CONFIG_QUOTED_MAX)
+            item->quoted |= UINT64_C(1) << item->value_count;
         item->values[item->value_count++] = value;
     }
     return 0;

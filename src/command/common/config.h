@@ -10,6 +10,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "headroom/option_value.h"
+
+/** Of more values than options have that take other than texts. */
+#define CONFIG_QUOTED_MAX 64
 
 /** An option, "KEY VALUE ...", or a block, "<KEY VALUE ...> ... </KEY>". All zeros is an empty one.
  */
@@ -17,6 +23,7 @@ struct config_item {
     char *key;
     char **values; /**< without quotes and backslashes */
     size_t value_count, value_capacity;
+    uint64_t quoted; /**< a bit of each of the first CONFIG_QUOTED_MAX values */
     struct config_item *children;
     size_t child_count, child_capacity;
     char *path; /**< of its file; NULL: of none */
@@ -67,6 +74,9 @@ const char *config_text(const struct config_item *item);
 
 /** The last child with that key; NULL: none. */
 const struct config_item *config_find(const struct config_item *item, const char *key);
+
+/** A value as collectd takes it: what stands without quotes may be a number or a boolean. */
+struct hr_option_value config_value(const struct config_item *item, size_t index);
 
 /** The first value as true ("true", "yes", "on") or false; what it was where there is no item. */
 bool config_boolean(const struct config_item *item, bool otherwise);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * doctor/configuration.c - what of the configuration can't be read, as collectd doesn't start with
- * it, and options that aren't known, which have no effect or keep it from starting, or that a block
- * lacks.
+ * it, values that options don't accept, and options that aren't known, which have no effect or keep
+ * it from starting, or that a block lacks.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "doctor/checks.h"
 #include "headroom/option.h"
+#include "headroom/option_value.h"
 
 /* "A, B or C" */
 static void list_directories(const struct usage *usage, char *text, size_t size)
@@ -107,6 +109,41 @@ static void add_unknown(const struct check_context *context, const char *key,
     findings_add(context->findings, FINDING_WRONG, feature, cause, remedy);
 }
 
+/* The values as they are written, as far as they fit. */
+static void print_values(const struct config_item *item, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (size_t i = 0; i < item->value_count && used < size; i++) {
+        const char *quote = (item->quoted >> i & 1) != 0 ? "\"" : "";
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s%s%s", i > 0 ? " " : "", quote,
+                                 item->values[i], quote);
+    }
+}
+
+/* By what the plugin itself goes by when it starts. */
+static void check_values(const struct check_context *context, const char *key,
+                         const struct config_item *item)
+{
+    struct hr_option_value *values = calloc(item->value_count + 1, sizeof(*values));
+    const struct hr_option option = {context->plugin, key, item->key, values, item->value_count};
+    char accepted[HR_OPTION_ACCEPTED_SIZE], given[64], feature[80], cause[256], remedy[256];
+
+    for (size_t i = 0; values != NULL && i < item->value_count; i++)
+        values[i] = config_value(item, i);
+    if (values != NULL && !hr_option_accepts(&option, accepted)) {
+        print_values(item, given, sizeof(given));
+        snprintf(feature, sizeof(feature), "option \"%.60s\"", item->key);
+        snprintf(cause, sizeof(cause), "it %s%s, in line %u of %.150s",
+                 given[0] != '\0' ? "doesn't accept " : "has no value", given, item->line,
+                 item->path);
+        snprintf(remedy, sizeof(remedy), "it takes %s: collectd doesn't start with this", accepted);
+        findings_add(context->findings, FINDING_WRONG, feature, cause, remedy);
+    }
+    free(values);
+}
+
 /* Without them the plugin refuses the block. */
 static void check_required(const struct check_context *context, const struct config_item *block)
 {
@@ -132,11 +169,12 @@ static void check_block(const struct check_context *context, const char *key,
     check_required(context, block);
     for (size_t i = 0; i < block->child_count; i++) {
         const struct config_item *item = &block->children[i];
-        if (!hr_option_is_known(context->plugin, key, item->key))
+        if (!hr_option_is_known(context->plugin, key, item->key)) {
             add_unknown(context, key, item);
-        else
-            check_block(context, config_is(item, "Plugin") ? HR_OPTION_PLUGIN_WITHIN : item->key,
-                        item);
+            continue;
+        }
+        check_values(context, key, item);
+        check_block(context, config_is(item, "Plugin") ? HR_OPTION_PLUGIN_WITHIN : item->key, item);
     }
 }
 

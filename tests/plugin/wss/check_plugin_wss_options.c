@@ -34,7 +34,7 @@ static const struct {
     {PROCESS("Pid \"5\""), "Pid", "\"5\"", "whole number from 1"},
     {PROCESS("Pid 5\nName \"x\""), "<Process \"a\">", "Name, PidFile and Pid", "exclude"},
     {PROCESS("Method \"magic\""), "Method", "\"magic\"", "\"referenced\", \"idle\""},
-    {PROCESS("Method 5"), "Method", "5", "text"},
+    {PROCESS("Method 5"), "Method", "5", "\"auto\""},
     {PROCESS("Aging \"yes\""), "Aging", "\"yes\"", "true or false"},
     {PROCESS("Window"), "Window", "no value", WINDOWS},
     {PROCESS("Window 0"), "Window", "0", WINDOWS},
