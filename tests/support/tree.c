@@ -162,7 +162,7 @@ void tree_set_populated(struct tree *tree, const char *group, bool populated)
     tree_write(tree, path, "populated %d\nfrozen 0\n", populated);
 }
 
-static void add_one_group(struct tree *tree, const char *group, bool populated)
+static void fill_group(struct tree *tree, const char *group, bool populated)
 {
     char path[PATH_MAX];
 
@@ -173,6 +173,23 @@ static void add_one_group(struct tree *tree, const char *group, bool populated)
     tree_write(tree, path, "1\n");
     for (size_t i = 0; i < RESOURCE_COUNT; i++)
         tree_pressure(tree, group, resources[i], 0, 0);
+}
+
+/* A new one appears with all of its files, as the kernel's do: a plugin's thread may look at any
+ * moment. */
+static void add_one_group(struct tree *tree, const char *group, bool populated)
+{
+    static const char beside[] = "../new group";
+    char path[PATH_MAX];
+
+    print_path(path, "%s/%s/%s", tree->path, TREE_CGROUPS, group);
+    if (access(path, F_OK) == 0) {
+        fill_group(tree, group, populated);
+        return;
+    }
+    fill_group(tree, beside, populated);
+    print_path(path, TREE_CGROUPS "/%s", group);
+    tree_rename(tree, TREE_CGROUPS "/../new group", path);
 }
 
 void tree_add_group(struct tree *tree, const char *group, bool populated)

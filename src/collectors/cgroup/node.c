@@ -181,8 +181,9 @@ static void reset_missing_watches(struct hr_node *node)
 void hr_node_add_watches(struct hr_node *node, int dirfd)
 {
     reset_missing_watches(node);
-    if (node->has_below)
-        add_watch(node, &node->directory, dirfd, NULL, IN_CREATE | IN_DELETE | IN_ONLYDIR);
+    if (node->has_below) /* groups of version 1 can be renamed */
+        add_watch(node, &node->directory, dirfd, NULL,
+                  IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR);
     if (node->selected)
         add_watch(node, &node->events, dirfd, "cgroup.events", IN_MODIFY);
 }

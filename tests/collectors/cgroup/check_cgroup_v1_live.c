@@ -123,6 +123,20 @@ START_TEST(takes_a_group_made_again_for_another)
 }
 END_TEST
 
+/* Version 1 alone can do that. */
+START_TEST(follows_a_group_that_is_renamed)
+{
+    const int above = groups_dirfd(groups);
+
+    groups_make(groups, "a");
+    follow_groups("*");
+    read_story("+a ^a");
+    ck_assert_int_eq(renameat(above, "a", above, "b"), 0);
+    read_story("va -a +b ^b");
+    groups_remove(groups, "b");
+}
+END_TEST
+
 /* The kernel doesn't report which groups are populated, so that processes make no difference. */
 START_TEST(takes_no_notice_of_processes)
 {
@@ -222,6 +236,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, follows_groups_that_come_and_go);
     tcase_add_test(tests, takes_a_group_made_again_for_another);
+    tcase_add_test(tests, follows_a_group_that_is_renamed);
     tcase_add_test(tests, takes_no_notice_of_processes);
     tcase_add_test(tests, keeps_no_descriptors_of_groups_that_went);
     tcase_set_timeout(tests, 30);
