@@ -62,6 +62,23 @@ void hr_root_close(struct hr_root *root)
     free(root);
 }
 
+/* Where a path goes upwards, openat2() fails with EAGAIN if anything on the machine is renamed or
+ * mounted meanwhile. */
+#define MOST_TRIES 1000
+
+static int open_in_root(int root, const char *path, int flags)
+{
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
+    int fd = -1;
+
+    for (int i = 0; i < MOST_TRIES; i++) {
+        fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN)
+            break;
+    }
+    return fd;
+}
+
 int hr_root_openat(const struct hr_root *root, const char *path, int flags)
 {
     const char *relative = path + strspn(path, "/");
@@ -69,12 +86,10 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags)
 
     if (*relative == '\0')
         relative = ".";
-    if (root->is_live) {
+    if (root->is_live)
         fd = openat(root->fd, relative, flags | O_CLOEXEC);
-    } else {
-        struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
-        fd = (int)syscall(SYS_openat2, root->fd, relative, &how, sizeof(how));
-    }
+    else
+        fd = open_in_root(root->fd, relative, flags);
     return fd < 0 ? -errno : fd;
 }
 

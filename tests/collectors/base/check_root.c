@@ -6,8 +6,11 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "headroom/root.h"
@@ -45,6 +48,36 @@ START_TEST(stays_in_the_root)
     close(fd);
     tree_remove(tree, "proc/out");
     ck_assert_int_eq(hr_root_open("/no/such", &root), -ENOENT);
+}
+END_TEST
+
+/* Renames a file for ever. */
+__attribute__((noreturn)) static void rename_for_ever(void)
+{
+    char names[2][512];
+
+    for (int i = 0; i < 2; i++)
+        snprintf(names[i], sizeof(names[i]), "%s/%d", tree_path(tree), i);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = 0;; i ^= 1)
+        rename(names[i], names[i ^ 1]);
+}
+
+/* While anything is renamed or mounted, openat2() may fail with EAGAIN. */
+START_TEST(goes_on_while_files_are_renamed)
+{
+    tree_write(tree, "0", "%s", "");
+    const pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        rename_for_ever();
+    for (int i = 0; i < 5000; i++) {
+        int fd = hr_root_openat(root, "proc/../proc/pressure/cpu", O_RDONLY);
+        ck_assert_int_ge(fd, 0);
+        close(fd);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
 }
 END_TEST
 
@@ -144,6 +177,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, stays_in_the_root);
+    tcase_add_test(tests, goes_on_while_files_are_renamed);
     tcase_add_loop_test(tests, finds_the_hierarchy_of_a_controller, 0, COUNT(hierarchies));
     tcase_add_test(tests, finds_no_hierarchy_without_a_mount_table);
     return run_suite("root", tests);
