@@ -16,6 +16,7 @@
 #include "support/suite.h"
 #include "top/alert_text.h"
 #include "top/alerts.h"
+#include "top/known_series.h"
 #include "top/short_name.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -412,6 +413,7 @@ END_TEST
 
 static char directory[64], path[128], old_path[128];
 static struct alerts *alerts;
+static struct known_series known;
 
 static void make_directory(void)
 {
@@ -443,6 +445,7 @@ static void open_alerts(void)
 static void close_alerts(void)
 {
     alerts_close(alerts);
+    known_series_free(&known);
 }
 
 /* Appends as collectd does. */
@@ -479,7 +482,7 @@ static void expect_alerts(int status, const char *expected)
 {
     char found[4096] = "";
     size_t used = 0;
-    ck_assert_int_eq(alerts_read(alerts), status);
+    ck_assert_int_eq(alerts_read(alerts, &known), status);
     const struct alert_list *list = alerts_found(alerts);
     ck_assert_uint_le(list->fresh, list->count);
     for (size_t i = 0; i < list->count && used < sizeof(found); i++) {
@@ -681,10 +684,10 @@ START_TEST(passes_over_end_without_alarm)
     expect_alerts(0, "|Host h, plugin headroom (instance web) type percent (instance room): low "
                      "Host h, plugin headroom (instance web) type percent (instance room): over ");
     append(NOTIFICATION "OKAY" OF("web") "over\n"); /* its alarm has ended */
-    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, 0);
     append(NOTIFICATION "OKAY" TRIGGER "the end of an alarm, wherever that is\n");
-    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, 1);
 }
 END_TEST
@@ -884,7 +887,7 @@ START_TEST(shows_a_cause_once)
 
     for (const char *line = causes[_i].lines; line != NULL; line = strchr(line, ' '))
         append_line(line += *line == ' ');
-    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
     for (size_t i = 0; i < alerts_found(alerts)->count; i++)
         append_shown(&alerts_found(alerts)->entries[i], shown, sizeof(shown));
     ck_assert_msg(strcmp(shown, causes[_i].shown) == 0, "%s: %s", causes[_i].what, shown);
@@ -920,21 +923,136 @@ static const struct {
      "W:a:room-cpu +W:b:cpu-full"},
 };
 
-START_TEST(keeps_what_lasts)
+static void list_kept(char *kept, size_t size)
 {
-    char kept[512] = "";
+    size_t used = 0;
 
-    for (const char *line = lasting[_i].lines; line != NULL; line = strchr(line, ' '))
-        append_line(line += *line == ' ');
-    ck_assert_int_eq(alerts_read(alerts), 0);
-    for (size_t i = 0; i < alerts_found(alerts)->count; i++) {
+    kept[0] = '\0';
+    for (size_t i = 0; i < alerts_found(alerts)->count && used < size; i++) {
         const struct alert *alert = &alerts_found(alerts)->entries[i];
         char text[128] = "";
         append_shown(alert, text, sizeof(text));
-        strcat(strcat(strcat(kept, i > 0 ? " " : ""), alert->lasts ? "+" : ""), text);
+        used += (size_t)snprintf(kept + used, size - used, "%s%s%s", i > 0 ? " " : "",
+                                 alert_lasts(alert) ? "+" : "", text);
     }
+}
+
+START_TEST(keeps_what_lasts)
+{
+    char kept[512];
+
+    for (const char *line = lasting[_i].lines; line != NULL; line = strchr(line, ' '))
+        append_line(line += *line == ' ');
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    list_kept(kept, sizeof(kept));
     ck_assert_msg(strcmp(kept, lasting[_i].kept) == 0, "%s: %s", lasting[_i].what, kept);
     ck_assert_uint_le(alerts_found(alerts)->fresh, ALERTS_SHOWN);
+}
+END_TEST
+
+static void know(const char *identifiers)
+{
+    char *copy = strdup(identifiers), *rest = copy, *each;
+
+    known_series_free(&known);
+    while ((each = strsep(&rest, " ")) != NULL)
+        ck_assert_int_eq(known_series_add(&known, each), 0);
+    known_series_sort(&known);
+    free(copy);
+}
+
+static const struct {
+    const char *what, *known, *lines, *kept; /* a "+" before what lasts */
+} watched[] = {
+    {"a group that went away while collectd was restarted", "h/psi-b/percent-io-full",
+     "0W:a:cpu-full 0W:b:io-full 1start", "W:a:cpu-full +W:b:io-full"},
+    {"and is there", "h/psi-b/percent-io-full h/psi-a/percent-cpu-full",
+     "0W:a:cpu-full 0W:b:io-full 1start", "+W:a:cpu-full +W:b:io-full"},
+    {"as another one of its series", "h/psi-b/percent-io-full h/psi-a/percent-cpu-some",
+     "0W:a:cpu-full 0W:b:io-full 1start", "W:a:cpu-full +W:b:io-full"},
+    {"or that begins alike", "h/psi-b/percent-io-full h/psi-a/percent-cpu-full-avg10",
+     "0W:a:cpu-full 1start", "W:a:cpu-full"},
+    {"a start that isn't known", "h/psi-b/percent-io-full", "0W:a:cpu-full", "W:a:cpu-full"},
+    {"a plugin without values", "h/headroom-b/percent-room h/psii-b/percent-io-full",
+     "0W:a:cpu-full", "+W:a:cpu-full"},
+    {"another host", "g/psi-b/percent-io-full", "0W:a:cpu-full", "+W:a:cpu-full"},
+    {"a trigger, whose end is told after a restart", "h/psi-b/percent-io-full", "0W:a:cpu 1start",
+     "+W:a:cpu"},
+    {"more than are shown", "h/psi-a/percent-io-full",
+     "0W:a:io-full 0W:b:io-full 0W:c:io-full 0W:d:io-full 0W:e:io-full 0W:f:io-full 1start",
+     "+W:a:io-full W:c:io-full W:d:io-full W:e:io-full W:f:io-full"},
+    {"others are as they would be without it",
+     "h/psi-system/percent-cpu-some h/headroom-b/percent-room",
+     "0W:a:cpu-full 1start 2W:system:cpu-some 2W:b:room=0",
+     "W:a:cpu-full +W:system:cpu-some +W:b:room=0"},
+    {"but for its own group", "h/psi-b/percent-io-full h/headroom-b/percent-room",
+     "0W:a:cpu-full 0W:a:room=0 1start", "W:a:cpu-full"},
+};
+
+/* Nothing tells of the end of a threshold's alarm if its group went away without collectd. */
+START_TEST(looks_for_values_of_what_lasts)
+{
+    char kept[512];
+
+    know(watched[_i].known);
+    for (const char *line = watched[_i].lines; line != NULL; line = strchr(line, ' '))
+        append_line(line += *line == ' ');
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    list_kept(kept, sizeof(kept));
+    ck_assert_msg(strcmp(kept, watched[_i].kept) == 0, "%s: %s", watched[_i].what, kept);
+}
+END_TEST
+
+/* When collectd starts it has no values yet. */
+START_TEST(has_an_alarm_again_with_its_values)
+{
+    char kept[512];
+
+    append_line("0W:a:cpu-full");
+    know("h/psi-a/percent-cpu-full h/psi-b/percent-io-full");
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    append_line("1start");
+    know("h/psi-b/percent-io-full");
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert(!alert_lasts(&alerts_found(alerts)->entries[0]));
+    know("h/psi-a/percent-cpu-full h/psi-b/percent-io-full");
+    append_line("2W:a:cpu-full");
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    list_kept(kept, sizeof(kept));
+    ck_assert_str_eq(kept, "+W:a:cpu-full");
+}
+END_TEST
+
+/* It isn't kept for that, though. */
+START_TEST(has_an_alarm_anew_that_was_dropped)
+{
+    char kept[512];
+
+    append_line("0W:a:cpu-full");
+    know("h/psi-b/percent-io-full");
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    append_alerts(1, 6);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    append_line("1start");
+    append_line("2W:a:cpu-full");
+    know("h/psi-a/percent-cpu-full");
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    list_kept(kept, sizeof(kept));
+    ck_assert_ptr_nonnull(strstr(kept, "+W:a:cpu-full"));
+}
+END_TEST
+
+START_TEST(says_that_an_alarm_has_no_values)
+{
+    char text[ALERT_TEXT_SIZE];
+
+    append_line("0W:a:cpu-full");
+    know("h/psi-b/percent-io-full");
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    alert_text(&alerts_found(alerts)->entries[0], false, text);
+    ck_assert_str_eq(text, "no longer watched, as collectd has no value of it: all of a waits for "
+                           "a CPU 9 % of the time; the limit is 1 %");
 }
 END_TEST
 
@@ -947,7 +1065,7 @@ START_TEST(bounds_what_lasts)
         snprintf(line, sizeof(line), "0W:%d:io-full", group);
         append_line(line);
     }
-    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
     ck_assert_uint_eq(alerts_found(alerts)->count, ALERTS_LASTING);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, ALERTS_SHOWN);
     ck_assert_str_eq(alerts_found(alerts)->entries[ALERTS_LASTING - 1].instance, "199");
@@ -959,10 +1077,10 @@ START_TEST(drops_what_says_less)
 {
     append_line("0W:b:io-full");
     append_line("0W:system:cpu-some");
-    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
     ck_assert_uint_eq(alerts_found(alerts)->count, 2);
     append_line("0W:a:cpu-full");
-    ck_assert_int_eq(alerts_read(alerts), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known), 0);
     ck_assert_uint_eq(alerts_found(alerts)->count, 2);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, 1);
     ck_assert_str_eq(alerts_found(alerts)->entries[0].instance, "b");
@@ -1027,6 +1145,10 @@ static void add_following(TCase *tests)
     tcase_add_test(tests, passes_over_end_without_alarm);
     tcase_add_loop_test(tests, shows_a_cause_once, 0, COUNT(causes));
     tcase_add_loop_test(tests, keeps_what_lasts, 0, COUNT(lasting));
+    tcase_add_loop_test(tests, looks_for_values_of_what_lasts, 0, COUNT(watched));
+    tcase_add_test(tests, has_an_alarm_again_with_its_values);
+    tcase_add_test(tests, has_an_alarm_anew_that_was_dropped);
+    tcase_add_test(tests, says_that_an_alarm_has_no_values);
     tcase_add_test(tests, bounds_what_lasts);
     tcase_add_test(tests, drops_what_says_less);
     tcase_add_test(tests, holds_one_descriptor);

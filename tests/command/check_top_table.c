@@ -428,7 +428,7 @@ static void fetch_held(struct table *table)
         _exit(0);
     }
     int opened = client_open(address.sun_path, wait_for_answer, NULL, &client);
-    int status = opened == 0 ? table_fetch(client, table) : opened;
+    int status = opened == 0 ? table_fetch(client, NULL, table) : opened;
     client_close(opened == 0 ? client : NULL);
     close(server);
     unlink(address.sun_path);

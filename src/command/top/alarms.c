@@ -42,6 +42,7 @@ struct alarm {
     enum alert_severity severity;
     double time;     /* seconds, of whatever zone; NAN: not known */
     unsigned starts; /* of collectd, when it was last notified */
+    bool by_threshold;
     bool is_covered;
     bool is_uncertain; /* its end may come without a notification */
 };
@@ -65,11 +66,13 @@ static bool is_by_alert_block(const struct alert *alert)
     return begins(alert->message, resource) && alert->message[strlen(resource)] == ':';
 }
 
-/* A threshold may be of the same series as an <Alert>. */
+/* As collectd writes an identifier. A threshold may be of the same series as an <Alert>. */
 static void write_series(const struct alert *alert, char series[SERIES_SIZE])
 {
-    snprintf(series, SERIES_SIZE, "%s/%s-%s/%s-%s%s", alert->host, alert->plugin, alert->instance,
-             alert->type, alert->type_instance, is_by_alert_block(alert) ? " <Alert>" : "");
+    snprintf(series, SERIES_SIZE, "%s/%s%s%s/%s%s%s%s", alert->host, alert->plugin,
+             alert->instance[0] != '\0' ? "-" : "", alert->instance, alert->type,
+             alert->type_instance[0] != '\0' ? "-" : "", alert->type_instance,
+             is_by_alert_block(alert) ? " <Alert>" : "");
 }
 
 /* "cpu-full", "memory some: stalled", "memory" */
@@ -135,7 +138,9 @@ static double time_of(const struct alert *alert)
 /* All but its series. */
 static struct alarm make_alarm(const struct alert *alert)
 {
-    struct alarm alarm = {.severity = alert->severity, .time = time_of(alert)};
+    struct alarm alarm = {.severity = alert->severity,
+                          .time = time_of(alert),
+                          .by_threshold = alert_is_by_threshold(alert)};
 
     snprintf(alarm.host, sizeof(alarm.host), "%s", alert->host);
     snprintf(alarm.group, sizeof(alarm.group), "%s", alert->instance);
@@ -220,6 +225,14 @@ static bool covers(const struct alarm *other, const struct alarm *alarm)
         return false;
     return says_who(other, alarm) ||
            (is_of_room(alarm) ? says_why(other, alarm) : is_same_wait(other, alarm));
+}
+
+/* Of another group one that has no values may be long over. */
+static bool may_be_over(const struct alarms *alarms, const struct alarm *other,
+                        const struct alarm *alarm)
+{
+    return other->by_threshold && !is_same_group(other, alarm) && alarms->known != NULL &&
+           known_series_lack(alarms->known, other->series);
 }
 
 /* --- The list ----------------------------------------------------------------- */
@@ -308,7 +321,8 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
     alarm.starts = alarms->starts;
     alarm.is_uncertain = is_forgotten(&alarm) && alarms->starts == 0;
     for (size_t i = 0; i < alarms->count && !was_shown; i++)
-        alarm.is_covered |= covers(&alarms->list[i], &alarm);
+        alarm.is_covered |=
+            covers(&alarms->list[i], &alarm) && !may_be_over(alarms, &alarms->list[i], &alarm);
     alarm.series = strdup(series);
     if (alarm.series == NULL || append_alarm(alarms, &alarm) != 0) {
         free(alarm.series);
@@ -438,6 +452,26 @@ bool alarms_end(const struct alarms *alarms, const struct alert *alert, const st
             return false;
     }
     return true;
+}
+
+bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert)
+{
+    char series[SERIES_SIZE];
+
+    if (alarms->known == NULL || !alert_is_by_threshold(alert))
+        return false;
+    write_series(alert, series);
+    return known_series_lack(alarms->known, series);
+}
+
+void alarms_forget(struct alarms *alarms, const struct alert *alert)
+{
+    char series[SERIES_SIZE];
+
+    write_series(alert, series);
+    struct alarm *alarm = find_alarm(alarms, series);
+    if (alarm != NULL && alarm_is_begun_by(alarm, alert))
+        remove_alarm(alarms, alarm);
 }
 
 bool alarm_is_old(const struct alert *alert, const struct alert *later)

@@ -19,6 +19,7 @@ struct alarms {
     struct alarm *list;
     size_t count, capacity;
     unsigned starts; /**< of collectd, in the log */
+    const struct known_series *known;
 };
 
 /**
@@ -44,6 +45,12 @@ bool alarm_has_end(const struct alert *alert);
 /** @return whether an alert that lasts does so no longer once a later one was taken and is shown:
  * the next of its series, or the last end of its cause. */
 bool alarms_end(const struct alarms *alarms, const struct alert *alert, const struct alert *later);
+
+/** @return whether an alert is by a threshold of a series that collectd has no value of. */
+bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert);
+
+/** Forgets the alarm that an alert has begun, so that it may begin again. */
+void alarms_forget(struct alarms *alarms, const struct alert *alert);
 
 /** @return whether an alarm is a day older than a later alert: it may have ended unnoticed. */
 bool alarm_is_old(const struct alert *alert, const struct alert *later);

@@ -328,6 +328,8 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
         return;
     if (with_host && alert->host[0] != '\0')
         fprintf(out, "%s: ", alert->host);
+    if (alert->is_unwatched)
+        fputs("no longer watched, as collectd has no value of it: ", out);
     const char *reason = find_unwatched(alert);
     if (reason != NULL) {
         write_place(out, alert);

@@ -103,16 +103,6 @@ static void parse_fields(struct piece *rest, struct piece fields[FIELD_COUNT])
     }
 }
 
-static bool is_ours(const struct piece *plugin)
-{
-    static const char *const plugins[] = {"psi", "cgroup_perf", "wss", "osnoise", "headroom"};
-    for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++) {
-        if (piece_is(plugin, plugins[i]))
-            return true;
-    }
-    return false;
-}
-
 static void copy_piece(const struct piece *piece, char *text, size_t size)
 {
     size_t length = piece->length < size ? piece->length : size - 1;
@@ -142,7 +132,7 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     parse_fields(&rest, fields);
     if (rest.length > 0 || memchr(line, '\0', length) != NULL)
         return -EBADMSG;
-    if (fields[PLUGIN].length == 0 || !is_ours(&fields[PLUGIN]))
+    if (fields[PLUGIN].length == 0 || !plugin_is_ours(&fields[PLUGIN]))
         return -ENOENT;
     alert->severity = severity;
     copy_piece(&time, alert->time, sizeof(alert->time));
@@ -152,8 +142,13 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[TYPE], alert->type, sizeof(alert->type));
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
-    alert->lasts = false;
+    alert->lasts = alert->is_unwatched = false;
     return 0;
+}
+
+bool alert_lasts(const struct alert *alert)
+{
+    return alert->lasts && !alert->is_unwatched;
 }
 
 const char *alert_word(enum alert_severity severity)
@@ -213,9 +208,11 @@ const struct alert_list *alerts_found(const struct alerts *alerts)
     return &alerts->found;
 }
 
-/* Drops the oldest of those that don't last, while there are more than ALERTS_SHOWN. */
-static void keep_last(struct alert_list *list)
+/* Drops the oldest of those that don't last, while there are more than ALERTS_SHOWN. One that isn't
+ * watched may begin again, as collectd has no values yet when it starts. */
+static void keep_last(struct alerts *alerts)
 {
+    struct alert_list *list = &alerts->found;
     if (list->count == 0)
         return;
     const size_t first_fresh = list->count - list->fresh;
@@ -224,7 +221,9 @@ static void keep_last(struct alert_list *list)
     for (size_t i = 0; i < list->count; i++) {
         struct alert *alert = &list->entries[i];
         alert->lasts = alert->lasts && !alarm_is_old(alert, &list->entries[list->count - 1]);
-        if (surplus > 0 && !alert->lasts) {
+        if (surplus > 0 && !alert_lasts(alert)) {
+            if (alert->lasts)
+                alarms_forget(&alerts->alarms, alert);
             surplus--;
             list->fresh -= i >= first_fresh;
         } else if (kept++ < i) {
@@ -417,14 +416,25 @@ static int read_all(struct alerts *alerts)
     return read_added(alerts);
 }
 
-int alerts_read(struct alerts *alerts)
+static void find_unwatched(struct alerts *alerts)
+{
+    struct alert_list *list = &alerts->found;
+
+    for (size_t i = 0; i < list->count; i++)
+        list->entries[i].is_unwatched =
+            list->entries[i].lasts && alarms_lack_values(&alerts->alarms, &list->entries[i]);
+}
+
+int alerts_read(struct alerts *alerts, const struct known_series *known)
 {
     bool first = !alerts->started;
     alerts->found.fresh = 0;
-    keep_last(&alerts->found);
+    keep_last(alerts);
+    alerts->alarms.known = known;
     int status = read_all(alerts);
+    find_unwatched(alerts);
     if (first) {
-        keep_last(&alerts->found);
+        keep_last(alerts);
         if (alerts->found.fresh > ALERTS_SHOWN)
             alerts->found.fresh = ALERTS_SHOWN;
     }

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "top/known_series.h"
+
 enum alert_severity { ALERT_FAILURE, ALERT_WARNING, ALERT_OKAY };
 
 /** One notification. Texts are as in the file, "" where it has none; longer ones are cut. */
@@ -30,6 +32,8 @@ struct alert {
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
     bool lasts;        /**< it has begun an alarm that hasn't ended, see alerts_found() */
+    bool is_unwatched; /**< it lasts, but collectd has no value of its series, by which the plugin
+                            threshold would end it */
 };
 
 /** Alerts, the oldest first. */
@@ -54,6 +58,9 @@ struct alert_list {
  *         other line.
  */
 int alert_parse(const char *line, size_t length, struct alert *alert);
+
+/** @return whether an alert has begun an alarm that lasts, as far as that is known. */
+bool alert_lasts(const struct alert *alert);
 
 /** @return the word in the file: "FAILURE", "WARNING" or "OKAY". */
 const char *alert_word(enum alert_severity severity);
@@ -85,10 +92,15 @@ void alerts_close(struct alerts *alerts);
  * line feed. A file that got shorter is read from its beginning. If another file has replaced it at
  * the path, the rest of the old one is read first, then all of the new one.
  *
+ * An alarm of a threshold whose series collectd has no value of is kept no longer than others, and
+ * covers none of another group: if it was there before collectd was restarted, and its group went
+ * away meanwhile, it has no end.
+ *
+ * @param known  which series collectd has; all zeros: not known.
  * @return 0; -EINVAL if the path is neither a file nor a directory; -ENOMEM; or the negative errno
  *         of open(2) or read(2). After a failure the next reading continues where this one stopped.
  */
-int alerts_read(struct alerts *alerts);
+int alerts_read(struct alerts *alerts, const struct known_series *known);
 
 /** @return ALERTS_SHOWN alerts, or up to ALERTS_LASTING of alarms that last, and then the last of
  * the others; and all that are fresh. Valid until the next reading. */

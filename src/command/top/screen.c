@@ -338,7 +338,7 @@ static void pick_newest(const struct alert_list *list, bool that_last, size_t mo
                         struct picked *picked)
 {
     for (size_t i = list->count; i > 0 && picked->count < most; i--) {
-        if (list->entries[i - 1].lasts != that_last)
+        if (alert_lasts(&list->entries[i - 1]) != that_last)
             continue;
         memmove(picked->alerts + 1, picked->alerts, picked->count * sizeof(picked->alerts[0]));
         picked->alerts[0] = &list->entries[i - 1];
@@ -413,7 +413,7 @@ static size_t count_lasting(const struct alert_list *list)
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++)
-        count += list->entries[i].lasts;
+        count += alert_lasts(&list->entries[i]);
     return count;
 }
 

@@ -35,6 +35,7 @@ struct series {
 struct series_list {
     struct series *entries;
     size_t count, capacity;
+    struct known_series *known; /* NULL: not wanted */
 };
 
 static void free_series(struct series_list *list)
@@ -44,13 +45,14 @@ static void free_series(struct series_list *list)
     free(list->entries);
 }
 
-/* For client_list(): keeps series that a column shows, and ignores others. */
+/* For client_list(): keeps series that a column shows, and which others there are. */
 static int collect_series(void *context, const char *text)
 {
     struct series_list *list = context;
     struct identifier parts;
-    if (identifier_parse(text, &parts) != 0 || identifier_column(&parts) < 0)
-        return 0;
+    int status = list->known != NULL ? known_series_add(list->known, text) : 0;
+    if (status != 0 || identifier_parse(text, &parts) != 0 || identifier_column(&parts) < 0)
+        return status;
     if (HR_ARRAY_RESERVE(list->entries, list->capacity, list->count + 1) != 0)
         return -ENOMEM;
     struct series *series = &list->entries[list->count];
@@ -125,9 +127,10 @@ static double realtime_s(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-int table_fetch(struct client *client, struct table *table)
+int table_fetch(struct client *client, struct known_series *known, struct table *table)
 {
-    struct series_list list = {0};
+    struct known_series found = {.list = NULL};
+    struct series_list list = {.known = known != NULL ? &found : NULL};
     struct table fetched = {.time = realtime_s()};
     double *values = NULL;
     int status = client_list(client, collect_series, &list);
@@ -146,11 +149,16 @@ int table_fetch(struct client *client, struct table *table)
 out:
     free(values);
     free_series(&list);
-    if (status != 0)
+    if (status != 0) {
         table_free(&fetched);
-    else
-        *table = fetched;
-    return status;
+        known_series_free(&found);
+        return status;
+    }
+    known_series_sort(&found);
+    if (known != NULL)
+        *known = found;
+    *table = fetched;
+    return 0;
 }
 
 static const char *name_for_people(const struct row *row)

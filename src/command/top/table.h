@@ -13,6 +13,7 @@
 #include "common/identifier.h"
 #include "common/label.h"
 #include "top/columns.h"
+#include "top/known_series.h"
 
 struct client;
 
@@ -49,10 +50,12 @@ struct table {
  * Reads the values of all columns from collectd; rows are ordered by host and group. The values of
  * a group from several plugins are one row.
  *
+ * @param known  receives which series collectd has, for known_series_free(); untouched on failure;
+ *               NULL: not wanted.
  * @param table  is overwritten; the caller ends it with table_free(). Untouched on failure.
  * @return 0, -ENOMEM, or as client_get(). A value that was removed meanwhile is NaN.
  */
-int table_fetch(struct client *client, struct table *table);
+int table_fetch(struct client *client, struct known_series *known, struct table *table);
 
 /**
  * Finds the short names of groups, see top/short_name.h, where these are distinct; table_fetch()

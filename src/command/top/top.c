@@ -53,6 +53,7 @@ struct top {
     struct client *client; /* NULL: not connected */
     struct screen *screen; /* NULL: lines or JSON */
     struct table table;
+    struct known_series known;    /* all zeros: not asked for, with the alerts */
     struct hr_root *root;         /* NULL: cgroups can't be read */
     struct memory_reader *memory; /* NULL: the same */
     char problem[512];            /* why the table can't be shown; "" if it can */
@@ -99,7 +100,7 @@ static const struct alert_list *read_alerts(struct top *top)
         return NULL;
     char text[sizeof(top->alerts_problem)];
     const char *file = top->options.alerts;
-    describe_alerts_problem(alerts_read(top->alerts), file, text, sizeof(text));
+    describe_alerts_problem(alerts_read(top->alerts, &top->known), file, text, sizeof(text));
     if (top->screen == NULL && strcmp(text, top->alerts_problem) != 0) {
         if (text[0] != '\0')
             fprintf(stderr, "%s: no alerts: %s\n", top->title, text);
@@ -326,19 +327,22 @@ static bool has_values(const struct table *table)
 /* Fetches a new table; the old one stays when that fails. */
 static int fetch_table(struct top *top)
 {
+    struct known_series known = {.list = NULL};
     struct table fetched;
     int status = 0;
     if (top->client == NULL)
         status = client_open(top->options.socket, wait_for_collectd, top, &top->client);
     if (status == 0)
-        status = table_fetch(top->client, &fetched);
+        status = table_fetch(top->client, top->alerts != NULL ? &known : NULL, &fetched);
     if (status != 0) {
         client_close(top->client);
         top->client = NULL;
         return status;
     }
     table_free(&top->table);
+    known_series_free(&top->known);
     top->table = fetched;
+    top->known = known;
     if (top->memory != NULL)
         memory_fill(top->memory, &top->table);
     table_mark_takers(&top->table);
@@ -626,6 +630,7 @@ int top_main(int argc, char **argv)
     alerts_close(top.alerts);
     client_close(top.client);
     table_free(&top.table);
+    known_series_free(&top.known);
     memory_close(top.memory);
     patterns_close(top.patterns);
     hr_root_close(top.root);

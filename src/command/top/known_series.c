@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "top/known_series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "headroom/array.h"
+
+bool plugin_is_ours(const struct piece *plugin)
+{
+    static const char *const plugins[] = {"psi", "cgroup_perf", "wss", "osnoise", "headroom"};
+
+    for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
+        if (piece_is(plugin, plugins[i]))
+            return true;
+    return false;
+}
+
+int known_series_add(struct known_series *known, const char *identifier)
+{
+    struct identifier parts;
+
+    if (identifier_parse(identifier, &parts) != 0 || !plugin_is_ours(&parts.plugin))
+        return 0;
+    char *copy = strdup(identifier);
+    if (copy == NULL || HR_ARRAY_RESERVE(known->list, known->capacity, known->count + 1) != 0) {
+        free(copy);
+        return -ENOMEM;
+    }
+    known->list[known->count++] = copy;
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void known_series_sort(struct known_series *known)
+{
+    if (known->count > 1)
+        qsort(known->list, known->count, sizeof(*known->list), compare);
+}
+
+/* The first that begins with so much of a text, or comes behind it. */
+static size_t find_first(const struct known_series *known, const char *text, size_t length)
+{
+    size_t first = 0, end = known->count;
+
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (strncmp(known->list[middle], text, length) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static bool has(const struct known_series *known, const char *text, size_t length)
+{
+    const size_t first = find_first(known, text, length);
+
+    return first < known->count && strncmp(known->list[first], text, length) == 0;
+}
+
+bool known_series_lack(const struct known_series *known, const char *identifier)
+{
+    struct identifier parts;
+
+    if (identifier_parse(identifier, &parts) != 0 || parts.instance.length == 0)
+        return false;
+    return has(known, identifier, (size_t)(parts.instance.start - identifier)) &&
+           !has(known, identifier, strlen(identifier) + 1);
+}
+
+void known_series_free(struct known_series *known)
+{
+    for (size_t i = 0; i < known->count; i++)
+        free(known->list[i]);
+    free(known->list);
+    *known = (struct known_series){.list = NULL};
+}
