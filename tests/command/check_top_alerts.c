@@ -344,8 +344,31 @@ START_TEST(shortens_a_name_as_mails_do)
 {
     char name[SHORT_NAME_SIZE];
 
-    short_name(short_names[_i].instance, name);
+    short_name(short_names[_i].instance, NULL, name);
     ck_assert_str_eq(name, short_names[_i].name);
+}
+END_TEST
+
+#define POD "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID ".slice"
+#define CUT "kubepods.slice_kubepods-burstabl~79a6c79c_cri-containerd-" ID ".scope"
+
+static const struct {
+    const char *instance, *path, *name;
+} paths[] = {
+    {CUT, POD "/cri-containerd-" ID ".scope", "cri-containerd-748a7a914a7d.scope of pod 00000007"},
+    {CUT, POD "/a/b/cri-containerd-" ID ".scope",
+     "cri-containerd-748a7a914a7d.scope of pod 00000007"},
+    {"kubepods.slice_kubepods-burstabl~79a6c79c_pod", POD,
+     "kubepods.slice_kubepods-burstabl~79a6c79c_pod"},
+    {"system.slice_mysql.service", "system.slice/mysql.service", "system.slice_mysql.service"},
+};
+
+START_TEST(has_the_pod_of_the_path)
+{
+    char name[SHORT_NAME_SIZE];
+
+    short_name(paths[_i].instance, paths[_i].path, name);
+    ck_assert_str_eq(name, paths[_i].name);
 }
 END_TEST
 
@@ -357,7 +380,9 @@ START_TEST(shortens_any_name)
 
     for (size_t length = 0; length <= strlen(instance); length++) {
         char *copy = strndup(instance, length);
-        short_name(copy, name);
+        short_name(copy, NULL, name);
+        ck_assert_uint_lt(strlen(name), sizeof(name));
+        short_name("a", copy, name);
         free(copy);
         ck_assert_uint_lt(strlen(name), sizeof(name));
     }
@@ -482,7 +507,7 @@ static void expect_alerts(int status, const char *expected)
 {
     char found[4096] = "";
     size_t used = 0;
-    ck_assert_int_eq(alerts_read(alerts, &known), status);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), status);
     const struct alert_list *list = alerts_found(alerts);
     ck_assert_uint_le(list->fresh, list->count);
     for (size_t i = 0; i < list->count && used < sizeof(found); i++) {
@@ -684,10 +709,10 @@ START_TEST(passes_over_end_without_alarm)
     expect_alerts(0, "|Host h, plugin headroom (instance web) type percent (instance room): low "
                      "Host h, plugin headroom (instance web) type percent (instance room): over ");
     append(NOTIFICATION "OKAY" OF("web") "over\n"); /* its alarm has ended */
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, 0);
     append(NOTIFICATION "OKAY" TRIGGER "the end of an alarm, wherever that is\n");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, 1);
 }
 END_TEST
@@ -887,7 +912,7 @@ START_TEST(shows_a_cause_once)
 
     for (const char *line = causes[_i].lines; line != NULL; line = strchr(line, ' '))
         append_line(line += *line == ' ');
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     for (size_t i = 0; i < alerts_found(alerts)->count; i++)
         append_shown(&alerts_found(alerts)->entries[i], shown, sizeof(shown));
     ck_assert_msg(strcmp(shown, causes[_i].shown) == 0, "%s: %s", causes[_i].what, shown);
@@ -943,7 +968,7 @@ START_TEST(keeps_what_lasts)
 
     for (const char *line = lasting[_i].lines; line != NULL; line = strchr(line, ' '))
         append_line(line += *line == ' ');
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     list_kept(kept, sizeof(kept));
     ck_assert_msg(strcmp(kept, lasting[_i].kept) == 0, "%s: %s", lasting[_i].what, kept);
     ck_assert_uint_le(alerts_found(alerts)->fresh, ALERTS_SHOWN);
@@ -997,7 +1022,7 @@ START_TEST(looks_for_values_of_what_lasts)
     know(watched[_i].known);
     for (const char *line = watched[_i].lines; line != NULL; line = strchr(line, ' '))
         append_line(line += *line == ' ');
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     list_kept(kept, sizeof(kept));
     ck_assert_msg(strcmp(kept, watched[_i].kept) == 0, "%s: %s", watched[_i].what, kept);
 }
@@ -1010,14 +1035,14 @@ START_TEST(has_an_alarm_again_with_its_values)
 
     append_line("0W:a:cpu-full");
     know("h/psi-a/percent-cpu-full h/psi-b/percent-io-full");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     append_line("1start");
     know("h/psi-b/percent-io-full");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     ck_assert(!alert_lasts(&alerts_found(alerts)->entries[0]));
     know("h/psi-a/percent-cpu-full h/psi-b/percent-io-full");
     append_line("2W:a:cpu-full");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     list_kept(kept, sizeof(kept));
     ck_assert_str_eq(kept, "+W:a:cpu-full");
 }
@@ -1030,14 +1055,14 @@ START_TEST(has_an_alarm_anew_that_was_dropped)
 
     append_line("0W:a:cpu-full");
     know("h/psi-b/percent-io-full");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     append_alerts(1, 6);
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     append_line("1start");
     append_line("2W:a:cpu-full");
     know("h/psi-a/percent-cpu-full");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     list_kept(kept, sizeof(kept));
     ck_assert_ptr_nonnull(strstr(kept, "+W:a:cpu-full"));
 }
@@ -1049,7 +1074,7 @@ START_TEST(says_that_an_alarm_has_no_values)
 
     append_line("0W:a:cpu-full");
     know("h/psi-b/percent-io-full");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     alert_text(&alerts_found(alerts)->entries[0], false, text);
     ck_assert_str_eq(text, "no longer watched, as collectd has no value of it: all of a waits for "
                            "a CPU 9 % of the time; the limit is 1 %");
@@ -1065,7 +1090,7 @@ START_TEST(bounds_what_lasts)
         snprintf(line, sizeof(line), "0W:%d:io-full", group);
         append_line(line);
     }
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     ck_assert_uint_eq(alerts_found(alerts)->count, ALERTS_LASTING);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, ALERTS_SHOWN);
     ck_assert_str_eq(alerts_found(alerts)->entries[ALERTS_LASTING - 1].instance, "199");
@@ -1077,10 +1102,10 @@ START_TEST(drops_what_says_less)
 {
     append_line("0W:b:io-full");
     append_line("0W:system:cpu-some");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     ck_assert_uint_eq(alerts_found(alerts)->count, 2);
     append_line("0W:a:cpu-full");
-    ck_assert_int_eq(alerts_read(alerts, &known), 0);
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     ck_assert_uint_eq(alerts_found(alerts)->count, 2);
     ck_assert_uint_eq(alerts_found(alerts)->fresh, 1);
     ck_assert_str_eq(alerts_found(alerts)->entries[0].instance, "b");
@@ -1124,6 +1149,7 @@ static void add_lines(TCase *tests)
     tcase_add_loop_test(tests, names_a_place_as_mails_do, 0, sizeof(places) / sizeof(places[0]));
     tcase_add_test(tests, names_the_machine_in_an_alarm);
     tcase_add_loop_test(tests, shortens_a_name_as_mails_do, 0, COUNT(short_names));
+    tcase_add_loop_test(tests, has_the_pod_of_the_path, 0, COUNT(paths));
     tcase_add_test(tests, shortens_any_name);
     tcase_add_loop_test(tests, words_a_message_that_is_cut, 0, COUNT(cut_texts));
 }

@@ -6,12 +6,16 @@
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "headroom/instance.h"
 #include "headroom/root.h"
 #include "support/suite.h"
 #include "support/tree.h"
+#include "top/alert_text.h"
+#include "top/alerts.h"
 #include "top/memory.h"
 
 #define LONG_LEAF                                                                                  \
@@ -175,6 +179,73 @@ START_TEST(version_1_alone)
 }
 END_TEST
 
+#define POD                                                                                        \
+    "kubepods.slice/kubepods-burstable.slice/"                                                     \
+    "kubepods-burstable-pod00000007_1111_2222_3333_444444444444.slice"
+#define CONTAINER POD "/" LONG_LEAF
+
+START_TEST(finds_the_pod_of_a_long_name)
+{
+    struct row row = {.host = "web1"};
+    struct table table = {.rows = &row, .count = 1};
+    char instance[HR_INSTANCE_SIZE];
+
+    add_group("kubepods.slice", "1\n", "max\n");
+    add_group("kubepods.slice/kubepods-burstable.slice", "1\n", "max\n");
+    add_group(POD, "1\n", "max\n");
+    add_group(CONTAINER, "1\n", "max\n");
+    hr_instance_make(CONTAINER, CONTAINER, false, instance);
+    ck_assert_ptr_null(memory_find_path(reader, "web1", instance));
+    row.group = instance;
+    memory_fill(reader, &table);
+    ck_assert_str_eq(memory_find_path(reader, "web1", instance), CONTAINER);
+    ck_assert_ptr_null(memory_find_path(reader, "web2", instance));
+    ck_assert_int_eq(table_shorten_names(&table, reader), 0);
+    ck_assert_str_eq(row.short_group, "cri-containerd-0123456789ab.scope of pod 00000007");
+    free(row.short_group);
+}
+END_TEST
+
+static void expect_text(struct alerts *alerts, const char *expected)
+{
+    char text[ALERT_TEXT_SIZE];
+
+    ck_assert_int_eq(alerts_read(alerts, NULL, reader), 0);
+    ck_assert_uint_eq(alerts_found(alerts)->count, 1);
+    alert_text(&alerts_found(alerts)->entries[0], false, text);
+    ck_assert_str_eq(text, expected);
+}
+
+START_TEST(an_alert_keeps_its_pod)
+{
+    static const char expected[] =
+        "all of cri-containerd-0123456789ab.scope of pod 00000007 waits for a CPU";
+    struct table table = {.count = 0};
+    char instance[HR_INSTANCE_SIZE], log[512];
+    struct alerts *alerts;
+
+    add_group("kubepods.slice", "1\n", "max\n");
+    add_group("kubepods.slice/kubepods-burstable.slice", "1\n", "max\n");
+    add_group(POD, "1\n", "max\n");
+    add_group(CONTAINER, "1\n", "max\n");
+    hr_instance_make(CONTAINER, CONTAINER, false, instance);
+    tree_write(tree, "log",
+               "Notification: severity = WARNING, host = web1, plugin = psi, plugin_instance = %s, "
+               "type = percent, type_instance = cpu-full, message = Host web1, plugin psi "
+               "(instance %s) type percent (instance cpu-full): %0100d\n",
+               instance, instance, 0);
+    snprintf(log, sizeof(log), "%s/log", tree_path(tree));
+    ck_assert_int_eq(alerts_open(log, &alerts), 0);
+    memory_fill(reader, &table);
+    expect_text(alerts, expected);
+    tree_remove_group(tree, CONTAINER);
+    memory_fill(reader, &table);
+    ck_assert_ptr_null(memory_find_path(reader, "web1", instance));
+    expect_text(alerts, expected);
+    alerts_close(alerts);
+}
+END_TEST
+
 static void describe(const char *host, char *text, size_t size)
 {
     struct row row = {.host = (char *)host, .group = "system"};
@@ -212,6 +283,8 @@ int main(void)
     tcase_add_test(tests, a_group_without_the_controller);
     tcase_add_test(tests, without_cgroups);
     tcase_add_test(tests, version_1_alone);
+    tcase_add_test(tests, finds_the_pod_of_a_long_name);
+    tcase_add_test(tests, an_alert_keeps_its_pod);
     tcase_add_test(tests, describes_which_groups_there_are);
     return run_suite("memory", tests);
 }

@@ -779,7 +779,7 @@ START_TEST(shortens_names_that_are_distinct)
         rows[i].group = (char *)named[i][1];
         rows[i].values[column_of_key("processes")] = NAN;
     }
-    ck_assert_int_eq(table_shorten_names(&table), 0);
+    ck_assert_int_eq(table_shorten_names(&table, NULL), 0);
     for (int i = 0; i < COUNT(named); i++) {
         row_label(&table, &rows[i], label, sizeof(label));
         ck_assert_str_eq(label, named[i][2] != NULL ? named[i][2] : named[i][1]);

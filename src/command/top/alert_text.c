@@ -166,7 +166,10 @@ static void write_place(FILE *out, const struct alert *alert)
 {
     char name[SHORT_NAME_SIZE];
 
-    short_name(alert->instance, name);
+    if (alert->place[0] != '\0')
+        strcpy(name, alert->place);
+    else
+        short_name(alert->instance, NULL, name);
     if (strcmp(alert->instance, "system") == 0)
         fputs("the machine", out);
     else if (strcmp(alert->plugin, "osnoise") == 0 && strncmp(alert->instance, "cpu", 3) == 0)

@@ -13,6 +13,8 @@
 #include "common/identifier.h"
 #include "headroom/array.h"
 #include "top/alarms.h"
+#include "top/memory.h"
+#include "top/short_name.h"
 
 enum {
     /* Of a file that exists at the start, and of what was appended since the last reading. collectd
@@ -142,6 +144,7 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[TYPE], alert->type, sizeof(alert->type));
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
+    alert->place[0] = '\0';
     alert->lasts = alert->is_unwatched = false;
     return 0;
 }
@@ -425,7 +428,20 @@ static void find_unwatched(struct alerts *alerts)
             list->entries[i].lasts && alarms_lack_values(&alerts->alarms, &list->entries[i]);
 }
 
-int alerts_read(struct alerts *alerts, const struct known_series *known)
+/* By then the group may be gone, as with an alert of a log that is read for the first time. */
+static void find_places(struct alert_list *list, const struct memory_reader *memory)
+{
+    for (size_t i = 0; i < list->count && memory != NULL; i++) {
+        struct alert *alert = &list->entries[i];
+        const char *path =
+            alert->place[0] == '\0' ? memory_find_path(memory, alert->host, alert->instance) : NULL;
+        if (path != NULL)
+            short_name(alert->instance, path, alert->place);
+    }
+}
+
+int alerts_read(struct alerts *alerts, const struct known_series *known,
+                const struct memory_reader *memory)
 {
     bool first = !alerts->started;
     alerts->found.fresh = 0;
@@ -433,6 +449,7 @@ int alerts_read(struct alerts *alerts, const struct known_series *known)
     alerts->alarms.known = known;
     int status = read_all(alerts);
     find_unwatched(alerts);
+    find_places(&alerts->found, memory);
     if (first) {
         keep_last(alerts);
         if (alerts->found.fresh > ALERTS_SHOWN)

@@ -18,6 +18,9 @@
 #include <stddef.h>
 
 #include "top/known_series.h"
+#include "top/short_name.h"
+
+struct memory_reader;
 
 enum alert_severity { ALERT_FAILURE, ALERT_WARNING, ALERT_OKAY };
 
@@ -28,7 +31,8 @@ struct alert {
     char host[128];
     char plugin[32];
     char type[64];
-    char instance[128]; /**< the plugin instance: the group */
+    char instance[128];          /**< the plugin instance: the group */
+    char place[SHORT_NAME_SIZE]; /**< of the group, by its path, see alerts_read(); "": not known */
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
     bool lasts;        /**< it has begun an alarm that hasn't ended, see alerts_found() */
@@ -96,11 +100,14 @@ void alerts_close(struct alerts *alerts);
  * covers none of another group: if it was there before collectd was restarted, and its group went
  * away meanwhile, it has no end.
  *
- * @param known  which series collectd has; all zeros: not known.
+ * @param known   which series collectd has; all zeros: not known.
+ * @param memory  knows the paths of this machine's groups, of which an alert keeps what it shows;
+ *                NULL: none.
  * @return 0; -EINVAL if the path is neither a file nor a directory; -ENOMEM; or the negative errno
  *         of open(2) or read(2). After a failure the next reading continues where this one stopped.
  */
-int alerts_read(struct alerts *alerts, const struct known_series *known);
+int alerts_read(struct alerts *alerts, const struct known_series *known,
+                const struct memory_reader *memory);
 
 /** @return ALERTS_SHOWN alerts, or up to ALERTS_LASTING of alarms that last, and then the last of
  * the others; and all that are fresh. Valid until the next reading. */

@@ -211,6 +211,14 @@ void memory_fill(struct memory_reader *reader, struct table *table)
     }
 }
 
+const char *memory_find_path(const struct memory_reader *reader, const char *host,
+                             const char *instance)
+{
+    const struct member *member =
+        reader->sorted && host_is(host, reader->host) ? find_member(reader, instance) : NULL;
+    return member != NULL ? member->group->path : NULL;
+}
+
 void memory_describe_groups(const struct memory_reader *reader, const struct table *table,
                             char *text, size_t size)
 {

@@ -34,6 +34,11 @@ void memory_close(struct memory_reader *reader);
  */
 void memory_fill(struct memory_reader *reader, struct table *table);
 
+/** @return the path of the group with processes that has this name in series by it; NULL: it isn't
+ * known. Valid until the next memory_fill(). */
+const char *memory_find_path(const struct memory_reader *reader, const char *host,
+                             const char *instance);
+
 /**
  * Describes which cgroups there are, for a table that has none: "there are: system.slice,
  * user.slice".

@@ -35,15 +35,18 @@ static bool is_uuid(const char *text)
     return true;
 }
 
-static void shorten_identifiers(const char *from, char to[HR_INSTANCE_SIZE])
+/* Of a path as if it were an instance. */
+static void shorten_identifiers(const char *from, char to[SHORT_NAME_SIZE])
 {
     size_t used = 0;
 
-    while (*from != '\0' && used + ID_SHOWN < HR_INSTANCE_SIZE) {
+    while (*from != '\0' && used + ID_SHOWN < SHORT_NAME_SIZE) {
         const size_t hex = count_hex(from);
         const bool is_id = hex >= ID_LENGTH, has_uuid = !is_id && is_uuid(from);
         const size_t shown = is_id ? ID_SHOWN : has_uuid ? UUID_SHOWN : 1;
         memcpy(to + used, from, shown);
+        if (*from == '/')
+            to[used] = '_';
         used += shown;
         from += is_id ? hex : has_uuid ? UUID_LENGTH : 1;
     }
@@ -118,18 +121,42 @@ static void write_ends(const char *name, const char *leaf, char text[SHORT_NAME_
                  (int)(end - name) + (int)(is_cut ? 0 : length - 1), name, is_cut ? "" : "/", leaf);
 }
 
-void short_name(const char *instance, char text[SHORT_NAME_SIZE])
+/* @return whether a name is that of a container, and too long. @param last  of the path; NULL: not
+ * known. */
+static bool write_container(const char *name, const char *last, char text[SHORT_NAME_SIZE])
 {
-    char name[HR_INSTANCE_SIZE];
-    const char *inside = NULL;
+    const char *inside = NULL, *pod = find_pod(name, &inside), *leaf = find_leaf(name);
 
+    if (pod == NULL || strlen(name) <= LONGEST)
+        return false;
+    if (last == NULL)
+        last = leaf > inside ? leaf : inside;
+    snprintf(text, SHORT_NAME_SIZE, "%.250s of pod %.*s", last, UUID_SHOWN, pod);
+    return true;
+}
+
+static bool write_container_of_path(const char *path, char text[SHORT_NAME_SIZE])
+{
+    const char *slash = strrchr(path, '/');
+    char name[SHORT_NAME_SIZE], last[SHORT_NAME_SIZE];
+
+    shorten_identifiers(path, name);
+    shorten_identifiers(slash != NULL ? slash + 1 : path, last);
+    return write_container(name, last, text);
+}
+
+void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZE])
+{
+    char name[SHORT_NAME_SIZE];
+
+    if (path != NULL && write_container_of_path(path, text))
+        return;
     shorten_identifiers(instance, name);
-    const char *pod = find_pod(name, &inside), *leaf = find_leaf(name);
+    const char *leaf = find_leaf(name);
+    if (write_container(name, NULL, text))
+        return;
     if (strlen(name) <= LONGEST)
         strcpy(text, name);
-    else if (pod != NULL)
-        snprintf(text, SHORT_NAME_SIZE, "%s of pod %.*s", leaf > inside ? leaf : inside, UUID_SHOWN,
-                 pod);
     else if (is_pod(leaf))
         strcpy(text, leaf);
     else if (leaf == name)

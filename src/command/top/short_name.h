@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * top/short_name.h - names of groups as short as those of headroom-mail(1), as far as they can be
- * known from a plugin instance.
+ * known from a plugin instance, or the path.
  */
 #ifndef HEADROOM_COMMAND_TOP_SHORT_NAME_H
 #define HEADROOM_COMMAND_TOP_SHORT_NAME_H
@@ -16,7 +16,8 @@
  * and hash of a shortened instance.
  *
  * @param instance  a longer one is cut.
+ * @param path      of the group, which has the pod where the instance doesn't; NULL: not known.
  */
-void short_name(const char *instance, char text[SHORT_NAME_SIZE]);
+void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZE]);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "common/client.h"
 #include "headroom/array.h"
+#include "top/memory.h"
 #include "top/short_name.h"
 
 int identifier_column(const struct identifier *parts)
@@ -144,8 +145,6 @@ int table_fetch(struct client *client, struct known_series *known, struct table 
     status = values == NULL || fetched.rows == NULL ? -ENOMEM : fetch_values(client, &list, values);
     if (status == 0)
         status = build_rows(&list, values, &fetched);
-    if (status == 0)
-        status = table_shorten_names(&fetched);
 out:
     free(values);
     free_series(&list);
@@ -186,7 +185,7 @@ static void drop_same_names(struct row **rows, size_t count)
     }
 }
 
-int table_shorten_names(struct table *table)
+int table_shorten_names(struct table *table, const struct memory_reader *memory)
 {
     char name[SHORT_NAME_SIZE];
     /* At least one, as calloc(0) may return NULL. */
@@ -194,7 +193,8 @@ int table_shorten_names(struct table *table)
     int status = rows == NULL ? -ENOMEM : 0;
     for (size_t i = 0; i < table->count && status == 0; i++) {
         struct row *row = rows[i] = &table->rows[i];
-        short_name(row->group, name);
+        const char *path = memory != NULL ? memory_find_path(memory, row->host, row->group) : NULL;
+        short_name(row->group, path, name);
         if (strcmp(name, row->group) != 0 && (row->short_group = strdup(name)) == NULL)
             status = -ENOMEM;
     }

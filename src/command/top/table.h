@@ -16,6 +16,7 @@
 #include "top/known_series.h"
 
 struct client;
+struct memory_reader;
 
 /**
  * @return the index of the column that shows this series, or -ENOENT: there is none, or not for
@@ -58,12 +59,12 @@ struct table {
 int table_fetch(struct client *client, struct known_series *known, struct table *table);
 
 /**
- * Finds the short names of groups, see top/short_name.h, where these are distinct; table_fetch()
- * has done so.
+ * Finds the short names of groups, see top/short_name.h, where these are distinct.
  *
+ * @param memory  knows the paths of this machine's groups, see memory_fill(); NULL: none.
  * @return 0 or -ENOMEM.
  */
-int table_shorten_names(struct table *table);
+int table_shorten_names(struct table *table, const struct memory_reader *memory);
 
 /** Frees the rows and leaves an empty table. */
 void table_free(struct table *table);

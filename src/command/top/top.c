@@ -100,7 +100,8 @@ static const struct alert_list *read_alerts(struct top *top)
         return NULL;
     char text[sizeof(top->alerts_problem)];
     const char *file = top->options.alerts;
-    describe_alerts_problem(alerts_read(top->alerts, &top->known), file, text, sizeof(text));
+    describe_alerts_problem(alerts_read(top->alerts, &top->known, top->memory), file, text,
+                            sizeof(text));
     if (top->screen == NULL && strcmp(text, top->alerts_problem) != 0) {
         if (text[0] != '\0')
             fprintf(stderr, "%s: no alerts: %s\n", top->title, text);
@@ -345,6 +346,9 @@ static int fetch_table(struct top *top)
     top->known = known;
     if (top->memory != NULL)
         memory_fill(top->memory, &top->table);
+    status = table_shorten_names(&top->table, top->memory);
+    if (status != 0)
+        return status;
     table_mark_takers(&top->table);
     table_sort(&top->table, &top->options.sort);
     return has_values(&top->table) ? 0 : -ENODATA;
