@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * headroom/option_value.h - which values the options of the plugins accept, so far as that shows
- * without the machine: the same in the plugins, which refuse others, and in the command, which
- * finds them before collectd does.
+ * without the machine, but for Root, which must be there: the same in the plugins, which refuse
+ * others, and in the command, which finds them before collectd does.
  */
 #ifndef HEADROOM_OPTION_VALUE_H
 #define HEADROOM_OPTION_VALUE_H
@@ -27,6 +27,9 @@ struct hr_option {
     const struct hr_option_value *values;
     size_t count;
 };
+
+/** Bytes of a trigger's name. */
+#define HR_OPTION_NAME_MAX 64
 
 /** More words no option has. */
 #define HR_OPTION_WORDS_MAX 8

@@ -37,6 +37,9 @@ struct hr_root;
 #define HR_PSI_TRIGGER_WINDOW_MIN_US UINT64_C(100000)
 #define HR_PSI_TRIGGER_WINDOW_MAX_US UINT64_C(10000000)
 
+/** Where none is configured. */
+#define HR_PSI_TRIGGER_WINDOW_DEFAULT_US UINT64_C(1000000)
+
 /** Reads per window of a polled trigger whose total moves. */
 #define HR_PSI_TRIGGER_POLLS 10
 

@@ -8,7 +8,6 @@
 #include "configfile.h"
 #include "headroom/option.h"
 #include "headroom/option_value.h"
-#include "headroom/root.h"
 #include "utils/common/common.h"
 
 /* The values as they are written in the file, as far as they fit. */
@@ -231,20 +230,8 @@ char *option_state_path(const char *configured, const char *file)
 int option_root(const char *block, const oconfig_item_t *item, char **path)
 {
     const char *text;
-    struct hr_root *opened;
-    char accepted[160];
 
     if (option_text(block, item, &text) < 0)
         return -1;
-    int status = text[0] == '/' ? hr_root_open(text, &opened) : -EINVAL;
-    if (status == -ENOSYS)
-        return option_refuse(block, item, "\"/\" only, as this kernel is older than Linux 5.6");
-    if (status < 0) {
-        snprintf(accepted, sizeof(accepted),
-                 "the absolute path of a directory where the host's / is mounted (%s)",
-                 STRERROR(-status));
-        return option_refuse(block, item, accepted);
-    }
-    hr_root_close(opened);
     return replace_path(block, text, path);
 }

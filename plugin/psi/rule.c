@@ -53,20 +53,12 @@ static int read_option(struct block *block, const oconfig_item_t *item)
     return 0;
 }
 
-/* The name is part of a series' name: nothing that collectd would change. */
 static int read_name(struct psi_rule *rule, const oconfig_item_t *item)
 {
-    static const char accepted[] = "a name of 1 to 64 letters, digits, \"_\", \"-\" and \".\" in "
-                                   "quotes, as in <Trigger \"memory-stall\">";
     const char *name;
 
-    if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING)
-        return option_refuse(PLUGIN, item, accepted);
-    name = item->values[0].value.string;
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789_-.");
-    if (length == 0 || name[length] != '\0' || length >= sizeof(rule->name))
-        return option_refuse(PLUGIN, item, accepted);
+    if (option_text(PLUGIN, item, &name) < 0)
+        return -1;
     snprintf(rule->name, sizeof(rule->name), "%s", name);
     snprintf(rule->type_instance, sizeof(rule->type_instance), "trigger_%s", name);
     return 0;
@@ -108,7 +100,7 @@ int psi_rule_read(struct psi_rule *rule, const oconfig_item_t *item)
     };
 
     *rule = (struct psi_rule){
-        .trigger = {.window_us = 1000000},
+        .trigger = {.window_us = HR_PSI_TRIGGER_WINDOW_DEFAULT_US},
         .severity = NOTIF_WARNING,
         .quiet_us = 30 * HR_US_PER_S,
         .top_tasks_window_us = 100000,

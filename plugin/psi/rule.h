@@ -9,11 +9,12 @@
 
 #include "plugin.h"
 
+#include "headroom/option_value.h"
 #include "headroom/psi_trigger.h"
 
 /** One block. */
 struct psi_rule {
-    char name[65];
+    char name[HR_OPTION_NAME_MAX + 1];
     char type_instance[80]; /**< "trigger_NAME" */
     bool of_system;         /**< Scope: the system; else every selected cgroup */
     struct hr_psi_trigger_options trigger;

@@ -11,6 +11,7 @@
 
 #include "headroom/cpu_set.h"
 #include "headroom/option.h"
+#include "headroom/root.h"
 
 #define WINDOWS_MAX 8
 
@@ -114,6 +115,34 @@ static bool accepts_file(const struct rule *rule, const struct hr_option *option
 {
     return accepts_path(rule, option) &&
            option->values[0].text[strlen(option->values[0].text) - 1] != '/';
+}
+
+/* @return 0, or why it can't be opened. */
+static int try_root(const struct hr_option *option)
+{
+    struct hr_root *root;
+
+    int status = hr_root_open(option->values[0].text, &root);
+    if (status == 0)
+        hr_root_close(root);
+    return status;
+}
+
+static bool accepts_root(const struct rule *rule, const struct hr_option *option)
+{
+    return accepts_path(rule, option) && try_root(option) == 0;
+}
+
+/* The name of a trigger is part of a series' name: nothing that collectd would change. */
+static bool accepts_name(const struct rule *rule, const struct hr_option *option)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-.";
+
+    if (!accepts_text(rule, option))
+        return false;
+    const size_t length = strlen(option->values[0].text);
+    return (double)length <= rule->max && strspn(option->values[0].text, allowed) == length;
 }
 
 static bool accepts_texts(const struct rule *rule, const struct hr_option *option)
@@ -223,7 +252,8 @@ static const struct rule rules[] = {
     {NULL, "Plugin", "Cgroup", PATTERNS},
     {NULL, "Plugin", "ExcludeCgroup", PATTERNS},
     {NULL, "Plugin", "MaxCgroups", COUNT(1, 1000000)},
-    {NULL, "Plugin", "Root", TEXT},
+    {NULL, "Plugin", "Root", accepts_root,
+     .accepted = "the absolute path of a directory where the host's / is mounted"},
     {NULL, "Plugin", "StateFile", STATE_FILE},
     {NULL, "Include", "Cgroup", PATTERNS},
     {NULL, "Include", "ExcludeCgroup", PATTERNS},
@@ -238,6 +268,9 @@ static const struct rule rules[] = {
     {"psi", "Plugin", "ReportAverages", BOOLEAN},
     {"psi", "Plugin", "Blame", WORD("alert", "always", "off")},
     {"psi", "Plugin", "MaxNotificationsPerSecond", COUNT(1, 100000)},
+    {"psi", "Plugin", "Trigger", accepts_name, LIMITS(1, HR_OPTION_NAME_MAX),
+     .accepted = "a name of 1 to 64 letters, digits, \"_\", \"-\" and \".\" in quotes, as in "
+                 "<Trigger \"memory-stall\">"},
     {"psi", "Trigger", "Resource", WORD("cpu", "memory", "io", "irq")},
     {"psi", "Trigger", "Level", WORD("some", "full")},
     {"psi", "Trigger", "Stall", SECONDS(0.000001, 10)},
@@ -331,9 +364,24 @@ static void list_words(const struct rule *rule, char *buffer, size_t size)
     }
 }
 
-static void describe(const struct rule *rule, char *buffer, size_t size)
+static void describe_root(const struct rule *rule, const struct hr_option *option, char *buffer,
+                          size_t size)
 {
-    if (rule->accepted != NULL)
+    const int status = accepts_path(rule, option) ? try_root(option) : 0;
+
+    if (status == -ENOSYS)
+        snprintf(buffer, size, "\"/\" only, as this kernel is older than Linux 5.6");
+    else
+        snprintf(buffer, size, "%s%s%s%s", rule->accepted, status < 0 ? " (" : "",
+                 status < 0 ? strerror(-status) : "", status < 0 ? ")" : "");
+}
+
+static void describe(const struct rule *rule, const struct hr_option *option, char *buffer,
+                     size_t size)
+{
+    if (rule->accepts == accepts_root)
+        describe_root(rule, option, buffer, size);
+    else if (rule->accepted != NULL)
         snprintf(buffer, size, "%s", rule->accepted);
     else if (rule->words[0] != NULL)
         list_words(rule, buffer, size);
@@ -371,7 +419,7 @@ bool hr_option_accepts(const struct hr_option *option, char accepted[HR_OPTION_A
 
     if (rule == NULL || rule->accepts(rule, option))
         return true;
-    describe(rule, accepted, HR_OPTION_ACCEPTED_SIZE);
+    describe(rule, option, accepted, HR_OPTION_ACCEPTED_SIZE);
     const char *likest = find_likest(rule, option);
     const size_t length = strlen(accepted);
     if (likest != NULL)

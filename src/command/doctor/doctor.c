@@ -352,6 +352,9 @@ static int report_in_root(const char *title, const struct options *options,
     struct hr_root *root;
 
     int status = hr_root_open(path, &root);
+    /* That of the configuration is among the findings. */
+    if (status < 0 && options->root == NULL)
+        status = hr_root_open("/", &root);
     if (status < 0) {
         fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, path, strerror(-status));
         return COMMAND_MISUSED;

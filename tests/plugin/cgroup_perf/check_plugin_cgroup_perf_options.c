@@ -53,7 +53,7 @@ static const struct {
      "has 1"},
     {"Root \"proc\"", "Root", "\"proc\"", "absolute path of a directory"},
     {"Root \"/does/not/exist\"", "Root", "\"/does/not/exist\"", "absolute path of a directory"},
-    {"Root 5", "Root", "5", "text"},
+    {"Root 5", "Root", "5", "absolute path of a directory"},
 };
 
 static int configure(const char *options)

@@ -77,9 +77,9 @@ static const struct {
     {"Root \"/does/not/exist\"", "Root", "\"/does/not/exist\"", "absolute path of a directory"},
     {"Root \"proc\"", "Root", "\"proc\"", "absolute path of a directory"},
     {"Root \"/proc/self/status\"", "Root", "\"/proc/self/status\"", "absolute path of a directory"},
-    {"Root \"\"", "Root", "\"\"", "text"},
-    {"Root 5", "Root", "5", "text"},
-    {"Root", "Root", "no value", "text"},
+    {"Root \"\"", "Root", "\"\"", "absolute path of a directory"},
+    {"Root 5", "Root", "5", "absolute path of a directory"},
+    {"Root", "Root", "no value", "absolute path of a directory"},
 };
 
 static int configure(const char *options)
