@@ -66,6 +66,9 @@ struct hr_osnoise_options {
     const char *state_path;
 };
 
+/** A workload of 1 % of a CPU, without CPUs and a state file. */
+extern const struct hr_osnoise_options hr_osnoise_defaults;
+
 /** What causes noise. */
 enum hr_osnoise_kind {
     HR_OSNOISE_IRQ,

@@ -12,14 +12,6 @@
 
 static const struct osnoise_config defaults = {
     .has_defaults = true,
-    .run =
-        {
-            .mode = HR_OSNOISE_WORKLOAD,
-            .period_us = HR_US_PER_S,
-            .runtime_us = HR_US_PER_S / 100,
-            .threshold_us = 1,
-            .max_duty_pct = 10,
-        },
     .rule = {.severity = NOTIF_WARNING, .quiet_ns = 60 * UINT64_C(1000000000)},
 };
 
@@ -166,18 +158,6 @@ static int check_options(const struct osnoise_config *config)
     struct hr_osnoise_options run = config->run;
     struct hr_reason reason;
 
-    if (run.mode == HR_OSNOISE_SOURCES && (config->has_alert || run.histogram)) {
-        ERROR(PLUGIN ": Mode \"sources\" can't have %s: no thread looks for single noises there. "
-                     "Remove it, or use Mode \"osnoise\".",
-              config->has_alert ? "an <Alert>" : "a Histogram");
-        return -1;
-    }
-    if (has_workload(config) && config->has_alert && run.max_single_ns < run.threshold_us * 1000) {
-        ERROR(ALERT ": option MaxSingle is below Threshold, so that noises between them aren't "
-                    "seen: raise it to %.9g at least, or lower Threshold.",
-              (double)run.threshold_us / 1e6);
-        return -1;
-    }
     /* Missing CPUs are reported at the start, and the default state file isn't known yet. */
     if (osnoise_config_is_idle(config))
         hr_cpu_set_add(&run.cpus, 0);
@@ -190,8 +170,10 @@ static int check_options(const struct osnoise_config *config)
 
 int osnoise_config_read(struct osnoise_config *config, const oconfig_item_t *block)
 {
-    if (!config->has_defaults)
+    if (!config->has_defaults) {
         *config = defaults;
+        config->run = hr_osnoise_defaults;
+    }
     for (int i = 0; i < block->children_num; i++)
         if (read_option(config, &block->children[i]) < 0)
             return -1;

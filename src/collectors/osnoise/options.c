@@ -45,6 +45,14 @@ const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind)
     return kind_names[kind];
 }
 
+const struct hr_osnoise_options hr_osnoise_defaults = {
+    .mode = HR_OSNOISE_WORKLOAD,
+    .period_us = HR_US_PER_S,
+    .runtime_us = HR_US_PER_S / 100,
+    .threshold_us = 1,
+    .max_duty_pct = 10,
+};
+
 /* --- Checking ------------------------------------------------------------- */
 
 static int check_times(const struct hr_osnoise_options *options, struct hr_reason *reason)

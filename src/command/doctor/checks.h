@@ -88,6 +88,35 @@ void doctor_check_headroom(const struct hr_root *root, const struct usage *usage
 void doctor_check_configuration(const struct usage *usage, const char *plugin,
                                 struct findings *findings);
 
+/**
+ * Adds options of a plugin that don't go together.
+ *
+ * @param usage  of which the plugin accepts each value.
+ */
+void doctor_check_combinations(const struct usage *usage, const char *plugin,
+                               struct findings *findings);
+
+/** The same of osnoise. */
+void doctor_check_osnoise_options(const struct usage *usage, struct findings *findings);
+
+/** Adds why options of a block don't go together, in the plugin's words: "CAUSE" or "CAUSE:
+ * REMEDY".
+ */
+void doctor_add_combination(struct findings *findings, const struct config_item *block,
+                            const char *why);
+
+/** @return the next block of a plugin; NULL: there are no more. @param next  0 at first. */
+const struct config_item *doctor_next_block(const struct usage *usage, const char *plugin,
+                                            size_t *next);
+
+/** @return the index of an option's value among the words that it accepts; `otherwise` if a block
+ * hasn't the option. */
+int doctor_word(const char *plugin, const char *key, const struct config_item *block,
+                const char *option, int otherwise);
+
+/** @return an option's seconds in microseconds; `otherwise` if a block hasn't the option. */
+uint64_t doctor_us(const struct config_item *block, const char *option, uint64_t otherwise);
+
 /** Adds plugins that the configuration loads, and that aren't installed. */
 void doctor_check_plugins(const struct usage *usage, struct findings *findings);
 

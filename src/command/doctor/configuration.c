@@ -122,8 +122,8 @@ static void print_values(const struct config_item *item, char *buffer, size_t si
     }
 }
 
-/* By what the plugin itself goes by when it starts. */
-static void check_values(const struct check_context *context, const char *key,
+/* By what the plugin itself goes by when it starts. @return whether it accepts them. */
+static bool check_values(const struct check_context *context, const char *key,
                          const struct config_item *item)
 {
     struct hr_option_value *values = calloc(item->value_count + 1, sizeof(*values));
@@ -132,7 +132,8 @@ static void check_values(const struct check_context *context, const char *key,
 
     for (size_t i = 0; values != NULL && i < item->value_count; i++)
         values[i] = config_value(item, i);
-    if (values != NULL && !hr_option_accepts(&option, accepted)) {
+    const bool is_accepted = values == NULL || hr_option_accepts(&option, accepted);
+    if (!is_accepted) {
         print_values(item, given, sizeof(given));
         snprintf(feature, sizeof(feature), "option \"%.60s\"", item->key);
         snprintf(cause, sizeof(cause), "it %s%s, in line %u of %.150s",
@@ -142,17 +143,20 @@ static void check_values(const struct check_context *context, const char *key,
         findings_add(context->findings, FINDING_WRONG, feature, cause, remedy);
     }
     free(values);
+    return is_accepted;
 }
 
-/* Without them the plugin refuses the block. */
-static void check_required(const struct check_context *context, const struct config_item *block)
+/* Without them the plugin refuses the block. @return whether it has them. */
+static bool check_required(const struct check_context *context, const struct config_item *block)
 {
     const char *option, *name = config_text(block);
     char feature[80], cause[256];
+    bool has_all = true;
 
     for (size_t i = 0; (option = hr_option_required(context->plugin, block->key, i)) != NULL; i++) {
         if (config_find(block, option) != NULL)
             continue;
+        has_all = false;
         snprintf(feature, sizeof(feature), "option \"%s\"", option);
         snprintf(cause, sizeof(cause), "it is missing in <%s%s%.64s%s>, in line %u of %.150s",
                  block->key, name[0] != '\0' ? " \"" : "", name, name[0] != '\0' ? "\"" : "",
@@ -160,31 +164,38 @@ static void check_required(const struct check_context *context, const struct con
         findings_add(context->findings, FINDING_WRONG, feature, cause,
                      "add it: collectd doesn't start without it");
     }
+    return has_all;
 }
 
-/* An Include has the options of what it includes. */
-static void check_block(const struct check_context *context, const char *key,
+/* An Include has the options of what it includes. @return whether the plugin accepts it, as far as
+ * its options show each by itself. */
+static bool check_block(const struct check_context *context, const char *key,
                         const struct config_item *block)
 {
-    check_required(context, block);
+    bool is_accepted = check_required(context, block);
+
     for (size_t i = 0; i < block->child_count; i++) {
         const struct config_item *item = &block->children[i];
         if (!hr_option_is_known(context->plugin, key, item->key)) {
             add_unknown(context, key, item);
             continue;
         }
-        check_values(context, key, item);
-        check_block(context, config_is(item, "Plugin") ? HR_OPTION_PLUGIN_WITHIN : item->key, item);
+        is_accepted &= check_values(context, key, item);
+        is_accepted &= check_block(
+            context, config_is(item, "Plugin") ? HR_OPTION_PLUGIN_WITHIN : item->key, item);
     }
+    return is_accepted;
 }
 
-static void check_blocks(const struct usage *usage, const struct check_context *context)
+static bool check_blocks(const struct usage *usage, const struct check_context *context)
 {
-    for (size_t i = 0; i < usage->config.child_count; i++) {
-        const struct config_item *item = &usage->config.children[i];
-        if (config_is(item, "Plugin") && strcasecmp(config_text(item), context->plugin) == 0)
-            check_block(context, item->key, item);
-    }
+    const struct config_item *block;
+    bool is_accepted = true;
+    size_t next = 0;
+
+    while ((block = doctor_next_block(usage, context->plugin, &next)) != NULL)
+        is_accepted &= check_block(context, block->key, block);
+    return is_accepted;
 }
 
 static bool is_loaded(const struct usage *usage, const char *plugin)
@@ -206,8 +217,8 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
                            : fault->plugin != NULL && strcmp(fault->plugin, plugin) == 0)
             add_fault(usage, fault, findings);
     }
-    if (plugin != NULL)
-        check_blocks(usage, &(struct check_context){plugin, false, findings});
+    if (plugin != NULL && check_blocks(usage, &(struct check_context){plugin, false, findings}))
+        doctor_check_combinations(usage, plugin, findings);
     for (size_t i = 0; i < STRICT_COUNT && plugin == NULL; i++)
         if (is_loaded(usage, strict[i]))
             check_blocks(usage, &(struct check_context){strict[i], true, findings});

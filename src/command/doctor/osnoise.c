@@ -142,6 +142,44 @@ static void check_leftovers(struct findings *findings)
                      worst.status == -ESTALE ? remedy : "check what it is, and remove it");
 }
 
+/* --- Options ---------------------------------------------------------------- */
+
+/* Of a block, over those of the blocks before. */
+static void read_options(const struct config_item *block, struct hr_osnoise_options *options)
+{
+    const struct config_item *alert = config_find(block, "Alert");
+
+    options->mode = doctor_word("osnoise", "Plugin", block, "Mode", options->mode);
+    options->period_us = doctor_us(block, "Period", options->period_us);
+    options->runtime_us = doctor_us(block, "Runtime", options->runtime_us);
+    options->threshold_us = doctor_us(block, "Threshold", options->threshold_us);
+    options->max_duty_pct = config_number(config_find(block, "MaxDuty"), options->max_duty_pct);
+    options->histogram = config_boolean(config_find(block, "Histogram"), options->histogram);
+    if (alert != NULL)
+        options->max_single_ns = doctor_us(alert, "MaxSingle", 0) * 1000;
+}
+
+/* The plugin checks them after each block; missing CPUs and the state file are no matter of it. */
+void doctor_check_osnoise_options(const struct usage *usage, struct findings *findings)
+{
+    struct hr_osnoise_options options = hr_osnoise_defaults;
+    const struct config_item *block;
+    struct hr_reason reason;
+    size_t next = 0;
+
+    options.state_path = OSNOISE_PLUGIN_STATE_PATH;
+    hr_cpu_set_add(&options.cpus, 0);
+    while ((block = doctor_next_block(usage, "osnoise", &next)) != NULL) {
+        read_options(block, &options);
+        if (hr_osnoise_check(&options, &reason) < 0) {
+            doctor_add_combination(findings, block, reason.text);
+            return;
+        }
+    }
+}
+
+/* --- All ---------------------------------------------------------------------- */
+
 void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
                           struct findings *findings)
 {

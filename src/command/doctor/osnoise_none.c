@@ -4,6 +4,12 @@
  */
 #include "doctor/checks.h"
 
+void doctor_check_osnoise_options(const struct usage *usage, struct findings *findings)
+{
+    (void)usage;
+    (void)findings;
+}
+
 void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
                           struct findings *findings)
 {

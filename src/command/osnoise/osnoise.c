@@ -324,15 +324,8 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 int osnoise_main(int argc, char **argv)
 {
-    struct options options = {.request = {.title = argv[0],
-                                          .sources = 5,
-                                          .options = {
-                                              .mode = HR_OSNOISE_WORKLOAD,
-                                              .period_us = 1000000,
-                                              .runtime_us = 10000,
-                                              .threshold_us = 1,
-                                              .max_duty_pct = 10,
-                                          }}};
+    struct options options = {
+        .request = {.title = argv[0], .sources = 5, .options = hr_osnoise_defaults}};
     setlocale(LC_ALL, "");
     /* Numbers have a decimal point in every locale. */
     setlocale(LC_NUMERIC, "C");

@@ -72,10 +72,10 @@ static const struct {
     {"Runtime 0.2", "invalid combination", "20", "10"}, /* without CPUs, too */
     {CPUS "MaxDuty 100\nPeriod 0.1\nRuntime 0.2", "invalid combination", "runtime", "period"},
     {CPUS "Mode \"hwnoise\"\nPeriod 10\nRuntime 0.2", "invalid combination", "0.1", "interrupts"},
-    {"Mode \"sources\"\n" ALERT("MaxSingle 1"), "sources", "<Alert>", "Mode \"osnoise\""},
-    {"Mode \"sources\"\nHistogram true", "sources", "Histogram", "Mode \"osnoise\""},
-    {CPUS "Threshold 0.0001\n" ALERT("MaxSingle 0.00005"), "<Alert>: option MaxSingle",
-     "below Threshold", "0.0001"},
+    {"Mode \"sources\"\n" ALERT("MaxSingle 1"), "invalid combination", "sources mode", "alerts"},
+    {"Mode \"sources\"\nHistogram true", "invalid combination", "sources mode", "histograms"},
+    {CPUS "Threshold 0.0001\n" ALERT("MaxSingle 0.00005"), "invalid combination", "single noises",
+     "below the threshold"},
 };
 
 static int configure(const char *options)
