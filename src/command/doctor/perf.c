@@ -350,22 +350,34 @@ static void find_events(const struct check_context *context, struct doctor_event
     }
 }
 
+static void add_unknown_name(const struct check_context *context, const char *text,
+                             const struct hr_perf_event_error *fault)
+{
+    char feature[80], similar[128] = "", remedy[256];
+    size_t used = 0;
+
+    for (size_t i = 0; i < fault->nearest_count && used < sizeof(similar); i++)
+        used += (size_t)snprintf(similar + used, sizeof(similar) - used, "%s%s",
+                                 i == 0 ? ", such as " : ", ", fault->nearest[i]);
+    snprintf(feature, sizeof(feature), "event \"%s\"", text);
+    snprintf(remedy, sizeof(remedy),
+             "take another%s, see Events in collectd-cgroup_perf(5), or remove it", similar);
+    findings_add(context->findings, FINDING_LACKS, feature, fault->reason, remedy);
+}
+
 /* Those of the configuration that this machine doesn't know. */
 static void check_names(const struct check_context *context)
 {
-    struct hr_perf_event_error fault;
     struct hr_perf_event *event;
-    char feature[80];
 
     for (size_t i = 0; i < context->usage->events.count; i++) {
         const char *text = context->usage->events.list[i];
+        struct hr_perf_event_error fault = {.reason = ""};
         int status = hr_perf_event_find(context->vocabulary, text, &event, &fault);
         if (status == 0) {
             hr_perf_event_free(event);
         } else if (status != -EACCES && status != -ENODEV) {
-            snprintf(feature, sizeof(feature), "event \"%s\"", text);
-            findings_add(context->findings, FINDING_LACKS, feature, fault.reason,
-                         "take another, see Events in collectd-cgroup_perf(5), or remove it");
+            add_unknown_name(context, text, &fault);
         }
     }
 }
