@@ -86,10 +86,9 @@ bool working_sets_refresh(struct working_sets *sets)
     sets->due_ns = now_ns + REFRESH_NS;
     sets->count = 0;
     uc_iter_t *cache = uc_get_iterator();
-    while (cache != NULL && uc_iterator_next(cache, &name) == 0) {
+    /* The name is the cache's own: it isn't the copy that utils_cache.h says. */
+    while (cache != NULL && uc_iterator_next(cache, &name) == 0)
         add(sets, cache, name);
-        free(name);
-    }
     uc_iterator_destroy(cache);
     if (sets->count > 1)
         qsort(sets->windows, sets->count, sizeof(*sets->windows), compare);

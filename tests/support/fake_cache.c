@@ -48,11 +48,12 @@ void uc_iterator_destroy(uc_iter_t *iter)
     free(iter);
 }
 
+/* The name is the cache's own: what utils_cache.h says of a copy isn't so in any collectd. */
 int uc_iterator_next(uc_iter_t *iter, char **ret_name)
 {
     if (iter->next == cached_count)
         return -1;
-    *ret_name = strdup(cached[iter->next++].name);
+    *ret_name = (char *)cached[iter->next++].name;
     return 0;
 }
 
