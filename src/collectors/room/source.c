@@ -90,7 +90,7 @@ void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource reso
     struct hr_stall_hour *hour = stall_hour(source);
 
     if (hour != NULL)
-        hr_stall_hour_add(hour, hr_clock_ns(), resource, source->stall_s[resource], pct);
+        hr_stall_hour_add(hour, source->machine->read_ns, resource, source->stall_s[resource], pct);
 }
 
 static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr_room_lines *lines,

@@ -273,6 +273,27 @@ START_TEST(stalls_go_on)
 }
 END_TEST
 
+/* Groups are read one after another: what the last were stalled for may be added once the next five
+ * minutes have begun. */
+START_TEST(stalls_that_are_added_late)
+{
+    const uint64_t part_ns = 300 * HR_NS_PER_S;
+    const double pct[HR_STALL_PART_COUNT] = {[HR_STALL_BY_LIMIT] = 30};
+
+    open_group("p/a");
+    frozen_ns += part_ns - frozen_ns % part_ns - HR_NS_PER_S - 1;
+    tree_pressure(tree, "p/a", "cpu", 0, 0);
+    read_once();
+    frozen_ns += HR_NS_PER_S;
+    read_once();
+    frozen_ns++;
+    hr_room_add_stalls(source, HR_PSI_CPU, pct);
+    save();
+    ck_assert_double_eq(find_stalls(), 30);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* --- For others to look at ------------------------------------------------------------ */
 
 /* From 60 s on by a MiB a second; the last point is of the second before. */
@@ -448,6 +469,7 @@ int main(void)
     tcase_add_test(tests, a_group_that_was_made_again_begins_again);
     tcase_add_test(tests, what_was_not_taken_is_saved_again);
     tcase_add_test(tests, stalls_go_on);
+    tcase_add_test(tests, stalls_that_are_added_late);
     tcase_add_test(tests, nothing_is_saved_before_a_reading);
     tcase_add_test(tests, what_was_not_taken_expires);
     tcase_add_test(tests, is_found_without_going_on);
