@@ -136,6 +136,39 @@ START_TEST(finds_values)
 }
 END_TEST
 
+/* See src/liboconfig/scanner.l of collectd. */
+static const struct {
+    const char *text;
+    enum hr_option_type type;
+    double number;
+} values[] = {
+    {"true", HR_OPTION_BOOLEAN, 0},  {"off", HR_OPTION_BOOLEAN, 0},
+    {"True", HR_OPTION_TEXT, 0},     {"NO", HR_OPTION_TEXT, 0},
+    {"\"true\"", HR_OPTION_TEXT, 0}, {"\"1\"", HR_OPTION_TEXT, 0},
+    {"1", HR_OPTION_NUMBER, 1},      {"010", HR_OPTION_NUMBER, 10},
+    {"0x1F", HR_OPTION_NUMBER, 31},  {"+1.5", HR_OPTION_NUMBER, 1.5},
+    {"-.5", HR_OPTION_NUMBER, -.5},  {"2.5e+3", HR_OPTION_NUMBER, 2500},
+    {"2.", HR_OPTION_NUMBER, 2},     {"2e3", HR_OPTION_TEXT, 0},
+    {"2.5e3", HR_OPTION_TEXT, 0},    {"+inf", HR_OPTION_TEXT, 0},
+    {"0x1p3", HR_OPTION_TEXT, 0},    {"1s", HR_OPTION_TEXT, 0},
+};
+
+START_TEST(takes_values_as_collectd_does)
+{
+    struct config_item top = {0};
+    char text[32];
+    unsigned line;
+
+    snprintf(text, sizeof(text), "A %s\n", values[_i].text);
+    ck_assert_int_eq(config_parse(text, &top, &line), 0);
+    const struct hr_option_value value = config_value(&top.children[0], 0);
+    ck_assert_int_eq(value.type, values[_i].type);
+    if (value.type == HR_OPTION_NUMBER)
+        ck_assert_double_eq(value.number, values[_i].number);
+    config_free(&top);
+}
+END_TEST
+
 /* --- Files ---------------------------------------------------------------- */
 
 static struct tree *tree;
@@ -250,6 +283,7 @@ int main(void)
     tcase_add_loop_test(tests, refuses, 0, COUNT(not_understood));
     tcase_add_test(tests, refuses_deep_blocks);
     tcase_add_test(tests, finds_values);
+    tcase_add_loop_test(tests, takes_values_as_collectd_does, 0, COUNT(values));
     tcase_add_test(tests, includes_files_and_directories);
     tcase_add_test(tests, names_what_cannot_be_read);
     tcase_add_test(tests, reads_the_rest);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <glob.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,25 +83,29 @@ double config_number(const struct config_item *item, double otherwise)
     return end > text && *end == '\0' ? number : otherwise;
 }
 
-static bool is_one_of(const char *text, const char *const words[3])
+static bool matches(const char *text, const char *expression)
 {
-    return strcasecmp(text, words[0]) == 0 || strcasecmp(text, words[1]) == 0 ||
-           strcasecmp(text, words[2]) == 0;
+    regex_t compiled;
+
+    if (regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    const bool is_match = regexec(&compiled, text, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return is_match;
 }
 
+/* By the expressions of collectd's src/liboconfig/scanner.l, which passes over a point at the end.
+ */
 struct hr_option_value config_value(const struct config_item *item, size_t index)
 {
-    static const char *const yes[] = {"true", "yes", "on"}, *const no[] = {"false", "no", "off"};
     const char *text = item->values[index];
-    char *end;
 
     if (index >= CONFIG_QUOTED_MAX || (item->quoted >> index & 1) != 0)
         return (struct hr_option_value){HR_OPTION_TEXT, .text = text};
-    if (is_one_of(text, yes) || is_one_of(text, no))
+    if (matches(text, "^(true|yes|on|false|no|off)$"))
         return (struct hr_option_value){.type = HR_OPTION_BOOLEAN};
-    const double number = strtod(text, &end);
-    if (strchr("+-.0123456789", text[0]) != NULL && *end == '\0')
-        return (struct hr_option_value){HR_OPTION_NUMBER, .number = number};
+    if (matches(text, "^(0[xX][0-9a-fA-F]+|[+-]?([0-9]+\\.?|[0-9]*\\.[0-9]+([eE][+-][0-9]+)?))$"))
+        return (struct hr_option_value){HR_OPTION_NUMBER, .number = strtod(text, NULL)};
     return (struct hr_option_value){HR_OPTION_TEXT, .text = text};
 }
 
