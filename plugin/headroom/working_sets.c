@@ -12,7 +12,6 @@
 
 /* Windows are of seconds to minutes. */
 #define REFRESH_NS (60 * HR_NS_PER_S)
-#define AGE_MAX    TIME_T_TO_CDTIME_T(600)
 
 /* As the plugin wss names them. */
 #define SERIES_BEGIN "/wss-"
@@ -55,11 +54,9 @@ static bool parse_name(const char *name, struct window *window)
 static bool read_value(uc_iter_t *cache, double *number)
 {
     value_t *values = NULL;
-    cdtime_t time;
     size_t count;
 
-    if (uc_iterator_get_time(cache, &time) != 0 || time + AGE_MAX < cdtime() ||
-        uc_iterator_get_values(cache, &values, &count) != 0)
+    if (uc_iterator_get_values(cache, &values, &count) != 0)
         return false;
     if (count > 0)
         *number = values[0].gauge;

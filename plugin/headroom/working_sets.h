@@ -19,8 +19,8 @@ struct working_sets {
     uint64_t due_ns;
 };
 
-/** Reads the cache again, once a minute. What is older than ten minutes counts for nothing. @return
- * whether it did. */
+/** Reads the cache again, once a minute. A value is there until none has come for as long as
+ * collectd's Timeout says, two of its intervals, which may be hours. @return whether it did. */
 bool working_sets_refresh(struct working_sets *sets);
 
 /** Finds that of a group by its instance. @param set  receives it; with count 0: there is none, or

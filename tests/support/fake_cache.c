@@ -11,7 +11,6 @@
 static struct {
     const char *name;
     double number;
-    cdtime_t time;
 } cached[MAX_SERIES];
 static size_t cached_count;
 
@@ -19,7 +18,7 @@ struct uc_iter_s {
     size_t next;
 };
 
-void fake_cache_set(const char *name, double number, cdtime_t time)
+void fake_cache_set(const char *name, double number)
 {
     size_t i = 0;
 
@@ -29,7 +28,6 @@ void fake_cache_set(const char *name, double number, cdtime_t time)
         abort();
     cached[i].name = name;
     cached[i].number = number;
-    cached[i].time = time;
     cached_count += i == cached_count;
 }
 
@@ -54,12 +52,6 @@ int uc_iterator_next(uc_iter_t *iter, char **ret_name)
     if (iter->next == cached_count)
         return -1;
     *ret_name = (char *)cached[iter->next++].name;
-    return 0;
-}
-
-int uc_iterator_get_time(uc_iter_t *iter, cdtime_t *ret_time)
-{
-    *ret_time = cached[iter->next - 1].time;
     return 0;
 }
 

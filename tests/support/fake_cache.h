@@ -9,9 +9,8 @@
 
 #include "plugin.h"
 
-/** Sets the value of a series, which is of this time. @param name  with the host; kept by the
- * caller. */
-void fake_cache_set(const char *name, double number, cdtime_t time);
+/** Sets the value of a series. @param name  with the host; kept by the caller. */
+void fake_cache_set(const char *name, double number);
 
 /** Forgets all. */
 void fake_cache_forget(void);
