@@ -739,10 +739,12 @@ print_header() {
 # its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent", or "waiting" for
 # alarms that say more.
 
-# was_as_bad: whether the alarm was a FAILURE that was mailed within an hour.
+# was_as_bad: whether the alarm was a FAILURE that was mailed within an hour; if the clock wasn't set back by more.
 was_as_bad() {
     failed=$(find_known failed)
-    [ -n "$failed" ] && [ $((${time%.*} - ${failed%.*})) -lt 3600 ]
+    [ -n "$failed" ] || return 1
+    apart=$((${time%.*} - ${failed%.*}))
+    [ ${apart#-} -lt 3600 ]
 }
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
