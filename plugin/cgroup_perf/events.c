@@ -44,17 +44,11 @@ static int append_line(struct perf_events *events, const char *const *texts, siz
 int perf_events_option(struct perf_events *events, const oconfig_item_t *item)
 {
     const char *texts[HR_PERF_GROUP_MAX];
-    const char *accepted = "names of events in quotes, up to 32, which are counted together";
 
     if (option_check(PLUGIN, item) < 0)
         return -1;
-    if (item->values_num > HR_PERF_GROUP_MAX)
-        return option_refuse(PLUGIN, item, accepted);
-    for (int i = 0; i < item->values_num; i++) {
+    for (int i = 0; i < item->values_num; i++)
         texts[i] = item->values[i].value.string;
-        if (texts[i][0] == '\0')
-            return option_refuse(PLUGIN, item, accepted);
-    }
     return append_line(events, texts, (size_t)item->values_num);
 }
 

@@ -151,6 +151,15 @@ static bool accepts_texts(const struct rule *rule, const struct hr_option *optio
     return are_texts(option);
 }
 
+/* None of them empty, up to the rule's number. */
+static bool accepts_events(const struct rule *rule, const struct hr_option *option)
+{
+    for (size_t i = 0; are_texts(option) && i < option->count; i++)
+        if (option->values[i].text[0] == '\0')
+            return false;
+    return are_texts(option) && (double)option->count <= rule->max;
+}
+
 static bool accepts_nothing(const struct rule *rule, const struct hr_option *option)
 {
     (void)rule;
@@ -284,7 +293,7 @@ static const struct rule rules[] = {
     {"psi", "Trigger", "TopTasksLimit", COUNT(1, 100000)},
     {"psi", "Trigger", "Mode", WORD("auto", "kernel", "poll")},
     {"cgroup_perf", "Plugin", "System", BOOLEAN},
-    {"cgroup_perf", "Plugin", "Event", accepts_texts,
+    {"cgroup_perf", "Plugin", "Event", accepts_events, LIMITS(1, 32),
      .accepted = "names of events in quotes, up to 32, which are counted together"},
     {"cgroup_perf", "Plugin", "Counting", WORD("auto", "descriptors", "bpf")},
     {"cgroup_perf", "Plugin", "RequireEvents", BOOLEAN},
