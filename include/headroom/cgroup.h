@@ -127,6 +127,10 @@ struct hr_cgroup_counts {
  */
 int hr_cgroup_pattern_check(const char *pattern, size_t *wildcards, const char **reason);
 
+/** What an option takes, for printf() with a pattern that it doesn't, and the reason. */
+#define HR_CGROUP_PATTERNS                                                                         \
+    "paths below the cgroup mount such as \"system.slice/*.service\" (in \"%s\", %s)"
+
 /**
  * Creates a set. It is empty until the first hr_cgroup_set_read().
  *
@@ -232,6 +236,11 @@ bool hr_cgroup_set_matched(const struct hr_cgroup_set *set, size_t pattern);
  * @return whether it has no other "%".
  */
 bool hr_cgroup_template_check(const char *template, size_t wildcards);
+
+/** What an option takes, for printf() with the number of wildcards. */
+#define HR_CGROUP_TEMPLATE                                                                         \
+    "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 to %%9 are "      \
+    "wildcards of the pattern, which has %zu"
 
 /**
  * Makes what a template says of a group.

@@ -102,9 +102,7 @@ static int check_pattern(const char *plugin, const oconfig_item_t *item, const c
 
     if (hr_cgroup_pattern_check(pattern, wildcards, &reason) == 0)
         return 0;
-    snprintf(accepted, sizeof(accepted),
-             "paths below the cgroup mount such as \"system.slice/*.service\" (in \"%s\", %s)",
-             pattern, reason);
+    snprintf(accepted, sizeof(accepted), HR_CGROUP_PATTERNS, pattern, reason);
     return option_refuse(plugin, item, accepted);
 }
 
@@ -117,10 +115,7 @@ static int read_instance(const char *block, const oconfig_item_t *item, size_t w
         return -1;
     if (hr_cgroup_template_check(*template, wildcards))
         return 0;
-    snprintf(accepted, sizeof(accepted),
-             "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 "
-             "to %%9 are wildcards of the pattern, which has %zu",
-             wildcards);
+    snprintf(accepted, sizeof(accepted), HR_CGROUP_TEMPLATE, wildcards);
     return option_refuse(block, item, accepted);
 }
 

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "doctor/checks.h"
+#include "headroom/cgroup.h"
 #include "headroom/option.h"
 #include "headroom/option_value.h"
 
@@ -122,28 +123,68 @@ static void print_values(const struct config_item *item, char *buffer, size_t si
     }
 }
 
+static void add_refused(const struct check_context *context, const struct config_item *item,
+                        const char *accepted)
+{
+    char given[64], feature[80], cause[256], remedy[256];
+
+    print_values(item, given, sizeof(given));
+    snprintf(feature, sizeof(feature), "option \"%.60s\"", item->key);
+    snprintf(cause, sizeof(cause), "it %s%s, in line %u of %.150s",
+             given[0] != '\0' ? "doesn't accept " : "has no value", given, item->line, item->path);
+    snprintf(remedy, sizeof(remedy), "it takes %.200s: collectd doesn't start with this", accepted);
+    findings_add(context->findings, FINDING_WRONG, feature, cause, remedy);
+}
+
 /* By what the plugin itself goes by when it starts. @return whether it accepts them. */
 static bool check_values(const struct check_context *context, const char *key,
                          const struct config_item *item)
 {
     struct hr_option_value *values = calloc(item->value_count + 1, sizeof(*values));
     const struct hr_option option = {context->plugin, key, item->key, values, item->value_count};
-    char accepted[HR_OPTION_ACCEPTED_SIZE], given[64], feature[80], cause[256], remedy[256];
+    char accepted[HR_OPTION_ACCEPTED_SIZE];
 
     for (size_t i = 0; values != NULL && i < item->value_count; i++)
         values[i] = config_value(item, i);
     const bool is_accepted = values == NULL || hr_option_accepts(&option, accepted);
-    if (!is_accepted) {
-        print_values(item, given, sizeof(given));
-        snprintf(feature, sizeof(feature), "option \"%.60s\"", item->key);
-        snprintf(cause, sizeof(cause), "it %s%s, in line %u of %.150s",
-                 given[0] != '\0' ? "doesn't accept " : "has no value", given, item->line,
-                 item->path);
-        snprintf(remedy, sizeof(remedy), "it takes %s: collectd doesn't start with this", accepted);
-        findings_add(context->findings, FINDING_WRONG, feature, cause, remedy);
-    }
+    if (!is_accepted)
+        add_refused(context, item, accepted);
     free(values);
     return is_accepted;
+}
+
+static bool check_patterns(const struct check_context *context, const struct config_item *item)
+{
+    const char *reason;
+    char accepted[256];
+
+    if (!config_is(item, "Cgroup") && !config_is(item, "ExcludeCgroup"))
+        return true;
+    for (size_t i = 0; i < item->value_count; i++)
+        if (hr_cgroup_pattern_check(item->values[i], NULL, &reason) == -EINVAL) {
+            snprintf(accepted, sizeof(accepted), HR_CGROUP_PATTERNS, item->values[i], reason);
+            add_refused(context, item, accepted);
+            return false;
+        }
+    if (item->child_count == 0 || item->value_count == 1)
+        return true;
+    add_refused(context, item, "one pattern, as it is a block");
+    return false;
+}
+
+static bool check_template(const struct check_context *context, const struct config_item *block,
+                           const struct config_item *item)
+{
+    char accepted[160];
+    size_t wildcards;
+
+    if (!config_is(block, "Cgroup") || !config_is(item, "Instance") ||
+        hr_cgroup_pattern_check(config_text(block), &wildcards, NULL) != 0 ||
+        hr_cgroup_template_check(config_text(item), wildcards))
+        return true;
+    snprintf(accepted, sizeof(accepted), HR_CGROUP_TEMPLATE, wildcards);
+    add_refused(context, item, accepted);
+    return false;
 }
 
 /* Without them the plugin refuses the block. @return whether it has them. */
@@ -180,7 +221,8 @@ static bool check_block(const struct check_context *context, const char *key,
             add_unknown(context, key, item);
             continue;
         }
-        is_accepted &= check_values(context, key, item);
+        is_accepted &= check_values(context, key, item) && check_patterns(context, item) &&
+                       check_template(context, block, item);
         is_accepted &= check_block(
             context, config_is(item, "Plugin") ? HR_OPTION_PLUGIN_WITHIN : item->key, item);
     }
