@@ -117,7 +117,7 @@ static void write_ends(const char *name, const char *leaf, char text[SHORT_NAME_
     if (!is_cut && end + length == leaf)
         snprintf(text, SHORT_NAME_SIZE, "%s", name);
     else
-        snprintf(text, SHORT_NAME_SIZE, "%.*s%s.../%s",
+        snprintf(text, SHORT_NAME_SIZE, "%.*s%s.../%.200s",
                  (int)(end - name) + (int)(is_cut ? 0 : length - 1), name, is_cut ? "" : "/", leaf);
 }
 
