@@ -132,6 +132,7 @@ struct doctor_events {
      * of a PMU, where the kernel needs it (hr_perf_is_running_time_right()). */
     size_t clock_count;
     struct hr_perf_choice choice; /**< how they are counted; `why` is "" where that is configured */
+    struct hr_reason obstacle;    /**< to BPF, where it would be chosen */
     size_t bpf_bytes;             /**< by BPF: memory of the kernel */
 };
 

@@ -118,13 +118,20 @@ static void format_bytes(double bytes, char *text, size_t size)
     snprintf(text, size, "%.*f %s", bytes < 10 ? 1 : 0, bytes, units[unit]);
 }
 
-/* "cgroup_perf counts by BPF, in 120 kB of the kernel's memory: REASON" */
+/* "cgroup_perf counts by BPF, in 120 kB of the kernel's memory: REASON", or "cgroup_perf counts by
+ * descriptors, though REASON, as BPF can't be used: CAUSE: REMEDY" */
 static void describe_counting(const struct costs_of_machine *machine, char *text, size_t size)
 {
     const struct hr_perf_choice *choice = machine->perf_choice;
     const bool by_bpf = choice->counting == HR_PERF_BPF;
     char memory[64] = "", bytes[32];
 
+    if (machine->perf_obstacle->text[0] != '\0') {
+        snprintf(text, size, "cgroup_perf counts by descriptors, %s%s%sas BPF can't be used: %s",
+                 choice->why[0] != '\0' ? "though " : "", choice->why,
+                 choice->why[0] != '\0' ? ", " : "", machine->perf_obstacle->text);
+        return;
+    }
     if (!by_bpf && choice->why[0] == '\0')
         return;
     format_bytes((double)machine->perf_bpf_bytes, bytes, sizeof(bytes));
@@ -248,7 +255,7 @@ struct note {
 __attribute__((format(printf, 3, 4))) static void
 print_note(const struct note *note, const char *what, const char *format, ...)
 {
-    char text[256];
+    char text[COSTS_NOTE_SIZE];
     va_list arguments;
 
     va_start(arguments, format);

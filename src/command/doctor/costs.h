@@ -27,10 +27,14 @@ struct costs_of_machine {
     /** Of cgroup_perf, those that this machine counts. */
     struct usage_texts perf_events;
     const struct hr_perf_choice *perf_choice; /**< how they are counted */
+    const struct hr_reason *perf_obstacle;    /**< to BPF, where it would be chosen */
     size_t perf_bpf_bytes;                    /**< the kernel's memory for that, by BPF */
     const struct costs_of_target *wss_targets;
     size_t wss_target_count;
 };
+
+/** Room for a note, with the reason of a failure. */
+#define COSTS_NOTE_SIZE 704
 
 /** Of one plugin. */
 struct costs {
@@ -38,8 +42,8 @@ struct costs {
     size_t groups;
     size_t series_per_group, series; /**< at most: what can't be measured has no series */
     double values_per_s;
-    size_t files;       /**< descriptors that are kept open, at most */
-    char counting[256]; /**< of cgroup_perf: how it counts, and why; else "" */
+    size_t files;                   /**< descriptors that are kept open, at most */
+    char counting[COSTS_NOTE_SIZE]; /**< of cgroup_perf: how it counts, and why; else "" */
 };
 
 #define COSTS_PLUGINS 5

@@ -230,6 +230,7 @@ static void print_costs(const struct hr_root *root, const struct usage *usage, s
                         .headroom_groups = cgroups_count(root, &of[4]),
                         .perf_events = events.texts,
                         .perf_choice = &events.choice,
+                        .perf_obstacle = &events.obstacle,
                         .perf_bpf_bytes = events.bpf_bytes,
                         .wss_targets = targets,
                         .wss_target_count = target_count,

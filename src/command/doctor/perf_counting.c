@@ -108,7 +108,6 @@ void counting_find(const struct hr_root *root, const struct usage_perf *usage,
 {
     const struct hr_perf_demand demand = find_demand(root, usage);
     struct hr_perf_choice *choice = &events->choice;
-    struct hr_reason reason;
     struct known_events known;
 
     look_up_events(usage, vocabulary, &known);
@@ -117,8 +116,8 @@ void counting_find(const struct hr_root *root, const struct usage_perf *usage,
     *choice = (struct hr_perf_choice){.counting = usage->counting};
     if (choice->counting == HR_PERF_AUTO)
         hr_perf_choose(&need, choice);
-    if (choice->counting == HR_PERF_BPF && open_by_bpf(root, &options, &reason) < 0)
-        *choice = (struct hr_perf_choice){.counting = HR_PERF_DESCRIPTORS};
+    if (choice->counting == HR_PERF_BPF && open_by_bpf(root, &options, &events->obstacle) < 0)
+        choice->counting = HR_PERF_DESCRIPTORS;
     if (hr_perf_bpf_memory(root, &options, &events->bpf_bytes) < 0)
         events->bpf_bytes = 0;
     free_events(&known);
@@ -126,9 +125,10 @@ void counting_find(const struct hr_root *root, const struct usage_perf *usage,
 
 /* --- Checks --------------------------------------------------------------- */
 
-/* @return whether it works; false also if it isn't tried. */
+/* @param suffices  whether descriptors do, too, so that it isn't missed.
+ * @return whether it works; false also if it isn't tried. */
 static bool check_bpf(const struct hr_root *root, const struct hr_perf_options *options,
-                      struct findings *findings)
+                      bool suffices, struct findings *findings)
 {
     static const char feature[] = "counting by BPF";
     struct hr_reason reason = {.text = ""};
@@ -143,12 +143,13 @@ static bool check_bpf(const struct hr_root *root, const struct hr_perf_options *
                      "headroom doctor --all tries it anyway");
         return false;
     }
-    const bool works = open_by_bpf(root, options, &reason) == 0;
-    if (works)
+    if (open_by_bpf(root, options, &reason) == 0) {
         findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
-    else
-        findings_add_reason(findings, FINDING_LACKS, feature, &reason);
-    return works;
+        return true;
+    }
+    findings_use(findings, findings->used && !suffices);
+    findings_add_reason(findings, FINDING_LACKS, feature, &reason);
+    return false;
 }
 
 static void add_shortage(struct findings *findings, const struct hr_perf_need *need, size_t groups,
@@ -206,7 +207,8 @@ void counting_check(const struct hr_root *root, const struct usage_perf *usage,
     if (judged && choice.counting == HR_PERF_AUTO)
         hr_perf_choose(&need, &choice);
     findings_use(findings, choice.counting == HR_PERF_BPF);
-    const bool works = check_bpf(root, &options, findings);
+    const bool works =
+        check_bpf(root, &options, usage->counting == HR_PERF_AUTO && choice.fits, findings);
     findings_use(findings, !works || choice.counting != HR_PERF_BPF);
     check_descriptors(&need, demand.groups, machine->cpu_count,
                       judged && need.limit == usage->max_files, findings);
