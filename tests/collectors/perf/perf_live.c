@@ -200,6 +200,14 @@ uint64_t live_cpu_time_ns(pid_t pid)
     return (uint64_t)time.tv_sec * HR_NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
+void live_nap(unsigned ms, uint64_t took_ns)
+{
+    const uint64_t nap_ns = ms * HR_NS_PER_MS;
+
+    usleep(
+        (useconds_t)((took_ns > LIVE_SHORT_NS ? nap_ns / LIVE_SHORT_NS * took_ns : nap_ns) / 1000));
+}
+
 /* --- The worker ----------------------------------------------------------- */
 
 static pid_t worker; /* 0: there is none */

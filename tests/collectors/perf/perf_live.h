@@ -60,6 +60,15 @@ struct live_counts live_read_since(struct hr_perf_target *target, const struct l
 /* The CPU time of a process so far, in nanoseconds. */
 uint64_t live_cpu_time_ns(pid_t pid);
 
+/* Reading counts and a clock takes some microseconds; longer where others run in between, and on
+ * slow machines: of so many tries the shortest is taken. */
+#define LIVE_SHORT_NS 300000
+#define LIVE_TRIES    100
+
+/* Sleeps so long; but where reading took longer than that, longer by the same factor, so that it is
+ * no larger share of what is measured. */
+void live_nap(unsigned ms, uint64_t took_ns);
+
 /* Work for the worker: */
 struct live_work {
     unsigned spin_ms; /* of CPU time */
