@@ -4,6 +4,9 @@
 # with the stock collectd, and namespaces of its own for what runs there. To be sourced after
 # ../collectd/daemon.sh, whose folder it lies in.
 
+# shellcheck source=../../contrib/archives.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../contrib/archives.sh"
+
 root=$dir/root
 machine=""      # the pid of the machine's first process, as seen from here
 
@@ -18,24 +21,12 @@ require_fresh() {
     [ -n "$(archives)" ] || skip_all "apt knows no archive of this distribution"
 }
 
-# archives: what apt takes the distribution itself from, leaving out what others have added.
-archives() {
-    local ID=''
-    # shellcheck source=/dev/null
-    . /etc/os-release
-    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-        'Created-By: Packages' "Origin: ${ID^}" 2>/dev/null
-}
-
 # make_root PACKAGE...: the release's own packages, by the way that apt has to them here.
 make_root() {
     local VERSION_CODENAME='' packages=$*
     # shellcheck source=/dev/null
     . /etc/os-release
-    {
-        apt-config dump --no-empty --format '%f "%v";%n' Acquire | grep -v '^Acquire::IndexTargets'
-        echo 'APT::Install-Recommends "false";'
-    } >"$dir/apt.conf"
+    apt_settings >"$dir/apt.conf"
     archives | mmdebstrap --quiet --variant=apt --include="${packages// /,}" --aptopt="$dir/apt.conf" \
         --dpkgopt=force-unsafe-io --skip=cleanup/apt/lists "$VERSION_CODENAME" "$root" - >"$dir/mmdebstrap.log" 2>&1
 }
