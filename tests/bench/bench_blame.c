@@ -50,6 +50,7 @@ static pid_t start_echo(void)
     require(pid >= 0, "fork");
     if (pid > 0)
         return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     join_group("echo");
     while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
         continue;
@@ -364,9 +365,17 @@ static void measure_thousand_groups(void)
     measure_many(1, 0);
 }
 
-int main(void)
+/* Of the three parts, all or the one that is named. */
+static bool is_wanted(const char *part, char **arguments)
+{
+    return arguments[1] == NULL || strcmp(arguments[1], part) == 0;
+}
+
+int main(int count, char **arguments)
 {
     cpu_set_t own;
+
+    (void)count;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     groups = groups_new();
@@ -381,9 +390,12 @@ int main(void)
     require(sched_setaffinity(0, sizeof(own), &own) == 0, "CPU 0");
     pid_t echo = start_echo();
     join_group("sender");
-    measure_switches();
-    measure_loading();
-    measure_thousand_groups();
+    if (is_wanted("switches", arguments))
+        measure_switches();
+    if (is_wanted("loading", arguments))
+        measure_loading();
+    if (is_wanted("groups", arguments))
+        measure_thousand_groups();
     kill(echo, SIGKILL);
     waitpid(echo, NULL, 0);
     groups_write(groups, "..", "cgroup.procs", "0");

@@ -23,9 +23,11 @@
 #include "blame/shared.h"
 
 #define RING_MASK  (BLAME_SLICES - 1)
-#define ROOT_ID    1  /* of the root cgroup of a hierarchy */
-#define MAX_DEPTH  48 /* of cgroups */
-#define MAX_LIMITS 16 /* of run queues, one within the other */
+#define ROOT_ID    1    /* of the root cgroup of a hierarchy */
+#define CGROUPS    1024 /* that a CPU has seen; a power of two */
+#define WAYS       4    /* tasks of a set */
+#define MAX_DEPTH  48   /* of cgroups */
+#define MAX_LIMITS 16   /* of run queues, one within the other */
 
 /*
  * Where many tasks wait and each runs for microseconds, each wait has as many slices as there are
@@ -47,16 +49,24 @@ struct slice {
     __u32 tid;
 };
 
+/* The number of the watched group of a cgroup; one of an older generation is worthless. */
+struct resolved {
+    __u64 cgroup; /* its id */
+    __u32 generation;
+    __u32 number; /* as of find_watched() */
+};
+
 struct ring {
     __u32 count; /* slices so far; the newest is that of the task that runs */
     __u32 epoch;
     __u32 tid;        /* of the task that runs */
     __u32 generation; /* of the watched groups, when its taker was found */
     __u64 since;      /* when that began */
-    __u64 cgroup;     /* the id of the cgroup of the task that runs */
+    __u64 css_set;    /* the address of what has the cgroups of the task that runs */
     __u64 switches;   /* of the run queue, by then */
     __s64 allowance;  /* so many slices may be walked, */
     __u64 allowed;    /* as of then */
+    struct resolved cgroups[CGROUPS]; /* that were seen, each where its id says */
     struct slice slices[BLAME_SLICES];
 };
 
@@ -71,10 +81,10 @@ struct task {
     __u64 counted_until; /* as far as this, while it lasted */
 };
 
-/* The number of the watched group of a cgroup; one of an older generation is worthless. */
-struct resolved {
-    __u32 generation;
-    __u32 number; /* as of find_watched() */
+/* The tasks whose tids are the same modulo the number of sets. */
+struct task_set {
+    __u32 tids[WAYS]; /* 0: free */
+    struct task tasks[WAYS];
 };
 
 /* The sums of a CPU at one moment. */
@@ -107,14 +117,6 @@ struct {
     __type(value, __u32);
 } watched SEC(".maps");
 
-/* Cgroups that were seen. */
-struct {
-    __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 16384);
-    __type(key, __u64);
-    __type(value, struct resolved);
-} cgroups SEC(".maps");
-
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -122,11 +124,12 @@ struct {
     __type(value, struct ring);
 } rings SEC(".maps");
 
+/* A hash, but looking a task up in it takes no call: that is done at each wakeup of any task. */
 struct {
-    __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, BLAME_TASKS);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, BLAME_TASKS / WAYS);
     __type(key, __u32);
-    __type(value, struct task);
+    __type(value, struct task_set);
 } tasks SEC(".maps");
 
 struct {
@@ -143,15 +146,26 @@ struct {
     __type(value, struct blame_name);
 } names SEC(".maps");
 
-/* --- Groups --------------------------------------------------------------- */
+/* --- Tasks of the kernel -------------------------------------------------- */
+
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __weak __ksym;
 
 /*
- * A pointer that is read through a task that the verifier trusts makes the kernel search all of its
- * types by name, some milliseconds to verify; BPF_CORE_READ() makes it search none, but costs a
- * call for each pointer whenever it runs. So only what each switch needs is read the first way.
+ * For each pointer that is read through one that the verifier trusts, the kernel searches all of
+ * its types by name, since Linux 6.2, which takes milliseconds; through others it doesn't. These
+ * have the fields to read, which is all that is needed here. BPF_CORE_READ() would do, but calls a
+ * function for each pointer whenever it runs. The constant is as old as the function.
  */
+static __always_inline struct task_struct *to_read(struct task_struct *task)
+{
+    if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_cgrp_storage_get))
+        return task;
+    return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
+}
 
-/* The address of a task's cgroup. */
+/* --- Groups --------------------------------------------------------------- */
+
+/* The address of a task's cgroup, as a number for the verifier. */
 static __always_inline struct cgroup *read_cgroup(struct task_struct *task)
 {
     struct cgroup_subsys_state *css = 0;
@@ -167,24 +181,13 @@ static __always_inline struct cgroup *read_cgroup(struct task_struct *task)
 /* The id of a task's cgroup. */
 static __always_inline __u64 cgroup_id_of(struct task_struct *task)
 {
-    return BPF_CORE_READ(read_cgroup(task), kn, id);
-}
-
-/* That of the task that leaves, which is the current one yet. */
-static __always_inline __u64 cgroup_id_of_previous(struct task_struct *task)
-{
-    return settings.of_cpu_controller ? cgroup_id_of(task) : bpf_get_current_cgroup_id();
-}
-
-static __always_inline __u64 cgroup_id_of_next(struct task_struct *task)
-{
-    return settings.of_cpu_controller ? cgroup_id_of(task) : task->cgroups->dfl_cgrp->kn->id;
+    return settings.of_cpu_controller ? BPF_CORE_READ(read_cgroup(task), kn, id)
+                                      : task->cgroups->dfl_cgrp->kn->id;
 }
 
 /* The deepest watched group that a cgroup is in or below, marked if it is measured; BLAME_OTHER:
- * none. Like others that are rarely needed it
- * isn't static: so it is verified once, not for each of its callers. These take addresses as
- * numbers. */
+ * none. Like others that are rarely needed it isn't static: so it is verified once, not for each
+ * of its callers. These take addresses as numbers. */
 __noinline __u32 find_watched(__u64 address)
 {
     struct cgroup *cgroup = (struct cgroup *)address;
@@ -202,16 +205,18 @@ __noinline __u32 find_watched(__u64 address)
     return BLAME_OTHER;
 }
 
-static __always_inline __u32 group_of(struct task_struct *task, __u64 id, __u32 generation)
+/* @param ring  that of this CPU, as it is what others don't write to meanwhile. */
+static __always_inline __u32 group_of(struct ring *ring, struct task_struct *task, __u64 id,
+                                      __u32 generation)
 {
-    struct resolved *known = bpf_map_lookup_elem(&cgroups, &id);
+    struct resolved *known = &ring->cgroups[id & (CGROUPS - 1)];
 
-    if (known && known->generation == generation)
+    if (known->cgroup == id && known->generation == generation)
         return known->number;
-    const struct resolved found = {.generation = generation,
-                                   .number = find_watched((__u64)read_cgroup(task))};
-    bpf_map_update_elem(&cgroups, &id, &found, BPF_ANY);
-    return found.number;
+    known->cgroup = id;
+    known->generation = generation;
+    known->number = find_watched((__u64)read_cgroup(task));
+    return known->number;
 }
 
 static __always_inline bool is_measured(__u32 group)
@@ -264,16 +269,27 @@ __noinline __u32 class_of_kernel_thread(__u64 name)
     return BLAME_KERNEL;
 }
 
-static __always_inline __u32 taker_of(struct task_struct *task, __u64 id, __u32 generation)
+/* @param group  that of its cgroup. */
+static __always_inline __u32 taker_of_group(struct task_struct *task, __u64 id, __u32 group)
 {
-    if (task->pid == 0)
-        return BLAME_IDLE;
-    __u32 number = group_of(task, id, generation);
-    if (!(task->flags & PF_KTHREAD) || (number != BLAME_OTHER && id != ROOT_ID))
-        return number;
+    if (!(task->flags & PF_KTHREAD) || (group != BLAME_OTHER && id != ROOT_ID))
+        return group;
     __u64 name = 0;
     bpf_core_read(&name, COMPARED, &task->comm);
     return class_of_kernel_thread(name);
+}
+
+static __always_inline __u32 taker_of(struct ring *ring, struct task_struct *task, __u64 id,
+                                      __u32 generation)
+{
+    return task->pid == 0 ? BLAME_IDLE
+                          : taker_of_group(task, id, group_of(ring, task, id, generation));
+}
+
+/* The same for readers, which switches may interrupt: without what is kept. */
+static __always_inline __u32 find_taker(struct task_struct *task)
+{
+    return taker_of_group(task, cgroup_id_of(task), find_watched((__u64)read_cgroup(task)));
 }
 
 /* --- Clocks --------------------------------------------------------------- */
@@ -293,13 +309,12 @@ static __always_inline struct moment moment_of(struct rq *rq)
 /* How long a task's run queue has been throttled, by itself or with one above. */
 static __always_inline __u64 throttled_of(struct task_struct *task, __u64 now)
 {
-    struct cfs_rq *cfs_rq = BPF_CORE_READ(task, se.cfs_rq);
+    struct cfs_rq *cfs_rq = task->se.cfs_rq;
 
     if (!bpf_core_field_exists(cfs_rq->throttled_clock_self_time))
         return 0;
-    __u64 since = BPF_CORE_READ(cfs_rq, throttled_clock_self);
-    return BPF_CORE_READ(cfs_rq, throttled_clock_self_time) +
-           (since && now > since ? now - since : 0);
+    const __u64 since = cfs_rq->throttled_clock_self;
+    return cfs_rq->throttled_clock_self_time + (since && now > since ? now - since : 0);
 }
 
 /* --- Cells ---------------------------------------------------------------- */
@@ -622,29 +637,80 @@ static __noinline void split(struct task_struct *waiter, const struct task *task
 
 /* --- Tasks ---------------------------------------------------------------- */
 
+static __always_inline struct task_set *set_of(__u32 tid)
+{
+    const __u32 index = tid & (BLAME_TASKS / WAYS - 1);
+
+    return bpf_map_lookup_elem(&tasks, &index);
+}
+
+/* @return which of its set a task is, from 1 on; 0: none. It has no branches, as each would be
+ * verified to the program's end. */
+static __always_inline __u32 find_way(const struct task_set *set, __u32 tid)
+{
+    __u64 found = 0;
+
+    for (__u32 way = 0; way < WAYS; way++) {
+        const __u64 differs = set->tids[way] ^ tid;
+        found += ((differs - 1) >> 63) * (way + 1);
+    }
+    return found;
+}
+
+/* Which a task gets that isn't there: a free one, or that of the one that was queued least
+ * recently; from 0 on. */
+__noinline __u32 take_way(__u32 tid)
+{
+    struct task_set *set = set_of(tid);
+    __u64 least = ~0ull;
+    __u32 taken = 0;
+
+    if (!set)
+        return 0;
+    for (__u32 way = 0; way < WAYS; way++) {
+        const __u64 queued = set->tids[way] ? set->tasks[way].queued : 0;
+        if (queued < least) {
+            least = queued;
+            taken = way;
+        }
+    }
+    return taken;
+}
+
 static __always_inline struct task *find_task(struct task_struct *task)
 {
-    __u32 tid = task->pid;
-    struct task *kept = bpf_map_lookup_elem(&tasks, &tid);
+    const __u32 tid = task->pid;
+    struct task_set *set = set_of(tid);
 
-    return kept && kept->start_time == task->start_time ? kept : 0;
+    if (!set)
+        return 0;
+    const __u32 way = find_way(set, tid);
+    if (way == 0)
+        return 0;
+    struct task *found = &set->tasks[(way - 1) & (WAYS - 1)];
+    return found->start_time == task->start_time ? found : 0;
 }
 
 /* A task that isn't known yet: what it waited for before isn't, either. */
-static __noinline struct task *add_task(struct task_struct *task)
+static __noinline struct task *add_task(struct task_struct *task, __u64 now)
 {
-    __u32 tid = task->pid;
-    const struct task kept = {.start_time = task->start_time};
+    const __u32 tid = task->pid;
+    struct task_set *set = set_of(tid);
 
-    bpf_map_update_elem(&tasks, &tid, &kept, BPF_ANY);
-    return bpf_map_lookup_elem(&tasks, &tid);
+    if (!set)
+        return 0;
+    __u32 way = find_way(set, tid);
+    way = (way > 0 ? way - 1 : take_way(tid)) & (WAYS - 1);
+    set->tids[way] = tid;
+    set->tasks[way] = (struct task){.start_time = task->start_time, .queued = now};
+    return &set->tasks[way];
 }
 
-static __always_inline struct task *keep_task(struct task_struct *task)
+static __always_inline struct task *keep_task(struct task_struct *task, __u64 now)
 {
     struct task *kept = find_task(task);
 
-    return kept ? kept : add_task(task);
+    return kept ? kept : add_task(task, now);
 }
 
 /* Waits that ended since its last arrival without another, by moving. If there was another one, it
@@ -740,7 +806,7 @@ static __always_inline void add_running(struct ring *ring, struct task_struct *t
 static __noinline int split_missed_arrival(struct task_struct *task, __u32 number,
                                            const struct moment *moment)
 {
-    struct task *kept = keep_task(task);
+    struct task *kept = keep_task(task, moment->now);
     const __u64 run_delay = task->sched_info.run_delay, arrivals = task->sched_info.pcount;
 
     if (!kept)
@@ -783,11 +849,12 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
 {
     struct slice *slice = newest(ring);
     bool follows = ring->epoch == state->epoch && ring->count > 0 && ring->tid == (__u32)task->pid;
-    const __u64 id = cgroup_id_of_previous(task);
 
-    if (follows && ring->cgroup == id && ring->generation == state->generation)
+    /* Asking for the id takes a call. */
+    if (follows && ring->css_set == (__u64)task->cgroups && ring->generation == state->generation)
         return slice->taker;
-    __u32 taker = taker_of(task, id, state->generation);
+    const __u64 id = cgroup_id_of(task);
+    __u32 taker = taker_of(ring, task, id, state->generation);
     if (follows && number_of(slice->taker) == number_of(taker))
         return taker;
     if (!follows) {
@@ -811,7 +878,7 @@ static __always_inline bool is_runnable(struct task_struct *task)
 /* It isn't known, or not what it waited for, if it wasn't measured when it arrived. */
 static __always_inline void record_departure(struct task_struct *task, const struct moment *moment)
 {
-    struct task *kept = is_runnable(task) ? keep_task(task) : 0;
+    struct task *kept = is_runnable(task) ? keep_task(task, moment->now) : 0;
 
     if (!kept)
         return;
@@ -823,7 +890,7 @@ static __always_inline void record_departure(struct task_struct *task, const str
 static __noinline void record_arrival(struct task_struct *task, __u32 number, __u32 cpu,
                                       const struct moment *moment)
 {
-    struct task *kept = keep_task(task);
+    struct task *kept = keep_task(task, moment->now);
     __u64 queued = task->sched_info.last_queued;
     __u64 waited = queued && queued < moment->now ? moment->now - queued : 0;
 
@@ -840,8 +907,10 @@ static __noinline void record_arrival(struct task_struct *task, __u32 number, __
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_struct *next)
+int BPF_PROG(on_switch, bool preempt, struct task_struct *trusted_previous,
+             struct task_struct *trusted_next)
 {
+    struct task_struct *previous = to_read(trusted_previous), *next = to_read(trusted_next);
     __u32 zero = 0, cpu = bpf_get_smp_processor_id();
     struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
     struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -849,7 +918,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
     if (!state || !ring)
         return 0;
     struct rq *rq = next->se.cfs_rq->rq;
-    const __u64 id = cgroup_id_of_next(next);
+    const __u64 id = cgroup_id_of(next);
     const __u64 switches = rq->nr_switches;
     const struct moment moment = moment_of(rq);
     if (is_measured(end_slice(ring, previous, state, switches, &moment)))
@@ -858,12 +927,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
     const struct slice slice = {.begin = moment.now,
                                 .irq = moment.irq,
                                 .steal = moment.steal,
-                                .taker = taker_of(next, id, ring->generation),
+                                .taker = taker_of(ring, next, id, ring->generation),
                                 .tid = next->pid};
     if (is_measured(slice.taker))
         record_arrival(next, number_of(slice.taker), cpu, &moment);
     add_slice(ring, &slice);
-    ring->cgroup = id;
+    ring->css_set = (__u64)next->cgroups;
     ring->switches = switches;
     if (settings.by_task)
         keep_name(next);
@@ -886,23 +955,27 @@ static __always_inline int record_wakeup(struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
 {
-    return record_wakeup(task);
+    return record_wakeup(to_read(task));
 }
 
 /* A queued task leaves a run queue, which is locked, for another one. */
 SEC("tp_btf/sched_migrate_task")
-int BPF_PROG(on_migrate, struct task_struct *task, int destination)
+int BPF_PROG(on_migrate, struct task_struct *trusted, int destination)
 {
-    __u32 zero = 0;
+    struct task_struct *task = to_read(trusted);
+    __u32 zero = 0, cpu = bpf_get_smp_processor_id();
     struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
-    struct task *kept = task->on_rq == TASK_ON_RQ_MIGRATING ? find_task(task) : 0;
+    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
 
-    if (!state || !kept)
+    if (!state || !ring || task->on_rq != TASK_ON_RQ_MIGRATING)
+        return 0;
+    struct task *kept = find_task(task);
+    if (!kept)
         return 0;
     const __u64 waited = waited_since_arrival(task, kept);
     if (waited == 0)
         return 0;
-    const __u32 group = group_of(task, cgroup_id_of(task), state->generation);
+    const __u32 group = group_of(ring, task, cgroup_id_of(task), state->generation);
     struct rq *rq = task->se.cfs_rq->rq;
     const struct moment moment = moment_of(rq);
     kept->run_delay = task->sched_info.run_delay;
@@ -930,17 +1003,15 @@ static __noinline bool is_limited(struct task_struct *task, __u64 now)
 static __noinline void charge_running(struct task_struct *task, const struct wait *wait,
                                       const struct moment *moment)
 {
-    __u32 zero = 0;
-    struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
     struct task_struct *running = task->se.cfs_rq->rq->curr;
 
-    if (!state || !running || running->pid == 0 || is_limited(task, moment->now))
+    if (!running || running->pid == 0 || is_limited(task, moment->now))
         return;
     const __u64 arrived = running->sched_info.last_arrival;
     const __u64 begun = arrived > wait->queued ? arrived : wait->queued;
     const struct blame_key key = {
         .waiter = wait->number,
-        .taker = number_of(taker_of(running, cgroup_id_of(running), state->generation)),
+        .taker = number_of(find_taker(running)),
         .waiter_tid = settings.by_task ? task->pid : 0,
         .taker_tid = settings.by_task ? running->pid : 0,
     };
@@ -978,17 +1049,20 @@ SEC("iter/task")
 int on_reading(struct bpf_iter__task *context)
 {
     __u32 zero = 0;
-    struct task_struct *task = context->task;
+    struct task_struct *trusted = context->task;
     struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
 
-    if (!task || !state || task->sched_info.last_queued == 0)
+    if (!trusted || !state)
+        return 0;
+    struct task_struct *task = to_read(trusted);
+    if (task->sched_info.last_queued == 0)
         return 0;
     struct cfs_rq *cfs_rq = task->se.cfs_rq;
     if (!cfs_rq)
         return 0;
     struct rq *rq = cfs_rq->rq;
     const struct moment moment = moment_of(rq);
-    const __u32 group = taker_of(task, cgroup_id_of(task), state->generation);
+    const __u32 group = find_taker(task);
     struct wait wait = {.queued = task->sched_info.last_queued,
                         .number = number_of(group),
                         .cpu = rq->cpu,
@@ -997,7 +1071,7 @@ int on_reading(struct bpf_iter__task *context)
         return 0;
     struct task *kept = find_task(task);
     if (!kept) {
-        kept = add_task(task);
+        kept = add_task(task, moment.now);
         if (!kept)
             return 0;
         kept->run_delay = task->sched_info.run_delay;

@@ -41,7 +41,7 @@ struct css_set {
 
 enum cgroup_subsys_id { cpu_cgrp_id = 1 };
 
-enum bpf_func_id { BPF_FUNC_loop = 181 };
+enum bpf_func_id { BPF_FUNC_loop = 181, BPF_FUNC_cgrp_storage_get = 210 };
 
 /* Not all kernels have the accounting of interrupts, nor the throttled time of each CPU. */
 struct task_struct;
