@@ -159,6 +159,10 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  */
 int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason);
 
+/** When the measurement that was begun last did so, by CLOCK_MONOTONIC: the middle of marking, from
+ * which windows count. What is read at once when it is a window's length ago is no shorter one. */
+uint64_t hr_wss_begun_ns(const struct hr_wss *wss);
+
 /**
  * Reads what was touched since the beginning.
  *

@@ -171,11 +171,11 @@ static bool disturbs_others(const struct wss_job *job)
 static uint64_t next_reading_ns(const struct wss_job *job)
 {
     const uint64_t span_ns = window_ns(job, job->next_window);
-    const uint64_t end_ns = job->begun_ns + span_ns;
+    const uint64_t end_ns = hr_wss_begun_ns(job->wss) + span_ns;
     const uint64_t cycle_end_ns = job->scheduled_ns + job->cycle_ns;
 
     if (hr_wss_looks_back(job->wss))
-        return job->begun_ns;
+        return hr_wss_begun_ns(job->wss);
     return end_ns > cycle_end_ns && end_ns - cycle_end_ns <= span_ns / 10 ? cycle_end_ns : end_ns;
 }
 
@@ -204,7 +204,6 @@ static uint64_t begin_measurement(struct wss_job *job)
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
     if (status < 0)
         return handle_failure(job, wss_problems_classify(status, is_by_file(job)), &reason);
-    job->begun_ns = from_ns + (hr_clock_ns() - from_ns) / 2;
     job->is_measuring = true;
     job->next_window = 0;
     job->scan_ns = 0;

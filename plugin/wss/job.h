@@ -39,7 +39,6 @@ struct wss_job {
     unsigned backoff;      /**< how many times the cycle is doubled */
 
     bool is_measuring;
-    uint64_t begun_ns;
     size_t next_window;
     uint64_t scan_ns;         /**< scan time of this measurement so far */
     bool is_known;            /**< whether any of its windows was read */

@@ -506,6 +506,11 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
     return fill_in_reason(reason, status);
 }
 
+uint64_t hr_wss_begun_ns(const struct hr_wss *wss)
+{
+    return wss->marked_ns;
+}
+
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
                 struct hr_reason *reason)
 {

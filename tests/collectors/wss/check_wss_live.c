@@ -183,6 +183,26 @@ START_TEST(measures_the_window_as_gregg_does)
 }
 END_TEST
 
+/* However long finding the process and marking take, and the reading. */
+START_TEST(measures_no_shorter_window_than_one_that_is_awaited)
+{
+    const uint64_t window_ns = 20000000;
+
+    toucher = toucher_start(-1, "anon", HOLD, TOUCH, NULL);
+    open_pid(toucher.pid, 0);
+    for (int i = 0; i < 10; i++) {
+        const uint64_t before_ns = now_ns();
+        ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+        ck_assert_uint_ge(hr_wss_begun_ns(wss), before_ns);
+        ck_assert_uint_le(hr_wss_begun_ns(wss), now_ns());
+        while (now_ns() < hr_wss_begun_ns(wss) + window_ns)
+            pause_ms(1);
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        ck_assert_uint_ge(sample.window_ns, window_ns);
+    }
+}
+END_TEST
+
 /* --- Ends and limits ------------------------------------------------------ */
 
 START_TEST(notices_its_end)
@@ -306,6 +326,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, reports_what_is_touched, 0, sizeof(kinds) / sizeof(kinds[0]));
     tcase_add_test(tests, measures_the_window_as_gregg_does);
+    tcase_add_test(tests, measures_no_shorter_window_than_one_that_is_awaited);
     tcase_add_test(tests, notices_its_end);
     tcase_add_test(tests, predicts_what_takes_too_long);
     tcase_add_test(tests, predicts_for_each_process);
