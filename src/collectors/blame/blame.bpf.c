@@ -645,14 +645,14 @@ static __always_inline struct task_set *set_of(__u32 tid)
 }
 
 /* @return which of its set a task is, from 1 on; 0: none. It has no branches, as each would be
- * verified to the program's end. */
+ * verified to the program's end. A switch and a reader may have added a task at once. */
 static __always_inline __u32 find_way(const struct task_set *set, __u32 tid)
 {
     __u64 found = 0;
 
     for (__u32 way = 0; way < WAYS; way++) {
-        const __u64 differs = set->tids[way] ^ tid;
-        found += ((differs - 1) >> 63) * (way + 1);
+        const __u64 differs = set->tids[way] ^ tid, is_same = (differs - 1) >> 63;
+        found += is_same * (way + 1 - found);
     }
     return found;
 }
