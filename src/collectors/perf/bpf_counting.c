@@ -29,6 +29,7 @@ struct slot {
 /* Of a CPU, indexed like struct hr_perf_cpus. */
 struct cpu {
     bool open;
+    bool was_open;     /* before the last read */
     unsigned epoch;    /* when its events were opened, or failed to open */
     int failed;        /* why they aren't open; 0 */
     uint64_t tried_ns; /* 0: never */
@@ -322,6 +323,7 @@ static int open_missing_cpus(struct hr_perf *perf)
     for (size_t i = 0; i < bpf->cpu_count; i++) {
         const struct hr_perf_cpu *about = &perf->cpus.list[i];
         struct cpu *cpu = &bpf->cpus[i];
+        cpu->was_open = cpu->open;
         cpu->open = cpu->open && about->online && cpu->epoch == about->epoch;
         if (!about->online || cpu->open)
             continue;
@@ -335,6 +337,12 @@ static int open_missing_cpus(struct hr_perf *perf)
 bool hr_perf_bpf_is_open(const struct hr_perf *perf, size_t index)
 {
     return index < perf->bpf->cpu_count && perf->bpf->cpus[index].open;
+}
+
+bool hr_perf_bpf_was_open(const struct hr_perf *perf, size_t index)
+{
+    return index < perf->bpf->cpu_count &&
+           (perf->bpf->cpus[index].open || perf->bpf->cpus[index].was_open);
 }
 
 /* --- Reading -------------------------------------------------------------- */

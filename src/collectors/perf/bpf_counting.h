@@ -35,6 +35,9 @@ int hr_perf_bpf_status(const struct hr_perf *perf);
 /** Whether events are open on a CPU. */
 bool hr_perf_bpf_is_open(const struct hr_perf *perf, size_t index);
 
+/** Whether events are open on a CPU, or were until the last hr_perf_bpf_read(). */
+bool hr_perf_bpf_was_open(const struct hr_perf *perf, size_t index);
+
 /** Adds a target, below the nearest one above; its group isn't selected yet. */
 void hr_perf_bpf_add_target(struct hr_perf_target *target);
 

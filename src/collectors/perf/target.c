@@ -513,7 +513,7 @@ static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
 {
     const struct hr_perf *perf = target->perf;
     const struct hr_perf_cpu_counters *cpu = target->cpus[index];
-    const bool open = perf->bpf != NULL ? hr_perf_bpf_is_open(perf, index)
+    const bool open = perf->bpf != NULL ? hr_perf_bpf_was_open(perf, index)
                                         : cpu != NULL && (cpu->open || cpu->was_read);
 
     return open && hr_perf_find_encoding(event, perf->cpus.list[index].number) != NULL;

@@ -243,6 +243,9 @@ START_TEST(opens_the_events_of_a_cpu_again_that_comes_back)
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 10, 10);
     ck_assert_uint_eq(fake_bpf_log().events, 4);
+    assert_cpu_value(a, 1, 0, 0, 10, 10); /* what it counted before it went */
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert(!hr_perf_target_cpu_value(a, 1, 0, 0).counted);
     set_online("0-1");
     ck_assert_int_eq(read_target(a), 0);
     ck_assert_uint_eq(fake_bpf_log().events, 6);
