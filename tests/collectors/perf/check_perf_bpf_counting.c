@@ -485,6 +485,21 @@ START_TEST(refuses_more_events_than_it_has_room_for)
 }
 END_TEST
 
+/* Its tasks have another group in cgroup2, by which BPF programs know them. */
+START_TEST(refuses_version_1)
+{
+    struct hr_reason reason = {.text = ""};
+
+    tree_write(tree, "proc/1/mounts",
+               "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
+               "cgroup /sys/fs/cgroup/perf cgroup rw,perf_event 0 0\n");
+    tree_add_directory(tree, "sys/fs/cgroup/perf");
+    ck_assert_int_eq(open_perf_bpf("1", &reason), -EXDEV);
+    ck_assert_str_eq(reason.text, "it needs perf_event in cgroup2: mount that, and boot without "
+                                  "perf_event in version 1");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("perf bpf counting");
@@ -512,5 +527,6 @@ int main(void)
                         sizeof(obstacles) / sizeof(obstacles[0]));
     tcase_add_test(tests, refuses_counters_of_the_whole_machine);
     tcase_add_test(tests, refuses_more_events_than_it_has_room_for);
+    tcase_add_test(tests, refuses_version_1);
     return run_suite("perf bpf counting", tests);
 }
