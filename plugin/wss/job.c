@@ -13,9 +13,6 @@
 /* How often an unavailable method is tried again. */
 #define METHOD_RETRY_NS (300 * HR_NS_PER_S)
 
-/* The longest cycle of a target that takes too long. */
-#define MAX_BACKOFF_CYCLE_NS (3600 * HR_NS_PER_S)
-
 struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *target,
                             const char *path, const char *instance, uint64_t first_ns)
 {
@@ -84,10 +81,7 @@ static uint64_t choose_cycle(const struct wss_job *job)
 
 static uint64_t backed_off_cycle_ns(const struct wss_job *job)
 {
-    uint64_t longest_ns =
-        job->cycle_ns > MAX_BACKOFF_CYCLE_NS ? job->cycle_ns : MAX_BACKOFF_CYCLE_NS;
-
-    return job->cycle_ns << job->backoff < longest_ns ? job->cycle_ns << job->backoff : longest_ns;
+    return wss_backoff_cycle_ns(&job->backoff, job->cycle_ns);
 }
 
 static void end_measuring(struct wss_job *job)
@@ -111,8 +105,7 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
     if (finding == WSS_NO_METHOD)
         retry_ns = METHOD_RETRY_NS;
     if (finding == WSS_LIMITED) {
-        if (backed_off_cycle_ns(job) < MAX_BACKOFF_CYCLE_NS)
-            job->backoff++;
+        wss_backoff_extend(&job->backoff, job->cycle_ns);
         retry_ns = backed_off_cycle_ns(job);
     }
     wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, finding, reason,
@@ -251,7 +244,7 @@ static void report_success(struct wss_job *job, const struct hr_wss_sample *samp
                  hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
         wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, WSS_PARTLY,
                             &reason, 0);
-    } else if (job->backoff == 0) {
+    } else if (wss_backoff_is_over(&job->backoff)) {
         wss_problems_clear(problems_of(job), &job->status, job->overlap_entry.label);
     }
 }
@@ -262,8 +255,7 @@ static uint64_t finish_cycle(struct wss_job *job)
     uint64_t now_ns = hr_clock_ns();
 
     end_measuring(job);
-    if (job->backoff > 0)
-        job->backoff--;
+    wss_backoff_relax(&job->backoff);
     report_success(job, &job->latest.sample);
     job->scheduled_ns += backed_off_cycle_ns(job);
     if (job->scheduled_ns < now_ns)

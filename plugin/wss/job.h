@@ -9,6 +9,7 @@
 #ifndef HEADROOM_PLUGIN_WSS_JOB_H
 #define HEADROOM_PLUGIN_WSS_JOB_H
 
+#include "wss/backoff.h"
 #include "wss/overlap.h"
 #include "wss/problems.h"
 #include "wss/schedule.h"
@@ -36,7 +37,7 @@ struct wss_job {
 
     uint64_t cycle_ns;     /**< from beginning to beginning: a multiple of the interval */
     uint64_t scheduled_ns; /**< when this cycle was to begin */
-    unsigned backoff;      /**< how many times the cycle is doubled */
+    struct wss_backoff backoff;
 
     bool is_measuring;
     size_t next_window;

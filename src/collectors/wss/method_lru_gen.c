@@ -31,7 +31,6 @@
 #include "headroom/root.h"
 #include "memory/lru_gen.h"
 #include "memory/lru_gen_file.h"
-#include "wss/backoff.h"
 #include "wss/method.h"
 
 /* How many readings there is room for: see above. */
@@ -57,9 +56,8 @@ struct generations {
 
 /** How long the kernel walks the page tables of the target. */
 struct walk {
-    uint64_t ns;                   /* of all commands together, without the pauses between them */
-    size_t commanded;              /* generations that were; 0: nothing is known */
-    struct hr_wss_backoff backoff; /* from aging that takes too long */
+    uint64_t ns;      /* of all commands together, without the pauses between them */
+    size_t commanded; /* generations that were; 0: nothing is known */
 };
 
 struct lru_gen {
@@ -348,45 +346,34 @@ static int explain_too_long(uint64_t walk_ns, uint64_t max_ns, struct hr_reason 
                          walk_ns / HR_NS_PER_MS, max_ns / HR_NS_PER_MS);
 }
 
-/* Only trying shows whether it takes less now, which is too expensive to do each time. */
-static bool is_backed_off(struct lru_gen *lru_gen, uint64_t max_ns)
-{
-    if (max_ns == 0 || estimate_walk_ns(&lru_gen->walk, lru_gen->wanted.count) <= max_ns)
-        return false;
-    if (lru_gen->walk.backoff.pause_ns == 0)
-        hr_wss_backoff_extend(&lru_gen->walk.backoff);
-    return !hr_wss_backoff_is_over(&lru_gen->walk.backoff);
-}
-
+/* What takes too long is forgotten: the next call tries, as only that shows whether it takes less
+ * by then. */
 static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason *reason)
 {
-    struct walk *walk = &lru_gen->walk;
-    uint64_t all_ns = estimate_walk_ns(walk, lru_gen->wanted.count);
+    uint64_t all_ns = estimate_walk_ns(&lru_gen->walk, lru_gen->wanted.count);
 
-    if (max_ns == 0 || all_ns <= max_ns) {
-        hr_wss_backoff_reset(&walk->backoff);
+    if (max_ns == 0 || all_ns <= max_ns)
         return 0;
-    }
-    hr_wss_backoff_extend(&walk->backoff);
+    lru_gen->walk.commanded = 0;
     return explain_too_long(all_ns, max_ns, reason);
 }
 
-/* Creates the wanted generations and reads the text again. Aging that takes too long is given up,
- * and refused earlier the next time. */
+/* Creates the wanted generations and reads the text again. Aging that takes too long is given up.
+ */
 static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                       struct hr_reason *reason)
 {
     uint64_t max_ns = subject->max_scan_ns;
 
-    if (is_backed_off(lru_gen, max_ns))
-        return explain_too_long(estimate_walk_ns(&lru_gen->walk, lru_gen->wanted.count), max_ns,
-                                reason);
+    int status = check_time(lru_gen, max_ns, reason);
+    if (status < 0)
+        return status;
     int fd = hr_root_openat(subject->root, HR_LRU_GEN_FILE, O_WRONLY);
     if (fd < 0)
         return fd;
     lru_gen->walk.ns = 0;
     lru_gen->walk.commanded = 0;
-    int status = age_with_retries(lru_gen, subject->root, fd, max_ns);
+    status = age_with_retries(lru_gen, subject->root, fd, max_ns);
     close(fd);
     if (status == 0 || status == -ETIME)
         status = check_time(lru_gen, max_ns, reason);

@@ -21,7 +21,6 @@
 #include "headroom/clock.h"
 #include "memory/smaps.h"
 #include "process/probe.h"
-#include "wss/backoff.h"
 #include "wss/method.h"
 
 /* Clearing takes longer than reading: up to 1.6 times was measured, with 2 GiB in 4 KiB pages. */
@@ -31,9 +30,8 @@
 struct scan {
     pid_t pid;
     uint64_t started_ticks;
-    bool is_marked;                /* in this measurement */
-    uint64_t ns, rss_bytes;        /* of the latest scan; ns 0: there was none */
-    struct hr_wss_backoff backoff; /* from scans that take too long */
+    bool is_marked;         /* in this measurement */
+    uint64_t ns, rss_bytes; /* of the latest scan; ns 0: there was none */
 };
 
 struct referenced {
@@ -168,20 +166,14 @@ static int check_time(struct scan *scan, const struct hr_process *process, uint6
     if (status < 0)
         return status;
     uint64_t scan_ns = estimate_scan_ns(scan, rss_bytes);
-    /* Scanning may have become fast since, as with huge pages. But even reading is too expensive to
-     * check that each time. */
-    if (scan_ns == 0 || (scan_ns > max_ns && hr_wss_backoff_is_over(&scan->backoff))) {
+    /* Scanning may have become fast since, as with huge pages. */
+    if (scan_ns == 0 || scan_ns > max_ns) {
         status = measure_by_reading(scan, process);
         scan_ns = scan->ns;
-        if (status == 0 && scan_ns > max_ns)
-            hr_wss_backoff_extend(&scan->backoff);
     }
     if (status < 0)
         return status;
-    if (scan_ns > max_ns)
-        return explain_too_long(process, scan_ns, max_ns, reason);
-    hr_wss_backoff_reset(&scan->backoff);
-    return 0;
+    return scan_ns > max_ns ? explain_too_long(process, scan_ns, max_ns, reason) : 0;
 }
 
 /* --- Marking -------------------------------------------------------------- */
@@ -196,7 +188,7 @@ static int clear_bits(const struct hr_process *process)
     return status;
 }
 
-/* If clearing took too long, the measurement is given up, and the next one is refused earlier. */
+/* If clearing took too long, the measurement is given up, and reading precedes the next one. */
 static int mark_process(struct scan *scan, const struct hr_process *process, uint64_t max_ns,
                         struct hr_reason *reason)
 {
@@ -214,10 +206,7 @@ static int mark_process(struct scan *scan, const struct hr_process *process, uin
         return status;
     scan->ns = scan_ns;
     scan->rss_bytes = rss_bytes;
-    if (scan_ns <= max_ns)
-        return 0;
-    hr_wss_backoff_extend(&scan->backoff);
-    return explain_too_long(process, scan_ns, max_ns, reason);
+    return scan_ns > max_ns ? explain_too_long(process, scan_ns, max_ns, reason) : 0;
 }
 
 static int referenced_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/wss/check_plugin_wss_schedule.c - the schedule of the plugin wss.
+ * plugin/wss/check_plugin_wss_schedule.c - the plugin wss: when targets are due.
  */
+#include "wss/backoff.h"
 #include "wss/schedule.h"
 
 #include <stdlib.h>
 
+#include "headroom/clock.h"
 #include "support/suite.h"
 
 #define ENTRIES 200
@@ -79,6 +81,40 @@ START_TEST(keeps_the_order_as_they_change_and_go)
 }
 END_TEST
 
+/* --- Backing off ---------------------------------------------------------- */
+
+START_TEST(backs_off_up_to_an_hour_and_step_by_step_back)
+{
+    const uint64_t cycle_ns = 10 * HR_NS_PER_S;
+    uint64_t expected_ns = cycle_ns;
+    struct wss_backoff backoff = {0};
+
+    for (int i = 0; i < 100; i++) {
+        ck_assert_uint_eq(wss_backoff_cycle_ns(&backoff, cycle_ns), expected_ns);
+        ck_assert_int_eq(wss_backoff_is_over(&backoff), i == 0);
+        wss_backoff_extend(&backoff, cycle_ns);
+        expected_ns = expected_ns < 1800 * HR_NS_PER_S ? 2 * expected_ns : 3600 * HR_NS_PER_S;
+    }
+    for (int i = 0; i < 9; i++, wss_backoff_relax(&backoff))
+        ck_assert(!wss_backoff_is_over(&backoff)); /* 10 s, nine times doubled, exceed an hour */
+    ck_assert(wss_backoff_is_over(&backoff));
+    wss_backoff_relax(&backoff);
+    ck_assert_uint_eq(wss_backoff_cycle_ns(&backoff, cycle_ns), cycle_ns);
+}
+END_TEST
+
+START_TEST(never_shortens_a_cycle)
+{
+    const uint64_t cycle_ns = 3601 * HR_NS_PER_S;
+    struct wss_backoff backoff = {0};
+
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(wss_backoff_cycle_ns(&backoff, cycle_ns), cycle_ns);
+        wss_backoff_extend(&backoff, cycle_ns);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("schedule");
@@ -87,5 +123,7 @@ int main(void)
     tcase_add_test(tests, is_empty_at_first);
     tcase_add_test(tests, gives_them_in_order);
     tcase_add_test(tests, keeps_the_order_as_they_change_and_go);
+    tcase_add_test(tests, backs_off_up_to_an_hour_and_step_by_step_back);
+    tcase_add_test(tests, never_shortens_a_cycle);
     return run_suite("wss schedule", tests);
 }
