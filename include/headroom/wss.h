@@ -78,6 +78,11 @@ struct hr_wss_options {
      * no limit. The memory is what is resident of all their processes together; for idle of a
      * cgroup, what the group is charged for (memory.current). */
     uint64_t max_rss_bytes;
+    /** PROCESSES: called at each beginning with those found, before anything is marked; an error,
+     * with its reason, ends the beginning. NULL: nothing is called. */
+    int (*check_processes)(const struct hr_process_list *processes, void *context,
+                           struct hr_reason *reason);
+    void *context;
 };
 
 /** One reading. */
@@ -155,7 +160,8 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  * @return 0; -ESRCH, -ECHILD, -ENXIO, -ENOENT, -EBADMSG, -EACCES, -EMFILE of the processes, see
  *         hr_process_list_find(); -ENODEV: there is no such cgroup; -EFBIG: above max_rss_bytes;
  *         -ETIME: would take longer than max_scan_ns, or did; -EBUSY: another program uses the
- *         method; -EINVAL: the method can't measure such a window; -ENOMEM; …
+ *         method; -EINVAL: the method can't measure such a window; -ENOMEM; the error of
+ *         check_processes; …
  */
 int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason);
 

@@ -26,10 +26,10 @@ struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *
     job->context = context;
     job->target = target;
     job->instance = instance;
-    job->overlap_entry.scope = target->scope;
+    job->overlap_entry.target = target;
+    job->overlap_entry.method = target->method;
     job->overlap_entry.label = label;
     job->overlap_entry.path = path;
-    job->overlap_entry.processes = &target->processes;
     job->cycle_ns = context->interval_ns;
     job->scheduled_ns = first_ns;
     return job;
@@ -100,8 +100,6 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
     uint64_t retry_ns = job->context->interval_ns;
 
     end_measuring(job);
-    /* It may be long until the retry: meanwhile others may be measured in its place. */
-    wss_overlap_leave(&job->context->overlap_guard, &job->overlap_entry);
     if (finding == WSS_NO_METHOD)
         retry_ns = METHOD_RETRY_NS;
     if (finding == WSS_LIMITED) {
@@ -131,6 +129,24 @@ static void log_chosen_method(const struct wss_job *job)
          hr_wss_method_name(hr_wss_method(job->wss)));
 }
 
+/* @return 0; -EEXIST, with a reason: the target overlaps with another one. */
+static int decide_overlap(struct wss_job *job, struct hr_reason *reason)
+{
+    const struct wss_overlap_entry *other;
+
+    other = wss_overlap_enter(&job->context->overlap_guard, &job->overlap_entry);
+    return other != NULL ? wss_overlap_explain(&job->overlap_entry, other, reason) : 0;
+}
+
+static int check_processes(const struct hr_process_list *processes, void *context,
+                           struct hr_reason *reason)
+{
+    struct wss_job *job = context;
+
+    wss_overlap_set_processes(&job->context->overlap_guard, &job->overlap_entry, processes);
+    return decide_overlap(job, reason);
+}
+
 static int open_method(struct wss_job *job, struct hr_reason *reason)
 {
     const struct hr_wss_options options = {
@@ -142,19 +158,17 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
         .aging = job->target->aging,
         .max_scan_ns = job->context->max_scan_ns,
         .max_rss_bytes = job->context->max_rss_bytes,
+        .check_processes = check_processes,
+        .context = job,
     };
 
     int status = hr_wss_open(job->context->root, &options, &job->wss, reason);
     if (status < 0)
         return status;
+    job->overlap_entry.method = hr_wss_method(job->wss);
     job->cycle_ns = choose_cycle(job);
     log_chosen_method(job);
     return 0;
-}
-
-static bool disturbs_others(const struct wss_job *job)
-{
-    return hr_wss_method(job->wss) != HR_WSS_LRU_GEN || job->target->aging;
 }
 
 /* --- Measuring ------------------------------------------------------------ */
@@ -184,13 +198,8 @@ static uint64_t begin_measurement(struct wss_job *job)
 
     if (job->wss == NULL && open_method(job, &reason) < 0)
         return handle_failure(job, WSS_NO_METHOD, &reason);
-    const struct wss_overlap_entry *other =
-        disturbs_others(job) ? wss_overlap_enter(&job->context->overlap_guard, &job->overlap_entry)
-                             : NULL;
-    if (other != NULL) {
-        wss_overlap_explain(&job->overlap_entry, other, &reason);
+    if (job->target->scope != HR_WSS_PROCESSES && decide_overlap(job, &reason) < 0)
         return handle_failure(job, WSS_OVERLAPS, &reason);
-    }
     uint64_t from_ns = hr_clock_ns();
     if (from_ns > job->scheduled_ns + job->cycle_ns)
         job->scheduled_ns = from_ns;

@@ -10,7 +10,17 @@
 
 #define PLUGIN "wss"
 
-/* --- In the configuration ------------------------------------------------- */
+/* --- The rule ------------------------------------------------------------- */
+
+enum overlap {
+    APART,
+    SAME_PROCESS, /* by their configuration */
+    BOTH_DAMON,
+    SYSTEM,
+    NESTED,            /* one cgroup lies within the other */
+    PROCESS_IN_CGROUP, /* of one in that of the other */
+    SHARED_PROCESS,
+};
 
 static bool is_same_choice(const struct wss_target *a, const struct wss_target *b)
 {
@@ -22,36 +32,91 @@ static bool is_same_choice(const struct wss_target *a, const struct wss_target *
                                         : strcmp(one->text, other->text) == 0;
 }
 
-/* Only for paths: whether patterns overlap shows at runtime. */
-static bool are_nested_paths(const struct wss_target *a, const struct wss_target *b)
+static bool have_process_in_common(const struct wss_overlap_entry *a,
+                                   const struct wss_overlap_entry *b)
 {
-    static const char wildcards[] = "*?[";
-
-    if (a->scope != HR_WSS_CGROUP || b->scope != HR_WSS_CGROUP ||
-        strpbrk(a->label, wildcards) != NULL || strpbrk(b->label, wildcards) != NULL)
-        return false;
-    /* One path twice is one group. */
-    return strcmp(a->label, b->label) != 0 &&
-           (hr_cgroup_is_within(a->label, b->label) || hr_cgroup_is_within(b->label, a->label));
+    for (size_t i = 0; i < a->member_count; i++)
+        for (size_t j = 0; j < b->member_count; j++)
+            if (a->members[i].pid == b->members[j].pid &&
+                a->members[i].started_ticks == b->members[j].started_ticks)
+                return true;
+    return false;
 }
 
-/* @return why two targets can't be measured together; NULL: they can, as far as is known here. */
-static const char *find_overlap(const struct wss_target *a, const struct wss_target *b)
+static bool have_process_within(const struct wss_overlap_entry *entry,
+                                const struct wss_overlap_entry *group)
 {
-    if (is_same_choice(a, b))
-        return "they are the same process";
-    if (!wss_target_disturbs(a) || !wss_target_disturbs(b))
-        return NULL;
+    const char *end = entry->paths + entry->paths_length;
+
+    for (const char *path = entry->paths; path < end; path += strlen(path) + 1)
+        if (group->path != NULL && hr_cgroup_is_within(path, group->path))
+            return true;
+    return false;
+}
+
+static bool are_nested(const struct wss_overlap_entry *a, const struct wss_overlap_entry *b)
+{
+    return a->path != NULL && b->path != NULL &&
+           (hr_cgroup_is_within(a->path, b->path) || hr_cgroup_is_within(b->path, a->path));
+}
+
+static bool disturbs(const struct wss_overlap_entry *entry)
+{
+    return wss_target_disturbs(entry->target, entry->method);
+}
+
+/* Whether two targets spoil each other, as far as what they have is known: of patterns it isn't
+ * their paths, of the configuration not their processes. */
+static enum overlap find_overlap(const struct wss_overlap_entry *a,
+                                 const struct wss_overlap_entry *b)
+{
+    const enum hr_wss_scope one = a->target->scope, other = b->target->scope;
+
+    if (is_same_choice(a->target, b->target))
+        return SAME_PROCESS;
+    if (!disturbs(a) || !disturbs(b))
+        return APART;
     if (a->method == HR_WSS_DAMON && b->method == HR_WSS_DAMON)
-        return "the kernel can serve only one user of DAMON at a time";
-    if (a->scope == HR_WSS_SYSTEM || b->scope == HR_WSS_SYSTEM)
-        return "the system includes the memory of all others, and each would clear the accessed "
-               "bits "
-               "that the other counts";
-    if (are_nested_paths(a, b))
-        return "one lies within the other, and each would clear the accessed bits that the other "
-               "counts";
-    return NULL;
+        return BOTH_DAMON;
+    if (one == HR_WSS_SYSTEM || other == HR_WSS_SYSTEM)
+        return SYSTEM;
+    if (one == HR_WSS_CGROUP && other == HR_WSS_CGROUP)
+        return are_nested(a, b) ? NESTED : APART;
+    if (one == HR_WSS_PROCESSES && other == HR_WSS_PROCESSES)
+        return have_process_in_common(a, b) ? SHARED_PROCESS : APART;
+    return have_process_within(one == HR_WSS_CGROUP ? b : a, one == HR_WSS_CGROUP ? a : b)
+               ? PROCESS_IN_CGROUP
+               : APART;
+}
+
+/* --- In the configuration ------------------------------------------------- */
+
+#define EACH_CLEARS "each would clear the accessed bits that the other counts"
+
+static const char *const causes[] = {
+    [SAME_PROCESS] = "they are the same process",
+    [BOTH_DAMON] = "the kernel can serve only one user of DAMON at a time",
+    [SYSTEM] = "the system includes the memory of all others, and " EACH_CLEARS,
+    [NESTED] = "one lies within the other, and " EACH_CLEARS,
+};
+
+/* One path twice is one group. */
+static const char *explain_overlap(const struct wss_target *a, const struct wss_target *b)
+{
+    static const char wildcards[] = "*?[";
+    const struct wss_overlap_entry one = {
+        .target = a,
+        .method = a->method,
+        .path = strpbrk(a->label, wildcards) == NULL ? a->label : NULL,
+    };
+    const struct wss_overlap_entry other = {
+        .target = b,
+        .method = b->method,
+        .path = strpbrk(b->label, wildcards) == NULL && strcmp(a->label, b->label) != 0 ? b->label
+                                                                                        : NULL,
+    };
+
+    return causes[find_overlap(&one, &other)];
 }
 
 static void print_block(const struct wss_target *target, char *buffer, size_t size)
@@ -77,7 +142,7 @@ static int check_against(const struct wss_target *target, const struct wss_targe
                          size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *why = find_overlap(&others[i], target);
+        const char *why = explain_overlap(&others[i], target);
         if (why != NULL)
             return log_refusal(&others[i], target, why);
     }
@@ -118,24 +183,16 @@ static int append_member(struct wss_overlap_entry *entry, const struct hr_proces
     return 0;
 }
 
-static int add_process(struct wss_overlap_entry *entry, const struct hr_process *process)
+static int add_process(const struct wss_overlap_guard *guard, struct wss_overlap_entry *entry,
+                       const struct hr_process *process)
 {
     char path[PATH_MAX];
 
-    if (hr_process_read_cgroup(process, path, sizeof(path)) < 0)
-        strcpy(path, "?");
     int status = append_member(entry, process);
-    return status < 0 ? status : append_path(entry, path);
-}
-
-/* Errors are left to measuring, which reports them. */
-static void find_processes(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
-{
-    entry->member_count = entry->paths_length = 0;
-    int status = hr_process_list_find(guard->root, entry->processes, &guard->list);
-    for (size_t i = 0; i < guard->list.count && status == 0; i++)
-        status = add_process(entry, &guard->list.items[i]);
-    hr_process_list_release(&guard->list);
+    if (status < 0 || !guard->has_cgroups ||
+        hr_process_read_cgroup(process, path, sizeof(path)) < 0)
+        return status;
+    return append_path(entry, path);
 }
 
 /* Hashes the processes and their cgroups, to detect changes. */
@@ -155,56 +212,28 @@ static uint64_t hash_processes(const struct wss_overlap_entry *entry)
 
 /* --- At runtime ----------------------------------------------------------- */
 
-static bool have_process_in_common(const struct wss_overlap_entry *a,
-                                   const struct wss_overlap_entry *b)
-{
-    for (size_t i = 0; i < a->member_count; i++)
-        for (size_t j = 0; j < b->member_count; j++)
-            if (a->members[i].pid == b->members[j].pid &&
-                a->members[i].started_ticks == b->members[j].started_ticks)
-                return true;
-    return false;
-}
-
-static bool have_process_within(const struct wss_overlap_entry *entry,
-                                const struct wss_overlap_entry *group)
-{
-    const char *end = entry->paths + entry->paths_length;
-
-    for (const char *path = entry->paths; path < end; path += strlen(path) + 1)
-        if (hr_cgroup_is_within(path, group->path))
-            return true;
-    return false;
-}
-
-static bool do_overlap(const struct wss_overlap_entry *a, const struct wss_overlap_entry *b)
-{
-    if (a->scope == HR_WSS_SYSTEM || b->scope == HR_WSS_SYSTEM)
-        return true;
-    if (a->scope == HR_WSS_CGROUP && b->scope == HR_WSS_CGROUP)
-        return hr_cgroup_is_within(a->path, b->path) || hr_cgroup_is_within(b->path, a->path);
-    if (a->scope == HR_WSS_CGROUP)
-        return have_process_within(b, a);
-    return b->scope == HR_WSS_CGROUP ? have_process_within(a, b) : have_process_in_common(a, b);
-}
-
-void wss_overlap_guard_init(struct wss_overlap_guard *guard, const struct hr_root *root,
-                            bool has_several_targets)
+void wss_overlap_guard_init(struct wss_overlap_guard *guard, bool has_several_targets,
+                            bool has_cgroups)
 {
     *guard = (struct wss_overlap_guard){
-        .root = root, .has_several_targets = has_several_targets, .generation = 1};
+        .has_several_targets = has_several_targets, .has_cgroups = has_cgroups, .generation = 1};
     TAILQ_INIT(&guard->entries);
 }
 
-static void refresh_processes(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
+void wss_overlap_set_processes(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry,
+                               const struct hr_process_list *processes)
 {
-    if (entry->scope != HR_WSS_PROCESSES)
+    if (!guard->has_several_targets)
         return;
     uint64_t before = hash_processes(entry);
-    find_processes(guard, entry);
-    if (hash_processes(entry) != before)
-        entry->checked = 0;
-    if (entry->checked == 0 && entry->is_entered)
+    entry->member_count = entry->paths_length = 0;
+    for (size_t i = 0; i < processes->count; i++)
+        if (add_process(guard, entry, &processes->items[i]) < 0)
+            break; /* it is compared by those that there was memory for */
+    if (hash_processes(entry) == before)
+        return;
+    entry->checked = 0;
+    if (entry->is_entered)
         guard->generation++;
 }
 
@@ -223,13 +252,10 @@ const struct wss_overlap_entry *wss_overlap_enter(struct wss_overlap_guard *guar
 {
     const struct wss_overlap_entry *other;
 
-    if (!guard->has_several_targets)
-        return NULL;
-    refresh_processes(guard, entry);
-    if (entry->is_entered && entry->checked == guard->generation)
+    if (!guard->has_several_targets || (entry->is_entered && entry->checked == guard->generation))
         return NULL;
     TAILQ_FOREACH(other, &guard->entries, link)
-    if (other != entry && do_overlap(entry, other)) {
+    if (other != entry && find_overlap(entry, other) != APART) {
         wss_overlap_leave(guard, entry);
         return other;
     }
@@ -246,25 +272,37 @@ void wss_overlap_leave(struct wss_overlap_guard *guard, struct wss_overlap_entry
     guard->generation++;
 }
 
-void wss_overlap_explain(const struct wss_overlap_entry *entry,
-                         const struct wss_overlap_entry *other, struct hr_reason *reason)
+int wss_overlap_explain(const struct wss_overlap_entry *entry,
+                        const struct wss_overlap_entry *other, struct hr_reason *reason)
 {
     const char *how = "it is part of the memory of";
 
-    if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_CGROUP)
+    switch (find_overlap(entry, other)) {
+    case BOTH_DAMON:
+        snprintf(reason->text, sizeof(reason->text),
+                 "DAMON can serve only one target, which is %.200s: choose another method",
+                 other->label);
+        return reason->error = -EEXIST;
+    case NESTED:
         how = hr_cgroup_is_within(entry->path, other->path) ? "it lies within the cgroup"
                                                             : "it contains the cgroup";
-    else if (entry->scope == HR_WSS_CGROUP && other->scope == HR_WSS_PROCESSES)
-        how = "it contains a process of";
-    else if (entry->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_CGROUP)
-        how = "one of its processes lies within the cgroup";
-    else if (entry->scope == HR_WSS_PROCESSES && other->scope == HR_WSS_PROCESSES)
+        break;
+    case PROCESS_IN_CGROUP:
+        how = entry->target->scope == HR_WSS_CGROUP ? "it contains a process of"
+                                                    : "one of its processes lies within the cgroup";
+        break;
+    case SAME_PROCESS:
+    case SHARED_PROCESS:
         how = "one of its processes is also one of";
-    reason->error = -EEXIST;
+        break;
+    case APART:
+    case SYSTEM:
+        break;
+    }
     snprintf(reason->text, sizeof(reason->text),
-             "%s %.200s, which is measured already, and each would clear the accessed bits that "
-             "the other counts: choose one of them",
-             how, other->label);
+             "%s %.200s, which is measured already, and " EACH_CLEARS ": choose one of them", how,
+             other->label);
+    return reason->error = -EEXIST;
 }
 
 void wss_overlap_entry_free(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry)
@@ -274,9 +312,4 @@ void wss_overlap_entry_free(struct wss_overlap_guard *guard, struct wss_overlap_
     free(entry->paths);
     entry->members = NULL;
     entry->paths = NULL;
-}
-
-void wss_overlap_guard_free(struct wss_overlap_guard *guard)
-{
-    hr_process_list_free(&guard->list);
 }

@@ -21,6 +21,8 @@ enum wss_finding wss_problems_classify(int status, bool by_file)
     case -EFBIG:
     case -ETIME:
         return WSS_LIMITED;
+    case -EEXIST:
+        return WSS_OVERLAPS;
     default:
         return WSS_FAILS;
     }

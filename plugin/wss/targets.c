@@ -278,12 +278,12 @@ int wss_targets_check_windows(const struct wss_targets *targets, const struct hr
 
 /* --- All ------------------------------------------------------------------ */
 
-bool wss_target_disturbs(const struct wss_target *target)
+bool wss_target_disturbs(const struct wss_target *target, enum hr_wss_method method)
 {
-    if (target->method == HR_WSS_LRU_GEN)
+    if (method == HR_WSS_LRU_GEN)
         return target->aging;
     /* "auto" may choose lru_gen without aging, which only reads. */
-    return target->method != HR_WSS_AUTO || target->scope != HR_WSS_SYSTEM || target->aging;
+    return method != HR_WSS_AUTO || target->scope != HR_WSS_SYSTEM || target->aging;
 }
 
 void wss_targets_free(struct wss_targets *targets)

@@ -49,9 +49,9 @@ int wss_targets_add_pattern(struct wss_targets *targets, size_t pattern, const c
  * there are, and it is logged. */
 int wss_targets_check_windows(const struct wss_targets *targets, const struct hr_root *root);
 
-/** Whether measuring a target changes what others measure of the same memory; false if that isn't
- * known before its method is chosen. */
-bool wss_target_disturbs(const struct wss_target *target);
+/** Whether measuring a target changes what others measure of the same memory. @param method  its
+ * own, or the one chosen for HR_WSS_AUTO; false if it isn't known before that. */
+bool wss_target_disturbs(const struct wss_target *target, enum hr_wss_method method);
 
 /** Frees all targets and leaves none. */
 void wss_targets_free(struct wss_targets *targets);

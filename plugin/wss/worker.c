@@ -217,9 +217,9 @@ int wss_worker_start(const struct wss_worker_options *options, struct wss_worker
         .interval_ns = options->interval_ns,
         .values = options->values,
     };
-    wss_overlap_guard_init(&started->context.overlap_guard, options->root,
-                           options->targets->block_count > 1 ||
-                               options->targets->pattern_count > 0);
+    wss_overlap_guard_init(&started->context.overlap_guard,
+                           options->targets->block_count > 1 || options->targets->pattern_count > 0,
+                           options->targets->pattern_count > 0);
     int status = start_worker(started);
     if (status < 0)
         wss_worker_stop(started);
@@ -235,7 +235,6 @@ void wss_worker_stop(struct wss_worker *worker)
     thread_stop(&worker->thread);
     hr_cgroup_set_close(worker->set);
     free_block_jobs(worker);
-    wss_overlap_guard_free(&worker->context.overlap_guard);
     wss_schedule_free(&worker->schedule);
     free(worker);
 }

@@ -24,6 +24,9 @@ struct hr_wss {
     struct hr_wss_target target;
     char *text, *cgroup_path; /* the target's texts, owned; the latter with a leading slash */
     uint64_t max_rss_bytes;
+    int (*check_processes)(const struct hr_process_list *processes, void *context,
+                           struct hr_reason *reason);
+    void *context;
     struct hr_process_list processes;
     struct hr_wss_subject subject;
     ino_t cgroup_id;
@@ -273,6 +276,8 @@ static int prepare_target(struct hr_wss *wss, const struct hr_root *root,
                           const struct hr_wss_options *options, const struct hr_wss_ops *ops)
 {
     wss->max_rss_bytes = options->max_rss_bytes;
+    wss->check_processes = options->check_processes;
+    wss->context = options->context;
     wss->subject = (struct hr_wss_subject){
         .root = root,
         .scope = options->target.scope,
@@ -496,6 +501,8 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
     hr_reason_clear(reason);
     hr_wss_end(wss);
     int status = find_target(wss, reason);
+    if (status == 0 && wss->target.scope == HR_WSS_PROCESSES && wss->check_processes != NULL)
+        status = wss->check_processes(&wss->processes, wss->context, reason);
     if (status == 0)
         status = mark_target(wss, window_ns, reason);
     if (status == 0 && wss->target.scope == HR_WSS_CGROUP)

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/wss/check_plugin_wss_tree.c - the plugin wss over a tree of files: which files it reads
+ * how often, however many targets there are.
+ */
+#include "plugin/wss/wss_harness.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "support/suite.h"
+
+const char *const harness_plugin = "wss";
+
+#define REFERENCED "Method \"referenced\"\nWindow 0.01\n"
+
+/* --- A machine ------------------------------------------------------------ */
+
+static void add_process(int pid, const char *name)
+{
+    char path[64];
+
+    tree_add_process(tree, &(struct tree_process){.pid = pid, .name = name, .started = 5});
+    snprintf(path, sizeof(path), "proc/%d/clear_refs", pid);
+    tree_write(tree, path, "%s", "");
+    snprintf(path, sizeof(path), "proc/%d/smaps_rollup", pid);
+    tree_write(tree, path, "%s",
+               "1-2 ---p 0 00:00 0 [rollup]\nRss: 40 kB\nPss: 4 kB\nReferenced: 4 kB\n");
+}
+
+/* --- Counting ------------------------------------------------------------- */
+
+static int watcher = -1;
+
+/* @return the watch, which counts how often the file or directory is opened. */
+static int watch(const char *path)
+{
+    char whole[512];
+
+    if (watcher < 0)
+        watcher = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    snprintf(whole, sizeof(whole), "%s/%s", tree_path(tree), path);
+    int added = inotify_add_watch(watcher, whole, IN_OPEN);
+    ck_assert_msg(added >= 0, "%s", path);
+    return added;
+}
+
+/* Adds to each count the openings of its watch, not those of what is in a directory. */
+static void count_opens(const int *watches, size_t *counts, size_t size)
+{
+    _Alignas(struct inotify_event) char buffer[65536];
+    ssize_t length;
+
+    while ((length = read(watcher, buffer, sizeof(buffer))) > 0)
+        for (char *next = buffer; next < buffer + length;) {
+            const struct inotify_event *event = (const struct inotify_event *)next;
+            for (size_t i = 0; i < size; i++)
+                counts[i] += event->wd == watches[i] && event->len == 0;
+            next += sizeof(*event) + event->len;
+        }
+}
+
+static void tear_down(void)
+{
+    if (watcher >= 0)
+        close(watcher);
+    watcher = -1;
+    wss_tear_down();
+}
+
+/* --- Processes ------------------------------------------------------------ */
+
+/* To find those of a name, all of /proc is read: once for each measurement. */
+START_TEST(looks_for_processes_once_a_measurement)
+{
+    size_t counts[2] = {0};
+
+    add_process(1, "init");
+    add_process(42, "mysqld");
+    add_process(43, "nginx");
+    wss_set_interval(20);
+    const int watches[] = {watch("proc"), watch("proc/42/clear_refs")};
+    harness_begin("<Process \"mysqld\">\n" REFERENCED "</Process>\n<Process \"other\">\nPid "
+                  "43\n" REFERENCED "</Process>");
+    for (int i = 0; i < 10; i++)
+        wss_await("wss-mysqld/memory-rss", 1);
+    ck_assert_int_eq(fake_shutdown(), 0);
+    count_opens(watches, counts, COUNT(counts));
+    ck_assert_uint_ge(counts[1], 10); /* and once to see whether it can be opened */
+    ck_assert_uint_le(counts[0], counts[1] + 1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("wss tree");
+
+    tcase_add_checked_fixture(tests, harness_set_up, tear_down);
+    tcase_set_timeout(tests, 90);
+    tcase_add_test(tests, looks_for_processes_once_a_measurement);
+    return run_suite("plugin wss tree", tests);
+}
