@@ -75,8 +75,7 @@ struct hr_wss_options {
      * longer before you do. */
     uint64_t max_scan_ns;
     /** Targets with more memory aren't measured by the methods that walk it (referenced, idle); 0:
-     * no limit. The memory is what is resident of all their processes together; for idle of a
-     * cgroup, what the group is charged for (memory.current). */
+     * no limit. The memory is what is resident of all their processes together. */
     uint64_t max_rss_bytes;
     /** PROCESSES: called at each beginning with those found, before anything is marked; an error,
      * with its reason, ends the beginning. NULL: nothing is called. */
@@ -127,7 +126,8 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  *
  * HR_WSS_AUTO chooses the first method that works and allows the number of windows: for processes
  * idle, referenced, damon; for a cgroup lru_gen if aging is allowed, idle, referenced; for the
- * system lru_gen if aging is allowed, damon, lru_gen.
+ * system lru_gen if aging is allowed, damon, lru_gen. One that turns out to exceed max_scan_ns is
+ * replaced by the next: hr_wss_method() changes then.
  *
  * @param root    must outlive the object.
  * @param wss     receives the object; the caller closes it with hr_wss_close().
@@ -142,7 +142,8 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
 /** Ends the measurement, restores the kernel's state and frees the object. NULL is allowed. */
 void hr_wss_close(struct hr_wss *wss);
 
-/** The method in use; never HR_WSS_AUTO. */
+/** The method in use; never HR_WSS_AUTO. With HR_WSS_AUTO, hr_wss_begin() and hr_wss_read() may
+ * change it. */
 enum hr_wss_method hr_wss_method(const struct hr_wss *wss);
 
 /** How many windows a measurement can have at most; 0: unlimited. */
@@ -156,7 +157,9 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  * Begins a measurement; one in progress ends.
  *
  * @param window_ns  the longest window that will be read.
- * @param reason     receives the cause of a failure. May be NULL.
+ * @param reason     receives the cause of a failure; with HR_WSS_AUTO, also that of another method
+ *                   which took too long (error -ETIME), where this call has replaced it. May be
+ *                   NULL.
  * @return 0; -ESRCH, -ECHILD, -ENXIO, -ENOENT, -EBADMSG, -EACCES, -EMFILE of the processes, see
  *         hr_process_list_find(); -ENODEV: there is no such cgroup; -EFBIG: above max_rss_bytes;
  *         -ETIME: would take longer than max_scan_ns, or did; -EBUSY: another program uses the
@@ -178,7 +181,8 @@ uint64_t hr_wss_begun_ns(const struct hr_wss *wss);
  * @param reason     receives the cause of a failure. May be NULL.
  * @return 0; -EINVAL: no measurement was begun, or it has no windows left; -ESRCH: all processes
  *         have ended; -ENODEV: the cgroup was removed; -ENODATA: the kernel has no record of that
- *         window; -ETIME; -EBUSY: another program interfered; -ENOMEM; …
+ *         window; -ETIME: as for hr_wss_begin(); with HR_WSS_AUTO the method may be another one
+ *         now: begin again; -EBUSY: another program interfered; -ENOMEM; …
  */
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
                 struct hr_reason *reason);

@@ -114,19 +114,35 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
 
 /* --- The method ----------------------------------------------------------- */
 
-/* Logs, once per target or pattern and method, which one "auto" chose. */
-static void log_chosen_method(const struct wss_job *job)
+/* Logs, once per target or pattern and method, which one "auto" chose. @param replaced  why not
+ * the one before any more; NULL: there was none. */
+static void log_chosen_method(const struct wss_job *job, const struct hr_reason *replaced)
 {
     const unsigned bit = 1u << hr_wss_method(job->wss);
+    const bool is_pattern = job->overlap_entry.path != NULL;
     struct wss_target *target = job->target;
 
     if (target->method != HR_WSS_AUTO || (target->logged_methods & bit) != 0)
         return;
     target->logged_methods |= bit;
-    INFO(PLUGIN ": %s%s %s measured with the %s method.",
-         job->overlap_entry.path != NULL ? "cgroups selected by " : "", target->label,
-         job->overlap_entry.path != NULL ? "are" : "is",
-         hr_wss_method_name(hr_wss_method(job->wss)));
+    if (replaced == NULL)
+        INFO(PLUGIN ": %s%s %s measured with the %s method.",
+             is_pattern ? "cgroups selected by " : "", target->label, is_pattern ? "are" : "is",
+             hr_wss_method_name(hr_wss_method(job->wss)));
+    else
+        INFO(PLUGIN ": %s%s is measured with the %s method now, as with the %s method %s.",
+             is_pattern ? "a cgroup selected by " : "", target->label,
+             hr_wss_method_name(hr_wss_method(job->wss)),
+             hr_wss_method_name(job->overlap_entry.method), replaced->text);
+}
+
+/* To be called when a method was chosen, or another one. */
+static void take_method(struct wss_job *job, const struct hr_reason *replaced)
+{
+    log_chosen_method(job, replaced);
+    job->overlap_entry.method = hr_wss_method(job->wss);
+    job->overlap_entry.checked = 0;
+    job->cycle_ns = choose_cycle(job);
 }
 
 /* @return 0; -EEXIST, with a reason: the target overlaps with another one. */
@@ -165,10 +181,14 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
     int status = hr_wss_open(job->context->root, &options, &job->wss, reason);
     if (status < 0)
         return status;
-    job->overlap_entry.method = hr_wss_method(job->wss);
-    job->cycle_ns = choose_cycle(job);
-    log_chosen_method(job);
+    take_method(job, NULL);
     return 0;
+}
+
+/* Whether "auto" has replaced the method. */
+static bool is_replaced(const struct wss_job *job)
+{
+    return hr_wss_method(job->wss) != job->overlap_entry.method;
 }
 
 /* --- Measuring ------------------------------------------------------------ */
@@ -204,6 +224,8 @@ static uint64_t begin_measurement(struct wss_job *job)
     if (from_ns > job->scheduled_ns + job->cycle_ns)
         job->scheduled_ns = from_ns;
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
+    if (is_replaced(job))
+        take_method(job, &reason);
     if (status < 0)
         return handle_failure(job, wss_problems_classify(status, is_by_file(job)), &reason);
     job->is_measuring = true;
@@ -272,6 +294,14 @@ static uint64_t finish_cycle(struct wss_job *job)
     return job->scheduled_ns;
 }
 
+/* With the method that "auto" took for one that couldn't finish its reading. */
+static uint64_t begin_again(struct wss_job *job, const struct hr_reason *replaced)
+{
+    end_measuring(job);
+    take_method(job, replaced);
+    return hr_clock_ns();
+}
+
 /* A window that the kernel has no record of is skipped, unless there is no other. */
 static uint64_t read_next_window(struct wss_job *job)
 {
@@ -280,6 +310,8 @@ static uint64_t read_next_window(struct wss_job *job)
     const bool is_last = job->next_window + 1 == count_windows(job);
 
     int status = hr_wss_read(job->wss, window_ns(job, job->next_window), &sample, &reason);
+    if (is_replaced(job))
+        return begin_again(job, &reason);
     if (status < 0 && (status != -ENODATA || (is_last && !job->is_known)))
         return handle_failure(job, wss_problems_classify(status, false), &reason);
     if (status == 0) {

@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory/page_cgroup.h - the memory of a cgroup by page frames: all that it and the groups below it
- * are charged for, mapped or not, as far as it is subject to reclaim.
- *
- * The kernel has this only for the whole machine's memory: 2 GiB to be read for each TiB.
+ * memory/page_cgroup.h - which pages are charged to cgroups.
  */
 #ifndef HEADROOM_COLLECTORS_MEMORY_PAGE_CGROUP_H
 #define HEADROOM_COLLECTORS_MEMORY_PAGE_CGROUP_H
-
-#include <stdint.h>
 
 #include "cgroup/inodes.h"
 #include "memory/kpage.h"
 #include "memory/page_set.h"
 
 /**
- * Adds the page frames that cgroups are charged for.
+ * Keeps the pages of a chunk that are charged to the cgroups, and removes the others. Only what the
+ * first page of a folio is charged to is read: older kernels show no more.
  *
- * @param cgroups      the file of cgroups; its window is moved.
- * @param flags        the file of flags; its window is moved.
- * @param deadline_ns  see base/deadline.h.
- * @param pages        what was added stays on failure.
- * @return 0; -ETIME; -ENOMEM; or the negative errno of pread(2).
+ * @param cgroups    a file of hr_kpage_open_cgroups(); its window is moved.
+ * @param flags      one of hr_kpage_open_flags(), whose window is this chunk.
+ * @param inodes     of the cgroups.
+ * @param first_pfn  the chunk's first page.
+ * @return 0, or the negative errno of pread(2).
  */
-int hr_page_cgroup_read(struct hr_kpage *cgroups, struct hr_kpage *flags,
-                        const struct hr_cgroup_inodes *inodes, uint64_t deadline_ns,
-                        struct hr_page_set *pages);
+int hr_page_cgroup_keep_charged(struct hr_kpage *cgroups, struct hr_kpage *flags,
+                                const struct hr_cgroup_inodes *inodes, uint64_t first_pfn,
+                                struct hr_page_chunk *pages);
 
 #endif

@@ -12,6 +12,10 @@
  * dozen per CPU) can't be marked, those that are on none now can't be read: neither is counted.
  * Hugetlb and pages that aren't memory are never counted.
  *
+ * A cgroup has what its processes have mapped, as far as it is charged for that: those are found by
+ * what the processes have, as looking for all pages of a group would mean reading about all memory
+ * of the machine. So page cache that no process of it has mapped is never counted.
+ *
  * Only pages that the target has are marked. A page shared with others is the target's, too, and
  * which of them touched it isn't known. Within the few ms between finding a page and marking it, it
  * may be freed and reused by another process: harmless but for other programs that use the bitmap.
@@ -61,7 +65,8 @@ struct counts {
 /* The kernel's files, open for one scan. */
 struct scan {
     int bitmap;
-    struct hr_kpage *flags, *cgroups; /* the latter for a cgroup only */
+    struct hr_kpage *flags, *cgroups; /* the latter for a cgroup only, as are these: */
+    struct hr_cgroup_inodes inodes;
     uint64_t deadline_ns;
     struct counts counts;
     struct hr_page_chunk heads, idle; /* of the current chunk */
@@ -99,10 +104,19 @@ static void idle_close(void *state)
 
 static void close_scan(struct scan *scan)
 {
+    hr_cgroup_inodes_free(&scan->inodes);
     hr_kpage_close(scan->cgroups);
     hr_kpage_close(scan->flags);
     hr_descriptor_close(&scan->bitmap);
     free(scan);
+}
+
+static int open_groups(const struct hr_wss_subject *subject, struct scan *scan)
+{
+    if (subject->scope != HR_WSS_CGROUP)
+        return 0;
+    int status = hr_cgroup_inodes_read(subject->cgroup_dirfd, &scan->inodes);
+    return status < 0 ? status : hr_kpage_open_cgroups(subject->root, &scan->cgroups);
 }
 
 static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
@@ -112,14 +126,15 @@ static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
     if (opened == NULL)
         return -ENOMEM;
     opened->flags = opened->cgroups = NULL;
+    opened->inodes = (struct hr_cgroup_inodes){0};
     opened->counts = (struct counts){0};
     opened->deadline_ns = hr_deadline_in(subject->max_scan_ns);
     opened->bitmap = hr_page_idle_open(subject->root);
     int status = opened->bitmap < 0 ? opened->bitmap : 0;
     if (status == 0)
         status = hr_kpage_open_flags(subject->root, &opened->flags);
-    if (status == 0 && subject->scope == HR_WSS_CGROUP)
-        status = hr_kpage_open_cgroups(subject->root, &opened->cgroups);
+    if (status == 0)
+        status = open_groups(subject, opened);
     if (status < 0) {
         close_scan(opened);
         return status;
@@ -148,18 +163,6 @@ static int explain_scan(const struct hr_wss_subject *subject, int status, struct
 
 /* --- The target's pages --------------------------------------------------- */
 
-static int find_pages_of_cgroup(const struct hr_wss_subject *subject, const struct scan *scan,
-                                struct hr_page_set *pages)
-{
-    struct hr_cgroup_inodes inodes = {0};
-
-    int status = hr_cgroup_inodes_read(subject->cgroup_dirfd, &inodes);
-    if (status == 0)
-        status = hr_page_cgroup_read(scan->cgroups, scan->flags, &inodes, scan->deadline_ns, pages);
-    hr_cgroup_inodes_free(&inodes);
-    return status;
-}
-
 /* @return 0 if at least one process was read. */
 static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subject *subject,
                                    const struct scan *scan, struct hr_page_set *pages)
@@ -186,11 +189,14 @@ static int find_pages_of_processes(struct idle *idle, const struct hr_wss_subjec
 
 /* --- Chunks of pages ------------------------------------------------------ */
 
-/* Moves to a chunk of pages. */
-static int begin_chunk(struct scan *scan, uint64_t first_pfn, const struct hr_page_chunk *pages)
+/* Moves to a chunk of pages, and removes those that others than the target are charged for. */
+static int begin_chunk(struct scan *scan, uint64_t first_pfn, struct hr_page_chunk *pages)
 {
     memset(&scan->heads, 0, sizeof(scan->heads));
-    return hr_kpage_move_window(scan->flags, first_pfn, pages);
+    int status = hr_kpage_move_window(scan->flags, first_pfn, pages);
+    if (status < 0 || scan->cgroups == NULL)
+        return status;
+    return hr_page_cgroup_keep_charged(scan->cgroups, scan->flags, &scan->inodes, first_pfn, pages);
 }
 
 static void add_head(struct scan *scan, unsigned index, unsigned head)
@@ -259,9 +265,7 @@ static int mark_chunk(struct idle *idle, struct scan *scan, uint64_t first_pfn,
 
 static int mark_pages(struct idle *idle, const struct hr_wss_subject *subject, struct scan *scan)
 {
-    int status = subject->scope == HR_WSS_CGROUP
-                     ? find_pages_of_cgroup(subject, scan, &idle->covered)
-                     : find_pages_of_processes(idle, subject, scan, &idle->covered);
+    int status = find_pages_of_processes(idle, subject, scan, &idle->covered);
 
     return status < 0 ? status : scan_chunks(idle, scan, &idle->covered, mark_chunk);
 }
@@ -364,6 +368,30 @@ static int find_pages_of_process(const struct hr_process *process, int outcome,
     return 0;
 }
 
+static bool was_there(const struct hr_process_list *processes, const struct hr_process *process)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->items[i].pid == process->pid)
+            return processes->items[i].started_ticks == process->started_ticks;
+    return false;
+}
+
+/* Of a cgroup, processes that have begun since: what they have is new, or was marked as others'. */
+static int find_pages_of_newcomers(const struct hr_wss_subject *subject, const struct scan *scan,
+                                   struct hr_page_set *pages, struct hr_wss_sample *sample)
+{
+    struct hr_process_list now = {0};
+
+    if (subject->scope != HR_WSS_CGROUP)
+        return 0;
+    int status = hr_process_list_find_in_cgroup(subject->root, subject->cgroup_dirfd, &now);
+    for (size_t i = 0; i < now.count && status == 0; i++)
+        if (!was_there(subject->processes, &now.items[i]))
+            status = find_pages_of_process(&now.items[i], 0, scan, pages, sample);
+    hr_process_list_free(&now);
+    return hr_wss_is_of_one_process(status) ? 0 : status;
+}
+
 static int find_pages(const struct idle *idle, const struct hr_wss_subject *subject,
                       const struct scan *scan, struct hr_page_set *pages,
                       struct hr_wss_sample *sample)
@@ -371,11 +399,11 @@ static int find_pages(const struct idle *idle, const struct hr_wss_subject *subj
     const struct hr_process_list *processes = subject->processes;
     int status = 0;
 
-    if (subject->scope == HR_WSS_CGROUP)
-        return find_pages_of_cgroup(subject, scan, pages);
     for (size_t i = 0; i < processes->count && status == 0; i++)
         status =
             find_pages_of_process(&processes->items[i], idle->outcomes[i], scan, pages, sample);
+    if (status == 0)
+        status = find_pages_of_newcomers(subject, scan, pages, sample);
     if (status < 0 || sample->process_count > 0)
         return status;
     return sample->ended_count > 0 ? -ESRCH : -EACCES;
@@ -404,8 +432,7 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
     uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     sample->referenced_bytes = counts.touched * page_size;
     if (subject->scope == HR_WSS_CGROUP) {
-        sample->has_rss = true;
-        sample->rss_bytes = counts.resident * page_size;
+        sample->rss_bytes = counts.resident * page_size; /* each once, unlike the sum */
     }
     return 0;
 }
@@ -413,6 +440,7 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
 const struct hr_wss_ops hr_wss_idle_ops = {
     .method = HR_WSS_IDLE,
     .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_CGROUP] = true},
+    .wants_processes = true,
     .walks_memory = true,
     .probe = hr_idle_probe,
     .open = idle_open,

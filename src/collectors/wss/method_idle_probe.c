@@ -169,7 +169,8 @@ int hr_idle_probe(const struct hr_root *root, enum hr_wss_scope scope, bool agin
     if (status == 0)
         status = probe_file(root, HR_KPAGE_FLAGS_PATH, "CONFIG_PROC_PAGE_MONITOR=y", reason);
     if (status == 0)
-        status =
-            scope == HR_WSS_CGROUP ? probe_cgroups(root, reason) : probe_processes(root, reason);
+        status = probe_processes(root, reason);
+    if (status == 0 && scope == HR_WSS_CGROUP)
+        status = probe_cgroups(root, reason);
     return status < 0 ? status : hr_idle_check_lru(root, scope, reason);
 }

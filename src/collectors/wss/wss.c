@@ -16,17 +16,15 @@
 #include "headroom/clock.h"
 #include "headroom/quantity.h"
 #include "headroom/root.h"
-#include "wss/method.h"
+#include "wss/choice.h"
 
 struct hr_wss {
     const struct hr_wss_ops *ops;
     void *state;
+    struct hr_wss_options options; /* but for its target, which is: */
     struct hr_wss_target target;
     char *text, *cgroup_path; /* the target's texts, owned; the latter with a leading slash */
-    uint64_t max_rss_bytes;
-    int (*check_processes)(const struct hr_process_list *processes, void *context,
-                           struct hr_reason *reason);
-    void *context;
+    unsigned too_slow;        /* a bit for each method that can't finish in the time allowed */
     struct hr_process_list processes;
     struct hr_wss_subject subject;
     ino_t cgroup_id;
@@ -36,194 +34,7 @@ struct hr_wss {
     size_t readings;     /* of this measurement */
 };
 
-/* --- Methods -------------------------------------------------------------- */
-
-static const struct hr_wss_ops *const methods[HR_WSS_METHOD_COUNT] = {
-    [HR_WSS_REFERENCED] = &hr_wss_referenced_ops,
-    [HR_WSS_IDLE] = &hr_wss_idle_ops,
-    [HR_WSS_LRU_GEN] = &hr_wss_lru_gen_ops,
-    [HR_WSS_DAMON] = &hr_wss_damon_ops,
-};
-
-static const char *const method_names[HR_WSS_METHOD_COUNT + 1] = {
-    [HR_WSS_REFERENCED] = "referenced", [HR_WSS_IDLE] = "idle", [HR_WSS_LRU_GEN] = "lru_gen",
-    [HR_WSS_DAMON] = "damon",           [HR_WSS_AUTO] = "auto",
-};
-
-static const char *const scope_names[HR_WSS_SCOPE_COUNT] = {
-    [HR_WSS_PROCESSES] = "processes",
-    [HR_WSS_CGROUP] = "a cgroup",
-    [HR_WSS_SYSTEM] = "the whole system",
-};
-
-/* What HR_WSS_AUTO tries, in this order. Without aging, generations cover arbitrary windows, so
- * reading them comes last, or not at all. */
-struct preference {
-    enum hr_wss_method method;
-    enum { EITHER, IF_AGING, UNLESS_AGING } aging;
-};
-
-#define PREFERENCE_MAX 3
-
-static const struct preference preferences[HR_WSS_SCOPE_COUNT][PREFERENCE_MAX] = {
-    [HR_WSS_PROCESSES] = {{HR_WSS_IDLE, EITHER},
-                          {HR_WSS_REFERENCED, EITHER},
-                          {HR_WSS_DAMON, EITHER}},
-    [HR_WSS_CGROUP] = {{HR_WSS_LRU_GEN, IF_AGING},
-                       {HR_WSS_IDLE, EITHER},
-                       {HR_WSS_REFERENCED, EITHER}},
-    [HR_WSS_SYSTEM] = {{HR_WSS_LRU_GEN, IF_AGING},
-                       {HR_WSS_DAMON, EITHER},
-                       {HR_WSS_LRU_GEN, UNLESS_AGING}},
-};
-
-const char *hr_wss_method_name(enum hr_wss_method method)
-{
-    return method_names[method];
-}
-
-int hr_wss_method_parse(const char *name, enum hr_wss_method *method)
-{
-    for (int i = 0; i <= HR_WSS_AUTO; i++)
-        if (strcmp(name, method_names[i]) == 0) {
-            *method = i;
-            return 0;
-        }
-    return -ENOENT;
-}
-
-/* --- Reasons -------------------------------------------------------------- */
-
-/* Fills in the default reason of an error, unless the method has set a more exact one. */
-static int fill_in_reason(struct hr_reason *reason, int status)
-{
-    const char *text = strerror(-status);
-    char remedy[HR_REMEDY_SIZE];
-
-    if (reason == NULL || reason->error != 0)
-        return status;
-    if (status == -ESRCH)
-        text = "there is no such process (any more)";
-    else if (status == -ENODEV)
-        text = "there is no such cgroup (any more)";
-    else if (status == -EACCES || status == -EPERM)
-        return hr_reason_set(reason, status,
-                             "no permission to access the memory of other users' processes: %s",
-                             hr_capability_remedy(HR_CAP_SYS_PTRACE | HR_CAP_DAC_OVERRIDE, remedy));
-    return hr_reason_set(reason, status, "%s", text);
-}
-
-/* --- The mount ------------------------------------------------------------- */
-
-static int open_mount(const struct hr_root *root, struct hr_reason *reason)
-{
-    int fd = hr_root_open_cgroup2(root);
-
-    if (fd != -ENOENT)
-        return fd;
-    return hr_reason_set(reason, fd,
-                         "no cgroup2 hierarchy is mounted: mount one, such as by "
-                         "mount -t cgroup2 none /sys/fs/cgroup");
-}
-
-static int check_mount(const struct hr_root *root, struct hr_reason *reason)
-{
-    int fd = open_mount(root, reason);
-
-    if (fd < 0)
-        return fd;
-    close(fd);
-    return 0;
-}
-
 /* --- Opening -------------------------------------------------------------- */
-
-bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
-{
-    return methods[method]->scopes[scope];
-}
-
-static int probe_method(const struct hr_root *root, enum hr_wss_method method,
-                        enum hr_wss_scope scope, bool aging, struct hr_reason *reason)
-{
-    hr_reason_clear(reason);
-    if (!hr_wss_measures(method, scope))
-        return hr_reason_set(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
-                             scope_names[scope]);
-    int status = scope == HR_WSS_CGROUP ? check_mount(root, reason) : 0;
-    if (status == 0)
-        status = methods[method]->probe(root, scope, aging, reason);
-    return status < 0 ? fill_in_reason(reason, status) : 0;
-}
-
-int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
-                 struct hr_reason *reason)
-{
-    return probe_method(root, method, scope, false, reason);
-}
-
-static size_t max_windows(const struct hr_wss_ops *ops, bool aging)
-{
-    return aging ? ops->max_windows : ops->max_windows_passive;
-}
-
-static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_options *options,
-                         struct hr_reason *reason)
-{
-    size_t max = max_windows(ops, options->aging);
-
-    if (max == 0 || options->window_count <= max)
-        return 0;
-    return hr_reason_set(
-        reason, -E2BIG, "the %s method can read at most %zu window%s per measurement: use fewer%s",
-        method_names[ops->method], max, max == 1 ? "" : "s",
-        options->target.scope != HR_WSS_SYSTEM ? ", or choose the referenced or idle method" : "");
-}
-
-/* The user's own processes need no privilege, so a lack of permission shows only when a measurement
- * begins. */
-static int check_method(const struct hr_root *root, const struct hr_wss_options *options,
-                        enum hr_wss_method method, struct hr_reason *reason)
-{
-    int status = probe_method(root, method, options->target.scope, options->aging, reason);
-
-    if ((status == -EACCES || status == -EPERM) && methods[method]->needs_no_rights)
-        status = 0;
-    return status < 0 ? status : check_windows(methods[method], options, reason);
-}
-
-/* There is room for three reasons, each truncated if necessary. */
-static void append_reason(struct hr_reason *all, const char *name, const char *text)
-{
-    size_t length = strlen(all->text);
-
-    snprintf(all->text + length, sizeof(all->text) - length, "%s%s: %.140s", length > 0 ? "; " : "",
-             name, text);
-}
-
-/* @return 0 or, if none works, the error of the first that was tried. */
-static int choose_method(const struct hr_root *root, const struct hr_wss_options *options,
-                         enum hr_wss_method *method, struct hr_reason *reason)
-{
-    struct hr_reason all = {0}, one;
-
-    for (size_t i = 0; i < PREFERENCE_MAX; i++) {
-        const struct preference *next = &preferences[options->target.scope][i];
-        if (next->aging != EITHER && options->aging != (next->aging == IF_AGING))
-            continue;
-        int status = check_method(root, options, next->method, &one);
-        if (status == 0) {
-            *method = next->method;
-            return 0;
-        }
-        if (all.error == 0)
-            all.error = status;
-        append_reason(&all, method_names[next->method], one.text);
-    }
-    if (reason != NULL)
-        *reason = all;
-    return all.error;
-}
 
 /* A path below the mount, without components that lead elsewhere. */
 static bool is_cgroup_path(const char *path)
@@ -275,9 +86,7 @@ static int explain_target(const struct hr_wss_target *target, int status, struct
 static int prepare_target(struct hr_wss *wss, const struct hr_root *root,
                           const struct hr_wss_options *options, const struct hr_wss_ops *ops)
 {
-    wss->max_rss_bytes = options->max_rss_bytes;
-    wss->check_processes = options->check_processes;
-    wss->context = options->context;
+    wss->options = *options;
     wss->subject = (struct hr_wss_subject){
         .root = root,
         .scope = options->target.scope,
@@ -287,6 +96,7 @@ static int prepare_target(struct hr_wss *wss, const struct hr_root *root,
         .max_scan_ns = options->max_scan_ns,
     };
     int status = copy_target(wss, &options->target);
+    wss->options.target = wss->target;
     wss->subject.cgroup_path = wss->cgroup_path;
     if (status == 0)
         status = ops->open(&wss->subject, &wss->state);
@@ -301,18 +111,18 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
     enum hr_wss_method method = options->method;
 
     hr_reason_clear(reason);
-    int status = method == HR_WSS_AUTO ? choose_method(root, options, &method, reason)
-                                       : check_method(root, options, method, reason);
+    int status = method == HR_WSS_AUTO ? hr_wss_choose_method(root, options, 0, &method, reason)
+                                       : hr_wss_check_method(root, options, method, reason);
     if (status < 0)
         return status;
     hr_reason_clear(reason);
     struct hr_wss *opened = calloc(1, sizeof(*opened));
     if (opened == NULL)
-        return fill_in_reason(reason, -ENOMEM);
-    status = prepare_target(opened, root, options, methods[method]);
+        return hr_wss_fill_in_reason(reason, -ENOMEM);
+    status = prepare_target(opened, root, options, hr_wss_ops_of(method));
     if (status < 0) {
         hr_wss_close(opened);
-        return fill_in_reason(reason, explain_target(&options->target, status, reason));
+        return hr_wss_fill_in_reason(reason, explain_target(&options->target, status, reason));
     }
     *wss = opened;
     return 0;
@@ -347,7 +157,7 @@ enum hr_wss_method hr_wss_method(const struct hr_wss *wss)
 
 size_t hr_wss_max_windows(const struct hr_wss *wss)
 {
-    return max_windows(wss->ops, wss->subject.aging);
+    return hr_wss_max_windows_of(wss->ops, wss->subject.aging);
 }
 
 bool hr_wss_looks_back(const struct hr_wss *wss)
@@ -359,7 +169,7 @@ bool hr_wss_looks_back(const struct hr_wss *wss)
 
 static int open_cgroup(struct hr_wss *wss, struct hr_reason *reason)
 {
-    int mount = open_mount(wss->subject.root, reason);
+    int mount = hr_wss_open_mount(wss->subject.root, reason);
     if (mount < 0)
         return mount;
     const char *path = *wss->target.cgroup != '\0' ? wss->target.cgroup : ".";
@@ -453,20 +263,20 @@ static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
 {
     uint64_t sum_bytes = 0, rss_bytes;
 
-    if (wss->max_rss_bytes == 0 || !wss->ops->walks_memory)
+    if (wss->options.max_rss_bytes == 0 || !wss->ops->walks_memory)
         return 0;
     if (wss->target.scope == HR_WSS_CGROUP && !wss->ops->wants_processes)
         sum_bytes = read_charge(wss->subject.cgroup_dirfd);
     for (size_t i = 0; i < wss->processes.count; i++)
         if (hr_process_read_rss(&wss->processes.items[i], &rss_bytes) == 0)
             sum_bytes += rss_bytes;
-    if (sum_bytes <= wss->max_rss_bytes)
+    if (sum_bytes <= wss->options.max_rss_bytes)
         return 0;
     return hr_reason_set(reason, -EFBIG,
                          "%s are resident, above the limit of %s: raise the limit, or choose "
                          "the %s method",
                          hr_quantity_bytes((double)sum_bytes).text,
-                         hr_quantity_bytes((double)wss->max_rss_bytes).text,
+                         hr_quantity_bytes((double)wss->options.max_rss_bytes).text,
                          wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
 }
 
@@ -496,13 +306,14 @@ static int mark_target(struct hr_wss *wss, uint64_t window_ns, struct hr_reason 
     return status;
 }
 
-int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
+static int begin_with_method(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
     hr_reason_clear(reason);
     hr_wss_end(wss);
     int status = find_target(wss, reason);
-    if (status == 0 && wss->target.scope == HR_WSS_PROCESSES && wss->check_processes != NULL)
-        status = wss->check_processes(&wss->processes, wss->context, reason);
+    if (status == 0 && wss->target.scope == HR_WSS_PROCESSES &&
+        wss->options.check_processes != NULL)
+        status = wss->options.check_processes(&wss->processes, wss->options.context, reason);
     if (status == 0)
         status = mark_target(wss, window_ns, reason);
     if (status == 0 && wss->target.scope == HR_WSS_CGROUP)
@@ -510,7 +321,39 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
     if (status == 0)
         return 0;
     hr_wss_end(wss);
-    return fill_in_reason(reason, status);
+    return hr_wss_fill_in_reason(reason, status);
+}
+
+/* HR_WSS_AUTO takes the next method that works for one that can't finish in time. @return whether
+ * there is one. */
+static bool replace_method(struct hr_wss *wss)
+{
+    enum hr_wss_method method;
+    void *state;
+
+    if (wss->options.method != HR_WSS_AUTO)
+        return false;
+    wss->too_slow |= 1u << wss->ops->method;
+    if (hr_wss_choose_method(wss->subject.root, &wss->options, wss->too_slow, &method, NULL) < 0 ||
+        hr_wss_ops_of(method)->open(&wss->subject, &state) < 0)
+        return false;
+    hr_wss_end(wss);
+    wss->ops->close(wss->state);
+    wss->ops = hr_wss_ops_of(method);
+    wss->state = state;
+    return true;
+}
+
+int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
+{
+    struct hr_reason why = {0}, replaced = {0};
+    int status;
+
+    while ((status = begin_with_method(wss, window_ns, &why)) == -ETIME && replace_method(wss))
+        replaced = why;
+    if (reason != NULL)
+        *reason = status < 0 ? why : replaced;
+    return status;
 }
 
 uint64_t hr_wss_begun_ns(const struct hr_wss *wss)
@@ -526,7 +369,7 @@ int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sa
 
     hr_reason_clear(reason);
     if (!wss->is_begun || (max > 0 && wss->readings == max))
-        return fill_in_reason(reason, -EINVAL);
+        return hr_wss_fill_in_reason(reason, -EINVAL);
     int status = reopen_cgroup(wss, reason);
     uint64_t from = hr_clock_ns();
     if (status == 0)
@@ -534,8 +377,12 @@ int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sa
     uint64_t reading_ns = hr_clock_ns() - from;
     if (wss->target.scope == HR_WSS_CGROUP)
         release_cgroup(wss);
-    if (status < 0)
-        return fill_in_reason(reason, status);
+    if (status < 0) {
+        status = hr_wss_fill_in_reason(reason, status);
+        if (status == -ETIME)
+            replace_method(wss);
+        return status;
+    }
     if (read.window_ns == 0)
         read.window_ns = from + reading_ns / 2 - wss->marked_ns;
     read.scan_ns = reading_ns + wss->marking_ns;

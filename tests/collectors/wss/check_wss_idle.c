@@ -265,9 +265,10 @@ END_TEST
 
 /* --- Cgroups -------------------------------------------------------------- */
 
+/* What its processes have, and it is charged for. */
 START_TEST(counts_pages_of_a_cgroup)
 {
-    static const uint64_t heads[] = {100, 101, 102, 1024, 100000};
+    static const uint64_t heads[] = {100, 102, 1024, 100000};
 
     set_groups();
     open_group();
@@ -278,24 +279,30 @@ START_TEST(counts_pages_of_a_cgroup)
     ck_assert_uint_eq(count_pages(&fake_pages.written), COUNT(heads));
     ck_assert_uint_eq(read_pages(), 0);
     ck_assert(sample.has_rss);
-    ck_assert_uint_eq(sample.rss_bytes, (4 + 512) * page_size);
-    fake_pages_set_idle(101, false);
+    ck_assert_uint_eq(sample.rss_bytes, (3 + 512) * page_size);
+    fake_pages_set_idle(100, false);
     fake_pages_set_idle(100000, false);
+    fake_pages_set_idle(99, false);
     ck_assert_uint_eq(read_pages(), 2);
     fake_pages_set_idle(1024, false);
     ck_assert_uint_eq(read_pages(), 514);
-    ck_assert_uint_eq(sample.process_count, 0);
+    ck_assert_uint_eq(sample.process_count, 2);
 }
 END_TEST
+
+static const struct scene one_page = {
+    "", 0, {{0x10000, PRESENT, 200, 1, PLAIN, 0, ALWAYS, TOUCHED, 200}}};
 
 START_TEST(knows_groups_made_since)
 {
     set_groups();
     open_group();
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, NULL), 0);
-    tree_add_group(tree, "a/new", true);
+    tree_add_group(tree, "a/new", false);
+    add_member("a/new", 60, &one_page);
     charge("a/new", 200, PLAIN);
     ck_assert_uint_eq(read_pages(), 1);
+    ck_assert_uint_eq(sample.process_count, 3);
     tree_remove_group(tree, "a");
     ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -ENODEV);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ENODEV);

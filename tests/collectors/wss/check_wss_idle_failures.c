@@ -144,7 +144,7 @@ START_TEST(reports_nothing_of_generations)
 }
 END_TEST
 
-/* For a cgroup the limit applies to what it is charged for. */
+/* For a cgroup the limit applies to what its processes have. */
 START_TEST(leaves_large_groups_alone)
 {
     struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP, .cgroup = "a"},
@@ -154,9 +154,7 @@ START_TEST(leaves_large_groups_alone)
     set_groups();
     ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
-    tree_write(tree, TREE_CGROUPS "/a/memory.current", "3221225472\n");
-    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
-    tree_write(tree, TREE_CGROUPS "/a/memory.current", "5368709120\n");
+    tree_set_resident(tree, 50, 5368709120);
     ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EFBIG);
     ck_assert_ptr_nonnull(strstr(reason.text, "5 GiB are resident"));
     ck_assert_ptr_nonnull(strstr(reason.text, "limit of 3 GiB"));
@@ -240,7 +238,7 @@ START_TEST(gives_up_a_cgroup_in_time)
         fake_pages.clock_reads_left = look;
         count += hr_wss_begin(wss, HR_NS_PER_S, &reason) == -ETIME;
     }
-    ck_assert_int_eq(count, 5 + 2); /* four chunks and their end; two of them have pages */
+    ck_assert_int_eq(count, 5 + 2); /* before each range of its two processes; after each chunk */
 }
 END_TEST
 

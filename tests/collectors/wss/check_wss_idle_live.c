@@ -159,7 +159,9 @@ static const struct known of_processes[] = {
     {"shared", HOLD, TOUCH}, {"swap", HOLD, TOUCH}, {"still", HOLD, 0},
 };
 static const struct known of_groups[] = {
-    {"anon", HOLD, TOUCH}, {"huge", HOLD, TOUCH}, {"read", HOLD, TOUCH}};
+    {"anon", HOLD, TOUCH}, {"huge", HOLD, TOUCH}, {"file", HOLD, TOUCH}};
+/* By read(2), which is the file's memory, but none of the process's. */
+static const struct known unmapped = {"read", HOLD, TOUCH};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -274,7 +276,25 @@ START_TEST(reports_what_a_group_touches)
     struct hr_wss *wss = open_group("a");
     struct hr_wss_sample sample = measure(wss, row->touch_mib);
     check_known(row, &sample, "a group");
-    ck_assert_uint_eq(sample.process_count, 0);
+    ck_assert_uint_eq(sample.process_count, 1);
+    hr_wss_close(wss);
+    toucher_end(&load);
+}
+END_TEST
+
+START_TEST(passes_over_files_that_are_only_read)
+{
+    struct toucher load;
+
+    groups_make(groups, "a");
+    int procs = open_procs("a");
+    bool has_kind = start_known(procs, &unmapped, &load);
+    close(procs);
+    if (!has_kind)
+        return;
+    struct hr_wss *wss = open_group("a");
+    struct hr_wss_sample sample = measure(wss, 0);
+    check_known(&(struct known){"read", HOLD, 0}, &sample, "a group");
     hr_wss_close(wss);
     toucher_end(&load);
 }
@@ -630,6 +650,7 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, reports_what_a_process_touches, 0, COUNT(of_processes));
     tcase_add_loop_test(tests, reports_what_a_group_touches, 0, COUNT(of_groups));
+    tcase_add_test(tests, passes_over_files_that_are_only_read);
     tcase_add_test(tests, counts_shared_pages_once);
     tcase_add_test(tests, adds_up_over_windows);
     tcase_add_test(tests, distinguishes_groups_from_those_above_and_beside);

@@ -171,13 +171,13 @@ ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset)
 
     if (is_own_pagemap(fd))
         return read_own_pagemap(buffer, size);
-    if (!is_bitmap(fd))
-        return __real_pread(fd, buffer,
-                            fake_pages.longest_read > 0 && offset > 0 &&
-                                    size > fake_pages.longest_read
-                                ? fake_pages.longest_read
-                                : size,
-                            offset);
+    if (!is_bitmap(fd)) {
+        if (fake_pages.longest_read > 0 && offset > 0 && size > fake_pages.longest_read)
+            size = fake_pages.longest_read;
+        ssize_t done = __real_pread(fd, buffer, size, offset);
+        fake_pages.read_bytes += done > 0 ? (size_t)done : 0;
+        return done;
+    }
     fake_pages.allocations_left = -1;
     ssize_t got = read_bitmap(fd, buffer, size, offset);
     fake_pages.allocations_left = left;

@@ -45,6 +45,7 @@ struct fake_pages {
     struct hr_page_set written; /* all bits that were ever written */
     uint64_t memory_end;        /* the first page frame that doesn't exist */
     size_t longest_read;        /* in bytes; 0: unlimited */
+    size_t read_bytes;          /* that were read so far, but for the bitmap */
     uint64_t jump_ns;           /* by which the clock jumps */
     int clock_reads_left;       /* readings of the clock until it jumps */
     int allocations_left;       /* until one fails; -1: none does */

@@ -162,14 +162,44 @@ void charge(const char *group, uint64_t pfn, uint64_t flags)
     fake_pages_put("proc/kpageflags", pfn, flags);
 }
 
+/* A process in a group, with pages. */
+void add_member(const char *group, int pid, const struct scene *scene)
+{
+    const struct pages *row;
+    char path[128];
+
+    add_process(pid, "member");
+    snprintf(path, sizeof(path), "proc/%d/pagemap", pid);
+    for (size_t i = 0; (row = next_row(scene, &i)) != NULL;)
+        fake_pages_put(path, row->address / page_size + row->count, 0);
+    place(pid, scene, false);
+    snprintf(path, sizeof(path), TREE_CGROUPS "/%s/cgroup.procs", group);
+    tree_write(tree, path, "%d\n", pid);
+}
+
+static const struct scene of_a = {
+    "",
+    0,
+    {{0x10000, PRESENT, 99, 2, PLAIN, PLAIN, ALWAYS, LEFT_ALONE, 0},
+     {0x20000, PRESENT, 103, 2, PLAIN, 0, ALWAYS, LEFT_ALONE, 0},
+     {0x200000, PRESENT, 1024, 512, PLAIN | HEAD | THP, LRU | TAIL | THP, ALWAYS, LEFT_ALONE, 0}}};
+
+static const struct scene of_c = {
+    "",
+    0,
+    {{0x10000, PRESENT, 102, 1, PLAIN, 0, ALWAYS, LEFT_ALONE, 0},
+     {0x20000, PRESENT, 100000, 2, PLAIN, PLAIN, ALWAYS, LEFT_ALONE, 0}}};
+
 void set_groups(void)
 {
-    tree_add_group(tree, "a/b/c", true);
-    tree_add_group(tree, "ab", true);
+    tree_add_group(tree, "a/b/c", false);
+    tree_add_group(tree, "ab", false);
     tree_write(tree, TREE_CGROUPS "/a/memory.stat", "anon 0\n");
+    add_member("a", 50, &of_a);
+    add_member("a/b/c", 51, &of_c);
     charge("ab", 99, PLAIN);
     charge("a", 100, PLAIN);
-    charge("a/b", 101, LRU); /* of a file, not mapped */
+    charge("a/b", 101, LRU); /* of a file, not mapped by any of them */
     charge("a/b/c", 102, PLAIN);
     charge(NULL, 103, PLAIN);
     charge("a", 104, 0); /* the kernel's */

@@ -67,6 +67,9 @@ void begin_scene(const struct scene *scene);
 /* Charges a page to a group; NULL: to none. */
 void charge(const char *group, uint64_t pfn, uint64_t flags);
 
+/* Adds a process to a group, with the pages of a scene. */
+void add_member(const char *group, int pid, const struct scene *scene);
+
 /* Groups "a", with two below, and "ab" beside it, and pages of these. */
 void set_groups(void);
 
