@@ -40,6 +40,7 @@
 #include "headroom/process.h"
 #include "headroom/reason.h"
 
+struct hr_cgroup;
 struct hr_root;
 struct hr_wss;
 
@@ -59,6 +60,10 @@ struct hr_wss_target {
     enum hr_wss_scope scope;
     struct hr_process_choice processes; /**< PROCESSES; looked up at each beginning */
     const char *cgroup;                 /**< CGROUP: its path below the cgroup2 mount */
+    /** CGROUP: the same as a member of a set, where it must stay as long as the object is used:
+     * then it is opened there, while a path is looked for in the mount table at each beginning.
+     * NULL: only the path is known. */
+    const struct hr_cgroup *group;
 };
 
 struct hr_wss_options {

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "headroom/capability.h"
+#include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "utils/common/common.h"
 
@@ -14,9 +15,10 @@
 #define METHOD_RETRY_NS (300 * HR_NS_PER_S)
 
 struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *target,
-                            const char *path, const char *instance, uint64_t first_ns)
+                            const struct hr_cgroup *cgroup, const char *instance, uint64_t first_ns)
 {
     struct wss_job *job = calloc(1, sizeof(*job));
+    const char *path = cgroup != NULL ? cgroup->path : NULL;
     const char *label = path != NULL ? path : target->label;
 
     if (job == NULL) {
@@ -25,6 +27,7 @@ struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *
     }
     job->context = context;
     job->target = target;
+    job->cgroup = cgroup;
     job->instance = instance;
     job->overlap_entry.target = target;
     job->overlap_entry.method = target->method;
@@ -168,7 +171,8 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
     const struct hr_wss_options options = {
         .target = {.scope = job->target->scope,
                    .processes = job->target->processes,
-                   .cgroup = job->overlap_entry.path},
+                   .cgroup = job->overlap_entry.path,
+                   .group = job->cgroup},
         .method = job->target->method,
         .window_count = count_windows(job),
         .aging = job->target->aging,

@@ -16,6 +16,8 @@
 #include "wss/targets.h"
 #include "wss/values.h"
 
+struct hr_cgroup;
+
 /** What all jobs share. */
 struct wss_job_context {
     const struct hr_root *root;
@@ -30,6 +32,7 @@ struct wss_job {
     struct wss_due due; /**< first, so that it can be cast to its job; scheduled by the owner */
     struct wss_job_context *context;
     struct wss_target *target;
+    const struct hr_cgroup *cgroup; /**< NULL: none */
     const char *instance;
     struct wss_overlap_entry overlap_entry;
     struct wss_target_status status;
@@ -47,13 +50,14 @@ struct wss_job {
 };
 
 /**
- * @param path      of a cgroup: below the mount; stays valid. NULL for others.
+ * @param cgroup    stays valid, and in its set; NULL for others.
  * @param instance  stays valid.
  * @param first_ns  when it begins.
  * @return NULL, logged, if memory is short.
  */
 struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *target,
-                            const char *path, const char *instance, uint64_t first_ns);
+                            const struct hr_cgroup *cgroup, const char *instance,
+                            uint64_t first_ns);
 
 /** Ends a job, which must not be in a schedule any more. NULL is allowed. */
 void wss_job_free(struct wss_job *job);

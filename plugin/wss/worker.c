@@ -45,10 +45,10 @@ static uint64_t choose_first_ns(struct wss_worker *worker)
 }
 
 static struct wss_job *create_job(struct wss_worker *worker, struct wss_target *target,
-                                  const char *path, const char *instance)
+                                  const struct hr_cgroup *cgroup, const char *instance)
 {
     uint64_t first_ns = choose_first_ns(worker);
-    struct wss_job *job = wss_job_new(&worker->context, target, path, instance, first_ns);
+    struct wss_job *job = wss_job_new(&worker->context, target, cgroup, instance, first_ns);
 
     if (job == NULL || wss_schedule_put(&worker->schedule, &job->due, first_ns) == 0)
         return job;
@@ -91,8 +91,8 @@ static void handle_cgroup_event(struct hr_cgroup *cgroup, enum hr_cgroup_event e
         create_group(worker, cgroup);
         break;
     case HR_CGROUP_POPULATED:
-        group->job = create_job(worker, &worker->options.targets->patterns[cgroup->pattern],
-                                cgroup->path, group->instance);
+        group->job = create_job(worker, &worker->options.targets->patterns[cgroup->pattern], cgroup,
+                                group->instance);
         break;
     case HR_CGROUP_EMPTIED:
         free_job(worker, group->job);

@@ -120,23 +120,28 @@ bool hr_wss_measures(enum hr_wss_method method, enum hr_wss_scope scope)
     return methods[method]->scopes[scope];
 }
 
-static int probe_method(const struct hr_root *root, enum hr_wss_method method,
-                        enum hr_wss_scope scope, bool aging, struct hr_reason *reason)
+static int probe_method(const struct hr_root *root, const struct hr_wss_options *options,
+                        enum hr_wss_method method, struct hr_reason *reason)
 {
+    const enum hr_wss_scope scope = options->target.scope;
+
     hr_reason_clear(reason);
     if (!hr_wss_measures(method, scope))
         return hr_reason_set(reason, -EOPNOTSUPP, "this method can't measure %s: choose another",
                              scope_names[scope]);
-    int status = scope == HR_WSS_CGROUP ? check_mount(root, reason) : 0;
+    int status =
+        scope == HR_WSS_CGROUP && options->target.group == NULL ? check_mount(root, reason) : 0;
     if (status == 0)
-        status = methods[method]->probe(root, scope, aging, reason);
+        status = methods[method]->probe(root, scope, options->aging, reason);
     return status < 0 ? hr_wss_fill_in_reason(reason, status) : 0;
 }
 
 int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_wss_scope scope,
                  struct hr_reason *reason)
 {
-    return probe_method(root, method, scope, false, reason);
+    const struct hr_wss_options options = {.target = {.scope = scope}};
+
+    return probe_method(root, &options, method, reason);
 }
 
 size_t hr_wss_max_windows_of(const struct hr_wss_ops *ops, bool aging)
@@ -162,7 +167,7 @@ static int check_windows(const struct hr_wss_ops *ops, const struct hr_wss_optio
 int hr_wss_check_method(const struct hr_root *root, const struct hr_wss_options *options,
                         enum hr_wss_method method, struct hr_reason *reason)
 {
-    int status = probe_method(root, method, options->target.scope, options->aging, reason);
+    int status = probe_method(root, options, method, reason);
 
     if ((status == -EACCES || status == -EPERM) && methods[method]->needs_no_rights)
         status = 0;

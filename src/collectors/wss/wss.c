@@ -12,7 +12,7 @@
 
 #include "base/descriptor.h"
 #include "base/text.h"
-#include "headroom/capability.h"
+#include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/quantity.h"
 #include "headroom/root.h"
@@ -167,17 +167,26 @@ bool hr_wss_looks_back(const struct hr_wss *wss)
 
 /* --- The target ----------------------------------------------------------- */
 
-static int open_cgroup(struct hr_wss *wss, struct hr_reason *reason)
+static int open_by_path(const struct hr_wss *wss, struct hr_reason *reason)
 {
     int mount = hr_wss_open_mount(wss->subject.root, reason);
     if (mount < 0)
         return mount;
     const char *path = *wss->target.cgroup != '\0' ? wss->target.cgroup : ".";
     int fd = openat(mount, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int status = fd >= 0 ? 0 : errno == ENOENT ? -ENODEV : -errno;
+    int status = fd >= 0 ? fd : errno == ENOENT ? -ENODEV : -errno;
     hr_descriptor_close(&mount);
-    if (status < 0)
-        return status;
+    return status;
+}
+
+static int open_cgroup(struct hr_wss *wss, struct hr_reason *reason)
+{
+    int fd = wss->target.group != NULL
+                 ? hr_cgroup_openat(wss->target.group, ".", O_RDONLY | O_DIRECTORY)
+                 : open_by_path(wss, reason);
+
+    if (fd < 0)
+        return fd;
     wss->subject.cgroup_dirfd = fd;
     return 0;
 }

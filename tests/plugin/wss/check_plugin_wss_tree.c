@@ -91,6 +91,29 @@ START_TEST(looks_for_processes_once_a_measurement)
 }
 END_TEST
 
+/* --- Cgroups -------------------------------------------------------------- */
+
+/* The mount table may be long: the set of cgroups looks into it, measuring doesn't. */
+START_TEST(finds_cgroups_without_the_mount_table)
+{
+    size_t counts[2] = {0};
+
+    add_process(1, "init");
+    add_process(42, "mysqld");
+    tree_add_group(tree, "a", true);
+    tree_write(tree, TREE_CGROUPS "/a/cgroup.procs", "42\n");
+    wss_set_interval(20);
+    const int watches[] = {watch("proc/1/mounts"), watch("proc/42/clear_refs")};
+    harness_begin("<Cgroup \"a\">\n" REFERENCED "</Cgroup>");
+    for (int i = 0; i < 10; i++)
+        wss_await("wss-a/memory-rss", 1);
+    ck_assert_int_eq(fake_shutdown(), 0);
+    count_opens(watches, counts, COUNT(counts));
+    ck_assert_uint_ge(counts[1], 1); /* openings of one file count once if no other is between */
+    ck_assert_uint_le(counts[0], 2);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("wss tree");
@@ -98,5 +121,6 @@ int main(void)
     tcase_add_checked_fixture(tests, harness_set_up, tear_down);
     tcase_set_timeout(tests, 90);
     tcase_add_test(tests, looks_for_processes_once_a_measurement);
+    tcase_add_test(tests, finds_cgroups_without_the_mount_table);
     return run_suite("plugin wss tree", tests);
 }
