@@ -43,6 +43,7 @@
 struct hr_cgroup;
 struct hr_root;
 struct hr_wss;
+struct hr_wss_shared;
 
 enum hr_wss_method {
     HR_WSS_REFERENCED,
@@ -87,7 +88,19 @@ struct hr_wss_options {
     int (*check_processes)(const struct hr_process_list *processes, void *context,
                            struct hr_reason *reason);
     void *context;
+    /** What objects share that are used by the same thread; must outlive them. NULL: nothing. */
+    struct hr_wss_shared *shared;
 };
+
+/**
+ * What several objects share. With lru_gen it is what the kernel prints of the groups: one reading
+ * within 1.5 seconds serves all, so that the cost grows with the groups and not with their square.
+ * With aging, end the windows of all that are due before you read the first of them.
+ *
+ * @return NULL if memory is short.
+ */
+struct hr_wss_shared *hr_wss_shared_new(void);
+void hr_wss_shared_free(struct hr_wss_shared *shared);
 
 /** One reading. */
 struct hr_wss_sample {
@@ -177,8 +190,15 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
  * which windows count. What is read at once when it is a window's length ago is no shorter one. */
 uint64_t hr_wss_begun_ns(const struct hr_wss *wss);
 
+/** Ends the next window before it is read, with methods that can: see hr_wss_ends_windows(). If
+ * that fails, the reading will try again. */
+void hr_wss_end_window(struct hr_wss *wss);
+
+/** Whether ending a window is one thing, and reading it another. */
+bool hr_wss_ends_windows(const struct hr_wss *wss);
+
 /**
- * Reads what was touched since the beginning.
+ * Reads what was touched since the beginning, or until its window was ended.
  *
  * @param window_ns  the window wanted: a method that looks back reads that one; others measure what
  *                   was touched until now.

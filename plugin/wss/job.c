@@ -180,6 +180,7 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
         .max_rss_bytes = job->context->max_rss_bytes,
         .check_processes = check_processes,
         .context = job,
+        .shared = job->context->shared,
     };
 
     int status = hr_wss_open(job->context->root, &options, &job->wss, reason);
@@ -197,17 +198,27 @@ static bool is_replaced(const struct wss_job *job)
 
 /* --- Measuring ------------------------------------------------------------ */
 
-/* @return when the next reading is due. A window that would end after the cycle, as marking takes
- * time, ends with it, unless that cuts off more than a tenth: else each cycle would begin later. */
+/* Whose readings share what the kernel prints are due together, at whole seconds. */
+static uint64_t slot_ns(const struct wss_job *job)
+{
+    if (!hr_wss_ends_windows(job->wss))
+        return 1;
+    return job->context->interval_ns < HR_NS_PER_S ? job->context->interval_ns : HR_NS_PER_S;
+}
+
+/* @return when the next reading is due. A window that would end after the cycle, or its slot, as
+ * marking takes time, ends with it, unless that cuts off more than a tenth: else each cycle would
+ * begin later. */
 static uint64_t next_reading_ns(const struct wss_job *job)
 {
     const uint64_t span_ns = window_ns(job, job->next_window);
     const uint64_t end_ns = hr_wss_begun_ns(job->wss) + span_ns;
-    const uint64_t cycle_end_ns = job->scheduled_ns + job->cycle_ns;
+    const uint64_t wanted_ns =
+        job->scheduled_ns + (hr_wss_ends_windows(job->wss) ? span_ns : job->cycle_ns);
 
     if (hr_wss_looks_back(job->wss))
         return hr_wss_begun_ns(job->wss);
-    return end_ns > cycle_end_ns && end_ns - cycle_end_ns <= span_ns / 10 ? cycle_end_ns : end_ns;
+    return end_ns > wanted_ns && end_ns - wanted_ns <= span_ns / 10 ? wanted_ns : end_ns;
 }
 
 static bool is_by_file(const struct wss_job *job)
@@ -227,6 +238,7 @@ static uint64_t begin_measurement(struct wss_job *job)
     uint64_t from_ns = hr_clock_ns();
     if (from_ns > job->scheduled_ns + job->cycle_ns)
         job->scheduled_ns = from_ns;
+    job->scheduled_ns -= job->scheduled_ns % slot_ns(job);
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
     if (is_replaced(job))
         take_method(job, &reason);
@@ -293,7 +305,7 @@ static uint64_t finish_cycle(struct wss_job *job)
     wss_backoff_relax(&job->backoff);
     report_success(job, &job->latest.sample);
     job->scheduled_ns += backed_off_cycle_ns(job);
-    if (job->scheduled_ns < now_ns)
+    if (job->scheduled_ns + slot_ns(job) <= now_ns)
         job->scheduled_ns = now_ns;
     return job->scheduled_ns;
 }
@@ -326,6 +338,12 @@ static uint64_t read_next_window(struct wss_job *job)
     }
     job->next_window++;
     return is_last ? finish_cycle(job) : next_reading_ns(job);
+}
+
+void wss_job_end_window(struct wss_job *job)
+{
+    if (job->is_measuring)
+        hr_wss_end_window(job->wss);
 }
 
 uint64_t wss_job_run(struct wss_job *job)

@@ -25,6 +25,7 @@ struct wss_job_context {
     uint64_t interval_ns; /**< the plugin's */
     struct wss_overlap_guard overlap_guard;
     struct wss_problems problems; /**< of cgroups */
+    struct hr_wss_shared *shared;
     struct wss_values *values;
 };
 
@@ -61,6 +62,11 @@ struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *
 
 /** Ends a job, which must not be in a schedule any more. NULL is allowed. */
 void wss_job_free(struct wss_job *job);
+
+/** Ends the window that is to be read, if there is one, and the method can: to be called for all
+ * jobs that are due, before the first is run, as one reading of the kernel's file serves all then.
+ */
+void wss_job_end_window(struct wss_job *job);
 
 /** Begins a measurement or reads a window, whichever is due. @return when it is due next. */
 uint64_t wss_job_run(struct wss_job *job);

@@ -78,6 +78,23 @@ struct wss_due *wss_schedule_first(const struct wss_schedule *schedule)
     return schedule->count > 0 ? schedule->heap[0] : NULL;
 }
 
+/* Below an entry that isn't due, none is. */
+static void visit_due(const struct wss_schedule *schedule, size_t place, uint64_t now_ns,
+                      void (*visit)(struct wss_due *due))
+{
+    if (place > schedule->count || entry_at(schedule, place)->at_ns > now_ns)
+        return;
+    visit(entry_at(schedule, place));
+    visit_due(schedule, 2 * place, now_ns, visit);
+    visit_due(schedule, 2 * place + 1, now_ns, visit);
+}
+
+void wss_schedule_each_due(const struct wss_schedule *schedule, uint64_t now_ns,
+                           void (*visit)(struct wss_due *due))
+{
+    visit_due(schedule, 1, now_ns, visit);
+}
+
 void wss_schedule_free(struct wss_schedule *schedule)
 {
     free(schedule->heap);

@@ -29,6 +29,10 @@ void wss_schedule_remove(struct wss_schedule *schedule, struct wss_due *due);
 /** The entry that is due first; NULL if there is none. */
 struct wss_due *wss_schedule_first(const struct wss_schedule *schedule);
 
+/** Calls a function, which leaves the schedule alone, for each entry that is due at a time. */
+void wss_schedule_each_due(const struct wss_schedule *schedule, uint64_t now_ns,
+                           void (*visit)(struct wss_due *due));
+
 /** Frees the heap, but no entry. */
 void wss_schedule_free(struct wss_schedule *schedule);
 

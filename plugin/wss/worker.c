@@ -114,6 +114,11 @@ static void read_cgroups(struct wss_worker *worker, uint64_t now_ns)
 
 /* --- The thread ----------------------------------------------------------- */
 
+static void end_window(struct wss_due *due)
+{
+    wss_job_end_window((struct wss_job *)due);
+}
+
 /* Runs the one thing that is due first, if any is. @return when the next is due. */
 static uint64_t run_next_due(struct wss_worker *worker)
 {
@@ -125,6 +130,7 @@ static uint64_t run_next_due(struct wss_worker *worker)
         return now_ns;
     }
     if (due != NULL && due->at_ns <= now_ns) {
+        wss_schedule_each_due(&worker->schedule, now_ns, end_window);
         wss_schedule_put(&worker->schedule, due, wss_job_run((struct wss_job *)due));
         return now_ns;
     }
@@ -216,6 +222,7 @@ int wss_worker_start(const struct wss_worker_options *options, struct wss_worker
         .max_rss_bytes = options->max_rss_bytes,
         .interval_ns = options->interval_ns,
         .values = options->values,
+        .shared = hr_wss_shared_new(), /* without it, each job reads for itself */
     };
     wss_overlap_guard_init(&started->context.overlap_guard,
                            options->targets->block_count > 1 || options->targets->pattern_count > 0,
@@ -236,5 +243,6 @@ void wss_worker_stop(struct wss_worker *worker)
     hr_cgroup_set_close(worker->set);
     free_block_jobs(worker);
     wss_schedule_free(&worker->schedule);
+    hr_wss_shared_free(worker->context.shared);
     free(worker);
 }

@@ -23,8 +23,11 @@ struct hr_wss_subject {
     int cgroup_dirfd;        /**< CGROUP: its directory in cgroup2, open from beginning to end */
     const char *cgroup_path; /**< CGROUP: its path below the mount, as in lru_gen: "/a/b" */
     bool aging;
-    uint64_t max_scan_ns; /**< 0: none */
+    uint64_t max_scan_ns;             /**< 0: none */
+    struct hr_lru_gen_table *lru_gen; /**< shared with other objects of this thread; NULL: none */
 };
+
+struct hr_lru_gen_table;
 
 struct hr_wss_ops {
     enum hr_wss_method method;
@@ -50,6 +53,9 @@ struct hr_wss_ops {
     /** Marks. @param subject unchanged until the last read(). */
     int (*begin)(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                  struct hr_reason *reason);
+
+    /** Ends the window that read() will read next. May be NULL: it ends with read(). */
+    int (*end_window)(void *state, const struct hr_wss_subject *subject, struct hr_reason *reason);
 
     /**
      * Counts. Fills in referenced_bytes, rss and pss if it reads them, ended_count, left_count and

@@ -31,6 +31,7 @@
 #include "headroom/root.h"
 #include "memory/lru_gen.h"
 #include "memory/lru_gen_file.h"
+#include "memory/lru_gen_table.h"
 #include "wss/method.h"
 
 /* How many readings there is room for: see above. */
@@ -62,20 +63,22 @@ struct walk {
 
 struct lru_gen {
     uint64_t page_bytes;
-    struct hr_file_text text;     /* within a call only: there may be many targets, and it has all
-                                        groups of the machine */
-    struct generations beginning; /* sorted; the generations of time zero */
-    struct generations wanted;    /* sorted; those to be created */
-    struct walk walk;             /* the latest, from one measurement to the next */
+    struct hr_lru_gen_table *table; /* shared, or: */
+    struct hr_lru_gen_table own;    /* within a call only: it has all groups of the machine */
+    uint64_t least_reads;           /* of the table: since what was commanded last */
+    bool has_ended;                 /* the window that is to be read */
+    struct generations beginning;   /* sorted; the generations of time zero */
+    struct generations wanted;      /* sorted; those to be created */
+    struct walk walk;               /* the latest, from one measurement to the next */
 };
 
 static int lru_gen_open(const struct hr_wss_subject *subject, void **state)
 {
     struct lru_gen *lru_gen = calloc(1, sizeof(*lru_gen));
 
-    (void)subject;
     if (lru_gen == NULL)
         return -ENOMEM;
+    lru_gen->table = subject->lru_gen != NULL ? subject->lru_gen : &lru_gen->own;
     lru_gen->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     *state = lru_gen;
     return 0;
@@ -110,21 +113,31 @@ static const char *group_of(const struct hr_wss_subject *subject)
     return subject->scope == HR_WSS_CGROUP ? subject->cgroup_path : "/";
 }
 
-static struct hr_lru_gen_reader reader_of(const struct lru_gen *lru_gen)
+/* The lists of the target that are left to look at. */
+struct lists {
+    const struct hr_lru_gen_list *next;
+    size_t count;
+};
+
+static struct lists lists_of(const struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
 {
-    return (struct hr_lru_gen_reader){.rest = {lru_gen->text.start, lru_gen->text.length}};
+    struct lists lists;
+
+    lists.next = hr_lru_gen_table_find(lru_gen->table, group_of(subject), &lists.count);
+    return lists;
 }
 
-/* Parses the next list of the target. @return 1, 0: there are no more, or -EBADMSG. */
-static int next_of_target(const struct hr_wss_subject *subject, struct hr_lru_gen_reader *reader,
-                          struct hr_lru_gen_list *list)
+/* @return NULL: there are no more. */
+static const struct hr_lru_gen_list *take_list(struct lists *lists,
+                                               const struct hr_wss_subject *subject)
 {
-    int status;
-
-    do
-        status = hr_lru_gen_parse_next(reader, list);
-    while (status > 0 && !hr_lru_gen_is_below(list, group_of(subject)));
-    return status;
+    while (lists->count > 0) {
+        const struct hr_lru_gen_list *list = lists->next++;
+        lists->count--;
+        if (hr_lru_gen_is_below(list, group_of(subject)))
+            return list;
+    }
+    return NULL;
 }
 
 /* A group without a memory cgroup of its own isn't in the text. */
@@ -138,19 +151,21 @@ static int explain_absence(const struct hr_wss_subject *subject, struct hr_reaso
                          "groups above it");
 }
 
+/* What was read for another target within this time will do for this one. Commands that follow
+ * from it have no effect in groups that were aged meanwhile, which then have younger generations.
+ */
+#define SHARED_NS (HR_NS_PER_S + HR_NS_PER_S / 2)
+
 /* A group just removed is still in the text for a moment. */
-static int read_text(struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
+static int read_table(struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
 {
+    const uint64_t now_ns = hr_clock_ns();
+
     if (subject->scope == HR_WSS_CGROUP &&
         faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
         return -ENODEV;
-    return hr_lru_gen_file_read(subject->root, &lru_gen->text);
-}
-
-static void free_text(struct lru_gen *lru_gen)
-{
-    free(lru_gen->text.start);
-    lru_gen->text = (struct hr_file_text){0};
+    return hr_lru_gen_table_read(lru_gen->table, subject->root, lru_gen->least_reads,
+                                 now_ns > SHARED_NS ? now_ns - SHARED_NS : 0);
 }
 
 static int explain_text(int status, struct hr_reason *reason)
@@ -166,20 +181,17 @@ static int sum_generations(struct lru_gen *lru_gen, const struct hr_wss_subject 
                            uint64_t window_ms, struct hr_lru_gen_window_sum *sum,
                            struct hr_reason *reason)
 {
-    struct hr_lru_gen_reader reader;
-    struct hr_lru_gen_list list;
+    const struct hr_lru_gen_list *list;
     bool found = false;
 
-    int status = read_text(lru_gen, subject);
-    if (status < 0)
-        return status;
-    reader = reader_of(lru_gen);
-    while ((status = next_of_target(subject, &reader, &list)) > 0) {
-        found = found || hr_lru_gen_is_of(&list, group_of(subject));
-        hr_lru_gen_sum_window(&list, window_ms, sum);
-    }
+    int status = read_table(lru_gen, subject);
     if (status < 0)
         return explain_text(status, reason);
+    struct lists lists = lists_of(lru_gen, subject);
+    while ((list = take_list(&lists, subject)) != NULL) {
+        found = found || hr_lru_gen_is_of(list, group_of(subject));
+        hr_lru_gen_sum_window(list, window_ms, sum);
+    }
     return found ? 0 : explain_absence(subject, reason);
 }
 
@@ -238,27 +250,24 @@ static int append_generation(struct generations *generations, struct generation 
 static int list_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                        const struct generations *only, struct hr_reason *reason)
 {
-    struct hr_lru_gen_reader reader = reader_of(lru_gen);
+    struct lists lists = lists_of(lru_gen, subject);
     struct generations *wanted = &lru_gen->wanted;
-    struct hr_lru_gen_list list;
+    const struct hr_lru_gen_list *list;
     bool found = false;
-    int status;
 
     wanted->count = 0;
-    while ((status = next_of_target(subject, &reader, &list)) > 0) {
-        found = found || hr_lru_gen_is_of(&list, group_of(subject));
-        if (is_removed(&list))
+    while ((list = take_list(&lists, subject)) != NULL) {
+        found = found || hr_lru_gen_is_of(list, group_of(subject));
+        if (is_removed(list))
             continue;
-        if (only != NULL && find_generation(only, &list) == NULL)
+        if (only != NULL && find_generation(only, list) == NULL)
             continue;
-        if (append_generation(wanted, (struct generation){.memcg_id = list.memcg_id,
-                                                          .node = list.node,
-                                                          .seq = hr_lru_gen_youngest(&list) + 1}) <
+        if (append_generation(wanted, (struct generation){.memcg_id = list->memcg_id,
+                                                          .node = list->node,
+                                                          .seq = hr_lru_gen_youngest(list) + 1}) <
             0)
             return -ENOMEM;
     }
-    if (status < 0)
-        return explain_text(status, reason);
     if (!found)
         return explain_absence(subject, reason);
     if (wanted->count > 0)
@@ -287,41 +296,53 @@ static int write_commands(int fd, const struct generations *wanted, uint64_t max
     return 0;
 }
 
-/* Reads again and marks the generations that exist. @return how many don't; those of removed groups
- * don't count. */
-static int count_missing(struct lru_gen *lru_gen, const struct hr_root *root)
+/* Marks the generations that exist. @return how many don't; those of removed groups don't count. */
+static int count_missing(const struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                         const struct generations *generations)
 {
-    struct hr_lru_gen_reader reader;
-    struct hr_lru_gen_list list;
+    struct lists lists = lists_of(lru_gen, subject);
+    const struct hr_lru_gen_list *list;
     int missing = 0;
 
-    int status = hr_lru_gen_file_read(root, &lru_gen->text);
-    if (status < 0)
-        return status;
-    reader = reader_of(lru_gen);
-    while ((status = hr_lru_gen_parse_next(&reader, &list)) > 0) {
-        struct generation *generation = find_generation(&lru_gen->wanted, &list);
-        if (generation == NULL || is_removed(&list))
+    while ((list = take_list(&lists, subject)) != NULL) {
+        struct generation *generation = find_generation(generations, list);
+        if (generation == NULL || is_removed(list))
             continue;
-        generation->exists = hr_lru_gen_youngest(&list) >= generation->seq;
+        generation->exists = hr_lru_gen_youngest(list) >= generation->seq;
         missing += !generation->exists;
     }
-    return status < 0 ? status : missing;
+    return missing;
 }
 
-/* A command has no effect while another program ages the group, or just did. */
-static int age_with_retries(struct lru_gen *lru_gen, const struct hr_root *root, int fd,
-                            uint64_t max_ns)
+/* Commands the wanted generations; what the table has is older then. */
+static int command(struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
+{
+    int fd = hr_root_openat(subject->root, HR_LRU_GEN_FILE, O_WRONLY);
+    if (fd < 0)
+        return fd;
+    int status = write_commands(fd, &lru_gen->wanted, subject->max_scan_ns, &lru_gen->walk);
+    close(fd);
+    lru_gen->least_reads = lru_gen->table->reads + 1;
+    return status;
+}
+
+/* Sees that the wanted generations exist: a command has no effect while another program ages the
+ * group, or just did. */
+static int ensure_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
 {
     struct timespec pause = {.tv_nsec = AGING_PAUSE_NS};
 
     for (int i = 0; i < AGING_TRIES; i++) {
-        if (i > 0)
+        int status = 0;
+        if (i > 0) {
             nanosleep(&pause, NULL);
-        pause.tv_nsec *= 2;
-        int status = write_commands(fd, &lru_gen->wanted, max_ns, &lru_gen->walk);
+            pause.tv_nsec *= 2;
+            status = command(lru_gen, subject);
+        }
         if (status == 0)
-            status = count_missing(lru_gen, root);
+            status = read_table(lru_gen, subject);
+        if (status == 0)
+            status = count_missing(lru_gen, subject, &lru_gen->wanted);
         if (status <= 0)
             return status;
     }
@@ -358,25 +379,11 @@ static int check_time(struct lru_gen *lru_gen, uint64_t max_ns, struct hr_reason
     return explain_too_long(all_ns, max_ns, reason);
 }
 
-/* Creates the wanted generations and reads the text again. Aging that takes too long is given up.
- */
-static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                      struct hr_reason *reason)
+static int explain_aging(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, int status,
+                         struct hr_reason *reason)
 {
-    uint64_t max_ns = subject->max_scan_ns;
-
-    int status = check_time(lru_gen, max_ns, reason);
-    if (status < 0)
-        return status;
-    int fd = hr_root_openat(subject->root, HR_LRU_GEN_FILE, O_WRONLY);
-    if (fd < 0)
-        return fd;
-    lru_gen->walk.ns = 0;
-    lru_gen->walk.commanded = 0;
-    status = age_with_retries(lru_gen, subject->root, fd, max_ns);
-    close(fd);
-    if (status == 0 || status == -ETIME)
-        status = check_time(lru_gen, max_ns, reason);
+    if (status == -ETIME)
+        return check_time(lru_gen, subject->max_scan_ns, reason);
     if (status == -EBUSY)
         return hr_reason_set(reason, status,
                              "the kernel didn't create a generation, as another program ages the "
@@ -384,18 +391,38 @@ static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
     return explain_text(status, reason);
 }
 
+/* Begins to create the wanted generations. Aging that takes too long is given up. */
+static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                      struct hr_reason *reason)
+{
+    int status = check_time(lru_gen, subject->max_scan_ns, reason);
+    if (status < 0)
+        return status;
+    lru_gen->walk.ns = 0;
+    lru_gen->walk.commanded = 0;
+    status = command(lru_gen, subject);
+    if (status == 0)
+        status = check_time(lru_gen, subject->max_scan_ns, reason);
+    return explain_aging(lru_gen, subject, status, reason);
+}
+
 /* --- Measuring with aging ------------------------------------------------- */
 
+/* Where the table is shared, whether the generations exist is seen when the window ends, by what
+ * was read for others meanwhile. */
 static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                       struct hr_reason *reason)
 {
+    lru_gen->has_ended = false;
     int status = hr_lru_gen_file_probe(subject->root, true, reason);
     if (status == 0)
-        status = read_text(lru_gen, subject);
+        status = explain_text(read_table(lru_gen, subject), reason);
     if (status == 0)
         status = list_wanted(lru_gen, subject, NULL, reason);
     if (status == 0)
         status = age_target(lru_gen, subject, reason);
+    if (status == 0 && lru_gen->table == &lru_gen->own)
+        status = explain_aging(lru_gen, subject, ensure_wanted(lru_gen, subject), reason);
     if (status < 0)
         return status;
     struct generations now = lru_gen->wanted;
@@ -404,29 +431,43 @@ static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
     return 0;
 }
 
+/* The kernel moves what was touched to where it counts. */
+static int end_aged_window(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                           struct hr_reason *reason)
+{
+    int status = explain_text(read_table(lru_gen, subject), reason);
+    if (status == 0 && count_missing(lru_gen, subject, &lru_gen->beginning) > 0)
+        status = explain_aging(lru_gen, subject, -EBUSY, reason);
+    if (status == 0)
+        status = list_wanted(lru_gen, subject, &lru_gen->beginning, reason);
+    if (status == 0)
+        status = age_target(lru_gen, subject, reason);
+    lru_gen->has_ended = status == 0;
+    return status;
+}
+
 /* Adds up the pages in the generations of time zero and later. */
 static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subject, uint64_t *pages,
                      struct hr_reason *reason)
 {
-    struct hr_lru_gen_reader reader = reader_of(lru_gen);
-    struct hr_lru_gen_list list;
+    struct lists lists = lists_of(lru_gen, subject);
+    const struct hr_lru_gen_list *list;
     uint64_t sum = 0;
-    int status;
 
-    while ((status = next_of_target(subject, &reader, &list)) > 0) {
-        const struct generation *generation = find_generation(&lru_gen->beginning, &list);
-        if (is_removed(&list))
+    while ((list = take_list(&lists, subject)) != NULL) {
+        const struct generation *generation = find_generation(&lru_gen->beginning, list);
+        if (is_removed(list))
             continue;
-        if (generation != NULL && hr_lru_gen_youngest(&list) > generation->seq + MAX_AGED_WINDOWS)
+        if (generation != NULL && hr_lru_gen_youngest(list) > generation->seq + MAX_AGED_WINDOWS)
             return hr_reason_set(reason, -EBUSY,
                                  "another program, or the kernel, short of memory, created "
                                  "generations meanwhile in %.*s: try again with a shorter window",
-                                 list.path.length < 100 ? (int)list.path.length : 100,
-                                 list.path.start);
-        sum += hr_lru_gen_pages_since(&list, generation != NULL ? generation->seq : 0);
+                                 list->path.length < 100 ? (int)list->path.length : 100,
+                                 list->path.start);
+        sum += hr_lru_gen_pages_since(list, generation != NULL ? generation->seq : 0);
     }
     *pages = sum;
-    return explain_text(status, reason);
+    return 0;
 }
 
 static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
@@ -434,11 +475,10 @@ static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 {
     uint64_t pages = 0;
 
-    int status = read_text(lru_gen, subject);
+    int status = lru_gen->has_ended ? 0 : end_aged_window(lru_gen, subject, reason);
+    lru_gen->has_ended = false;
     if (status == 0)
-        status = list_wanted(lru_gen, subject, &lru_gen->beginning, reason);
-    if (status == 0)
-        status = age_target(lru_gen, subject, reason);
+        status = explain_aging(lru_gen, subject, ensure_wanted(lru_gen, subject), reason);
     if (status == 0)
         status = sum_since(lru_gen, subject, &pages, reason);
     if (status < 0)
@@ -449,12 +489,25 @@ static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 
 /* --- The method ----------------------------------------------------------- */
 
+static void free_own(struct lru_gen *lru_gen)
+{
+    hr_lru_gen_table_free(&lru_gen->own);
+}
+
 static int lru_gen_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                          struct hr_reason *reason)
 {
     (void)window_ns;
     int status = subject->aging ? begin_aged(state, subject, reason) : 0;
-    free_text(state);
+    free_own(state);
+    return status;
+}
+
+static int lru_gen_end_window(void *state, const struct hr_wss_subject *subject,
+                              struct hr_reason *reason)
+{
+    int status = subject->aging ? end_aged_window(state, subject, reason) : 0;
+    free_own(state);
     return status;
 }
 
@@ -463,7 +516,7 @@ static int lru_gen_read(void *state, const struct hr_wss_subject *subject, uint6
 {
     int status = subject->aging ? read_aged(state, subject, sample, reason)
                                 : read_passive(state, subject, window_ns, sample, reason);
-    free_text(state);
+    free_own(state);
     return status;
 }
 
@@ -476,6 +529,7 @@ const struct hr_wss_ops hr_wss_lru_gen_ops = {
     .probe = lru_gen_probe,
     .open = lru_gen_open,
     .begin = lru_gen_begin,
+    .end_window = lru_gen_end_window,
     .read = lru_gen_read,
     .close = lru_gen_close,
 };

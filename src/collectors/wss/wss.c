@@ -16,6 +16,7 @@
 #include "headroom/clock.h"
 #include "headroom/quantity.h"
 #include "headroom/root.h"
+#include "memory/lru_gen_table.h"
 #include "wss/choice.h"
 
 struct hr_wss {
@@ -32,6 +33,13 @@ struct hr_wss {
     uint64_t marked_ns;  /* the middle of marking */
     uint64_t marking_ns; /* its duration, until a reading has reported it */
     size_t readings;     /* of this measurement */
+    bool has_ended;      /* the window that is to be read, … */
+    uint64_t ended_ns;   /* … at the middle of ending it, … */
+    uint64_t ending_ns;  /* … which took so long */
+};
+
+struct hr_wss_shared {
+    struct hr_lru_gen_table lru_gen;
 };
 
 /* --- Opening -------------------------------------------------------------- */
@@ -94,6 +102,7 @@ static int prepare_target(struct hr_wss *wss, const struct hr_root *root,
         .cgroup_dirfd = -1,
         .aging = options->aging,
         .max_scan_ns = options->max_scan_ns,
+        .lru_gen = options->shared != NULL ? &options->shared->lru_gen : NULL,
     };
     int status = copy_target(wss, &options->target);
     wss->options.target = wss->target;
@@ -311,6 +320,7 @@ static int mark_target(struct hr_wss *wss, uint64_t window_ns, struct hr_reason 
     wss->marking_ns = hr_clock_ns() - from;
     wss->marked_ns = from + wss->marking_ns / 2;
     wss->readings = 0;
+    wss->has_ended = false;
     wss->is_begun = true;
     return status;
 }
@@ -370,16 +380,51 @@ uint64_t hr_wss_begun_ns(const struct hr_wss *wss)
     return wss->marked_ns;
 }
 
+static int end_window(struct hr_wss *wss, struct hr_reason *reason)
+{
+    if (wss->ops->end_window == NULL || wss->has_ended)
+        return 0;
+    int status = reopen_cgroup(wss, reason);
+    uint64_t from = hr_clock_ns();
+    if (status == 0)
+        status = wss->ops->end_window(wss->state, &wss->subject, reason);
+    wss->ending_ns = hr_clock_ns() - from;
+    wss->ended_ns = from + wss->ending_ns / 2;
+    wss->has_ended = status == 0;
+    if (wss->target.scope == HR_WSS_CGROUP)
+        release_cgroup(wss);
+    return status;
+}
+
+static bool has_window(const struct hr_wss *wss)
+{
+    const size_t max = hr_wss_max_windows(wss);
+
+    return wss->is_begun && (max == 0 || wss->readings < max);
+}
+
+void hr_wss_end_window(struct hr_wss *wss)
+{
+    if (has_window(wss))
+        end_window(wss, NULL);
+}
+
+bool hr_wss_ends_windows(const struct hr_wss *wss)
+{
+    return wss->ops->end_window != NULL && !hr_wss_looks_back(wss);
+}
+
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
                 struct hr_reason *reason)
 {
     struct hr_wss_sample read = {0};
-    size_t max = hr_wss_max_windows(wss);
 
     hr_reason_clear(reason);
-    if (!wss->is_begun || (max > 0 && wss->readings == max))
+    if (!has_window(wss))
         return hr_wss_fill_in_reason(reason, -EINVAL);
-    int status = reopen_cgroup(wss, reason);
+    int status = end_window(wss, reason);
+    if (status == 0)
+        status = reopen_cgroup(wss, reason);
     uint64_t from = hr_clock_ns();
     if (status == 0)
         status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
@@ -392,12 +437,28 @@ int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sa
             replace_method(wss);
         return status;
     }
+    const uint64_t end_ns = wss->has_ended ? wss->ended_ns : from + reading_ns / 2;
     if (read.window_ns == 0)
-        read.window_ns = from + reading_ns / 2 - wss->marked_ns;
-    read.scan_ns = reading_ns + wss->marking_ns;
+        read.window_ns = end_ns - wss->marked_ns;
+    read.scan_ns = reading_ns + wss->marking_ns + (wss->has_ended ? wss->ending_ns : 0);
+    wss->has_ended = false;
     read.left_count += wss->processes.denied;
     wss->marking_ns = 0;
     wss->readings++;
     *sample = read;
     return 0;
+}
+
+/* --- What objects share --------------------------------------------------- */
+
+struct hr_wss_shared *hr_wss_shared_new(void)
+{
+    return calloc(1, sizeof(struct hr_wss_shared));
+}
+
+void hr_wss_shared_free(struct hr_wss_shared *shared)
+{
+    if (shared != NULL)
+        hr_lru_gen_table_free(&shared->lru_gen);
+    free(shared);
 }

@@ -19,6 +19,7 @@
 #include "headroom/wss.h"
 #include "memory/lru_gen.h"
 #include "memory/lru_gen_file.h"
+#include "memory/lru_gen_table.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -174,7 +175,8 @@ END_TEST
 
 /* --- A fake kernel -------------------------------------------------------- */
 
-#define BLOCKS 4
+#define BLOCKS  4
+#define TARGETS 500
 
 /* Blocks of 100 pages, each in a generation. */
 struct fake_list {
@@ -190,10 +192,11 @@ struct fake_list {
 
 static struct {
     bool on;
-    struct fake_list lists[8];
+    struct fake_list lists[TARGETS + 1];
     size_t count;
     int ignored;  /* so many commands have no effect */
     int commands; /* seen so far */
+    int reads;    /* of the file */
     unsigned slow_us;
     uint64_t clock_us;
 } kernel;
@@ -254,6 +257,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 
 int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text *text)
 {
+    kernel.reads++;
     if (!kernel.on)
         return __real_hr_lru_gen_file_read(root, text);
     free(text->start);
@@ -564,6 +568,115 @@ START_TEST(does_not_begin_what_will_take_longer_than_allowed)
 }
 END_TEST
 
+/* --- Many targets --------------------------------------------------------- */
+
+static struct hr_wss *many[TARGETS];
+
+static void open_many(struct hr_wss_shared *shared)
+{
+    static char names[TARGETS][8];
+    char path[64];
+
+    for (unsigned i = 0; i < TARGETS; i++) {
+        snprintf(names[i], sizeof(names[i]), "/g%u", i);
+        snprintf(path, sizeof(path), TREE_CGROUPS "%.7s/cgroup.procs", names[i]);
+        tree_write(tree, path, "%s", "");
+        add_list(i + 2, names[i], 0);
+        const struct hr_wss_options options = {
+            .target = {.scope = HR_WSS_CGROUP, .cgroup = names[i] + 1},
+            .method = HR_WSS_LRU_GEN,
+            .aging = true,
+            .shared = shared,
+        };
+        ck_assert_int_eq(hr_wss_open(root, &options, &many[i], &reason), 0);
+    }
+}
+
+/* Those of a tenth of the targets. */
+static void measure_tenth(unsigned tenth, bool has_begun)
+{
+    for (unsigned i = tenth; has_begun && i < TARGETS; i += 10) {
+        kernel.lists[i].blocks[i % BLOCKS].accessed = true;
+        hr_wss_end_window(many[i]);
+        kernel.lists[i].blocks[(i + 1) % BLOCKS].accessed = true; /* too late for this window */
+    }
+    for (unsigned i = tenth; has_begun && i < TARGETS; i += 10) {
+        int status = hr_wss_read(many[i], 10 * HR_NS_PER_S, &sample, &reason);
+        ck_assert_msg(status == 0, "%u: %s", i, reason.text);
+        ck_assert_uint_eq(pages(), 100);
+        ck_assert_uint_eq(sample.window_ns, 10 * HR_NS_PER_S);
+    }
+    for (unsigned i = tenth; i < TARGETS; i += 10)
+        ck_assert_int_eq(hr_wss_begin(many[i], 10 * HR_NS_PER_S, &reason), 0);
+}
+
+/* Each target is measured every 10 s, 50 of them a second: not four times each, but once a second
+ * for all is the file read. */
+START_TEST(reads_once_a_second_for_all_targets)
+{
+    struct hr_wss_shared *shared = hr_wss_shared_new();
+
+    kernel.on = true;
+    open_many(shared);
+    kernel.reads = 0;
+    for (unsigned second = 0; second < 40; second++) {
+        measure_tenth(second % 10, second >= 10);
+        kernel.clock_us += 1000000;
+    }
+    ck_assert_int_eq(kernel.commands, TARGETS * (4 + 3));
+    ck_assert_int_le(kernel.reads, 40);
+    for (unsigned i = 0; i < TARGETS; i++)
+        hr_wss_close(many[i]);
+    hr_wss_shared_free(shared);
+}
+END_TEST
+
+/* What was commanded shows in what is read later only, however soon. */
+START_TEST(notices_late_that_a_shared_generation_is_missing)
+{
+    struct hr_wss_shared *shared = hr_wss_shared_new();
+
+    kernel.on = true;
+    open_many(shared);
+    kernel.ignored = 1;
+    ck_assert_int_eq(hr_wss_begin(many[7], HR_NS_PER_S, &reason), 0);
+    ck_assert_int_eq(hr_wss_read(many[7], HR_NS_PER_S, &sample, &reason), -EBUSY);
+    ck_assert_int_eq(hr_wss_begin(many[7], HR_NS_PER_S, &reason), 0);
+    kernel.lists[7].blocks[0].accessed = true;
+    kernel.ignored = 1; /* but when it ends, it is commanded again */
+    ck_assert_int_eq(hr_wss_read(many[7], HR_NS_PER_S, &sample, &reason), 0);
+    ck_assert_uint_eq(pages(), 100);
+    for (unsigned i = 0; i < TARGETS; i++)
+        hr_wss_close(many[i]);
+    hr_wss_shared_free(shared);
+}
+END_TEST
+
+/* Paths sorted as they are would have "/a b" and "/a.b" between "/a" and "/a/b". */
+START_TEST(finds_a_group_with_all_below_it)
+{
+    static const char *const paths[] = {"/a", "/a b", "/a.b", "/a/b", "/a/b/c", "/a0", "/ab"};
+    struct hr_lru_gen_table table = {0};
+    size_t count;
+
+    kernel.on = true;
+    for (unsigned i = 0; i < 7; i++)
+        add_list(i + 1, paths[(i * 3) % 7], 0);
+    ck_assert_int_eq(hr_lru_gen_table_read(&table, root, 1, 0), 0);
+    const struct hr_lru_gen_list *list = hr_lru_gen_table_find(&table, "/a", &count);
+    ck_assert_uint_eq(count, 3);
+    for (size_t i = 0; i < count; i++)
+        ck_assert(hr_lru_gen_is_below(&list[i], "/a"));
+    hr_lru_gen_table_find(&table, "/a/b", &count);
+    ck_assert_uint_eq(count, 2);
+    hr_lru_gen_table_find(&table, "/", &count);
+    ck_assert_uint_eq(count, 7);
+    hr_lru_gen_table_find(&table, "/b", &count);
+    ck_assert_uint_eq(count, 0);
+    hr_lru_gen_table_free(&table);
+}
+END_TEST
+
 /* Where the kernel doesn't walk page tables, another method is chosen or the reason is reported. */
 START_TEST(is_not_chosen_for_aging_where_it_cannot)
 {
@@ -647,6 +760,9 @@ int main(void)
     tcase_add_test(tests, follows_groups_that_come_and_go);
     tcase_add_test(tests, takes_no_longer_than_is_allowed);
     tcase_add_test(tests, does_not_begin_what_will_take_longer_than_allowed);
+    tcase_add_test(tests, reads_once_a_second_for_all_targets);
+    tcase_add_test(tests, notices_late_that_a_shared_generation_is_missing);
+    tcase_add_test(tests, finds_a_group_with_all_below_it);
     tcase_add_test(tests, is_not_chosen_for_aging_where_it_cannot);
     tcase_add_loop_test(tests, reports_what_it_lacks, 0, ROWS(needs));
     tcase_add_test(tests, measures_no_processes);

@@ -81,6 +81,30 @@ START_TEST(keeps_the_order_as_they_change_and_go)
 }
 END_TEST
 
+static size_t visited, visited_late;
+
+static void count_due(struct wss_due *due)
+{
+    visited++;
+    visited_late += due->at_ns > ENTRIES / 2;
+}
+
+START_TEST(visits_all_that_are_due)
+{
+    for (size_t i = 0; i < ENTRIES; i++)
+        wss_schedule_put(&schedule, &entries[i], 1 + i * 7 % ENTRIES);
+    visited = visited_late = 0;
+    wss_schedule_each_due(&schedule, ENTRIES / 2, count_due);
+    ck_assert_uint_eq(visited, ENTRIES / 2);
+    ck_assert_uint_eq(visited_late, 0);
+    wss_schedule_each_due(&schedule, 0, count_due);
+    ck_assert_uint_eq(visited, ENTRIES / 2);
+    drain();
+    wss_schedule_each_due(&schedule, ENTRIES, count_due);
+    ck_assert_uint_eq(visited, ENTRIES / 2);
+}
+END_TEST
+
 /* --- Backing off ---------------------------------------------------------- */
 
 START_TEST(backs_off_up_to_an_hour_and_step_by_step_back)
@@ -123,6 +147,7 @@ int main(void)
     tcase_add_test(tests, is_empty_at_first);
     tcase_add_test(tests, gives_them_in_order);
     tcase_add_test(tests, keeps_the_order_as_they_change_and_go);
+    tcase_add_test(tests, visits_all_that_are_due);
     tcase_add_test(tests, backs_off_up_to_an_hour_and_step_by_step_back);
     tcase_add_test(tests, never_shortens_a_cycle);
     return run_suite("wss schedule", tests);
