@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "headroom/array.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -57,7 +58,7 @@ struct generations {
 
 /** How long the kernel walks the page tables of the target. */
 struct walk {
-    uint64_t ns;      /* of all commands together, without the pauses between them */
+    uint64_t ns;      /* CPU time of all commands together */
     size_t commanded; /* generations that were; 0: nothing is known */
 };
 
@@ -284,10 +285,10 @@ static int write_commands(int fd, const struct generations *wanted, uint64_t max
             continue;
         if (max_ns > 0 && walk->ns > max_ns)
             return -ETIME;
-        uint64_t from = hr_clock_ns();
+        uint64_t from = hr_clock_thread_ns();
         int status =
             hr_lru_gen_file_age(fd, generation->memcg_id, generation->node, generation->seq - 1);
-        walk->ns += hr_clock_ns() - from;
+        walk->ns += hr_clock_thread_ns() - from;
         walk->commanded += walk->commanded < i + 1; /* retries were counted before */
         /* The group is gone, or another program came first: reading again shows it. */
         if (status < 0 && status != -EINVAL && status != -EEXIST && status != -EINTR)

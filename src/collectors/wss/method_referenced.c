@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "base/descriptor.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
@@ -30,8 +31,9 @@
 struct scan {
     pid_t pid;
     uint64_t started_ticks;
-    bool is_marked;         /* in this measurement */
-    uint64_t ns, rss_bytes; /* of the latest scan; ns 0: there was none */
+    bool is_marked; /* in this measurement */
+    uint64_t ns,
+        rss_bytes; /* CPU time of the latest scan, 0: there was none; and how large it was */
 };
 
 struct referenced {
@@ -144,12 +146,12 @@ static int explain_too_long(const struct hr_process *process, uint64_t scan_ns, 
 static int measure_by_reading(struct scan *scan, const struct hr_process *process)
 {
     struct hr_smaps sums;
-    uint64_t from = hr_clock_ns();
+    uint64_t from = hr_clock_thread_ns();
 
     int status = hr_smaps_read(process, &sums);
     if (status < 0)
         return status;
-    scan->ns = CLEAR_PER_READ * (hr_clock_ns() - from);
+    scan->ns = CLEAR_PER_READ * (hr_clock_thread_ns() - from);
     scan->rss_bytes = sums.rss_bytes;
     return 0;
 }
@@ -192,10 +194,10 @@ static int clear_bits(const struct hr_process *process)
 static int mark_process(struct scan *scan, const struct hr_process *process, uint64_t max_ns,
                         struct hr_reason *reason)
 {
-    uint64_t from = hr_clock_ns(), rss_bytes;
+    uint64_t from = hr_clock_thread_ns(), rss_bytes;
 
     int status = clear_bits(process);
-    uint64_t scan_ns = hr_clock_ns() - from;
+    uint64_t scan_ns = hr_clock_thread_ns() - from;
     if (status < 0)
         return status;
     scan->is_marked = true;

@@ -227,6 +227,23 @@ START_TEST(gives_up_in_time)
 }
 END_TEST
 
+/* Others had the CPU meanwhile. */
+START_TEST(does_not_give_up_for_having_waited)
+{
+    place(42, &spread, false);
+    open_wss(&(struct hr_wss_target){.processes = {.by = HR_PROCESS_BY_PID, .pid = 42}},
+             HR_NS_PER_S);
+    fake_pages.jump_ns = 2 * HR_NS_PER_S;
+    fake_pages.is_preempted = true;
+    for (int look = 0; look < 10; look++) {
+        fake_pages.clock_reads_left = look;
+        ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
+    }
+    fake_pages.clock_reads_left = 3;
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), 0);
+}
+END_TEST
+
 START_TEST(gives_up_a_cgroup_in_time)
 {
     int count = 0;
@@ -280,6 +297,7 @@ int main(void)
     tcase_add_test(tests, leaves_large_groups_alone);
     tcase_add_test(tests, reads_long_maps);
     tcase_add_test(tests, gives_up_in_time);
+    tcase_add_test(tests, does_not_give_up_for_having_waited);
     tcase_add_test(tests, gives_up_a_cgroup_in_time);
     tcase_add_loop_test(tests, survives_a_lack_of_memory, 0, 2);
     return run_suite("wss_idle_trouble", tests);

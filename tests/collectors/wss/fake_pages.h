@@ -47,6 +47,7 @@ struct fake_pages {
     size_t longest_read;        /* in bytes; 0: unlimited */
     size_t read_bytes;          /* that were read so far, but for the bitmap */
     uint64_t jump_ns;           /* by which the clock jumps */
+    bool is_preempted;          /* by which only the clocks of threads don't jump */
     int clock_reads_left;       /* readings of the clock until it jumps */
     int allocations_left;       /* until one fails; -1: none does */
     ino_t own_inode;            /* of proc/self/pagemap, if it has any entries: all are own_entry */
