@@ -212,6 +212,18 @@ bool hr_wss_ends_windows(const struct hr_wss *wss);
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
                 struct hr_reason *reason);
 
+/** The same, but where the method would have to wait (damon, for the end of an interval), @return
+ * -EAGAIN, without a reason: call again after a few milliseconds. */
+int hr_wss_try_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
+                    struct hr_reason *reason);
+
+/**
+ * Makes a thread of this process that is in one of these functions return soon, with an error,
+ * where the kernel lets it wait for long: before Linux 6.9, for the end of an interval of DAMON.
+ * Any thread may call it.
+ */
+void hr_wss_interrupt(const struct hr_root *root);
+
 /** Ends the measurement, if one was begun, restores the kernel's state and releases the processes.
  * The next one may begin at any time. */
 void hr_wss_end(struct hr_wss *wss);

@@ -11,6 +11,9 @@
 
 #define PLUGIN "wss"
 
+/* How often what isn't ready yet is tried. */
+#define POLL_NS (20 * HR_NS_PER_MS)
+
 /* How often an unavailable method is tried again. */
 #define METHOD_RETRY_NS (300 * HR_NS_PER_S)
 
@@ -325,7 +328,9 @@ static uint64_t read_next_window(struct wss_job *job)
     struct hr_wss_sample sample;
     const bool is_last = job->next_window + 1 == count_windows(job);
 
-    int status = hr_wss_read(job->wss, window_ns(job, job->next_window), &sample, &reason);
+    int status = hr_wss_try_read(job->wss, window_ns(job, job->next_window), &sample, &reason);
+    if (status == -EAGAIN)
+        return hr_clock_ns() + POLL_NS;
     if (is_replaced(job))
         return begin_again(job, &reason);
     if (status < 0 && (status != -ENODATA || (is_last && !job->is_known)))

@@ -239,7 +239,10 @@ void wss_worker_stop(struct wss_worker *worker)
 {
     if (worker == NULL)
         return;
-    thread_stop(&worker->thread);
+    if (!thread_stop_within(&worker->thread, 1)) {
+        hr_wss_interrupt(worker->options.root);
+        thread_stop(&worker->thread);
+    }
     hr_cgroup_set_close(worker->set);
     free_block_jobs(worker);
     wss_schedule_free(&worker->schedule);

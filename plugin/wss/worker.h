@@ -29,7 +29,8 @@ struct wss_worker_options {
  */
 int wss_worker_start(const struct wss_worker_options *options, struct wss_worker **worker);
 
-/** Ends the thread and waits for it, which takes as long as a scan in progress. NULL is allowed. */
+/** Ends the thread and waits for it, which takes as long as a scan in progress, but never as long
+ * as a window. NULL is allowed. */
 void wss_worker_stop(struct wss_worker *worker);
 
 #endif

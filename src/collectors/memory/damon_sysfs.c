@@ -270,6 +270,11 @@ int hr_damon_start(const struct hr_root *root, const struct hr_damon_plan *plan)
     return status;
 }
 
+void hr_damon_switch_off(const struct hr_root *root)
+{
+    write_text(root, "0/state", "off");
+}
+
 void hr_damon_stop(const struct hr_root *root, uint64_t tag)
 {
     if (hr_damon_is_ours(root, tag))

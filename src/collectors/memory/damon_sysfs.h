@@ -73,6 +73,10 @@ int hr_damon_start(const struct hr_root *root, const struct hr_damon_plan *plan)
  */
 int hr_damon_read_sums(const struct hr_root *root, uint64_t bytes[HR_DAMON_SCHEME_COUNT]);
 
+/** Switches the monitoring off, whosever it is, without removing it: a thread that waits for its
+ * sums returns then. */
+void hr_damon_switch_off(const struct hr_root *root);
+
 /** Stops and removes the monitoring if it is ours. */
 void hr_damon_stop(const struct hr_root *root, uint64_t tag);
 

@@ -59,7 +59,8 @@ struct hr_wss_ops {
 
     /**
      * Counts. Fills in referenced_bytes, rss and pss if it reads them, ended_count, left_count and
-     * process_count; window_ns if that isn't the time between begin() and read().
+     * process_count; window_ns if that isn't the time between begin() and read(). -EAGAIN: call
+     * again in a moment.
      */
     int (*read)(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                 struct hr_wss_sample *sample, struct hr_reason *reason);

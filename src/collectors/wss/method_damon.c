@@ -62,7 +62,6 @@
 /* How late an interval may end: so many intervals plus so much time. */
 #define LATE_INTERVALS 3
 #define LATE_NS        (2 * HR_NS_PER_S)
-#define POLL_NS        (5 * HR_NS_PER_MS)
 
 /* The shortest line of memory in /proc/iomem: "0-0 : System RAM\n" */
 #define IOMEM_LINE_MIN 17
@@ -74,6 +73,13 @@
 #define TAG_NAMESPACES 65536
 #define TAG_COUNTS     65536
 
+/* Waiting for the end of an interval. */
+struct wait {
+    uint64_t until_ns; /* at most; 0: it hasn't begun */
+    bool is_second;    /* one has ended, with these sums: */
+    uint64_t before_bytes, touched_bytes;
+};
+
 struct damon {
     const struct hr_root *root;
     uint64_t tag;     /* 0: no measurement */
@@ -81,6 +87,7 @@ struct damon {
     uint64_t sample_us, aggregation_us;
     uint64_t started_ns;
     uint64_t rss_bytes; /* at the beginning */
+    struct wait wait;
 };
 
 static int damon_open(const struct hr_wss_subject *subject, void **state)
@@ -141,6 +148,21 @@ static bool is_abandoned(const struct hr_root *root, uint64_t *tag)
         rest / TAG_PIDS / TAG_NAMESPACES >= TAG_COUNTS || rest % TAG_PIDS == 0)
         return false;
     return kill((pid_t)(rest % TAG_PIDS), 0) < 0 && errno == ESRCH;
+}
+
+/* Whether a monitoring is one of this process. */
+static bool is_of_process(uint64_t tag)
+{
+    return tag >= TAG_BASE && (tag - TAG_BASE) % TAG_PIDS == (uint64_t)getpid() &&
+           (tag - TAG_BASE) / TAG_PIDS % TAG_NAMESPACES == read_namespace();
+}
+
+void hr_wss_interrupt(const struct hr_root *root)
+{
+    uint64_t tag;
+
+    if (hr_damon_read_tag(root, &tag) == 0 && is_of_process(tag))
+        hr_damon_switch_off(root);
 }
 
 static void remove_abandoned(const struct hr_root *root)
@@ -410,46 +432,49 @@ static int damon_begin(void *state, const struct hr_wss_subject *subject, uint64
     if (status < 0)
         damon->tag = 0;
     damon->started_ns = hr_clock_ns();
+    damon->wait = (struct wait){0};
     return status;
 }
 
-/* Waits for the end of an aggregation interval: until the sum of all regions grows. */
-static int wait_for_sums(const struct damon *damon, uint64_t bytes[HR_DAMON_SCHEME_COUNT])
+/* Looks whether an aggregation interval has ended: then the sum of all regions has grown. @return
+ * -EAGAIN: not yet. */
+static int look_for_sums(struct damon *damon, uint64_t bytes[HR_DAMON_SCHEME_COUNT])
 {
-    const struct timespec pause = {.tv_nsec = POLL_NS};
-    uint64_t before = bytes[HR_DAMON_ALL];
-    uint64_t deadline_ns =
-        hr_clock_ns() + LATE_INTERVALS * damon->aggregation_us * HR_NS_PER_US + LATE_NS;
+    struct wait *wait = &damon->wait;
 
-    for (;;) {
-        int status = hr_damon_read_sums(damon->root, bytes);
-        if (status < 0 || bytes[HR_DAMON_ALL] > before)
-            return status;
-        if (hr_clock_ns() > deadline_ns)
-            return -ETIME;
-        nanosleep(&pause, NULL);
-    }
+    if (wait->until_ns == 0)
+        wait->until_ns =
+            hr_clock_ns() + LATE_INTERVALS * damon->aggregation_us * HR_NS_PER_US + LATE_NS;
+    int status = hr_damon_read_sums(damon->root, bytes);
+    if (status < 0)
+        return status;
+    if (bytes[HR_DAMON_ALL] <= wait->before_bytes)
+        return hr_clock_ns() > wait->until_ns ? -ETIME : -EAGAIN;
+    wait->until_ns = 0;
+    return 0;
 }
 
 /* The sums are those of all intervals so far. Before two can have passed, that is one. Otherwise
  * the number is unknown: wait for the next interval and take its difference. A kernel that answers
  * at the end of an interval does so before it adds that one. */
-static int read_interval(const struct damon *damon, uint64_t *touched_bytes)
+static int read_interval(struct damon *damon, uint64_t *touched_bytes)
 {
-    uint64_t bytes[HR_DAMON_SCHEME_COUNT] = {0}, before;
+    uint64_t bytes[HR_DAMON_SCHEME_COUNT] = {0};
     uint64_t intervals = damon->is_blocking ? 3 : 2;
+    struct wait *wait = &damon->wait;
 
-    int status = wait_for_sums(damon, bytes);
+    int status = look_for_sums(damon, bytes);
     if (status < 0)
         return status;
-    *touched_bytes = bytes[HR_DAMON_TOUCHED];
-    if (hr_clock_ns() - damon->started_ns < intervals * damon->aggregation_us * HR_NS_PER_US)
-        return 0;
-    before = bytes[HR_DAMON_TOUCHED];
-    status = wait_for_sums(damon, bytes);
-    if (status == 0)
-        *touched_bytes = bytes[HR_DAMON_TOUCHED] - before;
-    return status;
+    if (!wait->is_second &&
+        hr_clock_ns() - damon->started_ns >= intervals * damon->aggregation_us * HR_NS_PER_US) {
+        *wait = (struct wait){.is_second = true,
+                              .before_bytes = bytes[HR_DAMON_ALL],
+                              .touched_bytes = bytes[HR_DAMON_TOUCHED]};
+        return -EAGAIN;
+    }
+    *touched_bytes = bytes[HR_DAMON_TOUCHED] - wait->touched_bytes;
+    return 0;
 }
 
 /* Counts the remaining processes, adds up their resident memory, and limits the result to it. */
@@ -513,6 +538,9 @@ static int damon_read(void *state, const struct hr_wss_subject *subject, uint64_
                              "another program took over DAMON: let only one use it at a time");
     }
     int status = read_interval(damon, &sample->referenced_bytes);
+    if (status == -EAGAIN)
+        return status;
+    damon->wait = (struct wait){0};
     if (status == 0 && subject->scope == HR_WSS_PROCESSES)
         status = add_processes(damon, subject->processes, sample);
     sample->window_ns = damon->aggregation_us * HR_NS_PER_US;

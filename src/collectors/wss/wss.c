@@ -19,6 +19,9 @@
 #include "memory/lru_gen_table.h"
 #include "wss/choice.h"
 
+/* How often what isn't ready is tried. */
+#define POLL_NS (5 * HR_NS_PER_MS)
+
 struct hr_wss {
     const struct hr_wss_ops *ops;
     void *state;
@@ -350,7 +353,8 @@ static bool replace_method(struct hr_wss *wss)
     enum hr_wss_method method;
     void *state;
 
-    if (wss->options.method != HR_WSS_AUTO)
+    /* DAMON is late only where the machine is overloaded. */
+    if (wss->options.method != HR_WSS_AUTO || wss->ops->method == HR_WSS_DAMON)
         return false;
     wss->too_slow |= 1u << wss->ops->method;
     if (hr_wss_choose_method(wss->subject.root, &wss->options, wss->too_slow, &method, NULL) < 0 ||
@@ -417,6 +421,17 @@ bool hr_wss_ends_windows(const struct hr_wss *wss)
 int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
                 struct hr_reason *reason)
 {
+    const struct timespec pause = {.tv_nsec = POLL_NS};
+    int status;
+
+    while ((status = hr_wss_try_read(wss, window_ns, sample, reason)) == -EAGAIN)
+        nanosleep(&pause, NULL);
+    return status;
+}
+
+int hr_wss_try_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
+                    struct hr_reason *reason)
+{
     struct hr_wss_sample read = {0};
 
     hr_reason_clear(reason);
@@ -431,6 +446,8 @@ int hr_wss_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sa
     uint64_t reading_ns = hr_clock_ns() - from;
     if (wss->target.scope == HR_WSS_CGROUP)
         release_cgroup(wss);
+    if (status == -EAGAIN)
+        return status;
     if (status < 0) {
         status = hr_wss_fill_in_reason(reason, status);
         if (status == -ETIME)

@@ -357,6 +357,47 @@ START_TEST(waits_for_the_end_of_the_interval)
 }
 END_TEST
 
+/* So a thread that has more to do can go on meanwhile, and end. */
+START_TEST(can_be_read_without_waiting)
+{
+    open_wss(HR_WSS_PROCESSES);
+    set_sums(0, 0);
+    set_sums(500 * MIB, 900 * MIB);
+    set_sums(500 * MIB, 900 * MIB);
+    set_sums(620 * MIB, 1200 * MIB);
+    ck_assert_int_eq(begin(300), 0);
+    skipped_ms = 700;
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(hr_wss_try_read(wss, 1, &sample, &reason), -EAGAIN);
+        ck_assert_uint_eq(looks, i + 1);
+    }
+    ck_assert_int_eq(hr_wss_try_read(wss, 1, &sample, &reason), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, 120 * MIB);
+    ck_assert_int_eq(hr_wss_try_read(wss, 1, &sample, &reason), -EINVAL);
+}
+END_TEST
+
+/* What a thread may be waiting for is switched off, but only if it is this process's. */
+START_TEST(can_be_interrupted)
+{
+    char tag[64];
+
+    open_wss(HR_WSS_PROCESSES);
+    hr_wss_interrupt(root);
+    ck_assert_str_ne(content(KDAMONDS "0/state"), "on");
+    ck_assert_int_eq(begin(60000), 0);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
+    snprintf(tag, sizeof(tag), "%s", content(UPDATE));
+    tree_write(tree, UPDATE, "1000000");
+    hr_wss_interrupt(root);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
+    tree_write(tree, UPDATE, "%s", tag);
+    hr_wss_interrupt(root);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "off");
+    ck_assert_str_eq(content(KDAMONDS "nr_kdamonds"), "1");
+}
+END_TEST
+
 /* After two intervals or more the number of those added up is unknown. */
 START_TEST(takes_the_next_interval_when_it_is_read_late)
 {
@@ -723,6 +764,8 @@ int main(void)
     tcase_add_test(tests, monitors_physical_memory);
     tcase_add_test(tests, reads_a_long_map_of_memory);
     tcase_add_test(tests, waits_for_the_end_of_the_interval);
+    tcase_add_test(tests, can_be_read_without_waiting);
+    tcase_add_test(tests, can_be_interrupted);
     tcase_add_test(tests, takes_the_next_interval_when_it_is_read_late);
     tcase_add_test(tests, waits_for_one_interval_only_where_the_kernel_answers_late);
     tcase_add_test(tests, gives_up_on_an_interval_without_end);
