@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "common/group.h"
+#include "common/short_name.h"
 #include "headroom/root.h"
 #include "support/suite.h"
 #include "support/tree.h"
@@ -20,6 +21,11 @@ static void set_up(void)
     tree_add_group(tree, "a/b", true);
     tree_add_group(tree, "a/b.c[0]", true);
     tree_add_group(tree, "a/idle", false);
+    tree_add_group(tree, "x.slice", true);
+    tree_add_group(tree, "x.slice/web.service", true);
+    tree_add_group(tree, "y.slice", true);
+    tree_add_group(tree, "y.slice/web.service", true);
+    tree_add_group(tree, "y.slice/only.service", true);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
 }
 
@@ -48,6 +54,94 @@ START_TEST(paths_and_names_are_compared)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         ck_assert_msg(group_is_meant(cases[i].wanted, cases[i].group) == cases[i].is_meant,
                       "%s and %s", cases[i].wanted, cases[i].group);
+}
+END_TEST
+
+#define ID  "748a7a914a7d0123456789abcdef0123456789abcdef01234567890123308963"
+#define UID "00000007_1111_2222_3333_444444444444"
+#define POD "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID ".slice"
+#define CRI POD "/cri-containerd-" ID ".scope"
+#define CUT "kubepods.slice_kubepods-burstabl~79a6c79c_cri-containerd-" ID ".scope"
+#define APP "user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope"
+
+static const struct {
+    const char *text, *group;
+    bool is_short;
+} short_names[] = {
+    {"cri-containerd-748a7a914a7d.scope of pod 00000007", CRI, true},
+    {"cri-containerd-748a7a914a7d.scope of pod 00000008", CRI, false},
+    {"cri-containerd-748a7a914a7d.scope of pod 0000000", CRI, false},
+    {"cri-containerd-748a7a914a7d.scope of pod ", CRI, false},
+    {" of pod 00000007", CRI, false},
+    {"cri-containerd-748a7a914a7d.scope", CRI, true},
+    {"cri-containerd-" ID ".scope", CRI, true},
+    {"cri-containerd-748a7a914a7e.scope", CRI, false},
+    /* A shortened instance has no pod. */
+    {"cri-containerd-748a7a914a7d.scope of pod 00000007", CUT, true},
+    {"cri-containerd-748a7a914a7d.scope", CUT, true},
+    {"kubepods.slice/.../cri-containerd-748a7a914a7d.scope", CUT, true},
+    {"kubepods.slice/.../cri-containerd-748a7a914a7e.scope", CUT, false},
+    {"kubepods-burstable-pod00000007.slice", POD, true},
+    {"docker-748a7a914a7d.scope", "system.slice/docker-" ID ".scope", true},
+    {"system.slice_docker-748a7a914a7d.scope", "system.slice/docker-" ID ".scope", true},
+    {"docker-748a7a914a7d.scope", "system.slice_docker-" ID ".scope", true},
+    {"docker_748a7a914a7d", "docker/" ID, true},
+    {"user.slice/.../app-x.scope", APP, true},
+    {"user.slice/.../app-y.scope", APP, false},
+    {"app.slice/app-x.scope", APP, true},
+    {"app-x.scope", APP, true},
+    {"pp-x.scope", APP, false},
+    {"", APP, false},
+    {"...", APP, false},
+    {"user.slice...", APP, false},
+    {"b", "a_b", true}, /* of an instance it isn't known */
+    {"b", "x/a_b", false},
+    {"a/b/c", "b/c", false},
+    /* As narrow terminals have them. */
+    {"cri-contain\xe2\x80\xa6scope of pod 00000007", CRI, true},
+    {"cri-contain..scope of pod 00000007", CRI, true},
+    {"cri-contain..scope of pod 00000008", CRI, false},
+    {"aaa...aaa", "aaaa", false},
+};
+
+START_TEST(a_group_has_short_names)
+{
+    ck_assert_msg(short_name_means(short_names[_i].text, short_names[_i].group) ==
+                      short_names[_i].is_short,
+                  "'%s' and %s", short_names[_i].text, short_names[_i].group);
+}
+END_TEST
+
+START_TEST(the_only_one_of_a_short_name_is_chosen)
+{
+    static const char *const groups[] = {"a/web", "b/web", "web", "c/db", "c/db", "b/x/db2"};
+
+    ck_assert_int_eq(group_choose("db2", groups, 6, &patterns), 0);
+    ck_assert_uint_eq(patterns.count, 1);
+    ck_assert_str_eq(patterns.list[0], "b/x/db2");
+    ck_assert_int_eq(group_choose("db", groups, 6, &patterns), 0); /* the same twice */
+    ck_assert_uint_eq(patterns.count, 2);
+    ck_assert_str_eq(patterns.list[1], "c/db");
+    ck_assert_int_eq(group_choose("web", groups, 6, &patterns), 0); /* not short for the others */
+    ck_assert_uint_eq(patterns.count, 3);
+    ck_assert_int_eq(group_choose("api", groups, 6, &patterns), -ENODEV);
+    ck_assert_uint_eq(patterns.count, 3);
+    ck_assert_int_eq(group_choose("web", groups, 2, &patterns), -ENOTUNIQ);
+    ck_assert_uint_eq(patterns.count, 2);
+    ck_assert_str_eq(patterns.list[0], "a/web");
+    ck_assert_str_eq(patterns.list[1], "b/web");
+}
+END_TEST
+
+START_TEST(several_are_listed)
+{
+    static const char *const groups[] = {"a", "b", "c", "d", "e\n", "f", "g"};
+    char text[100];
+
+    group_describe_list(groups, 6, text, sizeof(text));
+    ck_assert_str_eq(text, "a, b, c, d, e?, f");
+    group_describe_list(groups, 7, text, sizeof(text));
+    ck_assert_str_eq(text, "a, b, c, d, e? and 2 more");
 }
 END_TEST
 
@@ -80,6 +174,23 @@ START_TEST(a_name_becomes_the_paths_of_its_cgroups)
     ck_assert_uint_eq(patterns.count, 2);
     ck_assert_int_eq(find("a_b.c*", &missing), 0);
     ck_assert_str_eq(patterns.list[0], "a/b.c?0]");
+}
+END_TEST
+
+START_TEST(a_short_name_becomes_the_path_of_its_only_cgroup)
+{
+    const char *missing;
+
+    ck_assert_int_eq(find("only.service", &missing), 0);
+    ck_assert_uint_eq(patterns.count, 1);
+    ck_assert_str_eq(patterns.list[0], "y.slice/only.service");
+    ck_assert_int_eq(find("web.service", &missing), -ENOTUNIQ);
+    ck_assert_str_eq(missing, "web.service");
+    ck_assert_uint_eq(patterns.count, 2);
+    ck_assert_int_eq(find("x.slice/web.service", &missing), 0);
+    ck_assert_uint_eq(patterns.count, 1);
+    ck_assert_int_eq(group_find_named(root, "only.service", &patterns), 0);
+    ck_assert_str_eq(patterns.list[1], "y.slice/only.service");
 }
 END_TEST
 
@@ -119,6 +230,11 @@ int main(void)
     tcase_add_test(tcase, paths_and_names_are_compared);
     tcase_add_test(tcase, a_pattern_of_paths_stays_as_it_is);
     tcase_add_test(tcase, a_name_becomes_the_paths_of_its_cgroups);
+    tcase_add_loop_test(tcase, a_group_has_short_names, 0,
+                        sizeof(short_names) / sizeof(short_names[0]));
+    tcase_add_test(tcase, the_only_one_of_a_short_name_is_chosen);
+    tcase_add_test(tcase, several_are_listed);
+    tcase_add_test(tcase, a_short_name_becomes_the_path_of_its_only_cgroup);
     tcase_add_test(tcase, patterns_are_covered_with_all_below);
     tcase_add_test(tcase, what_matches_nothing_is_returned_and_what_is_there_described);
     return run_suite("command_group", tcase);

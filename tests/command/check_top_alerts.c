@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/short_name.h"
 #include "support/suite.h"
 #include "top/alert_text.h"
 #include "top/alerts.h"
 #include "top/known_series.h"
-#include "top/short_name.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

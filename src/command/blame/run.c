@@ -148,6 +148,11 @@ static int find_groups(struct run *run)
         group_describe_others(run->root, missing, others, sizeof(others));
         return fail(run, "'%s' matches no cgroup%s", missing, others);
     }
+    if (status == -ENOTUNIQ) {
+        group_describe_list((const char *const *)run->patterns.list, run->patterns.count, others,
+                            sizeof(others));
+        return fail(run, GROUP_SEVERAL, missing, others);
+    }
     return status == 0 ? COMMAND_DONE : fail_to_list(run, status);
 }
 

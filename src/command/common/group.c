@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/short_name.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/instance.h"
 #include "headroom/utf8.h"
+
+/* More would make the line too long to read. */
+#define NAMES_SHOWN 6
 
 static void make_name(const char *text, char name[HR_INSTANCE_SIZE])
 {
@@ -76,6 +80,59 @@ int group_patterns_cover(const struct group_patterns *patterns, struct group_pat
     return status;
 }
 
+/* --- Which of some ------------------------------------------------------------- */
+
+static int append_once(struct group_patterns *patterns, size_t from, const char *group)
+{
+    for (size_t i = from; i < patterns->count; i++)
+        if (strcmp(patterns->list[i], group) == 0)
+            return 0;
+    return append_pattern(patterns, group);
+}
+
+static void remove_first(struct group_patterns *patterns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(patterns->list[i]);
+    patterns->count -= count;
+    memmove(patterns->list, patterns->list + count, patterns->count * sizeof(*patterns->list));
+}
+
+int group_choose(const char *wanted, const char *const *groups, size_t count,
+                 struct group_patterns *meant)
+{
+    const size_t before = meant->count;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < count; i++)
+        if (group_is_meant(wanted, groups[i]))
+            status = append_once(meant, before, groups[i]);
+    if (status != 0 || meant->count > before)
+        return status;
+    for (size_t i = 0; status == 0 && i < count; i++)
+        if (short_name_means(wanted, groups[i]))
+            status = append_once(meant, before, groups[i]);
+    if (status == 0 && meant->count == before)
+        return -ENODEV;
+    if (status != 0 || meant->count == before + 1)
+        return status;
+    remove_first(meant, before);
+    return -ENOTUNIQ;
+}
+
+void group_describe_list(const char *const *groups, size_t count, char *text, size_t size)
+{
+    const size_t shown = count <= NAMES_SHOWN ? count : NAMES_SHOWN - 1;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < shown && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", groups[i]);
+    if (shown < count && used < size)
+        snprintf(text + used, size - used, " and %zu more", count - shown);
+    hr_utf8_make_safe(text);
+}
+
 /* --- Cgroups ------------------------------------------------------------------ */
 
 static int open_set(const struct hr_root *root, const char *controller, const char *const *patterns,
@@ -93,8 +150,7 @@ static int open_set(const struct hr_root *root, const char *controller, const ch
     return status;
 }
 
-int group_find_named(const struct hr_root *root, const char *wanted,
-                     struct group_patterns *patterns)
+static int list_paths(const struct hr_root *root, struct group_patterns *paths)
 {
     static const char *const everywhere[] = {"**"};
     const struct hr_cgroup *group = NULL;
@@ -104,9 +160,20 @@ int group_find_named(const struct hr_root *root, const char *wanted,
     if (status != 0)
         return status;
     while (status == 0 && (group = hr_cgroup_set_next(set, group)) != NULL)
-        if (group_is_meant(wanted, group->path))
-            status = append_pattern(patterns, group->path);
+        status = append_pattern(paths, group->path);
     hr_cgroup_set_close(set);
+    return status;
+}
+
+int group_find_named(const struct hr_root *root, const char *wanted,
+                     struct group_patterns *patterns)
+{
+    struct group_patterns all = {.list = NULL};
+    int status = list_paths(root, &all);
+
+    if (status == 0)
+        status = group_choose(wanted, (const char *const *)all.list, all.count, patterns);
+    group_patterns_free(&all);
     return status;
 }
 
@@ -117,16 +184,16 @@ static void make_pattern(char *path)
         *path = '?';
 }
 
-/* One that matches none as it is. @return -ENODEV: it is no name, either. */
+/* One that matches none as it is. */
 static int find_other(const struct hr_root *root, const char *wanted,
                       struct group_patterns *patterns)
 {
     const size_t before = patterns->count;
     int status = group_find_named(root, wanted, patterns);
 
-    for (size_t i = before; i < patterns->count; i++)
+    for (size_t i = before; status == 0 && i < patterns->count; i++)
         make_pattern(patterns->list[i]);
-    return status == 0 && patterns->count == before ? -ENODEV : status;
+    return status;
 }
 
 int group_find_patterns(const struct hr_root *root, const char *controller,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common/group.h - which groups a user means: by their paths, as mails and systemd have them, or by
- * their names in series, which `headroom top` and receivers have.
+ * common/group.h - which groups a user means: by their paths, as systemd has them, by their names
+ * in series, which receivers have, or by what is short for these in mails and in `headroom top`.
  */
 #ifndef HEADROOM_COMMAND_COMMON_GROUP_H
 #define HEADROOM_COMMAND_COMMON_GROUP_H
@@ -38,22 +38,41 @@ void group_patterns_free(struct group_patterns *patterns);
 int group_patterns_cover(const struct group_patterns *patterns, struct group_patterns *covering);
 
 /**
- * Appends the path of each cgroup with processes that a user means by a name in series.
+ * Finds which of some groups a user means: each that group_is_meant() has; if there is none, the
+ * only one that it is short for, as mails and `headroom top` show names.
  *
- * @return 0, also if there is none; or as hr_cgroup_set_read().
+ * @param groups  paths, or names in series; one may be there several times.
+ * @param meant   these are appended to, each once; on -ENOTUNIQ it has the several, and no others.
+ * @return 0; -ENODEV: there is none; -ENOTUNIQ: it is short for several; -ENOMEM.
+ */
+int group_choose(const char *wanted, const char *const *groups, size_t count,
+                 struct group_patterns *meant);
+
+/** The message about -ENOTUNIQ: of `wanted` and a list of the several. */
+#define GROUP_SEVERAL "'%s' is short for several groups: %s"
+
+/** Lists the first of some groups, safe to show: "a/b, c/b and 3 more". */
+void group_describe_list(const char *const *groups, size_t count, char *text, size_t size);
+
+/**
+ * Appends the paths of the cgroups with processes that a user means, as group_choose().
+ *
+ * @return also as hr_cgroup_set_read().
  */
 int group_find_named(const struct hr_root *root, const char *wanted,
                      struct group_patterns *patterns);
 
 /**
- * Makes patterns of what a user gave: each that matches cgroups as it is, of others the cgroups of
- * that name, which are cgroup2's.
+ * Makes patterns of what a user gave: each that matches cgroups as it is, of others the cgroups
+ * that group_choose() has, which are cgroup2's.
  *
  * @param controller  as of hr_cgroup_options; NULL: cgroup2.
  * @param wanted    of which each passes hr_cgroup_pattern_check().
- * @param patterns  receives them, for group_patterns_free(), whatever is returned.
- * @param missing   receives, on -ENODEV, the one that no cgroup matches.
- * @return 0; -ENODEV; or as hr_cgroup_set_read().
+ * @param patterns  receives them, for group_patterns_free(), whatever is returned; on -ENOTUNIQ,
+ * the several groups.
+ * @param missing   receives, on -ENODEV, the one that no cgroup matches; on -ENOTUNIQ, that which
+ * is short for several.
+ * @return 0; -ENODEV; -ENOTUNIQ; or as hr_cgroup_set_read().
  */
 int group_find_patterns(const struct hr_root *root, const char *controller,
                         const char *const *wanted, size_t count, struct group_patterns *patterns,

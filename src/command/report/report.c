@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/client.h"
+#include "common/group.h"
 #include "common/output.h"
 #include "common/usage.h"
 #include "configured/used_features.h"
@@ -44,8 +45,9 @@ static void print_help(void)
     puts("Usage: headroom report [OPTION]... [GROUP]...\n\n"
          "Shows how much room each group has left, the tightest first, by the values that a\n"
          "running collectd has from the headroom plugin.\n\n"
-         "  GROUP               only these groups, by name or path, with the wildcards * and ?;\n"
-         "                      of one group everything: what binds, who waits, the trend\n"
+         "  GROUP               only these groups, by name or path, with the wildcards * and ?,\n"
+         "                      or as mails and headroom top have it in short; of one group\n"
+         "                      everything: what binds, who waits, the trend\n"
          "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
          "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
          "  --sort KEY          what to sort by: room, trouble, memory, cpu, io\n"
@@ -128,22 +130,31 @@ static int wait_for_collectd(void *context, int fd, short events)
     return ready == 0 ? -ETIMEDOUT : 0;
 }
 
-/* @param about  of which one group is meant, then begun.
- * @param row    receives the row of that group; the number of rows: there is none. */
-static int fetch(const char *socket, char *const *wanted, size_t count, struct rooms *rooms,
-                 struct group *about, size_t *row)
+/* What collectd has, and what of it is wanted. */
+struct found {
+    struct rooms rooms;
+    struct group_patterns meant;
+    int chosen;          /* what rooms_choose() returned */
+    const char *missing; /* and had */
+    size_t row;          /* that of the only group; the number of rows: there is none */
+    struct group about;  /* of which one group is meant, then begun */
+};
+
+static int fetch(const char *socket, char *const *wanted, size_t count, struct found *found)
 {
+    struct rooms *rooms = &found->rooms;
     struct client *client;
 
     int status = client_open(socket, wait_for_collectd, NULL, &client);
     if (status != 0)
         return status;
     status = rooms_fetch(client, rooms);
-    *row = rooms_find_only(rooms, wanted, count);
-    if (status == 0 && *row < rooms->count)
-        status = group_fetch(client, &rooms->rows[*row], about);
-    if (status == 0 && *row < rooms->count)
-        status = working_set_fetch(client, &rooms->rows[*row], &about->working_set);
+    found->chosen = rooms_choose(rooms, wanted, count, &found->meant, &found->missing);
+    found->row = found->chosen == 0 ? rooms_find_only(rooms, &found->meant) : rooms->count;
+    if (status == 0 && found->row < rooms->count)
+        status = group_fetch(client, &rooms->rows[found->row], &found->about);
+    if (status == 0 && found->row < rooms->count)
+        status = working_set_fetch(client, &rooms->rows[found->row], &found->about.working_set);
     client_close(client);
     if (status == 0 && rooms->count == 0)
         return -ENODATA;
@@ -164,13 +175,21 @@ static int fail(const char *title, int error, const char *socket)
     return COMMAND_FAILED;
 }
 
-static int fail_by_missing(const char *title, const char *missing, const struct rooms *rooms)
+static int fail_by_choice(const char *title, const struct found *found)
 {
-    char there[512];
+    const struct group_patterns *meant = &found->meant;
+    char names[512];
 
-    rooms_describe(rooms, there, sizeof(there));
-    fprintf(stderr, "%s: '%s' matches no group whose room collectd has (there are: %s)\n", title,
-            missing, there);
+    if (found->chosen == -ENOTUNIQ) {
+        group_describe_list((const char *const *)meant->list, meant->count, names, sizeof(names));
+        fprintf(stderr, "%s: " GROUP_SEVERAL "\n", title, found->missing, names);
+    } else if (found->chosen == -ENODEV) {
+        rooms_describe(&found->rooms, names, sizeof(names));
+        fprintf(stderr, "%s: '%s' matches no group whose room collectd has (there are: %s)\n",
+                title, found->missing, names);
+    } else {
+        fprintf(stderr, "%s: %s\n", title, strerror(-found->chosen));
+    }
     return COMMAND_FAILED;
 }
 
@@ -236,28 +255,33 @@ static int print(const char *title, const struct options *options, const struct 
     return output_finish(title, status != 0 ? status : output_flush(stdout));
 }
 
+static int show(const char *title, const struct options *options, struct found *found)
+{
+    struct rooms *rooms = &found->rooms;
+    const bool is_one = found->row < rooms->count;
+    int status = COMMAND_DONE;
+
+    if (found->chosen != 0)
+        return fail_by_choice(title, found);
+    if (is_one)
+        status = read_group(title, options, rooms, found->row, &found->about);
+    if (status != COMMAND_DONE)
+        return status;
+    rooms_keep(rooms, &found->meant);
+    rooms_sort(rooms, options->sort);
+    return print(title, options, rooms, is_one ? &found->about : NULL);
+}
+
 static int report(const char *title, const struct options *options, char *const *wanted,
                   size_t count)
 {
-    struct rooms rooms = {.rows = NULL};
-    struct group about = {.path = NULL};
-    size_t row = 0;
+    struct found found = {.rooms = {.rows = NULL}};
 
-    int status = fetch(options->socket, wanted, count, &rooms, &about, &row);
-    if (status != 0)
-        status = fail(title, status, options->socket);
-    const bool is_one = status == COMMAND_DONE && row < rooms.count;
-    if (is_one)
-        status = read_group(title, options, &rooms, row, &about);
-    if (status == COMMAND_DONE) {
-        const char *missing = rooms_keep(&rooms, wanted, count);
-        if (missing == NULL)
-            rooms_sort(&rooms, options->sort);
-        status = missing != NULL ? fail_by_missing(title, missing, &rooms)
-                                 : print(title, options, &rooms, is_one ? &about : NULL);
-    }
-    group_free(&about);
-    rooms_free(&rooms);
+    int status = fetch(options->socket, wanted, count, &found);
+    status = status != 0 ? fail(title, status, options->socket) : show(title, options, &found);
+    group_free(&found.about);
+    group_patterns_free(&found.meant);
+    rooms_free(&found.rooms);
     return status;
 }
 

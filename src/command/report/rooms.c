@@ -15,9 +15,6 @@
 
 #define BY "-by-"
 
-/* More would make the line too long to read. */
-#define NAMES_SHOWN 6
-
 /* --- Series ------------------------------------------------------------------- */
 
 static const struct {
@@ -259,47 +256,60 @@ void rooms_free(struct rooms *rooms)
 
 /* --- Choosing and sorting ---------------------------------------------------------- */
 
-static bool is_any_meant(char *const *wanted, size_t count, const char *group)
+/* @return the groups of all rows, for free(); NULL: memory is short. */
+static const char **list_groups(const struct rooms *rooms)
 {
-    for (size_t i = 0; i < count; i++)
-        if (group_is_meant(wanted[i], group))
+    const char **groups = calloc(rooms->count + 1, sizeof(*groups));
+
+    for (size_t i = 0; groups != NULL && i < rooms->count; i++)
+        groups[i] = rooms->rows[i].group;
+    return groups;
+}
+
+int rooms_choose(const struct rooms *rooms, char *const *wanted, size_t count,
+                 struct group_patterns *meant, const char **missing)
+{
+    const char **groups = list_groups(rooms);
+    int status = groups != NULL ? 0 : -ENOMEM;
+
+    *meant = (struct group_patterns){.list = NULL};
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        *missing = wanted[i];
+        status = group_choose(wanted[i], groups, rooms->count, meant);
+    }
+    free(groups);
+    return status;
+}
+
+static bool is_any_meant(const struct group_patterns *meant, const char *group)
+{
+    for (size_t i = 0; i < meant->count; i++)
+        if (strcmp(meant->list[i], group) == 0)
             return true;
     return false;
 }
 
-static bool has_row(const struct rooms *rooms, const char *wanted)
-{
-    for (size_t i = 0; i < rooms->count; i++)
-        if (group_is_meant(wanted, rooms->rows[i].group))
-            return true;
-    return false;
-}
-
-const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count)
+void rooms_keep(struct rooms *rooms, const struct group_patterns *meant)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (!has_row(rooms, wanted[i]))
-            return wanted[i];
-    for (size_t i = 0; count > 0 && i < rooms->count; i++)
-        if (is_any_meant(wanted, count, rooms->rows[i].group))
+    if (meant->count == 0)
+        return;
+    for (size_t i = 0; i < rooms->count; i++)
+        if (is_any_meant(meant, rooms->rows[i].group))
             rooms->rows[kept++] = rooms->rows[i];
         else
             free_row(&rooms->rows[i]);
-    if (count > 0) {
-        rooms->count = kept;
-        rooms->without_count = 0;
-    }
-    return NULL;
+    rooms->count = kept;
+    rooms->without_count = 0;
 }
 
-size_t rooms_find_only(const struct rooms *rooms, char *const *wanted, size_t count)
+size_t rooms_find_only(const struct rooms *rooms, const struct group_patterns *meant)
 {
     size_t found = rooms->count;
 
     for (size_t i = 0; i < rooms->count; i++) {
-        if (!is_any_meant(wanted, count, rooms->rows[i].group))
+        if (!is_any_meant(meant, rooms->rows[i].group))
             continue;
         if (found < rooms->count)
             return rooms->count;
@@ -310,16 +320,10 @@ size_t rooms_find_only(const struct rooms *rooms, char *const *wanted, size_t co
 
 void rooms_describe(const struct rooms *rooms, char *text, size_t size)
 {
-    const size_t shown = rooms->count <= NAMES_SHOWN ? rooms->count : NAMES_SHOWN - 1;
-    size_t used = 0;
+    const char **groups = list_groups(rooms);
 
-    text[0] = '\0';
-    for (size_t i = 0; i < shown && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
-                                 rooms->rows[i].group);
-    if (shown < rooms->count && used < size)
-        snprintf(text + used, size - used, " and %zu more", rooms->count - shown);
-    hr_utf8_make_safe(text);
+    group_describe_list(groups, groups != NULL ? rooms->count : 0, text, size);
+    free(groups);
 }
 
 static int compare_values(double a, double b)

@@ -11,6 +11,7 @@
 
 struct client;
 struct group;
+struct group_patterns;
 
 /** Of the time, or of all: what is less isn't named. */
 #define WORTH_NAMING_PCT 1
@@ -58,13 +59,22 @@ int rooms_fetch(struct client *client, struct rooms *rooms);
 
 void rooms_free(struct rooms *rooms);
 
-/** Keeps the rows whose group is one that the user means, see group_is_meant(); without any, all.
- * @return the first that none of the rows is, which are all kept then; NULL: there is none. */
-const char *rooms_keep(struct rooms *rooms, char *const *wanted, size_t count);
+/**
+ * Finds the groups that a user means, see group_choose().
+ *
+ * @param meant    receives them, for group_patterns_free(), whatever is returned; without anything
+ *                 wanted, none; on -ENOTUNIQ, the several.
+ * @param missing  receives, on -ENODEV and -ENOTUNIQ, which of those wanted it is.
+ * @return 0; -ENODEV; -ENOTUNIQ; -ENOMEM.
+ */
+int rooms_choose(const struct rooms *rooms, char *const *wanted, size_t count,
+                 struct group_patterns *meant, const char **missing);
 
-/** @return the only row whose group is one that the user means; the number of rows if there are
- * more or none, or nothing was given. */
-size_t rooms_find_only(const struct rooms *rooms, char *const *wanted, size_t count);
+/** Keeps the rows of these groups; without any, all. */
+void rooms_keep(struct rooms *rooms, const struct group_patterns *meant);
+
+/** @return the only row of these groups; the number of rows if there are more or none. */
+size_t rooms_find_only(const struct rooms *rooms, const struct group_patterns *meant);
 
 /** Lists the first groups, safe to show: "a, b and 3 more". */
 void rooms_describe(const struct rooms *rooms, char *text, size_t size);

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/short_name.h"
 #include "headroom/quantity.h"
-#include "top/short_name.h"
 
 enum { VALUE_SIZE = 64, SERIES_SIZE = 512, MESSAGE_LENGTH_MAX = 255 };
 

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "common/identifier.h"
+#include "common/short_name.h"
 #include "headroom/array.h"
 #include "top/alarms.h"
 #include "top/memory.h"
-#include "top/short_name.h"
 
 enum {
     /* Of a file that exists at the start, and of what was appended since the last reading. collectd

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/short_name.h"
 #include "top/known_series.h"
-#include "top/short_name.h"
 
 struct memory_reader;
 

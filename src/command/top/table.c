@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "common/client.h"
+#include "common/short_name.h"
 #include "headroom/array.h"
 #include "top/memory.h"
-#include "top/short_name.h"
 
 int identifier_column(const struct identifier *parts)
 {

@@ -59,7 +59,7 @@ struct table {
 int table_fetch(struct client *client, struct known_series *known, struct table *table);
 
 /**
- * Finds the short names of groups, see top/short_name.h, where these are distinct.
+ * Finds the short names of groups, see common/short_name.h, where these are distinct.
  *
  * @param memory  knows the paths of this machine's groups, see memory_fill(); NULL: none.
  * @return 0 or -ENOMEM.

@@ -13,6 +13,7 @@
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/array.h"
+#include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "wss/gnuplot.h"
@@ -323,17 +324,26 @@ static int draw_chart(struct run *run)
 
 /* --- The run -------------------------------------------------------------- */
 
-/* A cgroup may be named as its series are. What isn't found here is reported when it is measured.
- */
-static void find_cgroup(struct run *run)
+/* A cgroup may be named as its series are, or in short. What isn't found here is reported when it
+ * is measured. */
+static int find_cgroup(struct run *run)
 {
     const char *wanted = run->request->target.cgroup;
+    struct group_patterns *found = &run->cgroups;
+    char names[256];
 
     run->measured = run->request->target;
-    if (run->measured.scope != HR_WSS_CGROUP || strchr(wanted, '/') != NULL || wanted[0] == '\0')
-        return;
-    if (group_find_named(run->root, wanted, &run->cgroups) == 0 && run->cgroups.count == 1)
-        run->measured.cgroup = run->cgroups.list[0];
+    if (run->measured.scope != HR_WSS_CGROUP || wanted[0] == '\0' ||
+        hr_cgroup_find(run->root, wanted) == 0)
+        return COMMAND_DONE;
+    int status = group_find_named(run->root, wanted, found);
+    if (status == 0 && found->count == 1)
+        run->measured.cgroup = found->list[0];
+    if (found->count <= 1)
+        return COMMAND_DONE;
+    group_describe_list((const char *const *)found->list, found->count, names, sizeof(names));
+    print_error(run, GROUP_SEVERAL, wanted, names);
+    return COMMAND_FAILED;
 }
 
 static int open_all(struct run *run)
@@ -348,7 +358,9 @@ static int open_all(struct run *run)
         print_error(run, "can't use %s as root directory: %s", request->root, strerror(-status));
         return COMMAND_FAILED;
     }
-    find_cgroup(run);
+    status = find_cgroup(run);
+    if (status != COMMAND_DONE)
+        return status;
     size_t readings = wss_plan_readings(&request->plan);
     const struct hr_wss_options options = {
         .target = run->measured,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top/short_name.h - names of groups as short as those of headroom-mail(1), as far as they can be
- * known from a plugin instance, or the path.
+ * common/short_name.h - names of groups as short as those of headroom-mail(1), as far as they can
+ * be known from a plugin instance, or the path.
  */
-#ifndef HEADROOM_COMMAND_TOP_SHORT_NAME_H
-#define HEADROOM_COMMAND_TOP_SHORT_NAME_H
+#ifndef HEADROOM_COMMAND_COMMON_SHORT_NAME_H
+#define HEADROOM_COMMAND_COMMON_SHORT_NAME_H
+
+#include <stdbool.h>
 
 /** Fits any: collectd's plugin instances have up to 127 bytes. */
 #define SHORT_NAME_SIZE 288
@@ -19,5 +21,15 @@
  * @param path      of the group, which has the pod where the instance doesn't; NULL: not known.
  */
 void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZE]);
+
+/**
+ * Whether a text may be short for a group: its name as above, or as a mail has it, also with an
+ * ellipsis for what a narrow terminal had no room for; that of a container without its pod; or the
+ * last parts of the path.
+ *
+ * @param group  a path below the mount, or a plugin instance, of which it isn't known where parts
+ *               begin.
+ */
+bool short_name_means(const char *text, const char *group);
 
 #endif

@@ -3,9 +3,9 @@
  * Source: src/handlers/headroom-mail.sh, shorten_paths(), which knows the path; and
  * headroom/instance.h.
  */
-#include "top/short_name.h"
+#include "common/short_name.h"
 
-#include <stdbool.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,22 +35,28 @@ static bool is_uuid(const char *text)
     return true;
 }
 
-/* Of a path as if it were an instance. */
-static void shorten_identifiers(const char *from, char to[SHORT_NAME_SIZE])
+/* @param slash  what a slash becomes. */
+static void shorten_text(const char *from, char slash, char *to, size_t size)
 {
     size_t used = 0;
 
-    while (*from != '\0' && used + ID_SHOWN < SHORT_NAME_SIZE) {
+    while (*from != '\0' && used + ID_SHOWN < size) {
         const size_t hex = count_hex(from);
         const bool is_id = hex >= ID_LENGTH, has_uuid = !is_id && is_uuid(from);
         const size_t shown = is_id ? ID_SHOWN : has_uuid ? UUID_SHOWN : 1;
         memcpy(to + used, from, shown);
         if (*from == '/')
-            to[used] = '_';
+            to[used] = slash;
         used += shown;
         from += is_id ? hex : has_uuid ? UUID_LENGTH : 1;
     }
     to[used] = '\0';
+}
+
+/* Of a path as if it were an instance. */
+static void shorten_identifiers(const char *from, char to[SHORT_NAME_SIZE])
+{
+    shorten_text(from, '_', to, SHORT_NAME_SIZE);
 }
 
 /* The bytes of what ends a part of a path here, with its "_"; 0: none does. */
@@ -163,4 +169,99 @@ void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZ
         strcpy(text, name);
     else
         write_ends(name, leaf, text);
+}
+
+/* --- What is meant by one ------------------------------------------------------ */
+
+static bool begins_with(const char *text, const char *head, size_t length)
+{
+    return strncmp(text, head, length) == 0;
+}
+
+/* Behind a whole part, if it isn't the whole text. */
+static bool ends_with_part(const char *text, const char *parts, char between)
+{
+    const size_t length = strlen(text), wanted = strlen(parts);
+
+    return wanted > 0 && wanted <= length && strcmp(text + length - wanted, parts) == 0 &&
+           (wanted == length || text[length - wanted - 1] == between);
+}
+
+/* An instance has "_" for slashes, and for nothing that could be told from them. */
+static bool is_end(const char *parts, const char *group)
+{
+    const char between = strchr(group, '/') != NULL ? '/' : '_';
+    char wanted[SHORT_NAME_SIZE], name[PATH_MAX];
+
+    shorten_text(parts, between, wanted, sizeof(wanted));
+    shorten_text(group, between, name, sizeof(name));
+    return ends_with_part(name, wanted, between);
+}
+
+/* "cri-containerd-748a7a914a7d.scope of pod 00000007"; a shortened instance may lack the pod. */
+static bool is_container(const char *text, const char *group)
+{
+    static const char of_pod[] = " of pod ";
+    const char *at = strstr(text, of_pod), *inside;
+    char part[SHORT_NAME_SIZE], name[PATH_MAX];
+
+    if (at == NULL || at == text || (size_t)(at - text) >= sizeof(part))
+        return false;
+    snprintf(part, sizeof(part), "%.*s", (int)(at - text), text);
+    shorten_text(group, '_', name, sizeof(name));
+    const char *pod = find_pod(name, &inside), *wanted = at + strlen(of_pod);
+    return is_end(part, group) && strlen(wanted) == UUID_SHOWN &&
+           (pod == NULL || begins_with(pod, wanted, UUID_SHOWN));
+}
+
+/* The beginning and the end of a name, around an ellipsis. @return NULL: there is none. */
+static const char *find_ellipsis(const char *text, size_t *length)
+{
+    static const char *const ellipses[] = {"...", "\xe2\x80\xa6", ".."};
+
+    for (size_t i = 0; i < sizeof(ellipses) / sizeof(ellipses[0]); i++) {
+        const char *at = strstr(text, ellipses[i]);
+        *length = strlen(ellipses[i]);
+        if (at != NULL && at != text && at[*length] != '\0')
+            return at;
+    }
+    return NULL;
+}
+
+static bool has_ends(const char *name, const char *head, size_t head_length, const char *tail)
+{
+    const size_t length = strlen(name), tail_length = strlen(tail);
+
+    return head_length + tail_length <= length && begins_with(name, head, head_length) &&
+           strcmp(name + length - tail_length, tail) == 0;
+}
+
+static bool is_cut(const char *text, const char *group)
+{
+    size_t ellipsis;
+    const char *at = find_ellipsis(text, &ellipsis);
+    char head[SHORT_NAME_SIZE], tail[SHORT_NAME_SIZE], name[PATH_MAX], shown[SHORT_NAME_SIZE];
+
+    if (at == NULL || strlen(text) >= SHORT_NAME_SIZE)
+        return false;
+    short_name(group, strchr(group, '/') != NULL ? group : NULL, shown);
+    if (has_ends(shown, text, (size_t)(at - text), at + ellipsis))
+        return true;
+    snprintf(shown, sizeof(shown), "%.*s", (int)(at - text), text);
+    shorten_identifiers(shown, head);
+    shorten_identifiers(at + ellipsis, tail);
+    shorten_text(group, '_', name, sizeof(name));
+    return has_ends(name, head, strlen(head), tail);
+}
+
+bool short_name_means(const char *text, const char *group)
+{
+    char name[PATH_MAX], wanted[SHORT_NAME_SIZE];
+
+    if (strlen(text) >= SHORT_NAME_SIZE)
+        return false;
+    shorten_text(group, '_', name, sizeof(name));
+    shorten_identifiers(text, wanted);
+    return strcmp(name, wanted) == 0 || is_end(text, group) || is_container(text, group) ||
+           is_cut(text, group);
 }
