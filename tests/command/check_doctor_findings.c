@@ -146,6 +146,32 @@ START_TEST(prints_mistakes_first)
 }
 END_TEST
 
+/* What the machine lacks, and the plugin does without. */
+START_TEST(notes_have_a_column_where_there_are_any)
+{
+    struct findings findings = {.count = 0};
+
+    findings_begin(&findings, "psi", FINDINGS_ALL);
+    findings_add(&findings, FINDING_LACKS, "a", "no a", NULL);
+    findings_begin(&findings, "cgroup_perf", FINDINGS_AS_CONFIGURED);
+    findings_add(&findings, FINDING_NOTE, "b", "no b", "leave it out");
+    expect_text(&findings, NULL,
+                "lacks    psi: a: no a\n"
+                "note     cgroup_perf: b: no b: leave it out\n\n");
+    expect_text(&findings, &(struct findings_style){.width = 80, .colours = true},
+                "plugin           works     lacks     wrong   untried      note  not used\n"
+                "psi                  -\033[31m         1\033[m         -         -         -"
+                "         -\n"
+                "cgroup_perf          -         -         -         -         1         -\n\n"
+                "\033[31mlacks    \033[m  psi: a\n"
+                "  cause    no a\n"
+                "note       cgroup_perf: b\n"
+                "  cause    no b\n"
+                "  remedy   leave it out\n\n");
+    ck_assert_uint_eq(findings_count(&findings, NULL).of[FINDING_NOTE], 1);
+}
+END_TEST
+
 START_TEST(prints_no_lines_of_what_is_not_used)
 {
     struct findings findings = {.count = 0};
@@ -378,6 +404,7 @@ int main(void)
     tcase_add_test(tests, counts_states_of_what_is_used);
     tcase_add_test(tests, prints_lines);
     tcase_add_test(tests, prints_mistakes_first);
+    tcase_add_test(tests, notes_have_a_column_where_there_are_any);
     tcase_add_test(tests, prints_no_lines_of_what_is_not_used);
     tcase_add_test(tests, prints_a_table_and_what_is_lacking);
     tcase_add_test(tests, prints_all_if_asked);

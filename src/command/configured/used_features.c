@@ -299,6 +299,8 @@ static int read_perf(struct usage *usage, const struct config_item *block)
             status = add_events(perf, item);
         else if (config_is(item, "ReportRunning"))
             perf->running = config_boolean(item, true);
+        else if (config_is(item, "RequireEvents"))
+            perf->require_events = config_boolean(item, false);
         else if (config_is(item, "ReportPerCPU"))
             perf->per_cpu = config_boolean(item, false);
         else if (config_is(item, "Counting"))

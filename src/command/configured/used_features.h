@@ -49,6 +49,7 @@ struct usage_psi {
 
 struct usage_perf {
     bool loaded, system, running, per_cpu;
+    bool require_events; /**< it doesn't start without one of them */
     enum hr_perf_counting counting;
     struct usage_texts events;
     struct usage_texts lines; /**< of each event: the first one of the same option */

@@ -117,8 +117,12 @@ int doctor_word(const char *plugin, const char *key, const struct config_item *b
 /** @return an option's seconds in microseconds; `otherwise` if a block hasn't the option. */
 uint64_t doctor_us(const struct config_item *block, const char *option, uint64_t otherwise);
 
-/** Adds plugins that the configuration loads, and that aren't installed. */
+/** Adds plugins that the configuration loads, and that aren't installed; and blocks of plugins
+ * whose names are misspelt. */
 void doctor_check_plugins(const struct usage *usage, struct findings *findings);
+
+/** Adds that the host's name can't be looked up, where collectd would. That may take seconds. */
+void doctor_check_host_name(const struct usage *usage, struct findings *findings);
 
 /** Adds whether the programs that collectd's exec plugin runs for notifications have what they
  * need.

@@ -172,16 +172,18 @@ static void print_summary(const struct findings *findings, const struct usage *u
 {
     const struct findings_counts counts = findings_count(findings, NULL);
     const size_t *of = counts.of;
-    char lacking[40] = "", untried[40] = "", user[48], text[192];
+    char lacking[40] = "", untried[40] = "", noted[40] = "", user[48], text[224];
 
     if (of[FINDING_LACKS] > 0)
         snprintf(lacking, sizeof(lacking), ", %zu lack something", of[FINDING_LACKS]);
     if (of[FINDING_UNTRIED] > 0)
         snprintf(untried, sizeof(untried), ", %zu can't be tried", of[FINDING_UNTRIED]);
+    if (of[FINDING_NOTE] > 0)
+        snprintf(noted, sizeof(noted), ", %zu are done without", of[FINDING_NOTE]);
     name_user(user, sizeof(user));
-    snprintf(text, sizeof(text), "%zu of %zu features %swork%s%s (as %s).", of[FINDING_WORKS],
-             of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED],
-             usage->path != NULL ? "that are used " : "", lacking, untried, user);
+    snprintf(text, sizeof(text), "%zu of %zu features %swork%s%s%s (as %s).", of[FINDING_WORKS],
+             of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED] + of[FINDING_NOTE],
+             usage->path != NULL ? "that are used " : "", lacking, untried, noted, user);
     output_fold(stdout, text, 0, style->width);
     if (of[FINDING_WRONG] > 0)
         printf("The configuration has %zu mistake%s.\n", of[FINDING_WRONG],

@@ -7,17 +7,13 @@
 #include "common/output.h"
 
 static const char *const words[FINDING_STATE_COUNT] = {
-    [FINDING_WORKS] = "works",
-    [FINDING_LACKS] = "lacks",
-    [FINDING_WRONG] = "wrong",
-    [FINDING_UNTRIED] = "untried",
+    [FINDING_WORKS] = "works",     [FINDING_LACKS] = "lacks", [FINDING_WRONG] = "wrong",
+    [FINDING_UNTRIED] = "untried", [FINDING_NOTE] = "note",
 };
 
 static const char *const escapes[FINDING_STATE_COUNT] = {
-    [FINDING_WORKS] = "\033[32m",
-    [FINDING_LACKS] = "\033[31m",
-    [FINDING_WRONG] = "\033[31m",
-    [FINDING_UNTRIED] = "\033[33m",
+    [FINDING_WORKS] = "\033[32m",   [FINDING_LACKS] = "\033[31m", [FINDING_WRONG] = "\033[31m",
+    [FINDING_UNTRIED] = "\033[33m", [FINDING_NOTE] = "",
 };
 
 /* Width of the column of states. */
@@ -185,12 +181,19 @@ static void print_count(FILE *out, size_t count, const char *colour)
         fprintf(out, "%10s", "-");
 }
 
+/* How many columns of states there are: those before the notes, if there is none. */
+static int count_columns(const struct findings *findings)
+{
+    return findings_count(findings, NULL).of[FINDING_NOTE] > 0 ? FINDING_STATE_COUNT : FINDING_NOTE;
+}
+
 static void print_row(FILE *out, const struct findings *findings, const char *plugin, bool colours)
 {
     const struct findings_counts counts = findings_count(findings, plugin);
+    const int columns = count_columns(findings);
 
     fprintf(out, "%-12s", plugin);
-    for (int state = 0; state < FINDING_STATE_COUNT; state++)
+    for (int state = 0; state < columns; state++)
         print_count(out, counts.of[state], colours ? escapes[state] : "");
     print_count(out, counts.unused, "");
     putc('\n', out);
@@ -198,10 +201,11 @@ static void print_row(FILE *out, const struct findings *findings, const char *pl
 
 static void print_rows(FILE *out, const struct findings *findings, bool colours)
 {
+    const int columns = count_columns(findings);
     const char *plugin = "";
 
     fprintf(out, "%-12s", "plugin");
-    for (int state = 0; state < FINDING_STATE_COUNT; state++)
+    for (int state = 0; state < columns; state++)
         fprintf(out, "%10s", words[state]);
     fprintf(out, "%10s\n", "not used");
     for (size_t i = 0; i < findings->count; i++) {
@@ -267,10 +271,8 @@ int findings_print_table(FILE *out, const struct findings *findings,
 static void print_json_finding(FILE *out, const struct finding *finding)
 {
     static const char *const works[FINDING_STATE_COUNT] = {
-        [FINDING_WORKS] = "true",
-        [FINDING_LACKS] = "false",
-        [FINDING_WRONG] = "false",
-        [FINDING_UNTRIED] = "null",
+        [FINDING_WORKS] = "true",   [FINDING_LACKS] = "false", [FINDING_WRONG] = "false",
+        [FINDING_UNTRIED] = "null", [FINDING_NOTE] = "null",
     };
 
     json_print_text(out, "{\"plugin\":", finding->plugin);

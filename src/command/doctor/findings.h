@@ -17,6 +17,7 @@ enum finding_state {
     FINDING_LACKS,
     FINDING_WRONG,   /**< no machine could do what the configuration says */
     FINDING_UNTRIED, /**< can't be tried on this machine */
+    FINDING_NOTE,    /**< this machine lacks it, and the plugin is meant to do without */
     FINDING_STATE_COUNT
 };
 
@@ -99,9 +100,9 @@ struct findings_style {
 
 /**
  * Prints a line for each finding: "works   PLUGIN: FEATURE", "lacks   PLUGIN: FEATURE: CAUSE:
- * REMEDY", or the same with "wrong" or "untried"; and an empty one. What lacks the same, for the
- * same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". What is wrong comes
- * first. Flushes.
+ * REMEDY", or the same with "wrong", "untried" or "note"; and an empty one. What lacks the same,
+ * for the same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". What is wrong
+ * comes first. Flushes.
  *
  * @param all  also print what the configuration doesn't use, with "unused" in that place.
  * @return 0, or the negative errno of writing.
@@ -109,7 +110,8 @@ struct findings_style {
 int findings_print_lines(FILE *out, const struct findings *findings, bool all);
 
 /**
- * Prints for a reader: a table with a row for each plugin, and below it what is lacking or can't be
+ * Prints for a reader: a table with a row for each plugin, which has notes only where there are
+ * some, and below it what is lacking or can't be
  * tried, cause and remedy on lines of their own, and an empty line. Those that have the same cause
  * and remedy share them; order, and those of several plugins, as findings_print_lines(). Flushes.
  *

@@ -183,13 +183,16 @@ static void try_groups(struct check_context *context, const struct cgroups_of_pl
     hr_cgroup_set_close(set);
 }
 
-/* "of 3 of 12, such as system.slice/a.service"; the name of our own says nothing. */
+/* "of 3 of 12, such as system.slice/a.service", "of system.slice/a.service" if that is all; the
+ * name of our own says nothing. */
 static void describe_obstructed(const struct check_context *context,
                                 const struct obstructed *obstructed, bool is_own, char *text,
                                 size_t size)
 {
     if (is_own)
         snprintf(text, size, "of a test cgroup");
+    else if (context->tried == 1)
+        snprintf(text, size, "of %s", obstructed->example);
     else
         snprintf(text, size, "of %zu of %zu, such as %s", obstructed->count, context->tried,
                  obstructed->example);

@@ -57,10 +57,6 @@ struct check_context {
         "let the hypervisor pass one through, or leave these events out"
 
 static const struct advice event_advice[] = {
-    {-ENOENT, NO_PMU},
-    {-EOPNOTSUPP, NO_PMU},
-    {-ENODEV, NO_PMU},
-    {-ENXIO, NO_PMU},
     {-ENOSYS, "the kernel has no perf events", "it needs CONFIG_PERF_EVENTS=y"},
     {-EXDEV, "cgroups have no controller perf_event",
      "enable any controller at the top of the cgroup2 mount (echo +pids >cgroup.subtree_control); "
@@ -94,13 +90,71 @@ static bool is_without_pmu(int status)
     return status == -ENOENT || status == -EOPNOTSUPP || status == -ENODEV || status == -ENXIO;
 }
 
+static bool is_of_pmu(const struct hr_perf_event *event)
+{
+    const uint32_t type = event->encodings[0].attr.type;
+
+    return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT;
+}
+
+/* Of the CPUs' own PMU: its type is that of raw events, or it has a file "cpus". */
+static bool is_of_cpus(const struct hr_perf_event *event)
+{
+    const struct hr_perf_encoding *encoding = &event->encodings[0];
+    const uint32_t type = encoding->attr.type;
+
+    return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW ||
+           (is_of_pmu(event) && !event->whole_machine && !encoding->every_cpu);
+}
+
+/* Software events, tracepoints, and what the PMU of the CPUs counts. */
+static bool is_of_kind(const struct hr_perf_event *event, const struct kind *kind)
+{
+    return kind->type == PERF_TYPE_HARDWARE ? is_of_cpus(event)
+                                            : event->encodings[0].attr.type == kind->type;
+}
+
+/* Whether one of the configured events is what `is` says. */
+static bool has_event(const struct check_context *context,
+                      bool (*is)(const struct hr_perf_event *event))
+{
+    const struct usage_texts *texts = &context->usage->events;
+    bool has = false;
+
+    for (size_t i = 0; i < texts->count && !has; i++) {
+        struct hr_perf_event_error fault;
+        struct hr_perf_event *event;
+        if (hr_perf_event_find(context->vocabulary, texts->list[i], &event, &fault) < 0)
+            continue;
+        has = is(event);
+        hr_perf_event_free(event);
+    }
+    return has;
+}
+
+static bool needs_no_pmu(const struct hr_perf_event *event)
+{
+    return !is_of_pmu(event);
+}
+
+/* The plugin leaves out what no PMU counts, as the snippet says, and goes on with the other events.
+ */
+static enum finding_state state_without_pmu(const struct check_context *context)
+{
+    const struct findings *findings = context->findings;
+    const bool goes_on = findings->judgement == FINDINGS_AS_CONFIGURED && findings->used &&
+                         !context->usage->require_events && has_event(context, needs_no_pmu);
+
+    return goes_on ? FINDING_NOTE : FINDING_LACKS;
+}
+
 static void add_missing(const struct check_context *context, const char *feature)
 {
     char cause[128], remedy[128];
 
     snprintf(cause, sizeof(cause), "this machine's PMU doesn't count %s", context->missing);
     snprintf(remedy, sizeof(remedy), "leave %s out", context->missing);
-    findings_add(context->findings, FINDING_LACKS, feature, cause, remedy);
+    findings_add(context->findings, state_without_pmu(context), feature, cause, remedy);
 }
 
 static void add_status(const struct check_context *context, const char *feature, int status)
@@ -109,18 +163,10 @@ static void add_status(const struct check_context *context, const char *feature,
         add_permission(context, feature);
     else if (context->missing != NULL && is_without_pmu(status))
         add_missing(context, feature);
+    else if (is_without_pmu(status))
+        findings_add(context->findings, state_without_pmu(context), feature, NO_PMU);
     else
         findings_add_status(context->findings, feature, status, event_advice);
-}
-
-/* Software events, tracepoints, and what a PMU counts. */
-static bool is_of_kind(const struct hr_perf_event *event, const struct kind *kind)
-{
-    const uint32_t type = event->encodings[0].attr.type;
-
-    if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT)
-        return type == kind->type;
-    return kind->type == PERF_TYPE_HARDWARE;
 }
 
 /* Where an event isn't known it is of no kind, but for tracepoints that can't be looked up. */
@@ -330,6 +376,18 @@ static bool is_countable(const struct check_context *context, const char *text)
     return status == 0 || status == -ECANCELED;
 }
 
+static bool is_text_of_pmu(const struct check_context *context, const char *text)
+{
+    struct hr_perf_event_error fault;
+    struct hr_perf_event *event;
+
+    if (hr_perf_event_find(context->vocabulary, text, &event, &fault) < 0)
+        return false;
+    const bool is = is_of_pmu(event);
+    hr_perf_event_free(event);
+    return is;
+}
+
 static void find_events(const struct check_context *context, struct doctor_events *events)
 {
     const bool needs_clocks = !hr_perf_is_running_time_right(context->root);
@@ -339,7 +397,7 @@ static void find_events(const struct check_context *context, struct doctor_event
     for (size_t i = 0; i < usage->events.count; i++) {
         const char *text = usage->events.list[i];
         const bool adds_clock = needs_clocks && usage->lines.list[i] != line_with_clock &&
-                                is_text_of_kind(context, text, &hardware);
+                                is_text_of_pmu(context, text);
         if (!is_countable(context, text))
             continue;
         events->texts.list[events->texts.count++] = text;
@@ -365,7 +423,20 @@ static void add_unknown_name(const struct check_context *context, const char *te
     findings_add(context->findings, FINDING_LACKS, feature, fault->reason, remedy);
 }
 
-/* Those of the configuration that this machine doesn't know. */
+/* Of a PMU that isn't the CPUs', as msr: no other event says whether it can be counted. */
+static void check_other_pmu(const struct check_context *context, const char *text,
+                            struct hr_perf_event *event)
+{
+    char feature[80];
+
+    if (!is_of_pmu(event) || is_of_cpus(event))
+        return;
+    const int status = try_event(context->root, event);
+    snprintf(feature, sizeof(feature), "event \"%s\"", text);
+    add_status(context, feature, status == -ECANCELED ? 0 : status);
+}
+
+/* Those of the configuration that this machine doesn't know, or that are of no kind. */
 static void check_names(const struct check_context *context)
 {
     struct hr_perf_event *event;
@@ -375,6 +446,7 @@ static void check_names(const struct check_context *context)
         struct hr_perf_event_error fault = {.reason = ""};
         int status = hr_perf_event_find(context->vocabulary, text, &event, &fault);
         if (status == 0) {
+            check_other_pmu(context, text, event);
             hr_perf_event_free(event);
         } else if (status != -EACCES && status != -ENODEV) {
             add_unknown_name(context, text, &fault);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * doctor/plugins.c - plugins that collectd is to load, and that aren't where it looks for them, so
- * that it doesn't start.
+ * that it doesn't start; and blocks of options of which it loads no plugin, as their name is
+ * misspelt.
  *
- * Source: collectd's daemon/plugin.c, plugin_load().
+ * Source: collectd's daemon/plugin.c, plugin_load(); daemon/configfile.c, which warns of such a
+ * block, and goes on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -107,21 +109,69 @@ static void add_missing(const struct search *search, const struct config_item *i
     findings_add(findings, FINDING_WRONG, feature, cause, remedy);
 }
 
-/* Without PluginDir it isn't known in which of the directories it looks, so all are as good. */
-static void check_plugin(const struct config_item *item, const struct config_item *directory,
-                         struct findings *findings)
+/* Without PluginDir it isn't known in which of the directories it looks, so all are as good.
+ * @return 0, or the negative errno of reading the PluginDir. */
+static int look_everywhere(struct search *search, const struct config_item *directory)
+{
+    if (directory != NULL)
+        return look_in(search, config_text(directory));
+    for (size_t i = 0; i < USUAL_COUNT; i++)
+        look_in(search, usual_directories[i]);
+    return 0;
+}
+
+static struct search search_of(const struct config_item *item)
 {
     /* collectd goes on to know it by its older name. */
     const bool is_virt = strcmp(config_text(item), "libvirt") == 0;
-    struct search search = {.name = is_virt ? "virt" : config_text(item), .difference = UINT_MAX};
-    const int status = directory != NULL ? look_in(&search, config_text(directory)) : 0;
 
-    for (size_t i = 0; i < USUAL_COUNT && directory == NULL; i++)
-        look_in(&search, usual_directories[i]);
+    return (struct search){.name = is_virt ? "virt" : config_text(item), .difference = UINT_MAX};
+}
+
+static void check_plugin(const struct config_item *item, const struct config_item *directory,
+                         struct findings *findings)
+{
+    struct search search = search_of(item);
+    const int status = look_everywhere(&search, directory);
+
     if (status < 0)
         add_directory(directory, status, findings);
     else if (search.directory != NULL && !search.is_found)
         add_missing(&search, item, findings);
+}
+
+/* The likest of the plugins that are loaded becomes what is meant. @return whether its own is. */
+static bool compare_with_loaded(const struct usage *usage, struct search *search)
+{
+    for (size_t i = 0; i < usage->config.child_count; i++) {
+        const struct config_item *item = &usage->config.children[i];
+        if (!usage_loads(usage, item))
+            continue;
+        if (strcasecmp(config_text(item), search->name) == 0)
+            return true;
+        compare(search, config_text(item));
+    }
+    return false;
+}
+
+/* A block of a plugin that is there, and isn't loaded, may be meant to wait. */
+static void check_block(const struct usage *usage, const struct config_item *block,
+                        const struct config_item *directory, struct findings *findings)
+{
+    struct search loaded = search_of(block), installed = loaded;
+    char feature[80], cause[256], remedy[128];
+
+    if (compare_with_loaded(usage, &loaded) || loaded.meant[0] == '\0')
+        return;
+    look_everywhere(&installed, directory);
+    if (installed.is_found || installed.is_link)
+        return;
+    snprintf(feature, sizeof(feature), "block <Plugin \"%.60s\">", config_text(block));
+    snprintf(cause, sizeof(cause),
+             "no plugin of that name is loaded, so it has no effect, in line %u of %.150s",
+             block->line, block->path);
+    snprintf(remedy, sizeof(remedy), "correct its name; %s may be meant", loaded.meant);
+    findings_add(findings, FINDING_WRONG, feature, cause, remedy);
 }
 
 /* A PluginDir holds for what comes after it. */
@@ -135,5 +185,7 @@ void doctor_check_plugins(const struct usage *usage, struct findings *findings)
             directory = item;
         else if (usage_loads(usage, item))
             check_plugin(item, directory, findings);
+        else if (config_is(item, "Plugin"))
+            check_block(usage, item, directory, findings);
     }
 }
