@@ -348,19 +348,20 @@ list_usage() {
 # find_user: sets user to the path of the cgroup, of those without others below, that uses the most CPU time within a
 # second, used to that, in CPUs, and part to "most" if it is more than all other tasks use together, "little" if it is less
 # than a tenth of what all use, or than half of what tasks in no cgroup do, or "some"; and elsewhere to what the latter
-# use, if that is half of all or more, else 0: a container doesn't see the cgroups of others. Fails if it isn't known.
+# use, if that is more than the group does and not little, else 0. A container sees its own groups only, so to it those of
+# others are tasks in no cgroup: unseen is " seen here" then, else "". Fails if it isn't known.
 user="" part=""
 find_user() {
     [ -z "$part" ] || return 0
     find_mount || return 1
-    sees_all=true
-    [ ! -e "$mount/cgroup.events" ] || sees_all=false
+    unseen=""
+    [ ! -e "$mount/cgroup.events" ] || unseen=" seen here"      # it isn't the root cgroup
     found=$(
         {
             list_usage
             sleep 1
             list_usage
-        } | awk -v mount="$mount/" -v sees_all=$sees_all '
+        } | awk -v mount="$mount/" '
             /^[0-9]/ { elapsed = $1 - begin; begin = $1 }
             /^cpu / {
                 ticks = $2 + $3 + $4
@@ -388,8 +389,10 @@ find_user() {
                 }
                 if (all < in_groups)        # ticks are less exact
                     all = in_groups
-                elsewhere = sees_all == "true" && 2 * in_groups <= all ? all - in_groups : 0
+                elsewhere = all - in_groups
                 part = most > all - most ? "most" : 10 * most < all || 2 * most < elsewhere ? "little" : "some"
+                if (elsewhere <= most || 10 * elsewhere < all)
+                    elsewhere = 0
                 if (all > 0 && elapsed > 0)
                     printf "%.2f %.2f %s %s", most / 1e6 / elapsed, elsewhere / 1e6 / elapsed, part, user
             }'
@@ -418,13 +421,21 @@ describe_user() {
     esac
     cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
     cpus="${cpus:+of $cpus }CPUs"
-    if [ "$part" != little ] && [ "$user" != "$place" ] && ! is_waiting_for_cpu "$user"; then
-        more="$more${newline}the most CPU time is used by $user: $used $cpus"
-    elif [ "$elsewhere" != 0.00 ]; then
+    next=$user
+    if [ "$part" = little ]; then
+        next=""
+    elif [ "$user" = "$place" ]; then
+        next=itself
+    elif is_waiting_for_cpu "$user"; then
+        next=""
+    fi
+    if [ "$elsewhere" != 0.00 ]; then
         print_number "$elsewhere"
-        more="$more$newline$number $cpus are used by tasks in no cgroup"
-    elif [ "$part" != little ] && [ "$user" = "$place" ]; then
+        more="$more${newline}the most CPU time is used by tasks in no cgroup$unseen: $number $cpus${next:+; then by $next: $used}"
+    elif [ "$next" = itself ]; then
         more="$more${newline}of all cgroups it uses the most CPU time itself: $used $cpus"
+    elif [ -n "$next" ]; then
+        more="$more${newline}the most CPU time is used by $user: $used $cpus"
     fi
 }
 
@@ -1230,7 +1241,7 @@ print_list() {
     host=$(sed -n 2p "$1")
     summary="$(printf '%s\n' "$list" | wc -l) more cgroups wait for $(sed -n 3p "$1")"
     more="$newline$list" message="" plugin=psi note=""
-    user=$(grep -h -m 1 -e "^the most CPU time is used by " -e "^[0-9.]* .*CPUs are used by tasks in no cgroup$" "$@" | head -n 1)
+    user=$(grep -h -m 1 "^the most CPU time is used by " "$@" | head -n 1)
     more=$more${user:+$newline$user}
     look=$(sed -n 's/^look here: //p' "$1")
     notified=$(sed -n '/^X-Collectd-Notification:/,/^Auto-Submitted:/{ /^Auto-Submitted:/d; p; }' "$@")
