@@ -264,6 +264,88 @@ START_TEST(puts_a_threshold_in_words)
 END_TEST
 
 static const struct {
+    const char *instance, *message, *text;
+} trigger_texts[] = {
+    {"c_h",
+     "cpu full: stalled 1067 ms in 2.1 s (limit 150 ms) in c/h: neighbours (914 ms); taken in the "
+     "next 0.1 s, of 91 ms that its tasks waited, by: b 82 ms, itself 9 ms; waiting: nginx[4] 66 "
+     "ms",
+     "all of c_h waits for a CPU, taken by b 82 ms, itself 9 ms; 51 % of the time: neighbours (914 "
+     "ms); waiting: nginx[4] 66 ms"},
+    {"c_h",
+     "cpu some: stalled 150 ms in 1 s (limit 150 ms) in c/h, for 12 s now: taken in the next 2 s, "
+     "of 9.1 ms that its tasks waited, by: other tasks 9 ms; which tasks wait isn't known: it is "
+     "off",
+     "c_h waits for a CPU, taken by other tasks 9 ms; 15 % of the time, for 12 s; which tasks wait "
+     "isn't known: it is off"},
+    {"system", "memory some: stalled 212 ms in 1 s (limit 150 ms) in the system: reclaim",
+     "something in the machine waits for memory 21 % of the time: reclaim"},
+    {"a", "io full: stalled at least 300 ms in 1 s (limit 300 ms) in a",
+     "all of a waits for disks at least 30 % of the time"},
+    {"a", "irq full: stalled 2.0 s in 1 s (limit 300 ms) in a",
+     "irq full: stalled 2.0 s in 1 s (limit 300 ms) in a"},
+    {"a",
+     "irq full: stalled 1001 ms in 1 s (limit 300 ms) in a; waiting: unknown, as no wait ended",
+     "a waits for interrupts 100 % of the time; waiting: unknown, as no wait ended"},
+    /* what isn't understood is shown as it is */
+    {"pod-1", "cpu some: stalled 300 ms in 1 s (limit 300 ms) in c/h: itself",
+     "cpu some: stalled 300 ms in 1 s (limit 300 ms) in c/h: itself"},
+    {"a", "cpu some: stalled 300 ms in 0 s (limit 300 ms) in a",
+     "cpu some: stalled 300 ms in 0 s (limit 300 ms) in a"},
+    {"a", "cpu some: stalled 300 ms in 1 s (limit 300 ms) in ab: itself",
+     "cpu some: stalled 300 ms in 1 s (limit 300 ms) in ab: itself"},
+    {"a", "cpu some: below 300 ms in 1 s for 30 s in a",
+     "cpu some: below 300 ms in 1 s for 30 s in a"},
+    {"a", "cpu: itself", "cpu: itself"},
+};
+
+START_TEST(puts_a_trigger_in_words)
+{
+    struct alert alert = {.plugin = "psi", .type = "derive", .type_instance = "trigger_x"};
+    char text[ALERT_TEXT_SIZE];
+
+    strcpy(alert.instance, trigger_texts[_i].instance);
+    strcpy(alert.message, trigger_texts[_i].message);
+    alert_text(&alert, false, text);
+    ck_assert_str_eq(text, trigger_texts[_i].text);
+}
+END_TEST
+
+/* @return an alert that lasts */
+static struct alert make_lasting(const char *instance, const char *type_instance,
+                                 const char *message)
+{
+    struct alert alert = {.plugin = "psi", .host = "h", .lasts = true};
+
+    strcpy(alert.instance, instance);
+    strcpy(alert.type, strncmp(type_instance, "trigger_", 8) == 0 ? "derive" : "percent");
+    strcpy(alert.type_instance, type_instance);
+    strcpy(alert.message, message);
+    return alert;
+}
+
+START_TEST(counts_alarms_of_one_wait_once)
+{
+    static const char stalled[] = "cpu some: stalled 300 ms in 1 s (limit 300 ms) in a";
+    struct alert alerts[] = {
+        make_lasting("a", "trigger_x", stalled),
+        make_lasting("a", "cpu-full", CURRENTLY("value", "54.5", "above the failure", "40.0")),
+        make_lasting("a", "memory-some", CURRENTLY("value", "54.5", "above the failure", "40.0")),
+        make_lasting("b", "cpu-full", CURRENTLY("value", "54.5", "above the failure", "40.0")),
+        make_lasting("a", "cpu-idle", CURRENTLY("value", "1", "below the failure", "4.0")),
+        make_lasting("a", "cpu-idle", CURRENTLY("value", "1", "below the failure", "4.0")),
+    };
+    const struct alert_list list = {.entries = alerts, .count = 6};
+
+    ck_assert_uint_eq(alerts_count_lasting(&list), 5);
+    alerts[0].lasts = false;
+    ck_assert_uint_eq(alerts_count_lasting(&list), 5);
+    alerts[1].is_unwatched = true;
+    ck_assert_uint_eq(alerts_count_lasting(&list), 4);
+}
+END_TEST
+
+static const struct {
     const char *plugin, *instance, *type, *type_instance, *value, *text;
 } places[] = {
     {"psi", "system", "percent", "io-full", "20",
@@ -1146,6 +1228,8 @@ static void add_lines(TCase *tests)
     tcase_add_test(tests, cuts_long_texts);
     tcase_add_test(tests, words_an_alert);
     tcase_add_loop_test(tests, puts_a_threshold_in_words, 0, COUNT(threshold_texts));
+    tcase_add_loop_test(tests, puts_a_trigger_in_words, 0, COUNT(trigger_texts));
+    tcase_add_test(tests, counts_alarms_of_one_wait_once);
     tcase_add_loop_test(tests, names_a_place_as_mails_do, 0, sizeof(places) / sizeof(places[0]));
     tcase_add_test(tests, names_the_machine_in_an_alarm);
     tcase_add_loop_test(tests, shortens_a_name_as_mails_do, 0, COUNT(short_names));

@@ -454,6 +454,14 @@ bool alarms_end(const struct alarms *alarms, const struct alert *alert, const st
     return true;
 }
 
+bool alarms_share_wait(const struct alert *a, const struct alert *b)
+{
+    if (strcmp(a->instance, b->instance) != 0)
+        return false; /* the most, at once */
+    const struct alarm first = make_alarm(a), second = make_alarm(b);
+    return first.resource != NO_RESOURCE && is_there(&second) && is_same_wait(&first, &second);
+}
+
 bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert)
 {
     char series[SERIES_SIZE];

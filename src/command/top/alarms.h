@@ -46,6 +46,9 @@ bool alarm_has_end(const struct alert *alert);
  * the next of its series, or the last end of its cause. */
 bool alarms_end(const struct alarms *alarms, const struct alert *alert, const struct alert *later);
 
+/** @return whether two alerts have begun alarms of one wait: one group's for one resource. */
+bool alarms_share_wait(const struct alert *a, const struct alert *b);
+
 /** @return whether an alert is by a threshold of a series that collectd has no value of. */
 bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert);
 

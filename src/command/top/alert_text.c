@@ -20,6 +20,7 @@
 
 #include "common/short_name.h"
 #include "headroom/quantity.h"
+#include "top/trigger_text.h"
 
 enum { VALUE_SIZE = 64, SERIES_SIZE = 512, MESSAGE_LENGTH_MAX = 255 };
 
@@ -209,18 +210,24 @@ static const char *find_wait(const char *series)
     return NULL;
 }
 
-/* "all of mysql.service waits for a CPU 54 % of the time". @param pct  NaN: not known */
-static void write_wait(FILE *out, const struct alert *alert, const char *what, double pct,
-                       bool is_end)
+/* "all of mysql.service" */
+static void write_waiter(FILE *out, const struct alert *alert, const char *what, bool is_full,
+                         bool is_end)
 {
-    const bool is_full = strstr(alert->type_instance, "-full") != NULL;
-    char text[VALUE_SIZE];
-
     if (is_full && strcmp(what, "interrupts") != 0)
         fputs("all of ", out);
     else if (!is_full && !is_end && strcmp(alert->instance, "system") == 0)
         fputs("something in ", out); /* CPUs may be idle meanwhile */
     write_place(out, alert);
+}
+
+/* "all of mysql.service waits for a CPU 54 % of the time". @param pct  NaN: not known */
+static void write_wait(FILE *out, const struct alert *alert, const char *what, double pct,
+                       bool is_end)
+{
+    char text[VALUE_SIZE];
+
+    write_waiter(out, alert, what, strstr(alert->type_instance, "-full") != NULL, is_end);
     if (isnan(pct)) {
         fprintf(out, " %s for %s", is_end ? "waits less" : "waits", what);
         return;
@@ -304,6 +311,37 @@ static void write_threshold(FILE *out, const struct alert *alert)
     }
 }
 
+static void write_piece(FILE *out, const char *before, const struct piece *piece)
+{
+    if (piece->length > 0)
+        fprintf(out, "%s%.*s", before, (int)piece->length, piece->start);
+}
+
+/* "all of h waits for a CPU, taken by b 82 ms; 51 % of the time: neighbours (914 ms); waiting: ..."
+ */
+static void write_trigger(FILE *out, const struct alert *alert, const struct trigger_text *trigger)
+{
+    char series[SERIES_SIZE], text[VALUE_SIZE];
+
+    snprintf(series, sizeof(series), "psi/percent/%s-full", trigger->resource);
+    const char *what = find_wait(series);
+    write_waiter(out, alert, what, trigger->is_full, false);
+    fprintf(out, " waits for %s", what);
+    write_piece(out, ", taken by ", &trigger->takers);
+    write_value(PERCENT, trigger->pct, text);
+    fprintf(out, "%s %s%s of the time", trigger->takers.length > 0 ? ";" : "",
+            trigger->at_least ? "at least " : "", text);
+    write_piece(out, "", &trigger->duration);
+    write_piece(out, ": ", &trigger->cause);
+    write_piece(out, "", &trigger->rest);
+}
+
+static bool is_trigger(const struct alert *alert, struct trigger_text *trigger)
+{
+    return strcmp(alert->plugin, "psi") == 0 &&
+           trigger_text_parse(alert->message, alert->instance, trigger);
+}
+
 static bool is_of_group(const struct alert *alert)
 {
     return strcmp(alert->plugin, "osnoise") != 0 && strcmp(alert->instance, "system") != 0;
@@ -325,6 +363,7 @@ static const char *find_unwatched(const struct alert *alert)
 void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
 {
     FILE *out = fmemopen(text, ALERT_TEXT_SIZE, "w");
+    struct trigger_text trigger;
 
     text[0] = text[ALERT_TEXT_SIZE - 1] = '\0';
     if (out == NULL)
@@ -340,6 +379,8 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
                 is_of_group(alert) ? ", it may be gone" : "");
     } else if (alert_is_by_threshold(alert)) {
         write_threshold(out, alert);
+    } else if (is_trigger(alert, &trigger)) {
+        write_trigger(out, alert, &trigger);
     } else {
         fputs(alert->message[0] != '\0' ? alert->message : "-", out);
     }

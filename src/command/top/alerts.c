@@ -154,6 +154,25 @@ bool alert_lasts(const struct alert *alert)
     return alert->lasts && !alert->is_unwatched;
 }
 
+/* Whether an earlier one that lasts is of the same wait. */
+static bool is_counted(const struct alert_list *list, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (alert_lasts(&list->entries[i]) &&
+            alarms_share_wait(&list->entries[i], &list->entries[at]))
+            return true;
+    return false;
+}
+
+size_t alerts_count_lasting(const struct alert_list *list)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        count += alert_lasts(&list->entries[i]) && !is_counted(list, i);
+    return count;
+}
+
 const char *alert_word(enum alert_severity severity)
 {
     return words[severity];

@@ -66,6 +66,9 @@ int alert_parse(const char *line, size_t length, struct alert *alert);
 /** @return whether an alert has begun an alarm that lasts, as far as that is known. */
 bool alert_lasts(const struct alert *alert);
 
+/** @return how many alarms last: a trigger's and a threshold's of one wait are one. */
+size_t alerts_count_lasting(const struct alert_list *list);
+
 /** @return the word in the file: "FAILURE", "WARNING" or "OKAY". */
 const char *alert_word(enum alert_severity severity);
 

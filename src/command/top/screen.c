@@ -409,21 +409,13 @@ static int count_lines_for_alerts(const struct screen *screen, const struct scre
     return spare < 0 ? 0 : spare < wanted ? spare : wanted;
 }
 
-static size_t count_lasting(const struct alert_list *list)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++)
-        count += alert_lasts(&list->entries[i]);
-    return count;
-}
-
 /* Says how many alarms last, unless all are drawn. */
 static void draw_alerts_heading(const struct screen *screen, int y, int width,
                                 const struct screen_view *view, size_t drawn)
 {
     char text[TEXT_SIZE];
     const char *problem = view->alerts_problem;
-    const size_t lasting = count_lasting(view->alerts);
+    const size_t lasting = alerts_count_lasting(view->alerts);
     bool none = view->alerts->count == 0;
     if (problem[0] != '\0')
         snprintf(text, sizeof(text), "%s: %s", none ? "no alerts" : "alerts", problem);
