@@ -11,7 +11,7 @@
 #include "blame/shared.h"
 #include "headroom/blame.h"
 
-/** The programs' maps that this side reads or writes, see blame/blame.bpf.c. */
+/** The programs' maps that this side reads or writes, see blame/state.bpf.h. */
 enum blame_map {
     BLAME_MAP_CONTROL, /**< 0 → struct blame_control */
     BLAME_MAP_STATUS,  /**< 0 → struct blame_status */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * blame/lasting.bpf.h - counts waits that last, as far as they have lasted.
+ */
+#ifndef HEADROOM_COLLECTORS_BLAME_LASTING_BPF_H
+#define HEADROOM_COLLECTORS_BLAME_LASTING_BPF_H
+
+#include "blame/tasks.bpf.h"
+
+/* Whether a limit may have kept the task from the CPU, now or ever. */
+static __noinline bool is_limited(struct task_struct *task, __u64 now)
+{
+    struct cfs_rq *cfs_rq = BPF_CORE_READ(task, se.cfs_rq);
+
+    return (bpf_core_field_exists(cfs_rq->throttle_count) &&
+            BPF_CORE_READ(cfs_rq, throttle_count) != 0) ||
+           throttled_of(task, now) != 0;
+}
+
+/* Where no switch has been seen since attaching, one task has had the CPU since it arrived. The
+ * idle task's arrival isn't kept. Of a task with a limit it isn't known whether that was why it
+ * waited. */
+static __noinline void charge_running(struct task_struct *task, const struct wait *wait,
+                                      const struct moment *moment)
+{
+    struct task_struct *running = task->se.cfs_rq->rq->curr;
+
+    if (!running || running->pid == 0 || is_limited(task, moment->now))
+        return;
+    const __u64 arrived = running->sched_info.last_arrival;
+    const __u64 begun = arrived > wait->queued ? arrived : wait->queued;
+    const struct blame_key key = {
+        .waiter = wait->number,
+        .taker = number_of(find_taker(running)),
+        .waiter_tid = settings.by_task ? task->pid : 0,
+        .taker_tid = settings.by_task ? running->pid : 0,
+    };
+    if (begun < moment->now)
+        charge(&key, moment->now - begun, 1);
+}
+
+/* Counts a wait that lasts until now. The run queue isn't locked, so its clock may be some
+ * milliseconds old. That it is counted is noted first, for where it ends at the moment: else it
+ * would be counted twice. */
+static __always_inline void count_lasting(struct task_struct *task, struct task *kept,
+                                          struct wait *wait, const struct moment *moment,
+                                          bool is_current)
+{
+    const __u64 queued = wait->queued;
+
+    const struct task before = *kept;
+    skip_counted(&before, wait);
+    if (wait->queued >= moment->now)
+        return;
+    kept->counted_until = moment->now;
+    kept->counted_of = queued;
+    if (*(volatile unsigned long long *)&task->sched_info.last_queued != queued)
+        return;
+    keep_queued(task, kept, moment->now, moment);
+    if (!charge_total(task, wait->number, moment->now - wait->queued))
+        return;
+    if (is_current)
+        split(task, &before, wait, moment);
+    else
+        charge_running(task, wait, moment);
+}
+
+#endif

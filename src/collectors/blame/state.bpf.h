@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * blame/state.bpf.h - what the BPF programs keep: slices of CPUs, tasks, and their maps.
+ */
+#ifndef HEADROOM_COLLECTORS_BLAME_STATE_BPF_H
+#define HEADROOM_COLLECTORS_BLAME_STATE_BPF_H
+
+#include "blame/kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "blame/shared.h"
+
+#define RING_MASK (BLAME_SLICES - 1)
+#define CGROUPS   1024 /* that a CPU has seen; a power of two */
+#define WAYS      4    /* tasks of a set */
+
+/* One task's time on a CPU; it ends when the next one begins. */
+struct slice {
+    __u64 begin;
+    __u64 irq, steal; /* the CPU's sums when it began */
+    __u32 taker;      /* as of taker_of(); BLAME_TOTAL: unknown */
+    __u32 tid;
+};
+
+/* The number of the watched group of a cgroup; one of an older generation is worthless. */
+struct resolved {
+    __u64 cgroup; /* its id */
+    __u32 generation;
+    __u32 number; /* as of find_watched() */
+};
+
+struct ring {
+    __u32 count; /* slices so far; the newest is that of the task that runs */
+    __u32 epoch;
+    __u32 tid;        /* of the task that runs */
+    __u32 generation; /* of the watched groups, when its taker was found */
+    __u64 since;      /* when that began */
+    __u64 css_set;    /* the address of what has the cgroups of the task that runs */
+    __u64 switches;   /* of the run queue, by then */
+    __s64 allowance;  /* so many slices may be walked, */
+    __u64 allowed;    /* as of then */
+    struct resolved cgroups[CGROUPS]; /* that were seen, each where its id says */
+    struct slice slices[BLAME_SLICES];
+};
+
+/* What is kept of a task of a measured group, by its tid. */
+struct task {
+    __u64 start_time; /* tids are used again */
+    __u64 run_delay;  /* so much of it has been split, */
+    __u64 arrivals;   /* when it was known after so many */
+    __u64 queued;     /* when it was queued last; the rest are the sums of the CPU by then */
+    __u64 irq, steal, throttled;
+    __u64 counted_of;    /* the wait that was queued then has been counted, */
+    __u64 counted_until; /* as far as this, while it lasted */
+};
+
+/* The tasks whose tids are the same modulo the number of sets. */
+struct task_set {
+    __u32 tids[WAYS]; /* 0: free */
+    struct task tasks[WAYS];
+};
+
+/* The sums of a CPU at one moment. */
+struct moment {
+    __u64 now; /* by the run queue's clock */
+    __u64 irq, steal;
+};
+
+const volatile struct blame_settings settings = {0};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct blame_control);
+} control SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct blame_status);
+} status SEC(".maps");
+
+/* The numbers of the watched groups, marked if they are measured. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1);
+    __type(key, __u64);
+    __type(value, __u32);
+} watched SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct ring);
+} rings SEC(".maps");
+
+/* A hash, but looking a task up in it takes no call: that is done at each wakeup of any task. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, BLAME_TASKS / WAYS);
+    __type(key, __u32);
+    __type(value, struct task_set);
+} tasks SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 1);
+    __type(key, struct blame_key);
+    __type(value, __u64);
+} cells SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct blame_name);
+} names SEC(".maps");
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * blame/tasks.bpf.h - what is known of each task, and how much of its waits was counted.
+ */
+#ifndef HEADROOM_COLLECTORS_BLAME_TASKS_BPF_H
+#define HEADROOM_COLLECTORS_BLAME_TASKS_BPF_H
+
+#include "blame/waits.bpf.h"
+
+static __always_inline struct task_set *set_of(__u32 tid)
+{
+    const __u32 index = tid & (BLAME_TASKS / WAYS - 1);
+
+    return bpf_map_lookup_elem(&tasks, &index);
+}
+
+/* @return which of its set a task is, from 1 on; 0: none. It has no branches, as each would be
+ * verified to the program's end. A switch and a reader may have added a task at once. */
+static __always_inline __u32 find_way(const struct task_set *set, __u32 tid)
+{
+    __u64 found = 0;
+
+    for (__u32 way = 0; way < WAYS; way++) {
+        const __u64 differs = set->tids[way] ^ tid, is_same = (differs - 1) >> 63;
+        found += is_same * (way + 1 - found);
+    }
+    return found;
+}
+
+/* Which a task gets that isn't there: a free one, or that of the one that was queued least
+ * recently; from 0 on. */
+__noinline __u32 take_way(__u32 tid)
+{
+    struct task_set *set = set_of(tid);
+    __u64 least = ~0ull;
+    __u32 taken = 0;
+
+    if (!set)
+        return 0;
+    for (__u32 way = 0; way < WAYS; way++) {
+        const __u64 queued = set->tids[way] ? set->tasks[way].queued : 0;
+        if (queued < least) {
+            least = queued;
+            taken = way;
+        }
+    }
+    return taken;
+}
+
+static __always_inline struct task *find_task(struct task_struct *task)
+{
+    const __u32 tid = task->pid;
+    struct task_set *set = set_of(tid);
+
+    if (!set)
+        return 0;
+    const __u32 way = find_way(set, tid);
+    if (way == 0)
+        return 0;
+    struct task *found = &set->tasks[(way - 1) & (WAYS - 1)];
+    return found->start_time == task->start_time ? found : 0;
+}
+
+/* A task that isn't known yet: what it waited for before isn't, either. */
+static __noinline struct task *add_task(struct task_struct *task, __u64 now)
+{
+    const __u32 tid = task->pid;
+    struct task_set *set = set_of(tid);
+
+    if (!set)
+        return 0;
+    __u32 way = find_way(set, tid);
+    way = (way > 0 ? way - 1 : take_way(tid)) & (WAYS - 1);
+    set->tids[way] = tid;
+    set->tasks[way] = (struct task){.start_time = task->start_time, .queued = now};
+    return &set->tasks[way];
+}
+
+static __always_inline struct task *keep_task(struct task_struct *task, __u64 now)
+{
+    struct task *kept = find_task(task);
+
+    return kept ? kept : add_task(task, now);
+}
+
+/* Waits that ended since its last arrival without another, by moving. If there was another one, it
+ * was in a group that isn't measured. */
+static __always_inline __u64 waited_since_arrival(struct task_struct *task, const struct task *kept)
+{
+    __u64 run_delay = task->sched_info.run_delay;
+
+    return kept->arrivals == task->sched_info.pcount && run_delay > kept->run_delay
+               ? run_delay - kept->run_delay
+               : 0;
+}
+
+static __always_inline void keep_queued(struct task_struct *task, struct task *kept, __u64 queued,
+                                        const struct moment *moment)
+{
+    kept->queued = queued;
+    kept->irq = moment->irq;
+    kept->steal = moment->steal;
+    kept->throttled = throttled_of(task, moment->now);
+}
+
+/* @return whether it may be split: of what was lost, parts would be counted as lost again. */
+static __noinline bool charge_total(struct task_struct *task, __u32 number, __u64 ns)
+{
+    const struct blame_key key = {
+        .waiter = number, .taker = BLAME_TOTAL, .waiter_tid = settings.by_task ? task->pid : 0};
+
+    return ns == 0 || charge(&key, ns, 1);
+}
+
+/* Leaves out what was counted of a wait while it lasted. @return how long that was. */
+static __always_inline __u64 skip_counted(const struct task *kept, struct wait *wait)
+{
+    const __u64 begun = wait->queued;
+
+    if (kept->counted_of != begun || kept->counted_until <= begun)
+        return 0;
+    wait->queued = kept->counted_until;
+    return wait->queued - begun;
+}
+
+#endif

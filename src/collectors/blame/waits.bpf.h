@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * blame/waits.bpf.h - splits a task's wait, where the CPU may take the time for that.
+ */
+#ifndef HEADROOM_COLLECTORS_BLAME_WAITS_BPF_H
+#define HEADROOM_COLLECTORS_BLAME_WAITS_BPF_H
+
+#include "blame/clocks.bpf.h"
+#include "blame/walk.bpf.h"
+
+#define MAX_LIMITS 16 /* of run queues, one within the other */
+
+/*
+ * Where many tasks wait and each runs for microseconds, each wait has as many slices as there are
+ * tasks, and walking them all takes longer than the tasks run: they would run less, wait longer,
+ * and so on. So a CPU may walk one slice in 1,024 ns, 5 to 10 % of its time, and what it hasn't
+ * used, up to 16 ms, later. Other waits aren't split.
+ */
+#define ALLOWANCE_SHIFT 10
+#define ALLOWANCE_MOST  (16 * BLAME_SLICES)
+
+static __always_inline bool is_real_time(struct task_struct *task)
+{
+    return task->prio < MAX_RT_PRIO;
+}
+
+/* When a run queue that the task is on was throttled last, if that was since it was queued. */
+static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
+{
+    struct sched_entity *entity = &task->se;
+    __u64 latest = 0;
+
+    for (int level = 0; level < MAX_LIMITS && entity; level++) {
+        __u64 clock = BPF_CORE_READ(entity, cfs_rq, throttled_clock);
+        if (clock >= queued && clock > 0 && (latest == 0 || clock < latest))
+            latest = clock;
+        entity = BPF_CORE_READ(entity, parent);
+    }
+    return latest;
+}
+
+static __always_inline void find_limit(struct walk *walk, struct task_struct *waiter,
+                                       const struct task *task)
+{
+    struct cfs_rq *cfs_rq = 0;
+
+    if (is_real_time(waiter))
+        return;
+    if (bpf_core_field_exists(cfs_rq->throttled_clock_self_time)) {
+        __u64 throttled = throttled_of(waiter, walk->end);
+        /* It is less where the task was moved to another group meanwhile. */
+        if (walk->queued_known && throttled > task->throttled)
+            walk->throttled = throttled - task->throttled;
+    } else if (bpf_core_field_exists(cfs_rq->throttled_clock)) {
+        walk->limited_from = throttled_since(waiter, walk->queued);
+    }
+}
+
+struct wait {
+    __u64 queued;
+    __u32 number; /* of the group */
+    __u32 cpu;
+    __u32 lasts; /* it doesn't end at the moment */
+};
+
+/* Whether the CPU may walk its slices; how many these are is known afterwards. */
+static __always_inline bool is_allowed(struct ring *ring, __u64 now)
+{
+    if (now > ring->allowed) {
+        const __u64 more = (now - ring->allowed) >> ALLOWANCE_SHIFT;
+        ring->allowance += more;
+        ring->allowed += more << ALLOWANCE_SHIFT;
+    }
+    if (ring->allowance > ALLOWANCE_MOST)
+        ring->allowance = ALLOWANCE_MOST;
+    return ring->allowance > 0;
+}
+
+/* Splits a wait until the moment. */
+static __noinline void split(struct task_struct *waiter, const struct task *task,
+                             const struct wait *wait, const struct moment *moment)
+{
+    const __u32 which = wait->lasts ? WALK_LASTING : WALK_ENDED, cpu = wait->cpu;
+    struct walk *walk = own_walk(which);
+    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+    if (!walk || !ring || !(wait->lasts || is_allowed(ring, moment->now)))
+        return;
+    *walk = (struct walk){
+        .queued = wait->queued,
+        .end = moment->now,
+        .irq = moment->irq,
+        .steal = moment->steal,
+        .queued_known = task->queued == wait->queued,
+        .queued_irq = task->irq,
+        .queued_steal = task->steal,
+        .cpu = wait->cpu,
+        .lasts = wait->lasts,
+        .key = {.waiter = wait->number, .waiter_tid = settings.by_task ? waiter->pid : 0},
+    };
+
+    find_limit(walk, waiter, task);
+    walk_back(which);
+    if (!wait->lasts)
+        ring->allowance -= walk->steps;
+}
+
+#endif
