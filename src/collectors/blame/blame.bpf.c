@@ -45,7 +45,7 @@ static __noinline void record_arrival(struct task_struct *task, __u32 number, __
     if (!kept)
         return;
     struct wait wait = {.queued = queued, .number = number, .cpu = cpu};
-    const __u64 counted = waited > 0 ? skip_counted(kept, &wait) : 0;
+    const __u64 counted = waited > 0 ? skip_counted(kept, &wait, moment->now) : 0;
     const bool is_room =
         charge_total(task, number, waited_since_arrival(task, kept) + waited - counted);
     kept->run_delay = task->sched_info.run_delay + waited;
@@ -130,7 +130,8 @@ int BPF_PROG(on_migrate, struct task_struct *trusted, int destination)
     if (!is_measured(group))
         return 0;
     struct wait wait = {.queued = moment.now - waited, .number = number_of(group), .cpu = rq->cpu};
-    if (charge_total(task, wait.number, waited - skip_counted(kept, &wait)) && waited < moment.now)
+    if (charge_total(task, wait.number, waited - skip_counted(kept, &wait, moment.now)) &&
+        waited < moment.now)
         split(task, kept, &wait, &moment);
     return 0;
 }
@@ -151,7 +152,7 @@ int on_reading(struct bpf_iter__task *context)
     if (!cfs_rq)
         return 0;
     struct rq *rq = cfs_rq->rq;
-    const struct moment moment = moment_of(rq);
+    const struct moment moment = moment_of_reading(rq);
     const __u32 group = find_taker(task);
     struct wait wait = {.queued = task->sched_info.last_queued,
                         .number = number_of(group),

@@ -93,6 +93,7 @@ static int load(struct hr_blame *blame, const struct hr_blame_options *options,
     const struct blame_settings settings = {
         .of_cpu_controller = options->controller != NULL,
         .by_task = options->by_task,
+        .lasting = options->lasting,
     };
     const struct blame_sizes sizes = {{
         [BLAME_MAP_CONTROL] = 1,
@@ -106,7 +107,7 @@ static int load(struct hr_blame *blame, const struct hr_blame_options *options,
     blame->values = calloc(blame->max_cells, sizeof(*blame->values));
     int status = blame->keys != NULL && blame->values != NULL ? 0 : -ENOMEM;
     if (status == 0)
-        status = blame->calls->load(&settings, &sizes, options->lasting, &blame->object);
+        status = blame->calls->load(&settings, &sizes, &blame->object);
     return status == 0 ? 0 : explain(status, reason);
 }
 

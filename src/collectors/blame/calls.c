@@ -47,7 +47,7 @@ static struct bpf_program *find_lasting(struct bpf_object *bpf)
 }
 
 static int open_and_load(struct object *object, const struct blame_settings *settings,
-                         const struct blame_sizes *sizes, bool lasting)
+                         const struct blame_sizes *sizes)
 {
     LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "headroom_blame");
 
@@ -55,7 +55,7 @@ static int open_and_load(struct object *object, const struct blame_settings *set
     if (object->bpf == NULL)
         return -errno;
     int status = set_map_sizes(object->bpf, sizes);
-    if (status == 0 && !lasting)
+    if (status == 0 && !settings->lasting)
         status = bpf_program__set_autoload(find_lasting(object->bpf), false);
     if (status == 0)
         status = hr_bpf_set_constant(object->bpf, settings, sizeof(*settings));
@@ -91,14 +91,14 @@ static void libbpf_unload(void *object)
 
 /* libbpf prints on standard error unless it is stopped. */
 static int libbpf_load(const struct blame_settings *settings, const struct blame_sizes *sizes,
-                       bool lasting, void **object)
+                       void **object)
 {
     struct object *own = calloc(1, sizeof(*own));
 
     if (own == NULL)
         return -ENOMEM;
     libbpf_print_fn_t print = libbpf_set_print(NULL);
-    int status = open_and_load(own, settings, sizes, lasting);
+    int status = open_and_load(own, settings, sizes);
     libbpf_set_print(print);
     if (status != 0)
         libbpf_unload(own);

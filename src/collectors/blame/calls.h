@@ -28,9 +28,8 @@ struct blame_sizes {
 
 /** The calls return 0 or a negative errno. An object is what load() returned. */
 struct hr_blame_calls {
-    /** @param lasting  whether count_lasting() will be called. */
     int (*load)(const struct blame_settings *settings, const struct blame_sizes *sizes,
-                bool lasting, void **object);
+                void **object);
     void (*unload)(void *object);
     int (*attach)(void *object);
     void (*detach)(void *object);

@@ -39,9 +39,23 @@ static __noinline void charge_running(struct task_struct *task, const struct wai
         charge(&key, moment->now - begun, 1);
 }
 
-/* Counts a wait that lasts until now. The run queue isn't locked, so its clock may be some
- * milliseconds old. That it is counted is noted first, for where it ends at the moment: else it
- * would be counted twice. */
+/*
+ * Now, by a run queue that isn't locked. Its own CPU alone moves its clock on: not where that has
+ * stopped its tick, or is stopped by a hypervisor. The reader's CPU works, so its clock is at most
+ * a tick old; both say the same, or nearly so where clocks of CPUs aren't stable.
+ */
+static __always_inline struct moment moment_of_reading(struct rq *rq)
+{
+    struct moment moment = moment_of(rq);
+    const __u64 now = to_read(bpf_get_current_task_btf())->se.cfs_rq->rq->clock;
+
+    if (now > moment.now)
+        moment.now = now;
+    return moment;
+}
+
+/* Counts a wait that lasts until now. It may end at the moment, even at an earlier one by its own
+ * CPU's clock. */
 static __always_inline void count_lasting(struct task_struct *task, struct task *kept,
                                           struct wait *wait, const struct moment *moment,
                                           bool is_current)
@@ -49,12 +63,12 @@ static __always_inline void count_lasting(struct task_struct *task, struct task 
     const __u64 queued = wait->queued;
 
     const struct task before = *kept;
-    skip_counted(&before, wait);
+    wait->queued = find_counted(&before, queued);
     if (wait->queued >= moment->now)
         return;
-    kept->counted_until = moment->now;
-    kept->counted_of = queued;
-    if (*(volatile unsigned long long *)&task->sched_info.last_queued != queued)
+    *(volatile __u64 *)&kept->counted_until = moment->now;
+    publish(&kept->counted_of, queued);
+    if (!is_skipped(kept, queued, moment->now))
         return;
     keep_queued(task, kept, moment->now, moment);
     if (!charge_total(task, wait->number, moment->now - wait->queued))

@@ -53,6 +53,7 @@ struct blame_status {
 struct blame_settings {
     __u32 of_cpu_controller; /* groups of the cpu controller's hierarchy; 0: of cgroup2 */
     __u32 by_task;
+    __u32 lasting; /* whether on_reading() is loaded, which counts waits while they last */
 };
 
 /* The map `cells` has nanoseconds for each. */

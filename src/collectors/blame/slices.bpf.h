@@ -69,7 +69,7 @@ static __noinline int split_missed_arrival(struct task_struct *task, __u32 numbe
     struct wait wait = {
         .queued = arrival.now - waited, .number = number, .cpu = bpf_get_smp_processor_id()};
     if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now &&
-        charge_total(task, number, waited - skip_counted(kept, &wait)))
+        charge_total(task, number, waited - skip_counted(kept, &wait, arrival.now)))
         split(task, kept, &wait, &arrival);
     kept->run_delay = run_delay;
     kept->arrivals = arrivals;

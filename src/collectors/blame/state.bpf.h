@@ -56,6 +56,9 @@ struct task {
     __u64 irq, steal, throttled;
     __u64 counted_of;    /* the wait that was queued then has been counted, */
     __u64 counted_until; /* as far as this, while it lasted */
+    __u64 ending;        /* when the last wait was queued whose end was counted, or is being, */
+    __u64 ended;         /* and as far as this it had been counted before */
+    __u64 owed;          /* so much more was counted than it lasted, see count_lasting() */
 };
 
 /* The tasks whose tids are the same modulo the number of sets. */

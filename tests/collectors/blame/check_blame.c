@@ -190,13 +190,13 @@ START_TEST(test_waits_that_last_are_counted_on_request)
     const struct hr_blame_options options = {
         .max_groups = 3, .lasting = true, .calls = &fake_blame_calls};
 
-    ck_assert(!fake_blame.lasting);
+    ck_assert(!fake_blame.settings.lasting);
     ck_assert_int_eq(hr_blame_attach(blame, NULL), 0);
     ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
     ck_assert_uint_eq(fake_blame.lasting_counted, 0);
     hr_blame_close(blame);
     ck_assert_int_eq(hr_blame_open(&options, &blame, NULL), 0);
-    ck_assert(fake_blame.lasting);
+    ck_assert(fake_blame.settings.lasting);
     ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
     ck_assert_uint_eq(fake_blame.lasting_counted, 0); /* not attached */
     ck_assert_int_eq(hr_blame_attach(blame, NULL), 0);

@@ -27,9 +27,8 @@ static int find(const struct fake_map *map, const void *key)
 }
 
 static int fake_load(const struct blame_settings *settings, const struct blame_sizes *sizes,
-                     bool lasting, void **object)
+                     void **object)
 {
-    fake_blame.lasting = lasting;
     if (fake_blame.load_error != 0)
         return fake_blame.load_error;
     fake_blame.settings = *settings;

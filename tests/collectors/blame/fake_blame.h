@@ -18,7 +18,6 @@ struct fake_map {
 struct fake_blame {
     struct fake_map maps[BLAME_MAP_COUNT];
     struct blame_settings settings;
-    bool lasting;
     int load_error, attach_error, copy_error;
     size_t loaded, attached, detached, lasting_counted; /**< how often */
 };

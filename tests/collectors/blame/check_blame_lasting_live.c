@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/blame/check_blame_lasting_live.c - waits that are read while they last, on the running
+ * kernel.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/blame/blame_live.h"
+#include "support/suite.h"
+
+static struct groups *groups;
+static struct live live;
+static int cpu;
+
+static void set_up(void)
+{
+    const struct hr_blame_options options = {
+        .max_groups = 16, .max_cells = 512, .by_task = true, .lasting = true};
+
+    cpu = live_last_cpu();
+    groups = groups_new();
+    live_open(&live, &options, groups);
+}
+
+static void tear_down(void)
+{
+    live_close(&live);
+    groups_free(groups);
+}
+
+/* --- Passing a byte ------------------------------------------------------- */
+
+static void become_real_time(pid_t pid, int level)
+{
+    const struct sched_param priority = {.sched_priority = level};
+
+    if (sched_setscheduler(pid, SCHED_FIFO, &priority) < 0)
+        _exit(1);
+}
+
+/* @return the process, which ends with the test. */
+static pid_t start_passing(int from, int to, int trips)
+{
+    const struct timespec nap = {.tv_nsec = 100 * 1000};
+    cpu_set_t only;
+    char byte = 'x';
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    sched_setaffinity(0, sizeof(only), &only);
+    become_real_time(0, 10);
+    for (;;) {
+        for (int i = 0; i < trips; i++)
+            if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
+                _exit(1);
+        if (trips > 1)
+            nanosleep(&nap, NULL);
+    }
+}
+
+#define TRIPS 100 /* there and back, as slices fit into a ring */
+
+/* Two processes that have the CPU in turn, and leave it for a moment now and then. */
+static void start_pair(pid_t pair[2])
+{
+    int there[2], back[2];
+    char number[16];
+
+    ck_assert(pipe(there) == 0 && pipe(back) == 0);
+    pair[0] = start_passing(back[0], there[1], TRIPS);
+    pair[1] = start_passing(there[0], back[1], 1);
+    for (int i = 0; i < 2; i++) {
+        snprintf(number, sizeof(number), "%d", (int)pair[i]);
+        groups_write(groups, "fast", "cgroup.procs", number);
+        close(there[i]);
+        close(back[i]);
+    }
+}
+
+static void end_pair(const pid_t pair[2])
+{
+    for (int i = 0; i < 2; i++) {
+        kill(pair[i], SIGKILL);
+        waitpid(pair[i], NULL, 0);
+    }
+}
+
+#define READINGS 5000
+#define EXACT_MS 0.1
+
+/* A wait has as many slices as fit, so counting it takes long when it ends; and a reading may come
+ * at any moment of that. Whichever of both counts a part of it, the other doesn't. */
+START_TEST(test_a_wait_that_ends_while_it_is_read_counts_once)
+{
+    pid_t pair[2];
+
+    groups_make(groups, "web");
+    groups_make(groups, "fast");
+    live_watch_first(&live, 1, "web", "fast", NULL);
+    const pid_t web = groups_start_busy(groups, "web", cpu);
+    become_real_time(web, 1);
+    live_add(&live, "web", web);
+    live_read(&live, 0);
+    start_pair(pair);
+    for (int i = 0; i < READINGS; i++)
+        ck_assert_int_eq(hr_blame_peek(live.blame, &live.after), 0);
+    end_pair(pair);
+    /* Also where the kernel takes the CPU from tasks of real time for a while: no wait lasts. */
+    siginfo_t info;
+    kill(web, SIGKILL);
+    ck_assert_int_eq(waitid(P_PID, (id_t)web, &info, WEXITED | WNOWAIT), 0);
+    live_read(&live, 1);
+    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+    live_print(&live);
+    const struct live_bounds waited = live_waited(&live, "web");
+    ck_assert_double_ge(waited.least_ms, 100);
+    live_expect("waits of web", live_total(&live, "web"), waited, 0, EXACT_MS);
+}
+END_TEST
+
+/* --- Intervals ------------------------------------------------------------ */
+
+#define INTERVALS   15
+#define INTERVAL_MS 100
+
+static double now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* A task that wants one CPU all the time, the only one of its group, either runs or waits: in each
+ * interval it waits for all of it but what it ran, however long its waits are. */
+static void expect_all_of_an_interval(const char *group)
+{
+    double begun_ms[2], read_ms[2];
+
+    for (int end = 0; end < 2; end++) {
+        begun_ms[end] = now_ms();
+        live_read(&live, end);
+        read_ms[end] = now_ms() - begun_ms[end];
+        usleep(INTERVAL_MS * 1000);
+    }
+    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+    const double interval_ms = begun_ms[1] - begun_ms[0];
+    const struct live_bounds ran = live_ran(&live, group);
+    const struct live_bounds waited = {interval_ms - ran.most_ms - read_ms[0],
+                                       interval_ms - ran.least_ms + read_ms[1]};
+    live_expect("it waited", live_total(&live, group), waited, LIVE_TAKEN_PCT, LIVE_EDGE_MS);
+}
+
+/* Waits that are three times as long. */
+START_TEST(test_waits_that_last_are_within_their_interval)
+{
+    double longest_ms = 0, by_fast_ms = 0;
+
+    groups_make(groups, "web");
+    groups_make(groups, "fast");
+    live_watch(&live, "web", "fast", NULL);
+    live_add(&live, "web", groups_start_busy(groups, "web", cpu));
+    pid_t fast = live_start_real_time(groups, "fast", cpu, 300, 200);
+    for (int i = 0; i < INTERVALS; i++) {
+        expect_all_of_an_interval("web");
+        longest_ms = fmax(longest_ms, live_total(&live, "web"));
+        by_fast_ms += live_cell(&live, "web", HR_BLAME_GROUP, "fast");
+    }
+    kill(fast, SIGKILL);
+    waitpid(fast, NULL, 0);
+    ck_assert_double_ge(longest_ms, 80);
+    ck_assert_double_ge(by_fast_ms, 300);
+}
+END_TEST
+
+/* Starts a task whose group may run for 1 ms a second. */
+static void start_limited(bool by_version_1)
+{
+    const pid_t pid = groups_start_busy(groups, by_version_1 ? NULL : "limited", cpu);
+    char number[16];
+
+    if (by_version_1) {
+        snprintf(number, sizeof(number), "%d", (int)pid);
+        groups_write(groups, "limited", "cgroup.procs", number);
+    }
+    live_add(&live, "limited", pid);
+    if (by_version_1) {
+        groups_write(groups, "limited", "cpu.cfs_period_us", "1000000");
+        groups_write(groups, "limited", "cpu.cfs_quota_us", "1000");
+    } else {
+        groups_write(groups, "limited", "cpu.max", "1000 1000000");
+    }
+}
+
+/* Where nothing else wants the CPU it sleeps meanwhile, and its clock stands still. */
+static void expect_limited_waits(bool by_version_1)
+{
+    double waited_ms = 0, limited_ms = 0;
+
+    start_limited(by_version_1);
+    for (int i = 0; i < INTERVALS; i++) {
+        expect_all_of_an_interval("limited");
+        waited_ms += live_total(&live, "limited");
+        limited_ms += live_cell(&live, "limited", HR_BLAME_LIMIT, NULL);
+    }
+    printf("# limited: %.1f ms of %.1f\n", limited_ms, waited_ms);
+    /* So that it can end. */
+    if (by_version_1)
+        groups_write(groups, "limited", "cpu.cfs_quota_us", "-1");
+    else
+        groups_write(groups, "limited", "cpu.max", "max");
+    if (hr_blame_knows_limit(live.blame))
+        ck_assert_double_ge(limited_ms, waited_ms * 0.9);
+}
+
+START_TEST(test_waits_pass_where_the_cpu_sleeps)
+{
+    groups_write(groups, ".", "cgroup.subtree_control", "+cpu");
+    groups_make(groups, "limited");
+    live_watch(&live, "limited", NULL);
+    expect_limited_waits(false);
+}
+END_TEST
+
+START_TEST(test_waits_pass_where_the_cpu_sleeps_v1)
+{
+    const struct hr_blame_options options = {
+        .controller = "cpu", .max_groups = 16, .lasting = true};
+
+    tear_down();
+    groups = groups_new_v1("cpu");
+    live_open(&live, &options, groups);
+    groups_make(groups, "limited");
+    live_watch(&live, "limited", NULL);
+    expect_limited_waits(true);
+}
+END_TEST
+
+/* Whether a hierarchy has limits where groups are made; version 1 if it has the controller. */
+static bool has_limits(bool of_version_1)
+{
+    struct groups *some = of_version_1 ? groups_new_v1("cpu") : groups_new();
+    bool found = some != NULL;
+
+    if (found && !of_version_1)
+        found = faccessat(groups_dirfd(some), "cpu.max", W_OK, 0) == 0;
+    if (some != NULL)
+        groups_free(some);
+    return found;
+}
+
+int main(void)
+{
+    TCase *tests = tcase_create("blame_lasting_live");
+    tcase_set_timeout(tests, 600); /* only there to end what hangs */
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!live_can_measure())
+        return 0;
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_a_wait_that_ends_while_it_is_read_counts_once);
+    tcase_add_test(tests, test_waits_that_last_are_within_their_interval);
+    if (has_limits(false))
+        tcase_add_test(tests, test_waits_pass_where_the_cpu_sleeps);
+    if (has_limits(true))
+        tcase_add_test(tests, test_waits_pass_where_the_cpu_sleeps_v1);
+    return run_suite("blame_lasting_live", tests);
+}
