@@ -50,6 +50,9 @@ bool hr_cpu_set_has(const struct hr_cpu_set *set, unsigned cpu);
 /** Adds a CPU, below HR_CPU_MAX. */
 void hr_cpu_set_add(struct hr_cpu_set *set, unsigned cpu);
 
+/** Removes the CPUs that aren't in the other set. */
+void hr_cpu_set_keep(struct hr_cpu_set *set, const struct hr_cpu_set *kept);
+
 /** @return the number of CPUs in the set. */
 size_t hr_cpu_set_count(const struct hr_cpu_set *set);
 
