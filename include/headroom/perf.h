@@ -39,6 +39,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "headroom/cpu_choice.h"
+
 struct hr_cgroup;
 struct hr_perf_bpf_calls;
 struct hr_perf_event;
@@ -76,6 +78,9 @@ struct hr_perf_options {
     /** Failed opens are retried after this time; 0: the default, one minute. */
     uint64_t retry_ns;
     const struct hr_perf_calls *calls; /**< NULL: the kernel's; must outlive the object */
+    /** No event is opened or read on other CPUs, and by BPF they aren't interrupted either: what is
+     * done there isn't counted, not for the machine either. */
+    struct hr_cpu_choice cpus;
     /* By BPF: */
     size_t max_targets; /**< the most cgroups that are counted at a time; 0: the default, 1,000 */
     const struct hr_perf_bpf_calls *bpf_calls; /**< NULL: libbpf's */
@@ -153,10 +158,15 @@ void hr_perf_close(struct hr_perf *perf);
  * Reads which CPUs are online; by BPF, also what has been counted. Call it each time before reading
  * the targets.
  *
- * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, -EBADMSG or -ERANGE
- * if it can't be parsed; the CPUs known before are then kept.
+ * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, or isolated or
+ * nohz_full if these matter; -EBADMSG or -ERANGE if it can't be parsed; the CPUs known before are
+ * then kept.
  */
 int hr_perf_read(struct hr_perf *perf);
+
+/** @return how many CPUs were online at the last hr_perf_read(), without those that are left out.
+ */
+size_t hr_perf_cpu_count(const struct hr_perf *perf);
 
 /** @return the use of descriptors. */
 struct hr_perf_files hr_perf_files(const struct hr_perf *perf);
@@ -168,6 +178,7 @@ struct hr_perf_files hr_perf_files(const struct hr_perf *perf);
  * @return 0; -ECANCELED: not tried yet;
  *         -ENOENT, -EOPNOTSUPP, -ENODEV, -ENXIO  nothing on this machine counts it: usually there
  *         is no PMU (in a virtual machine);
+ *         -EADDRNOTAVAIL  it is counted only on CPUs that are left out;
  *         -EACCES, -EPERM  CAP_PERFMON is missing, and kernel.perf_event_paranoid is above 0; or
  *         the latter is above HR_PERF_PARANOID_MAX;
  *         -E2BIG   each event of its group can be counted, but not all of them together;
@@ -242,7 +253,7 @@ struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, s
                                           size_t event);
 
 /**
- * Iterates over the CPUs that were ever online, in the order in which they were first seen,
+ * Iterates over the chosen CPUs that were ever online, in the order in which they were first seen,
  * including those on which the target counts nothing.
  *
  * @param index  from 0.

@@ -44,6 +44,7 @@ static struct {
     bool require_events;
     int counting; /* enum hr_perf_counting */
     size_t max_files;
+    struct hr_cpu_choice cpus;
     struct perf_values_options publishing;
     char *root;
 } config = {
@@ -76,6 +77,8 @@ static int configure_option(const oconfig_item_t *item)
         return perf_events_option(&events, item);
     if (strcasecmp(item->key, "RequireEvents") == 0)
         return option_boolean(PLUGIN, item, &config.require_events);
+    if (strcasecmp(item->key, "CPUs") == 0)
+        return option_cpus(PLUGIN, item, &config.cpus);
     if (strcasecmp(item->key, "Counting") == 0)
         return option_word(PLUGIN, item, &config.counting);
     if (strcasecmp(item->key, "ReportPerCPU") == 0)
@@ -120,6 +123,7 @@ static struct hr_perf_options perf_options(void)
         .group_count = events.group_count,
         .max_files = config.max_files,
         .max_targets = selection_max(selection),
+        .cpus = config.cpus,
     };
 }
 
@@ -164,6 +168,8 @@ static int read_cpus_and_counts(void)
 
     cpus_known = cpus_known || status == 0;
     perf_problems_log_cpus(&problems, status, cpus_known);
+    if (status == 0)
+        perf_problems_log_left_out(&problems, hr_perf_cpu_count(perf));
     return status;
 }
 
@@ -428,7 +434,7 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     read_cpus_and_counts();
     if (!cpus_known)
         return 0;
-    if (undecided)
+    if (undecided && hr_perf_cpu_count(perf) > 0)
         decide();
     now = cdtime();
     read_system();

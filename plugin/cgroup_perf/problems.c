@@ -28,6 +28,7 @@ static const char *const resolved_texts[PERF_PROBLEM_COUNT] = {
     [PERF_PROBLEM_ABSENT] = "every event has a PMU now",
     [PERF_PROBLEM_PERMISSION] = "there is permission for every event now",
     [PERF_PROBLEM_TOO_MANY] = "the events of each line can be counted together now",
+    [PERF_PROBLEM_LEFT_OUT] = "each event is counted on some of the CPUs now",
     [PERF_PROBLEM_WHOLE] = "no event is limited to the whole machine now",
     [PERF_PROBLEM_REFUSED] = "the kernel refuses no event now",
 };
@@ -52,6 +53,8 @@ static enum perf_problem_kind classify_status(const struct hr_perf_event *event,
         return PERF_PROBLEM_PERMISSION;
     case -E2BIG:
         return PERF_PROBLEM_TOO_MANY;
+    case -EADDRNOTAVAIL:
+        return PERF_PROBLEM_LEFT_OUT;
     default:
         return scope == HR_PERF_CGROUP && event->whole_machine ? PERF_PROBLEM_WHOLE
                                                                : PERF_PROBLEM_REFUSED;
@@ -152,6 +155,12 @@ static void log_affected(struct complaint *complaint, enum perf_problem_kind kin
         complaint_log(complaint, LOG_ERR, cause,
                       PLUGIN ": %s can't be counted together: they belong to several PMUs, or "
                              "are more than one PMU has counters for. Split the line (Event).",
+                      names);
+        break;
+    case PERF_PROBLEM_LEFT_OUT:
+        complaint_log(complaint, LOG_WARNING, cause,
+                      PLUGIN ": %s can't be counted: only CPUs that are left out count that. Add "
+                             "one of them (CPUs), or remove these events (Event).",
                       names);
         break;
     case PERF_PROBLEM_WHOLE:
@@ -259,6 +268,16 @@ void perf_problems_log_cpus(struct perf_problems *problems, int status, bool kno
                       "(/sys/devices/system/cpu/online: %s), so %s. Retrying at each interval.",
                       status == -EBADMSG ? "it isn't understood" : STRERROR(-status),
                       known ? "those known before are counted" : "nothing is counted");
+}
+
+void perf_problems_log_left_out(struct perf_problems *problems, size_t count)
+{
+    if (count > 0)
+        complaint_resolve(&problems->left_out, PLUGIN ": a CPU that is chosen is online now.");
+    else
+        complaint_log(&problems->left_out, LOG_WARNING, -ENODEV,
+                      PLUGIN ": nothing is counted, as none of the CPUs that are online is chosen "
+                             "(CPUs).");
 }
 
 /* "1 cgroup", "2 cgroups" */

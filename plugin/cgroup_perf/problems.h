@@ -15,6 +15,7 @@ enum perf_problem_kind {
     PERF_PROBLEM_ABSENT,     /**< nothing on this machine counts it */
     PERF_PROBLEM_PERMISSION, /**< permission is missing */
     PERF_PROBLEM_TOO_MANY,   /**< a line's events can't be counted together */
+    PERF_PROBLEM_LEFT_OUT,   /**< it is counted only on CPUs that are left out */
     PERF_PROBLEM_WHOLE,      /**< it can be counted for the machine, but not for a cgroup */
     PERF_PROBLEM_REFUSED,    /**< the kernel refuses it */
     PERF_PROBLEM_COUNT
@@ -23,7 +24,7 @@ enum perf_problem_kind {
 /** The cause of a complaint about events is a hash of their names, so that a change is logged. */
 struct perf_problems {
     struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_PROBLEM_COUNT];
-    struct complaint cpus, system;
+    struct complaint cpus, left_out, system;
     bool shortage_logged; /* of descriptors, which lasts */
     bool failure_logged;  /* of cgroups for another reason, which lasts */
     uint64_t
@@ -44,6 +45,9 @@ void perf_problems_record(struct perf_problems *problems, const struct perf_even
 
 /** Logs a changed status of hr_perf_read(). @param known  whether it ever succeeded. */
 void perf_problems_log_cpus(struct perf_problems *problems, int status, bool known);
+
+/** Logs whether all CPUs are left out. @param count  hr_perf_cpu_count(). */
+void perf_problems_log_left_out(struct perf_problems *problems, size_t count);
 
 /** Logs what is new in this interval, and starts the next. */
 void perf_problems_log(struct perf_problems *problems, const struct perf_events *events,

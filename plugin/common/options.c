@@ -189,6 +189,19 @@ int option_words(const char *block, const oconfig_item_t *item, bool *chosen)
     return check_values(block, item, chosen);
 }
 
+int option_cpus(const char *block, const oconfig_item_t *item, struct hr_cpu_choice *choice)
+{
+    const oconfig_value_t *value = item->values;
+
+    if (option_check(block, item) < 0)
+        return -1;
+    if (value->type == OCONFIG_TYPE_STRING)
+        return hr_cpu_choice_parse(value->value.string, choice);
+    *choice = (struct hr_cpu_choice){.kind = HR_CPUS_LISTED};
+    hr_cpu_set_add(&choice->list, (unsigned)value->value.number);
+    return 0;
+}
+
 static int replace_path(const char *block, const char *text, char **path)
 {
     char *copy = strdup(text);

@@ -13,6 +13,8 @@
 
 #include "plugin.h"
 
+#include "headroom/cpu_choice.h"
+
 /** Logs that a value isn't accepted. @param accepted  completes "it takes …". @return -1 */
 int option_refuse(const char *block, const oconfig_item_t *item, const char *accepted);
 
@@ -51,6 +53,9 @@ int option_severity(const char *block, const oconfig_item_t *item, int *severity
 
 /** Reads words of the option. @param chosen  is set of their indexes. @return 0 or -1. */
 int option_words(const char *block, const oconfig_item_t *item, bool *chosen);
+
+/** Reads which CPUs are chosen, see headroom/cpu_choice.h. @return 0 or -1. */
+int option_cpus(const char *block, const oconfig_item_t *item, struct hr_cpu_choice *choice);
 
 /**
  * Reads the absolute path of an existing directory, where the host's "/" is mounted.

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "headroom/cpu_set.h"
+#include "headroom/cpu_choice.h"
 #include "headroom/option.h"
 #include "headroom/root.h"
 
@@ -233,6 +233,15 @@ static bool accepts_cpus(const struct rule *rule, const struct hr_option *option
     return option->count > 0;
 }
 
+static bool accepts_cpu_choice(const struct rule *rule, const struct hr_option *option)
+{
+    struct hr_cpu_choice choice;
+
+    if (option->count != 1 || option->values[0].type != HR_OPTION_TEXT)
+        return accepts_count(rule, option);
+    return hr_cpu_choice_parse(option->values[0].text, &choice) == 0;
+}
+
 /* --- Rules ---------------------------------------------------------------- */
 
 #define LIMITS(least, most)  .min = (least), .max = (most)
@@ -295,6 +304,10 @@ static const struct rule rules[] = {
     {"cgroup_perf", "Plugin", "System", BOOLEAN},
     {"cgroup_perf", "Plugin", "Event", accepts_events, LIMITS(1, 32),
      .accepted = "names of events in quotes, up to 32, which are counted together"},
+    {"cgroup_perf", "Plugin", "CPUs", accepts_cpu_choice, LIMITS(0, HR_CPU_MAX - 1),
+     .accepted = "CPUs as the kernel writes them, such as \"0-3\" or \"0,4-6\", below 8192; or "
+                 "\"isolated\" or \"!isolated\"",
+     .words = {"isolated", "!isolated"}},
     {"cgroup_perf", "Plugin", "Counting", WORD("auto", "descriptors", "bpf")},
     {"cgroup_perf", "Plugin", "RequireEvents", BOOLEAN},
     {"cgroup_perf", "Plugin", "ReportPerCPU", BOOLEAN},

@@ -12,16 +12,16 @@
 #include "headroom/array.h"
 #include "headroom/root.h"
 
-void hr_perf_cpus_init(struct hr_perf_cpus *cpus)
+void hr_perf_cpus_init(struct hr_perf_cpus *cpus, const struct hr_cpu_choice *choice)
 {
-    *cpus = (struct hr_perf_cpus){.dirfd = -1};
+    /* Unlike that of a target, which was never opened. */
+    *cpus = (struct hr_perf_cpus){.dirfd = -1, .choice = *choice, .generation = 1};
 }
 
 void hr_perf_cpus_end(struct hr_perf_cpus *cpus)
 {
     hr_descriptor_close(&cpus->dirfd);
     free(cpus->list);
-    hr_perf_cpus_init(cpus);
 }
 
 static int read_online(int dirfd, struct hr_cpu_set *online)
@@ -32,6 +32,23 @@ static int read_online(int dirfd, struct hr_cpu_set *online)
 
     int status = hr_text_read_and_close(fd < 0 ? -errno : fd, text, sizeof(text), &length);
     return status < 0 ? status : hr_cpu_set_parse(text, length, online);
+}
+
+static int find_chosen(struct hr_perf_cpus *cpus, const struct hr_root *root)
+{
+    int status = cpus->is_choice_known ? 0 : hr_cpu_choice_find(&cpus->choice, root, &cpus->chosen);
+
+    cpus->is_choice_known = status == 0;
+    return status;
+}
+
+/* Splits those that are online into those that are chosen and the others. */
+static void leave_out(struct hr_perf_cpus *cpus, struct hr_cpu_set *online)
+{
+    cpus->left_out = *online;
+    hr_cpu_set_keep(online, &cpus->chosen);
+    for (size_t i = 0; i < sizeof(online->words) / sizeof(online->words[0]); i++)
+        cpus->left_out.words[i] &= ~online->words[i];
 }
 
 static uint64_t read_topology_inode(int dirfd, unsigned number)
@@ -97,7 +114,11 @@ int hr_perf_cpus_read(struct hr_perf_cpus *cpus, const struct hr_root *root)
     }
     int status = read_online(cpus->dirfd, &online);
     if (status == 0)
-        status = append_new_cpus(cpus, &online);
+        status = find_chosen(cpus, root);
+    if (status < 0)
+        return status;
+    leave_out(cpus, &online);
+    status = append_new_cpus(cpus, &online);
     if (status < 0)
         return status;
     cpus->online = online;

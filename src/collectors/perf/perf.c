@@ -52,7 +52,7 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
     opened->calls = options->calls != NULL ? options->calls : &hr_perf_kernel_calls;
     opened->retry_ns = options->retry_ns != 0 ? options->retry_ns : DEFAULT_RETRY_NS;
     opened->needs_clocks = !hr_perf_is_running_time_right(root);
-    hr_perf_cpus_init(&opened->cpus);
+    hr_perf_cpus_init(&opened->cpus, &options->cpus);
     hr_perf_budget_init(&opened->budget, options->max_files, opened->retry_ns);
     int status = copy_groups(opened, options);
     for (int i = 0; i < HR_PERF_SCOPE_COUNT && status == 0; i++)
@@ -122,6 +122,11 @@ int hr_perf_read(struct hr_perf *perf)
     if (perf->bpf != NULL)
         hr_perf_bpf_read(perf);
     return status;
+}
+
+size_t hr_perf_cpu_count(const struct hr_perf *perf)
+{
+    return hr_cpu_set_count(&perf->cpus.online);
 }
 
 struct hr_perf_files hr_perf_files(const struct hr_perf *perf)

@@ -39,6 +39,8 @@ bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope)
 {
     const struct hr_perf_probe *probe = &perf->probes[scope];
 
+    if (hr_perf_cpu_count(perf) == 0) /* on which to try */
+        return false;
     return !probe->done || (!probe->all_usable && hr_clock_ns() - probe->time_ns >= perf->retry_ns);
 }
 
@@ -135,17 +137,26 @@ static int try_group(const struct hr_perf_place *place, const struct hr_perf_eve
     return obstacle;
 }
 
+static bool is_known_on_any(const struct hr_perf_event *event, const struct hr_cpu_set *cpus)
+{
+    unsigned cpu = hr_cpu_set_next(cpus, 0);
+
+    while (cpu < HR_CPU_MAX && hr_perf_find_encoding(event, cpu) == NULL)
+        cpu = hr_cpu_set_next(cpus, cpu + 1);
+    return cpu < HR_CPU_MAX;
+}
+
 /* Sets the status of events that none of these CPUs has an encoding for. */
 static void mark_missing_events(const struct hr_perf *perf, const struct hr_cpu_set *cpus,
                                 int *status)
 {
     for (size_t g = 0; g < perf->group_count; g++) {
         for (size_t e = 0; e < perf->groups[g].count; e++) {
-            unsigned cpu = hr_cpu_set_next(cpus, 0);
-            while (cpu < HR_CPU_MAX &&
-                   hr_perf_find_encoding(perf->groups[g].events[e], cpu) == NULL)
-                cpu = hr_cpu_set_next(cpus, cpu + 1);
-            status[perf->first_event[g] + e] = cpu < HR_CPU_MAX ? 0 : -ENODEV;
+            const struct hr_perf_event *event = perf->groups[g].events[e];
+            int *of_event = &status[perf->first_event[g] + e];
+            *of_event = is_known_on_any(event, &perf->cpus.left_out) ? -EADDRNOTAVAIL : -ENODEV;
+            if (is_known_on_any(event, cpus))
+                *of_event = 0;
         }
     }
 }

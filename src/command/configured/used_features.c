@@ -303,6 +303,8 @@ static int read_perf(struct usage *usage, const struct config_item *block)
             perf->require_events = config_boolean(item, false);
         else if (config_is(item, "ReportPerCPU"))
             perf->per_cpu = config_boolean(item, false);
+        else if (config_is(item, "CPUs"))
+            hr_cpu_choice_parse(config_text(item), &perf->cpus);
         else if (config_is(item, "Counting"))
             perf->counting = read_counting(item);
         else if (config_is(item, "MaxFiles"))

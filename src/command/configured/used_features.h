@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "common/config.h"
+#include "headroom/cpu_choice.h"
 #include "headroom/osnoise.h"
 #include "headroom/perf_choice.h"
 #include "headroom/psi.h"
@@ -51,6 +52,7 @@ struct usage_perf {
     bool loaded, system, running, per_cpu;
     bool require_events; /**< it doesn't start without one of them */
     enum hr_perf_counting counting;
+    struct hr_cpu_choice cpus;
     struct usage_texts events;
     struct usage_texts lines; /**< of each event: the first one of the same option */
     size_t max_files;

@@ -138,6 +138,7 @@ struct doctor_events {
     struct hr_perf_choice choice; /**< how they are counted; `why` is "" where that is configured */
     struct hr_reason obstacle;    /**< to BPF, where it would be chosen */
     size_t bpf_bytes;             /**< by BPF: memory of the kernel */
+    size_t cpu_count;             /**< on which they are counted */
 };
 
 /**

@@ -149,13 +149,13 @@ static struct costs cost_perf(const struct usage_perf *perf, const struct costs_
     struct costs costs = {.plugin = "cgroup_perf", .groups = groups};
 
     costs.series_per_group =
-        (events * (1 + perf->running) + has_ipc) * (perf->per_cpu ? 1 + machine->cpus : 1);
+        (events * (1 + perf->running) + has_ipc) * (perf->per_cpu ? 1 + machine->perf_cpus : 1);
     costs.series = (groups + perf->system) * costs.series_per_group;
     costs.values_per_s = per_second(costs.series, perf->interval);
     costs.files = groups;
     if (machine->perf_choice->counting == HR_PERF_DESCRIPTORS)
-        costs.files += groups * machine->perf_clocks * machine->cpus +
-                       (groups + perf->system) * events * machine->cpus;
+        costs.files += groups * machine->perf_clocks * machine->perf_cpus +
+                       (groups + perf->system) * events * machine->perf_cpus;
     describe_counting(machine, costs.counting, sizeof(costs.counting));
     return costs;
 }

@@ -23,6 +23,7 @@ struct costs_of_machine {
     size_t cpus;
     bool has_irq_pressure;
     size_t psi_groups, perf_groups, headroom_groups; /**< with processes, that are selected */
+    size_t perf_cpus;                                /**< on which cgroup_perf counts */
     size_t perf_clocks;                              /**< of each group and CPU */
     /** Of cgroup_perf, those that this machine counts. */
     struct usage_texts perf_events;

@@ -228,6 +228,7 @@ static void print_costs(const struct hr_root *root, const struct usage *usage, s
                         .has_irq_pressure = has_irq_pressure(root),
                         .psi_groups = cgroups_count(root, &of[0]),
                         .perf_groups = cgroups_count(root, &of[1]),
+                        .perf_cpus = events.cpu_count,
                         .perf_clocks = events.clock_count,
                         .headroom_groups = cgroups_count(root, &of[4]),
                         .perf_events = events.texts,

@@ -62,6 +62,9 @@ static const struct advice event_advice[] = {
      "enable any controller at the top of the cgroup2 mount (echo +pids >cgroup.subtree_control); "
      "the kernel needs CONFIG_CGROUP_PERF=y"},
     {-EMFILE, DOCTOR_NO_DESCRIPTORS},
+    {-ENODATA, "none of the CPUs that are online is chosen", "add one of them (CPUs)"},
+    {-EADDRNOTAVAIL, "only CPUs that are left out count them",
+     "add one of them (CPUs), or leave these events out"},
     {0},
 };
 
@@ -307,7 +310,8 @@ static void try_kind(struct check_context *context, const struct kind *kind,
                      struct hr_perf_event *const *events)
 {
     const struct hr_perf_event_group group = {events, kind->count};
-    const struct hr_perf_options options = {.groups = &group, .group_count = 1};
+    const struct hr_perf_options options = {
+        .groups = &group, .group_count = 1, .cpus = context->usage->cpus};
     struct hr_perf *perf = NULL;
 
     int status = hr_perf_open(context->root, &options, &perf);
@@ -342,14 +346,15 @@ static void check_kind(struct check_context *context, const struct kind *kind)
 /* --- Events ---------------------------------------------------------------- */
 
 /* @return 0, or why the machine as a whole can't be asked how often it occurs. */
-static int try_event(const struct hr_root *root, struct hr_perf_event *event)
+static int try_event(const struct check_context *context, struct hr_perf_event *event)
 {
     const struct hr_perf_event_group group = {&event, 1};
-    const struct hr_perf_options options = {.groups = &group, .group_count = 1};
+    const struct hr_perf_options options = {
+        .groups = &group, .group_count = 1, .cpus = context->usage->cpus};
     struct hr_perf_target *target;
     struct hr_perf *perf = NULL;
 
-    int status = hr_perf_open(root, &options, &perf);
+    int status = hr_perf_open(context->root, &options, &perf);
     if (status == 0)
         status = hr_perf_read(perf);
     if (status == 0)
@@ -371,7 +376,7 @@ static bool is_countable(const struct check_context *context, const char *text)
 
     if (hr_perf_event_find(context->vocabulary, text, &event, &fault) < 0)
         return false;
-    const int status = try_event(context->root, event);
+    const int status = try_event(context, event);
     hr_perf_event_free(event);
     return status == 0 || status == -ECANCELED;
 }
@@ -431,7 +436,7 @@ static void check_other_pmu(const struct check_context *context, const char *tex
 
     if (!is_of_pmu(event) || is_of_cpus(event))
         return;
-    const int status = try_event(context->root, event);
+    const int status = try_event(context, event);
     snprintf(feature, sizeof(feature), "event \"%s\"", text);
     add_status(context, feature, status == -ECANCELED ? 0 : status);
 }

@@ -59,6 +59,7 @@ static struct hr_perf_options options_of(const struct usage_perf *usage,
         .group_count = events->group_count,
         .max_files = usage->max_files,
         .max_targets = usage->groups.max_count,
+        .cpus = usage->cpus,
     };
 }
 
@@ -78,10 +79,11 @@ static struct hr_perf_demand find_demand(const struct hr_root *root, const struc
     return demand;
 }
 
-/* What the plugin would need by descriptors; nothing where nothing can be counted. */
+/* What the plugin would need by descriptors; nothing where nothing can be counted.
+ * @param cpus  receives on how many CPUs it counts; NULL. */
 static struct hr_perf_need find_need(const struct hr_root *root, const struct usage_perf *usage,
                                      const struct hr_perf_demand *demand,
-                                     const struct hr_perf_options *options)
+                                     const struct hr_perf_options *options, size_t *cpus)
 {
     struct hr_perf_need need = {.files = 0};
     struct hr_perf *perf = NULL;
@@ -89,6 +91,8 @@ static struct hr_perf_need find_need(const struct hr_root *root, const struct us
     hr_descriptor_raise_limit(usage->max_files); /* as the plugin does */
     if (hr_perf_open(root, options, &perf) == 0 && hr_perf_read(perf) == 0)
         need = hr_perf_find_need(perf, demand);
+    if (cpus != NULL && perf != NULL)
+        *cpus = hr_perf_cpu_count(perf);
     hr_perf_close(perf);
     return need;
 }
@@ -112,7 +116,7 @@ void counting_find(const struct hr_root *root, const struct usage_perf *usage,
 
     look_up_events(usage, vocabulary, &known);
     const struct hr_perf_options options = options_of(usage, &known);
-    const struct hr_perf_need need = find_need(root, usage, &demand, &options);
+    const struct hr_perf_need need = find_need(root, usage, &demand, &options, &events->cpu_count);
     *choice = (struct hr_perf_choice){.counting = usage->counting};
     if (choice->counting == HR_PERF_AUTO)
         hr_perf_choose(&need, choice);
@@ -203,7 +207,7 @@ void counting_check(const struct hr_root *root, const struct usage_perf *usage,
     if (judged)
         demand = find_demand(root, usage);
     const struct hr_perf_need need =
-        judged ? find_need(root, usage, &demand, &options) : find_typical_need(machine);
+        judged ? find_need(root, usage, &demand, &options, NULL) : find_typical_need(machine);
     if (judged && choice.counting == HR_PERF_AUTO)
         hr_perf_choose(&need, &choice);
     findings_use(findings, choice.counting == HR_PERF_BPF);

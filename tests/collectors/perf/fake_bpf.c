@@ -15,6 +15,7 @@ static struct {
     struct count_value values[MAX_SLOTS][MAX_CPUS][MAX_EVENTS];
     uint64_t ids[MAX_SLOTS], last_ids[MAX_SLOTS];
     bool set[MAX_CPUS][MAX_EVENTS];
+    bool left_alone[MAX_CPUS];
     struct count_cpu cpus[MAX_CPUS];
     struct {
         uint64_t id, count, time_ns;
@@ -47,6 +48,11 @@ void fake_bpf_refuse(enum fake_bpf_call call, int error)
 void fake_bpf_set_idle(unsigned cpu, bool idle)
 {
     fake.cpus[cpu].is_idle = idle;
+}
+
+void fake_bpf_leave_alone(unsigned cpu)
+{
+    fake.left_alone[cpu] = true;
 }
 
 /* --- Counting ------------------------------------------------------------- */
@@ -133,6 +139,7 @@ static int fake_set_event(__attribute__((unused)) void *object, size_t event, un
     if (fake.refused[FAKE_SET_EVENT] < 0)
         return fake.refused[FAKE_SET_EVENT];
     ck_assert(event < fake.event_count && cpu < MAX_CPUS && fd >= 0);
+    ck_assert_msg(!fake.left_alone[cpu], "an event on a CPU that is left out");
     fake.set[cpu][event] = true;
     fake.log.events++;
     return 0;
@@ -169,6 +176,7 @@ static int fake_flush(__attribute__((unused)) void *object, unsigned cpu)
                                       fake.pending[cpu].time_ns};
 
     ck_assert(!fake.cpus[cpu].is_idle);
+    ck_assert_msg(!fake.left_alone[cpu], "a CPU is flushed that is left out");
     fake.log.flushes++;
     if (value.enabled_ns > 0)
         add(find_slot(fake.ids, fake.pending[cpu].id), cpu, fake.pending[cpu].event, &value);

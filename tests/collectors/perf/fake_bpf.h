@@ -41,6 +41,9 @@ void fake_bpf_add_by_flush(uint64_t id, unsigned cpu, size_t event, uint64_t cou
 /* The same to the slot that a group had, though it isn't selected any more. */
 void fake_bpf_add_late(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t time_ns);
 
+/* Calls that name this CPU end the program. */
+void fake_bpf_leave_alone(unsigned cpu);
+
 void fake_bpf_set_idle(unsigned cpu, bool idle);
 
 /* Makes a call fail from now on; 0: no more. */

@@ -38,7 +38,7 @@ static struct fake_refusal refusals[MAX_REFUSALS];
 static size_t refusal_count;
 static int enable_error;
 static void (*on_open)(unsigned number);
-static bool away[MAX_CPUS];
+static bool away[MAX_CPUS], left_alone[MAX_CPUS];
 static struct fake_perf_log done;
 
 static void require(bool condition, const char *what)
@@ -154,6 +154,7 @@ static int open_dummy(const struct perf_event_attr *attr, int64_t target, int cp
 static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                      unsigned long flags)
 {
+    require(cpu >= MAX_CPUS || !left_alone[cpu], "a CPU is named that is left out");
     if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
         return open_dummy(attr, find_target(pid, flags), cpu);
     done.opens++;
@@ -299,6 +300,7 @@ void fake_perf_reset(void)
     for (size_t i = 0; i < MAX_EVENTS; i++)
         require(!events[i].open, "something was left open");
     memset(away, 0, sizeof(away));
+    memset(left_alone, 0, sizeof(left_alone));
     refusal_count = 0;
     enable_error = 0;
     on_open = NULL;
@@ -418,6 +420,11 @@ void fake_perf_break(uint64_t target, unsigned cpu, uint64_t leader, enum fake_p
 
     event->broken = true;
     event->trouble = trouble;
+}
+
+void fake_perf_leave_alone(unsigned cpu)
+{
+    left_alone[cpu] = true;
 }
 
 void fake_perf_take_cpu_away(unsigned cpu)

@@ -99,6 +99,9 @@ void fake_perf_take_cpu_away(unsigned cpu);
 /* Events can be opened there again. */
 void fake_perf_bring_cpu_back(unsigned cpu);
 
+/* Opening anything on this CPU ends the program. */
+void fake_perf_leave_alone(unsigned cpu);
+
 /* The type of the open event with this config. */
 uint32_t fake_perf_type(uint64_t target, unsigned cpu, uint64_t config);
 

@@ -39,6 +39,11 @@ static const struct {
     {"Event" THIRTYTWO " \"faults\"", "Event", EIGHT, "up to 32"},
     {"Counting \"fast\"", "Counting", "\"fast\"", "\"auto\", \"descriptors\""},
     {"Counting true", "Counting", "true", "\"bpf\""},
+    {"CPUs \"0-\"", "CPUs", "\"0-\"", "such as \"0-3\""},
+    {"CPUs \"isolatd\"", "CPUs", "\"isolatd\"", "\"isolated\" may be meant"},
+    {"CPUs \"0\" \"1\"", "CPUs", "\"0\" \"1\"", "\"isolated\" or \"!isolated\""},
+    {"CPUs 8192", "CPUs", "8192", "below 8192"},
+    {"CPUs", "CPUs", "no value", "below 8192"},
     {"MaxFiles 0", "MaxFiles", "0", "whole number from 1 to"},
     {"MaxFiles -1", "MaxFiles", "-1", "whole number from 1 to"},
     {"MaxFiles 1.5", "MaxFiles", "1.5", "whole number from 1 to"},
@@ -82,6 +87,9 @@ static const char *const accepted[] = {
     "EVENT \"task-clock\" \"page-faults\"\nevent \"cs\"",
     "Event" THIRTYTWO,
     "ReportPerCPU yes\nReportRunning no\nRequireEvents false",
+    "CPUs \"0-3,8\"",
+    "CPUs 0",
+    "cpus \"!Isolated\"",
     "MaxFiles 1",
     "MaxFiles 100000000",
     "MaxCgroups 1\nCgroup \"a\" \"b/**\"\nExcludeCgroup \"c\"",
@@ -174,6 +182,33 @@ START_TEST(warns_once_that_no_event_is_known)
 }
 END_TEST
 
+/* Neither what can be counted nor how is known then. */
+START_TEST(warns_once_that_no_cpu_is_chosen)
+{
+    harness_begin(_i == 0 ? "CPUs \"isolated\"" : "CPUs 8191\nCounting \"descriptors\"");
+    for (int i = 0; i < 3; i++)
+        harness_read();
+    harness_assert_count("*", 0);
+    harness_assert_logs(1, "warning: cgroup_perf: nothing is counted, as none of the CPUs that are "
+                           "online is chosen (CPUs).");
+    ck_assert_uint_eq(perf_descriptors(), 0);
+}
+END_TEST
+
+START_TEST(counts_on_chosen_cpus_only)
+{
+    tree_write(tree, "sys/devices/system/cpu/isolated", "1-8191\n");
+    perf_begin("CPUs \"!isolated\"\nEvent \"task-clock\" \"page-faults\"\nReportPerCPU true");
+    harness_read();
+    harness_read();
+    ck_assert_uint_eq(perf_descriptors(), 2);
+    harness_assert_count("cgroup_perf-system/perf-*", 4);
+    harness_assert_count("cgroup_perf-system/perf-task-clock-cpu*", 1);
+    harness_assert_count("cgroup_perf-system/perf-task-clock-cpu0", 1);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 START_TEST(warns_if_there_is_nothing_to_do)
 {
     perf_begin("System false");
@@ -230,6 +265,7 @@ int main(void)
     tcase_add_test(tests, reports_once_an_unknown_event_though_there_are_several_blocks);
     tcase_add_test(tests, warns_once_that_no_event_is_known);
     tcase_add_test(tests, warns_if_there_is_nothing_to_do);
+    tcase_add_loop_test(tests, warns_once_that_no_cpu_is_chosen, 0, 2);
     tcase_add_loop_test(tests, ends_before_it_began, 0, 2);
     tcase_add_test(tests, exports_one_symbol);
     /* This test disables a system call for good, so it needs a process of its own. */
@@ -240,6 +276,7 @@ int main(void)
     } else {
         tcase_add_test(tests, warns_of_what_is_unknown_and_goes_on);
         tcase_add_test(tests, takes_several_blocks);
+        tcase_add_test(tests, counts_on_chosen_cpus_only);
         tcase_add_test(tests, begins_once_though_asked_twice);
         tcase_add_test(tests, runs_without_any_configuration);
     }
