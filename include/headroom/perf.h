@@ -143,6 +143,18 @@ int hr_perf_open_bpf(const struct hr_root *root, const struct hr_perf_options *o
                      struct hr_perf **perf, struct hr_reason *reason);
 
 /**
+ * Goes on counting by BPF what is counted by descriptors, which are closed. Totals go on where they
+ * are: nothing is missed, and what runs meanwhile is counted twice for less than a millisecond on
+ * each CPU. Call it after reading the targets: `delta` and the times of the next reading begin with
+ * this.
+ *
+ * @param perf    of hr_perf_open(); hr_perf_read() has succeeded.
+ * @param reason  receives the cause of a failure, and the remedy; NULL is allowed.
+ * @return 0, also if that is so already; or as hr_perf_open_bpf(): it goes on by descriptors.
+ */
+int hr_perf_change_to_bpf(struct hr_perf *perf, struct hr_reason *reason);
+
+/**
  * Calculates the memory that the counts of BPF programs take in the kernel: of each event, possible
  * CPU and slot of a cgroup, of which there are one and a quarter times max_targets.
  *

@@ -41,15 +41,15 @@ struct hr_perf_choice {
 };
 
 /**
- * Finds out what counting by descriptors takes; tries each event once on the machine. Events that
- * can't be counted take nothing. Nothing is left open, and what hr_perf_status() says isn't
- * changed.
+ * Finds out what counting by descriptors takes; tries each event once on the machine, unless that
+ * is known. Events that can't be counted take nothing. Nothing is left open, and what
+ * hr_perf_status() says isn't changed.
  *
- * @param perf  of hr_perf_open(), before its first target; hr_perf_read() has succeeded.
+ * @param perf  of hr_perf_open(), by descriptors; hr_perf_read() has succeeded.
  */
 struct hr_perf_need hr_perf_find_need(struct hr_perf *perf, const struct hr_perf_demand *demand);
 
-/** Chooses; whether BPF can be used is seen by hr_perf_open_bpf(). */
+/** Chooses; whether BPF can be used is seen by hr_perf_open_bpf() or hr_perf_change_to_bpf(). */
 void hr_perf_choose(const struct hr_perf_need *need, struct hr_perf_choice *choice);
 
 #endif

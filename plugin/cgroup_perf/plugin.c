@@ -63,7 +63,8 @@ static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct perf_problems problems;
 static struct ended *ended;
 static bool started;
-static bool undecided; /* until the selected groups are known; `perf` has no targets */
+static bool undecided;  /* until the selected groups are known; `perf` has no targets */
+static bool may_change; /* "auto", by descriptors: what is to be counted may become too much */
 static bool cpus_known;
 static cdtime_t now; /* of the interval that is being read; 0: none */
 
@@ -135,19 +136,14 @@ static int open_by_descriptors(void)
     return events.group_count > 0 ? hr_perf_open(root, &options, &perf) : 0;
 }
 
-/* Replaces `perf`, unless it fails. */
 static int open_by_bpf(struct hr_reason *reason)
 {
     const struct hr_perf_options options = perf_options();
-    struct hr_perf *opened = NULL;
-    int status = events.group_count > 0 ? hr_perf_open_bpf(root, &options, &opened, reason) : 0;
+    int status = events.group_count > 0 ? hr_perf_open_bpf(root, &options, &perf, reason) : 0;
 
-    if (status < 0)
-        return status;
-    open_files_raise_limit(PLUGIN, 0);
-    hr_perf_close(perf);
-    perf = opened;
-    return 0;
+    if (status == 0)
+        open_files_raise_limit(PLUGIN, 0);
+    return status;
 }
 
 static int open_perf(void)
@@ -379,29 +375,49 @@ static struct hr_perf_demand find_demand(void)
 
     if (groups == NULL)
         return demand;
-    selection_read(selection, groups);
     demand.groups = hr_cgroup_set_counts(groups).populated;
     demand.nested = config.system || hr_cgroup_set_is_nested(groups);
     return demand;
 }
 
-/* By BPF where that is better, for good, as totals would begin anew. */
-static void choose_counting(const struct hr_perf_demand *demand)
+static struct hr_perf_choice choose(const struct hr_perf_demand *demand)
 {
     const struct hr_perf_need need = hr_perf_find_need(perf, demand);
     struct hr_perf_choice choice;
-    struct hr_reason reason;
 
     hr_perf_choose(&need, &choice);
+    return choice;
+}
+
+/* It is tried once. @param since  " from now on", where descriptors were used before. */
+static void change_to_bpf(const struct hr_perf_choice *choice, const char *since)
+{
+    struct hr_reason reason;
+
+    may_change = false;
+    if (hr_perf_change_to_bpf(perf, &reason) == 0) {
+        open_files_raise_limit(PLUGIN, 0);
+        perf_problems_forget_files(&problems);
+        INFO(PLUGIN ": counting by BPF%s (Counting \"auto\"): %s.", since, choice->why);
+        return;
+    }
+    plugin_log(choice->fits ? LOG_INFO : LOG_WARNING,
+               PLUGIN ": counting by descriptors (Counting \"auto\"), though %s, as BPF can't "
+                      "be used: %s.",
+               choice->why, reason.text);
+}
+
+/* As soon as the choice would be another one: BPF goes on with the totals, and never gives them
+ * back. After the targets were read, so that the values of an interval are of all of it. */
+static void reconsider(void)
+{
+    if (!may_change)
+        return;
+    const struct hr_perf_demand demand = find_demand();
+    const struct hr_perf_choice choice = choose(&demand);
     if (choice.counting == HR_PERF_DESCRIPTORS)
-        INFO(PLUGIN ": counting by descriptors (Counting \"auto\"): %s.", choice.why);
-    else if (open_by_bpf(&reason) == 0)
-        INFO(PLUGIN ": counting by BPF (Counting \"auto\"): %s.", choice.why);
-    else
-        plugin_log(choice.fits ? LOG_INFO : LOG_WARNING,
-                   PLUGIN ": counting by descriptors (Counting \"auto\"), though %s, as BPF can't "
-                          "be used: %s.",
-                   choice.why, reason.text);
+        return;
+    change_to_bpf(&choice, " from now on");
 }
 
 static int open_system(void)
@@ -409,16 +425,23 @@ static int open_system(void)
     return perf != NULL && config.system ? hr_perf_target_open_system(perf, &system_target) : 0;
 }
 
-/* Once, when the selected groups are known, and something is to be counted. */
+/* First, when the selected groups are known, and something is to be counted. */
 static void decide(void)
 {
-    const struct hr_perf_demand demand = find_demand();
     struct hr_cgroup *group = NULL;
 
+    if (groups != NULL)
+        selection_read(selection, groups);
+    const struct hr_perf_demand demand = find_demand();
     if (!demand.system && demand.groups == 0)
         return;
-    choose_counting(&demand);
+    const struct hr_perf_choice choice = choose(&demand);
     undecided = false;
+    may_change = choice.counting == HR_PERF_DESCRIPTORS;
+    if (may_change)
+        INFO(PLUGIN ": counting by descriptors (Counting \"auto\"): %s.", choice.why);
+    else
+        change_to_bpf(&choice, "");
     if (open_system() < 0)
         ERROR(PLUGIN ": the machine is left out: out of memory.");
     while (groups != NULL && (group = hr_cgroup_set_next(groups, group)) != NULL)
@@ -439,6 +462,7 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     now = cdtime();
     read_system();
     read_groups();
+    reconsider();
     perf_problems_log(&problems, &events, perf, root);
     now = 0;
     return 0;
@@ -452,7 +476,7 @@ static void stop_counting(void)
     system_target = NULL;
     hr_perf_close(perf);
     perf = NULL;
-    started = cpus_known = undecided = false;
+    started = cpus_known = undecided = may_change = false;
 }
 
 static int cgroup_perf_shutdown(void)

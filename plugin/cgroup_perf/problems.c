@@ -346,8 +346,7 @@ static void log_file_shortage(const struct perf_problems *problems,
     WARNING(PLUGIN
             ": %s not counted, as there are too few file descriptors: the counters need %zu "
             "in all (one for each event or clock, cgroup and CPU), but %s%s. Raise it, count "
-            "fewer cgroups or events, or count by BPF, which needs none: by Counting "
-            "\"bpf\", or with \"auto\" by a restart.",
+            "fewer cgroups or events, or count by BPF (Counting), which needs none.",
             what, files->wanted, limit, fitting);
 }
 
@@ -357,6 +356,12 @@ static void log_enough_files(const struct perf_problems *problems)
 
     print_targets(problems->system_counted, problems->counted, what, sizeof(what));
     INFO(PLUGIN ": %s counted now, as file descriptors suffice for all.", what);
+}
+
+void perf_problems_forget_files(struct perf_problems *problems)
+{
+    problems->short_of_files = 0;
+    problems->system_short_of_files = false;
 }
 
 static void log_files(struct perf_problems *problems, const struct hr_perf *perf)
@@ -373,8 +378,7 @@ static void log_files(struct perf_problems *problems, const struct hr_perf *perf
         log_enough_files(problems);
         problems->shortage_logged = false;
     }
-    problems->short_of_files = 0;
-    problems->system_short_of_files = false;
+    perf_problems_forget_files(problems);
 }
 
 static const char no_controller[] =

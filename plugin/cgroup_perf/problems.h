@@ -49,6 +49,9 @@ void perf_problems_log_cpus(struct perf_problems *problems, int status, bool kno
 /** Logs whether all CPUs are left out. @param count  hr_perf_cpu_count(). */
 void perf_problems_log_left_out(struct perf_problems *problems, size_t count);
 
+/** Forgets that descriptors were too few in this interval: by BPF none is needed from now on. */
+void perf_problems_forget_files(struct perf_problems *problems);
+
 /** Logs what is new in this interval, and starts the next. */
 void perf_problems_log(struct perf_problems *problems, const struct perf_events *events,
                        const struct hr_perf *perf, const struct hr_root *root);

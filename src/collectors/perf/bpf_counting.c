@@ -50,7 +50,6 @@ struct hr_perf_bpf {
     struct slot *slots;
     size_t slot_max, slot_count;      /* numbers of slots that were ever used are below */
     struct count_value *now, *before; /* of each slot, possible CPU and event */
-    struct hr_perf_target *targets;   /* the newest first */
     struct hr_perf_target *machine;   /* the newest of those; NULL: none */
 };
 
@@ -101,9 +100,9 @@ static int allocate(struct hr_perf_bpf *bpf)
 }
 
 /* More slots than groups, as the slots of groups that ended are used until the next read. */
-static size_t count_slots(const struct hr_perf_options *options)
+static size_t count_slots(size_t max_targets)
 {
-    const size_t targets = options->max_targets > 0 ? options->max_targets : DEFAULT_TARGETS;
+    const size_t targets = max_targets > 0 ? max_targets : DEFAULT_TARGETS;
 
     return COUNT_FIRST_GROUP + targets + targets / 4 + 1;
 }
@@ -113,7 +112,7 @@ int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options 
 {
     struct hr_cpu_set possible;
     int status = read_possible_cpus(root, &possible);
-    size_t size = count_slots(options) * sizeof(struct count_value), events = 0;
+    size_t size = count_slots(options->max_targets) * sizeof(struct count_value), events = 0;
 
     if (status < 0)
         return status;
@@ -123,14 +122,13 @@ int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options 
     return 0;
 }
 
-static int load_programs(struct hr_perf *perf, const struct hr_perf_options *options,
-                         size_t cpu_limit)
+static int load_programs(struct hr_perf *perf, size_t cpu_limit)
 {
     struct hr_perf_bpf *bpf = perf->bpf;
 
-    bpf->calls = options->bpf_calls != NULL ? options->bpf_calls : &hr_perf_kernel_bpf_calls;
+    bpf->calls = perf->bpf_calls;
     bpf->event_count = perf->event_count;
-    bpf->slot_max = count_slots(options);
+    bpf->slot_max = count_slots(perf->max_targets);
     int status = allocate(bpf);
     if (status < 0)
         return status;
@@ -139,57 +137,17 @@ static int load_programs(struct hr_perf *perf, const struct hr_perf_options *opt
     return bpf->calls->load(&settings, bpf->slot_max, bpf->possible, &bpf->object);
 }
 
-/* A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
- * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
- */
-static const struct hr_perf_event *find_whole_machine(const struct hr_perf *perf)
+void hr_perf_bpf_close(struct hr_perf *perf)
 {
-    for (size_t g = 0; g < perf->group_count; g++)
-        for (size_t e = 0; e < perf->groups[g].count; e++)
-            if (perf->groups[g].events[e]->whole_machine)
-                return perf->groups[g].events[e];
-    return NULL;
-}
+    struct hr_perf_bpf *bpf = perf->bpf;
 
-int hr_perf_bpf_open(struct hr_perf *perf, const struct hr_perf_options *options,
-                     struct hr_reason *reason)
-{
-    const struct hr_perf_event *whole_machine = find_whole_machine(perf);
-    struct hr_perf_bpf *bpf;
-    size_t cpu_limit = 0;
-
-    if (whole_machine != NULL)
-        return hr_reason_set(reason, -EOPNOTSUPP,
-                             "\"%s\" counts for the whole machine, which isn't read at each switch "
-                             "between tasks: remove it",
-                             whole_machine->text);
-    bpf = calloc(1, sizeof(*bpf));
-    if (bpf == NULL)
-        return hr_perf_bpf_explain(perf->root, -ENOMEM, reason);
-    perf->bpf = bpf;
-    int status = place_cpus(perf, bpf, &cpu_limit);
-    if (status < 0)
-        return hr_reason_set(reason, status,
-                             "can't read which CPUs are possible "
-                             "(/sys/devices/system/cpu/possible: %s)",
-                             strerror(-status));
-    status = load_programs(perf, options, cpu_limit);
-    if (status == 0)
-        status = bpf->calls->attach(bpf->object);
-    if (status == 0)
-        hr_perf_bpf_read(perf);
-    if (status == 0)
-        status = bpf->status;
-    if (bpf->unreadable != NULL)
-        return hr_reason_set(reason, status, "BPF programs can't read \"%s\": remove it",
-                             bpf->unreadable);
-    return status == 0 ? 0 : hr_perf_bpf_explain(perf->root, status, reason);
-}
-
-void hr_perf_bpf_close(struct hr_perf_bpf *bpf)
-{
     if (bpf == NULL)
         return;
+    perf->bpf = NULL;
+    for (struct hr_perf_target *target = perf->targets; target != NULL; target = target->next) {
+        target->parent = NULL;
+        target->slot = 0;
+    }
     if (bpf->object != NULL)
         bpf->calls->unload(bpf->object);
     free(bpf->places);
@@ -274,6 +232,9 @@ static int open_cpu(struct hr_perf *perf, size_t index)
      */
     if (status == 0)
         status = flush_cpu(perf, about->number);
+    for (struct hr_perf_target *target = perf->targets; target != NULL && status == 0;
+         target = target->next)
+        hr_perf_target_read_descriptors(target, index);
     cpu->open = status == 0;
     cpu->epoch = about->epoch;
     cpu->failed = status == -ENODEV ? 0 : status; /* it went offline meanwhile */
@@ -294,7 +255,6 @@ static int probe_events(struct hr_perf *perf)
         return 0;
     flush_cpus(perf); /* what the events have counted that are replaced */
     bpf->generation = machine->generation;
-    hr_perf_probe_cgroups_by_machine(perf);
     for (size_t i = 0; i < bpf->cpu_count; i++)
         bpf->cpus[i] = (struct cpu){.open = false};
     return 0;
@@ -408,6 +368,8 @@ void hr_perf_bpf_read(struct hr_perf *perf)
     int status = open_missing_cpus(perf);
     int flushed = flush_cpus(perf);
 
+    hr_perf_probe_cgroups_by_machine(perf);
+
     if (flushed == 0)
         flushed = read_slots(perf);
     perf->bpf->status = status < 0 ? status : flushed;
@@ -433,33 +395,29 @@ static bool is_above(const struct hr_perf_target *above, const struct hr_perf_ta
 /* Each target goes from one above to a new one that is nearer. */
 void hr_perf_bpf_add_target(struct hr_perf_target *target)
 {
-    struct hr_perf_bpf *bpf = target->perf->bpf;
+    const struct hr_perf *perf = target->perf;
+    struct hr_perf_bpf *bpf = perf->bpf;
     struct slot *rest = &bpf->slots[COUNT_REST];
 
     target->parent = bpf->machine;
-    for (struct hr_perf_target *other = bpf->targets; other != NULL; other = other->next) {
+    for (struct hr_perf_target *other = perf->targets; other != NULL; other = other->next) {
         if (is_above(other, target) && (target->parent == NULL || is_above(target->parent, other)))
             target->parent = other;
     }
-    for (struct hr_perf_target *other = bpf->targets; other != NULL; other = other->next)
+    for (struct hr_perf_target *other = perf->targets; other != NULL; other = other->next)
         if (other->parent == target->parent && is_above(target, other))
             other->parent = target;
     if (target->group == NULL)
         bpf->machine = rest->target = target;
-    target->next = bpf->targets;
-    bpf->targets = target;
 }
 
 void hr_perf_bpf_remove_target(struct hr_perf_target *target)
 {
-    struct hr_perf_bpf *bpf = target->perf->bpf;
-    struct hr_perf_target **place = &bpf->targets;
+    const struct hr_perf *perf = target->perf;
+    struct hr_perf_bpf *bpf = perf->bpf;
 
     hr_perf_bpf_deselect_group(target);
-    while (*place != target)
-        place = &(*place)->next;
-    *place = target->next;
-    for (struct hr_perf_target *other = bpf->targets; other != NULL; other = other->next)
+    for (struct hr_perf_target *other = perf->targets; other != NULL; other = other->next)
         if (other->parent == target)
             other->parent = target->parent;
     for (size_t slot = 0; slot < bpf->slot_count; slot++)
@@ -515,4 +473,80 @@ void hr_perf_bpf_deselect_group(struct hr_perf_target *target)
         add_slot(target->perf, number);
     slot->target = target->parent; /* for what is added in this moment */
     target->slot = 0;
+}
+
+/* --- Beginning ------------------------------------------------------------ */
+
+/* A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
+ * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
+ */
+static const struct hr_perf_event *find_whole_machine(const struct hr_perf *perf)
+{
+    for (size_t g = 0; g < perf->group_count; g++)
+        for (size_t e = 0; e < perf->groups[g].count; e++)
+            if (perf->groups[g].events[e]->whole_machine)
+                return perf->groups[g].events[e];
+    return NULL;
+}
+
+/* Groups are selected before the events are open: then nothing is missed of them. */
+static int add_targets(struct hr_perf *perf)
+{
+    int status = 0;
+
+    for (struct hr_perf_target *target = perf->targets; target != NULL && status == 0;
+         target = target->next) {
+        hr_perf_bpf_add_target(target);
+        if (target->group != NULL && target->wanted > 0) /* it isn't paused */
+            status = hr_perf_bpf_select_group(target);
+    }
+    return status;
+}
+
+/* Whether the maps can be read. */
+static int try_reading(const struct hr_perf_bpf *bpf)
+{
+    return bpf->calls->read(bpf->object, COUNT_REST, 1, values_of(bpf, bpf->now, COUNT_REST, 0));
+}
+
+static int begin(struct hr_perf *perf)
+{
+    struct hr_perf_bpf *bpf = perf->bpf;
+    int status = add_targets(perf);
+
+    if (status == 0)
+        status = bpf->calls->attach(bpf->object);
+    if (status == 0)
+        status = open_missing_cpus(perf);
+    return status == 0 ? try_reading(bpf) : status;
+}
+
+int hr_perf_bpf_open(struct hr_perf *perf, struct hr_reason *reason)
+{
+    const struct hr_perf_event *whole_machine = find_whole_machine(perf);
+    struct hr_perf_bpf *bpf;
+    size_t cpu_limit = 0;
+
+    if (whole_machine != NULL)
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "\"%s\" counts for the whole machine, which isn't read at each switch "
+                             "between tasks: remove it",
+                             whole_machine->text);
+    bpf = calloc(1, sizeof(*bpf));
+    if (bpf == NULL)
+        return hr_perf_bpf_explain(perf->root, -ENOMEM, reason);
+    perf->bpf = bpf;
+    int status = place_cpus(perf, bpf, &cpu_limit);
+    if (status < 0)
+        return hr_reason_set(reason, status,
+                             "can't read which CPUs are possible "
+                             "(/sys/devices/system/cpu/possible: %s)",
+                             strerror(-status));
+    status = load_programs(perf, cpu_limit);
+    if (status == 0)
+        status = begin(perf);
+    if (bpf->unreadable != NULL)
+        return hr_reason_set(reason, status, "BPF programs can't read \"%s\": remove it",
+                             bpf->unreadable);
+    return status == 0 ? 0 : hr_perf_bpf_explain(perf->root, status, reason);
 }

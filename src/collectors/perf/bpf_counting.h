@@ -18,13 +18,13 @@
 struct hr_perf_bpf;
 struct hr_reason;
 
-/** Loads the programs, opens the events and begins to count. @param perf  its CPUs are known;
- * receives the object as `bpf`. */
-int hr_perf_bpf_open(struct hr_perf *perf, const struct hr_perf_options *options,
-                     struct hr_reason *reason);
+/** Loads the programs, opens the events and begins to count for all targets, whose descriptors, if
+ * there are any, are read a last time when that begins on their CPU. @param perf  its CPUs are
+ * known; receives the object as `bpf`, also on failure: then the descriptors are as they were. */
+int hr_perf_bpf_open(struct hr_perf *perf, struct hr_reason *reason);
 
-/** NULL is allowed. */
-void hr_perf_bpf_close(struct hr_perf_bpf *bpf);
+/** Frees `bpf`, which may be NULL, and makes it NULL. */
+void hr_perf_bpf_close(struct hr_perf *perf);
 
 /** Adds to all targets what has been counted; opens the events of CPUs that came online. */
 void hr_perf_bpf_read(struct hr_perf *perf);

@@ -19,19 +19,28 @@ static bool uses_pmu(const struct hr_perf *perf)
     return false;
 }
 
+/* What targets have found out is known; the rest is tried on the machine, and forgotten again, as
+ * cgroups may find something else. */
 struct hr_perf_need hr_perf_find_need(struct hr_perf *perf, const struct hr_perf_demand *demand)
 {
+    const bool is_known[HR_PERF_SCOPE_COUNT] = {
+        [HR_PERF_SYSTEM] = perf->probes[HR_PERF_SYSTEM].done,
+        [HR_PERF_CGROUP] = perf->probes[HR_PERF_CGROUP].done,
+    };
     struct hr_perf_need need = {.files = 0};
 
-    hr_perf_probe_update(perf, HR_PERF_SYSTEM, NULL, -1);
-    hr_perf_probe_cgroups_by_machine(perf);
+    if (!is_known[HR_PERF_SYSTEM] && (demand->system || !is_known[HR_PERF_CGROUP]))
+        hr_perf_probe_update(perf, HR_PERF_SYSTEM, NULL, -1);
+    if (!is_known[HR_PERF_CGROUP])
+        hr_perf_probe_cgroups_by_machine(perf);
     if (demand->system)
         need.files = hr_perf_count_files(perf, HR_PERF_SYSTEM);
     need.files += demand->groups * hr_perf_count_files(perf, HR_PERF_CGROUP);
     need.limit = hr_perf_budget_update_limit(&perf->budget);
     need.turns = demand->nested && uses_pmu(perf);
     for (int i = 0; i < HR_PERF_SCOPE_COUNT; i++)
-        hr_perf_probe_forget(perf, i);
+        if (!is_known[i])
+            hr_perf_probe_forget(perf, i);
     return need;
 }
 

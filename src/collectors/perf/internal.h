@@ -32,7 +32,10 @@ struct hr_perf {
     struct hr_perf_cpus cpus;
     struct hr_perf_budget budget;
     struct hr_perf_probe probes[HR_PERF_SCOPE_COUNT];
-    struct hr_perf_bpf *bpf; /**< by BPF; NULL: by descriptors */
+    struct hr_perf_target *targets; /**< the newest first */
+    struct hr_perf_bpf *bpf;        /**< by BPF; NULL: by descriptors */
+    const struct hr_perf_bpf_calls *bpf_calls;
+    size_t max_targets; /**< the most cgroups by BPF */
 };
 
 /** Allocates a probe that is not done yet. @return 0 or -ENOMEM. */

@@ -364,6 +364,7 @@ void hr_perf_group_choose(struct hr_perf_open_group *open_group, const struct hr
 {
     struct reading reading = {.count = 0};
 
+    open_group->has_clock = false;
     open_group->events = 0;
     for (size_t i = 0; i < group->count; i++)
         if (encoding_of(place, group, events, i) != NULL)

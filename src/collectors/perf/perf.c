@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/reason.h"
 #include "base/text.h"
@@ -51,6 +50,8 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
     opened->root = root;
     opened->calls = options->calls != NULL ? options->calls : &hr_perf_kernel_calls;
     opened->retry_ns = options->retry_ns != 0 ? options->retry_ns : DEFAULT_RETRY_NS;
+    opened->bpf_calls = options->bpf_calls != NULL ? options->bpf_calls : &hr_perf_kernel_bpf_calls;
+    opened->max_targets = options->max_targets;
     opened->needs_clocks = !hr_perf_is_running_time_right(root);
     hr_perf_cpus_init(&opened->cpus, &options->cpus);
     hr_perf_budget_init(&opened->budget, options->max_files, opened->retry_ns);
@@ -65,36 +66,18 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
     return 0;
 }
 
-static bool is_in_cgroup2(const struct hr_root *root)
-{
-    int version = 0;
-    int fd = hr_root_open_cgroup(root, "perf_event", &version);
-
-    if (fd < 0)
-        return false;
-    close(fd);
-    return version == 2;
-}
-
 int hr_perf_open_bpf(const struct hr_root *root, const struct hr_perf_options *options,
                      struct hr_perf **perf, struct hr_reason *reason)
 {
     struct hr_perf *opened = NULL;
 
-    if (!is_in_cgroup2(root))
-        return hr_reason_set(reason, -EXDEV,
-                             "it needs perf_event in cgroup2: mount that, and boot without "
-                             "perf_event in version 1");
     int status = hr_perf_open(root, options, &opened);
     if (status == 0)
         status = hr_perf_read(opened);
     if (status < 0)
         hr_reason_set(reason, status, "can't begin: %s", strerror(-status));
-    else if (opened->event_count > COUNT_EVENTS)
-        status = hr_reason_set(reason, -E2BIG, "there are more than %d events: remove some",
-                               COUNT_EVENTS);
     else
-        status = hr_perf_bpf_open(opened, options, reason);
+        status = hr_perf_change_to_bpf(opened, reason);
     if (status < 0)
         hr_perf_close(opened);
     else
@@ -106,7 +89,7 @@ void hr_perf_close(struct hr_perf *perf)
 {
     if (perf == NULL)
         return;
-    hr_perf_bpf_close(perf->bpf);
+    hr_perf_bpf_close(perf);
     for (int i = 0; i < HR_PERF_SCOPE_COUNT; i++)
         hr_perf_probe_end(&perf->probes[i]);
     hr_perf_cpus_end(&perf->cpus);

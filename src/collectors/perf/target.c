@@ -21,17 +21,16 @@
 static struct hr_perf_cpu_counters *new_cpu_counters(const struct hr_perf *perf)
 {
     const size_t groups = perf->group_count, events = perf->event_count;
-    const size_t sums = perf->bpf != NULL ? events : 0;
     struct hr_perf_cpu_counters *cpu =
         calloc(1, sizeof(*cpu) + groups * (sizeof(*cpu->open_groups) + sizeof(*cpu->ever)) +
-                      sums * sizeof(*cpu->sums) + events * (3 * sizeof(uint64_t) + sizeof(int)) +
+                      events * (sizeof(*cpu->sums) + 3 * sizeof(uint64_t) + sizeof(int)) +
                       groups * (sizeof(uint64_t) + sizeof(int)));
     if (cpu == NULL)
         return NULL;
     cpu->open_groups = (struct hr_perf_open_group *)(cpu + 1);
     cpu->ever = (struct hr_perf_times *)(cpu->open_groups + groups);
     cpu->sums = (struct count_value *)(cpu->ever + groups);
-    cpu->totals = (uint64_t *)(cpu->sums + sums);
+    cpu->totals = (uint64_t *)(cpu->sums + events);
     uint64_t *deltas = cpu->totals + events, *base_counts = deltas + events;
     int *fds = (int *)(base_counts + events + groups);
     for (size_t g = 0; g < groups; g++) {
@@ -63,6 +62,8 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
         opened->generation = perf->probes[scope].generation;
         hr_perf_bpf_add_target(opened);
     }
+    opened->next = perf->targets;
+    perf->targets = opened;
     *target = opened;
     return 0;
 }
@@ -106,6 +107,14 @@ static void choose_events(struct hr_perf_target *target, size_t index)
                              &cpu->sums[perf->first_event[g]]);
 }
 
+void hr_perf_target_choose_events(struct hr_perf_target *target)
+{
+    for (size_t i = 0; i < target->cpu_count; i++)
+        if (target->cpus[i] != NULL)
+            choose_events(target, i);
+    target->generation = target->perf->probes[target->scope].generation;
+}
+
 struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index)
 {
     if (extend_cpus(target) < 0)
@@ -142,14 +151,23 @@ static void update_wanted(struct hr_perf_target *target, size_t count)
     target->wanted = count;
 }
 
+void hr_perf_target_close_descriptors(struct hr_perf_target *target)
+{
+    close_all_cpus(target);
+    update_wanted(target, 0);
+}
+
 void hr_perf_target_close(struct hr_perf_target *target)
 {
     if (target == NULL)
         return;
+    struct hr_perf_target **place = &target->perf->targets;
+    while (*place != target)
+        place = &(*place)->next;
+    *place = target->next;
     if (target->perf->bpf != NULL)
         hr_perf_bpf_remove_target(target);
-    close_all_cpus(target);
-    update_wanted(target, 0);
+    hr_perf_target_close_descriptors(target);
     for (size_t i = 0; i < target->cpu_count; i++)
         free(target->cpus[i]);
     free(target->cpus);
@@ -182,7 +200,7 @@ static void add_group(struct hr_perf_target *target, struct hr_perf_cpu_counters
     }
 }
 
-/* @return 0, or -EIO if some counter can no longer be read. */
+/* By BPF, too, while it takes over. @return 0, or -EIO if some counter can no longer be read. */
 static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu,
                     bool is_current)
 {
@@ -191,7 +209,7 @@ static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *
 
     cpu->was_read = cpu->open;
     for (size_t g = 0; g < perf->group_count; g++) {
-        if (perf->bpf != NULL)
+        if (perf->bpf != NULL && target->reserved == 0)
             hr_perf_group_take(&cpu->open_groups[g], &cpu->sums[perf->first_event[g]]);
         else if (hr_perf_group_read(&cpu->open_groups[g], perf->calls, is_current) < 0)
             status = -EIO;
@@ -226,6 +244,14 @@ static void update_starved(struct hr_perf_target *target)
 static bool is_cpu_current(const struct hr_perf_cpu_counters *cpu, const struct hr_perf_cpu *about)
 {
     return about->online && cpu->epoch == about->epoch;
+}
+
+void hr_perf_target_read_descriptors(struct hr_perf_target *target, size_t index)
+{
+    struct hr_perf_cpu_counters *cpu = index < target->cpu_count ? target->cpus[index] : NULL;
+
+    if (target->reserved > 0 && cpu != NULL && cpu->open)
+        read_cpu(target, cpu, is_cpu_current(cpu, &target->perf->cpus.list[index]));
 }
 
 /* Reads open counters, and closes those that no longer count. */
@@ -436,7 +462,6 @@ static bool is_any_usable(const struct hr_perf_target *target)
 static int read_sums(struct hr_perf_target *target)
 {
     const struct hr_perf *perf = target->perf;
-    const unsigned generation = perf->probes[target->scope].generation;
     int status = hr_perf_bpf_status(perf);
 
     if (status == 0 && target->group != NULL)
@@ -450,10 +475,8 @@ static int read_sums(struct hr_perf_target *target)
         target->cpus[i]->epoch = perf->cpus.list[i].epoch;
     }
     read_all_cpus(target);
-    for (size_t i = 0; i < target->cpu_count && target->generation != generation; i++)
-        if (target->cpus[i] != NULL)
-            choose_events(target, i);
-    target->generation = generation;
+    if (target->generation != perf->probes[target->scope].generation)
+        hr_perf_target_choose_events(target);
     target->failed = status;
     return status == 0 && !is_any_usable(target) ? -ENODATA : status;
 }
@@ -488,101 +511,5 @@ void hr_perf_target_pause(struct hr_perf_target *target)
         hr_perf_bpf_deselect_group(target);
     read_all_cpus(target);
     target->was_read = target->was_read || was_counted;
-    close_all_cpus(target);
-    update_wanted(target, 0);
-}
-
-/* --- Values --------------------------------------------------------------- */
-
-/* A target that didn't run has counted nothing, which is a valid value, unless it ran before and
- * had no turn. */
-static bool is_counted(const struct hr_perf_value *value, const struct hr_perf_times *ever)
-{
-    return value->running_ns > 0 ||
-           (value->enabled_ns == 0 && (ever->running_ns > 0 || ever->enabled_ns == 0));
-}
-
-static bool is_usable(const struct hr_perf_target *target, size_t group, size_t event)
-{
-    return (target->perf->probes[target->scope].usable[group] >> event & 1) != 0;
-}
-
-/* Whether the event is open on a CPU, or was at the last read. */
-static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
-                           const struct hr_perf_event *event)
-{
-    const struct hr_perf *perf = target->perf;
-    const struct hr_perf_cpu_counters *cpu = target->cpus[index];
-    const bool open = perf->bpf != NULL ? hr_perf_bpf_was_open(perf, index)
-                                        : cpu != NULL && (cpu->open || cpu->was_read);
-
-    return open && hr_perf_find_encoding(event, perf->cpus.list[index].number) != NULL;
-}
-
-static bool is_open_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
-{
-    if (target->perf->bpf != NULL && target->failed < 0)
-        return false;
-    if (event->encodings[0].every_cpu && target->perf->bpf != NULL)
-        return target->group == NULL || target->slot != 0 || target->was_read;
-    if (event->encodings[0].every_cpu)
-        return target->reserved > 0 || target->was_read;
-    for (size_t i = 0; i < target->cpu_count; i++)
-        if (is_open_on_cpu(target, i, event))
-            return true;
-    return false;
-}
-
-struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, size_t group,
-                                          size_t event)
-{
-    const struct hr_perf_sums *sums = &target->sums;
-    const size_t number = target->perf->first_event[group] + event;
-    struct hr_perf_value value = {
-        .total = sums->totals[number],
-        .delta = sums->deltas[number],
-        .enabled_ns = sums->interval[group].enabled_ns,
-        .running_ns = sums->interval[group].running_ns,
-    };
-
-    if (!is_usable(target, group, event))
-        return (struct hr_perf_value){.total = value.total};
-    value.counted = is_open_anywhere(target, target->perf->groups[group].events[event]) &&
-                    is_counted(&value, &sums->ever[group]);
-    return value;
-}
-
-bool hr_perf_target_cpu(const struct hr_perf_target *target, size_t index, unsigned *cpu)
-{
-    if (index >= target->cpu_count)
-        return false;
-    *cpu = target->perf->cpus.list[index].number;
-    return true;
-}
-
-struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *target, size_t index,
-                                              size_t group, size_t event)
-{
-    const struct hr_perf_cpu_counters *cpu = target->cpus[index];
-
-    if (!is_usable(target, group, event) ||
-        !is_open_on_cpu(target, index, target->perf->groups[group].events[event]))
-        return (struct hr_perf_value){
-            .total = cpu != NULL ? cpu->totals[target->perf->first_event[group] + event] : 0};
-    if (cpu == NULL)
-        return (struct hr_perf_value){.counted = true}; /* it never ran there */
-    const struct hr_perf_open_group *open_group = &cpu->open_groups[group];
-    struct hr_perf_value value = {
-        .total = cpu->totals[target->perf->first_event[group] + event],
-        .delta = open_group->deltas[event],
-        .enabled_ns = open_group->interval.enabled_ns,
-        .running_ns = open_group->interval.running_ns,
-    };
-    value.counted = is_counted(&value, &cpu->ever[group]);
-    return value;
-}
-
-uint64_t hr_perf_target_starved_ns(const struct hr_perf_target *target, size_t group)
-{
-    return target->sums.starved_ns[group];
+    hr_perf_target_close_descriptors(target);
 }

@@ -47,9 +47,9 @@ struct hr_perf_target {
     uint64_t failed_ns;
     bool was_read; /**< some counters were open at the last read */
     struct hr_perf_sums sums;
+    struct hr_perf_target *next; /**< of all targets */
 
     /* By BPF: */
-    struct hr_perf_target *next;   /**< of all targets */
     struct hr_perf_target *parent; /**< counts what this one counts, too; NULL: none */
     __u32 slot;                    /**< in which the group is counted; 0: none */
 };
@@ -57,5 +57,14 @@ struct hr_perf_target {
 /** The counters of one CPU, which are made where there are none. @param index  as in struct
  * hr_perf_cpus. @return NULL if memory is short. */
 struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index);
+
+/** Adds what its descriptors on a CPU, if there are any, have counted until now. */
+void hr_perf_target_read_descriptors(struct hr_perf_target *target, size_t index);
+
+/** Closes all of its descriptors. */
+void hr_perf_target_close_descriptors(struct hr_perf_target *target);
+
+/** By BPF: takes the sums of the events that can be counted, from now on. */
+void hr_perf_target_choose_events(struct hr_perf_target *target);
 
 #endif

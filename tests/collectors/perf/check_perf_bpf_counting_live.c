@@ -162,6 +162,53 @@ START_TEST(nothing_is_lost_or_counted_twice)
 }
 END_TEST
 
+/* --- From descriptors to BPF ---------------------------------------------- */
+
+/* So that no ordinary task takes the CPU from the test while it changes. */
+static void set_priority(int policy)
+{
+    const struct sched_param parameter = {.sched_priority = policy == SCHED_FIFO};
+
+    sched_setscheduler(0, policy, &parameter); /* it may not be permitted */
+}
+
+static bool agrees_over_change(const pid_t busy[2], double cpus)
+{
+    live_open_again();
+    struct hr_perf_target *const targets[] = {live_open(NULL), live_open("a"), live_open("a/b")};
+    take_moment(targets, busy);
+    const struct moment from = take_moment(targets, busy);
+    live_nap(WINDOW_MS, from.took_ns);
+    const struct moment by_descriptors = take_moment(targets, busy);
+    set_priority(SCHED_FIFO);
+    ck_assert_int_eq(hr_perf_change_to_bpf(perf, NULL), 0);
+    set_priority(SCHED_OTHER);
+    const struct moment between = take_moment(targets, busy);
+    ck_assert_uint_ge(between.machine, by_descriptors.machine);
+    ck_assert_uint_ge(between.outer, by_descriptors.outer);
+    ck_assert_uint_ge(between.inner, by_descriptors.inner);
+    live_nap(WINDOW_MS, between.took_ns);
+    const struct moment to = take_moment(targets, busy);
+    ck_assert_uint_eq(hr_perf_files(perf).open, 0);
+    return agrees(&from, &to, cpus);
+}
+
+/* The same over a change: the totals are what the processes' own clocks say. */
+START_TEST(totals_go_on_over_a_change)
+{
+    const uint64_t end_ns = hr_clock_ns() + PATIENCE_NS;
+    const double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    bool agreed = false;
+
+    groups_make(groups, "a");
+    groups_make(groups, "a/b");
+    const pid_t busy[] = {groups_start_busy(groups, "a", 0), groups_start_busy(groups, "a/b", 0)};
+    while (!agreed && hr_clock_ns() < end_ns)
+        agreed = agrees_over_change(busy, cpus);
+    ck_assert(agreed);
+}
+END_TEST
+
 /* --- The other way of counting -------------------------------------------- */
 
 static struct live_counts read_by_descriptors(struct hr_perf_target *target)
@@ -244,6 +291,7 @@ int main(void)
     }
     tcase_add_checked_fixture(tests, live_set_up_bpf, live_tear_down);
     tcase_add_loop_test(tests, nothing_is_lost_or_counted_twice, 0, 2);
+    tcase_add_test(tests, totals_go_on_over_a_change);
     tcase_add_test(tests, agrees_with_descriptors);
     tcase_add_test(tests, groups_that_ended_leave_no_slot);
     tcase_set_timeout(tests, 120);

@@ -141,6 +141,49 @@ START_TEST(leaves_counting_as_it_was)
 }
 END_TEST
 
+/* While targets are counted, each event is known, and nothing is opened to find out. */
+START_TEST(chooses_again_by_what_targets_have_found)
+{
+    const struct hr_perf_demand demands[] = {{true, 1, true}, {true, 200, true}, {false, 2, true}};
+    const size_t files[] = {2 * 3 + 2 * 2, 2 * 3 + 200 * 2 * 2, 2 * 2 * 2};
+
+    fake_perf_refuse((struct fake_refusal){
+        .error = -EACCES, .in_cgroups = true, .of_config = true, .config = 2});
+    open_perf("12 3");
+    struct hr_perf_target *machine = open_machine(), *group = open_cgroup("a");
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(group), 0);
+    const struct fake_perf_log before = fake_perf_log();
+    for (int i = 0; i < 3; i++) {
+        const struct hr_perf_need need = hr_perf_find_need(perf, &demands[i]);
+        ck_assert_uint_eq(need.files, files[i]);
+        ck_assert(need.turns);
+    }
+    ck_assert_uint_eq(fake_perf_log().opens, before.opens);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 0, 1), -EACCES);
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 0, 1), 0);
+    ck_assert_int_eq(read_target(group), 0);
+    ck_assert_uint_eq(fake_perf_log().opens, before.opens);
+    ck_assert_uint_eq(fake_perf_log().closes, before.closes);
+}
+END_TEST
+
+/* A target of only one scope was read so far. */
+START_TEST(tries_what_no_target_has_found)
+{
+    const struct hr_perf_demand demand = {.system = true, .groups = 3, .nested = true};
+
+    open_perf("12 3");
+    struct hr_perf_target *machine = open_machine();
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_uint_eq(hr_perf_find_need(perf, &demand).files, 4 * 6);
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 0, 1), 0);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 0, 1), -ECANCELED);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_uint_eq(fake_perf_log().open, 6);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("perf choice");
@@ -152,5 +195,7 @@ int main(void)
     tcase_add_test(tests, passes_over_what_cannot_be_counted);
     tcase_add_test(tests, takes_nothing_where_events_cannot_be_tried);
     tcase_add_test(tests, leaves_counting_as_it_was);
+    tcase_add_test(tests, chooses_again_by_what_targets_have_found);
+    tcase_add_test(tests, tries_what_no_target_has_found);
     return run_suite("perf choice", tests);
 }

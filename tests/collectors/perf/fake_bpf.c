@@ -126,6 +126,10 @@ static void fake_unload(void *object)
 {
     ck_assert(object == &fake && fake.loaded);
     fake.loaded = fake.attached = false;
+    memset(fake.values, 0, sizeof(fake.values));
+    memset(fake.ids, 0, sizeof(fake.ids));
+    memset(fake.last_ids, 0, sizeof(fake.last_ids));
+    memset(fake.set, 0, sizeof(fake.set));
 }
 
 static int fake_attach(__attribute__((unused)) void *object)

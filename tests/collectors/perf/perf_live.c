@@ -314,6 +314,14 @@ void live_set_up_bpf(void)
     ck_assert_int_eq(hr_perf_open_bpf(root, &perf_options, &perf, NULL), 0);
 }
 
+void live_open_again(void)
+{
+    while (target_count > 0)
+        live_close(targets[target_count - 1].target);
+    hr_perf_close(perf);
+    ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
+}
+
 void live_tear_down(void)
 {
     if (worker > 0) {

@@ -40,6 +40,9 @@ void live_set_up(void);
 void live_set_up_bpf(void);
 void live_tear_down(void);
 
+/* Closes all targets, and opens `perf` again, by descriptors. */
+void live_open_again(void);
+
 /* Exchanges `perf` for another one, which counts by descriptors, or back. */
 void live_swap(void);
 

@@ -128,6 +128,54 @@ START_TEST(chooses_bpf_where_there_are_too_few_descriptors)
 }
 END_TEST
 
+static void log_before_and_after(size_t files, char before[160], char after[160])
+{
+    snprintf(before, 160,
+             "info: cgroup_perf: counting by descriptors (Counting \"auto\"): %zu are enough",
+             files);
+    snprintf(
+        after, 160,
+        "info: cgroup_perf: counting by BPF from now on (Counting \"auto\"): descriptors would "
+        "be %zu, but no more than %zu are allowed.",
+        files / 2 * 3, files);
+}
+
+/* Totals go on: neither back nor ahead by more than what was done. Then that stays. */
+START_TEST(changes_to_bpf_when_descriptors_become_too_few)
+{
+    const size_t files = 2 * 2 * perf_cpus();
+    char options[128], before[160], after[160];
+
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    struct perf_worker a = perf_start("a");
+    log_before_and_after(files, before, after);
+    snprintf(options, sizeof(options), AUTO "MaxFiles %zu", files);
+    harness_begin(options);
+    await_group("a");
+    harness_assert_logs(1, before);
+    ck_assert_uint_eq(perf_descriptors(), files);
+    const double faults = perf_of("a", "perf-page-faults");
+    const double clock = perf_of("a", "perf-task-clock");
+    perf_work(&a, 3000, 20);
+    struct perf_worker b = perf_start("b");
+    await_group("b");
+    perf_work(&a, 3000, 20);
+    harness_read();
+    ck_assert_double_ge(perf_of("a", "perf-page-faults") - faults, 6000);
+    ck_assert_double_le(perf_of("a", "perf-page-faults") - faults, 7200);
+    ck_assert_double_ge(perf_of("a", "perf-task-clock") - clock, 39 * MS);
+    ck_assert_uint_eq(perf_descriptors(), 0);
+    harness_assert_logs(1, after);
+    perf_end(&b);
+    for (int i = 0; i < 3; i++)
+        harness_read(); /* as few groups as before */
+    ck_assert_uint_eq(perf_descriptors(), 0);
+    perf_end(&a);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 #define PMUS "sys/bus/event_source/devices/"
 
 /* The type of a PMU of this machine that counts its event 0 of each CPU; 0: there is none. */
@@ -188,6 +236,29 @@ START_TEST(chooses_bpf_where_events_of_a_pmu_would_take_turns)
 }
 END_TEST
 
+START_TEST(changes_to_bpf_when_events_of_a_pmu_would_take_turns)
+{
+    use_pmu();
+    groups_make(groups, "a");
+    groups_make(groups, "a/b");
+    struct perf_worker a = perf_start("a");
+    harness_begin("Event \"msr/tsc/\"\nSystem false\nCgroup \"a\" \"a/b\"\n");
+    perf_read_until("*/perf-msr_tsc", 1);
+    ck_assert_uint_gt(perf_descriptors(), 0);
+    harness_assert_logs(1, "info: cgroup_perf: counting by descriptors (Counting \"auto\")");
+    struct perf_worker b = perf_start("a/b");
+    perf_read_until("*/perf-msr_tsc", 2);
+    harness_read();
+    harness_assert_count("*/perf-msr_tsc", 2);
+    ck_assert_uint_eq(perf_descriptors(), 0);
+    perf_end(&a);
+    perf_end(&b);
+    harness_assert_logs(1, "info: cgroup_perf: counting by BPF from now on (Counting \"auto\"): by "
+                           "descriptors, a cgroup and what it is in would each take counters of "
+                           "the PMU.");
+}
+END_TEST
+
 /* _i: whether there are enough descriptors, so that all is counted nevertheless. */
 START_TEST(says_why_bpf_that_would_be_better_is_not_used)
 {
@@ -244,11 +315,13 @@ int main(void)
     tcase_add_test(tests, neither_grows_nor_leaks_while_groups_come_and_go);
     tcase_add_test(tests, uses_descriptors_where_bpf_is_not_permitted);
     tcase_add_test(tests, chooses_bpf_where_there_are_too_few_descriptors);
+    tcase_add_test(tests, changes_to_bpf_when_descriptors_become_too_few);
     const bool has_pmu = find_pmu() != 0;
-    if (has_pmu)
+    if (has_pmu) {
         tcase_add_loop_test(tests, chooses_bpf_where_events_of_a_pmu_would_take_turns, 0,
                             COUNT(pmu_options));
-    else
+        tcase_add_test(tests, changes_to_bpf_when_events_of_a_pmu_would_take_turns);
+    } else
         puts("# without events of a PMU, which would take turns: there is neither msr nor one of "
              "arm64");
     tcase_add_loop_test(tests, says_why_bpf_that_would_be_better_is_not_used, 0, has_pmu ? 2 : 1);

@@ -5,7 +5,9 @@
  */
 #include "plugin/cgroup_perf/cgroup_perf_harness.h"
 
+#include <errno.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 
 #include "support/suite.h"
 
@@ -361,14 +363,15 @@ START_TEST(counts_another_group_when_files_are_free)
 }
 END_TEST
 
-/* Chosen once: what comes later and doesn't fit is left out. */
-START_TEST(goes_on_by_descriptors_that_were_chosen)
+/* What comes later and doesn't fit is left out where BPF can't count it, which is said once. */
+START_TEST(goes_on_by_descriptors_where_bpf_is_not_permitted)
 {
-    char options[64], expected[128];
+    char options[64], expected[192];
 
     groups_make(groups, "a");
     groups_make(groups, "b");
     struct perf_worker first = perf_start("a");
+    perf_make_fail(SYS_bpf, EPERM, -1, 0);
     snprintf(options, sizeof(options), "Cgroup \"*\"\nEvent \"cs\"\nMaxFiles %zu", 2 * perf_cpus());
     harness_begin(options);
     ck_assert_uint_eq(fake_logs(0, NULL), 0);
@@ -385,8 +388,17 @@ START_TEST(goes_on_by_descriptors_that_were_chosen)
         harness_sleep(10);
         harness_read();
     }
+    for (int i = 0; i < 3; i++)
+        harness_read();
     harness_assert_count("*/perf-cs", 2);
-    harness_assert_logs(1, "Counting \"bpf\", or with \"auto\" by a restart.");
+    ck_assert_uint_eq(perf_descriptors(), 2 * perf_cpus());
+    snprintf(expected, sizeof(expected),
+             "counting by descriptors (Counting \"auto\"), though descriptors would be %zu, but no "
+             "more than %zu are allowed, as BPF can't be used: ",
+             3 * perf_cpus(), 2 * perf_cpus());
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, expected), 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "or count by BPF (Counting), which needs none."), 1);
+    ck_assert_uint_eq(fake_logs(0, NULL), 2);
     perf_end(&first);
     perf_end(&second);
 }
@@ -444,7 +456,7 @@ int main(void)
     tcase_add_test(tests, takes_no_more_groups_than_the_limit);
     tcase_add_test(tests, takes_no_more_files_than_the_limit);
     tcase_add_test(tests, counts_another_group_when_files_are_free);
-    tcase_add_test(tests, goes_on_by_descriptors_that_were_chosen);
+    tcase_add_test(tests, goes_on_by_descriptors_where_bpf_is_not_permitted);
     tcase_add_test(tests, chooses_when_there_is_something_to_count);
     tcase_add_test(tests, neither_grows_nor_leaks_while_groups_come_and_go);
     return run_suite("plugin cgroup_perf groups", tests);
