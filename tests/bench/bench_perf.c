@@ -243,7 +243,8 @@ static void measure_reading(size_t count)
 /* The programs' slots of as many groups, without what is computed of them. */
 static void *load_bare(size_t count, size_t cpus, struct count_value **values)
 {
-    const struct count_settings settings = {.event_count = 4, .cpu_limit = (__u32)cpus};
+    const struct count_settings settings = {
+        .event_count = 4, .cpu_limit = (__u32)cpus, .slot_count = (__u32)count + COUNT_FIRST_GROUP};
     void *object;
 
     *values = calloc((count + COUNT_FIRST_GROUP) * cpus * 4, sizeof(**values));

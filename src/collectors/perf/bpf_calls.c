@@ -5,26 +5,37 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bpf_constants.h"
 #include "perf/bpf_object.h"
 
 #define BATCH_MAX 256 /* slots copied in one call */
+#define ROW_STEP  64  /* CPUs share no cache line */
 
-enum map { EVENTS, SLOTS, SELECTED, GENERATION, CPUS, MAP_COUNT };
+enum map { EVENTS, SLOTS, SELECTED, CURRENT, MARKS, CPUS, MAP_COUNT };
+
+/* A program that began before a reading may set its mark after it, where its CPU was held up; by a
+ * hypervisor, say. By then it may be of the reading before. */
+#define LATE_READINGS 3
 
 struct object {
     struct bpf_object *bpf;
     struct bpf_link *link;
     int map_fds[MAP_COUNT];
     int on_reading; /* the program */
-    __u32 cpu_limit, generation;
+    __u32 cpu_limit;
+    struct count_current current;
+    const __u8 *marks; /* of each CPU's row */
+    size_t row_size;
     size_t slot_size; /* of all possible CPUs */
 };
 
 static const char *const map_names[MAP_COUNT] = {
-    [EVENTS] = "events",         [SLOTS] = "slots", [SELECTED] = "selected",
-    [GENERATION] = "generation", [CPUS] = "cpus",
+    [EVENTS] = "events",   [SLOTS] = "slots", [SELECTED] = "selected",
+    [CURRENT] = "current", [MARKS] = "marks", [CPUS] = "cpus",
 };
 
 static const __u32 zero;
@@ -49,7 +60,21 @@ static int set_sizes(const struct object *object, const struct count_settings *s
         status = bpf_map__set_value_size(find_map(object, SLOTS), size);
     if (status == 0)
         status = bpf_map__set_max_entries(find_map(object, SELECTED), (__u32)slots);
+    if (status == 0)
+        status = bpf_map__set_max_entries(find_map(object, MARKS), settings->cpu_limit);
+    if (status == 0)
+        status = bpf_map__set_map_flags(find_map(object, MARKS), BPF_F_MMAPABLE);
+    if (status == 0)
+        status = bpf_map__set_value_size(find_map(object, MARKS), (__u32)object->row_size);
     return status;
+}
+
+/* The kernel maps whole pages only. */
+static size_t marks_size(const struct object *object)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (object->row_size * object->cpu_limit + page - 1) / page * page;
 }
 
 static int open_and_load(struct object *object, const struct count_settings *settings, size_t slots)
@@ -71,13 +96,17 @@ static int open_and_load(struct object *object, const struct count_settings *set
     object->on_reading =
         bpf_program__fd(bpf_object__find_program_by_name(object->bpf, "on_reading"));
     object->cpu_limit = settings->cpu_limit;
-    return 0;
+    void *marks = mmap(NULL, marks_size(object), PROT_READ, MAP_SHARED, object->map_fds[MARKS], 0);
+    object->marks = marks != MAP_FAILED ? marks : NULL;
+    return marks != MAP_FAILED ? 0 : -errno;
 }
 
 static void libbpf_unload(void *object)
 {
     struct object *own = object;
 
+    if (own->marks != NULL)
+        munmap((void *)own->marks, marks_size(own));
     bpf_link__destroy(own->link);
     bpf_object__close(own->bpf);
     free(own);
@@ -93,6 +122,7 @@ static int libbpf_load(const struct count_settings *settings, size_t slots, size
     if (own == NULL)
         return -ENOMEM;
     libbpf_print_fn_t print = libbpf_set_print(NULL);
+    own->row_size = (slots + ROW_STEP - 1) / ROW_STEP * ROW_STEP;
     int status = open_and_load(own, settings, slots);
     own->slot_size = possible * settings->event_count * sizeof(struct count_value);
     libbpf_set_print(print);
@@ -121,13 +151,18 @@ static int libbpf_set_event(void *object, size_t event, unsigned cpu, int fd)
     return bpf_map_update_elem(own->map_fds[EVENTS], &key, &fd, BPF_ANY) < 0 ? -errno : 0;
 }
 
+static int update_current(const struct object *object)
+{
+    return bpf_map_update_elem(object->map_fds[CURRENT], &zero, &object->current, BPF_ANY) < 0
+               ? -errno
+               : 0;
+}
+
 /* Where cgroups were found to be counted is looked up again. */
 static int begin_generation(struct object *object)
 {
-    object->generation++;
-    return bpf_map_update_elem(object->map_fds[GENERATION], &zero, &object->generation, BPF_ANY) < 0
-               ? -errno
-               : 0;
+    object->current.generation++;
+    return update_current(object);
 }
 
 static int libbpf_select(void *object, uint64_t id, __u32 slot)
@@ -163,6 +198,29 @@ static int libbpf_flush(void *object, unsigned cpu)
     return bpf_prog_test_run_opts(own->on_reading, &options) < 0 ? -errno : 0;
 }
 
+static int libbpf_begin_reading(void *object)
+{
+    struct object *own = object;
+
+    own->current.reading++;
+    return update_current(own);
+}
+
+static bool is_recent(const struct object *object, __u8 mark)
+{
+    return (__u8)(object->current.reading - mark) < LATE_READINGS;
+}
+
+static void libbpf_find_changed(void *object, __u32 count, bool *changed)
+{
+    const struct object *own = object;
+
+    memset(changed, 0, count * sizeof(*changed));
+    for (__u32 cpu = 0; cpu < own->cpu_limit; cpu++)
+        for (__u32 slot = 0; slot < count; slot++)
+            changed[slot] |= is_recent(own, own->marks[cpu * own->row_size + slot]);
+}
+
 static int libbpf_read(void *object, __u32 slot, __u32 count, struct count_value *values)
 {
     const struct object *own = object;
@@ -191,5 +249,7 @@ const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
     .deselect = libbpf_deselect,
     .read_cpus = libbpf_read_cpus,
     .flush = libbpf_flush,
+    .begin_reading = libbpf_begin_reading,
+    .find_changed = libbpf_find_changed,
     .read = libbpf_read,
 };

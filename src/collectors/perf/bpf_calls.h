@@ -6,6 +6,7 @@
 #define HEADROOM_COLLECTORS_PERF_BPF_CALLS_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,11 @@ struct hr_perf_bpf_calls {
     int (*read_cpus)(void *object, struct count_cpu *cpus);
     /** Counts what a CPU has done since its last switch. @return -ENXIO: it is offline. */
     int (*flush)(void *object, unsigned cpu);
+    /** Begins a reading: what is added from now on is found by the next ones, too. */
+    int (*begin_reading)(void *object);
+    /** Finds the slots that may have been added to since the reading before.
+     * @param changed  receives it, of each slot below `count`. */
+    void (*find_changed)(void *object, __u32 count, bool *changed);
     /** Copies slots. @param values  receives, of each slot and possible CPU, that of each event. */
     int (*read)(void *object, __u32 slot, __u32 count, struct count_value *values);
 };

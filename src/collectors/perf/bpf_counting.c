@@ -39,6 +39,7 @@ struct hr_perf_bpf {
     const struct hr_perf_bpf_calls *calls;
     void *object;
     int status;
+    bool read_failed;       /* the last one */
     const char *unreadable; /* an event that BPF programs can't read; NULL: none */
     unsigned generation;    /* of the probe, when the events were opened */
     size_t event_count;
@@ -50,6 +51,7 @@ struct hr_perf_bpf {
     struct slot *slots;
     size_t slot_max, slot_count;      /* numbers of slots that were ever used are below */
     struct count_value *now, *before; /* of each slot, possible CPU and event */
+    bool *changed;                    /* of each slot, at the last read */
     struct hr_perf_target *machine;   /* the newest of those; NULL: none */
 };
 
@@ -92,7 +94,9 @@ static int allocate(struct hr_perf_bpf *bpf)
     bpf->now = calloc(values, sizeof(*bpf->now));
     bpf->before = calloc(values, sizeof(*bpf->before));
     bpf->cpu_states = calloc(bpf->possible, sizeof(*bpf->cpu_states));
-    if (bpf->slots == NULL || bpf->now == NULL || bpf->before == NULL || bpf->cpu_states == NULL)
+    bpf->changed = calloc(bpf->slot_max, sizeof(*bpf->changed));
+    if (bpf->changed == NULL || bpf->slots == NULL || bpf->now == NULL || bpf->before == NULL ||
+        bpf->cpu_states == NULL)
         return -ENOMEM;
     bpf->slots[COUNT_LAST].used = bpf->slots[COUNT_REST].used = true;
     bpf->slot_count = COUNT_FIRST_GROUP;
@@ -133,7 +137,8 @@ static int load_programs(struct hr_perf *perf, size_t cpu_limit)
     if (status < 0)
         return status;
     const struct count_settings settings = {.event_count = (__u32)perf->event_count,
-                                            .cpu_limit = (__u32)cpu_limit};
+                                            .cpu_limit = (__u32)cpu_limit,
+                                            .slot_count = (__u32)bpf->slot_max};
     return bpf->calls->load(&settings, bpf->slot_max, bpf->possible, &bpf->object);
 }
 
@@ -155,6 +160,7 @@ void hr_perf_bpf_close(struct hr_perf *perf)
     free(bpf->cpus);
     free(bpf->slots);
     free(bpf->now);
+    free(bpf->changed);
     free(bpf->before);
     free(bpf);
 }
@@ -320,6 +326,7 @@ static int add_values(struct hr_perf_target *target, size_t index, const struct 
 
     if (cpu == NULL)
         return -ENOMEM;
+    target->grown = true;
     for (size_t e = 0; e < target->perf->event_count; e++) {
         cpu->sums[e].count += now[e].count - before[e].count;
         cpu->sums[e].enabled_ns += now[e].enabled_ns - before[e].enabled_ns;
@@ -349,14 +356,40 @@ static int add_slot(struct hr_perf *perf, size_t slot)
     return status;
 }
 
+/* All, where the last reading failed. */
+static void find_changed(struct hr_perf_bpf *bpf)
+{
+    if (bpf->read_failed)
+        memset(bpf->changed, true, bpf->slot_count);
+    else
+        bpf->calls->find_changed(bpf->object, (__u32)bpf->slot_count, bpf->changed);
+}
+
+static int read_slots_from(struct hr_perf *perf, size_t slot, size_t end)
+{
+    struct hr_perf_bpf *bpf = perf->bpf;
+    int status = bpf->calls->read(bpf->object, (__u32)slot, (__u32)(end - slot),
+                                  values_of(bpf, bpf->now, slot, 0));
+
+    for (; slot < end && status == 0; slot++)
+        status = add_slot(perf, slot);
+    return status;
+}
+
+/* Those that may have changed; adjacent ones in one call. */
 static int read_slots(struct hr_perf *perf)
 {
     struct hr_perf_bpf *bpf = perf->bpf;
-    int status = bpf->calls->read(bpf->object, COUNT_REST, (__u32)(bpf->slot_count - COUNT_REST),
-                                  values_of(bpf, bpf->now, COUNT_REST, 0));
+    int status = 0;
 
-    for (size_t slot = COUNT_REST; slot < bpf->slot_count && status == 0; slot++)
-        status = add_slot(perf, slot);
+    find_changed(bpf);
+    for (size_t slot = COUNT_REST, end = slot; slot < bpf->slot_count && status == 0;
+         slot = end + 1) {
+        for (end = slot; end < bpf->slot_count && bpf->changed[end]; end++)
+            continue;
+        if (end > slot)
+            status = read_slots_from(perf, slot, end);
+    }
     for (size_t slot = COUNT_REST; slot < bpf->slot_count && status == 0; slot++)
         if (bpf->slots[slot].ended)
             bpf->slots[slot] = (struct slot){.used = false};
@@ -366,12 +399,15 @@ static int read_slots(struct hr_perf *perf)
 void hr_perf_bpf_read(struct hr_perf *perf)
 {
     int status = open_missing_cpus(perf);
-    int flushed = flush_cpus(perf);
+    int flushed = perf->bpf->calls->begin_reading(perf->bpf->object);
 
+    if (flushed == 0)
+        flushed = flush_cpus(perf);
     hr_perf_probe_cgroups_by_machine(perf);
 
     if (flushed == 0)
         flushed = read_slots(perf);
+    perf->bpf->read_failed = flushed < 0;
     perf->bpf->status = status < 0 ? status : flushed;
 }
 

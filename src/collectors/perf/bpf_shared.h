@@ -28,7 +28,17 @@ struct count_value {
 struct count_settings {
     __u32 event_count;
     __u32 cpu_limit; /* numbers of CPUs are below it */
+    __u32 slot_count;
 };
+
+/* The map `current`: both change while programs run. */
+struct count_current {
+    __u32 generation; /* of the selected groups */
+    __u32 reading;    /* its number */
+};
+
+/* The map `marks` has a byte of each slot on each CPU: the lower bits of the number of the reading
+ * after which it was added to. */
 
 /* The map `cpus`, of each CPU. */
 struct count_cpu {

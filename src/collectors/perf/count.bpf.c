@@ -57,13 +57,20 @@ struct {
     __type(value, __u32);
 } selected SEC(".maps");
 
-/* Changes with the selected groups. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
-    __type(value, __u32);
-} generation SEC(".maps");
+    __type(value, struct count_current);
+} current SEC(".maps");
+
+/* Rows, by CPUs: each writes to its own. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __uint(key_size, sizeof(__u32));
+    __uint(value_size, 8);
+} marks SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -94,14 +101,15 @@ static __u32 find_slot_above(void)
 static __always_inline __u32 find_slot(void)
 {
     __u64 id = bpf_get_current_cgroup_id();
-    __u32 zero = 0, *current = bpf_map_lookup_elem(&generation, &zero);
+    __u32 zero = 0;
+    struct count_current *now = bpf_map_lookup_elem(&current, &zero);
     struct resolved *seen = bpf_map_lookup_elem(&cgroups, &id), found;
 
-    if (!current)
+    if (!now)
         return COUNT_REST;
-    if (seen && seen->generation == *current)
+    if (seen && seen->generation == now->generation)
         return seen->slot;
-    found.generation = *current; /* before looking for it, as it may change meanwhile */
+    found.generation = now->generation; /* before looking for it, as it may change meanwhile */
     found.slot = find_slot_above();
     bpf_map_update_elem(&cgroups, &id, &found, BPF_ANY);
     return found.slot;
@@ -130,6 +138,17 @@ static __always_inline void add(struct count_value *sum, struct count_value *las
     *last = *now;
 }
 
+/* Slots of groups that sleep aren't read. */
+static __always_inline void mark(__u32 slot, __u32 cpu)
+{
+    __u32 zero = 0;
+    struct count_current *now = bpf_map_lookup_elem(&current, &zero);
+    __u8 *row = bpf_map_lookup_elem(&marks, &cpu);
+
+    if (now && row && slot < settings.slot_count)
+        row[slot] = now->reading;
+}
+
 static __always_inline void count(void)
 {
     __u32 key = COUNT_LAST, slot = find_slot(), cpu = bpf_get_smp_processor_id();
@@ -145,6 +164,7 @@ static __always_inline void count(void)
             is_continued(&last[i], &now))
             add(&sum[i], &last[i], &now);
     }
+    mark(slot, cpu);
 }
 
 static __always_inline int is_idle(void)

@@ -458,6 +458,14 @@ static bool is_any_usable(const struct hr_perf_target *target)
     return false;
 }
 
+/* By BPF: a group that sleeps, as most do, costs no more than this. */
+static bool is_unchanged(const struct hr_perf_target *target)
+{
+    return !target->grown && !target->sums.nonzero && target->failed == 0 &&
+           target->cpus_seen == target->perf->cpus.generation &&
+           target->generation == target->perf->probes[target->scope].generation;
+}
+
 /* By BPF: what hr_perf_read() has added. The events are open for all targets together. */
 static int read_sums(struct hr_perf_target *target)
 {
@@ -466,6 +474,8 @@ static int read_sums(struct hr_perf_target *target)
 
     if (status == 0 && target->group != NULL)
         status = hr_perf_bpf_select_group(target);
+    if (status == 0 && is_unchanged(target))
+        return is_any_usable(target) ? 0 : -ENODATA;
     if (status == 0)
         status = extend_cpus(target);
     for (size_t i = 0; i < target->cpu_count; i++) {
@@ -478,6 +488,8 @@ static int read_sums(struct hr_perf_target *target)
     if (target->generation != perf->probes[target->scope].generation)
         hr_perf_target_choose_events(target);
     target->failed = status;
+    target->grown = false;
+    target->cpus_seen = perf->cpus.generation;
     return status == 0 && !is_any_usable(target) ? -ENODATA : status;
 }
 

@@ -52,6 +52,7 @@ struct hr_perf_target {
     /* By BPF: */
     struct hr_perf_target *parent; /**< counts what this one counts, too; NULL: none */
     __u32 slot;                    /**< in which the group is counted; 0: none */
+    bool grown;                    /**< something was added since the last read of the target */
 };
 
 /** The counters of one CPU, which are made where there are none. @param index  as in struct

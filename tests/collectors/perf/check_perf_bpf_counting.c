@@ -211,6 +211,32 @@ START_TEST(leaves_out_groups_beyond_the_limit)
 }
 END_TEST
 
+/* Groups that sleep cost no reading, whatever their number. */
+START_TEST(reads_only_what_was_added_to)
+{
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a"), *b = open_selected("b"), *c = open_selected("c");
+    ck_assert_int_eq(read_target(a), 0);
+    const size_t before = fake_bpf_log().slots_read;
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert_uint_eq(fake_bpf_log().slots_read, before);
+    add("b", 5);
+    ck_assert_int_eq(read_target(b), 0);
+    assert_value(b, 0, 0, 5, 5);
+    ck_assert_uint_eq(fake_bpf_log().slots_read, before + 1);
+    add("a", 1);
+    add("c", 2);
+    add("c", 20);
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    ck_assert_int_eq(hr_perf_target_read(c), 0);
+    assert_value(a, 0, 0, 1, 1);
+    assert_value(b, 0, 0, 5, 0);
+    assert_value(c, 0, 0, 22, 22);
+    ck_assert_uint_eq(fake_bpf_log().slots_read, before + 3);
+}
+END_TEST
+
 /* --- CPUs ----------------------------------------------------------------- */
 
 START_TEST(flushes_busy_cpus_only)
@@ -512,6 +538,7 @@ int main(void)
     tcase_add_test(tests, uses_no_slot_again_that_a_cpu_may_add_to);
     tcase_add_test(tests, a_thousand_groups_that_ended_leave_no_slot);
     tcase_add_test(tests, leaves_out_groups_beyond_the_limit);
+    tcase_add_test(tests, reads_only_what_was_added_to);
     tcase_add_test(tests, flushes_busy_cpus_only);
     tcase_add_test(tests, opens_the_events_of_a_cpu_again_that_comes_back);
     tcase_add_loop_test(tests, retries_later_a_cpu_that_failed, 0, 2);

@@ -16,6 +16,7 @@ static struct {
     uint64_t ids[MAX_SLOTS], last_ids[MAX_SLOTS];
     bool set[MAX_CPUS][MAX_EVENTS];
     bool left_alone[MAX_CPUS];
+    bool changed[MAX_SLOTS];
     struct count_cpu cpus[MAX_CPUS];
     struct {
         uint64_t id, count, time_ns;
@@ -73,6 +74,7 @@ static void add(size_t slot, unsigned cpu, size_t event, const struct count_valu
     sum->count += value->count;
     sum->enabled_ns += value->enabled_ns;
     sum->running_ns += value->running_ns;
+    fake.changed[slot] = true;
 }
 
 void fake_bpf_add(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t enabled_ns,
@@ -130,6 +132,7 @@ static void fake_unload(void *object)
     memset(fake.ids, 0, sizeof(fake.ids));
     memset(fake.last_ids, 0, sizeof(fake.last_ids));
     memset(fake.set, 0, sizeof(fake.set));
+    memset(fake.changed, 0, sizeof(fake.changed));
 }
 
 static int fake_attach(__attribute__((unused)) void *object)
@@ -188,12 +191,25 @@ static int fake_flush(__attribute__((unused)) void *object, unsigned cpu)
     return 0;
 }
 
+static int fake_begin_reading(__attribute__((unused)) void *object)
+{
+    return 0;
+}
+
+static void fake_find_changed(__attribute__((unused)) void *object, __u32 count, bool *changed)
+{
+    ck_assert_uint_le(count, fake.slot_count);
+    memcpy(changed, fake.changed, count * sizeof(*changed));
+    memset(fake.changed, 0, sizeof(fake.changed));
+}
+
 static int fake_read(__attribute__((unused)) void *object, __u32 slot, __u32 count,
                      struct count_value *values)
 {
     if (fake.refused[FAKE_READ] < 0)
         return fake.refused[FAKE_READ];
     ck_assert_uint_le(slot + count, fake.slot_count);
+    fake.log.slots_read += count;
     for (; count > 0; slot++, count--)
         for (size_t cpu = 0; cpu < fake.possible; cpu++, values += fake.event_count)
             memcpy(values, fake.values[slot][cpu], fake.event_count * sizeof(*values));
@@ -209,5 +225,7 @@ const struct hr_perf_bpf_calls fake_bpf_calls = {
     .deselect = fake_deselect,
     .read_cpus = fake_read_cpus,
     .flush = fake_flush,
+    .begin_reading = fake_begin_reading,
+    .find_changed = fake_find_changed,
     .read = fake_read,
 };
