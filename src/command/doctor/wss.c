@@ -5,10 +5,15 @@
 #include "doctor/checks.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "headroom/cgroup.h"
+#include "headroom/process.h"
+#include "headroom/room.h"
+#include "headroom/utf8.h"
 #include "headroom/wss.h"
 
 static const char *const scopes[HR_WSS_SCOPE_COUNT] = {
@@ -52,6 +57,86 @@ static void check_auto(const struct hr_root *root, enum hr_wss_scope scope,
                      "make one of them work: headroom doctor --all lists what each lacks");
 }
 
+/* --- collectd's own limit ------------------------------------------------- */
+
+static void ignore_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    (void)group;
+    (void)event;
+    (void)context;
+}
+
+/* Finds the lowest limit of CPU time of a group and those above. @return 0; -ENODATA: there is
+ * none; or another negative errno. */
+static int find_limit(const struct hr_root *root, const char *path, double *cpus)
+{
+    static const struct hr_room_lines any = {{100, 100, 100, 100}};
+    const struct hr_cgroup_options options = {
+        .patterns = &path, .pattern_count = 1, .event = ignore_event};
+    struct hr_room_machine *machine = NULL;
+    struct hr_room_source *source = NULL;
+    struct hr_cgroup_set *set = NULL;
+    struct hr_room_reading reading;
+    size_t level;
+
+    int status = hr_cgroup_set_open(root, &options, &set);
+    if (status == 0)
+        status = hr_cgroup_set_read(set);
+    if (status == 0)
+        status = hr_room_machine_open(root, &machine);
+    const struct hr_cgroup *group = status == 0 ? hr_cgroup_set_next(set, NULL) : NULL;
+    if (status == 0)
+        status = group != NULL ? hr_room_open(machine, group, 1, &source) : -ENOENT;
+    if (status == 0)
+        status = hr_room_read(source, &any, &reading);
+    if (status == 0)
+        status = hr_room_find_cpu_limit(source, cpus, &level);
+    hr_room_close(source);
+    hr_room_machine_close(machine);
+    hr_cgroup_set_close(set);
+    return status;
+}
+
+/* While collectd is throttled in the middle of a scan, it holds the lock of the memory map. What
+ * isn't known isn't reported. */
+static void check_own_limit(const struct hr_root *root, struct findings *findings)
+{
+    const struct hr_process_choice choice = {.by = HR_PROCESS_BY_NAME, .text = "collectd"};
+    struct hr_process_list list = {0};
+    char path[4096], cause[256], remedy[256];
+    double cpus;
+
+    hr_process_list_find(root, &choice, &list);
+    for (size_t i = 0; i < list.count; i++) {
+        if (hr_process_read_cgroup(&list.items[i], path, sizeof(path)) < 0 || path[0] == '\0' ||
+            find_limit(root, path, &cpus) < 0)
+            continue;
+        hr_utf8_make_safe(path);
+        snprintf(cause, sizeof(cause),
+                 "collectd, in %.80s, has no more than %.3g CPUs: what it measures with the "
+                 "referenced method waits while it is throttled in a scan",
+                 path, cpus);
+        snprintf(remedy, sizeof(remedy), "choose another method, or lift the limit (CPUQuota=)");
+        findings_add(findings, FINDING_LACKS, "scans without being throttled", cause, remedy);
+        break;
+    }
+    hr_process_list_free(&list);
+}
+
+/* "auto" may choose the referenced method. */
+static bool uses_scans(const struct usage_wss *wss)
+{
+    bool uses = false;
+
+    for (int scope = 0; scope < HR_WSS_SCOPE_COUNT; scope++)
+        if (hr_wss_measures(HR_WSS_REFERENCED, scope))
+            uses =
+                uses || wss->methods[HR_WSS_REFERENCED][scope] || wss->methods[HR_WSS_AUTO][scope];
+    return uses;
+}
+
+/* --- All ------------------------------------------------------------------ */
+
 void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
                       struct findings *findings)
 {
@@ -67,6 +152,8 @@ void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
         findings_use(findings, wss->methods[HR_WSS_AUTO][scope]);
         check_auto(root, scope, findings);
     }
+    findings_use(findings, uses_scans(wss));
+    check_own_limit(root, findings);
 }
 
 /* --- Costs ---------------------------------------------------------------- */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_doctor_wss.c - `headroom doctor`: what it says of a collectd whose CPU time is
+ * limited, in a tree of files.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "doctor/checks.h"
+#include "headroom/root.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct findings findings;
+static struct usage usage;
+
+static void set_up(void)
+{
+    tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    tree_add_process(tree, &(struct tree_process){.pid = 1, .name = "init", .started = 1});
+    tree_add_group(tree, "a/b", true);
+    tree_write(tree, TREE_CGROUPS "/a/cpu.max", "%s", "50000 100000\n");
+    tree_write(tree, TREE_CGROUPS "/a/b/cpu.max", "%s", "max 100000\n");
+}
+
+static void tear_down(void)
+{
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+/* @return what is said of being throttled; NULL: nothing. */
+static const struct finding *check_limit(void)
+{
+    memset(&findings, 0, sizeof(findings));
+    findings_begin(&findings, "wss", FINDINGS_ALL);
+    doctor_check_wss(root, &usage, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        if (strstr(findings.items[i].feature, "throttled") != NULL)
+            return &findings.items[i];
+    return NULL;
+}
+
+START_TEST(warns_of_a_limit_of_collectd)
+{
+    ck_assert_ptr_null(check_limit()); /* it doesn't run */
+    tree_add_process(tree, &(struct tree_process){.pid = 42, .name = "collectd", .started = 5});
+    tree_write(tree, "proc/42/cgroup", "0::/a/b\n");
+    const struct finding *found = check_limit();
+    ck_assert_ptr_nonnull(found);
+    ck_assert_int_eq(found->state, FINDING_LACKS);
+    ck_assert_ptr_nonnull(strstr(found->cause, "in a/b, has no more than 0.5 CPUs"));
+    ck_assert_ptr_nonnull(strstr(found->remedy, "CPUQuota="));
+    tree_write(tree, TREE_CGROUPS "/a/cpu.max", "%s", "max 100000\n");
+    ck_assert_ptr_null(check_limit());
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("doctor wss");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, warns_of_a_limit_of_collectd);
+    return run_suite("doctor wss", tests);
+}
